@@ -1,0 +1,166 @@
+"""``backward`` and ``grad``: what a user calls to start the reverse walk."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from whygrad.autograd.engine import Target, run
+from whygrad.errors import describe, fail
+from whygrad.tensor import Tensor, wrap
+
+__all__ = ["backward", "grad"]
+
+
+def backward(
+    tensors: Tensor | Sequence[Tensor],
+    grad_tensors: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    inputs: Tensor | Sequence[Tensor] | None = None,
+) -> None:
+    """Add the gradients of ``tensors`` to ``.grad`` of the leaves they were computed from."""
+    roots = _sequence(tensors)
+    gradients = _root_gradients("backward", roots, _sequence(grad_tensors, len(roots)))
+    keep = create_graph if retain_graph is None else retain_graph
+    targets = None
+    if inputs is not None:
+        wanted = _sequence(inputs)
+        if not wanted:
+            raise fail(
+                RuntimeError,
+                call="backward(inputs=[])",
+                cause="'inputs' is empty, so no gradient would be kept",
+                fix="name at least one tensor, or leave 'inputs' out",
+            )
+        targets = [_target("backward", tensor) for tensor in wanted]
+    arrived = run(roots, gradients, keep_graph=keep, create_graph=create_graph, targets=targets)
+    if inputs is not None and targets is not None:
+        for tensor, target in zip(wanted, targets, strict=True):
+            if target.gradient is not None:
+                _accumulate(tensor, _as_tensor(target.gradient), create_graph)
+        return
+    for leaf, gradient in arrived.items():
+        variable = leaf.variable  # type: ignore[attr-defined]
+        if variable is not None:
+            _accumulate(variable, gradient, create_graph)
+
+
+def grad(
+    outputs: Tensor | Sequence[Tensor],
+    inputs: Tensor | Sequence[Tensor],
+    grad_outputs: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    allow_unused: bool | None = None,
+    materialize_grads: bool = False,
+) -> tuple[Tensor | None, ...]:
+    """The gradients of ``outputs`` with respect to ``inputs``, returned instead of stored."""
+    if materialize_grads and allow_unused is False:
+        raise fail(
+            ValueError,
+            call="grad(materialize_grads=True, allow_unused=False)",
+            cause="materialize_grads fills in zeros for unused inputs, so they must be allowed",
+            fix="leave allow_unused out",
+        )
+    roots, wanted = _sequence(outputs), _sequence(inputs)
+    gradients = _root_gradients("grad", roots, _sequence(grad_outputs, len(roots)))
+    keep = create_graph if retain_graph is None else retain_graph
+    targets = [_target("grad", tensor) for tensor in wanted]
+    run(roots, gradients, keep_graph=keep, create_graph=create_graph, targets=targets)
+    answers: list[Tensor | None] = []
+    for position, (tensor, target) in enumerate(zip(wanted, targets, strict=True)):
+        answer = None if target.gradient is None else _as_tensor(target.gradient)
+        if answer is None and materialize_grads:
+            answer = wrap(np.zeros(tensor.shape, tensor.dtype.numpy))
+        if answer is None and not allow_unused:
+            raise fail(
+                RuntimeError,
+                call=f"grad(outputs, inputs): inputs[{position}] is {describe(tensor)}",
+                cause="the outputs were not computed from it, so there is no gradient",
+                fix="pass allow_unused=True to get None (or materialize_grads=True for zeros)",
+            )
+        answers.append(answer)
+    return tuple(answers)
+
+
+def _sequence(value: Any, length: int = 1) -> list[Any]:
+    if value is None:
+        return [None] * length
+    return list(value) if isinstance(value, (list, tuple)) else [value]
+
+
+def _as_tensor(gradient: Any) -> Tensor:
+    return gradient if isinstance(gradient, Tensor) else wrap(np.array(gradient))
+
+
+def _target(call: str, tensor: Tensor) -> Target:
+    if tensor._node is None:
+        raise fail(
+            RuntimeError,
+            call=f"{call}(inputs=[{describe(tensor)}])",
+            cause="this input does not require grad",
+            fix="call requires_grad_() on it before the computation",
+        )
+    return Target(tensor)
+
+
+def _root_gradients(call: str, roots: list[Tensor], given: list[Any]) -> list[Tensor]:
+    if len(given) != len(roots):
+        raise fail(
+            RuntimeError,
+            call=f"{call} of {len(roots)} tensors with {len(given)} gradients",
+            cause="every output needs one gradient (or None)",
+            fix="pass as many gradients as outputs",
+        )
+    return [_root_gradient(call, root, gradient) for root, gradient in zip(roots, given, strict=True)]
+
+
+def _root_gradient(call: str, root: Tensor, gradient: Any) -> Tensor:
+    if root._node is None:
+        raise fail(
+            RuntimeError,
+            call=f"{call}() of {describe(root)}",
+            cause="it does not require grad and has no grad_fn: nothing it was computed from "
+            "requires grad, or it was cut off by detach() or no_grad()",
+            fix="call requires_grad_() on the inputs you want gradients for",
+        )
+    if gradient is None:
+        if root.numel() != 1:
+            raise fail(
+                RuntimeError,
+                call=f"{call}() of {describe(root)}",
+                cause="grad can be implicitly created only for scalar outputs: this one has "
+                f"{root.numel()} elements",
+                fix="reduce it first, for example y.sum().backward(), or pass gradient= of shape "
+                f"{tuple(root.shape)}",
+            )
+        return wrap(np.ones(root.shape, root._array.dtype)) if root.device == "cpu" else root.new_ones(root.shape)
+    if not isinstance(gradient, Tensor):
+        raise fail(
+            TypeError,
+            call=f"{call}(gradient={describe(gradient)})",
+            cause=f"the gradient is a {type(gradient).__name__}, not a tensor",
+            fix="pass a tensor, or None for a scalar output",
+        )
+    if gradient.shape != root.shape:
+        raise fail(
+            RuntimeError,
+            call=f"{call}() of {describe(root)} with gradient {describe(gradient)}",
+            cause=f"mismatch in shape: the gradient must have the output's shape {root.shape}",
+            fix="pass one number per element of the output",
+        )
+    return gradient.to(root.dtype)
+
+
+def _accumulate(tensor: Tensor, gradient: Tensor, create_graph: bool) -> None:
+    before = tensor._grad
+    if before is None:
+        tensor._grad = gradient
+    elif create_graph or not isinstance(before._array, np.ndarray):
+        tensor._grad = before + gradient
+    else:
+        np.add(before._array, gradient._array, out=before._array)
+        before._storage.version += 1

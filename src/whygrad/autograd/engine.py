@@ -1,0 +1,331 @@
+"""The reverse walk.
+
+Nodes run youngest first.  An op's inputs exist before the op does, so youngest-first is a reverse
+topological order, and when a node's turn comes its whole incoming gradient has arrived.  Nothing
+here recurses, so a chain of a million ops is only a longer loop.
+
+Leaves receive their gradients at the very end: if any rule fails, no ``.grad`` has changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from heapq import heappop, heappush
+from typing import Any
+
+import numpy as np
+
+from whygrad import keys
+from whygrad.autograd import modes
+from whygrad.autograd.graph import Node
+from whygrad.autograd.source import Where, caller
+from whygrad.dispatch import quiet
+from whygrad.errors import explained, fail
+from whygrad.ops.namespace import Namespace, raw, recorded
+from whygrad.tensor import Tensor, wrap
+
+__all__ = ["run"]
+
+_HALVES = ("float16", "bfloat16")
+ndarray, add = np.ndarray, np.add
+
+
+class Target:
+    """A tensor whose gradient the caller wants back (``autograd.grad``, ``inputs=``)."""
+
+    __slots__ = ("gradient", "node", "slot")
+
+    def __init__(self, tensor: Tensor) -> None:
+        self.node: Node = tensor._node
+        self.slot = tensor._slot
+        self.gradient: Any = None
+
+
+def run(
+    roots: Sequence[Tensor],
+    gradients: Sequence[Tensor],
+    *,
+    keep_graph: bool,
+    create_graph: bool,
+    targets: Sequence[Target] | None = None,
+) -> dict[Node, Any]:
+    """Walk back from ``roots``; return what arrived at each leaf, as tensors.
+
+    With ``targets``, only the paths that lead to them are walked, and each target's ``gradient``
+    is filled in.
+    """
+    where = caller()
+    on_tensors = create_graph or not all(_is_plain(each) for each in (*roots, *gradients))
+    walk = _Walk(keep_graph, where, recorded if on_tensors else raw, targets)
+    for root, gradient in zip(roots, gradients, strict=True):
+        walk.send(root._node, root._slot, gradient if on_tensors else gradient._array, None)
+    if on_tensors:
+        with modes.set_grad_enabled(create_graph):
+            walk.run()
+    else:
+        quiet.run(walk.run)
+    return walk.at_leaves()
+
+
+def _is_plain(tensor: Tensor) -> bool:
+    """Whether rules may work on the bare NumPy array."""
+    return tensor._keys & (keys.DEVICES | keys.LAYOUTS | keys.FORWARD | keys.BATCHED) == keys.CPU
+
+
+class _Walk:
+    """State of one backward pass."""
+
+    def __init__(
+        self, keep_graph: bool, where: Where, xp: Namespace, targets: Sequence[Target] | None
+    ) -> None:
+        self.keep_graph = keep_graph
+        self.where = where
+        self.xp = xp
+        self.pending: dict[Node, Any] = {}  # gradient so far, by node (a list if several outputs)
+        self.owned: set[Node] = set()  # nodes whose pending array nobody else can see
+        self.heap: list[tuple[int, Node]] = []
+        self.leaves: list[Node] = []
+        self.targets: dict[Node, list[Target]] = {}
+        self.useful: set[Node] | None = None
+        for target in targets or ():
+            self.targets.setdefault(target.node, []).append(target)
+
+    def send(self, node: Node, slot: int, gradient: Any, source: Any) -> None:
+        """Add a contribution to what is waiting at ``node``."""
+        if node.outputs is not None:
+            self._send_to_slot(node, slot, gradient)
+            return
+        pending = self.pending
+        if node not in pending:
+            pending[node] = gradient
+            if gradient is not source and type(gradient) is ndarray and gradient.base is None:
+                self.owned.add(node)
+            if node.plan is None:
+                self.leaves.append(node)
+            else:
+                heappush(self.heap, (node.order, node))
+        elif node in self.owned:
+            before = pending[node]
+            add(before, gradient, before)
+        else:
+            total = pending[node] = pending[node] + gradient
+            if type(total) is ndarray:
+                self.owned.add(node)
+
+    def _send_to_slot(self, node: Node, slot: int, gradient: Any) -> None:
+        waiting = self.pending.get(node)
+        if waiting is None:
+            waiting = self.pending[node] = [None] * len(node.outputs or ())
+            heappush(self.heap, (node.order, node))
+        before = waiting[slot]
+        waiting[slot] = gradient if before is None else before + gradient
+
+    def run(self) -> None:
+        if self.targets:
+            self.useful = _nodes_leading_to(self.targets, [node for _, node in self.heap])
+        heap, pending, xp, useful, targets = (
+            self.heap, self.pending, self.xp, self.useful, self.targets,
+        )  # fmt: skip
+        on_arrays = xp is raw
+        release = not self.keep_graph
+        send = self.send
+        while heap:
+            node = heappop(heap)[1]
+            incoming = pending.pop(node)
+            if node.hooks is not None or targets:
+                incoming = self._observe(node, incoming)
+                if useful is not None and node not in useful:
+                    continue
+            if node.freed_at is not None:
+                node.require_saved()
+            if node.guards:
+                node.check_versions()
+            values = node.values if on_arrays else self._as_tensors(node)
+            if on_arrays and node.dtype.itemsize == 2:
+                values, incoming = _widen(values), _widen(incoming)
+            plan = node.plan
+            try:
+                if plan.joint is not None or useful is not None:
+                    self._run_rules(node, incoming, values)
+                else:
+                    for (rule, pick), parent, slot in zip(plan.rules, node.parents, node.slots):
+                        gradient = rule(xp, incoming, *(values if pick is None else pick(values)))
+                        if (
+                            parent.outputs is not None
+                            or gradient is None
+                            or gradient.shape != parent.shape
+                            or gradient.dtype is not parent.dtype
+                        ):
+                            self._deliver(node, parent, slot, gradient, incoming)
+                        else:
+                            send(parent, slot, gradient, incoming)
+            except Exception as error:
+                if explained(error):
+                    raise
+                raise _rule_failed(node, error) from error
+            if release and plan.saves_arrays:
+                node.release(self.where)
+
+    def _run_rules(self, node: Node, incoming: Any, values: tuple[Any, ...]) -> None:
+        """Rules that share their work, or of which only some are wanted."""
+        plan, xp, useful = node.plan, self.xp, self.useful
+        if plan.joint is not None:
+            gradients = plan.joint(xp, incoming, *values)
+            if len(gradients) != plan.arity:
+                raise _wrong_count(node, len(gradients))
+            for position, parent, slot in zip(plan.positions, node.parents, node.slots):
+                if useful is None or parent in useful or parent in self.targets:
+                    self._deliver(node, parent, slot, gradients[position], incoming)
+            return
+        for (rule, pick), parent, slot in zip(plan.rules, node.parents, node.slots):
+            if useful is None or parent in useful or parent in self.targets:
+                gradient = rule(xp, incoming, *(values if pick is None else pick(values)))
+                self._deliver(node, parent, slot, gradient, incoming)
+
+    def _deliver(self, node: Node, parent: Node, slot: int, gradient: Any, incoming: Any) -> None:
+        """Check what a rule returned, undo broadcasting, pass it on."""
+        if gradient is None:
+            return
+        shape, dtype = parent.shape, parent.dtype
+        if parent.outputs is not None:
+            shape, dtype = parent.outputs[slot]
+        if gradient.shape != shape:
+            gradient = _sum_to(self.xp, gradient, shape, node)
+        if self.xp is raw and gradient.dtype != dtype:
+            gradient = _match_dtype(gradient, dtype, node)
+        self.send(parent, slot, gradient, incoming)
+
+    def _as_tensors(self, node: Node) -> tuple[Any, ...]:
+        """Saved values as tensors that are connected to the graph."""
+        plan = node.plan
+        values = list(node.values)
+        inputs = len(plan.op.tensor_names)
+        edge = {
+            position: (parent, slot)
+            for position, parent, slot in zip(
+                plan.positions, node.parents, node.slots, strict=True
+            )
+        }
+        for index, place in plan.guarded:
+            value = values[index]
+            if place >= inputs:
+                slot = place - inputs
+                values[index] = _connected(value, node, slot)
+            elif plan.op.variadic:
+                values[index] = [
+                    _connected(each, *edge.get(position, (None, 0)))
+                    for position, each in enumerate(value)
+                ]
+            elif value is not None and hasattr(value, "shape"):
+                values[index] = _connected(value, *edge.get(place, (None, 0)))
+        return tuple(values)
+
+    def _observe(self, node: Node, incoming: Any) -> Any:
+        for target in self.targets.get(node, ()):
+            target.gradient = incoming if node.outputs is None else incoming[target.slot]
+        for hook in node.hooks or ():
+            hook(incoming)
+        return incoming
+
+    def at_leaves(self) -> dict[Node, Any]:
+        """What arrived at each leaf, as tensors that share memory with nothing else."""
+        arrived = {}
+        for leaf in self.leaves:
+            gradient = self.pending.pop(leaf)
+            if self.xp is raw:
+                gradient = wrap(gradient if leaf in self.owned else np.array(gradient))
+            arrived[leaf] = gradient
+            for target in self.targets.get(leaf, ()):
+                target.gradient = gradient
+        return arrived
+
+
+def _connected(array: Any, node: Node | None, slot: int) -> Tensor:
+    tensor = wrap(array)
+    if node is not None and array.dtype.kind not in "iub":
+        tensor._node = node
+        tensor._slot = slot
+        tensor._keys |= keys.AUTOGRAD
+    return tensor
+
+
+def _nodes_leading_to(targets: dict[Node, Any], roots: list[Node]) -> set[Node]:
+    """The nodes that have a target among their ancestors: the only ones worth running."""
+    useful: set[Node] = set()
+    seen: set[Node] = set()
+    order: list[Node] = []
+    stack = list(roots)
+    while stack:
+        node = stack.pop()
+        if node not in seen:
+            seen.add(node)
+            order.append(node)
+            stack.extend(node.parents)
+    for node in sorted(order, key=lambda each: each.order, reverse=True):  # oldest first
+        if any(parent in targets or parent in useful for parent in node.parents):
+            useful.add(node)
+    return useful
+
+
+def _sum_to(xp: Namespace, gradient: Any, shape: tuple[int, ...], node: Node) -> Any:
+    """Undo broadcasting: every copy of an element sends its gradient back to the one original."""
+    have = gradient.shape
+    extra = len(have) - len(shape)
+    aligned = have[extra:]
+    fits = extra >= 0 and all(
+        mine == theirs or mine == 1 for mine, theirs in zip(shape, aligned, strict=True)
+    )
+    if not fits:
+        try:
+            return xp.expand(gradient, shape)  # a rule may return a gradient still to broadcast
+        except Exception as error:
+            raise fail(
+                RuntimeError,
+                call=f"{node.name()} recorded at {node.where}",
+                cause=f"its rule returned a gradient of shape {have} for an input of shape {shape}",
+                fix="return a gradient in the shape of the input, or of the output",
+            ) from error
+    axes = tuple(range(extra)) + tuple(
+        extra + axis
+        for axis, (mine, theirs) in enumerate(zip(shape, aligned, strict=True))
+        if mine != theirs
+    )
+    summed = xp.sum(gradient, axes, True) if axes else gradient
+    return xp.reshape(summed, shape) if extra else summed
+
+
+def _match_dtype(gradient: Any, dtype: Any, node: Node) -> Any:
+    if dtype.name in _HALVES or node.dtype.name in _HALVES:
+        return gradient.astype(dtype)
+    raise fail(
+        RuntimeError,
+        call=f"{node.name()} recorded at {node.where}",
+        cause=f"its rule returned a {gradient.dtype} gradient for a {dtype} input",
+        fix="keep the dtype of the input inside the rule",
+    )
+
+
+def _widen(value: Any) -> Any:
+    if isinstance(value, (tuple, list)):
+        return type(value)(_widen(each) for each in value)
+    if isinstance(value, (np.ndarray, np.generic)) and value.dtype.name in _HALVES:
+        return value.astype(np.float32)
+    return value
+
+
+def _wrong_count(node: Node, count: int) -> RuntimeError:
+    return fail(
+        RuntimeError,
+        call=f"{node.name()} recorded at {node.where}",
+        cause=f"its rule returned {count} gradients for {node.plan.arity} tensor arguments",
+        fix="return one gradient (or None) per tensor argument",
+    )
+
+
+def _rule_failed(node: Node, error: Exception) -> Exception:
+    return fail(
+        RuntimeError,
+        call=f"{node.name()} recorded at {node.where}",
+        cause=f"its rule raised {type(error).__name__}: {error}",
+        fix="see the exception above this one",
+    )

@@ -1,0 +1,178 @@
+"""The tape: nodes that remember how a value came to be.
+
+A Node holds its op, edges to the nodes of its inputs, what the rules will need (with the version
+of the memory at that moment), a sequence number and the user's source line.  It never refers to
+the tensor it produced, so there are no reference cycles and memory goes with the last reference.
+"""
+
+from __future__ import annotations
+
+import weakref
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+from whygrad.autograd.source import Where, user_frame
+from whygrad.errors import fail
+
+if TYPE_CHECKING:
+    from types import CodeType
+
+    from whygrad.ops.define import Op, Plan
+    from whygrad.storage import Storage
+    from whygrad.tensor import Tensor
+
+__all__ = ["AccumulateGrad", "Edge", "Node"]
+
+Edge = tuple["Node | None", int]
+
+# Counts down, so that a min-heap of orders pops the youngest node first.  An op runs after its
+# inputs exist, hence youngest-first is a reverse topological order: no dependency counting.
+next_order = count(0, -1).__next__
+
+
+class Node:
+    """One recorded op call."""
+
+    __slots__ = (
+        "__weakref__",
+        "code",
+        "dtype",
+        "freed_at",
+        "guards",
+        "hooks",
+        "instruction",
+        "order",
+        "outputs",
+        "parents",
+        "plan",
+        "shape",
+        "slots",
+        "values",
+    )
+
+    plan: Plan  # which rule serves which parent, and what each rule needs
+    parents: tuple[Any, ...]  # nodes of the inputs that require grad, in argument order
+    slots: tuple[int, ...]  # which output of the parent each edge comes from
+    values: tuple[Any, ...]  # what the rules need: raw arrays and plain parameters
+    guards: tuple[tuple[Storage, int, int], ...]  # (storage, version, index into values)
+    shape: tuple[int, ...]  # of the output (of output 0 if there are several)
+    dtype: Any  # NumPy dtype of the output
+    outputs: tuple[tuple[tuple[int, ...], Any], ...] | None  # (shape, dtype) each, if several
+    order: int
+    code: CodeType
+    instruction: int
+    hooks: list[Any] | None
+    freed_at: Where | None  # the backward call that released the saved values
+
+    @property
+    def op(self) -> Op:
+        return self.plan.op
+
+    def name(self) -> str:
+        """PyTorch's way of naming: ``MulBackward``."""
+        return self.plan.op.node_name
+
+    @property
+    def next_functions(self) -> tuple[Edge, ...]:
+        """One (node, output slot) per tensor argument; (None, 0) where no gradient flows."""
+        edges: list[Edge] = [(None, 0)] * self.plan.arity
+        for position, parent, slot in zip(
+            self.plan.positions, self.parents, self.slots, strict=True
+        ):
+            edges[position] = (parent, slot)
+        return tuple(edges)
+
+    @property
+    def sequence_nr(self) -> int:
+        return -self.order
+
+    @property
+    def where(self) -> Where:
+        """The user's line that made this node."""
+        return Where(self.code, self.instruction)
+
+    @property
+    def saved(self) -> dict[str, Any]:
+        """What backward keeps for this op, by name; an error once it has been released."""
+        self.require_saved()
+        return dict(zip(self.plan.saved_names, self.values, strict=True))
+
+    def require_saved(self) -> None:
+        if self.freed_at is not None:
+            raise fail(
+                RuntimeError,
+                call=f"{self.name()} needs the values it saved at {self.where}",
+                cause=f"they were freed by the backward() at {self.freed_at}",
+                fix="pass retain_graph=True to that backward(), or add the losses and call "
+                "backward() once",
+            )
+
+    def check_versions(self) -> None:
+        """Refuse to compute with a saved value whose memory has been written since."""
+        for storage, version, index in self.guards:
+            if storage.version != version:
+                raise self._overwritten(storage, version, index)
+
+    def _overwritten(self, storage: Storage, version: int, index: int) -> RuntimeError:
+        writer, line = storage.last_writer or ("an unknown writer", "an unknown line")
+        label = self.plan.saved_names[index]
+        return fail(
+            RuntimeError,
+            call=f"{self.name()} saved '{label}' at {self.where}",
+            cause=f"{writer} wrote to its memory in place at {line} "
+            f"(saved at version {version}, now at version {storage.version}), so the gradient "
+            "would be computed from the wrong numbers",
+            fix=f"use the out-of-place form of {writer}, or write to a clone()",
+        )
+
+    def release(self, where: Where) -> None:
+        """Drop the saved values; shapes and other plain parameters stay."""
+        if self.plan.saves_arrays:
+            self.values = ()
+            self.guards = ()
+            self.freed_at = where
+
+    def __repr__(self) -> str:
+        return f"<{self.name()} at {self.where}>"
+
+
+class AccumulateGrad(Node):
+    """The end of a path: adds what arrives to ``leaf.grad``.
+
+    It knows its leaf only weakly.  A leaf that is gone has no ``.grad`` anyone could read, and a
+    ``.grad`` that carries a graph of its own (create_graph) therefore makes no cycle.
+    """
+
+    __slots__ = ("_leaf",)
+
+    def __init__(self, leaf: Tensor) -> None:
+        self._leaf = weakref.ref(leaf)
+        self.plan = None  # type: ignore[assignment]  # what tells a leaf from an op
+        self.order = next_order()
+        self.shape = leaf.shape
+        self.dtype = leaf._array.dtype
+        self.outputs = None
+        self.parents = ()
+        self.slots = ()
+        self.values = ()
+        self.guards = ()
+        self.hooks = None
+        self.freed_at = None
+        frame = user_frame()
+        self.code, self.instruction = frame.f_code, frame.f_lasti
+
+    @property
+    def variable(self) -> Tensor | None:
+        """The leaf, or None if it has been deleted."""
+        return self._leaf()
+
+    def name(self) -> str:
+        return "AccumulateGrad"
+
+    @property
+    def next_functions(self) -> tuple[Edge, ...]:
+        return ()
+
+    @property
+    def saved(self) -> dict[str, Any]:
+        return {}

@@ -1,0 +1,169 @@
+"""Per-thread switches: is autograd recording, and does a version have to be kept?
+
+The hot path reads one global counter.  Only while some thread has a mode switched on does an op
+call look at the thread's own state.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+from typing import TYPE_CHECKING, Any
+
+from whygrad import keys
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = [
+    "enable_grad",
+    "inference_mode",
+    "is_grad_enabled",
+    "is_inference_mode_enabled",
+    "no_grad",
+    "set_grad_enabled",
+]
+
+
+class _ThreadState(threading.local):
+    grad = True
+    inference = False
+    mask = -1  # key bits an op call may see
+
+
+state = _ThreadState()
+
+
+class _Active:
+    """How many mode changes are in force, over all threads."""
+
+    __slots__ = ("count",)
+
+    def __init__(self) -> None:
+        self.count = 0
+
+
+active = _Active()
+_lock = threading.Lock()
+
+
+def _set(grad: bool, inference: bool) -> None:
+    was_plain = state.grad and not state.inference
+    state.grad = grad
+    state.inference = inference
+    state.mask = -1 if grad else ~keys.AUTOGRAD
+    is_plain = grad and not inference
+    with _lock:
+        active.count += was_plain - is_plain
+
+
+class _Mode:
+    """Context manager and decorator; restores what it found on every exit, re-entrant."""
+
+    def __init__(self) -> None:
+        self._outer: list[tuple[bool, bool]] = []
+
+    def _inner(self) -> tuple[bool, bool]:
+        raise NotImplementedError
+
+    def __enter__(self) -> None:
+        self._outer.append((state.grad, state.inference))
+        _set(*self._inner())
+
+    def __exit__(self, *_: object) -> None:
+        _set(*self._outer.pop())
+
+    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(function)
+        def inside(*args: Any, **kwargs: Any) -> Any:
+            with self._again():
+                return function(*args, **kwargs)
+
+        return inside
+
+    def _again(self) -> _Mode:
+        return type(self)()
+
+
+class _Decorating(_Mode):
+    """Lets ``@no_grad`` work without parentheses, as in PyTorch."""
+
+    def __new__(cls, function: Callable[..., Any] | None = None) -> Any:
+        mode = super().__new__(cls)
+        if function is None:
+            return mode
+        mode.__init__()  # type: ignore[misc]
+        return mode(function)
+
+    def __init__(self, function: Callable[..., Any] | None = None) -> None:
+        super().__init__()
+
+
+class no_grad(_Decorating):  # noqa: N801
+    """Record nothing inside: results do not require grad."""
+
+    def _inner(self) -> tuple[bool, bool]:
+        return False, state.inference
+
+
+class enable_grad(_Decorating):  # noqa: N801
+    """Record inside a ``no_grad`` block."""
+
+    def _inner(self) -> tuple[bool, bool]:
+        return True, state.inference
+
+
+class set_grad_enabled(_Mode):  # noqa: N801
+    """Switch recording on or off, at once and until the end of a ``with`` block."""
+
+    def __init__(self, mode: bool) -> None:
+        super().__init__()
+        self._mode = bool(mode)
+        self._before = (state.grad, state.inference)
+        _set(*self._inner())
+
+    def _inner(self) -> tuple[bool, bool]:
+        return self._mode, state.inference
+
+    def __enter__(self) -> None:
+        self._outer.append(self._before)
+        _set(*self._inner())
+
+    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        _set(*self._before)  # as a decorator it acts only inside the function
+        return super().__call__(function)
+
+    def _again(self) -> _Mode:
+        return set_grad_enabled(self._mode)
+
+
+class inference_mode(_Mode):  # noqa: N801
+    """``no_grad``, and the tensors made inside can never take part in autograd."""
+
+    def __new__(cls, mode: Any = True) -> Any:
+        made = super().__new__(cls)
+        if callable(mode):
+            made.__init__(True)  # type: ignore[misc]
+            return made(mode)
+        return made
+
+    def __init__(self, mode: Any = True) -> None:
+        super().__init__()
+        self._mode = bool(mode)
+
+    def _inner(self) -> tuple[bool, bool]:
+        return (False, True) if self._mode else (True, False)
+
+    def _again(self) -> _Mode:
+        again: _Mode = inference_mode(self._mode)
+        return again
+
+
+def is_grad_enabled() -> bool:
+    """Whether ops on tensors that require grad are being recorded in this thread."""
+    return state.grad
+
+
+def is_inference_mode_enabled() -> bool:
+    """Whether this thread is inside ``inference_mode``."""
+    return state.inference

@@ -1,0 +1,115 @@
+"""Source lines as evidence.
+
+Recording where an op was called costs two attribute reads: the code object and the instruction
+offset of the calling frame.  File, line, column and text are worked out only when somebody asks.
+"""
+
+from __future__ import annotations
+
+import linecache
+import os
+import sys
+from itertools import islice
+from types import CodeType, FrameType
+
+__all__ = ["Where", "caller", "outside", "user_frame"]
+
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+
+
+def user_frame() -> FrameType:
+    """The innermost frame outside this package."""
+    return outside(sys._getframe(1))
+
+
+def outside(frame: FrameType) -> FrameType:
+    """The first frame from ``frame`` outwards that is not this package's."""
+    package = _PACKAGE
+    inner = frame
+    while frame.f_code.co_filename.startswith(package):
+        if frame.f_back is None:
+            return inner
+        frame = frame.f_back
+    return frame
+
+
+def caller() -> Where:
+    """Where the user's code called into whygrad."""
+    frame = user_frame()
+    return Where(frame.f_code, frame.f_lasti)
+
+
+class Where:
+    """A place in the user's program: ``file``, ``line``, ``text`` and the columns of the call."""
+
+    __slots__ = ("_code", "_instruction")
+
+    def __init__(self, code: CodeType, instruction: int) -> None:
+        self._code = code
+        self._instruction = instruction
+
+    @property
+    def file(self) -> str:
+        return self._code.co_filename
+
+    @property
+    def function(self) -> str:
+        return self._code.co_qualname
+
+    @property
+    def line(self) -> int:
+        return self._position()[0]
+
+    @property
+    def columns(self) -> tuple[int, int] | None:
+        """First and last column of the expression on ``line``, if Python kept them."""
+        _, first, last = self._position()
+        return None if first is None or last is None else (first, last)
+
+    @property
+    def text(self) -> str:
+        """The source line, stripped; empty if the source cannot be read."""
+        return linecache.getline(self.file, self.line).strip()
+
+    @property
+    def expression(self) -> str:
+        """Just the part of the line that made the call, where Python knows the columns."""
+        columns = self.columns
+        raw = linecache.getline(self.file, self.line)
+        if columns is None or not raw:
+            return self.text
+        encoded = raw.encode()  # columns count UTF-8 bytes
+        return encoded[columns[0] : columns[1]].decode(errors="replace") or self.text
+
+    def _position(self) -> tuple[int, int | None, int | None]:
+        position = next(islice(self._code.co_positions(), self._instruction // 2, None), None)
+        if position is None or position[0] is None:
+            return self._code.co_firstlineno, None, None
+        line, end_line, first, last = position
+        return line, first, last if end_line == line else None
+
+    def __str__(self) -> str:
+        place = f"{_short(self.file)}:{self.line}"
+        return f"{place}: {self.text}" if self.text else place
+
+    def __repr__(self) -> str:
+        return f"<{self}>"
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Where)
+            and (self._code is other._code)
+            and (self._instruction == other._instruction)
+        )
+
+    def __hash__(self) -> int:
+        return hash((id(self._code), self._instruction))
+
+
+def _short(path: str) -> str:
+    """The path relative to the working directory where that is shorter."""
+    try:
+        relative = os.path.relpath(path)
+    except ValueError:  # another drive
+        return path
+    return relative if len(relative) < len(path) else path

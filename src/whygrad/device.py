@@ -1,0 +1,106 @@
+"""Devices and layouts, and the payload of a tensor that has a shape but no data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from whygrad import keys
+from whygrad.errors import fail
+
+__all__ = ["Device", "Layout", "MetaArray", "meta_array", "of"]
+
+
+class Device:
+    """A place where tensors live; ``cpu`` and ``meta`` come with the package."""
+
+    __slots__ = ("key", "type")
+
+    def __init__(self, type: str, key: int) -> None:
+        self.type = type
+        self.key = key
+
+    @property
+    def index(self) -> None:
+        return None
+
+    def __repr__(self) -> str:
+        return f"device(type={self.type!r})"
+
+    def __str__(self) -> str:
+        return self.type
+
+    def __eq__(self, other: object) -> bool:
+        return self.type == (other.type if isinstance(other, Device) else other)
+
+    def __hash__(self) -> int:
+        return hash(self.type)
+
+
+class Layout:
+    """How the elements are arranged in memory."""
+
+    __slots__ = ("key", "name")
+
+    def __init__(self, name: str, key: int) -> None:
+        self.name = name
+        self.key = key
+
+    def __repr__(self) -> str:
+        return f"whygrad.{self.name}"
+
+
+cpu = Device("cpu", keys.CPU)
+meta = Device("meta", keys.META)
+strided = Layout("strided", 0)
+sparse_coo = Layout("sparse_coo", keys.SPARSE_COO)
+sparse_csr = Layout("sparse_csr", keys.SPARSE_CSR)
+
+devices = {"cpu": cpu, "meta": meta}
+layouts = [sparse_coo, sparse_csr]
+
+
+def of(device: Any) -> Device:
+    """Accept a Device or its name."""
+    if isinstance(device, Device):
+        return device
+    known = devices.get(str(device).split(":")[0])
+    if known is None:
+        raise fail(
+            RuntimeError,
+            call=f"device({device!r})",
+            cause=f"no such device here; known: {', '.join(devices)}",
+            fix="use 'cpu', or 'meta' for shapes without data",
+        )
+    return known
+
+
+class MetaArray(np.ndarray[Any, Any]):
+    """Shape, strides and dtype over no memory worth reading.
+
+    NumPy's view operations (transpose, slicing, …) only touch shape and strides, so they work
+    as they are.  Everything that would read an element is switched off: the memory behind the
+    strides is not ours.
+    """
+
+    __array_ufunc__ = None
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        raise TypeError(f"numpy.{func.__name__} would read a meta tensor, which has no data")
+
+
+def meta_array(shape: tuple[int, ...], dtype: Any, strides: tuple[int, ...] | None = None) -> Any:
+    """A payload with the given geometry; ``strides`` count elements, row-major by default."""
+    dtype = np.dtype(dtype)
+    if strides is None:
+        steps, step = [], 1
+        for size in reversed(shape):
+            steps.append(step)
+            step *= max(size, 1)
+        strides = tuple(reversed(steps))
+    cell = np.empty((), dtype)
+    spread = np.lib.stride_tricks.as_strided(
+        cell, shape, tuple(step * dtype.itemsize for step in strides), writeable=False
+    )
+    return spread.view(MetaArray)

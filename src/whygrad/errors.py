@@ -1,0 +1,49 @@
+"""Errors that restate the call, give the cause and the fix, and name the user's line.
+
+The exception types are the ones PyTorch raises, so existing ``except`` clauses keep working.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+__all__ = ["describe", "describe_call", "fail"]
+
+E = TypeVar("E", bound=BaseException)
+
+
+def fail(kind: type[E], *, call: str, cause: str, fix: str, where: object = None) -> E:
+    """Build (not raise) an exception of the given kind with the house layout."""
+    lines = [call, f"  cause: {cause}", f"  fix:   {fix}"]
+    if where is not None:
+        lines.append(f"  at:    {where}")
+    error = kind("\n".join(lines))
+    error.whygrad_explained = True  # type: ignore[attr-defined]
+    return error
+
+
+def explained(error: BaseException) -> bool:
+    """Whether ``fail`` built this exception, so nobody explains it a second time."""
+    return getattr(error, "whygrad_explained", False)
+
+
+def describe(value: Any) -> str:
+    """A tensor or array as ``float32[2, 3]``; anything else by its short repr."""
+    shape = getattr(value, "shape", None)
+    dtype = getattr(value, "dtype", None)
+    if shape is not None and dtype is not None:
+        name = getattr(dtype, "name", str(dtype))
+        return f"{name}[{', '.join(map(str, shape))}]"
+    if isinstance(value, (list, tuple)) and any(hasattr(item, "shape") for item in value):
+        return f"[{', '.join(describe(item) for item in value)}]"
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def describe_call(name: str, names: tuple[str, ...], values: tuple[Any, ...]) -> str:
+    """``matmul(a: float32[2, 3], b: float32[4, 5])``"""
+    parts = []
+    for label, value in zip(names, values, strict=False):
+        joint = ": " if hasattr(value, "shape") or isinstance(value, list) else "="
+        parts.append(f"{label}{joint}{describe(value)}")
+    return f"{name}({', '.join(parts)})"

@@ -1,0 +1,94 @@
+"""The bits the dispatcher looks at.
+
+Every tensor carries one small integer that says where it lives, how it is laid out, what its
+elements are, and which layers (autograd, forward mode, …) care about it.  An op call ORs the
+integers of its arguments; the result picks the kernel.  Plain ints, because this is the hottest
+line of the whole engine and ``enum.Flag`` costs a microsecond per ``|``.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "AUTOGRAD",
+    "BATCHED",
+    "CPU",
+    "DEVICES",
+    "DTYPES",
+    "FORWARD",
+    "LAYERS",
+    "LAYOUTS",
+    "META",
+    "SCALARS",
+    "SPARSE_COO",
+    "SPARSE_CSR",
+    "TRACED",
+    "describe",
+    "new_device",
+    "new_layout",
+]
+
+_names: dict[int, str] = {}
+_next_bit = 0
+
+
+def _bit(name: str) -> int:
+    global _next_bit
+    bit = 1 << _next_bit
+    _next_bit += 1
+    _names[bit] = name
+    return bit
+
+
+# Elements: one bit per dtype, so "more than one dtype bit" means "promote first".
+DTYPE_BITS = {
+    name: _bit(name)
+    for name in (
+        "bool", "uint8", "int8", "int16", "int32", "int64",
+        "float16", "bfloat16", "float32", "float64", "complex64", "complex128",
+    )
+}  # fmt: skip
+# Python numbers have a kind but no dtype of their own.
+SCALAR_BITS = {
+    bool: _bit("python bool"),
+    int: _bit("python int"),
+    float: _bit("python float"),
+    complex: _bit("python complex"),
+}
+CPU = _bit("cpu")
+META = _bit("meta")
+SPARSE_COO = _bit("sparse_coo")
+SPARSE_CSR = _bit("sparse_csr")
+# Layers, lowest first: a higher layer runs before a lower one and calls down to it.
+AUTOGRAD = _bit("autograd")
+FORWARD = _bit("forward-mode")
+BATCHED = _bit("batched")
+TRACED = _bit("traced")
+
+DTYPES = sum(DTYPE_BITS.values())
+SCALARS = sum(SCALAR_BITS.values())
+DEVICES = CPU | META
+LAYOUTS = SPARSE_COO | SPARSE_CSR
+LAYERS = AUTOGRAD | FORWARD | BATCHED | TRACED
+COMPLEX = DTYPE_BITS["complex64"] | DTYPE_BITS["complex128"]
+HALVES = DTYPE_BITS["float16"] | DTYPE_BITS["bfloat16"]
+
+
+def new_device(name: str) -> int:
+    """Reserve a key for a device that lives outside this package."""
+    global DEVICES
+    bit = _bit(name)
+    DEVICES |= bit
+    return bit
+
+
+def new_layout(name: str) -> int:
+    """Reserve a key for a memory layout that lives outside this package."""
+    global LAYOUTS
+    bit = _bit(name)
+    LAYOUTS |= bit
+    return bit
+
+
+def describe(keys: int) -> list[str]:
+    """The names of the set bits, lowest first."""
+    return [name for bit, name in _names.items() if keys & bit]

@@ -1,0 +1,3 @@
+"""The non-linear functions of neural networks."""
+
+from __future__ import annotations

@@ -1,0 +1,3 @@
+"""Questions about elements: comparisons, logic, bits."""
+
+from __future__ import annotations

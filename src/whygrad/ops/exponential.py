@@ -1,0 +1,3 @@
+"""Exponentials, logarithms, trigonometry and special functions."""
+
+from __future__ import annotations

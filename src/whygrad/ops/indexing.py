@@ -1,0 +1,3 @@
+"""``x[...]`` and ``x[...] = v`` in every form."""
+
+from __future__ import annotations

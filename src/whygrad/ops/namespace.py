@@ -1,0 +1,27 @@
+"""The two worlds a derivative rule can run in.
+
+``raw`` maps op names to NumPy kernels, ``recorded`` maps the same names to dispatched ops on
+tensors.  A rule gets one of them as ``xp`` and cannot tell which, so it is written once for every
+order of derivative.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+__all__ = ["Namespace", "raw", "recorded"]
+
+
+class Namespace:
+    """Ops by name; filled in as the table is declared."""
+
+    def __init__(self, label: str) -> None:
+        self.label = label
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
+
+
+raw = Namespace("raw arrays")
+recorded = Namespace("tensors")

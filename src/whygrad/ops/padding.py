@@ -1,0 +1,3 @@
+"""Adding a border."""
+
+from __future__ import annotations

@@ -1,0 +1,3 @@
+"""Matrix and tensor products."""
+
+from __future__ import annotations

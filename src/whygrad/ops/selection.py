@@ -1,0 +1,3 @@
+"""Picking and placing elements by index or mask."""
+
+from __future__ import annotations

@@ -1,0 +1,3 @@
+"""Sparse layouts: COO and CSR."""
+
+from __future__ import annotations

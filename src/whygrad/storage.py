@@ -1,0 +1,35 @@
+"""Memory with a history: who wrote last, and how often.
+
+Tensors over the same memory share one Storage.  A saved value remembers the version it saw; if
+the storage has moved on by the time backward needs the value, that is an error which can name
+the op that wrote and its source line, never a silently wrong gradient.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from whygrad.autograd.graph import Where
+
+__all__ = ["Storage"]
+
+
+class Storage:
+    """One block of memory, its version counter and its last writer."""
+
+    __slots__ = ("array", "last_writer", "version")
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+        self.version = 0
+        self.last_writer: tuple[str, Where] | None = None
+
+    def bump(self, op_name: str, where: Where) -> None:
+        """Record a write."""
+        self.version += 1
+        self.last_writer = (op_name, where)
+
+    @property
+    def nbytes(self) -> int:
+        return int(self.array.nbytes)

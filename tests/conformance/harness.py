@@ -1,0 +1,159 @@
+"""One declaration per op, every check from it.
+
+The helpers turn a sample call from the op table into the same call on whygrad and on PyTorch and
+compare what comes out.  They have tests of their own in ``test_harness.py``, including one that
+shows a wrong rule is caught.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from operator import attrgetter
+from typing import Any
+
+import numpy as np
+import torch
+
+import whygrad
+from whygrad.dtypes import DType
+from whygrad.ops.define import Op, table
+from whygrad.ops.samples import Call, Constant, samples_of
+from whygrad.tensor import Tensor
+
+TOLERANCE = {"float64": (1e-9, 1e-11), "float32": (2e-4, 2e-5)}
+
+
+def cases(select: Callable[[Op], bool] = lambda op: True) -> list[Any]:
+    """(op, index of sample) pairs as pytest parameters with readable ids."""
+    import pytest
+
+    return [
+        pytest.param(op, index, id=f"{op.family}-{op.name}-{index}")
+        for op in table.values()
+        if select(op)
+        for index in range(len(samples_of(op)))
+    ]
+
+
+def torch_function(op: Op) -> Callable[..., Any]:
+    return attrgetter(op.torch or op.name)(torch)
+
+
+def convert(value: Any, leaf: Callable[[Any, bool], Any]) -> Any:
+    """Replace every array and dtype in a nested argument; ``leaf(array, requires_grad)`` decides."""
+    if isinstance(value, Constant):
+        return leaf(value.array, False)
+    if isinstance(value, np.ndarray):
+        return leaf(value, value.dtype.kind in "f")
+    if isinstance(value, DType):
+        return leaf(value, False)
+    if isinstance(value, (list, tuple)):
+        return type(value)(convert(item, leaf) for item in value)
+    if isinstance(value, slice):
+        return slice(*(convert(part, leaf) for part in (value.start, value.stop, value.step)))
+    return value
+
+
+class Side:
+    """A sample call on one of the two libraries: its inputs, and its outputs once called."""
+
+    def __init__(self, call: Call, make: Callable[[Any, bool], Any]) -> None:
+        self.inputs: list[Any] = []
+
+        def leaf(array: Any, requires_grad: bool) -> Any:
+            made = make(array, requires_grad)
+            if requires_grad:
+                self.inputs.append(made)
+            return made
+
+        self.args = convert(call.args, leaf)
+        self.kwargs = {name: convert(value, leaf) for name, value in call.kwargs.items()}
+
+    def run(self, function: Callable[..., Any]) -> list[Any]:
+        return flatten(function(*self.args, **self.kwargs))
+
+
+def flatten(result: Any) -> list[Any]:
+    if isinstance(result, (tuple, list)):
+        return [leaf for item in result for leaf in flatten(item)]
+    return [result]
+
+
+def whygrad_side(call: Call, dtype: str, arrange: Callable[[Any], Any] = np.array) -> Side:
+    def make(array: Any, requires_grad: bool) -> Any:
+        if isinstance(array, DType):
+            return array
+        if array.dtype.kind == "f":
+            array = array.astype(dtype)
+        made = whygrad.from_numpy(arrange(array))
+        return made.requires_grad_() if requires_grad else made
+
+    return Side(call, make)
+
+
+def torch_side(call: Call, dtype: str) -> Side:
+    def make(array: Any, requires_grad: bool) -> Any:
+        if isinstance(array, DType):
+            return getattr(torch, array.name)
+        if array.dtype.kind == "f":
+            array = array.astype(dtype)
+        made = torch.from_numpy(np.array(array))
+        return made.requires_grad_() if requires_grad else made
+
+    return Side(call, make)
+
+
+def as_numpy(value: Any) -> Any:
+    if isinstance(value, (Tensor, torch.Tensor)):
+        return np.asarray(value.detach().numpy())
+    return np.asarray(value)
+
+
+def assert_same_values(mine: list[Any], theirs: list[Any], dtype: str, label: str) -> None:
+    rtol, atol = TOLERANCE[dtype]
+    assert len(mine) == len(theirs), f"{label}: {len(mine)} outputs, PyTorch has {len(theirs)}"
+    for position, (a, b) in enumerate(zip(mine, theirs, strict=True)):
+        where = f"{label}, output {position}"
+        if isinstance(b, torch.Tensor):
+            assert isinstance(a, Tensor), f"{where}: {type(a).__name__}, PyTorch gives a tensor"
+            assert a.dtype.name == str(b.dtype).removeprefix("torch."), (
+                f"{where}: {a.dtype} against {b.dtype}"
+            )
+            assert tuple(a.shape) == tuple(b.shape), f"{where}: {a.shape} against {tuple(b.shape)}"
+        np.testing.assert_allclose(as_numpy(a), as_numpy(b), rtol, atol, err_msg=where)
+
+
+def gradients(side: Side, outputs: list[Any], library: Any) -> list[Any]:
+    """Vector-Jacobian products with fixed, generic cotangents."""
+    rng = np.random.default_rng(7)
+    total = None
+    for out in outputs:
+        if getattr(out, "requires_grad", False):
+            weights = rng.uniform(0.5, 1.5, tuple(out.shape)).astype(as_numpy(out).dtype)
+            term = (out * library.from_numpy(np.asarray(weights))).sum()
+            total = term if total is None else total + term
+    if total is None:
+        return [None] * len(side.inputs)
+    total.backward()
+    return [each.grad for each in side.inputs]
+
+
+def assert_same_gradients(mine: list[Any], theirs: list[Any], dtype: str, label: str) -> None:
+    rtol, atol = TOLERANCE[dtype]
+    for position, (a, b) in enumerate(zip(mine, theirs, strict=True)):
+        where = f"{label}, gradient of input {position}"
+        if b is None or a is None:
+            assert (a is None) == (b is None), f"{where}: {a} against {b}"
+            continue
+        assert tuple(a.shape) == tuple(b.shape), f"{where}: {a.shape} against {tuple(b.shape)}"
+        np.testing.assert_allclose(as_numpy(a), as_numpy(b), rtol, atol, err_msg=where)
+
+
+def compare_with_torch(op: Op, call: Call, dtype: str) -> None:
+    mine, theirs = whygrad_side(call, dtype), torch_side(call, dtype)
+    label = f"{op.name}({call!r}) in {dtype}"
+    my_outputs, their_outputs = mine.run(op.public), theirs.run(torch_function(op))
+    assert_same_values(my_outputs, their_outputs, dtype, label)
+    assert_same_gradients(
+        gradients(mine, my_outputs, whygrad), gradients(theirs, their_outputs, torch), dtype, label
+    )
