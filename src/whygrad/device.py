@@ -84,7 +84,7 @@ class MetaArray(np.ndarray[Any, Any]):
     strides is not ours.
     """
 
-    __array_ufunc__ = None
+    __array_ufunc__ = None  # type: ignore[assignment]  # NumPy's way to say "not for ufuncs"
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         raise TypeError(f"numpy.{func.__name__} would read a meta tensor, which has no data")

@@ -75,7 +75,7 @@ def register(
 
     The kernel takes the payloads of the tensors and the op's parameters.  Usable as a decorator.
     """
-    target = getattr(op, "op", op)
+    target: Op = getattr(op, "op", op)
     bits = where if isinstance(where, int) else _bit_named(where)
 
     def add(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -123,7 +123,8 @@ def _load_bfloat16() -> np.dtype[Any]:
             cause="bfloat16 arrays need the package ml_dtypes, which is not installed",
             fix="pip install 'whygrad[bfloat16]'",
         ) from missing
-    return np.dtype(ml_dtypes.bfloat16)
+    bfloat16: np.dtype[Any] = np.dtype(ml_dtypes.bfloat16)
+    return bfloat16
 
 
 def of(dtype: Any) -> DType:

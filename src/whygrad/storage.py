@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from whygrad.autograd.graph import Where
+    from whygrad.autograd.source import Where
 
 __all__ = ["Storage"]
 

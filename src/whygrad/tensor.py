@@ -17,11 +17,15 @@ from whygrad.errors import fail
 from whygrad.storage import Storage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
     from whygrad.autograd.graph import Node
 
 __all__ = ["Tensor", "wrap"]
+
+
+if TYPE_CHECKING:
+
+    def _operator(self: Tensor, other: Any = None, /) -> Any: ...
 
 
 class Tensor:
@@ -50,6 +54,11 @@ class Tensor:
     _grad: Tensor | None
     _tangent: Any  # forward mode
     _inference: bool
+
+    if TYPE_CHECKING:  # installed from the op table by whygrad.ops
+        __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _operator
+        __truediv__ = __rtruediv__ = __pow__ = __rpow__ = __matmul__ = __neg__ = _operator
+        __lt__ = __le__ = __gt__ = __ge__ = _operator
 
     __array_priority__ = 1000
     __hash__ = object.__hash__

@@ -99,21 +99,21 @@ class _Decorating(_Mode):
         super().__init__()
 
 
-class no_grad(_Decorating):  # noqa: N801
+class no_grad(_Decorating):
     """Record nothing inside: results do not require grad."""
 
     def _inner(self) -> tuple[bool, bool]:
         return False, state.inference
 
 
-class enable_grad(_Decorating):  # noqa: N801
+class enable_grad(_Decorating):
     """Record inside a ``no_grad`` block."""
 
     def _inner(self) -> tuple[bool, bool]:
         return True, state.inference
 
 
-class set_grad_enabled(_Mode):  # noqa: N801
+class set_grad_enabled(_Mode):
     """Switch recording on or off, at once and until the end of a ``with`` block."""
 
     def __init__(self, mode: bool) -> None:
@@ -137,7 +137,7 @@ class set_grad_enabled(_Mode):  # noqa: N801
         return set_grad_enabled(self._mode)
 
 
-class inference_mode(_Mode):  # noqa: N801
+class inference_mode(_Mode):
     """``no_grad``, and the tensors made inside can never take part in autograd."""
 
     def __new__(cls, mode: Any = True) -> Any:

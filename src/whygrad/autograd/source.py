@@ -86,7 +86,7 @@ class Where:
         if position is None or position[0] is None:
             return self._code.co_firstlineno, None, None
         line, end_line, first, last = position
-        return line, first, last if end_line == line else None
+        return position[0], first, last if end_line == line else None
 
     def __str__(self) -> str:
         place = f"{_short(self.file)}:{self.line}"
