@@ -17,7 +17,6 @@ from whygrad.errors import fail
 from whygrad.storage import Storage
 
 if TYPE_CHECKING:
-
     from whygrad.autograd.graph import Node
 
 __all__ = ["Tensor", "wrap"]
@@ -150,7 +149,6 @@ class Tensor:
             self._slot = 0
             self._keys |= keys.AUTOGRAD
         return self
-
 
     @property
     def grad(self) -> Tensor | None:

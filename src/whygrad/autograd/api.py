@@ -115,7 +115,9 @@ def _root_gradients(call: str, roots: list[Tensor], given: list[Any]) -> list[Te
             cause="every output needs one gradient (or None)",
             fix="pass as many gradients as outputs",
         )
-    return [_root_gradient(call, root, gradient) for root, gradient in zip(roots, given, strict=True)]
+    return [
+        _root_gradient(call, root, gradient) for root, gradient in zip(roots, given, strict=True)
+    ]
 
 
 def _root_gradient(call: str, root: Tensor, gradient: Any) -> Tensor:
@@ -137,7 +139,11 @@ def _root_gradient(call: str, root: Tensor, gradient: Any) -> Tensor:
                 fix="reduce it first, for example y.sum().backward(), or pass gradient= of shape "
                 f"{tuple(root.shape)}",
             )
-        return wrap(np.ones(root.shape, root._array.dtype)) if root.device == "cpu" else root.new_ones(root.shape)
+        return (
+            wrap(np.ones(root.shape, root._array.dtype))
+            if root.device == "cpu"
+            else root.new_ones(root.shape)
+        )
     if not isinstance(gradient, Tensor):
         raise fail(
             TypeError,

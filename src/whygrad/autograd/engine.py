@@ -202,9 +202,7 @@ class _Walk:
         inputs = len(plan.op.tensor_names)
         edge = {
             position: (parent, slot)
-            for position, parent, slot in zip(
-                plan.positions, node.parents, node.slots, strict=True
-            )
+            for position, parent, slot in zip(plan.positions, node.parents, node.slots, strict=True)
         }
         for index, place in plan.guarded:
             value = values[index]

@@ -42,9 +42,7 @@ define(
     "y = Σ x over dim;  ∂y/∂x = 1",
     forward=lambda x, dim, keepdim: np.add.reduce(x, axis=dim, keepdims=keepdim),
     vjp={
-        "x": lambda xp, incoming, x_shape, dim, keepdim: spread(
-            xp, incoming, x_shape, dim, keepdim
-        )
+        "x": lambda xp, incoming, x_shape, dim, keepdim: spread(xp, incoming, x_shape, dim, keepdim)
     },
     kind="reduction",
     linear=True,
