@@ -70,3 +70,49 @@ define(
     meta=lambda x: (x.shape, x.dtype),
     samples=lambda make: [make.call(make(3, 4)), make.call(make())],
 )
+
+
+def _slice(x: Array, index: tuple[Any, ...]) -> Array:
+    # an Ellipsis keeps NumPy from answering with a scalar, which would be a copy
+    return x[index] if Ellipsis in index else x[(*index, Ellipsis)]
+
+
+def _slice_backward(x: Array, shape: Shape, index: tuple[Any, ...]) -> Array:
+    whole = np.zeros(shape, x.dtype)
+    whole[index] = x
+    return whole
+
+
+define(
+    "slice(x; index)",
+    "y = x[index], index of integers, slices, None and Ellipsis;  ∂x = incoming at index, else 0",
+    forward=_slice,
+    vjp={
+        "x": lambda xp, incoming, x_shape, index: xp.slice_backward(incoming, x_shape, index),
+    },
+    kind="view",
+    linear=True,
+    method=False,
+    torch="Tensor.__getitem__",
+    samples=lambda make: [
+        make.call(make(3, 4), (1,)),
+        make.call(make(3, 4), (slice(None, None, 2), slice(1, 3))),
+        make.call(make(3, 4), (Ellipsis, None, 0)),
+        make.call(make(3), (2,)),
+        make.call(make(3), (slice(2, 2),)),
+    ],
+)
+define(
+    "slice_backward(x; shape, index)",
+    "y = 0 in the given shape, with x written at index;  ∂x = incoming[index]",
+    forward=_slice_backward,
+    vjp={"x": lambda xp, incoming, index: xp.slice(incoming, index)},
+    linear=True,
+    method=False,
+    meta=lambda x, shape, index: (shape, x.dtype),
+    torch="",
+    samples=lambda make: [
+        make.call(make(4), (3, 4), (1,)),
+        make.call(make(2, 2), (3, 4), (slice(None, None, 2), slice(1, 3))),
+    ],
+)
