@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from whygrad import dtypes
+from whygrad.ops.define import define
 from whygrad.tensor import Tensor, wrap
 
 __all__ = ["from_numpy", "tensor"]
@@ -30,3 +31,42 @@ def tensor(data: Any, *, dtype: Any = None, requires_grad: bool = False) -> Tens
 def from_numpy(array: Any) -> Tensor:
     """A tensor over the array's own memory."""
     return wrap(array)
+
+
+# Constants shaped like a tensor, for derivative rules.
+define(
+    "zeros_like(x)",
+    "y = 0, shaped like x",
+    forward=lambda x: np.zeros_like(x),
+    vjp=None,
+    meta=lambda x: (x.shape, x.dtype),
+    method=False,
+    samples=lambda make: [make.call(make(3, 4)), make.call(make.ints(2)), make.call(make())],
+)
+define(
+    "ones_like(x)",
+    "y = 1, shaped like x",
+    forward=lambda x: np.ones_like(x),
+    vjp=None,
+    meta=lambda x: (x.shape, x.dtype),
+    method=False,
+    samples=lambda make: [make.call(make(3, 4)), make.call(make.ints(2)), make.call(make())],
+)
+define(
+    "new_zeros(x; shape)",
+    "y = 0 in the given shape, dtype and device of x",
+    forward=lambda x, shape: np.zeros(shape, x.dtype),
+    vjp=None,
+    meta=lambda x, shape: (shape, x.dtype),
+    torch="Tensor.new_zeros",
+    samples=lambda make: [make.call(make(3), (2, 3)), make.call(make.ints(2), ())],
+)
+define(
+    "new_full(x; shape, value)",
+    "y = value in the given shape, dtype and device of x",
+    forward=lambda x, shape, value: np.full(shape, value, x.dtype),
+    vjp=None,
+    meta=lambda x, shape, value: (shape, x.dtype),
+    torch="Tensor.new_full",
+    samples=lambda make: [make.call(make(3), (2, 3), 1.5), make.call(make.ints(2), (), 7)],
+)
