@@ -100,22 +100,26 @@ def _bit_named(name: str) -> int:
     )
 
 
-# Layers above autograd: (key bit, builder(op, bits, lower entry) -> entry), highest first.
-_layers: list[tuple[int, Callable[[Op, int, Entry], Entry]]] = []
+# Layers above autograd: (key bit, builder(op, bits) -> entry), highest first.
+_layers: list[tuple[int, Callable[[Op, int], Entry]]] = []
 
 
-def register_layer(bit: int, build: Callable[[Op, int, Entry], Entry]) -> None:
-    """Install a layer; ``build`` gets the entry below it and returns the one to call instead."""
+def register_layer(bit: int, build: Callable[[Op, int], Entry]) -> None:
+    """Install a layer: ``build`` returns the entry for ops whose arguments carry ``bit``.
+
+    The entry takes its bit off the arguments and calls the op again, which reaches the layers
+    below.
+    """
     _layers.append((bit, build))
     _layers.sort(key=lambda row: -row[0])
 
 
 def _build(op: Op, bits: int) -> Entry:
-    for bit, build in _layers:
-        if bits & bit:
-            return build(op, bits, op.table[bits & ~bit])
     if _must_promote(op, bits):
         return _promoting(op)
+    for bit, build in _layers:
+        if bits & bit:
+            return build(op, bits)
     kernel = kernel_for(op, bits)
     if bits & AUTOGRAD and op.vjp is not None:
         if bits & keys.COMPLEX:
@@ -134,7 +138,7 @@ def _must_promote(op: Op, bits: int) -> bool:
     if op.promote == "float" and category <= dtypes.INTEGER:
         return True
     return any(
-        bits & bit and dtypes._CATEGORY_OF_PYTHON[kind] > category
+        bits & bit and dtypes.CATEGORY_OF_PYTHON[kind] > category
         for kind, bit in keys.SCALAR_BITS.items()
     )
 
@@ -314,6 +318,8 @@ def _output(array: Any, args: tuple[Any, ...], is_view: bool) -> Tensor:
         source = args[0]
         out._storage = source._storage
         out._base = source if source._base is None else source._base
+        if state.grad:
+            out._storage.add_view(out)
     return out
 
 

@@ -90,7 +90,7 @@ ALL = (
 by_key = {dtype.key: dtype for dtype in ALL}
 _by_name = {dtype.name: dtype for dtype in ALL}
 _python_types: dict[Any, DType] = {bool: bool_, int: int64, float: float64, complex: complex128}
-_CATEGORY_OF_PYTHON = {bool: BOOL, int: INTEGER, float: FLOAT, complex: COMPLEX}
+CATEGORY_OF_PYTHON = {bool: BOOL, int: INTEGER, float: FLOAT, complex: COMPLEX}
 _default = float32
 
 
@@ -206,7 +206,7 @@ def _rank(high: DType | None, low: DType | None) -> DType | None:
 
 
 def _dtype_of_number(number: object) -> DType:
-    category = _CATEGORY_OF_PYTHON.get(type(number))
+    category = CATEGORY_OF_PYTHON.get(type(number))
     if category == FLOAT:
         return _default
     if category == COMPLEX:

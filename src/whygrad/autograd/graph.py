@@ -119,9 +119,9 @@ class Node:
         return fail(
             RuntimeError,
             call=f"{self.name()} saved '{label}' at {self.where}",
-            cause=f"{writer} wrote to its memory in place at {line} "
-            f"(saved at version {version}, now at version {storage.version}), so the gradient "
-            "would be computed from the wrong numbers",
+            cause="one of the variables needed for gradient computation has been modified by an "
+            f"inplace operation: {writer} wrote to this memory at {line} (saved at version "
+            f"{version}, now at version {storage.version})",
             fix=f"use the out-of-place form of {writer}, or write to a clone()",
         )
 

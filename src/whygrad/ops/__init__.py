@@ -13,8 +13,10 @@ from whygrad.ops import (  # noqa: F401  (each declares its ops)
     creation,
     exponential,
     indexing,
+    inplace,
     joining,
     linalg,
+    operators,
     ordering,
     padding,
     products,
@@ -24,7 +26,6 @@ from whygrad.ops import (  # noqa: F401  (each declares its ops)
     views,
 )
 from whygrad.ops.define import table
-from whygrad.ops.operators import install
 from whygrad.tensor import Tensor
 
 __all__ = ["functions", "table"]
@@ -34,4 +35,5 @@ functions: dict[str, Callable[..., Any]] = {name: op.public for name, op in tabl
 for _op in table.values():
     if _op.method:
         setattr(Tensor, _op.name, _op.public)
-install()
+operators.install()
+inplace.install()

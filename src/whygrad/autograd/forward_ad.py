@@ -1,0 +1,240 @@
+"""Forward mode: values that carry their derivative along (dual numbers).
+
+A dual tensor has one tangent per level.  An op on duals takes the highest level off its
+arguments, runs on what is left, and pushes the tangents through the op's forward rule.  What is
+left may carry tangents of lower levels, so levels nest, and a tangent of one level is never
+mistaken for another's (no perturbation confusion).
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from whygrad import keys
+from whygrad.dispatch import register_layer
+from whygrad.errors import describe, fail
+from whygrad.ops.define import Op, names_needed_by
+from whygrad.ops.namespace import recorded
+from whygrad.tensor import Tensor, wrap
+
+__all__ = [
+    "UnpackedDualTensor",
+    "dual_level",
+    "enter_dual_level",
+    "exit_dual_level",
+    "make_dual",
+    "unpack_dual",
+]
+
+
+class _Levels(threading.local):
+    depth = 0
+
+
+_levels = _Levels()
+
+
+class UnpackedDualTensor(NamedTuple):
+    """A value and its derivative; ``tangent`` is None where there is none."""
+
+    primal: Tensor
+    tangent: Tensor | None
+
+
+def enter_dual_level() -> int:
+    """Open a level for tangents and return its number."""
+    _levels.depth += 1
+    return _levels.depth
+
+
+def exit_dual_level(level: int | None = None) -> None:
+    """Close the innermost level."""
+    if _levels.depth == 0 or (level is not None and level != _levels.depth):
+        raise fail(
+            RuntimeError,
+            call=f"exit_dual_level(level={level})",
+            cause=f"the innermost open level is {_levels.depth}",
+            fix="use `with dual_level():`, which closes levels in order",
+        )
+    _levels.depth -= 1
+
+
+@contextmanager
+def dual_level() -> Iterator[int]:
+    """A level for tangents that is closed on every exit."""
+    level = enter_dual_level()
+    try:
+        yield level
+    finally:
+        exit_dual_level(level)
+
+
+def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> Tensor:
+    """A tensor of the same value that carries ``tangent`` as its derivative."""
+    level = _current(level, "make_dual")
+    if tensor.shape != tangent.shape or tensor.dtype is not tangent.dtype:
+        raise fail(
+            RuntimeError,
+            call=f"make_dual({describe(tensor)}, {describe(tangent)})",
+            cause="a tangent needs the shape and dtype of its tensor",
+            fix="make it with whygrad.randn_like(tensor) or whygrad.ones_like(tensor)",
+        )
+    dual = _alias(tensor)
+    dual._tangent = {**(tensor._tangent or {}), level: tangent}
+    dual._keys |= keys.FORWARD
+    return dual
+
+
+def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:
+    """Take a dual tensor apart."""
+    level = _current(level, "unpack_dual")
+    return UnpackedDualTensor(_without(tensor, level), _tangent(tensor, level))
+
+
+def _current(level: int | None, call: str) -> int:
+    if _levels.depth == 0:
+        raise fail(
+            RuntimeError,
+            call=f"{call}(…)",
+            cause="no dual level is open in this thread",
+            fix="call it inside `with forward_ad.dual_level():`",
+        )
+    return _levels.depth if level is None else level
+
+
+def _alias(tensor: Tensor) -> Tensor:
+    """The same memory and the same place in the graph, without tangents."""
+    alias = wrap(tensor._array)
+    alias._keys = tensor._keys & ~keys.FORWARD
+    alias._node = tensor._node
+    alias._slot = tensor._slot
+    alias._storage = tensor._storage
+    return alias
+
+
+def _tangent(value: Any, level: int) -> Any:
+    tangents = value._tangent if isinstance(value, Tensor) else None
+    return None if tangents is None else tangents.get(level)
+
+
+def _without(value: Any, level: int) -> Any:
+    if not isinstance(value, Tensor) or _tangent(value, level) is None:
+        return value
+    left = {key: each for key, each in value._tangent.items() if key != level}
+    alias = _alias(value)
+    if left:
+        alias._tangent = left
+        alias._keys |= keys.FORWARD
+    return alias
+
+
+def _layer(op: Op, bits: int) -> Callable[..., Any]:
+    count = len(op.tensor_names)
+
+    def with_tangents(*args: Any) -> Any:
+        tensors = list(args[0]) if op.variadic else list(args[:count])
+        level = max(max(each._tangent) for each in tensors if _is_dual(each))
+        primals = [_without(each, level) for each in tensors]
+        tangents = tuple(_tangent(each, level) for each in tensors)
+        params = args[count:]
+        result = op.call(primals, *params) if op.variadic else op.call(*primals, *params)
+        outputs = result if isinstance(result, tuple) else (result,)
+        derivative = push(op, primals, tangents, outputs, params)
+        if derivative is not None:
+            tangents_out = derivative if isinstance(result, tuple) else (derivative,)
+            for output, tangent in zip(outputs, tangents_out, strict=True):
+                if tangent is not None:
+                    output._tangent = {**(output._tangent or {}), level: tangent}
+                    output._keys |= keys.FORWARD
+        return result
+
+    return with_tangents
+
+
+def _is_dual(value: Any) -> bool:
+    return isinstance(value, Tensor) and value._tangent is not None
+
+
+def push(
+    op: Op,
+    primals: list[Any],
+    tangents: tuple[Any, ...],
+    outputs: tuple[Tensor, ...],
+    params: tuple[Any, ...],
+) -> Any:
+    """The derivative of an op's outputs along the given tangents of its inputs."""
+    if op.vjp is None:
+        return None
+    known = _Named(op, primals, outputs, params)
+    if op.jvp is not None:
+        return op.jvp(recorded, tangents, *known.arguments(op.jvp))
+    if op.linear:
+        return _push_linear(op, primals, tangents, params)
+    return _push_elementwise(op, tangents, outputs[0], known)
+
+
+def _push_linear(
+    op: Op, primals: list[Any], tangents: tuple[Any, ...], params: tuple[Any, ...]
+) -> Any:
+    """A linear op moves tangents exactly as it moves values."""
+    moved = []
+    for position, (primal, tangent) in enumerate(zip(primals, tangents, strict=True)):
+        name = op.tensor_names[0 if op.variadic else position]
+        if not isinstance(primal, Tensor) and op.has_rule(name):
+            moved.append(0.0 if primal is not None else None)
+        elif not op.has_rule(name):
+            moved.append(primal)
+        else:
+            moved.append(recorded.zeros_like(primal) if tangent is None else tangent)
+    return op.call(moved, *params) if op.variadic else op.call(*moved, *params)
+
+
+def _push_elementwise(
+    op: Op, tangents: tuple[Any, ...], output: Tensor, known: _Named
+) -> Tensor | None:
+    """The Jacobian of an elementwise op is diagonal: its reverse rule is also its forward rule."""
+    assert isinstance(op.vjp, dict), f"op {op.name} needs an explicit jvp"
+    total: Any = None
+    for name, tangent in zip(op.tensor_names, tangents, strict=True):
+        if tangent is not None and name in op.vjp:
+            rule = op.vjp[name]
+            term = rule(recorded, tangent, *known.arguments(rule))
+            if term is not None:
+                total = term if total is None else total + term
+    if total is None or total.shape == output.shape:
+        return total
+    return recorded.expand(total, output.shape)
+
+
+class _Named:
+    """Looks up what a rule asks for by parameter name."""
+
+    def __init__(
+        self,
+        op: Op,
+        primals: list[Any],
+        outputs: tuple[Tensor, ...],
+        params: tuple[Any, ...],
+    ) -> None:
+        self.values: dict[str, Any] = dict(zip(op.param_names, params, strict=True))
+        self.values.update(zip(op.output_names, outputs, strict=False))
+        self.values["needs"] = tuple(True for _ in primals)
+        if op.variadic:
+            name = op.tensor_names[0]
+            self.values[name] = primals
+            self.values[f"{name}_shape"] = tuple(each.shape for each in primals)
+            return
+        for name, primal in zip(op.tensor_names, primals, strict=True):
+            self.values[name] = primal
+            if isinstance(primal, Tensor):
+                self.values[f"{name}_shape"] = primal._array.shape
+                self.values[f"{name}_dtype"] = primal._array.dtype
+
+    def arguments(self, rule: Callable[..., Any]) -> list[Any]:
+        return [self.values.get(name) for name in names_needed_by(rule)]
+
+
+register_layer(keys.FORWARD, _layer)

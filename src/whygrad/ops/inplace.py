@@ -1,0 +1,237 @@
+"""Writing into a tensor's own memory, safely.
+
+Every in-place method is its out-of-place op followed by :func:`assign`, so there is one rule per
+op and one place that decides whether a write may happen.  The checks come before the write: a
+refused write changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from whygrad import dtypes, keys
+from whygrad.autograd import modes
+from whygrad.autograd.source import Where, caller
+from whygrad.dispatch import quiet
+from whygrad.errors import describe, fail
+from whygrad.ops.define import Op, define, table
+from whygrad.tensor import Tensor, wrap
+
+__all__ = ["assign", "check_writable", "install", "snapshot"]
+
+
+def _copy_meta(x: Any, *_: Any) -> Any:
+    return x.shape, x.dtype
+
+
+define(
+    "fill(x, value)",
+    "y = value everywhere;  ∂y/∂x = 0,  ∂y/∂value = 1 (summed over x)",
+    forward=lambda x, value: np.full_like(x, value),
+    vjp={
+        "x": lambda xp, incoming: xp.zeros_like(incoming),
+        "value": lambda xp, incoming: incoming,
+    },
+    jvp=lambda xp, tangents, y: xp.expand(
+        xp.zeros_like(y) if tangents[1] is None else tangents[1], y.shape
+    ),
+    meta=_copy_meta,
+    inplace=True,
+    samples=lambda make: [make.call(make(3, 4), 2.5), make.call(make(3, 4), make())],
+)
+define(
+    "copy(x, source)",
+    "y = source in the shape and dtype of x;  ∂y/∂x = 0,  ∂y/∂source = 1",
+    forward=lambda x, source: np.broadcast_to(source, x.shape).astype(x.dtype),
+    vjp={
+        "x": lambda xp, incoming: xp.zeros_like(incoming),
+        "source": lambda xp, incoming, source_dtype: xp.cast(incoming, dtypes.of(source_dtype)),
+    },
+    jvp=lambda xp, tangents, y, x_dtype: (
+        xp.zeros_like(y)
+        if tangents[1] is None
+        else xp.cast(xp.expand(tangents[1], y.shape), dtypes.of(x_dtype))
+    ),
+    meta=_copy_meta,
+    method=False,
+    inplace=True,
+    torch="",
+    samples=lambda make: [make.call(make(3, 4), make(3, 4)), make.call(make(3, 4), make(4))],
+)
+
+
+def assign(target: Tensor, result: Tensor, name: str) -> Tensor:
+    """Write ``result`` into the memory of ``target`` and give ``target`` its history."""
+    where = caller()
+    if result.shape != target.shape:
+        raise fail(
+            RuntimeError,
+            call=f"{name} on {describe(target)}",
+            cause=f"output with shape {list(target.shape)} doesn't match the broadcast shape "
+            f"{list(result.shape)}",
+            fix="use the out-of-place form, whose result may be larger",
+            where=where,
+        )
+    if not dtypes.can_cast(result.dtype, target.dtype):
+        raise fail(
+            RuntimeError,
+            call=f"{name} on {describe(target)}",
+            cause=f"result type {result.dtype.name} can't be cast to the desired output type "
+            f"{target.dtype.name}",
+            fix=f"convert the target first: x.to(whygrad.{result.dtype.name})",
+            where=where,
+        )
+    check_writable(target, name, result)
+    if not target._keys & keys.META:
+        np.copyto(target._array, result._array, casting="unsafe")
+    target._storage.bump(name, where)
+    if result._node is not None:
+        if result.dtype is not target.dtype:
+            result = result.to(target.dtype)
+        target._node = result._node
+        target._slot = result._slot
+        target._keys |= keys.AUTOGRAD
+    if result._tangent is not None:
+        target._tangent = result._tangent
+        target._keys |= keys.FORWARD
+    return target
+
+
+def check_writable(target: Tensor, name: str, source: Tensor | None = None) -> None:
+    """Raise unless a write to ``target`` leaves every gradient right."""
+    where = caller()
+    array = target._array
+    if not target._keys & keys.META and _overlaps_itself(array):
+        raise fail(
+            RuntimeError,
+            call=f"{name} on {describe(target)}",
+            cause="unsupported operation: more than one element of the written-to tensor refers "
+            "to a single memory location (it was made by expand)",
+            fix="clone() the tensor before writing to it",
+            where=where,
+        )
+    if not modes.state.grad:
+        return
+    base = target if target._base is None else target._base
+    if base.requires_grad and base.is_leaf:
+        leaf = base._node
+        what = "a leaf" if base is target else "a view of a leaf"
+        raise fail(
+            RuntimeError,
+            call=f"{name} on {describe(target)} at {where}",
+            cause=f"{what} Variable that requires grad is being used in an in-place operation; "
+            f"it became a leaf by requires_grad at {leaf.where}, and its gradient belongs to the "
+            "value it had",
+            fix="write inside `with whygrad.no_grad():`, or use the out-of-place form",
+        )
+    gains_history = source is not None and source._node is not None
+    if gains_history or target.requires_grad:
+        _refuse_shared_history(target, name, where)
+
+
+def _refuse_shared_history(target: Tensor, name: str, where: Where) -> None:
+    """A new history must not leave another view of the same memory with the old one."""
+    other = target._base
+    if other is None:
+        other = next((view for view in target._storage.live_views() if view is not target), None)
+    if other is None:
+        return
+    made = f"made by {other._node.name()} at {other._node.where}" if other._node else "without grad"
+    raise fail(
+        RuntimeError,
+        call=f"{name} on {describe(target)} at {where}",
+        cause=f"it shares memory with {describe(other)} ({made}), whose recorded history would no "
+        "longer match its values",
+        fix="use the out-of-place form, or clone() before writing",
+    )
+
+
+def _overlaps_itself(array: Any) -> bool:
+    return any(
+        step == 0 and size > 1 for step, size in zip(array.strides, array.shape, strict=True)
+    )
+
+
+def snapshot(tensor: Tensor, op: Op) -> Tensor:
+    """What the op should read: a copy if backward will need the value the write destroys."""
+    recording = modes.state.grad
+    if not recording or (op.kind != "composite" and not _saves_first_input(op)):
+        copy = wrap(tensor._array)
+    else:
+        copy = wrap(tensor._array.copy())
+    copy._keys = tensor._keys
+    copy._node = tensor._node
+    copy._slot = tensor._slot
+    copy._tangent = tensor._tangent
+    return copy
+
+
+def _saves_first_input(op: Op) -> bool:
+    return bool(op.tensor_names) and op.tensor_names[0] in op.saves()
+
+
+def _make_method(op: Op) -> Callable[..., Any]:
+    name = f"{op.name}_"
+    ufunc = op.forward if isinstance(op.forward, np.ufunc) else None
+
+    def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        if ufunc is not None and not kwargs and _plain_operands(self, args):
+            check_writable(self, name)
+            quiet.run(ufunc, self._array, *[_payload(arg) for arg in args], out=self._array)
+            self._storage.bump(name, caller())
+            return self
+        check_writable(self, name)
+        return assign(self, op.public(snapshot(self, op), *args, **kwargs), name)
+
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = f"In-place {op.name}: {op.formula}"
+    return method
+
+
+def _payload(arg: Any) -> Any:
+    return arg._array if isinstance(arg, Tensor) else arg
+
+
+def _plain_operands(self: Tensor, args: tuple[Any, ...]) -> bool:
+    """Whether the kernel may write straight into the target: nothing to record or convert."""
+    bits = self._keys & ~keys.AUTOGRAD
+    if (modes.state.grad and self._node is not None) or bits & (keys.HALVES | keys.FORWARD):
+        return False
+    if not bits & keys.CPU or bits & keys.LAYOUTS:
+        return False
+    category = self.dtype.category
+    for arg in args:
+        if isinstance(arg, Tensor):
+            if arg._keys & ~keys.AUTOGRAD != bits or (modes.state.grad and arg._node is not None):
+                return False
+            if arg.ndim > self.ndim or np.shares_memory(arg._array, self._array):
+                return False
+        elif dtypes.CATEGORY_OF_PYTHON.get(type(arg), dtypes.COMPLEX + 1) > category:
+            return False
+    return True
+
+
+_OPERATORS = {
+    "iadd": "add_", "isub": "sub_", "imul": "mul_", "itruediv": "div_", "ipow": "pow_",
+    "ifloordiv": "floor_divide_", "imod": "remainder_", "iand": "bitwise_and_",
+    "ior": "bitwise_or_", "ixor": "bitwise_xor_",
+}  # fmt: skip
+
+
+def zero_(self: Tensor) -> Tensor:
+    """Write zeros."""
+    return self.fill_(0)
+
+
+def install() -> None:
+    """Give ``Tensor`` the in-place twin of every op that has one."""
+    for op in table.values():
+        if op.inplace:
+            setattr(Tensor, f"{op.name}_", _make_method(op))
+    Tensor.zero_ = zero_  # type: ignore[attr-defined]
+    for dunder, name in _OPERATORS.items():
+        if hasattr(Tensor, name):
+            setattr(Tensor, f"__{dunder}__", getattr(Tensor, name))
