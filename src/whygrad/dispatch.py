@@ -383,6 +383,7 @@ def _node(plan: Plan, inputs: Any, outs: tuple[Tensor, ...]) -> Node:
     node.code = frame.f_code
     node.instruction = frame.f_lasti
     node.hooks = None
+    node.tangents = None
     node.freed_at = None
     return node
 
@@ -457,6 +458,7 @@ def _recording_binary(op: Op, kernel: Callable[..., Any], bits: int) -> Entry:
         node.code = frame.f_code
         node.instruction = frame.f_lasti
         node.hooks = None
+        node.tangents = None
         node.freed_at = None
         return out
 

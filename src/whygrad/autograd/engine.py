@@ -207,15 +207,16 @@ class _Walk:
         for index, place in plan.guarded:
             value = values[index]
             if place >= inputs:
-                slot = place - inputs
-                values[index] = _connected(value, node, slot)
+                values[index] = _connected(value, node, place - inputs, _tangents(node, place))
             elif plan.op.variadic:
                 values[index] = [
-                    _connected(each, *edge.get(position, (None, 0)))
+                    _connected(each, *edge.get(position, (None, 0)), _tangents(node, position))
                     for position, each in enumerate(value)
                 ]
             elif value is not None and hasattr(value, "shape"):
-                values[index] = _connected(value, *edge.get(place, (None, 0)))
+                values[index] = _connected(
+                    value, *edge.get(place, (None, 0)), _tangents(node, place)
+                )
         return tuple(values)
 
     def _observe(self, node: Node, incoming: Any) -> Any:
@@ -238,8 +239,16 @@ class _Walk:
         return arrived
 
 
-def _connected(array: Any, node: Node | None, slot: int) -> Tensor:
+def _tangents(node: Node, place: int) -> Any:
+    return None if node.tangents is None else node.tangents[place]
+
+
+def _connected(array: Any, node: Node | None, slot: int, tangents: Any) -> Tensor:
+    """A saved array as the tensor it was: same place in the graph, same tangents."""
     tensor = wrap(array)
+    if tangents is not None:
+        tensor._tangent = tangents
+        tensor._keys |= keys.FORWARD
     if node is not None and array.dtype.kind not in "iub":
         tensor._node = node
         tensor._slot = slot

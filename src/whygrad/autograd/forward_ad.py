@@ -9,8 +9,10 @@ mistaken for another's (no perturbation confusion).
 from __future__ import annotations
 
 import threading
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import count
 from typing import Any, NamedTuple
 
 from whygrad import keys
@@ -30,11 +32,29 @@ __all__ = [
 ]
 
 
+class _Level:
+    """One open level; knows who carries its tangents, to take them back when it closes."""
+
+    def __init__(self) -> None:
+        self.number = _next_number()
+        self.carriers: list[weakref.ref[Any]] = []
+
+    def close(self) -> None:
+        for reference in self.carriers:
+            carrier = reference()
+            if isinstance(carrier, Tensor):
+                _drop(carrier, self.number)
+            elif carrier is not None:
+                carrier.tangents = None
+
+
 class _Levels(threading.local):
-    depth = 0
+    def __init__(self) -> None:
+        self.open: list[_Level] = []
 
 
 _levels = _Levels()
+_next_number = count(1).__next__  # never used twice, so a stale tangent is never taken for a new one
 
 
 class UnpackedDualTensor(NamedTuple):
@@ -46,20 +66,21 @@ class UnpackedDualTensor(NamedTuple):
 
 def enter_dual_level() -> int:
     """Open a level for tangents and return its number."""
-    _levels.depth += 1
-    return _levels.depth
+    _levels.open.append(_Level())
+    return _levels.open[-1].number
 
 
 def exit_dual_level(level: int | None = None) -> None:
-    """Close the innermost level."""
-    if _levels.depth == 0 or (level is not None and level != _levels.depth):
+    """Close the innermost level; its tangents are gone."""
+    innermost = _levels.open[-1].number if _levels.open else None
+    if innermost is None or (level is not None and level != innermost):
         raise fail(
             RuntimeError,
             call=f"exit_dual_level(level={level})",
-            cause=f"the innermost open level is {_levels.depth}",
+            cause=f"the innermost open level is {innermost}",
             fix="use `with dual_level():`, which closes levels in order",
         )
-    _levels.depth -= 1
+    _levels.open.pop().close()
 
 
 @contextmanager
@@ -83,8 +104,8 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
             fix="make it with whygrad.randn_like(tensor) or whygrad.ones_like(tensor)",
         )
     dual = _alias(tensor)
-    dual._tangent = {**(tensor._tangent or {}), level: tangent}
-    dual._keys |= keys.FORWARD
+    dual._tangent = tensor._tangent
+    _attach(dual, level, tangent)
     return dual
 
 
@@ -95,14 +116,33 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
 
 
 def _current(level: int | None, call: str) -> int:
-    if _levels.depth == 0:
+    if not _levels.open:
         raise fail(
             RuntimeError,
             call=f"{call}(…)",
             cause="no dual level is open in this thread",
             fix="call it inside `with forward_ad.dual_level():`",
         )
-    return _levels.depth if level is None else level
+    return _levels.open[-1].number if level is None else level
+
+
+def _attach(tensor: Tensor, level: int, tangent: Tensor) -> None:
+    tensor._tangent = {**(tensor._tangent or {}), level: tangent}
+    tensor._keys |= keys.FORWARD
+    _carry(tensor, level)
+
+
+def _carry(carrier: Any, level: int) -> None:
+    for each in _levels.open:
+        if each.number == level:
+            each.carriers.append(weakref.ref(carrier))
+
+
+def _drop(tensor: Tensor, level: int) -> None:
+    left = {key: each for key, each in (tensor._tangent or {}).items() if key != level}
+    tensor._tangent = left or None
+    if not left:
+        tensor._keys &= ~keys.FORWARD
 
 
 def _alias(tensor: Tensor) -> Tensor:
@@ -147,11 +187,21 @@ def _layer(op: Op, bits: int) -> Callable[..., Any]:
             tangents_out = derivative if isinstance(result, tuple) else (derivative,)
             for output, tangent in zip(outputs, tangents_out, strict=True):
                 if tangent is not None:
-                    output._tangent = {**(output._tangent or {}), level: tangent}
-                    output._keys |= keys.FORWARD
+                    _attach(output, level, tangent)
+        _remember(outputs, tensors, level)
         return result
 
     return with_tangents
+
+
+def _remember(outputs: tuple[Tensor, ...], inputs: list[Any], level: int) -> None:
+    """Let the recorded node find the tangents of what it saved (reverse mode over forward)."""
+    node = next((out._node for out in outputs if out._node is not None), None)
+    if node is not None:
+        node.tangents = tuple(
+            each._tangent if isinstance(each, Tensor) else None for each in (*inputs, *outputs)
+        )
+        _carry(node, level)
 
 
 def _is_dual(value: Any) -> bool:

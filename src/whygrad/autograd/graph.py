@@ -47,6 +47,7 @@ class Node:
         "plan",
         "shape",
         "slots",
+        "tangents",
         "values",
     )
 
@@ -62,6 +63,7 @@ class Node:
     code: CodeType
     instruction: int
     hooks: list[Any] | None
+    tangents: tuple[Any, ...] | None  # of inputs and outputs, while a forward-mode level is open
     freed_at: Where | None  # the backward call that released the saved values
 
     @property
@@ -157,6 +159,7 @@ class AccumulateGrad(Node):
         self.values = ()
         self.guards = ()
         self.hooks = None
+        self.tangents = None
         self.freed_at = None
         frame = user_frame()
         self.code, self.instruction = frame.f_code, frame.f_lasti

@@ -1,0 +1,82 @@
+"""Finite differences of functions on tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from whygrad.autograd import modes
+from whygrad.tensor import Tensor, wrap
+
+__all__ = ["Function", "central_difference"]
+
+
+class Function:
+    """A user's function, seen as a map from the inputs that require grad to its float outputs."""
+
+    def __init__(self, func: Callable[..., Any], arguments: list[Any]) -> None:
+        self.func = func
+        self.arguments = arguments
+        self.positions = [
+            position
+            for position, each in enumerate(arguments)
+            if isinstance(each, Tensor) and each.requires_grad
+        ]
+        self.values = [np.array(arguments[each]._array) for each in self.positions]
+
+    def call(self, replacements: list[Tensor]) -> list[Tensor]:
+        """Run with the differentiable inputs replaced."""
+        arguments = list(self.arguments)
+        for position, replacement in zip(self.positions, replacements, strict=True):
+            arguments[position] = replacement
+        return self.call_on(arguments)
+
+    def call_on(self, arguments: Any) -> list[Tensor]:
+        return [out for out in _flatten(self.func(*arguments)) if out._array.dtype.kind == "f"]
+
+    def recorded(self) -> tuple[list[Tensor], list[Tensor]]:
+        """Float outputs and the fresh leaves they were computed from."""
+        leaves = [wrap(value.copy()).requires_grad_() for value in self.values]
+        return self.call(leaves), leaves
+
+    def plain(self, values: list[Any]) -> list[Any]:
+        """Raw outputs for raw inputs, as copies."""
+        with modes.enable_grad():
+            outputs = self.call([wrap(np.array(value)) for value in values])
+        return [np.array(out._array) for out in outputs]
+
+
+def _flatten(result: Any) -> Iterator[Tensor]:
+    if isinstance(result, Tensor):
+        yield result
+    elif isinstance(result, (tuple, list)):
+        for each in result:
+            yield from _flatten(each)
+
+
+def central_difference(function: Function, eps: float) -> list[list[Any]]:
+    """Jacobians by (f(x + eps) − f(x − eps)) / 2 eps: [input][output][input element, output element]."""
+    jacobian: list[list[Any]] = []
+    for i, value in enumerate(function.values):
+        rows: list[list[Any]] = []
+        for element in range(value.size):
+            shifted = []
+            for step in (eps, -eps):
+                values = list(function.values)
+                moved = value.copy()
+                moved.reshape(-1)[element] += step
+                values[i] = moved
+                shifted.append(function.plain(values))
+            rows.append(
+                [
+                    (above - below).reshape(-1) / (2 * eps)
+                    for above, below in zip(*shifted, strict=True)
+                ]
+            )
+        sizes = [out.size for out in function.plain(function.values)]
+        jacobian.append(
+            [np.array([row[o] for row in rows]).reshape(-1, size) for o, size in enumerate(sizes)]
+        )
+    return jacobian
