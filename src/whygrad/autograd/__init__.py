@@ -1,1 +1,49 @@
-"""Recording and the reverse walk."""
+"""Recording, the reverse walk, forward mode and gradient checks.
+
+Only the tape is loaded with the engine; the rest waits until somebody uses it.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+__all__ = [
+    "GradcheckError",
+    "backward",
+    "enable_grad",
+    "forward_ad",
+    "grad",
+    "gradcheck",
+    "gradcheck_report",
+    "gradcheck_sweep",
+    "gradgradcheck",
+    "graph",
+    "inference_mode",
+    "is_grad_enabled",
+    "no_grad",
+    "set_grad_enabled",
+]
+
+_HOME = {
+    "GradcheckError": "check",
+    "backward": "api",
+    "enable_grad": "modes",
+    "grad": "api",
+    "gradcheck": "check",
+    "gradcheck_report": "check",
+    "gradcheck_sweep": "sweep",
+    "gradgradcheck": "check",
+    "inference_mode": "modes",
+    "is_grad_enabled": "modes",
+    "no_grad": "modes",
+    "set_grad_enabled": "modes",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
+    if name in __all__:
+        return importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -207,7 +207,9 @@ class _Walk:
         for index, place in plan.guarded:
             value = values[index]
             if place >= inputs:
-                values[index] = _connected(value, node, place - inputs, _tangents(node, place))
+                values[index] = _connected(
+                    value, node, place - inputs, _tangents(node, plan.arity + place - inputs)
+                )
             elif plan.op.variadic:
                 values[index] = [
                     _connected(each, *edge.get(position, (None, 0)), _tangents(node, position))

@@ -54,7 +54,9 @@ class _Levels(threading.local):
 
 
 _levels = _Levels()
-_next_number = count(1).__next__  # never used twice, so a stale tangent is never taken for a new one
+_next_number = count(
+    1
+).__next__  # never used twice, so a stale tangent is never taken for a new one
 
 
 class UnpackedDualTensor(NamedTuple):

@@ -77,6 +77,9 @@ def central_difference(function: Function, eps: float) -> list[list[Any]]:
             )
         sizes = [out.size for out in function.plain(function.values)]
         jacobian.append(
-            [np.array([row[o] for row in rows]).reshape(-1, size) for o, size in enumerate(sizes)]
+            [
+                np.array([row[o] for row in rows]).reshape(value.size, size)
+                for o, size in enumerate(sizes)
+            ]
         )
     return jacobian

@@ -20,7 +20,14 @@ from whygrad.autograd.numeric import Function, central_difference
 from whygrad.errors import describe, fail
 from whygrad.tensor import Tensor, wrap
 
-__all__ = ["Comparison", "GradcheckError", "Report", "gradcheck", "gradcheck_report", "gradgradcheck"]
+__all__ = [
+    "Comparison",
+    "GradcheckError",
+    "Report",
+    "gradcheck",
+    "gradcheck_report",
+    "gradgradcheck",
+]
 
 
 class GradcheckError(RuntimeError):
@@ -200,9 +207,7 @@ class _Check:
         first, second = self._outputs_and_gradients(), self._outputs_and_gradients()
         for what, before, after in zip(("outputs", "gradients"), first, second, strict=True):
             for position, (a, b) in enumerate(zip(before, after, strict=True)):
-                if a.shape != b.shape or (
-                    a.size and not _equal_within(a, b, self.nondet_tol)
-                ):
+                if a.shape != b.shape or (a.size and not _equal_within(a, b, self.nondet_tol)):
                     self.report.comparisons.append(
                         Comparison(
                             "determinism",
@@ -257,9 +262,7 @@ class _Check:
             for element in range(out.numel()):
                 seed = np.zeros(out.shape)
                 seed.reshape(-1)[element] = 1.0
-                gradients = grad(
-                    out, leaves, wrap(seed), retain_graph=True, materialize_grads=True
-                )
+                gradients = grad(out, leaves, wrap(seed), retain_graph=True, materialize_grads=True)
                 for i, gradient in enumerate(gradients):
                     assert gradient is not None
                     jacobian[i][o][:, element] = gradient._array.reshape(-1)
@@ -277,7 +280,9 @@ class _Check:
             sizes = [out.size for out in self.function.plain(self.function.values)]
             jacobian.append(
                 [
-                    np.array([column[o].reshape(-1) for column in columns]).reshape(-1, size)
+                    np.array([column[o].reshape(-1) for column in columns]).reshape(
+                        value.size, size
+                    )
                     for o, size in enumerate(sizes)
                 ]
             )
@@ -308,7 +313,9 @@ class _Check:
         values = self.function.values
         for i, value in enumerate(values):
             v = _unit(rng, value.shape)
-            shifted = [self.function.plain(_shift(values, i, step * v)) for step in (self.eps, -self.eps)]
+            shifted = [
+                self.function.plain(_shift(values, i, step * v)) for step in (self.eps, -self.eps)
+            ]
             for o, (above, below) in enumerate(zip(*shifted, strict=True)):
                 u = _unit(rng, above.shape)
                 numeric = np.array([[np.sum(u * (above - below)) / (2 * self.eps)]])
@@ -316,9 +323,7 @@ class _Check:
                     outputs, leaves = self.function.recorded()
                     pulled = np.zeros(value.shape)
                     if outputs[o].requires_grad:
-                        (gradient,) = grad(
-                            outputs[o], leaves[i], wrap(u), materialize_grads=True
-                        )
+                        (gradient,) = grad(outputs[o], leaves[i], wrap(u), materialize_grads=True)
                         assert gradient is not None
                         pulled = gradient._array
                     self._compare("reverse", o, i, np.array([[np.sum(pulled * v)]]), numeric)

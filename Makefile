@@ -1,0 +1,53 @@
+# The same few commands for people and for CI.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+# Installed extras are marked by a stamp file, so a second run starts at once.
+RUN_STAMP  := $(VENV)/.installed-run
+DEV_STAMP  := $(VENV)/.installed-dev
+BENCH_STAMP := $(VENV)/.installed-bench
+
+.PHONY: run test lint format bench fuzz clean
+
+run: $(RUN_STAMP)  ## a guided minute with whygrad in the terminal
+	$(BIN)/whygrad tour
+
+test: $(DEV_STAMP)  ## the whole test suite
+	$(BIN)/python -m pytest -n auto --dist worksteal
+
+lint: $(DEV_STAMP)  ## style and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(DEV_STAMP)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(BENCH_STAMP)  ## speed against every installed peer, in one run
+	$(BIN)/python -m bench
+
+FUZZ ?= 20000
+fuzz: $(DEV_STAMP)  ## a long run of random programs against PyTorch: make fuzz FUZZ=100000
+	$(BIN)/python -m tests.fuzz --programs $(FUZZ)
+
+clean:
+	rm -rf $(VENV) build dist src/*.egg-info .pytest_cache .mypy_cache .ruff_cache
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(RUN_STAMP): pyproject.toml constraints.txt | $(BIN)/python
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[cli]'
+	$(BIN)/python -m compileall -q src
+	touch $@
+
+$(DEV_STAMP): pyproject.toml constraints.txt | $(BIN)/python
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[dev]'
+	$(BIN)/python -m compileall -q src
+	touch $@
+
+$(BENCH_STAMP): pyproject.toml constraints.txt | $(BIN)/python
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[bench]'
+	$(BIN)/python -m compileall -q src
+	touch $@

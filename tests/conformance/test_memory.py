@@ -1,0 +1,190 @@
+"""The layout of the inputs in memory must not matter, and what is saved must be what is declared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import whygrad
+from tests.conformance.harness import (
+    assert_same_gradients,
+    assert_same_values,
+    cases,
+    gradients,
+    whygrad_side,
+)
+from whygrad.ops.define import Op, table
+from whygrad.ops.samples import samples_of
+from whygrad.tensor import Tensor
+
+
+def transposed(array: Any) -> Any:
+    """The same numbers in column-major memory."""
+    return np.array(array, order="F")
+
+
+def gapped(array: Any) -> Any:
+    """Every other element of a larger block."""
+    if array.ndim == 0:
+        return np.array(array)
+    block = np.full((*array.shape[:-1], 2 * array.shape[-1]), 99, array.dtype)
+    view = block[..., ::2]
+    view[...] = array
+    return view
+
+
+def reversed_(array: Any) -> Any:
+    """Negative strides."""
+    if array.ndim == 0:
+        return np.array(array)
+    return np.array(array[::-1])[::-1]
+
+
+def offset(array: Any) -> Any:
+    """Not at the start of its block."""
+    block = np.full(array.size + 3, 99, array.dtype)
+    view = block[3:].reshape(array.shape)
+    view[...] = array
+    return view
+
+
+# These answer questions about strides, so another layout is another question.
+VIEWS_OF_STRIDES = {"as_strided"}
+ARRANGEMENTS = [transposed, gapped, reversed_, offset]
+
+
+@pytest.mark.parametrize("arrange", ARRANGEMENTS, ids=lambda f: f.__name__.strip("_"))
+@pytest.mark.parametrize(("op", "index"), cases(lambda op: op.name not in VIEWS_OF_STRIDES))
+def test_any_memory_layout(op: Op, index: int, arrange: Callable[[Any], Any]) -> None:
+    call = samples_of(op)[index]
+    plain, arranged = whygrad_side(call, "float64"), whygrad_side(call, "float64", arrange)
+    try:
+        arranged_outputs = arranged.run(op.public)
+    except RuntimeError as error:
+        assert "view" in str(error), error  # view() may refuse strides that cannot be viewed
+        return
+    plain_outputs = plain.run(op.public)
+    label = f"{op.name}({call!r}) {arrange.__name__}"
+    _same(arranged_outputs, plain_outputs, label)
+    mine = gradients(arranged, arranged_outputs, whygrad)
+    theirs = gradients(plain, plain_outputs, whygrad)
+    assert_same_gradients(mine, theirs, "float64", label)
+
+
+def _same(mine: list[Any], theirs: list[Any], label: str) -> None:
+    assert len(mine) == len(theirs)
+    for a, b in zip(mine, theirs, strict=True):
+        if isinstance(a, Tensor):
+            np.testing.assert_allclose(
+                a.detach().numpy(), b.detach().numpy(), 1e-9, 1e-11, err_msg=label
+            )
+        else:
+            assert a == b, label
+
+
+def expanded_cases() -> list[Any]:
+    return cases(lambda op: op.kind == "elementwise")
+
+
+@pytest.mark.parametrize(("op", "index"), expanded_cases())
+def test_expanded_inputs(op: Op, index: int) -> None:
+    """A stride of zero is as good as a copy."""
+    call = samples_of(op)[index]
+
+    def spread(array: Any) -> Any:
+        row = array[:1] if array.ndim else array
+        return np.broadcast_to(row, array.shape)
+
+    def repeated(array: Any) -> Any:
+        return np.array(spread(array))
+
+    expanded, copied = (whygrad_side(call, "float64", f) for f in (spread, repeated))
+    expanded_outputs, copied_outputs = expanded.run(op.public), copied.run(op.public)
+    _same(expanded_outputs, copied_outputs, f"{op.name}({call!r})")
+    assert_same_gradients(
+        gradients(expanded, expanded_outputs, whygrad),
+        gradients(copied, copied_outputs, whygrad),
+        "float64",
+        op.name,
+    )
+
+
+def recorded_cases() -> list[Any]:
+    return cases(lambda op: op.vjp is not None)
+
+
+@pytest.mark.parametrize(("op", "index"), recorded_cases())
+def test_saved_values_are_as_declared(op: Op, index: int) -> None:
+    """Ruin every input and output that the op did not declare as saved: gradients must not change."""
+    call = samples_of(op)[index]
+    honest, ruined = whygrad_side(call, "float64"), whygrad_side(call, "float64")
+    honest_outputs, ruined_outputs = honest.run(op.public), ruined.run(op.public)
+    node = next((o.grad_fn for o in ruined_outputs if getattr(o, "grad_fn", None)), None)
+    if node is None or node.op is not op:
+        return
+    assert set(node.saved) & {*op.tensor_names, *op.output_names} <= set(op.saves())
+    kept = [each for value in node.saved.values() for each in _arrays(value)]
+    rng = np.random.default_rng(7)
+    seeds = [
+        np.asarray(rng.uniform(0.5, 1.5, o.shape)) if getattr(o, "requires_grad", False) else None
+        for o in honest_outputs
+    ]
+    for array in [each._array for each in (*ruined.inputs, *ruined_outputs) if _is_float(each)]:
+        if array.flags.writeable and not any(np.shares_memory(array, each) for each in kept):
+            array[...] = np.nan
+    for outputs in (honest_outputs, ruined_outputs):
+        pairs = [(o, whygrad.from_numpy(s)) for o, s in zip(outputs, seeds) if s is not None]
+        whygrad.autograd.backward([o for o, _ in pairs], [s for _, s in pairs])
+    assert_same_gradients(
+        [each.grad for each in ruined.inputs],
+        [each.grad for each in honest.inputs],
+        "float64",
+        f"{op.name}({call!r})",
+    )
+
+
+def _is_float(value: Any) -> bool:
+    return isinstance(value, Tensor) and value.dtype.is_floating_point
+
+
+def _arrays(value: Any) -> list[Any]:
+    if isinstance(value, np.ndarray):
+        return [value]
+    if isinstance(value, (list, tuple)):
+        return [array for each in value for array in _arrays(each)]
+    return []
+
+
+@pytest.mark.parametrize(("op", "index"), recorded_cases())
+def test_rules_return_nothing_saved(op: Op, index: int) -> None:
+    """The engine may add into what a rule returns, so it must not be a saved array."""
+    call = samples_of(op)[index]
+    side = whygrad_side(call, "float64")
+    outputs = side.run(op.public)
+    node = next((o.grad_fn for o in outputs if getattr(o, "grad_fn", None)), None)
+    if node is None or node.op is not op:
+        return
+    kept = [(array, array.copy()) for value in node.saved.values() for array in _arrays(value)]
+    gradients(side, outputs, whygrad)
+    for leaf in side.inputs:
+        if leaf.grad is not None:
+            leaf.grad._array[...] = 123.0
+    for array, before in kept:
+        np.testing.assert_array_equal(array, before)
+
+
+def test_the_table_says_what_is_saved() -> None:
+    assert table["add"].saves() == ()
+    assert set(table["mul"].saves()) == {"a", "b"}
+    assert table["softmax"].saves() == ("y",)
+    assert table["gelu"].saves() == ("x",)
+
+
+def test_values_helper_notices_a_difference() -> None:
+    import torch
+
+    with pytest.raises(AssertionError):
+        assert_same_values([whygrad.tensor([1.0])], [torch.tensor([2.0])], "float32", "")

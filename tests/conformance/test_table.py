@@ -1,0 +1,92 @@
+"""The table itself: complete rows, declared kinks, meta shapes, and every public op in it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import whygrad
+from tests.conformance.harness import as_numpy, cases, torch_function, whygrad_side
+from whygrad.ops.define import Op, table
+from whygrad.ops.samples import samples_of
+from whygrad.tensor import Tensor
+
+
+@pytest.mark.parametrize("op", table.values(), ids=lambda op: op.name)
+def test_row_is_complete(op: Op) -> None:
+    assert op.formula, "a formula in words"
+    assert samples_of(op), "sample inputs"
+    if op.vjp is not None and op.kind != "elementwise" and not op.linear:
+        assert op.jvp is not None, "a forward rule (it cannot be derived for this kind of op)"
+    if op.kinks:
+        assert op.subgradient, "which slope is used at the kinks"
+
+
+@pytest.mark.parametrize(("op", "index"), cases(lambda op: bool(op.kinks) and op.torch != ""))
+def test_subgradient_is_pytorchs(op: Op, index: int) -> None:
+    """Exactly at the declared kinks."""
+    import torch
+
+    call = samples_of(op)[index]
+    arrays = [arg for arg in call.args if isinstance(arg, np.ndarray)]
+    names = op.tensor_names[: len(arrays)]
+    for name, array in zip(names, arrays):
+        for kink in op.kinks.get(name, ()):
+            at = np.full_like(array, kink)
+            mine = [whygrad.from_numpy(at if a is array else a.copy()) for a in arrays]
+            theirs = [torch.from_numpy(at if a is array else a.copy()) for a in arrays]
+            rest = [arg for arg in call.args if not isinstance(arg, np.ndarray)]
+            for side, function in ((mine, op.public), (theirs, torch_function(op))):
+                for each in side:
+                    each.requires_grad_()
+                function(*side, *rest, **call.kwargs).sum().backward()
+            for a, b in zip(mine, theirs):
+                np.testing.assert_allclose(
+                    as_numpy(a.grad), as_numpy(b.grad), 1e-9, 1e-12, err_msg=f"{op.name} at {kink}"
+                )
+
+
+def meta_cases() -> list[Any]:
+    return cases(lambda op: op.kind == "composite" or op.meta is not None or op.kind != "general")
+
+
+@pytest.mark.parametrize(("op", "index"), meta_cases())
+def test_meta_agrees_on_shapes(op: Op, index: int) -> None:
+    call = samples_of(op)[index]
+    real, ghost = whygrad_side(call, "float32"), whygrad_side(call, "float32")
+    expected = real.run(op.public)
+
+    def to_meta(value: Any) -> Any:
+        if isinstance(value, Tensor) and value.dtype.is_floating_point:
+            return value.detach().to("meta")
+        if isinstance(value, (list, tuple)):
+            return type(value)(to_meta(each) for each in value)
+        return value
+
+    ghost.args = to_meta(ghost.args)
+    ghost.kwargs = {name: to_meta(value) for name, value in ghost.kwargs.items()}
+    if not any(_is_meta(each) for each in _leaves((ghost.args, ghost.kwargs))):
+        return
+    try:
+        got = ghost.run(op.public)
+    except RuntimeError as error:
+        assert "depends on the data" in str(error) or "no data" in str(error), error
+        return
+    for a, b in zip(got, expected, strict=True):
+        if isinstance(b, Tensor):
+            assert a.device == "meta"
+            assert (a.shape, a.dtype) == (b.shape, b.dtype)
+
+
+def _leaves(value: Any) -> list[Any]:
+    if isinstance(value, dict):
+        return _leaves(list(value.values()))
+    if isinstance(value, (list, tuple)):
+        return [leaf for each in value for leaf in _leaves(each)]
+    return [value]
+
+
+def _is_meta(value: Any) -> bool:
+    return isinstance(value, Tensor) and value.device == "meta"
