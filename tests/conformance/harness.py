@@ -59,6 +59,7 @@ class Side:
 
     def __init__(self, call: Call, make: Callable[[Any, bool], Any]) -> None:
         self.inputs: list[Any] = []
+        self.call = call
 
         def leaf(array: Any, requires_grad: bool) -> Any:
             made = make(array, requires_grad)
@@ -70,7 +71,7 @@ class Side:
         self.kwargs = {name: convert(value, leaf) for name, value in call.kwargs.items()}
 
     def run(self, function: Callable[..., Any]) -> list[Any]:
-        return flatten(function(*self.args, **self.kwargs))
+        return flatten(self.call.on(function)(*self.args, **self.kwargs))
 
 
 def flatten(result: Any) -> list[Any]:

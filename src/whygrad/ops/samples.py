@@ -8,7 +8,7 @@ variants: other dtypes, non-contiguous, expanded and reversed memory, the meta d
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,9 +22,22 @@ __all__ = ["Call", "Constant", "Make", "samples_of"]
 class Call:
     """Arguments for one call of a public function."""
 
-    def __init__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    def __init__(
+        self,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        around: Callable[..., Any] | None = None,
+    ) -> None:
         self.args = args
         self.kwargs = kwargs
+        self.around = around
+
+    def on(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """What to call with the arguments: the function, or what is wrapped around it."""
+        if self.around is None:
+            return function
+        around = self.around
+        return lambda *args, **kwargs: around(function, *args, **kwargs)
 
     def __repr__(self) -> str:
         def show(value: Any) -> str:
@@ -79,6 +92,14 @@ class Make:
 
     def call(self, *args: Any, **kwargs: Any) -> Call:
         return Call(args, kwargs)
+
+    def around(self, around: Callable[..., Any], *args: Any, **kwargs: Any) -> Call:
+        """A call made as ``around(function, *args, **kwargs)``, on tensors of either library.
+
+        For functions with freedom in their inputs or outputs: a matrix that must be symmetric, a
+        factor that is unique only up to sign.
+        """
+        return Call(args, kwargs, around)
 
 
 def samples_of(op: Op, seed: int = 0) -> list[Call]:
