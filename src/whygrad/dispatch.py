@@ -11,8 +11,10 @@ from __future__ import annotations
 import contextvars
 import sys
 import threading
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -22,12 +24,20 @@ from whygrad.autograd import modes
 from whygrad.autograd.graph import Node, next_order
 from whygrad.autograd.source import caller, outside, user_frame
 from whygrad.errors import describe_call, explained, fail
-from whygrad.tensor import Tensor, wrap
+from whygrad.tensor import Tensor, payload_keys, wrap
 
 if TYPE_CHECKING:
     from whygrad.ops.define import Op, Plan
 
-__all__ = ["bind", "explain", "kernel_for", "register", "register_layer"]
+__all__ = [
+    "bind",
+    "explain",
+    "kernel_for",
+    "register",
+    "register_device",
+    "register_layer",
+    "register_layout",
+]
 
 Entry = Callable[..., Any]
 new_node = Node.__new__
@@ -37,6 +47,7 @@ AUTOGRAD = keys.AUTOGRAD
 new_tensor = Tensor.__new__
 ndarray = np.ndarray
 getframe = sys._getframe
+FIRST, FIRST_TWO = (0,), (0, 0)  # shared, so that a node costs one object less
 
 
 class _Quiet(threading.local):
@@ -50,6 +61,16 @@ class _Quiet(threading.local):
         context.run(np.seterr, all="ignore")
         self.run = context.run
 
+    @contextmanager
+    def again(self) -> Iterator[None]:
+        """A context cannot be entered twice: code inside one that calls ops needs a second."""
+        outer = self.run
+        self.run = contextvars.copy_context().run
+        try:
+            yield
+        finally:
+            self.run = outer
+
 
 quiet = _Quiet()
 
@@ -60,28 +81,47 @@ class KernelTable(dict[int, Entry]):
     def __init__(self, op: Op) -> None:
         super().__init__()
         self.op = op
-        # (key bits that must all be set, kernel), most specific first
+        # (key bits that must all be set, function), most specific first
         self.kernels: list[tuple[int, Callable[..., Any]]] = []
+        self.composites: list[tuple[int, Callable[..., Any]]] = []
 
     def __missing__(self, bits: int) -> Entry:
-        entry = self[bits] = _build(self.op, bits)
+        entry = route(self.op, bits).build()
+        if watching.observe is not None:
+            return watching.observe(self.op, bits, entry)
+        self[bits] = entry
         return entry
 
 
+class _Watching(threading.local):
+    """Sees every op call of this thread while set; tables keep no entries meanwhile."""
+
+    observe: Callable[[Op, int, Entry], Entry] | None = None
+
+
+watching = _Watching()
+
+
 def register(
-    op: Op | Callable[..., Any], where: str | int, kernel: Callable[..., Any] | None = None
+    op: Op | Callable[..., Any],
+    where: str | int,
+    kernel: Callable[..., Any] | None = None,
+    *,
+    composite: bool = False,
 ) -> Any:
     """Give an op a kernel for a device, layout or dtype: ``register(whygrad.add, "toy", kernel)``.
 
-    The kernel takes the payloads of the tensors and the op's parameters.  Usable as a decorator.
+    The kernel takes the payloads of the tensors and the op's parameters.  With ``composite`` it
+    takes the tensors themselves and is made of other ops, whose derivatives are then its own.
+    Usable as a decorator.
     """
     target: Op = getattr(op, "op", op)
     bits = where if isinstance(where, int) else _bit_named(where)
 
     def add(function: Callable[..., Any]) -> Callable[..., Any]:
-        kernels = target.table.kernels
-        kernels.append((bits, function))
-        kernels.sort(key=lambda row: -row[0].bit_count())
+        rows = target.table.composites if composite else target.table.kernels
+        rows.insert(0, (bits, function))  # of two equally specific ones the latest wins
+        rows.sort(key=lambda row: -row[0].bit_count())
         target.table.clear()
         return function
 
@@ -96,8 +136,38 @@ def _bit_named(name: str) -> int:
         ValueError,
         call=f"register(…, {name!r})",
         cause=f"no dispatch key has this name; known: {', '.join(keys._names.values())}",
-        fix="reserve one with whygrad.keys.new_device(name) or new_layout(name)",
+        fix="reserve one with whygrad.dispatch.register_device or register_layout",
     )
+
+
+def register_device(
+    name: str,
+    payload: type,
+    *,
+    from_numpy: Callable[[Any], Any],
+    to_numpy: Callable[[Any], Any],
+) -> devices.Device:
+    """Add a device: a name, the class that holds its data, and the way there and back.
+
+    ``payload`` needs ``shape`` and ``dtype`` (NumPy's).  After this ``x.to(name)`` moves tensors
+    there, recorded by autograd; each op still needs its kernel: ``register(op, name, kernel)``.
+    """
+    bit = keys.new_device(name)
+    device = devices.devices[name] = devices.Device(name, bit, from_numpy, to_numpy)
+    payload_keys[payload] = bit
+    return device
+
+
+def register_layout(name: str, payload: type, device: str = "cpu") -> devices.Layout:
+    """Add a memory layout: a name and the class that holds the data on ``device``.
+
+    ``payload`` needs ``shape`` and ``dtype`` (NumPy's).  Kernels are added with
+    ``register(op, name, kernel)``.
+    """
+    layout = devices.Layout(name, keys.new_layout(name))
+    devices.layouts.append(layout)
+    payload_keys[payload] = devices.of(device).key | layout.key
+    return layout
 
 
 # Layers above autograd: (key bit, builder(op, bits) -> entry), highest first.
@@ -114,18 +184,40 @@ def register_layer(bit: int, build: Callable[[Op, int], Entry]) -> None:
     _layers.sort(key=lambda row: -row[0])
 
 
-def _build(op: Op, bits: int) -> Entry:
+class Route(NamedTuple):
+    """Who handles a call with certain keys first, and how that call path is made."""
+
+    layer: str
+    build: Callable[[], Entry]
+
+
+def route(op: Op, bits: int) -> Route:
+    """The first layer that has something to do.  It does its part and calls the op again."""
+    for kind, (cause, fix) in op.refuses.items():
+        if bits & keys.KINDS[kind]:
+            return Route("refusal", partial(_refusing, op, cause, fix))
+    for mask, function in op.table.composites:
+        if bits & mask == mask:
+            return Route("composite", partial(_identity, function))
+    if (bits & keys.DEVICES).bit_count() > 1:
+        return Route("devices", partial(_bringing_together, op))
     if _must_promote(op, bits):
-        return _promoting(op)
+        return Route("promotion", partial(_promoting, op))
     for bit, build in _layers:
         if bits & bit:
-            return build(op, bits)
-    kernel = kernel_for(op, bits)
-    if bits & AUTOGRAD and op.vjp is not None:
-        if bits & keys.COMPLEX:
-            return _no_complex_gradient(op)
-        return _recording(op, kernel, bits)
-    return _plain(op, kernel)
+            return Route(keys.describe(bit)[0], partial(build, op, bits))
+    kernel = kernel_for(op, bits).run
+    if not bits & AUTOGRAD or op.vjp is None:
+        return Route("kernel", partial(_plain, op, kernel))
+    if bits & keys.COMPLEX:
+        cause = "gradients through complex numbers are not supported; complex is forward only"
+        fix = "detach() the input that requires grad, or compute with real and imaginary parts"
+        return Route("refusal", partial(_refusing, op, cause, fix))
+    return Route("autograd", partial(_recording, op, kernel, bits))
+
+
+def _identity(function: Entry) -> Entry:
+    return function
 
 
 def _must_promote(op: Op, bits: int) -> bool:
@@ -143,13 +235,13 @@ def _must_promote(op: Op, bits: int) -> bool:
     )
 
 
-def _no_complex_gradient(op: Op) -> Entry:
+def _refusing(op: Op, cause: str, fix: str) -> Entry:
     def refuse(*args: Any) -> Any:
         raise fail(
             RuntimeError,
             call=describe_call(op.name, (*op.tensor_names, *op.param_names), args),
-            cause="gradients through complex numbers are not supported; complex is forward only",
-            fix="detach() the input that requires grad, or compute with real and imaginary parts",
+            cause=cause,
+            fix=fix,
             where=caller(),
         )
 
@@ -182,29 +274,64 @@ def _cast(arg: Any, target: dtypes.DType) -> Any:
     return Tensor._from_number(arg, target)
 
 
-def kernel_for(op: Op, bits: int) -> Callable[..., Any]:
+class Kernel(NamedTuple):
+    """What computes an op on payloads, and where it comes from."""
+
+    origin: str
+    function: Callable[..., Any]  # the one a person wrote
+    run: Callable[..., Any]  # the one that is called: ``function``, or a wrapper around it
+
+
+def kernel_for(op: Op, bits: int) -> Kernel:
     """The function on payloads that computes ``op`` for these keys."""
-    for mask, kernel in op.table.kernels:
+    for mask, function in op.table.kernels:
         if bits & mask == mask:
-            return kernel
+            origin = f"registered for {' and '.join(keys.describe(mask))}"
+            return Kernel(origin, function, function)
     if bits & keys.META:
-        if bits & keys.CPU and op.kind != "view":
-            return _mixed_devices
-        return _meta_kernel(op)
+        rule = op.forward if op.kind == "view" else meta_rule(op)
+        return Kernel("meta rule: shapes only", rule, _meta_kernel(op))
     foreign = bits & (keys.DEVICES | keys.LAYOUTS) & ~keys.CPU
     if foreign:
-        return _no_kernel(op, foreign)
+        missing = _no_kernel(op, foreign)
+        return Kernel(f"missing for {' and '.join(keys.describe(foreign))}", missing, missing)
     if bits & keys.HALVES and op.kind != "view" and op.name not in ("to", "clone"):
-        return _in_float32(op.forward)
-    return op.forward
+        return Kernel("reference, computed in float32", op.forward, _in_float32(op.forward))
+    return Kernel("reference", op.forward, op.forward)
 
 
-def _mixed_devices(*arrays: Any) -> Any:
-    raise fail(
+def _bringing_together(op: Op) -> Entry:
+    """Move 0-d cpu tensors to the other arguments' device; refuse any other mixture."""
+
+    def bring(*args: Any) -> Any:
+        tensors = [each for arg in args for each in (arg if isinstance(arg, list) else [arg])]
+        tensors = [each for each in tensors if isinstance(each, Tensor)]
+        places = {each.device.key: each.device for each in tensors if each.device.type != "cpu"}
+        if len(places) > 1 or any(each.ndim for each in tensors if each.device.type == "cpu"):
+            raise _mixed_devices(op, args)
+        (target,) = places.values()
+
+        def moved(arg: Any) -> Any:
+            if isinstance(arg, list):
+                return [moved(each) for each in arg]
+            return arg.to(target) if isinstance(arg, Tensor) else arg
+
+        return op.call(*(moved(arg) for arg in args))
+
+    return bring
+
+
+def _mixed_devices(op: Op, args: tuple[Any, ...]) -> RuntimeError:
+    named = zip((*op.tensor_names, *op.param_names), args, strict=False)
+    places = [f"{name} is on {arg.device}" for name, arg in named if isinstance(arg, Tensor)]
+    if op.variadic:
+        places = [f"{op.tensor_names[0]}[{i}] is on {t.device}" for i, t in enumerate(args[0])]
+    return fail(
         RuntimeError,
-        call="an op on tensors of several devices",
-        cause="one argument lives on cpu, another on meta",
+        call=describe_call(op.name, (*op.tensor_names, *op.param_names), args),
+        cause=f"expected all tensors to be on the same device, but {', '.join(places)}",
         fix="move them to one device with .to(device)",
+        where=caller(),
     )
 
 
@@ -315,18 +442,26 @@ def _plain(op: Op, kernel: Callable[..., Any]) -> Entry:
 def _output(array: Any, args: tuple[Any, ...], is_view: bool) -> Tensor:
     out = wrap(array)
     if is_view:
-        source = args[0]
-        out._storage = source._storage
-        out._base = source if source._base is None else source._base
-        if state.grad:
-            out._storage.add_view(out)
+        _share_memory(out, args[0])
+    elif active.count and state.inference:
+        out._storage = InferenceStorage(array)
     return out
+
+
+def _share_memory(view: Tensor, source: Tensor) -> None:
+    view._storage = storage = source._storage
+    view._base = source if source._base is None else source._base
+    if state.grad:
+        storage.add_view(view)
 
 
 def _recording(op: Op, kernel: Callable[..., Any], bits: int) -> Entry:
     """Compute, and leave a node behind."""
-    if op.kind == "elementwise" and not op.param_names and len(op.tensor_names) == 2:
+    plain = bits & (keys.DEVICES | keys.LAYOUTS) == keys.CPU
+    if plain and op.kind == "elementwise" and not op.param_names and len(op.tensor_names) == 2:
         return _recording_binary(op, kernel, bits)
+    if len(op.tensor_names) == len(op.output_names) == 1 and not op.variadic:
+        return _recording_single(op, kernel)
     count = len(op.tensor_names)
     is_view = op.kind == "view"
     differentiable = [op.has_rule(name) for name in op.tensor_names]
@@ -348,7 +483,7 @@ def _recording(op: Op, kernel: Callable[..., Any], bits: int) -> Entry:
         else:
             outs = (_output(result, args, is_view),)
         if True in needs:
-            plan = op.plan(needs)
+            plan = op.plan(needs, not plain or type(outs[0]._array) is not ndarray)
             node = _node(plan, inputs, outs)
             node.values = plan.save((*arrays, *(out._array for out in outs), *args[count:]))
             node.guards = _guards(plan, tensors, outs)
@@ -399,6 +534,46 @@ def _guards(plan: Plan, tensors: tuple[Any, ...], outs: tuple[Tensor, ...]) -> t
     return tuple(guards)
 
 
+def _recording_single(op: Op, kernel: Callable[..., Any]) -> Entry:
+    """One tensor in, one out, parameters welcome."""
+    plan = op.plan((True,))
+    is_view = op.kind == "view"
+
+    def record(x: Tensor, *params: Any) -> Any:
+        source = x._array
+        try:
+            out = wrap(quiet.run(kernel, source, *params))
+        except Exception as error:
+            raise _explain_failure(op, (x, *params), error) from error
+        array = out._array
+        if is_view:
+            _share_memory(out, x)
+        node = new_node(Node)
+        node.plan = plan
+        node.parents = (x._node,)
+        node.slots = FIRST if x._slot == 0 else (x._slot,)
+        if plan.saved_names:
+            node.values = plan.save((source, array, *params))
+            node.guards = _guards(plan, (x,), (out,)) if plan.guarded else ()
+        else:
+            node.values = node.guards = ()
+        node.shape = array.shape
+        node.dtype = array.dtype
+        node.outputs = None
+        node.order = next_order()
+        frame = outside(getframe(2))
+        node.code = frame.f_code
+        node.instruction = frame.f_lasti
+        node.hooks = None
+        node.tangents = None
+        node.freed_at = None
+        out._node = node
+        out._keys |= AUTOGRAD
+        return out
+
+    return record
+
+
 def _recording_binary(op: Op, kernel: Callable[..., Any], bits: int) -> Entry:
     """The hot path: two operands, one result of their dtype, no parameters."""
     left_name, right_name = op.tensor_names
@@ -435,15 +610,15 @@ def _recording_binary(op: Op, kernel: Callable[..., Any], bits: int) -> Entry:
         if right_node is None:
             plan = left_only
             node.parents = (left_node,)
-            node.slots = (a._slot,)
+            node.slots = FIRST if a._slot == 0 else (a._slot,)
         elif left_node is None:
             plan = right_only
             node.parents = (right_node,)
-            node.slots = (b._slot,)
+            node.slots = FIRST if b._slot == 0 else (b._slot,)
         else:
             plan = both
             node.parents = (left_node, right_node)
-            node.slots = (a._slot, b._slot)
+            node.slots = FIRST_TWO if a._slot == b._slot == 0 else (a._slot, b._slot)
         node.plan = plan
         if plan.saved_names:
             node.values = plan.save((left, right, array))
@@ -534,7 +709,8 @@ def _public(op: Op, prepare: Callable[..., tuple[Any, ...]]) -> Callable[..., An
     call = op.call
 
     def public(*args: Any, **kwargs: Any) -> Any:
-        return call(*prepare(*args, **kwargs))
+        prepared = prepare(*args, **kwargs)
+        return call(*prepared) if type(prepared) is tuple else prepared
 
     return public
 

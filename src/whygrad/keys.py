@@ -70,6 +70,11 @@ DEVICES = CPU | META
 LAYOUTS = SPARSE_COO | SPARSE_CSR
 LAYERS = AUTOGRAD | FORWARD | BATCHED | TRACED
 COMPLEX = DTYPE_BITS["complex64"] | DTYPE_BITS["complex128"]
+# Numbers by kind, Python's own included, for ops that refuse one.
+KINDS = {
+    "bool": DTYPE_BITS["bool"] | SCALAR_BITS[bool],
+    "complex": COMPLEX | SCALAR_BITS[complex],
+}
 HALVES = DTYPE_BITS["float16"] | DTYPE_BITS["bfloat16"]
 
 

@@ -8,24 +8,36 @@ from typing import Any
 from whygrad.ops import (  # noqa: F401  (each declares its ops)
     activation,
     arithmetic,
+    axes,
     comparison,
     conversion,
     creation,
     exponential,
+    fused_products,
+    extremes,
     indexing,
     inplace,
     joining,
+    likes,
     linalg,
     operators,
     ordering,
     padding,
+    parts,
+    positions,
     products,
+    ranges,
     reduction,
+    sampling,
+    rounding,
     selection,
     sparse,
+    strided,
+    special,
+    trigonometry,
     views,
 )
-from whygrad.ops.define import table
+from whygrad.ops.define import aliases, table
 from whygrad.tensor import Tensor
 
 __all__ = ["functions", "table"]
@@ -37,3 +49,8 @@ for _op in table.values():
         setattr(Tensor, _op.name, _op.public)
 operators.install()
 inplace.install()
+for _name, _original in aliases.items():
+    functions[_name] = functions[_original]
+    for _suffix in ("", "_"):
+        if hasattr(Tensor, _original + _suffix):
+            setattr(Tensor, _name + _suffix, getattr(Tensor, _original + _suffix))

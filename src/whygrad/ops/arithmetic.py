@@ -1,10 +1,83 @@
-"""Sums, products and their relatives."""
+"""Sums, products, powers and their relatives.
+
+``add``, ``sub``, ``mul`` and ``div`` are the hottest ops there are: two operands, no parameters,
+a bare ufunc as kernel.  What PyTorch's functions offer beyond that (``alpha``, ``rounding_mode``)
+is worked out before the primitive is called, so the operators never pay for it.
+"""
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
 import numpy as np
 
-from whygrad.ops.define import elementwise
+from whygrad import dtypes, keys
+from whygrad.autograd.source import caller
+from whygrad.dispatch import register
+from whygrad.errors import describe, describe_call, fail
+from whygrad.ops.define import Op, alias, composite, elementwise, table
+from whygrad.tensor import Tensor
+
+__all__ = ["wrap_numbers"]
+
+Array = Any
+_NUMBERS = (bool, int, float, complex)
+
+
+def _scaled(name: str, input: Any, other: Any, alpha: Any) -> Any:
+    """``alpha`` times ``other``, in the dtype that the sum will have."""
+    if type(alpha) is int and alpha == 1:
+        return other
+    if isinstance(alpha, Tensor):
+        alpha = alpha.item()
+    common = dtypes.result_type(input, other)
+    category = dtypes.CATEGORY_OF_PYTHON[type(alpha)]
+    if category > max(common.category, dtypes.INTEGER):
+        kind, what = ("integral", "floating point") if category == dtypes.FLOAT else (
+            "non-complex", "complex",
+        )  # fmt: skip
+        raise fail(
+            RuntimeError,
+            call=f"{name}({describe(input)}, {describe(other)}, alpha={alpha})",
+            cause=f"For {kind} input tensors, argument alpha must not be a {what} number",
+            fix=f"convert a tensor first: input.to(whygrad.{dtypes.result_type(alpha).name})",
+            where=caller(),
+        )
+    if category == dtypes.BOOL and common is not dtypes.bool_:
+        raise fail(
+            RuntimeError,
+            call=f"{name}({describe(input)}, {describe(other)}, alpha={alpha})",
+            cause="Boolean alpha only supported for Boolean results",
+            fix=f"pass alpha={int(alpha)}",
+            where=caller(),
+        )
+    if common is dtypes.bool_:
+        alpha = bool(alpha)
+    if isinstance(other, Tensor):
+        other = other.to(common)
+    return other * alpha
+
+
+def _add_args(input: Any, other: Any, *, alpha: Any = 1) -> tuple[Any, Any]:
+    return input, _scaled("add", input, other, alpha)
+
+
+def _sub_args(input: Any, other: Any, *, alpha: Any = 1) -> tuple[Any, Any]:
+    return input, _scaled("sub", input, other, alpha)
+
+
+def _scaled_samples(make: Any) -> list[Any]:
+    return [
+        *make.pairs(),
+        make.call(make(2, 3), 1.5),
+        make.call(make(2, 3), make(3), alpha=2.5),
+        make.call(make(2, 3), 3, alpha=2),
+        make.call(make(3), make.ints(3), alpha=0.5),
+        make.call(make.ints(3), make.ints(3), alpha=-2),
+        make.call(make.ints(3), 2),
+    ]
+
 
 elementwise(
     "add(a, b)",
@@ -12,6 +85,25 @@ elementwise(
     forward=np.add,
     vjp={"a": lambda xp, incoming: incoming, "b": lambda xp, incoming: incoming},
     promote="same",
+    public=_add_args,
+    samples=_scaled_samples,
+    inplace=True,
+)
+elementwise(
+    "sub(a, b)",
+    "y = a − b;  ∂y/∂a = 1,  ∂y/∂b = −1",
+    forward=np.subtract,
+    vjp={"a": lambda xp, incoming: incoming, "b": lambda xp, incoming: -incoming},
+    promote="same",
+    refuses={
+        "bool": (
+            "Subtraction, the `-` operator, with a bool tensor is not supported",
+            "invert a mask with `~` or logical_not(), compare two with `^`; to count, use .int()",
+        )
+    },
+    public=_sub_args,
+    samples=_scaled_samples,
+    inplace=True,
 )
 elementwise(
     "mul(a, b)",
@@ -24,3 +116,366 @@ elementwise(
     promote="same",
     inplace=True,
 )
+
+
+def _div_args(input: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
+    if rounding_mode is None:
+        return input, other
+    if rounding_mode == "floor":
+        return table["floor_divide"].call(input, other)
+    if rounding_mode == "trunc":
+        if dtypes.result_type(input, other).category <= dtypes.INTEGER:
+            whole = input - table["fmod"].call(input, other)
+            return table["floor_divide"].call(whole, other)
+        return table["trunc"].call(input / other)
+    raise fail(
+        RuntimeError,
+        call=f"div({describe(input)}, {describe(other)}, rounding_mode={rounding_mode!r})",
+        cause="div expected rounding_mode to be one of None, 'trunc', or 'floor'",
+        fix="None divides exactly, 'trunc' rounds towards zero, 'floor' downwards",
+        where=caller(),
+    )
+
+
+elementwise(
+    "div(a, b)",
+    "y = a / b;  ∂y/∂a = 1/b,  ∂y/∂b = −a/b²",
+    forward=np.true_divide,
+    vjp={
+        "a": lambda xp, incoming, b: incoming / b,
+        "b": lambda xp, incoming, a, b: -incoming * (a / b / b),
+    },
+    subgradient="with a rounding mode the result is a staircase: slope 0, at the steps too",
+    public=_div_args,
+    samples=lambda make: [
+        *make.pairs(low=0.5, high=2.0),
+        make.call(make(2, 3), 1.5),
+        make.call(make.ints(3), make.ints(3, low=1)),
+        make.call(make(2, 3), make(3, low=0.3, high=0.6), rounding_mode="floor"),
+        make.call(make(2, 3), 0.37, rounding_mode="trunc"),
+        make.call(make.ints(4, low=-9, high=9), make.ints(4, low=1), rounding_mode="trunc"),
+        make.call(make.ints(4, low=-9, high=9), -4, rounding_mode="floor"),
+    ],
+    inplace=True,
+)
+
+
+def _cube(a: Array) -> Array:
+    result = np.square(a)
+    result *= a
+    return result
+
+
+# Exponents that need no logarithm.
+_SHORT_POWERS = {
+    -2: lambda a: np.reciprocal(np.square(a)),
+    -1: np.reciprocal,
+    -0.5: lambda a: np.reciprocal(np.sqrt(a)),
+    0: np.ones_like,
+    0.5: np.sqrt,
+    1: np.array,
+    2: np.square,
+    3: _cube,
+}
+
+
+def _power(a: Array, b: Array) -> Array:
+    base_is_array = not isinstance(a, _NUMBERS)
+    if (a if base_is_array else b).dtype.kind in "iub":
+        return _integer_power(a, b)
+    if base_is_array and isinstance(b, _NUMBERS) and b in _SHORT_POWERS:
+        return _SHORT_POWERS[b](a)  # type: ignore[index]
+    return np.power(a, b)
+
+
+def _integer_power(a: Array, b: Array) -> Array:
+    call = describe_call("pow", ("input", "exponent"), (a, b))
+    if isinstance(b, _NUMBERS):
+        if b < 0:  # type: ignore[operator]
+            raise fail(
+                RuntimeError,
+                call=call,
+                cause="Integers to negative integer powers are not allowed",
+                fix="convert to float first: input.float() ** exponent",
+                where=caller(),
+            )
+        return np.power(a, b)
+    if b.dtype.kind == "b":
+        raise fail(
+            RuntimeError,
+            call=call,
+            cause="\"pow\" not implemented for 'Bool'",
+            fix="convert one of them: input.int()",
+            where=caller(),
+        )
+    negative = b < 0
+    if not negative.any():
+        return np.power(a, b)
+    # 1/a rounded towards zero is 0, except for ±1
+    of_unit = np.where(a == 1, 1, np.where(a == -1, 1 - 2 * (b & 1), 0)).astype(b.dtype)
+    return np.where(negative, of_unit, np.power(a, np.where(negative, 0, b)))
+
+
+def _slope_of_base(xp: Any, incoming: Array, a: Array, b: Array) -> Array:
+    if not isinstance(b, _NUMBERS):
+        return xp.where(b == 0, 0.0, incoming * (b * xp.pow(a, b - 1)))
+    if b == 0:
+        return xp.zeros_like(incoming)
+    if b == 1:
+        return incoming
+    return incoming * (b * (a if b == 2 else xp.pow(a, b - 1)))  # type: ignore[operator]
+
+
+def _slope_of_exponent(xp: Any, incoming: Array, a: Array, b: Array, y: Array) -> Array:
+    if isinstance(a, _NUMBERS):
+        if a == 0:
+            return xp.where(b >= 0, 0.0, incoming * (y * -math.inf))
+        return incoming * (y * (math.log(a) if a > 0 else math.nan))  # type: ignore[operator, arg-type]
+    slope = y * xp.log(a)
+    return incoming * xp.where(a == 0, xp.where(b >= 0, 0.0, slope), slope)
+
+
+elementwise(
+    "pow(a, b)",
+    "y = aᵇ;  ∂y/∂a = b·aᵇ⁻¹ (0 where b = 0),  ∂y/∂b = y·log a (0 where a = 0 and b ≥ 0)",
+    forward=_power,
+    vjp={"a": _slope_of_base, "b": _slope_of_exponent},
+    promote="same",
+    subgradient="0⁰ counts as constant in the base, 0ᵇ as constant in the exponent",
+    public=lambda input, exponent: (input, exponent),
+    samples=lambda make: [
+        *make.pairs(low=0.3),
+        *(make.call(make(2, 3, low=0.3), e) for e in (2, 3, 0.5, -1, 1, 0, -2, -0.5, 2.7, -3)),
+        make.call(make(2, 3), 3),
+        make.call(make(low=0.3), 2),
+        make.call(1.7, make(2, 3)),
+        make.call(2, make.ints(4)),
+        make.call(make.ints(4, low=-3), 3),
+        make.call(make.ints(4, low=-3), make.ints(4, low=-3)),
+        make.call(make.ints(3), 0.5),
+        make.call(make.bools(3), 2),
+    ],
+    inplace=True,
+)
+
+
+def square(input: Tensor) -> Tensor:
+    """The product of a tensor with itself."""
+    result: Tensor = table["pow"].call(input, 2)
+    return result
+
+
+composite(
+    square,
+    "y = x²;  ∂y/∂x = 2x",
+    kernel=np.square,
+    samples=lambda make: [make.call(make(3, 4)), make.call(make()), make.call(make.bools(3))],
+    inplace=True,
+)
+elementwise(
+    "neg(x)",
+    "y = −x;  ∂y/∂x = −1",
+    forward=np.negative,
+    vjp={"x": lambda xp, incoming: -incoming},
+    promote="same",
+    refuses={
+        "bool": (
+            "Negation, the `-` operator, on a bool tensor is not supported",
+            "use `~` or logical_not() to invert a mask",
+        )
+    },
+    inplace=True,
+)
+
+
+def positive(input: Tensor) -> Tensor:
+    """The tensor itself; what ``+x`` means."""
+    if input.dtype is dtypes.bool_:
+        raise fail(
+            RuntimeError,
+            call=f"positive({describe(input)})",
+            cause="The `+` operator, on a bool tensor is not supported",
+            fix="convert it first: input.int()",
+            where=caller(),
+        )
+    return input
+
+
+composite(
+    positive,
+    "y = x",
+    samples=lambda make: [make.call(make(3, 4)), make.call(make.ints(3))],
+)
+elementwise(
+    "abs(x)",
+    "y = |x|;  ∂y/∂x = sign x",
+    forward=np.abs,
+    vjp={"x": lambda xp, incoming, x: incoming * xp.sign(x)},
+    promote="same",
+    meta=lambda x: (x.shape, np.empty(0, x.dtype).real.dtype),
+    refuses={
+        "bool": ("\"abs_cpu\" not implemented for 'Bool'", "a mask is its own absolute value")
+    },
+    kinks={"x": (0.0,)},
+    subgradient="0 at x = 0",
+    inplace=True,
+)
+elementwise(
+    "reciprocal(x)",
+    "y = 1/x;  ∂y/∂x = −y²",
+    forward=np.reciprocal,
+    vjp={"x": lambda xp, incoming, y: -incoming * (y * y)},
+    domain={"x": (0.4, 2.0)},
+    inplace=True,
+)
+elementwise(
+    "sqrt(x)",
+    "y = √x;  ∂y/∂x = 1/(2y)",
+    forward=np.sqrt,
+    vjp={"x": lambda xp, incoming, y: incoming / (2 * y)},
+    domain={"x": (0.2, 3.0)},
+    inplace=True,
+)
+elementwise(
+    "rsqrt(x)",
+    "y = 1/√x;  ∂y/∂x = −y³/2",
+    forward=lambda x: np.reciprocal(np.sqrt(x)),
+    vjp={"x": lambda xp, incoming, y: incoming * (-0.5 * (y * y * y))},
+    domain={"x": (0.3, 3.0)},
+    inplace=True,
+)
+elementwise(
+    "hypot(a, b)",
+    "y = √(a² + b²);  ∂y/∂a = a/y,  ∂y/∂b = b/y",
+    forward=np.hypot,
+    vjp={
+        "a": lambda xp, incoming, a, y: incoming * (a / y),
+        "b": lambda xp, incoming, b, y: incoming * (b / y),
+    },
+    samples=lambda make: make.pairs(low=0.3),
+    inplace=True,
+)
+
+
+def _lerp(x: Array, end: Array, weight: Array) -> Array:
+    """Start from the nearer end, so that weight 1 gives ``end`` exactly."""
+    step = end - x
+    if isinstance(weight, _NUMBERS):
+        return x + weight * step if abs(weight) < 0.5 else end - step * (1 - weight)
+    return np.where(np.abs(weight) < 0.5, x + weight * step, end - step * (1 - weight))
+
+
+elementwise(
+    "lerp(x, end, weight)",
+    "y = x + w·(end − x);  ∂y/∂x = 1 − w,  ∂y/∂end = w,  ∂y/∂w = end − x",
+    forward=_lerp,
+    vjp={
+        "x": lambda xp, incoming, weight: incoming * (1 - weight),
+        "end": lambda xp, incoming, weight: incoming * weight,
+        "weight": lambda xp, incoming, x, end: incoming * (end - x),
+    },
+    promote="same",
+    public=lambda input, end, weight: (input, end, weight),
+    samples=lambda make: [
+        make.call(make(3, 4), make(3, 4), 0.3),
+        make.call(make(3, 4), make(4), 0.8),
+        make.call(make(3, 1), make(1, 4), make(3, 4, low=0.0, high=1.0)),
+        make.call(make(), make(), make(low=0.0, high=1.0)),
+        make.call(make(0, 3), make(3), 2.0),
+    ],
+    inplace=True,
+)
+
+
+def _fused_args(input: Tensor, tensor1: Tensor, tensor2: Tensor, value: Any) -> tuple[Any, ...]:
+    if dtypes.result_type(input, tensor1, tensor2).category <= dtypes.INTEGER:
+        value = int(value)  # PyTorch converts the factor to the dtype of the result
+    return input, tensor1, tensor2, value
+
+
+def _addcdiv_args(
+    input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1
+) -> tuple[Any, ...]:
+    if dtypes.integer_or_bool((tensor1.dtype, tensor2.dtype)):
+        raise fail(
+            RuntimeError,
+            call=describe_call(
+                "addcdiv", ("input", "tensor1", "tensor2"), (input, tensor1, tensor2)
+            ),
+            cause="Integer division with addcdiv is no longer supported",
+            fix="convert tensor1 with .float(), or write input + value * (tensor1 // tensor2)",
+            where=caller(),
+        )
+    return _fused_args(input, tensor1, tensor2, value)
+
+
+def _triples(make: Any) -> list[Any]:
+    return [
+        make.call(make(3, 4), make(3, 4), make(3, 4, low=0.5)),
+        make.call(make(3, 1), make(4), make(3, 4, low=0.5), value=-0.7),
+        make.call(make(), make(), make(low=0.5), value=2),
+        make.call(make(2, 3), make(3), make(low=0.5), value=0.5),
+        make.call(make(0, 3), make(3), make(low=0.5)),
+    ]
+
+
+elementwise(
+    "addcmul(x, a, b; value)",
+    "y = x + value·a·b;  ∂y/∂x = 1,  ∂y/∂a = value·b,  ∂y/∂b = value·a",
+    forward=lambda x, a, b, value: x + (a * b if value == 1 else value * a * b),
+    vjp={
+        "x": lambda xp, incoming: incoming,
+        "a": lambda xp, incoming, b, value: incoming * (value * b),
+        "b": lambda xp, incoming, a, value: incoming * (value * a),
+    },
+    promote="same",
+    public=lambda input, tensor1, tensor2, *, value=1: _fused_args(input, tensor1, tensor2, value),
+    samples=lambda make: [
+        *_triples(make),
+        make.call(make.ints(3), make.ints(3), make.ints(3), value=3),
+    ],
+    inplace=True,
+)
+elementwise(
+    "addcdiv(x, a, b; value)",
+    "y = x + value·a/b;  ∂y/∂x = 1,  ∂y/∂a = value/b,  ∂y/∂b = −value·a/b²",
+    forward=lambda x, a, b, value: x + (a / b if value == 1 else value * a / b),
+    vjp={
+        "x": lambda xp, incoming: incoming,
+        "a": lambda xp, incoming, b, value: incoming * (value / b),
+        "b": lambda xp, incoming, a, b, value: -incoming * (value * a / (b * b)),
+    },
+    promote="same",
+    public=_addcdiv_args,
+    samples=_triples,
+    inplace=True,
+)
+
+
+def wrap_numbers(op: Op) -> None:
+    """Let Python ints wrap around in the narrow integer dtypes, as PyTorch does.
+
+    NumPy refuses ``uint8 + (−1)`` because −1 is no uint8.
+    """
+
+    def kernel(*args: Any) -> Array:
+        dtype = next(arg.dtype for arg in args if isinstance(arg, np.ndarray))
+        return op.forward(
+            *(np.int64(arg).astype(dtype) if type(arg) is int else arg for arg in args)
+        )
+
+    for name in ("uint8", "int8", "int16", "int32"):
+        register(op, keys.DTYPE_BITS[name] | keys.SCALAR_BITS[int] | keys.CPU, kernel)
+
+
+for _name in ("add", "sub", "mul"):
+    wrap_numbers(table[_name])
+for _name, _original in {
+    "absolute": "abs",
+    "divide": "div",
+    "multiply": "mul",
+    "negative": "neg",
+    "subtract": "sub",
+    "true_divide": "div",
+}.items():
+    alias(_name, _original)

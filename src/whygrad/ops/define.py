@@ -25,7 +25,17 @@ from whygrad.ops.namespace import raw, recorded
 if TYPE_CHECKING:
     from whygrad.dispatch import KernelTable
 
-__all__ = ["Op", "Plan", "composite", "define", "table"]
+__all__ = [
+    "Op",
+    "Plan",
+    "alias",
+    "aliases",
+    "composite",
+    "define",
+    "elementwise",
+    "public_form",
+    "table",
+]
 
 Rule = Callable[..., Any]
 Kind = Literal["elementwise", "view", "reduction", "general", "composite"]
@@ -33,6 +43,9 @@ Promotion = Literal["same", "float", "none"]
 
 # Every op by name, in order of declaration.
 table: dict[str, Op] = {}
+
+# Second names that PyTorch has for some ops.
+aliases: dict[str, str] = {}
 
 
 class Op:
@@ -62,22 +75,28 @@ class Op:
         self.method: bool = row["method"]
         self.inplace: bool = row["inplace"]
         self.notes: str | None = row["notes"]
+        self.refuses: dict[str, tuple[str, str]] = row.get("refuses") or {}
         self.composite_differentiable = False
         self.table: KernelTable
         self.node_name = "".join(part.capitalize() for part in self.name.split("_")) + "Backward"
         self.call: Callable[..., Any] = _unbound
         self.public: Callable[..., Any] = _unbound
         self._plans: dict[tuple[bool, ...], Plan] = {}
+        self._plans_on_tensors: dict[tuple[bool, ...], Plan] = {}
 
     @property
     def differentiable(self) -> bool:
         return self.vjp is not None or self.composite_differentiable
 
-    def plan(self, needs: tuple[bool, ...]) -> Plan:
-        """How backward works when exactly these tensor arguments need a gradient."""
-        plan = self._plans.get(needs)
+    def plan(self, needs: tuple[bool, ...], on_tensors: bool = False) -> Plan:
+        """How backward works when exactly these tensor arguments need a gradient.
+
+        ``on_tensors``: the data is no NumPy array, so the rules need the dispatcher.
+        """
+        plans = self._plans_on_tensors if on_tensors else self._plans
+        plan = plans.get(needs)
         if plan is None:
-            plan = self._plans[needs] = Plan(self, needs)
+            plan = plans[needs] = Plan(self, needs, on_tensors)
         return plan
 
     def saves(self) -> tuple[str, ...]:
@@ -110,17 +129,20 @@ class Plan:
         "guarded",
         "joint",
         "needs",
+        "on_tensors",
         "op",
         "positions",
+        "regular",
         "rules",
         "save",
         "saved_names",
         "saves_arrays",
     )
 
-    def __init__(self, op: Op, needs: tuple[bool, ...]) -> None:
+    def __init__(self, op: Op, needs: tuple[bool, ...], on_tensors: bool = False) -> None:
         self.op = op
         self.needs = needs
+        self.on_tensors = on_tensors
         self.arity = len(needs)
         self.positions = tuple(i for i, needed in enumerate(needs) if needed)
         self.joint: Rule | None = None
@@ -130,6 +152,7 @@ class Plan:
         elif op.vjp is not None:
             self.joint = op.vjp
             wanted = [op.vjp]
+        self.regular = self.joint is None and not on_tensors
         needed_by = [names_needed_by(rule) for rule in wanted]
         self.saved_names = tuple(dict.fromkeys(name for names in needed_by for name in names))
         self.rules = tuple(
@@ -224,6 +247,7 @@ def define(
     method: bool = True,
     inplace: bool = False,
     notes: str | None = None,
+    refuses: dict[str, tuple[str, str]] | None = None,
 ) -> Op:
     """Declare a primitive op.
 
@@ -258,9 +282,12 @@ def define(
     ``torch``
         dotted name under ``torch`` of the same function, if it is not the op's own name.
     ``public``
-        takes PyTorch's arguments and returns the kernel's (checked, normalised).
+        takes PyTorch's arguments and returns the kernel's (checked, normalised) as a tuple; or
+        the finished result, where these arguments are another op's work.
     ``method``, ``inplace``
         also make ``Tensor.name`` / ``Tensor.name_``.
+    ``refuses``
+        kinds of number (``bool``, ``complex``) the op does not take: ``{kind: (cause, fix)}``.
     """
     name, tensor_names, param_names, variadic = _parse(signature)
     promoted_names = tensor_names if promoted is None else tuple(promoted.split())
@@ -288,6 +315,7 @@ def define(
         method=method,
         inplace=inplace,
         notes=notes,
+        refuses=refuses,
     )
     _add(op)
     from whygrad.dispatch import bind
@@ -353,6 +381,27 @@ def composite(
         setattr(recorded, op.name, function)
     _add(op)
     return function
+
+
+def alias(name: str, original: str) -> None:
+    """Let an op answer to a second name as well, as ``clip`` does for ``clamp``."""
+    aliases[name] = original
+
+
+def public_form(op: Op) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Make the decorated function the op's public face.
+
+    For ops whose arguments decide more than the kernel's parameters (``max`` has three
+    overloads) or whose results have names (``sort``).
+    """
+
+    def attach(function: Callable[..., Any]) -> Callable[..., Any]:
+        function.__name__ = function.__qualname__ = op.name
+        function.op = op  # type: ignore[attr-defined]
+        op.public = function
+        return function
+
+    return attach
 
 
 def _add(op: Op) -> None:

@@ -1,3 +1,87 @@
-"""Exponentials, logarithms, trigonometry and special functions."""
+"""Exponentials and logarithms."""
 
 from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from whygrad.ops.define import elementwise
+
+_LN2 = math.log(2.0)
+_LN10 = math.log(10.0)
+_POSITIVE = {"x": (0.2, 3.0)}
+
+elementwise(
+    "exp(x)",
+    "y = eˣ;  ∂y/∂x = y",
+    forward=np.exp,
+    vjp={"x": lambda xp, incoming, y: incoming * y},
+    inplace=True,
+)
+elementwise(
+    "exp2(x)",
+    "y = 2ˣ;  ∂y/∂x = y·ln 2",
+    forward=np.exp2,
+    vjp={"x": lambda xp, incoming, y: incoming * (y * _LN2)},
+    inplace=True,
+)
+elementwise(
+    "expm1(x)",
+    "y = eˣ − 1;  ∂y/∂x = y + 1",
+    forward=np.expm1,
+    vjp={"x": lambda xp, incoming, y: incoming * (y + 1)},
+    inplace=True,
+)
+elementwise(
+    "log(x)",
+    "y = ln x;  ∂y/∂x = 1/x",
+    forward=np.log,
+    vjp={"x": lambda xp, incoming, x: incoming / x},
+    domain=_POSITIVE,
+    inplace=True,
+)
+elementwise(
+    "log2(x)",
+    "y = log₂ x;  ∂y/∂x = 1/(x·ln 2)",
+    forward=np.log2,
+    vjp={"x": lambda xp, incoming, x: incoming / (x * _LN2)},
+    domain=_POSITIVE,
+    inplace=True,
+)
+elementwise(
+    "log10(x)",
+    "y = log₁₀ x;  ∂y/∂x = 1/(x·ln 10)",
+    forward=np.log10,
+    vjp={"x": lambda xp, incoming, x: incoming / (x * _LN10)},
+    domain=_POSITIVE,
+    inplace=True,
+)
+elementwise(
+    "log1p(x)",
+    "y = ln(1 + x);  ∂y/∂x = 1/(1 + x)",
+    forward=np.log1p,
+    vjp={"x": lambda xp, incoming, x: incoming / (x + 1)},
+    domain={"x": (-0.7, 3.0)},
+    inplace=True,
+)
+elementwise(
+    "logaddexp(a, b)",
+    "y = ln(eᵃ + eᵇ);  ∂y/∂a = 1/(1 + eᵇ⁻ᵃ),  ∂y/∂b = 1/(1 + eᵃ⁻ᵇ)",
+    forward=np.logaddexp,
+    vjp={
+        "a": lambda xp, incoming, a, b: incoming / (1 + xp.exp(b - a)),
+        "b": lambda xp, incoming, a, b: incoming / (1 + xp.exp(a - b)),
+    },
+    samples=lambda make: make.pairs(),
+)
+elementwise(
+    "logaddexp2(a, b)",
+    "y = log₂(2ᵃ + 2ᵇ);  ∂y/∂a = 1/(1 + 2ᵇ⁻ᵃ),  ∂y/∂b = 1/(1 + 2ᵃ⁻ᵇ)",
+    forward=np.logaddexp2,
+    vjp={
+        "a": lambda xp, incoming, a, b: incoming / (1 + xp.exp2(b - a)),
+        "b": lambda xp, incoming, a, b: incoming / (1 + xp.exp2(a - b)),
+    },
+    samples=lambda make: make.pairs(),
+)

@@ -90,6 +90,13 @@ class Make:
     def constant(self, array: Any) -> Constant:
         return Constant(array)
 
+    def pairs(self, low: float = -2.0, high: float = 2.0) -> list[Call]:
+        """Calls with two tensors in every way of broadcasting."""
+        return [
+            self.call(self(*left, low=low, high=high), self(*right, low=low, high=high))
+            for left, right in _BINARY_SHAPES
+        ]
+
     def call(self, *args: Any, **kwargs: Any) -> Call:
         return Call(args, kwargs)
 

@@ -1,0 +1,157 @@
+"""Circular and hyperbolic functions and their inverses."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from whygrad.ops.define import alias, elementwise
+
+Array = Any
+
+elementwise(
+    "sin(x)",
+    "y = sin x;  ∂y/∂x = cos x",
+    forward=np.sin,
+    vjp={"x": lambda xp, incoming, x: incoming * xp.cos(x)},
+    inplace=True,
+)
+elementwise(
+    "cos(x)",
+    "y = cos x;  ∂y/∂x = −sin x",
+    forward=np.cos,
+    vjp={"x": lambda xp, incoming, x: incoming * -xp.sin(x)},
+    inplace=True,
+)
+elementwise(
+    "tan(x)",
+    "y = tan x;  ∂y/∂x = 1 + y²",
+    forward=np.tan,
+    vjp={"x": lambda xp, incoming, y: incoming * (1 + y * y)},
+    domain={"x": (-1.2, 1.2)},
+    inplace=True,
+)
+elementwise(
+    "asin(x)",
+    "y = arcsin x;  ∂y/∂x = 1/√(1 − x²)",
+    forward=np.arcsin,
+    vjp={"x": lambda xp, incoming, x: incoming * xp.rsqrt(1 - x * x)},
+    domain={"x": (-0.8, 0.8)},
+    inplace=True,
+)
+elementwise(
+    "acos(x)",
+    "y = arccos x;  ∂y/∂x = −1/√(1 − x²)",
+    forward=np.arccos,
+    vjp={"x": lambda xp, incoming, x: incoming * -xp.rsqrt(1 - x * x)},
+    domain={"x": (-0.8, 0.8)},
+    inplace=True,
+)
+elementwise(
+    "atan(x)",
+    "y = arctan x;  ∂y/∂x = 1/(1 + x²)",
+    forward=np.arctan,
+    vjp={"x": lambda xp, incoming, x: incoming / (x * x + 1)},
+    inplace=True,
+)
+
+
+def _inverse_square(xp: Any, a: Array, b: Array) -> Array:
+    """1/(a² + b²), and 0 at the origin, where there is no angle to change."""
+    square = a * a + b * b
+    return xp.where(square == 0, 0.0, 1 / square)
+
+
+elementwise(
+    "atan2(a, b)",
+    "y = the angle of the point (b, a);  ∂y/∂a = b/(a² + b²),  ∂y/∂b = −a/(a² + b²)",
+    forward=np.arctan2,
+    vjp={
+        "a": lambda xp, incoming, a, b: incoming * (b * _inverse_square(xp, a, b)),
+        "b": lambda xp, incoming, a, b: incoming * (-a * _inverse_square(xp, a, b)),
+    },
+    subgradient="0 at the origin",
+    samples=lambda make: make.pairs(low=0.3),
+    inplace=True,
+)
+elementwise(
+    "sinh(x)",
+    "y = sinh x;  ∂y/∂x = cosh x",
+    forward=np.sinh,
+    vjp={"x": lambda xp, incoming, x: incoming * xp.cosh(x)},
+    inplace=True,
+)
+elementwise(
+    "cosh(x)",
+    "y = cosh x;  ∂y/∂x = sinh x",
+    forward=np.cosh,
+    vjp={"x": lambda xp, incoming, x: incoming * xp.sinh(x)},
+    inplace=True,
+)
+elementwise(
+    "tanh(x)",
+    "y = tanh x;  ∂y/∂x = 1 − y²",
+    forward=np.tanh,
+    vjp={"x": lambda xp, incoming, y: incoming * (1 - y * y)},
+    inplace=True,
+)
+elementwise(
+    "asinh(x)",
+    "y = arsinh x;  ∂y/∂x = 1/√(x² + 1)",
+    forward=np.arcsinh,
+    vjp={"x": lambda xp, incoming, x: incoming * xp.rsqrt(x * x + 1)},
+    inplace=True,
+)
+elementwise(
+    "acosh(x)",
+    "y = arcosh x;  ∂y/∂x = 1/√(x² − 1)",
+    forward=np.arccosh,
+    vjp={"x": lambda xp, incoming, x: incoming * xp.rsqrt(x * x - 1)},
+    domain={"x": (1.2, 3.0)},
+    inplace=True,
+)
+elementwise(
+    "atanh(x)",
+    "y = artanh x;  ∂y/∂x = 1/(1 − x²)",
+    forward=np.arctanh,
+    vjp={"x": lambda xp, incoming, x: incoming / (1 - x * x)},
+    domain={"x": (-0.8, 0.8)},
+    inplace=True,
+)
+
+
+def _sinc(x: Array) -> Array:
+    angle = x * math.pi
+    return np.divide(np.sin(angle), angle, out=np.ones_like(angle), where=angle != 0)
+
+
+elementwise(
+    "sinc(x)",
+    "y = sin(πx)/(πx), 1 at 0;  ∂y/∂x = (cos(πx) − y)/x, 0 at 0",
+    forward=_sinc,
+    vjp={
+        "x": lambda xp, incoming, x, y: xp.where(
+            x == 0, 0.0, incoming * ((xp.cos(math.pi * x) - y) / x)
+        )
+    },
+    domain={"x": (0.3, 2.0)},
+    inplace=True,
+)
+elementwise(
+    "deg2rad(x)",
+    "y = x·π/180;  ∂y/∂x = π/180",
+    forward=lambda x: x * (math.pi / 180),
+    vjp={"x": lambda xp, incoming: incoming * (math.pi / 180)},
+    inplace=True,
+)
+elementwise(
+    "rad2deg(x)",
+    "y = x·180/π;  ∂y/∂x = 180/π",
+    forward=lambda x: x * (180 / math.pi),
+    vjp={"x": lambda xp, incoming: incoming * (180 / math.pi)},
+    inplace=True,
+)
+for _name in ("sin", "cos", "tan", "sinh", "cosh", "tanh", "tan2"):
+    alias(f"arc{_name}", f"a{_name}")
