@@ -9,31 +9,35 @@ from whygrad.ops import (  # noqa: F401  (each declares its ops)
     activation,
     arithmetic,
     axes,
+    bounds,
     comparison,
     conversion,
     creation,
     exponential,
+    extrema,
     fused_products,
-    extremes,
     indexing,
     inplace,
     joining,
     likes,
     linalg,
+    moments,
     operators,
     ordering,
     padding,
     parts,
     positions,
     products,
+    quantiles,
     ranges,
     reduction,
-    sampling,
     rounding,
+    sampling,
+    scans,
     selection,
     sparse,
-    strided,
     special,
+    strided,
     trigonometry,
     views,
 )
@@ -47,6 +51,7 @@ functions: dict[str, Callable[..., Any]] = {name: op.public for name, op in tabl
 for _op in table.values():
     if _op.method:
         setattr(Tensor, _op.name, _op.public)
+conversion.install()
 operators.install()
 inplace.install()
 for _name, _original in aliases.items():

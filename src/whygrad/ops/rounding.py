@@ -14,7 +14,7 @@ from whygrad.autograd.source import caller
 from whygrad.errors import describe_call, fail
 from whygrad.ops.arithmetic import wrap_numbers
 from whygrad.ops.define import alias, elementwise, table
-from whygrad.ops.extremes import UNORDERED
+from whygrad.ops.bounds import UNORDERED
 from whygrad.tensor import Tensor
 
 Array = Any
