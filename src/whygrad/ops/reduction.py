@@ -1,39 +1,99 @@
-"""Many numbers into fewer."""
+"""Many numbers into fewer: sums, products and questions about all elements."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
-from whygrad import dtypes
-from whygrad.ops.define import define
-from whygrad.ops.geometry import dims_or_all
+from whygrad import dtypes, keys
+from whygrad.autograd.source import caller
+from whygrad.dispatch import as_operand
+from whygrad.errors import fail
+from whygrad.ops.define import composite, define
+from whygrad.ops.geometry import dims_or_all, normalize_dim
 from whygrad.tensor import Tensor
+
+__all__ = [
+    "count",
+    "operand",
+    "reduced_shape",
+    "require_float",
+    "spread",
+    "widened",
+    "with_kept_dims",
+]
 
 Array = Any
 Dims = tuple[int, ...]
+Shape = tuple[int, ...]
+
+_COUNTED = sum(
+    bit for name, bit in keys.DTYPE_BITS.items() if not name.startswith(("float", "bf", "comp"))
+)
 
 
-def spread(xp: Any, reduced: Array, shape: tuple[int, ...], dim: Dims, keepdim: bool) -> Array:
+def spread(xp: Any, reduced: Array, shape: Shape, dim: Dims, keepdim: bool) -> Array:
     """Copy a reduced value back over the dimensions it was reduced from (as a view)."""
-    if not keepdim:
-        kept = tuple(1 if axis in dim else size for axis, size in enumerate(shape))
-        reduced = xp.view(reduced, kept)
-    return xp.expand(reduced, shape)
+    return xp.expand(with_kept_dims(xp, reduced, shape, dim, keepdim), shape)
 
 
-def reduced_shape(shape: tuple[int, ...], dim: Dims, keepdim: bool) -> tuple[int, ...]:
+def with_kept_dims(xp: Any, reduced: Array, shape: Shape, dim: Dims, keepdim: bool) -> Array:
+    """A reduced value that broadcasts against what it was reduced from."""
+    if keepdim or not reduced.ndim:
+        return reduced
+    return xp.view(reduced, reduced_shape(shape, dim, True))
+
+
+def reduced_shape(shape: Shape, dim: Dims, keepdim: bool) -> Shape:
     if keepdim:
         return tuple(1 if axis in dim else size for axis, size in enumerate(shape))
     return tuple(size for axis, size in enumerate(shape) if axis not in dim)
 
 
-def _sum_args(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+def count(shape: Shape, dim: Dims) -> int:
+    """How many elements go into each result."""
+    return math.prod(shape[axis] for axis in dim)
+
+
+def operand(input: Any) -> Tensor:
+    """The tensor itself; a NumPy array as a constant."""
+    return input if isinstance(input, Tensor) else as_operand(input)
+
+
+def widened(input: Any, dtype: Any) -> Tensor:
+    """The tensor to add or multiply up: in ``dtype`` if given, integers and booleans in int64."""
+    input = operand(input)
+    if dtype is not None:
+        return input.to(dtypes.of(dtype))
+    if input._keys & _COUNTED:
+        return input.to(dtypes.int64)
+    return input
+
+
+def require_float(name: str, input: Any, dtype: Any, cause: str) -> Tensor:
+    """The tensor in ``dtype`` if given; integers are refused, since the result has fractions."""
+    input = operand(input)
     if dtype is not None:
         input = input.to(dtypes.of(dtype))
-    elif input.dtype.category <= dtypes.INTEGER:
-        input = input.to(dtypes.int64)
+    if input._keys & _COUNTED:
+        raise fail(
+            RuntimeError,
+            call=f"{name}() of a tensor of dtype {input.dtype}",
+            cause=cause,
+            fix=f"convert first: x.to(whygrad.float32).{name}()",
+            where=caller(),
+        )
+    return input
+
+
+def _reduced_meta(x: Array, dim: Dims, keepdim: bool) -> Any:
+    return reduced_shape(x.shape, dim, keepdim), x.dtype
+
+
+def _sum_args(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+    input = widened(input, dtype)
     return input, dims_or_all(dim, input.ndim, "sum"), keepdim
 
 
@@ -46,13 +106,272 @@ define(
     },
     kind="reduction",
     linear=True,
-    meta=lambda x, dim, keepdim: (reduced_shape(x.shape, dim, keepdim), x.dtype),
+    meta=_reduced_meta,
     public=_sum_args,
     samples=lambda make: [
         make.call(make(3, 4)),
         make.call(make(3, 4), 1),
         make.call(make(2, 3, 4), (0, -1), keepdim=True),
+        make.call(make(2, 3), []),
+        make.call(make()),
+        make.call(make(), 0),
+        make.call(make(0, 3), 0),
+        make.call(make(2, 3), -1, True, dtype=dtypes.float64),
+        make.call(make.ints(2, 3).astype("int32"), 0),
+        make.call(make.bools(2, 3)),
+    ],
+)
+
+
+def _mean_args(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+    cause = (
+        "mean(): could not infer output dtype. Input dtype must be either a floating point or "
+        "complex dtype"
+    )
+    input = require_float("mean", input, dtype, cause)
+    return input, dims_or_all(dim, input.ndim, "mean"), keepdim
+
+
+define(
+    "mean(x; dim, keepdim)",
+    "y = Σ x / n over dim;  ∂y/∂x = 1/n",
+    forward=lambda x, dim, keepdim: np.true_divide(
+        np.add.reduce(x, axis=dim, keepdims=keepdim), count(x.shape, dim), dtype=x.dtype
+    ),
+    vjp={
+        "x": lambda xp, incoming, x_shape, dim, keepdim: spread(
+            xp, incoming / count(x_shape, dim), x_shape, dim, keepdim
+        )
+    },
+    kind="reduction",
+    linear=True,
+    meta=_reduced_meta,
+    public=_mean_args,
+    samples=lambda make: [
+        make.call(make(3, 4)),
+        make.call(make(3, 4), 1),
+        make.call(make(2, 3, 4), (0, -1), keepdim=True),
+        make.call(make()),
+        make.call(make(2, 0, 3), -1),
+        make.call(make(2, 0), 1),
+        make.call(make(2, 3), dtype=dtypes.float64),
+    ],
+)
+
+
+def _product_of_others(xp: Any, x: Array, dim: Dims) -> Array:
+    """Π of all elements but one, for each; no division, so zeros are as good as any number."""
+    shape = x.shape
+    if len(dim) == 1:
+        axis = dim[0]
+    else:
+        x, axis = xp.reshape(x, (-1,)), 0
+    before = xp.shift(xp.cumprod(x, axis), axis, 1, 1.0)
+    after = xp.shift(xp.cumprod(xp.flip(x, (axis,)), axis), axis, 1, 1.0)
+    return xp.reshape(before * xp.flip(after, (axis,)), shape)
+
+
+def _prod_args(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+    input = widened(input, dtype)
+    if dim is None:
+        return input, tuple(range(input.ndim)), keepdim
+    return input, (normalize_dim(dim, input.ndim, "prod"),) if input.ndim else (), keepdim
+
+
+define(
+    "prod(x; dim, keepdim)",
+    "y = Π x over dim;  ∂y/∂x_j = Π_{k≠j} x_k",
+    forward=lambda x, dim, keepdim: np.multiply.reduce(x, axis=dim, keepdims=keepdim),
+    vjp={
+        "x": lambda xp, incoming, x, dim, keepdim: (
+            with_kept_dims(xp, incoming, x.shape, dim, keepdim) * _product_of_others(xp, x, dim)
+        )
+    },
+    jvp=lambda xp, tangents, x, dim, keepdim: xp.sum(
+        _product_of_others(xp, x, dim) * tangents[0], dim, keepdim
+    ),
+    kind="reduction",
+    meta=_reduced_meta,
+    public=_prod_args,
+    notes="the rule multiplies prefix and suffix products instead of dividing y by x",
+    samples=lambda make: [
+        make.call(make(3, 4)),
+        make.call(make(3, 4), 1),
+        make.call(make(2, 3, 2), -2, keepdim=True),
         make.call(make()),
         make.call(make(0, 3), 0),
+        make.call(np.array([2.0, 0.0, 3.0])),
+        make.call(np.array([[2.0, 0.0, 3.0], [0.0, 5.0, 0.0], [0.0, 0.0, 0.0]]), 1),
+        make.call(make.ints(2, 3).astype("int32"), 0),
+    ],
+)
+
+
+def _without_nan(x: Array) -> Array:
+    return np.where(np.isnan(x), 0, x) if x.dtype.kind in "fc" else x
+
+
+def _nansum_args(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+    input = widened(input, dtype)
+    return input, dims_or_all(dim, input.ndim, "nansum"), keepdim
+
+
+def _some_nan(array: Array) -> Array:
+    array[..., 0] = np.nan
+    return array
+
+
+define(
+    "nansum(x; dim, keepdim)",
+    "y = Σ x over dim, NaN counted as 0;  ∂y/∂x = 1, or 0 where x is NaN",
+    forward=lambda x, dim, keepdim: np.add.reduce(_without_nan(x), axis=dim, keepdims=keepdim),
+    vjp={
+        "x": lambda xp, incoming, x, dim, keepdim: (
+            spread(xp, incoming, x.shape, dim, keepdim) * (x == x)
+        )
+    },
+    jvp=lambda xp, tangents, x, dim, keepdim: xp.sum(tangents[0] * (x == x), dim, keepdim),
+    kind="reduction",
+    meta=_reduced_meta,
+    public=_nansum_args,
+    samples=lambda make: [
+        make.call(make(3, 4)),
+        make.call(make.constant(_some_nan(make(3, 4))), 0),
+        make.call(make(3, 4), (0, 1), True),
+        make.call(make()),
+        make.call(make.ints(3)),
+    ],
+)
+
+
+def nanmean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+    """The mean of the elements that are not NaN."""
+    cause = "nanmean(): expected input to have floating point or complex dtype"
+    input = require_float("nanmean", input, dtype, cause)
+    present = input.detach()
+    return input.nansum(dim, keepdim) / (present == present).sum(dim, keepdim)
+
+
+composite(
+    nanmean,
+    "y = Σ x / n over the elements that are not NaN",
+    samples=lambda make: [
+        make.call(make(3, 4)),
+        make.call(make.constant(_some_nan(make(3, 4))), 1, keepdim=True),
+        make.call(make(2, 3), 0),
+    ],
+)
+
+
+def _kept_by_uint8(reduce: Any) -> Any:
+    """PyTorch answers in bool, except for uint8, its older boolean."""
+
+    def kernel(x: Array, dim: Dims, keepdim: bool) -> Array:
+        answer = reduce(x, axis=dim, keepdims=keepdim)
+        return answer.astype(x.dtype) if x.dtype == np.uint8 else answer
+
+    return kernel
+
+
+def _declare_question(name: str, formula: str, reduce: Any) -> None:
+    def prepare(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
+        input = operand(input)
+        if isinstance(dim, (tuple, list)) and not dim:
+            return input, (), keepdim
+        return input, dims_or_all(dim, input.ndim, name), keepdim
+
+    define(
+        f"{name}(x; dim, keepdim)",
+        formula,
+        forward=_kept_by_uint8(reduce),
+        vjp=None,
+        kind="reduction",
+        meta=lambda x, dim, keepdim: (
+            reduced_shape(x.shape, dim, keepdim),
+            x.dtype if x.dtype == np.uint8 else np.bool_,
+        ),
+        public=prepare,
+        samples=lambda make: [
+            make.call(make.bools(3, 4)),
+            make.call(make.bools(3, 4), 1),
+            make.call(make.bools(3, 4), (0, -1), keepdim=True),
+            make.call(make.bools(3, 4), ()),
+            make.call(make(3)),
+            make.call(make.ints(2, 3, high=2), 0),
+            make.call(make.ints(3, high=2).astype("uint8")),
+            make.call(make.bools(0, 3), 0),
+            make.call(make.bools()),
+        ],
+    )
+
+
+_declare_question("all", "y = whether every element over dim is nonzero", np.logical_and.reduce)
+_declare_question("any", "y = whether some element over dim is nonzero", np.logical_or.reduce)
+
+
+def _count_nonzero_args(input: Any, dim: Any = None) -> Any:
+    input = operand(input)
+    return input, dims_or_all(dim, input.ndim, "count_nonzero")
+
+
+define(
+    "count_nonzero(x; dim)",
+    "y = how many elements over dim are not 0",
+    forward=lambda x, dim: np.add.reduce(x != 0, axis=dim, dtype=np.int64),
+    vjp=None,
+    kind="reduction",
+    meta=lambda x, dim: (reduced_shape(x.shape, dim, False), np.int64),
+    public=_count_nonzero_args,
+    samples=lambda make: [
+        make.call(make.ints(3, 4, high=2)),
+        make.call(make.ints(3, 4, high=2), 1),
+        make.call(make.bools(2, 3, 2), (0, -1)),
+        make.call(make(3)),
+        make.call(make.ints(0, 3), 0),
+    ],
+)
+
+
+def _logsumexp(x: Array, dim: Dims, keepdim: bool) -> Array:
+    highest = np.maximum.reduce(x, axis=dim, keepdims=True, initial=-np.inf)
+    highest = np.where(np.isfinite(highest), highest, 0)  # ±inf − ±inf would be NaN
+    y = np.log(np.add.reduce(np.exp(x - highest), axis=dim, keepdims=True)) + highest
+    return y if keepdim else y.reshape(reduced_shape(x.shape, dim, False))
+
+
+def _softmax_of(xp: Any, x: Array, y: Array, dim: Dims, keepdim: bool) -> Array:
+    return xp.exp(x - with_kept_dims(xp, y, x.shape, dim, keepdim))
+
+
+def _logsumexp_args(input: Any, dim: Any, keepdim: bool = False) -> Any:
+    input = operand(input)
+    return input, dims_or_all(dim, input.ndim, "logsumexp"), keepdim
+
+
+define(
+    "logsumexp(x; dim, keepdim)",
+    "y = log Σ exp x over dim, computed without overflow;  ∂y/∂x = exp(x − y)",
+    forward=_logsumexp,
+    vjp={
+        "x": lambda xp, incoming, x, y, dim, keepdim: (
+            with_kept_dims(xp, incoming, x.shape, dim, keepdim)
+            * _softmax_of(xp, x, y, dim, keepdim)
+        )
+    },
+    jvp=lambda xp, tangents, x, y, dim, keepdim: xp.sum(
+        tangents[0] * _softmax_of(xp, x, y, dim, keepdim), dim, keepdim
+    ),
+    kind="reduction",
+    promote="float",
+    meta=_reduced_meta,
+    public=_logsumexp_args,
+    samples=lambda make: [
+        make.call(make(3, 4), 1),
+        make.call(make(2, 3, 4), (0, -1), keepdim=True),
+        make.call(make(3, 4) + 1000.0, -1),
+        make.call(make(), 0),
+        make.call(make(0, 3), 0),
+        make.call(make.ints(2, 3), 0),
+        make.call(np.array([-np.inf, 1.0, 2.0]), 0),
     ],
 )
