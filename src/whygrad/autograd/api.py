@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.autograd.engine import Target, run
+from whygrad.autograd.engine import Target, fresh, run
 from whygrad.errors import describe, fail
 from whygrad.tensor import Tensor, wrap
 
-__all__ = ["backward", "grad"]
+__all__ = ["backward", "grad", "root_gradients"]
 
 
 def backward(
@@ -23,7 +23,7 @@ def backward(
 ) -> None:
     """Add the gradients of ``tensors`` to ``.grad`` of the leaves they were computed from."""
     roots = _sequence(tensors)
-    gradients = _root_gradients("backward", roots, _sequence(grad_tensors, len(roots)))
+    gradients = root_gradients("backward", roots, _sequence(grad_tensors, len(roots)))
     keep = create_graph if retain_graph is None else retain_graph
     targets = None
     if inputs is not None:
@@ -66,7 +66,7 @@ def grad(
             fix="leave allow_unused out",
         )
     roots, wanted = _sequence(outputs), _sequence(inputs)
-    gradients = _root_gradients("grad", roots, _sequence(grad_outputs, len(roots)))
+    gradients = root_gradients("grad", roots, _sequence(grad_outputs, len(roots)))
     keep = create_graph if retain_graph is None else retain_graph
     targets = [_target("grad", tensor) for tensor in wanted]
     run(roots, gradients, keep_graph=keep, create_graph=create_graph, targets=targets)
@@ -74,7 +74,7 @@ def grad(
     for position, (tensor, target) in enumerate(zip(wanted, targets, strict=True)):
         answer = None if target.gradient is None else _as_tensor(target.gradient)
         if answer is None and materialize_grads:
-            answer = wrap(np.zeros(tensor.shape, tensor.dtype.numpy))
+            answer = wrap(np.zeros(tensor.shape, tensor.dtype.numpy)).to(tensor.device)
         if answer is None and not allow_unused:
             raise fail(
                 RuntimeError,
@@ -93,7 +93,7 @@ def _sequence(value: Any, length: int = 1) -> list[Any]:
 
 
 def _as_tensor(gradient: Any) -> Tensor:
-    return gradient if isinstance(gradient, Tensor) else wrap(np.array(gradient))
+    return gradient if isinstance(gradient, Tensor) else fresh(gradient)
 
 
 def _target(call: str, tensor: Tensor) -> Target:
@@ -107,7 +107,7 @@ def _target(call: str, tensor: Tensor) -> Target:
     return Target(tensor)
 
 
-def _root_gradients(call: str, roots: list[Tensor], given: list[Any]) -> list[Tensor]:
+def root_gradients(call: str, roots: list[Tensor], given: list[Any]) -> list[Tensor]:
     if len(given) != len(roots):
         raise fail(
             RuntimeError,
@@ -139,11 +139,8 @@ def _root_gradient(call: str, root: Tensor, gradient: Any) -> Tensor:
                 fix="reduce it first, for example y.sum().backward(), or pass gradient= of shape "
                 f"{tuple(root.shape)}",
             )
-        return (
-            wrap(np.ones(root.shape, root._array.dtype))
-            if root.device == "cpu"
-            else root.new_ones(root.shape)
-        )
+        one = wrap(np.ones(root.shape, root._array.dtype))
+        return one if root.device == "cpu" else one.to(root.device)
     if not isinstance(gradient, Tensor):
         raise fail(
             TypeError,
@@ -165,7 +162,7 @@ def _accumulate(tensor: Tensor, gradient: Tensor, create_graph: bool) -> None:
     before = tensor._grad
     if before is None:
         tensor._grad = gradient
-    elif create_graph or not isinstance(before._array, np.ndarray):
+    elif create_graph or {type(before._array), type(gradient._array)} != {np.ndarray}:
         tensor._grad = before + gradient
     else:
         np.add(before._array, gradient._array, out=before._array)

@@ -24,7 +24,7 @@ from whygrad.errors import explained, fail
 from whygrad.ops.namespace import Namespace, raw, recorded
 from whygrad.tensor import Tensor, wrap
 
-__all__ = ["run"]
+__all__ = ["Target", "Walk", "run"]
 
 _HALVES = ("float16", "bfloat16")
 ndarray, add = np.ndarray, np.add
@@ -56,7 +56,7 @@ def run(
     """
     where = caller()
     on_tensors = create_graph or not all(_is_plain(each) for each in (*roots, *gradients))
-    walk = _Walk(keep_graph, where, recorded if on_tensors else raw, targets)
+    walk = Walk(keep_graph, where, recorded if on_tensors else raw, targets)
     for root, gradient in zip(roots, gradients, strict=True):
         walk.send(root._node, root._slot, gradient if on_tensors else gradient._array, None)
     if on_tensors:
@@ -72,7 +72,7 @@ def _is_plain(tensor: Tensor) -> bool:
     return tensor._keys & (keys.DEVICES | keys.LAYOUTS | keys.FORWARD | keys.BATCHED) == keys.CPU
 
 
-class _Walk:
+class Walk:
     """State of one backward pass."""
 
     def __init__(
@@ -81,12 +81,14 @@ class _Walk:
         self.keep_graph = keep_graph
         self.where = where
         self.xp = xp
+        self.on_arrays = xp is raw  # what travels: payloads, or tensors that can be recorded
         self.pending: dict[Node, Any] = {}  # gradient so far, by node (a list if several outputs)
         self.owned: set[Node] = set()  # nodes whose pending array nobody else can see
         self.heap: list[tuple[int, Node]] = []
         self.leaves: list[Node] = []
         self.targets: dict[Node, list[Target]] = {}
         self.useful: set[Node] | None = None
+        self.careful = False  # send every gradient through run_rules, where it can be watched
         for target in targets or ():
             self.targets.setdefault(target.node, []).append(target)
 
@@ -108,7 +110,7 @@ class _Walk:
             before = pending[node]
             add(before, gradient, before)
         else:
-            total = pending[node] = pending[node] + gradient
+            total = pending[node] = _added(pending[node], gradient)
             if type(total) is ndarray:
                 self.owned.add(node)
 
@@ -118,7 +120,7 @@ class _Walk:
             waiting = self.pending[node] = [None] * len(node.outputs or ())
             heappush(self.heap, (node.order, node))
         before = waiting[slot]
-        waiting[slot] = gradient if before is None else before + gradient
+        waiting[slot] = gradient if before is None else _added(before, gradient)
 
     def run(self) -> None:
         if self.targets:
@@ -126,7 +128,8 @@ class _Walk:
         heap, pending, xp, useful, targets = (
             self.heap, self.pending, self.xp, self.useful, self.targets,
         )  # fmt: skip
-        on_arrays = xp is raw
+        on_arrays = self.on_arrays
+        careful = self.careful or useful is not None
         release = not self.keep_graph
         send = self.send
         while heap:
@@ -141,12 +144,12 @@ class _Walk:
             if node.guards:
                 node.check_versions()
             values = node.values if on_arrays else self._as_tensors(node)
-            if on_arrays and node.dtype.itemsize == 2:
-                values, incoming = _widen(values), _widen(incoming)
             plan = node.plan
+            if on_arrays and node.dtype.itemsize == 2 and not plan.on_tensors:
+                values, incoming = _widen(values), _widen(incoming)
             try:
-                if plan.joint is not None or useful is not None:
-                    self._run_rules(node, incoming, values)
+                if careful or not plan.regular:
+                    self.run_rules(node, incoming, values)
                 else:
                     for (rule, pick), parent, slot in zip(plan.rules, node.parents, node.slots):
                         gradient = rule(xp, incoming, *(values if pick is None else pick(values)))
@@ -166,9 +169,12 @@ class _Walk:
             if release and plan.saves_arrays:
                 node.release(self.where)
 
-    def _run_rules(self, node: Node, incoming: Any, values: tuple[Any, ...]) -> None:
+    def run_rules(self, node: Node, incoming: Any, values: tuple[Any, ...]) -> None:
         """Rules that share their work, or of which only some are wanted."""
         plan, xp, useful = node.plan, self.xp, self.useful
+        if plan.on_tensors and xp is raw:
+            self._run_on_tensors(node, incoming)
+            return
         if plan.joint is not None:
             gradients = plan.joint(xp, incoming, *values)
             if len(gradients) != plan.arity:
@@ -182,6 +188,15 @@ class _Walk:
                 gradient = rule(xp, incoming, *(values if pick is None else pick(values)))
                 self._deliver(node, parent, slot, gradient, incoming)
 
+    def _run_on_tensors(self, node: Node, incoming: Any) -> None:
+        """For data that is no NumPy array, rules go through the dispatcher: it knows the kernels."""
+        self.xp = recorded
+        try:
+            with modes.no_grad(), quiet.again():
+                self.run_rules(node, _wrapped(incoming), self._as_tensors(node))
+        finally:
+            self.xp = raw
+
     def _deliver(self, node: Node, parent: Node, slot: int, gradient: Any, incoming: Any) -> None:
         """Check what a rule returned, undo broadcasting, pass it on."""
         if gradient is None:
@@ -191,8 +206,13 @@ class _Walk:
             shape, dtype = parent.outputs[slot]
         if gradient.shape != shape:
             gradient = _sum_to(self.xp, gradient, shape, node)
-        if self.xp is raw and gradient.dtype != dtype:
-            gradient = _match_dtype(gradient, dtype, node)
+        if self.on_arrays:
+            if isinstance(gradient, Tensor):
+                gradient = gradient._array
+                if type(gradient) is not ndarray:
+                    self.owned.discard(parent)  # it cannot be added in place
+            if gradient.dtype != dtype:
+                gradient = _match_dtype(gradient, dtype, node)
         self.send(parent, slot, gradient, incoming)
 
     def _as_tensors(self, node: Node) -> tuple[Any, ...]:
@@ -233,12 +253,32 @@ class _Walk:
         arrived = {}
         for leaf in self.leaves:
             gradient = self.pending.pop(leaf)
-            if self.xp is raw:
-                gradient = wrap(gradient if leaf in self.owned else np.array(gradient))
+            if self.on_arrays:
+                gradient = wrap(gradient) if leaf in self.owned else fresh(gradient)
             arrived[leaf] = gradient
             for target in self.targets.get(leaf, ()):
                 target.gradient = gradient
         return arrived
+
+
+def fresh(gradient: Any) -> Tensor:
+    """A tensor that shares memory with nothing else; only NumPy arrays are ever written to."""
+    return wrap(np.array(gradient) if isinstance(gradient, (ndarray, np.generic)) else gradient)
+
+
+def _wrapped(incoming: Any) -> Any:
+    if isinstance(incoming, list):
+        return [None if each is None else wrap(each) for each in incoming]
+    return wrap(incoming)
+
+
+def _added(before: Any, gradient: Any) -> Any:
+    if isinstance(before, (ndarray, np.generic, Tensor)) and isinstance(
+        gradient, (ndarray, np.generic, Tensor)
+    ):
+        return before + gradient
+    with modes.no_grad(), quiet.again():
+        return (wrap(before) + wrap(gradient))._array
 
 
 def _tangents(node: Node, place: int) -> Any:

@@ -1,0 +1,1 @@
+"""Speed against every installed peer, in the same run, as ratios."""

@@ -1,0 +1,5 @@
+"""``python -m whygrad``."""
+
+from whygrad.cli import main
+
+main()

@@ -1,0 +1,151 @@
+"""``whygrad tour``: a minute that shows what a recorded program knows about itself."""
+
+from __future__ import annotations
+
+import linecache
+from typing import Any
+
+from rich.console import Console
+from rich.panel import Panel
+from rich.syntax import Syntax
+from rich.table import Table
+
+from whygrad.autograd.graph import Node
+from whygrad.autograd.trace import Step, trace_backward
+from whygrad.tensor import Tensor
+
+__all__ = ["run"]
+
+DIAMOND = """\
+import whygrad as wg
+
+a = wg.tensor(2.0, requires_grad=True)
+b = wg.tensor(3.0, requires_grad=True)
+c = wg.tensor(4.0, requires_grad=True)
+e = a * b + c
+f = a - c
+L = e * f
+"""
+
+OVERWRITTEN = """\
+import whygrad as wg
+
+w = wg.tensor([1.0, 2.0], requires_grad=True)
+h = w * 3
+loss = (h * h).sum()
+h.add_(1)
+loss.backward()
+"""
+
+
+def run(console: Console) -> None:
+    """Print the tour."""
+    console.rule("[bold]whygrad: an autograd engine that can say why")
+    console.print(
+        "\nEvery op leaves a node on the tape: which op, which inputs, what it saved,"
+        "\nand the source line that made it. Here is a program in which a and c are used twice.\n"
+    )
+    program = execute(DIAMOND, "diamond.py")
+    show_source(console, DIAMOND, "diamond.py")
+    loss = program["L"]
+    leaves = {program[name]._node: name for name in "abc"}
+    names = name_nodes(program, leaves)
+    console.print(f"\nL = {loss.item():g}. The tape, youngest first:\n")
+    console.print(tape_table(loss, names))
+    console.print(
+        "\nThe walk back: a node runs when its whole gradient has arrived. a and c receive\n"
+        "two contributions each, and they add up.\n"
+    )
+    console.print(walk_table(trace_backward(loss), names))
+    loss.backward()
+    grads = ", ".join(f"∂L/∂{name} = {program[name].grad.item():g}" for name in "abc")
+    console.print(Panel(grads, title="after L.backward()", expand=False))
+    show_overwritten(console)
+    console.print(
+        "\nNext: [bold]whygrad ops[/bold] prints the op table, [bold]whygrad ops gelu[/bold] one "
+        "entry of it."
+    )
+
+
+def execute(source: str, name: str) -> dict[str, Any]:
+    """Run a program so that its lines can be shown as source lines."""
+    remember(source, name)
+    namespace: dict[str, Any] = {}
+    exec(compile(source, name, "exec"), namespace)
+    return namespace
+
+
+def remember(source: str, name: str) -> None:
+    linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
+
+
+def show_source(console: Console, source: str, name: str) -> None:
+    code = Syntax(source.rstrip(), "python", line_numbers=True, theme="ansi_dark")
+    console.print(Panel(code, title=name, expand=False))
+
+
+def name_nodes(program: dict[str, Any], leaves: dict[Node, str]) -> dict[Node, str]:
+    """Nodes by the variable that holds their result."""
+    made = {
+        value._node: name
+        for name, value in program.items()
+        if isinstance(value, Tensor) and value._node is not None
+    }
+    return {**made, **leaves}
+
+
+def label(node: Node, names: dict[Node, str]) -> str:
+    """The variable's name, or the expression in the source that made the value."""
+    return names.get(node) or f"({node.where.expression})"
+
+
+def tape_table(root: Tensor, names: dict[Node, str]) -> Table:
+    grid = Table("value", "node", "inputs", "saved for backward", "made at")
+    seen: set[Node] = set()
+    waiting = [root._node]
+    nodes: list[Node] = []
+    while waiting:
+        node = waiting.pop()
+        if node not in seen and node.next_functions:
+            seen.add(node)
+            nodes.append(node)
+            waiting.extend(parent for parent, _ in node.next_functions if parent is not None)
+    for node in sorted(nodes, key=lambda each: -each.sequence_nr):
+        inputs = ", ".join(label(parent, names) for parent, _ in node.next_functions if parent)
+        saved = ", ".join(f"{name} = {value:g}" for name, value in node.saved.items())
+        grid.add_row(
+            label(node, names),
+            node.name(),
+            inputs,
+            saved or "nothing",
+            f"{node.where.file}:{node.where.line}",
+        )
+    return grid
+
+
+def walk_table(steps: list[Step], names: dict[Node, str]) -> Table:
+    grid = Table("step", "node", "gradient arrived", "sends back")
+    for number, step in enumerate(steps, 1):
+        sends = ", ".join(
+            f"{label(each.target, names)} ← {each.gradient:g}" for each in step.contributions
+        )
+        grid.add_row(
+            str(number),
+            f"{step.node.name()} of {label(step.node, names)}",
+            f"{step.incoming:g}",
+            sends,
+        )
+    return grid
+
+
+def show_overwritten(console: Console) -> None:
+    """The mistake that makes gradients silently wrong in a careless engine."""
+    console.print(
+        "\nA value that backward needs is overwritten in place. The error names both lines,\n"
+        "with no second run and no debug mode:\n"
+    )
+    show_source(console, OVERWRITTEN, "overwritten.py")
+    try:
+        execute(OVERWRITTEN, "overwritten.py")
+    except RuntimeError as error:
+        console.print(Panel(str(error), title="RuntimeError", border_style="red"))

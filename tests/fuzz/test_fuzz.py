@@ -1,0 +1,59 @@
+"""A bounded run of the fuzzer; ``make fuzz`` runs longer."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+from tests.fuzz.compare import difference, shrink
+from tests.fuzz.generate import EXCLUDED, Generator
+from tests.fuzz.program import Program, Step
+from whygrad.ops.define import table
+
+PROGRAMS = 40
+
+
+@pytest.fixture(scope="module")
+def generator() -> Generator:
+    return Generator()
+
+
+@pytest.mark.parametrize("block", range(16))
+def test_random_programs_agree_with_pytorch(generator: Generator, block: int) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # PyTorch's own remarks
+        for number in range(PROGRAMS):
+            program = generator.draw(1_000_000 + block * PROGRAMS + number)
+            problem = difference(program)
+            assert problem is None, f"\n{shrink(program)}\n-> {problem}"
+
+
+def test_programs_are_reproducible(generator: Generator) -> None:
+    assert str(generator.draw(5)) == str(generator.draw(5))
+
+
+def test_excluded_ops_exist() -> None:
+    assert set(EXCLUDED) <= set(table), "an exclusion that excludes nothing"
+
+
+def test_a_wrong_rule_is_found_and_shrunk(monkeypatch: pytest.MonkeyPatch) -> None:
+    op = table["sin"]
+    monkeypatch.setattr(op, "vjp", {"x": lambda xp, incoming, x: incoming * xp.sin(x)})
+    monkeypatch.setattr(op, "_plans", {})
+    op.table.clear()
+    try:
+        steps = [Step("scale", (0,), (2.0,)), Step("op", (0,), ("sin", 0, 0)), Step("sum", (0,), (0,))]
+        program = Program(0, [((3,), "float64", True)], steps)
+        assert "gradient of leaf 0" in (difference(program) or "")
+        assert [step.kind for step in shrink(program).steps] == ["op"]
+    finally:
+        op.table.clear()
+
+
+def test_numbers_stay_comparable(generator: Generator) -> None:
+    """The generator keeps to numbers whose rounding says nothing."""
+    drawn = [generator.draw(seed) for seed in range(30)]
+    lengths = [len(program.steps) for program in drawn]
+    assert np.mean(lengths) > 2, "most steps were thrown away"
