@@ -66,8 +66,8 @@ class DType:
     def __repr__(self) -> str:
         return f"whygrad.{self.name}"
 
-    def __reduce__(self) -> str:
-        return self.name
+    def __reduce__(self) -> tuple[Any, ...]:
+        return of, (self.name,)
 
 
 bool_ = DType("bool", BOOL, 1)
@@ -87,6 +87,11 @@ ALL = (
     bool_, uint8, int8, int16, int32, int64,
     float16, bfloat16, float32, float64, complex64, complex128,
 )  # fmt: skip
+# PyTorch's second names.
+ALIASES = {
+    "half": float16, "float": float32, "double": float64, "short": int16, "int": int32,
+    "long": int64, "cfloat": complex64, "cdouble": complex128,
+}  # fmt: skip
 by_key = {dtype.key: dtype for dtype in ALL}
 _by_name = {dtype.name: dtype for dtype in ALL}
 _python_types: dict[Any, DType] = {bool: bool_, int: int64, float: float64, complex: complex128}
@@ -220,34 +225,61 @@ def can_cast(source: Any, target: Any) -> bool:
     return bool(source.category <= target.category)
 
 
-def finfo(dtype: Any = None) -> Any:
-    """Limits of a floating point dtype: eps, max, min, tiny, …"""
-    chosen = _default if dtype is None else of(dtype)
-    if chosen.category not in (FLOAT, COMPLEX):
-        raise fail(
-            TypeError,
-            call=f"finfo({chosen})",
-            cause=f"{chosen} is not a floating point type",
-            fix="use whygrad.iinfo for integers",
+class finfo:
+    """Limits of a floating point dtype (of its parts, if complex), as plain Python floats."""
+
+    def __init__(self, dtype: Any = None) -> None:
+        chosen = _default if dtype is None else of(dtype)
+        if chosen.category not in (FLOAT, COMPLEX):
+            raise fail(
+                TypeError,
+                call=f"finfo({chosen})",
+                cause="finfo() requires a floating point input type",
+                fix="use whygrad.iinfo for integers",
+            )
+        info: Any
+        if chosen is bfloat16:
+            import ml_dtypes
+
+            info = ml_dtypes.finfo(chosen.numpy)
+        else:
+            info = np.finfo(chosen.numpy)
+        self.bits = int(info.bits)
+        self.eps = float(info.eps)
+        self.max = float(info.max)
+        self.min = float(info.min)
+        self.resolution = float(str(info.resolution))
+        self.smallest_normal = self.tiny = float(info.smallest_normal)
+        self.dtype = str(info.dtype)
+
+    def __repr__(self) -> str:
+        return (
+            f"finfo(resolution={self.resolution:g}, min={self.min:g}, max={self.max:g}, "
+            f"eps={self.eps:g}, smallest_normal={self.smallest_normal:g}, tiny={self.tiny:g}, "
+            f"dtype={self.dtype})"
         )
-    if chosen is bfloat16:
-        import ml_dtypes
-
-        return ml_dtypes.finfo(chosen.numpy)
-    return np.finfo(chosen.numpy)
 
 
-def iinfo(dtype: Any) -> Any:
-    """Limits of an integer dtype: min, max, bits."""
-    chosen = of(dtype)
-    if chosen.category != INTEGER:
-        raise fail(
-            TypeError,
-            call=f"iinfo({chosen})",
-            cause=f"{chosen} is not an integer type",
-            fix="use whygrad.finfo for floating point types",
-        )
-    return np.iinfo(chosen.numpy)
+class iinfo:
+    """Limits of an integer dtype, as plain Python integers."""
+
+    def __init__(self, dtype: Any) -> None:
+        chosen = of(dtype)
+        if chosen.category != INTEGER:
+            raise fail(
+                TypeError,
+                call=f"iinfo({chosen})",
+                cause="iinfo() requires an integer input type",
+                fix="use whygrad.finfo for floating point types",
+            )
+        info = np.iinfo(chosen.numpy)
+        self.bits = int(info.bits)
+        self.max = int(info.max)
+        self.min = int(info.min)
+        self.dtype = chosen.name
+
+    def __repr__(self) -> str:
+        return f"iinfo(min={self.min}, max={self.max}, dtype={self.dtype})"
 
 
 def integer_or_bool(dtypes: Iterable[DType]) -> bool:

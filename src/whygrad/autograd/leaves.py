@@ -1,0 +1,228 @@
+"""What a user may ask of a tensor's place in the graph.
+
+Becoming a leaf, ceasing to be one, getting a ``.grad`` assigned, keeping the ``.grad`` of a value
+in the middle of the graph: each with PyTorch's conditions, checked before anything changes.
+"""
+
+from __future__ import annotations
+
+import warnings
+import weakref
+from typing import TYPE_CHECKING, Any
+
+from whygrad import keys
+from whygrad.autograd import modes
+from whygrad.errors import describe, fail
+
+if TYPE_CHECKING:
+    from whygrad.tensor import Tensor
+
+__all__ = [
+    "check_gradient",
+    "cut_off",
+    "is_retained",
+    "replace_data",
+    "retain",
+    "set_requires_grad",
+    "warn_not_retained",
+]
+
+
+def set_requires_grad(tensor: Tensor, wanted: Any) -> None:
+    """Make ``tensor`` a leaf that collects a gradient, or a plain constant."""
+    from whygrad.autograd.graph import AccumulateGrad
+
+    def refuse(cause: str, fix: str, kind: type[Exception] = RuntimeError) -> Exception:
+        return fail(
+            kind, call=f"requires_grad_({wanted!r}) on {describe(tensor)}", cause=cause, fix=fix
+        )
+
+    if not isinstance(wanted, bool):
+        raise refuse("requires_grad must be a bool", "pass True or False", TypeError)
+    if not wanted:
+        if not tensor.is_leaf:
+            raise refuse(
+                "you can only change requires_grad flags of leaf variables: this one was computed "
+                f"by {tensor._node.name()} at {tensor._node.where}",
+                "use x.detach() to get a tensor without history",
+            )
+        tensor._node = None
+        tensor._keys &= ~keys.AUTOGRAD
+        return
+    if not tensor.dtype.is_floating_point:
+        raise refuse(
+            "only Tensors of floating point dtype can require gradients",
+            "convert it first: x.to(whygrad.float32).requires_grad_()",
+        )
+    if tensor.is_inference() and not modes.state.inference:
+        raise refuse(
+            "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed",
+            "clone() it first, or make it under no_grad() instead of inference_mode()",
+        )
+    tensor._node = AccumulateGrad(tensor)
+    tensor._slot = 0
+    tensor._keys |= keys.AUTOGRAD
+
+
+def cut_off(tensor: Tensor) -> Tensor:
+    """Forget how ``tensor`` was computed, in place."""
+    if tensor._base is not None:
+        raise fail(
+            RuntimeError,
+            call=f"detach_() on {describe(tensor)}",
+            cause="Can't detach views in-place: the base would still record what is written here",
+            fix="use detach() instead, or detach_() the base",
+        )
+    tensor._node = None
+    tensor._slot = 0
+    tensor._keys &= ~keys.AUTOGRAD
+    return tensor
+
+
+def replace_data(tensor: Tensor, value: Any) -> None:
+    """``tensor.data = value``: other memory, same place in the graph."""
+    from whygrad.tensor import Tensor
+
+    def refuse(cause: str, fix: str, kind: type[Exception] = RuntimeError) -> Exception:
+        return fail(
+            kind, call=f"x.data = {describe(value)} on x: {describe(tensor)}", cause=cause, fix=fix
+        )
+
+    if not isinstance(value, Tensor):
+        raise refuse(
+            f"Variable data has to be a tensor, but got {type(value).__name__}",
+            "wrap it: whygrad.tensor(value)",
+            TypeError,
+        )
+    if (value._keys ^ tensor._keys) & (keys.DEVICES | keys.LAYOUTS):
+        raise refuse(
+            "`variable` and `tensor` have incompatible tensor type: device or layout differ",
+            "convert the new data first with to() or to_dense()",
+        )
+    if tensor.requires_grad and not value.dtype.is_floating_point:
+        raise refuse(
+            "data set to a tensor that requires gradients must be floating point",
+            f"convert the new data: value.to(whygrad.{tensor.dtype.name})",
+        )
+    if not tensor.is_leaf and (value.shape != tensor.shape or value.dtype is not tensor.dtype):
+        raise refuse(
+            f"{tensor._node.name()} will send back a gradient for {describe(tensor)}",
+            "give a value inside the graph data of the same shape and dtype only",
+        )
+    tensor._array = value._array
+    tensor._storage = value._storage
+    tensor._keys = tensor._keys & ~keys.DTYPES | value._keys & keys.DTYPES
+    if tensor._node is not None and tensor.is_leaf:
+        tensor._node.shape = value._array.shape
+        tensor._node.dtype = value._array.dtype
+
+
+class _Retainer:
+    """A node's hook that keeps what arrives for one of its outputs.
+
+    It knows the tensor only weakly: a node must not keep alive what it produced.
+    """
+
+    __slots__ = ("_slot", "_tensor")
+
+    def __init__(self, tensor: Tensor) -> None:
+        self._tensor = weakref.ref(tensor)
+        self._slot = tensor._slot
+
+    def serves(self, tensor: Tensor) -> bool:
+        return self._tensor() is tensor
+
+    def __call__(self, incoming: Any) -> None:
+        from whygrad.autograd.engine import fresh
+        from whygrad.tensor import Tensor
+
+        tensor = self._tensor()
+        arrived = incoming[self._slot] if isinstance(incoming, list) else incoming
+        if tensor is None or arrived is None:
+            return
+        gradient = arrived if isinstance(arrived, Tensor) else fresh(arrived)
+        tensor._grad = gradient if tensor._grad is None else tensor._grad + gradient
+
+
+def retain(tensor: Tensor) -> None:
+    """Keep the gradient of a tensor that is not a leaf, too."""
+    if not tensor.requires_grad:
+        raise fail(
+            RuntimeError,
+            call=f"retain_grad() on {describe(tensor)}",
+            cause="can't retain_grad on Tensor that has requires_grad=False",
+            fix="call requires_grad_() on the inputs it is computed from",
+        )
+    if tensor.is_leaf or is_retained(tensor):
+        return
+    node = tensor._node
+    if node.hooks is None:
+        node.hooks = []
+    node.hooks.append(_Retainer(tensor))
+
+
+def is_retained(tensor: Tensor) -> bool:
+    node = tensor._node
+    return node is not None and any(
+        isinstance(hook, _Retainer) and hook.serves(tensor) for hook in node.hooks or ()
+    )
+
+
+def warn_not_retained(tensor: Tensor) -> None:
+    """Tell the reader of an empty ``.grad`` why it is empty."""
+    node = tensor._node
+    warnings.warn(
+        f"The .grad attribute of a Tensor that is not a leaf Tensor is being accessed: this one "
+        f"was computed by {node.name()} at {node.where}, and backward() keeps gradients of leaves "
+        "only. Call retain_grad() on it before backward(), or read .grad of the leaf you meant.",
+        UserWarning,
+        stacklevel=3,
+    )
+
+
+def check_gradient(tensor: Tensor, gradient: Any) -> None:
+    """Raise unless ``gradient`` may become ``tensor.grad``."""
+    from whygrad.tensor import Tensor
+
+    def refuse(kind: type[Exception], cause: str, fix: str) -> Exception:
+        return fail(
+            kind,
+            call=f"x.grad = {describe(gradient)} on x: {describe(tensor)}",
+            cause=cause,
+            fix=fix,
+        )
+
+    if gradient is None:
+        return
+    if not isinstance(gradient, Tensor):
+        raise refuse(
+            TypeError,
+            "assigned grad expected to be a Tensor or None but got grad of type "
+            f"{type(gradient).__name__}",
+            "wrap it: whygrad.tensor(value)",
+        )
+    if gradient is tensor:
+        raise refuse(
+            RuntimeError, "can't assign Variable as its own grad", "assign x.detach().clone()"
+        )
+    if gradient.dtype is not tensor.dtype:
+        raise refuse(
+            RuntimeError,
+            f"attempting to assign a gradient with dtype '{gradient.dtype.name}' to a tensor with "
+            f"dtype '{tensor.dtype.name}'",
+            f"convert it: gradient.to(whygrad.{tensor.dtype.name})",
+        )
+    if (gradient._keys ^ tensor._keys) & keys.DEVICES:
+        raise refuse(
+            RuntimeError,
+            f"attempting to assign a gradient with device type '{gradient.device}' to a tensor "
+            f"with device type '{tensor.device}'",
+            f"move it: gradient.to('{tensor.device}')",
+        )
+    if gradient.shape != tensor.shape:
+        raise refuse(
+            RuntimeError,
+            f"attempting to assign a gradient of size '{list(gradient.shape)}' to a tensor of size "
+            f"'{list(tensor.shape)}'",
+            "a gradient has one number per element: reshape it",
+        )
