@@ -13,8 +13,8 @@ from whygrad import dtypes
 from whygrad.autograd.source import caller
 from whygrad.errors import describe_call, fail
 from whygrad.ops.arithmetic import wrap_numbers
-from whygrad.ops.define import alias, elementwise, table
 from whygrad.ops.bounds import UNORDERED
+from whygrad.ops.define import alias, elementwise, table
 from whygrad.tensor import Tensor
 
 Array = Any
@@ -127,6 +127,7 @@ elementwise(
     "sgn(x)",
     "y = x/|x|, 0 at 0;  ∂y/∂x = 0 for real x",
     forward=lambda x: np.sign(x) if x.dtype.kind == "c" else _sign(x),
+    torch="sign",
     vjp={"x": _no_slope},
     promote="same",
     kinks={"x": (0.0,)},

@@ -98,10 +98,19 @@ elementwise(
     domain={"x": (-0.8, 0.8)},
     inplace=True,
 )
+
+
+def _lgamma(x: Array) -> Array:
+    from scipy import special
+
+    result = special.gammaln(x)
+    return np.where(result == -math.inf, math.inf, result)  # SciPy: −∞ at −∞; C and PyTorch: ∞
+
+
 elementwise(
     "lgamma(x)",
     "y = ln |Γ(x)|;  ∂y/∂x = ψ(x), the digamma function",
-    forward=_scipy("gammaln"),
+    forward=_lgamma,
     vjp={"x": lambda xp, incoming, x: incoming * xp.digamma(x)},
     domain={"x": (0.3, 4.0)},
     inplace=True,
