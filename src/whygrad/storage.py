@@ -10,11 +10,16 @@ from __future__ import annotations
 import weakref
 from typing import TYPE_CHECKING, Any
 
+from numpy.lib.array_utils import byte_bounds
+
+from whygrad.autograd import modes
+from whygrad.errors import fail
+
 if TYPE_CHECKING:
     from whygrad.autograd.source import Where
     from whygrad.tensor import Tensor
 
-__all__ = ["Storage"]
+__all__ = ["InferenceStorage", "Storage"]
 
 
 class Storage:
@@ -44,5 +49,48 @@ class Storage:
         return [view for each in self._views if (view := each()) is not None]
 
     @property
+    def start(self) -> int:
+        """The lowest address of an element."""
+        return byte_bounds(self.array)[0]
+
+    def data_ptr(self) -> int:
+        """The lowest address of an element, as PyTorch names it."""
+        return self.start
+
     def nbytes(self) -> int:
-        return int(self.array.nbytes)
+        """Bytes from the first element in memory to the end of the last."""
+        if not self.array.size:
+            return 0
+        low, high = byte_bounds(self.array)
+        return high - low
+
+
+class InferenceStorage(Storage):
+    """Memory made inside ``inference_mode``: it has no version, so nothing can rely on one."""
+
+    __slots__ = ()
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+        self.last_writer = None
+        self._views = []
+
+    @property
+    def version(self) -> int:  # type: ignore[override]
+        raise fail(
+            RuntimeError,
+            call="a tensor made inside inference_mode is needed as a saved value",
+            cause="Inference tensors do not track version counter, so "
+            "Inference tensors cannot be saved for backward",
+            fix="clone() it outside inference_mode, or make it under no_grad() instead",
+        )
+
+    def bump(self, op_name: str, where: Where) -> None:
+        if not modes.state.inference:
+            raise fail(
+                RuntimeError,
+                call=f"{op_name} on a tensor made inside inference_mode at {where}",
+                cause="Inplace update to inference tensor outside InferenceMode is not allowed",
+                fix="clone() it first",
+            )
+        self.last_writer = (op_name, where)

@@ -7,14 +7,18 @@ somebody asks, because most tensors of a training step live for microseconds.
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from whygrad import device as devices
 from whygrad import dtypes, keys
+from whygrad.autograd import leaves
 from whygrad.errors import fail
-from whygrad.storage import Storage
+from whygrad.interchange import Interchange
+from whygrad.memory import Size, row_major
+from whygrad.storage import InferenceStorage, Storage
 
 if TYPE_CHECKING:
     from whygrad.autograd.graph import Node
@@ -27,7 +31,7 @@ if TYPE_CHECKING:
     def _operator(self: Tensor, other: Any = None, /) -> Any: ...
 
 
-class Tensor:
+class Tensor(Interchange):
     """An n-dimensional array that remembers how it was computed."""
 
     __slots__ = (
@@ -36,7 +40,6 @@ class Tensor:
         "_array",
         "_base",
         "_grad",
-        "_inference",
         "_keys",
         "_node",
         "_slot",
@@ -52,7 +55,7 @@ class Tensor:
     _base: Tensor | None  # the tensor this one is a view of
     _grad: Tensor | None
     _tangent: Any  # forward mode
-    _inference: bool
+    name: str | None = None  # free for the user: shown in explanations
 
     if TYPE_CHECKING:  # installed from the op table by whygrad.ops
         __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _operator
@@ -62,6 +65,16 @@ class Tensor:
     __array_priority__ = 1000
     __hash__ = object.__hash__
 
+    def __init__(self, *data: Any) -> None:
+        """PyTorch's first constructor: sizes, or numbers that become the default float."""
+        from whygrad.ops.creation import default_float_tensor
+
+        made = default_float_tensor(data)
+        self._array = made._array
+        self._keys = made._keys
+        self._node = None
+        self._slot = 0
+
     def __getattr__(self, name: str) -> Any:
         """Called only for empty slots (and truly unknown names)."""
         if name == "_storage":
@@ -69,8 +82,6 @@ class Tensor:
             return storage
         if name in ("_base", "_grad", "_tangent"):
             return None
-        if name == "_inference":
-            return False
         raise AttributeError(f"'Tensor' object has no attribute {name!r}")
 
     @classmethod
@@ -81,13 +92,128 @@ class Tensor:
     # --- geometry ---------------------------------------------------------------------------
 
     @property
-    def shape(self) -> tuple[int, ...]:
-        shape: tuple[int, ...] = self._array.shape
-        return shape
+    def shape(self) -> Size:
+        return Size(self._array.shape)
 
     @property
     def ndim(self) -> int:
         return len(self._array.shape)
+
+    def dim(self) -> int:
+        """The number of dimensions."""
+        return len(self._array.shape)
+
+    ndimension = dim
+
+    def size(self, dim: int | None = None) -> Any:
+        """All sizes, or the size of one dimension."""
+        return self.shape if dim is None else self._of_dim(self._array.shape, dim, "size")
+
+    def stride(self, dim: int | None = None) -> Any:
+        """How many elements apart neighbours lie: along every dimension, or along one.
+
+        A tensor without elements reports the strides of a row-major one.
+        """
+        array = self._array
+        if array.size:
+            itemsize = array.itemsize
+            strides = tuple([step // itemsize for step in array.strides])
+        else:
+            strides = row_major(array.shape)
+        return strides if dim is None else self._of_dim(strides, dim, "stride")
+
+    def _of_dim(self, values: tuple[int, ...], dim: int, call: str) -> int:
+        from whygrad.ops.geometry import normalize_dim
+
+        if not values:
+            raise fail(
+                IndexError,
+                call=f"{call}({dim}) of a 0-d tensor",
+                cause=f"Dimension specified as {dim} but tensor has no dimensions",
+                fix=f"use {call}() without a dimension",
+            )
+        return values[normalize_dim(dim, len(values), call)]
+
+    def numel(self) -> int:
+        """The number of elements."""
+        return prod(self._array.shape)
+
+    nelement = numel
+
+    def element_size(self) -> int:
+        """Bytes per element."""
+        return self.dtype.itemsize
+
+    def data_ptr(self) -> int:
+        """The address of the first element; 0 where there is none."""
+        array = self._array
+        return array.ctypes.data if array.size and not self._keys & keys.META else 0
+
+    def storage_offset(self) -> int:
+        """How many elements after the start of its storage this tensor begins."""
+        first = self._array.__array_interface__["data"][0]
+        return (first - self._storage.start) // self._array.itemsize
+
+    def untyped_storage(self) -> Storage:
+        """The block of memory this tensor looks at."""
+        return self._storage
+
+    def is_contiguous(self) -> bool:
+        """Whether the elements lie in row-major order without gaps."""
+        contiguous: bool = self._array.flags.c_contiguous
+        return contiguous
+
+    @property
+    def _version(self) -> int:
+        """How often the memory has been written in place."""
+        return self._storage.version
+
+    def _is_view(self) -> bool:
+        return self._base is not None
+
+    @property
+    def T(self) -> Tensor:
+        """All dimensions in reverse order."""
+        return self.permute(tuple(reversed(range(self.ndim))))
+
+    @property
+    def mT(self) -> Tensor:
+        """The last two dimensions exchanged."""
+        from whygrad.ops.axes import matrix_transpose
+
+        return matrix_transpose(self)
+
+    @property
+    def H(self) -> Tensor:
+        """The conjugate transpose of a matrix."""
+        if self.ndim != 2:
+            raise fail(
+                RuntimeError,
+                call=f"x.H of a {self.ndim}-d tensor",
+                cause="tensor.H is only supported on matrices (2-D tensors). "
+                f"Got {self.ndim}-D tensor",
+                fix="use mH for batches of matrices",
+            )
+        return self.adjoint()
+
+    @property
+    def mH(self) -> Tensor:
+        """The conjugate transpose over the last two dimensions."""
+        return self.adjoint()
+
+    @property
+    def real(self) -> Tensor:
+        """The real part, sharing memory."""
+        from whygrad.ops.axes import real
+
+        return real(self)
+
+    @property
+    def imag(self) -> Tensor:
+        """The imaginary part of a complex tensor, sharing memory."""
+        from whygrad.ops.axes import imag
+
+        return imag(self)
 
     @property
     def dtype(self) -> dtypes.DType:
@@ -113,6 +239,12 @@ class Tensor:
     def requires_grad(self, value: bool) -> None:
         self.requires_grad_(value)
 
+    def requires_grad_(self, requires_grad: bool = True) -> Tensor:
+        """Start (or stop) asking for the gradient of this leaf."""
+        if requires_grad is not (self._node is not None):
+            leaves.set_requires_grad(self, requires_grad)
+        return self
+
     @property
     def is_leaf(self) -> bool:
         return self._node is None or self._node.plan is None
@@ -122,47 +254,59 @@ class Tensor:
         """The node that made this tensor; None for leaves."""
         return None if self.is_leaf else self._node
 
-    def requires_grad_(self, requires_grad: bool = True) -> Tensor:
-        """Start (or stop) asking for the gradient of this leaf."""
-        from whygrad.autograd.graph import AccumulateGrad
-
-        if not requires_grad:
-            if not self.is_leaf:
-                raise fail(
-                    RuntimeError,
-                    call="requires_grad_(False) on a tensor that is not a leaf",
-                    cause=f"it was computed by {self._node.name()} at {self._node.where}",
-                    fix="use detach() to get a tensor without history",
-                )
-            self._node = None
-            self._keys &= ~keys.AUTOGRAD
-            return self
-        if self._node is None:
-            if self.dtype.category != dtypes.FLOAT:
-                raise fail(
-                    RuntimeError,
-                    call=f"requires_grad_() on a tensor of dtype {self.dtype}",
-                    cause="only floating point tensors can have a gradient",
-                    fix="convert it first: x.to(whygrad.float32).requires_grad_()",
-                )
-            self._node = AccumulateGrad(self)
-            self._slot = 0
-            self._keys |= keys.AUTOGRAD
-        return self
+    @property
+    def output_nr(self) -> int:
+        """Which output of ``grad_fn`` this tensor is."""
+        return self._slot
 
     @property
     def grad(self) -> Tensor | None:
-        return self._grad
+        """What backward() has added up so far; kept for leaves, elsewhere after retain_grad()."""
+        gradient = self._grad
+        if gradient is None and not self.is_leaf and not leaves.is_retained(self):
+            leaves.warn_not_retained(self)
+        return gradient
 
     @grad.setter
     def grad(self, value: Tensor | None) -> None:
+        leaves.check_gradient(self, value)
         self._grad = value
+
+    @grad.deleter
+    def grad(self) -> None:
+        self._grad = None
+
+    def retain_grad(self) -> None:
+        """Keep ``.grad`` of this tensor in backward() although it is not a leaf."""
+        leaves.retain(self)
+
+    @property
+    def retains_grad(self) -> bool:
+        """Whether ``retain_grad`` was called on this tensor, which is not a leaf."""
+        return leaves.is_retained(self)
+
+    @property
+    def data(self) -> Tensor:
+        """The same memory outside the graph, and outside the version counter."""
+        return wrap(self._array)
+
+    @data.setter
+    def data(self, value: Tensor) -> None:
+        leaves.replace_data(self, value)
 
     def detach(self) -> Tensor:
         """The same memory, cut off from the graph."""
         cut = wrap(self._array)
         cut._storage = self._storage
         return cut
+
+    def detach_(self) -> Tensor:
+        """Forget how this tensor was computed: it becomes a leaf."""
+        return leaves.cut_off(self)
+
+    def is_inference(self) -> bool:
+        """Whether this tensor was made inside ``inference_mode``."""
+        return isinstance(self._storage, InferenceStorage)
 
     def backward(
         self,
@@ -175,33 +319,6 @@ class Tensor:
         from whygrad.autograd.api import backward
 
         backward(self, gradient, retain_graph, create_graph, inputs)
-
-    # --- out to Python and NumPy ----------------------------------------------------------------
-
-    def numel(self) -> int:
-        return int(np.prod(self._array.shape, dtype=np.int64))
-
-    def item(self) -> Any:
-        """The only element, as a Python number."""
-        if self.numel() != 1:
-            raise fail(
-                RuntimeError,
-                call=f"item() of a tensor with {self.numel()} elements",
-                cause="a Tensor with several elements cannot be converted to Scalar",
-                fix="pick one element, or use tolist()",
-            )
-        return self._array.item()
-
-    def numpy(self) -> Any:
-        """The array itself, sharing memory."""
-        if self.requires_grad:
-            raise fail(
-                RuntimeError,
-                call="numpy() of a tensor that requires grad",
-                cause="NumPy does not record: gradients would stop here without notice",
-                fix="use tensor.detach().numpy()",
-            )
-        return self._array
 
 
 class _KeysByPayload(dict[type, int]):

@@ -1,4 +1,8 @@
-"""Views: the same memory seen with another shape, strides or offset."""
+"""Views of all elements: the same memory seen with another shape or order of dimensions.
+
+A view op shares its input's storage.  Kernels use ndarray methods and :func:`memory.strided`
+only, never functions that read elements, so they serve meta tensors too.
+"""
 
 from __future__ import annotations
 
@@ -6,23 +10,97 @@ from typing import Any
 
 import numpy as np
 
+from whygrad import dtypes
+from whygrad.autograd.source import caller
+from whygrad.errors import describe, fail
+from whygrad.memory import (
+    MemoryFormat,
+    contiguous_format,
+    expanded_strides,
+    is_dense,
+    preserve_format,
+    resolve_shape,
+    strided,
+    view_strides,
+)
 from whygrad.ops.define import composite, define
-from whygrad.ops.geometry import shape_from
+from whygrad.ops.geometry import normalize_dim, normalize_dims, shape_from
 from whygrad.tensor import Tensor
 
 Array = Any
 Shape = tuple[int, ...]
 
 
+def _sizes(given: tuple[Any, ...], keyword: Any, call: str) -> Shape:
+    """Sizes from ``f(2, 3)``, ``f((2, 3))`` or ``f(size=(2, 3))``."""
+    if keyword is not None:
+        given = (keyword,)
+    if not given:
+        raise fail(
+            TypeError,
+            call=f"{call}()",
+            cause=f'{call}() missing 1 required positional argument: "size"',
+            fix=f"name the sizes: {call}(2, 3) or {call}((2, 3))",
+            where=caller(),
+        )
+    return shape_from(given)
+
+
 def _view(x: Array, shape: Shape) -> Array:
-    return np.reshape(x, shape, copy=False)
+    shape = resolve_shape(shape, x.size)
+    strides = view_strides(x.shape, x.strides, shape, x.itemsize)
+    if strides is None:
+        raise fail(
+            RuntimeError,
+            call=f"view of a tensor with shape {x.shape} and strides "
+            f"{tuple(stride // x.itemsize for stride in x.strides)} as {shape}",
+            cause="view size is not compatible with input tensor's size and stride (at least one "
+            "dimension spans across two contiguous subspaces)",
+            fix="use reshape(), which copies when it must",
+            where=caller(),
+        )
+    if x.flags.c_contiguous:
+        seen = x.reshape(shape)
+        if seen.strides == strides:
+            return seen
+    return strided(x, shape, strides)
 
 
-def _view_args(input: Tensor, *shape: Any) -> Any:
-    return input, shape_from(shape)
+def _view_args(input: Tensor, *shape: Any, size: Any = None, dtype: Any = None) -> Any:
+    """The same memory in another shape, or read as another dtype of the same width."""
+    if shape and isinstance(shape[0], dtypes.DType):
+        dtype = shape[0]
+    if dtype is not None:
+        return _view_dtype(input, dtype), tuple(input.shape)
+    return input, _sizes(shape, size, "view")
 
 
-define(
+def _view_dtype_args(input: Tensor, dtype: Any) -> Any:
+    target = dtypes.of(dtype)
+    if target.itemsize != input.dtype.itemsize:
+        raise fail(
+            RuntimeError,
+            call=f"view({target}) of {describe(input)}",
+            cause=f"{input.dtype} and {target} have different element sizes "
+            f"({input.dtype.itemsize} and {target.itemsize} bytes)",
+            fix="use to(dtype) to convert the values",
+            where=caller(),
+        )
+    return input, target
+
+
+_view_dtype = define(
+    "view_dtype(x; dtype)",
+    "y = the bits of x read as another dtype;  no gradient",
+    forward=lambda x, dtype: x.view(dtype.numpy),
+    vjp=None,
+    kind="view",
+    public=_view_dtype_args,
+    method=False,
+    torch="Tensor.view",
+    samples=lambda make: [make.call(make.ints(3, 4), dtypes.int64)],
+).public
+view = define(
     "view(x; shape)",
     "y = x in another shape, same memory;  ∂x = incoming in the shape of x",
     forward=_view,
@@ -31,88 +109,333 @@ define(
     linear=True,
     public=_view_args,
     torch="Tensor.view",
-    samples=lambda make: [make.call(make(3, 4), 2, 6), make.call(make(3, 4), -1)],
-)
-define(
-    "expand(x; shape)",
-    "y = x repeated along new or size-1 dimensions, no copy;  ∂x = Σ incoming over the copies",
-    forward=lambda x, shape: np.broadcast_to(x, shape),
-    vjp={"x": lambda xp, incoming: incoming},
-    kind="view",
-    linear=True,
-    public=lambda input, *sizes: (input, shape_from(sizes)),
-    torch="Tensor.expand",
-    samples=lambda make: [make.call(make(3, 1), 3, 4), make.call(make(2), 3, 2)],
-)
+    samples=lambda make: [
+        make.call(make(3, 4), 2, 6),
+        make.call(make(3, 4), -1),
+        make.call(make(3, 4), (3, 1, 2, -1)),
+        make.call(make(), 1, 1),
+        make.call(make(1), ()),
+        make.call(make(0, 3), 3, 0),
+    ],
+).public
 
 
-def reshape(input: Tensor, *shape: Any) -> Tensor:
+def view_as(input: Tensor, other: Tensor) -> Tensor:
+    """``view`` in the shape of ``other``."""
+    return view(input, other.shape)
+
+
+def reshape(input: Tensor, *shape: Any, size: Any = None) -> Tensor:
     """The elements in another shape: a view when strides allow it, a copy otherwise."""
-    target = shape_from(shape)
-    try:
-        return input.view(target)
-    except RuntimeError:
-        return input.clone().view(target)
+    array = input._array
+    target = resolve_shape(_sizes(shape, size, "reshape"), array.size)
+    if view_strides(array.shape, array.strides, target, array.itemsize) is None:
+        input = clone(input, memory_format=contiguous_format)
+    return view(input, target)
+
+
+def reshape_as(input: Tensor, other: Tensor) -> Tensor:
+    """``reshape`` to the shape of ``other``."""
+    return reshape(input, other.shape)
 
 
 composite(
+    view_as,
+    "y = x in the shape of another tensor, same memory",
+    torch="Tensor.view_as",
+    samples=lambda make: [make.call(make(3, 4), make.constant(make(2, 6)))],
+)
+composite(
     reshape,
     "y = x in another shape, a view if possible, else a copy",
-    kernel=np.reshape,
-    samples=lambda make: [make.call(make(3, 4), (2, 6)), make.call(make(3, 4), (-1,))],
+    kernel=lambda x, shape: x.reshape(shape),
+    samples=lambda make: [
+        make.call(make(3, 4), (2, 6)),
+        make.call(make(3, 4), (-1,)),
+        make.call(make(), (1,)),
+        make.call(make(0, 3), (3, 0, 2)),
+    ],
 )
-define(
-    "clone(x)",
+composite(
+    reshape_as,
+    "y = x in the shape of another tensor",
+    torch="Tensor.reshape_as",
+    samples=lambda make: [make.call(make(3, 4), make.constant(make(2, 6)))],
+)
+
+
+def _clone(x: Array, memory_format: MemoryFormat = preserve_format) -> Array:
+    keeps_order = memory_format is preserve_format and is_dense(x)
+    return x.copy(order="K" if keeps_order else "C")
+
+
+def _clone_args(input: Tensor, *, memory_format: Any = preserve_format) -> Any:
+    return input, _known_format(memory_format)
+
+
+def _known_format(memory_format: Any) -> MemoryFormat:
+    if isinstance(memory_format, MemoryFormat):
+        return memory_format
+    raise fail(
+        TypeError,
+        call=f"memory_format={memory_format!r}",
+        cause="this memory format does not exist here",
+        fix="use whygrad.contiguous_format or whygrad.preserve_format",
+        where=caller(),
+    )
+
+
+clone = define(
+    "clone(x; memory_format)",
     "y = a copy of x;  ∂y/∂x = 1",
-    forward=lambda x: x.copy(order="K"),
+    forward=_clone,
     vjp={"x": lambda xp, incoming: incoming},
     linear=True,
-    meta=lambda x: (x.shape, x.dtype),
+    meta=lambda x, memory_format=preserve_format: (x.shape, x.dtype),
+    public=_clone_args,
+    samples=lambda make: [make.call(make(3, 4)), make.call(make()), make.call(make(0, 2))],
+).public
+
+
+def contiguous(input: Tensor, memory_format: Any = contiguous_format) -> Tensor:
+    """This tensor itself if its elements lie in row-major order, else a copy that does."""
+    if _known_format(memory_format) is preserve_format:
+        raise fail(
+            RuntimeError,
+            call="contiguous(memory_format=whygrad.preserve_format)",
+            cause="preserve memory format is unsupported by the contiguous operator",
+            fix="leave memory_format out",
+            where=caller(),
+        )
+    return input if input.is_contiguous() else clone(input, memory_format=memory_format)
+
+
+composite(
+    contiguous,
+    "y = x in row-major order: x itself, or a copy",
+    kernel=lambda x: np.asarray(x, order="C"),
+    torch="Tensor.contiguous",
     samples=lambda make: [make.call(make(3, 4)), make.call(make())],
 )
 
 
-def _slice(x: Array, index: tuple[Any, ...]) -> Array:
-    # an Ellipsis keeps NumPy from answering with a scalar, which would be a copy
-    return x[index] if Ellipsis in index else x[(*index, Ellipsis)]
+def _expand(x: Array, shape: Shape) -> Array:
+    return strided(x, shape, expanded_strides(x.shape, x.strides, shape))
 
 
-def _slice_backward(x: Array, shape: Shape, index: tuple[Any, ...]) -> Array:
-    whole = np.zeros(shape, x.dtype)
-    whole[index] = x
-    return whole
+def _expand_args(input: Tensor, *sizes: Any, size: Any = None) -> Any:
+    """Repeat along new or size-1 dimensions without copying; −1 keeps a size."""
+    wanted = _sizes(sizes, size, "expand")
+    extra = len(wanted) - input.ndim
+    for dim, each in enumerate(wanted):
+        if each < -1 or (each == -1 and dim < extra):
+            raise fail(
+                RuntimeError,
+                call=f"expand{wanted} of {describe(input)}",
+                cause=f"The expanded size of the tensor ({each}) isn't allowed in a leading, "
+                f"non-existing dimension {dim}"
+                if each == -1
+                else f"size {each} at dimension {dim} is negative",
+                fix="give a size; -1 keeps the size of an existing dimension",
+                where=caller(),
+            )
+    kept = (1,) * extra + tuple(input.shape)
+    return input, tuple(old if new == -1 else new for old, new in zip(kept, wanted)) or wanted
 
 
-define(
-    "slice(x; index)",
-    "y = x[index], index of integers, slices, None and Ellipsis;  ∂x = incoming at index, else 0",
-    forward=_slice,
-    vjp={
-        "x": lambda xp, incoming, x_shape, index: xp.slice_backward(incoming, x_shape, index),
-    },
+expand = define(
+    "expand(x; shape)",
+    "y = x repeated along new or size-1 dimensions, no copy;  ∂x = Σ incoming over the copies",
+    forward=_expand,
+    vjp={"x": lambda xp, incoming: incoming},
     kind="view",
     linear=True,
-    method=False,
-    torch="Tensor.__getitem__",
+    public=_expand_args,
+    torch="Tensor.expand",
     samples=lambda make: [
-        make.call(make(3, 4), (1,)),
-        make.call(make(3, 4), (slice(None, None, 2), slice(1, 3))),
-        make.call(make(3, 4), (Ellipsis, None, 0)),
-        make.call(make(3), (2,)),
-        make.call(make(3), (slice(2, 2),)),
+        make.call(make(3, 1), 3, 4),
+        make.call(make(2), 3, 2),
+        make.call(make(1, 3), (2, -1, -1)),
+        make.call(make(), 2, 3),
+        make.call(make(3), 1, 1, 3),
+        make.call(make(1, 3), 0, 3),
+    ],
+).public
+
+
+def expand_as(input: Tensor, other: Tensor) -> Tensor:
+    """``expand`` to the shape of ``other``."""
+    return expand(input, other.shape)
+
+
+def broadcast_to(input: Tensor, size: Any) -> Tensor:
+    """``expand`` under NumPy's name."""
+    return expand(input, size)
+
+
+def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
+    """All tensors expanded to their common shape."""
+    if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
+        tensors = tuple(tensors[0])
+    shapes = [tuple(each.shape) for each in tensors]
+    try:
+        common = np.broadcast_shapes(*shapes)
+    except ValueError:
+        raise fail(
+            RuntimeError,
+            call=f"broadcast_tensors({', '.join(map(describe, tensors))})",
+            cause="shape mismatch: objects cannot be broadcast to a single shape",
+            fix="sizes must be equal or 1, counted from the last dimension",
+            where=caller(),
+        ) from None
+    return tuple(expand(each, common) for each in tensors)
+
+
+composite(
+    expand_as,
+    "y = x expanded to the shape of another tensor",
+    torch="Tensor.expand_as",
+    samples=lambda make: [make.call(make(3, 1), make.constant(make(2, 3, 4)))],
+)
+composite(
+    broadcast_to,
+    "y = x expanded to a shape, no copy",
+    samples=lambda make: [make.call(make(3, 1), (2, 3, 4)), make.call(make(), (2,))],
+)
+composite(
+    broadcast_tensors,
+    "y₁, y₂, … = x₁, x₂, … expanded to their common shape",
+    method=False,
+    samples=lambda make: [make.call(make(3, 1), make(4), make())],
+)
+
+
+def _squeeze(x: Array, dim: Shape) -> Array:
+    shape = x.shape
+    return x.squeeze(tuple(each for each in dim if shape and shape[each] == 1))
+
+
+def _squeeze_args(input: Tensor, dim: Any = None) -> Any:
+    """Drop dimensions of size 1: all, or those among ``dim``."""
+    if dim is None:
+        return input, tuple(range(input.ndim))
+    return input, normalize_dims(dim, input.ndim, "squeeze")
+
+
+squeeze = define(
+    "squeeze(x; dim)",
+    "y = x without its dimensions of size 1;  ∂x = incoming in the shape of x",
+    forward=_squeeze,
+    vjp={"x": lambda xp, incoming, x_shape: xp.reshape(incoming, x_shape)},
+    kind="view",
+    linear=True,
+    public=_squeeze_args,
+    samples=lambda make: [
+        make.call(make(1, 3, 1)),
+        make.call(make(1, 3, 1), -1),
+        make.call(make(1, 3, 1), 1),
+        make.call(make(1, 3, 1, 2), (0, 1, 2)),
+        make.call(make(), 0),
+    ],
+).public
+
+
+def _unsqueeze(x: Array, dim: int) -> Array:
+    shape, strides = x.shape, x.strides
+    if dim < 0:
+        dim += len(shape) + 1
+    step = shape[dim] * strides[dim] if dim < len(shape) else x.itemsize
+    return strided(
+        x, (*shape[:dim], 1, *shape[dim:]), (*strides[:dim], step, *strides[dim:])
+    )  # fmt: skip
+
+
+unsqueeze = define(
+    "unsqueeze(x; dim)",
+    "y = x with a new dimension of size 1 at dim;  ∂x = incoming without it",
+    forward=_unsqueeze,
+    vjp={"x": lambda xp, incoming, dim: xp.squeeze(incoming, (dim,))},
+    kind="view",
+    linear=True,
+    public=lambda input, dim: (input, normalize_dim(dim, input.ndim + 1, "unsqueeze")),
+    samples=lambda make: [
+        make.call(make(3, 4), 0),
+        make.call(make(3, 4), -1),
+        make.call(make(3, 4), 1),
+        make.call(make(), 0),
+        make.call(make(0, 2), 1),
+    ],
+).public
+
+
+def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
+    """Merge the dimensions from ``start_dim`` to ``end_dim`` into one."""
+    start = normalize_dim(start_dim, input.ndim, "flatten")
+    end = normalize_dim(end_dim, input.ndim, "flatten")
+    if start > end:
+        raise fail(
+            RuntimeError,
+            call=f"flatten(start_dim={start_dim}, end_dim={end_dim}) of {describe(input)}",
+            cause="flatten() has invalid args: start_dim cannot come after end_dim",
+            fix="exchange the two",
+            where=caller(),
+        )
+    if input.ndim == 0:
+        return reshape(input, (1,))
+    if start == end:
+        return input
+    shape = tuple(input.shape)
+    merged = int(np.prod(shape[start : end + 1]))
+    return reshape(input, (*shape[:start], merged, *shape[end + 1 :]))
+
+
+def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
+    """Split one dimension into several."""
+    dim = normalize_dim(dim, input.ndim, "unflatten")
+    parts = shape_from((sizes,))
+    shape = tuple(input.shape)
+    try:
+        if not parts:
+            raise RuntimeError
+        split = resolve_shape(parts, shape[dim])
+    except RuntimeError:
+        raise fail(
+            RuntimeError,
+            call=f"unflatten({describe(input)}, dim={dim}, sizes={parts})",
+            cause=f"unflatten: Provided sizes {list(parts)} don't multiply up to the size of dim "
+            f"{dim} ({shape[dim]}) in the input tensor"
+            if parts
+            else "unflatten: sizes must be non-empty",
+            fix=f"choose sizes whose product is {shape[dim]}; one of them may be -1",
+            where=caller(),
+        ) from None
+    return view(input, (*shape[:dim], *split, *shape[dim + 1 :]))
+
+
+def ravel(input: Tensor) -> Tensor:
+    """All elements in one dimension; a copy only if they do not lie in row-major order."""
+    return reshape(input, (-1,)) if input.numel() else reshape(input, (0,))
+
+
+composite(
+    flatten,
+    "y = x with a range of dimensions merged into one",
+    samples=lambda make: [
+        make.call(make(2, 3, 2)),
+        make.call(make(2, 3, 2), 1),
+        make.call(make(2, 3, 2), 0, 1),
+        make.call(make(2, 3), 1, 1),
+        make.call(make()),
+        make.call(make(2, 0)),
     ],
 )
-define(
-    "slice_backward(x; shape, index)",
-    "y = 0 in the given shape, with x written at index;  ∂x = incoming[index]",
-    forward=_slice_backward,
-    vjp={"x": lambda xp, incoming, index: xp.slice(incoming, index)},
-    linear=True,
-    method=False,
-    meta=lambda x, shape, index: (shape, x.dtype),
-    torch="",
-    samples=lambda make: [
-        make.call(make(4), (3, 4), (1,)),
-        make.call(make(2, 2), (3, 4), (slice(None, None, 2), slice(1, 3))),
-    ],
+composite(
+    unflatten,
+    "y = x with one dimension split into several, same memory",
+    samples=lambda make: [make.call(make(2, 6), 1, (2, 3)), make.call(make(6, 2), -2, (-1, 2))],
+)
+composite(
+    ravel,
+    "y = x in one dimension, a view if possible, else a copy",
+    samples=lambda make: [make.call(make(2, 3)), make.call(make()), make.call(make(0, 2))],
 )
