@@ -1,0 +1,92 @@
+"""Dual numbers: levels, nesting, and the program that confuses careless engines."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+
+import pytest
+
+import whygrad as wg
+from whygrad.autograd import forward_ad as fwAD
+
+
+def t(*values: float) -> wg.Tensor:
+    return wg.tensor(list(values), dtype=wg.float64)
+
+
+def test_tangent_follows_the_value() -> None:
+    with fwAD.dual_level():
+        x = fwAD.make_dual(t(1.0, 2.0), t(1.0, 0.5))
+        primal, tangent = fwAD.unpack_dual((x * x).sum())
+    assert primal.item() == 5.0
+    assert tangent.item() == 4.0
+
+
+def test_no_tangent_is_none_not_zero() -> None:
+    with fwAD.dual_level():
+        assert fwAD.unpack_dual(t(1.0) * 2).tangent is None
+
+
+def test_tangents_end_with_their_level() -> None:
+    with fwAD.dual_level():
+        x = fwAD.make_dual(t(1.0), t(1.0))
+        y = x * 2
+    with fwAD.dual_level():
+        assert fwAD.unpack_dual(y).tangent is None
+
+
+def derivative(f: object, x: wg.Tensor) -> wg.Tensor:
+    with fwAD.dual_level() as level:
+        out = f(fwAD.make_dual(x, wg.ones_like(x)))  # type: ignore[operator]
+        tangent = fwAD.unpack_dual(out, level=level).tangent
+        return wg.zeros_like(x) if tangent is None else tangent
+
+
+def test_no_perturbation_confusion() -> None:
+    """d/dx [ x · d/dy (x + y) ] at 1 is 1; mixing up the levels gives 2."""
+    x = t(1.0)
+    result = derivative(lambda x: x * derivative(lambda y: x + y, t(1.0)), x)
+    assert result.tolist() == [1.0]
+
+
+def test_forward_over_reverse() -> None:
+    """A Hessian-vector product of Σ x³ is 6 x v."""
+    with fwAD.dual_level():
+        x = fwAD.make_dual(t(1.0, 2.0).requires_grad_(), t(1.0, 10.0))
+        (gradient,) = wg.autograd.grad((x * x * x).sum(), x)
+        product = fwAD.unpack_dual(gradient).tangent
+    assert product.tolist() == [6.0, 120.0]
+
+
+def test_reverse_over_forward() -> None:
+    x = t(1.0, 2.0).requires_grad_()
+    with fwAD.dual_level():
+        dual = fwAD.make_dual(x, t(1.0, 10.0))
+        pushed = fwAD.unpack_dual((dual * dual * dual).sum()).tangent
+        pushed.backward()
+    assert x.grad.tolist() == [6.0, 120.0]
+
+
+def test_errors() -> None:
+    with pytest.raises(RuntimeError, match="no dual level is open"):
+        fwAD.make_dual(t(1.0), t(1.0))
+    with fwAD.dual_level(), pytest.raises(RuntimeError, match="shape and dtype"):
+        fwAD.make_dual(t(1.0), t(1.0, 2.0))
+    with pytest.raises(RuntimeError, match="innermost open level is None"):
+        fwAD.exit_dual_level()
+
+
+def test_no_cycle_remains() -> None:
+    gc.collect()
+    gc.disable()
+    try:
+        x = t(1.0).requires_grad_()
+        with fwAD.dual_level():
+            y = fwAD.make_dual(x, t(1.0)).exp()
+            node, value = weakref.ref(y.grad_fn), weakref.ref(y)
+            del y
+        assert node() is None
+        assert value() is None
+    finally:
+        gc.enable()

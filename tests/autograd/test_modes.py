@@ -1,0 +1,77 @@
+"""Switching recording off and on."""
+
+from __future__ import annotations
+
+import pytest
+
+import whygrad as wg
+
+
+def test_no_grad_records_nothing() -> None:
+    x = wg.ones(2, requires_grad=True)
+    with wg.no_grad():
+        y = x * 2
+    assert not y.requires_grad
+    assert y.grad_fn is None
+
+
+def test_modes_nest_and_restore() -> None:
+    with wg.no_grad():
+        with wg.enable_grad():
+            assert wg.is_grad_enabled()
+        assert not wg.is_grad_enabled()
+    assert wg.is_grad_enabled()
+
+
+def test_restored_after_an_exception() -> None:
+    with pytest.raises(ZeroDivisionError), wg.no_grad():
+        raise ZeroDivisionError
+    assert wg.is_grad_enabled()
+
+
+def test_one_object_used_twice() -> None:
+    mode = wg.no_grad()
+    with mode:
+        with mode:
+            pass
+        assert not wg.is_grad_enabled()
+    assert wg.is_grad_enabled()
+
+
+@pytest.mark.parametrize("decorate", [wg.no_grad, wg.no_grad(), wg.set_grad_enabled(False)])
+def test_as_decorator(decorate: object) -> None:
+    @decorate  # type: ignore[operator]
+    def inside() -> bool:
+        return wg.is_grad_enabled()
+
+    assert inside() is False
+    assert wg.is_grad_enabled()
+
+
+def test_set_grad_enabled_acts_at_once() -> None:
+    wg.set_grad_enabled(False)
+    try:
+        assert not wg.is_grad_enabled()
+    finally:
+        wg.set_grad_enabled(True)
+    with wg.set_grad_enabled(False):
+        assert not wg.is_grad_enabled()
+    assert wg.is_grad_enabled()
+
+
+def test_inference_mode() -> None:
+    x = wg.ones(2, requires_grad=True)
+    with wg.inference_mode():
+        y = x * 2
+        assert wg.is_inference_mode_enabled()
+    assert not y.requires_grad
+    assert not wg.is_inference_mode_enabled()
+
+
+def test_generators_and_recursion_are_left_alone() -> None:
+    @wg.no_grad()
+    def depth(n: int) -> list[bool]:
+        return [wg.is_grad_enabled()] + (depth(n - 1) if n else [])
+
+    assert depth(3) == [False] * 4
+    assert wg.is_grad_enabled()
