@@ -120,8 +120,10 @@ def number_for(target: Tensor, value: Any, call: str) -> Any:
     fits = category == dtypes.COMPLEX or not isinstance(value, complex)
     if fits and category == dtypes.INTEGER:
         limits = dtypes.iinfo(target.dtype)
-        fits = limits.min <= value <= limits.max  # false for nan and inf too
-        value = int(value) if fits else value
+        fits = limits.min <= value.real <= limits.max  # false for nan and inf too
+        value = int(value.real) if fits else value
+    elif fits and category == dtypes.BOOL:
+        value = bool(value)
     if not fits:
         raise fail(
             RuntimeError,
@@ -258,7 +260,7 @@ def _contains(self: Tensor, element: Any) -> bool:
             fix="convert it with whygrad.tensor(value)",
             where=caller(),
         )
-    return bool((element == self).any().item())
+    return bool(table["eq"].call(self, element).any().item())
 
 
 for _name, _method in {

@@ -36,6 +36,7 @@ def check_bounds(
     dim: int,
     kind: type[Exception] = IndexError,
     wraps: bool = False,
+    phrase: str = "",
 ) -> None:
     """Raise unless every index points into a dimension of this size (``wraps``: or −size … −1)."""
     if not index.size:
@@ -48,7 +49,7 @@ def check_bounds(
     raise fail(
         kind,
         call=call,
-        cause=f"index {wrong} is out of bounds for dimension {dim} with size {size}",
+        cause=f"{phrase}index {wrong} is out of bounds for dimension {dim} with size {size}",
         fix=f"indices must lie between {least} and {size - 1}"
         if size
         else "the dimension is empty: there is nothing to index",
