@@ -1,12 +1,71 @@
-"""whygrad: an autograd engine that can say why."""
+"""whygrad: an autograd engine shaped like PyTorch that can say why.
+
+``import whygrad`` loads the engine and NumPy, nothing heavier.  Functions come from the op table
+(:mod:`whygrad.ops`); what is listed here by hand is everything else.
+"""
+
+from __future__ import annotations
+
+import importlib
+from importlib.metadata import version as _version
+from typing import Any
 
 from whygrad import autograd, dispatch, dtypes
-from whygrad.autograd.modes import enable_grad, inference_mode, no_grad, set_grad_enabled
-from whygrad.dtypes import get_default_dtype, set_default_dtype
+from whygrad.autograd.modes import (
+    enable_grad,
+    inference_mode,
+    is_grad_enabled,
+    is_inference_mode_enabled,
+    no_grad,
+    set_grad_enabled,
+)
+from whygrad.devices import Device as device
+from whygrad.devices import Layout as layout
+from whygrad.devices import sparse_coo, sparse_csr, strided
+from whygrad.dtypes import (
+    DType,
+    can_cast,
+    finfo,
+    get_default_dtype,
+    iinfo,
+    promote_types,
+    result_type,
+    set_default_dtype,
+)
 from whygrad.ops import functions as _functions
-from whygrad.ops.creation import from_numpy, tensor
+from whygrad.ops.conversion import is_tensor
+from whygrad.printing import get_printoptions, printoptions, set_printoptions
+from whygrad.random import (
+    Generator,
+    default_generator,
+    fork_rng,
+    get_rng_state,
+    initial_seed,
+    manual_seed,
+    seed,
+    set_rng_state,
+)
 from whygrad.tensor import Tensor
 
+_dtypes: dict[str, DType] = {dtype.name: dtype for dtype in dtypes.ALL} | dtypes.ALIASES
+_lazy = ("linalg", "nn", "sparse")  # modules that load on first use
+_by_hand = [
+    "DType", "Generator", "Tensor", "autograd", "can_cast", "default_generator", "device",
+    "dispatch", "enable_grad", "finfo", "fork_rng", "get_default_dtype", "get_printoptions",
+    "get_rng_state", "iinfo", "inference_mode", "initial_seed", "is_grad_enabled",
+    "is_inference_mode_enabled", "is_tensor", "layout", "manual_seed", "no_grad", "printoptions",
+    "promote_types", "result_type", "seed", "set_default_dtype", "set_grad_enabled",
+    "set_printoptions", "set_rng_state", "sparse_coo", "sparse_csr", "strided",
+]  # fmt: skip
+
+__all__ = sorted({*_by_hand, *_lazy, *_functions, *_dtypes})
 globals().update(_functions)
-for _dtype in dtypes.ALL:
-    globals()[_dtype.name] = _dtype
+globals().update(_dtypes)
+
+
+def __getattr__(name: str) -> Any:
+    if name in _lazy:
+        return importlib.import_module(f"whygrad.{name}")
+    if name == "__version__":
+        return _version("whygrad")
+    raise AttributeError(f"module 'whygrad' has no attribute {name!r}")

@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from whygrad import device as devices
-from whygrad import dtypes, keys
+from whygrad import devices, dtypes, keys
 from whygrad.autograd import modes
 from whygrad.autograd.graph import Node, next_order
 from whygrad.autograd.source import caller, outside, user_frame
 from whygrad.errors import describe_call, explained, fail
+from whygrad.storage import InferenceStorage
 from whygrad.tensor import Tensor, payload_keys, wrap
 
 if TYPE_CHECKING:
@@ -153,9 +153,8 @@ def register_device(
     there, recorded by autograd; each op still needs its kernel: ``register(op, name, kernel)``.
     """
     bit = keys.new_device(name)
-    device = devices.devices[name] = devices.Device(name, bit, from_numpy, to_numpy)
     payload_keys[payload] = bit
-    return device
+    return devices.add(name, bit, from_numpy, to_numpy)
 
 
 def register_layout(name: str, payload: type, device: str = "cpu") -> devices.Layout:
@@ -252,18 +251,22 @@ def _promoting(op: Op) -> Entry:
     """Convert the arguments to their common dtype (recorded as casts), then call again."""
 
     def promote(*args: Any) -> Any:
-        operands = [args[i] for i in op.promoted]
-        if op.variadic:
-            operands = list(args[0])
-        target = dtypes.result_type(*(each for each in operands if each is not None))
-        if op.promote == "float" and target.category <= dtypes.INTEGER:
-            target = dtypes.get_default_dtype()
+        target = common_dtype(op, args)
         if op.variadic:
             return op.call([each.to(target) for each in args[0]], *args[1:])
         cast = [_cast(arg, target) if i in op.promoted else arg for i, arg in enumerate(args)]
         return op.call(*cast)
 
     return promote
+
+
+def common_dtype(op: Op, args: tuple[Any, ...]) -> dtypes.DType:
+    """The dtype that promotion brings the arguments to."""
+    operands = args[0] if op.variadic else [args[i] for i in op.promoted]
+    target = dtypes.result_type(*(each for each in operands if each is not None))
+    if op.promote == "float" and target.category <= dtypes.INTEGER:
+        return dtypes.get_default_dtype()
+    return target
 
 
 def _cast(arg: Any, target: dtypes.DType) -> Any:
@@ -295,7 +298,7 @@ def kernel_for(op: Op, bits: int) -> Kernel:
     if foreign:
         missing = _no_kernel(op, foreign)
         return Kernel(f"missing for {' and '.join(keys.describe(foreign))}", missing, missing)
-    if bits & keys.HALVES and op.kind != "view" and op.name not in ("to", "clone"):
+    if bits & keys.HALVES and op.kind != "view" and op.name not in ("cast", "clone"):
         return Kernel("reference, computed in float32", op.forward, _in_float32(op.forward))
     return Kernel("reference", op.forward, op.forward)
 
@@ -338,11 +341,13 @@ def _mixed_devices(op: Op, args: tuple[Any, ...]) -> RuntimeError:
 def _no_kernel(op: Op, foreign: int) -> Callable[..., Any]:
     def missing(*_: Any) -> Any:
         names = " and ".join(keys.describe(foreign))
+        convert = ".to_dense()" if foreign & keys.LAYOUTS else ".to('cpu')"
         raise fail(
             RuntimeError,
             call=f"{op.name} on {names}",
             cause=f"{op.name} has no kernel for {names}",
-            fix="convert with .to_dense(), or add one with whygrad.dispatch.register",
+            fix=f"convert with {convert}, or add a kernel with whygrad.dispatch.register",
+            where=caller(),
         )
 
     return missing
@@ -461,7 +466,7 @@ def _recording(op: Op, kernel: Callable[..., Any], bits: int) -> Entry:
     if plain and op.kind == "elementwise" and not op.param_names and len(op.tensor_names) == 2:
         return _recording_binary(op, kernel, bits)
     if len(op.tensor_names) == len(op.output_names) == 1 and not op.variadic:
-        return _recording_single(op, kernel)
+        return _recording_single(op, kernel, plain)
     count = len(op.tensor_names)
     is_view = op.kind == "view"
     differentiable = [op.has_rule(name) for name in op.tensor_names]
@@ -534,9 +539,10 @@ def _guards(plan: Plan, tensors: tuple[Any, ...], outs: tuple[Tensor, ...]) -> t
     return tuple(guards)
 
 
-def _recording_single(op: Op, kernel: Callable[..., Any]) -> Entry:
+def _recording_single(op: Op, kernel: Callable[..., Any], plain: bool) -> Entry:
     """One tensor in, one out, parameters welcome."""
-    plan = op.plan((True,))
+    on_tensors = op.plan((True,), True)
+    plan = op.plan((True,)) if plain else on_tensors
     is_view = op.kind == "view"
 
     def record(x: Tensor, *params: Any) -> Any:
@@ -549,7 +555,7 @@ def _recording_single(op: Op, kernel: Callable[..., Any]) -> Entry:
         if is_view:
             _share_memory(out, x)
         node = new_node(Node)
-        node.plan = plan
+        node.plan = plan if type(array) is ndarray else on_tensors
         node.parents = (x._node,)
         node.slots = FIRST if x._slot == 0 else (x._slot,)
         if plan.saved_names:

@@ -250,7 +250,7 @@ def _load(payload: Any, dtype: str, requires_grad: bool) -> Tensor:
 
 
 def _load_meta(shape: tuple[int, ...], dtype: str, requires_grad: bool) -> Tensor:
-    from whygrad import device, dtypes
+    from whygrad import devices, dtypes
     from whygrad.tensor import wrap
 
-    return wrap(device.meta_array(shape, dtypes.of(dtype).numpy)).requires_grad_(requires_grad)
+    return wrap(devices.meta_array(shape, dtypes.of(dtype).numpy)).requires_grad_(requires_grad)

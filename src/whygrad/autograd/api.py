@@ -152,7 +152,8 @@ def _root_gradient(call: str, root: Tensor, gradient: Any) -> Tensor:
         raise fail(
             RuntimeError,
             call=f"{call}() of {describe(root)} with gradient {describe(gradient)}",
-            cause=f"mismatch in shape: the gradient must have the output's shape {root.shape}",
+            cause="mismatch in shape: the gradient must have the output's shape "
+            f"{tuple(root.shape)}",
             fix="pass one number per element of the output",
         )
     return gradient.to(root.dtype)

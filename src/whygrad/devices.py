@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,15 +12,25 @@ from whygrad.errors import fail
 
 __all__ = ["Device", "Layout", "MetaArray", "meta_array", "of"]
 
+Transfer = Callable[[Any], Any]
+
 
 class Device:
-    """A place where tensors live; ``cpu`` and ``meta`` come with the package."""
+    """A place where tensors live: ``device("cpu")``; ``cpu`` and ``meta`` come with the package.
 
-    __slots__ = ("key", "type")
+    Data goes from one device to another by way of NumPy: ``to_numpy`` of the one, ``from_numpy``
+    of the other.
+    """
 
-    def __init__(self, type: str, key: int) -> None:
-        self.type = type
-        self.key = key
+    __slots__ = ("from_numpy", "key", "to_numpy", "type")
+
+    type: str
+    key: int
+    from_numpy: Transfer
+    to_numpy: Transfer
+
+    def __new__(cls, type: Any, index: int | None = None) -> Device:
+        return of(type)
 
     @property
     def index(self) -> None:
@@ -51,13 +62,9 @@ class Layout:
         return f"whygrad.{self.name}"
 
 
-cpu = Device("cpu", keys.CPU)
-meta = Device("meta", keys.META)
 strided = Layout("strided", 0)
 sparse_coo = Layout("sparse_coo", keys.SPARSE_COO)
 sparse_csr = Layout("sparse_csr", keys.SPARSE_CSR)
-
-devices = {"cpu": cpu, "meta": meta}
 layouts = [sparse_coo, sparse_csr]
 
 
@@ -104,3 +111,26 @@ def meta_array(shape: tuple[int, ...], dtype: Any, strides: tuple[int, ...] | No
         cell, shape, tuple(step * dtype.itemsize for step in strides), writeable=False
     )
     return spread.view(MetaArray)
+
+
+def _no_data(array: Any) -> Any:
+    raise fail(
+        NotImplementedError,
+        call=f"copying the data of a meta tensor of shape {array.shape}",
+        cause="Cannot copy out of meta tensor; no data! It has a shape and a dtype only",
+        fix=f"make a new tensor: whygrad.empty({array.shape}, device='cpu')",
+    )
+
+
+def add(name: str, key: int, from_numpy: Transfer, to_numpy: Transfer) -> Device:
+    """Make a device known under its name."""
+    device = object.__new__(Device)
+    device.type, device.key = name, key
+    device.from_numpy, device.to_numpy = from_numpy, to_numpy
+    devices[name] = device
+    return device
+
+
+devices: dict[str, Device] = {}
+cpu = add("cpu", keys.CPU, np.array, np.asarray)
+meta = add("meta", keys.META, lambda array: meta_array(array.shape, array.dtype), _no_data)
