@@ -73,6 +73,10 @@ COMPLEX = DTYPE_BITS["complex64"] | DTYPE_BITS["complex128"]
 # Numbers by kind, Python's own included, for ops that refuse one.
 KINDS = {
     "bool": DTYPE_BITS["bool"] | SCALAR_BITS[bool],
+    "integer": SCALAR_BITS[int]
+    | sum(bit for name, bit in DTYPE_BITS.items() if name.startswith(("int", "uint"))),
+    "float": SCALAR_BITS[float]
+    | sum(bit for name, bit in DTYPE_BITS.items() if name.startswith(("float", "bfloat"))),
     "complex": COMPLEX | SCALAR_BITS[complex],
 }
 HALVES = DTYPE_BITS["float16"] | DTYPE_BITS["bfloat16"]

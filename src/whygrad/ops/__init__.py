@@ -10,10 +10,12 @@ from whygrad.ops import (  # noqa: F401  (each declares its ops)
     arithmetic,
     axes,
     bounds,
+    classification,
     comparison,
     contraction,
     conversion,
     creation,
+    diagonals,
     einsum,
     exponential,
     extrema,
@@ -23,16 +25,21 @@ from whygrad.ops import (  # noqa: F401  (each declares its ops)
     joining,
     likes,
     linalg,
+    linear,
+    loss,
     moments,
     operators,
     ordering,
     padding,
     parts,
+    piecewise,
     placing,
     positions,
+    powers,
     products,
     quantiles,
     ranges,
+    rearrange,
     reduction,
     rounding,
     sampling,
@@ -41,9 +48,14 @@ from whygrad.ops import (  # noqa: F401  (each declares its ops)
     scatter_reduce,
     searching,
     selection,
+    softmax,
     sparse,
+    sparse_algebra,
+    sparse_creation,
     special,
+    splitting,
     strided,
+    transfer,
     trigonometry,
     views,
 )
@@ -60,6 +72,7 @@ for _op in table.values():
 conversion.install()
 operators.install()
 inplace.install()
+sparse_algebra.install()
 for _name, _original in aliases.items():
     functions[_name] = functions[_original]
     for _suffix in ("", "_"):

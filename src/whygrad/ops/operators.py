@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
+from whygrad.keys import SCALAR_BITS
 from whygrad.ops.define import table
 from whygrad.tensor import Tensor
 
@@ -24,6 +27,20 @@ def _reflected(call: Callable[..., Any]) -> Callable[..., Any]:
     return lambda self, other: call(other, self)
 
 
+def _comparison(call: Callable[..., Any]) -> Callable[..., Any]:
+    """With what cannot be compared element by element, leave the answer to Python.
+
+    ``x == None`` is then False, and ``x < None`` a TypeError, as for any two strangers.
+    """
+
+    def compare(self: Tensor, other: Any) -> Any:
+        if type(other) in SCALAR_BITS or isinstance(other, (Tensor, np.ndarray, np.generic)):
+            return call(self, other)
+        return NotImplemented
+
+    return compare
+
+
 def install() -> None:
     """Set the double-underscore methods of ``Tensor``."""
     for dunder, name in _BINARY.items():
@@ -31,6 +48,8 @@ def install() -> None:
             call = table[name].call
             setattr(Tensor, f"__{dunder}__", call)
             setattr(Tensor, f"__r{dunder}__", _reflected(call))
-    for dunder, name in (_COMPARISON | _UNARY).items():
+    for dunder, name in _COMPARISON.items():
+        setattr(Tensor, f"__{dunder}__", _comparison(table[name].call))
+    for dunder, name in _UNARY.items():
         if name in table:
             setattr(Tensor, f"__{dunder}__", table[name].call)

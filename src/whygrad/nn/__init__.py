@@ -1,0 +1,5 @@
+"""Neural networks."""
+
+from whygrad.nn import functional
+
+__all__ = ["functional"]

@@ -1,0 +1,75 @@
+"""PyTorch's ``torch.nn.functional``: the functions that layers are made of, without their state."""
+
+from __future__ import annotations
+
+from whygrad.ops import functions
+
+__all__ = [
+    "binary_cross_entropy",
+    "binary_cross_entropy_with_logits",
+    "celu",
+    "cross_entropy",
+    "elu",
+    "gelu",
+    "glu",
+    "hardshrink",
+    "hardsigmoid",
+    "hardswish",
+    "hardtanh",
+    "l1_loss",
+    "leaky_relu",
+    "linear",
+    "log_softmax",
+    "logsigmoid",
+    "mish",
+    "mse_loss",
+    "nll_loss",
+    "prelu",
+    "relu",
+    "relu6",
+    "selu",
+    "sigmoid",
+    "silu",
+    "softmax",
+    "softmin",
+    "softplus",
+    "softshrink",
+    "softsign",
+    "tanh",
+    "tanhshrink",
+    "threshold",
+]
+
+binary_cross_entropy = functions["binary_cross_entropy"]
+binary_cross_entropy_with_logits = functions["binary_cross_entropy_with_logits"]
+celu = functions["celu"]
+cross_entropy = functions["cross_entropy"]
+elu = functions["elu"]
+gelu = functions["gelu"]
+glu = functions["glu"]
+hardshrink = functions["hardshrink"]
+hardsigmoid = functions["hardsigmoid"]
+hardswish = functions["hardswish"]
+hardtanh = functions["hardtanh"]
+l1_loss = functions["l1_loss"]
+leaky_relu = functions["leaky_relu"]
+linear = functions["linear"]
+log_softmax = functions["log_softmax"]
+logsigmoid = functions["logsigmoid"]
+mish = functions["mish"]
+mse_loss = functions["mse_loss"]
+nll_loss = functions["nll_loss"]
+prelu = functions["prelu"]
+relu = functions["relu"]
+relu6 = functions["relu6"]
+selu = functions["selu"]
+sigmoid = functions["sigmoid"]
+silu = functions["silu"]
+softmax = functions["softmax"]
+softmin = functions["softmin"]
+softplus = functions["softplus"]
+softshrink = functions["softshrink"]
+softsign = functions["softsign"]
+tanh = functions["tanh"]
+tanhshrink = functions["tanhshrink"]
+threshold = functions["threshold"]
