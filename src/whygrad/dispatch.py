@@ -289,7 +289,7 @@ def kernel_for(op: Op, bits: int) -> Kernel:
     """The function on payloads that computes ``op`` for these keys."""
     for mask, function in op.table.kernels:
         if bits & mask == mask:
-            origin = f"registered for {' and '.join(keys.describe(mask))}"
+            origin = f"registered for {' and '.join(keys.describe(mask)) or 'every key'}"
             return Kernel(origin, function, function)
     if bits & keys.META:
         rule = op.forward if op.kind == "view" else meta_rule(op)
@@ -463,10 +463,17 @@ def _share_memory(view: Tensor, source: Tensor) -> None:
 def _recording(op: Op, kernel: Callable[..., Any], bits: int) -> Entry:
     """Compute, and leave a node behind."""
     plain = bits & (keys.DEVICES | keys.LAYOUTS) == keys.CPU
-    if plain and op.kind == "elementwise" and not op.param_names and len(op.tensor_names) == 2:
+    count = len(op.tensor_names)
+    complete = all(op.has_rule(name) for name in op.tensor_names)
+    if plain and op.kind == "elementwise" and count == 2 and complete and not op.param_names:
         return _recording_binary(op, kernel, bits)
-    if len(op.tensor_names) == len(op.output_names) == 1 and not op.variadic:
+    if count == 1 and len(op.output_names) == 1 and not op.variadic and not op.returns_list:
         return _recording_single(op, kernel, plain)
+    return _recording_any(op, kernel, plain)
+
+
+def _recording_any(op: Op, kernel: Callable[..., Any], plain: bool) -> Entry:
+    """Any number of tensors in and out."""
     count = len(op.tensor_names)
     is_view = op.kind == "view"
     differentiable = [op.has_rule(name) for name in op.tensor_names]
@@ -489,7 +496,7 @@ def _recording(op: Op, kernel: Callable[..., Any], bits: int) -> Entry:
             outs = (_output(result, args, is_view),)
         if True in needs:
             plan = op.plan(needs, not plain or type(outs[0]._array) is not ndarray)
-            node = _node(plan, inputs, outs)
+            node = _node(plan, inputs, outs, isinstance(result, tuple))
             node.values = plan.save((*arrays, *(out._array for out in outs), *args[count:]))
             node.guards = _guards(plan, tensors, outs)
             for slot, out in enumerate(outs):
@@ -506,7 +513,7 @@ def _carries_gradient(out: Tensor) -> bool:
     return out._array.dtype.kind not in "iub"
 
 
-def _node(plan: Plan, inputs: Any, outs: tuple[Tensor, ...]) -> Node:
+def _node(plan: Plan, inputs: Any, outs: tuple[Tensor, ...], several: bool) -> Node:
     node = new_node(Node)
     node.plan = plan
     parents = [inputs[position] for position in plan.positions]
@@ -516,7 +523,7 @@ def _node(plan: Plan, inputs: Any, outs: tuple[Tensor, ...]) -> Node:
     node.shape = first.shape
     node.dtype = first.dtype
     node.outputs = (
-        None if len(outs) == 1 else tuple((out._array.shape, out._array.dtype) for out in outs)
+        tuple((out._array.shape, out._array.dtype) for out in outs) if several else None
     )
     node.order = next_order()
     frame = user_frame()
@@ -582,10 +589,9 @@ def _recording_single(op: Op, kernel: Callable[..., Any], plain: bool) -> Entry:
 
 def _recording_binary(op: Op, kernel: Callable[..., Any], bits: int) -> Entry:
     """The hot path: two operands, one result of their dtype, no parameters."""
-    left_name, right_name = op.tensor_names
-    both = op.plan((op.has_rule(left_name), op.has_rule(right_name)))
-    left_only = op.plan((op.has_rule(left_name), False))
-    right_only = op.plan((False, op.has_rule(right_name)))
+    both, left_only, right_only = (
+        op.plan(needs) for needs in ((True, True), (True, False), (False, True))
+    )
     out_keys = bits & ~keys.SCALARS | AUTOGRAD
 
     def record(a: Any, b: Any) -> Any:
@@ -652,7 +658,7 @@ def _explain_failure(op: Op, args: tuple[Any, ...], error: Exception) -> Excepti
         return error
     names = (*op.tensor_names, *op.param_names)
     kind: type[Exception] = RuntimeError if isinstance(error, ValueError) else type(error)
-    shapes = [arg.shape for arg in args if isinstance(arg, Tensor)]
+    shapes = [tuple(arg.shape) for arg in args if isinstance(arg, Tensor)]
     cause, fix = str(error), "check the shapes and parameters above"
     if op.kind == "elementwise" and "broadcast" in cause:
         cause = f"the shapes {' and '.join(map(str, shapes))} do not broadcast"

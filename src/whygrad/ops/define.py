@@ -60,7 +60,8 @@ class Op:
         self.tensor_names: tuple[str, ...] = row["tensor_names"]
         self.variadic: bool = row["variadic"]
         self.param_names: tuple[str, ...] = row["param_names"]
-        self.output_names: tuple[str, ...] = row["outputs"]
+        self.returns_list: bool = row["outputs"][0].startswith("*")
+        self.output_names: tuple[str, ...] = tuple(name.lstrip("*") for name in row["outputs"])
         self.vjp: dict[str, Rule] | Rule | None = row["vjp"]
         self.jvp: Rule | None = row["jvp"]
         self.linear: bool = row["linear"]
@@ -154,7 +155,8 @@ class Plan:
             wanted = [op.vjp]
         self.regular = self.joint is None and not on_tensors
         needed_by = [names_needed_by(rule) for rule in wanted]
-        self.saved_names = tuple(dict.fromkeys(name for names in needed_by for name in names))
+        asked = dict.fromkeys(name for names in needed_by for name in names)
+        self.saved_names = tuple(sorted(asked, key=self._source))
         self.rules = tuple(
             (rule, self._picker(names)) for rule, names in zip(wanted, needed_by, strict=True)
         )
@@ -258,6 +260,8 @@ def define(
         the op and its derivative in words, shown by ``whygrad ops NAME``.
     ``forward``
         the NumPy kernel: raw arrays and parameters in, raw array (or tuple of them) out.
+    ``outputs``
+        names of the results; ``("*pieces",)`` for as many as the parameters make.
     ``vjp``
         one rule per differentiable tensor, ``{"a": lambda xp, incoming, b: incoming * b}``; or a
         single function that returns one gradient per tensor argument, where they share work; or

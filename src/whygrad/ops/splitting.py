@@ -79,6 +79,7 @@ def _cannot_split(input: Tensor, cause: str, fix: str) -> RuntimeError:
 split_with_sizes = define(
     "split_with_sizes(x; split_sizes, dim)",
     "y₁, y₂, … = pieces of x along dim, same memory;  ∂x = the pieces of incoming joined",
+    outputs=("*pieces",),
     forward=_split,
     vjp={"x": _split_rule},
     kind="view",
@@ -209,6 +210,7 @@ def _unbind_args(input: Tensor, dim: int = 0) -> Any:
 unbind = define(
     "unbind(x; dim)",
     "y₁, y₂, … = x at each position of dim, same memory;  ∂x = the pieces of incoming stacked",
+    outputs=("*pieces",),
     forward=_unbind,
     vjp={
         "x": lambda xp, incoming, x_shape, dim: xp.stack(
