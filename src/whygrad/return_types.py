@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections import namedtuple
 from typing import Any
 
@@ -11,13 +10,19 @@ __all__ = [
     "cummax",
     "cummin",
     "kthvalue",
+    "linalg_eigh",
+    "linalg_lstsq",
+    "linalg_qr",
+    "linalg_svd",
     "max",
     "median",
     "min",
     "mode",
     "named",
     "nanmedian",
+    "slogdet",
     "sort",
+    "svd",
     "topk",
 ]
 
@@ -29,10 +34,8 @@ def _show(self: Any) -> str:
 
 def named(op: str, *fields: str) -> Any:
     """A tuple type for the results of ``op``; it prints and unpacks like PyTorch's."""
-    module = sys._getframe(1).f_globals["__name__"]
-    kind: Any = namedtuple(op, fields, module=module)  # type: ignore[misc]  # noqa: PYI024
-    kind.__repr__ = _show
-    return kind
+    plain: Any = namedtuple(op, fields)  # type: ignore[misc]  # the fields are known at run time
+    return type(op, (plain,), {"__module__": __name__, "__repr__": _show, "__slots__": ()})
 
 
 aminmax = named("aminmax", "min", "max")
@@ -46,3 +49,9 @@ mode = named("mode", "values", "indices")
 nanmedian = named("nanmedian", "values", "indices")
 sort = named("sort", "values", "indices")
 topk = named("topk", "values", "indices")
+linalg_eigh = named("linalg_eigh", "eigenvalues", "eigenvectors")
+linalg_lstsq = named("linalg_lstsq", "solution", "residuals", "rank", "singular_values")
+linalg_qr = named("linalg_qr", "Q", "R")
+linalg_svd = named("linalg_svd", "U", "S", "Vh")
+slogdet = named("slogdet", "sign", "logabsdet")
+svd = named("svd", "U", "S", "V")

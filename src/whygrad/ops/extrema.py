@@ -11,12 +11,13 @@ from whygrad import return_types
 from whygrad.autograd.source import caller
 from whygrad.errors import fail
 from whygrad.ops.chosen import (
-    INDICES_DTYPE,
-    at_chosen,
+    INDEX,
+    NO_ORDER,
+    declare_along,
+    declare_of_all,
     refuse_empty,
     share_among_tied,
     tied_average,
-    to_chosen,
 )
 from whygrad.ops.define import composite, define, public_form, table
 from whygrad.ops.geometry import dims_or_all, normalize_dim
@@ -26,8 +27,6 @@ from whygrad.tensor import Tensor
 Array = Any
 Dims = tuple[int, ...]
 Kernel = Callable[..., Array]
-
-refuse_complex = {"complex": ("complex numbers have no order", "compare x.abs() instead")}
 
 
 def _tied(xp: Any, x: Array, y: Array, dim: Dims, keepdim: bool) -> Array:
@@ -43,9 +42,7 @@ def _declare_reduction(name: str, formula: str, reduce: Kernel) -> None:
         refuse_empty(name, input, dims, full=dim is None or dim == () or dim == [])
         return input, dims, keepdim
 
-    def vjp(
-        xp: Any, incoming: Array, x: Array, y: Array, dim: Dims, keepdim: bool
-    ) -> Array:
+    def vjp(xp: Any, incoming: Array, x: Array, y: Array, dim: Dims, keepdim: bool) -> Array:
         incoming = with_kept_dims(xp, incoming, x.shape, dim, keepdim)
         return share_among_tied(xp, incoming, _tied(xp, x, y, dim, keepdim), x, dim)
 
@@ -60,7 +57,7 @@ def _declare_reduction(name: str, formula: str, reduce: Kernel) -> None:
         kind="reduction",
         meta=lambda x, dim, keepdim: (reduced_shape(x.shape, dim, keepdim), x.dtype),
         public=prepare,
-        refuses=refuse_complex,
+        refuses=NO_ORDER,
         subgradient="tied elements share evenly",
         kinks={"x": (1.0,)},
         samples=lambda make: [
@@ -120,10 +117,10 @@ def _declare_position(name: str, formula: str, find: Kernel) -> None:
         kind="reduction",
         meta=lambda x, dim, keepdim: (
             reduced_shape(x.shape, tuple(range(x.ndim)) if dim is None else (dim,), keepdim),
-            INDICES_DTYPE,
+            INDEX,
         ),
         public=prepare,
-        refuses=refuse_complex,
+        refuses=NO_ORDER,
         samples=lambda make: [
             make.call(make.distinct(3, 4)),
             make.call(make.distinct(3, 4), 1),
@@ -139,87 +136,16 @@ _declare_position("argmax", "y = position of the first maximum (along dim)", np.
 _declare_position("argmin", "y = position of the first minimum (along dim)", np.argmin)
 
 
-def _equal_or_both_nan(xp: Any, x: Array, y: Array) -> Array:
-    return xp.where(y != y, x != x, x == y)
-
-
-def declare_of_all(name: str, formula: str, kernel: Kernel) -> None:
-    """One element out of all of them, as a 0-d tensor; ties share the gradient."""
-
-    def vjp(xp: Any, incoming: Array, x: Array, y: Array) -> Array:
-        dims = tuple(range(x.ndim))
-        return share_among_tied(xp, incoming, _equal_or_both_nan(xp, x, y), x, dims)
-
-    define(
-        f"{name}(x)",
-        formula,
-        forward=kernel,
-        vjp={"x": vjp},
-        jvp=lambda xp, tangents, x, y: tied_average(
-            xp, tangents[0], _equal_or_both_nan(xp, x, y), tuple(range(x.ndim)), False
-        ),
-        kind="reduction",
-        meta=lambda x: ((), x.dtype),
-        method=False,
-        torch=name.removesuffix("_of_all"),
-        refuses=refuse_complex,
-        subgradient="tied elements share evenly",
-        kinks={"x": (1.0,)},
-        samples=lambda make: [
-            make.call(make.distinct(3, 4)),
-            make.call(make.distinct(5)),
-            make.call(make()),
-        ],
-    )
-
-
-declare_of_all("max_of_all", "y = max x;  ∂y/∂x = 1 at the maximum", np.max)
-declare_of_all("min_of_all", "y = min x;  ∂y/∂x = 1 at the minimum", np.min)
-
-
-def _at_position(find: Kernel) -> Kernel:
-    def kernel(x: Array, dim: int, keepdim: bool) -> tuple[Array, Array]:
-        if not x.ndim:
-            return x.copy(), np.zeros((), INDICES_DTYPE)
-        indices = find(x, axis=dim, keepdims=True)
-        values = np.take_along_axis(x, indices, dim)
-        return (values, indices) if keepdim else (values.squeeze(dim), indices.squeeze(dim))
-
-    return kernel
-
-
-def declare_along(name: str, formula: str, kernel: Kernel, samples: Any, **row: Any) -> Any:
-    """One element of every lane along a dimension, and its index, which gets the gradient."""
-
-    def meta(x: Array, dim: int, keepdim: bool, *_: Any) -> Any:
-        shape = reduced_shape(x.shape, (dim,), keepdim)
-        return [(shape, x.dtype), (shape, INDICES_DTYPE)]
-
-    return define(
-        f"{name}(x; dim, keepdim{row.pop('params', '')})",
-        formula,
-        forward=kernel,
-        vjp={
-            "x": lambda xp, incoming, indices, x_shape, dim: to_chosen(
-                xp, incoming[0], indices, x_shape, dim
-            )
-        },
-        jvp=lambda xp, tangents, indices, dim: (at_chosen(xp, tangents[0], indices, dim), None),
-        kind="reduction",
-        outputs=("values", "indices"),
-        meta=meta,
-        refuses=refuse_complex,
-        samples=samples,
-        **row,
-    )
+declare_of_all("max", "y = max x;  ∂y/∂x = 1 at the maximum", np.max)
+declare_of_all("min", "y = min x;  ∂y/∂x = 1 at the minimum", np.min)
 
 
 def _declare_overloaded(name: str, word: str, find: Kernel, elementwise: str) -> None:
     """max, min: of everything, along a dimension, or of two tensors."""
     op = declare_along(
-        name,
+        f"{name}(x; dim, keepdim)",
         f"values = {word} x along dim, at indices;  ∂values/∂x = 1 at indices",
-        _at_position(find),
+        lambda x, dim: find(x, axis=dim, keepdims=True),
         subgradient="without dim tied elements share evenly; with dim the first one gets it all",
         samples=lambda make: [
             make.call(make.distinct(3, 4)),

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from whygrad import dtypes
 from whygrad.autograd.source import caller
-from whygrad.errors import fail
+from whygrad.errors import describe, fail
 from whygrad.ops.define import composite, define, table
 from whygrad.ops.geometry import dims_or_all
 from whygrad.ops.reduction import count, reduced_shape, require_float, with_kept_dims
@@ -18,12 +17,17 @@ from whygrad.tensor import Tensor
 Array = Any
 Dims = tuple[int, ...]
 
+# NumPy's stubs want to know keepdims before the program runs.
+_add: Any = np.add.reduce
+_largest: Any = np.maximum.reduce
+_smallest: Any = np.minimum.reduce
+
 
 def _var(x: Array, dim: Dims, correction: float, keepdim: bool) -> Array:
     size = count(x.shape, dim)
-    deviation = x - np.add.reduce(x, axis=dim, keepdims=True) / x.dtype.type(size)
+    deviation = x - _add(x, axis=dim, keepdims=True) / x.dtype.type(size)
     squares = np.square(deviation) if x.dtype.kind == "f" else np.abs(deviation) ** 2
-    total = np.add.reduce(squares, axis=dim, keepdims=keepdim)
+    total = _add(squares, axis=dim, keepdims=keepdim)
     return total / total.dtype.type(max(size - correction, 0))
 
 
@@ -40,30 +44,34 @@ def _var_meta(x: Array, dim: Dims, correction: float, keepdim: bool) -> Any:
     return reduced_shape(x.shape, dim, keepdim), x.dtype if x.dtype.kind == "f" else x.real.dtype
 
 
-def _var_args(
-    input: Any,
-    dim: Any = None,
-    unbiased: bool | None = None,
-    keepdim: bool = False,
-    *,
-    correction: float | None = None,
-) -> Any:
+def _var_args(name: str) -> Any:
     """PyTorch's three forms: ``(unbiased)``, ``(dim, unbiased)`` and ``(dim, correction=)``."""
-    if isinstance(dim, bool):
-        dim, unbiased = None, dim
-    if unbiased is not None and correction is not None:
-        raise fail(
-            TypeError,
-            call=f"var or std with unbiased={unbiased} and correction={correction}",
-            cause="invalid combination of arguments: both say what to subtract from n",
-            fix="pass correction alone: unbiased=True is correction=1, unbiased=False is 0",
-            where=caller(),
-        )
-    if correction is None:
-        correction = 0 if unbiased is False else 1
-    cause = "std and var only support floating point and complex dtypes"
-    input = require_float("var", input, None, cause)
-    return input, dims_or_all(dim, input.ndim, "var"), correction, keepdim
+
+    def prepare(
+        input: Any,
+        dim: Any = None,
+        unbiased: bool | None = None,
+        keepdim: bool = False,
+        *,
+        correction: float | None = None,
+    ) -> Any:
+        if isinstance(dim, bool):
+            dim, unbiased = None, dim
+        if unbiased is not None and correction is not None:
+            raise fail(
+                TypeError,
+                call=f"{name}(unbiased={unbiased}, correction={correction})",
+                cause="invalid combination of arguments: both say what to subtract from n",
+                fix="pass correction alone: unbiased=True is correction=1, unbiased=False is 0",
+                where=caller(),
+            )
+        if correction is None:
+            correction = 0 if unbiased is False else 1
+        cause = "std and var only support floating point and complex dtypes"
+        input = require_float(name, input, None, cause)
+        return input, dims_or_all(dim, input.ndim, name), correction, keepdim
+
+    return prepare
 
 
 def _var_samples(make: Any) -> Any:
@@ -93,7 +101,7 @@ define(
     ),
     kind="reduction",
     meta=_var_meta,
-    public=_var_args,
+    public=_var_args("var"),
     samples=_var_samples,
 )
 
@@ -118,7 +126,7 @@ define(
     ),
     kind="reduction",
     meta=_var_meta,
-    public=_var_args,
+    public=_var_args("std"),
     subgradient="0 where all elements are equal",
     kinks={"x": (1.0,)},
     samples=_var_samples,
@@ -138,7 +146,7 @@ def std_mean(input: Any, *args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
 def _with_mean(
     name: str, input: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[Tensor, Tensor]:
-    input, dim, correction, keepdim = _var_args(input, *args, **kwargs)
+    input, dim, correction, keepdim = _var_args(name)(input, *args, **kwargs)
     spread = table[name].call(input, dim, correction, keepdim)
     return spread, table["mean"].call(input, dim, keepdim)
 
@@ -149,16 +157,15 @@ composite(std_mean, "(std x, mean x)", method=False, samples=_var_samples)
 
 def _norm(x: Array, p: float, dim: Dims, keepdim: bool) -> Array:
     if p == 2 and x.dtype.kind == "f":
-        return np.sqrt(np.add.reduce(np.square(x), axis=dim, keepdims=keepdim))
+        return np.sqrt(_add(np.square(x), axis=dim, keepdims=keepdim))
     size = np.abs(x)
     if p == 0:
-        return np.add.reduce(size != 0, axis=dim, keepdims=keepdim, dtype=size.dtype)
+        return _add(size != 0, axis=dim, keepdims=keepdim, dtype=size.dtype)
     if p == 1:
-        return np.add.reduce(size, axis=dim, keepdims=keepdim)
+        return _add(size, axis=dim, keepdims=keepdim)
     if math.isinf(p):
-        reduce = np.maximum.reduce if p > 0 else np.minimum.reduce
-        return reduce(size, axis=dim, keepdims=keepdim)
-    return np.add.reduce(size**p, axis=dim, keepdims=keepdim) ** (1 / p)
+        return (_largest if p > 0 else _smallest)(size, axis=dim, keepdims=keepdim)
+    return _add(size**p, axis=dim, keepdims=keepdim) ** (1 / p)
 
 
 def _norm_slope(xp: Any, x: Array, y: Array, p: float, dim: Dims) -> Array:
@@ -214,7 +221,7 @@ def _norm_args(
     if (p < 0 or math.isinf(p)) and not count(input.shape, dim):
         raise fail(
             RuntimeError,
-            call=f"norm(p={p}, dim={dim}) of a tensor of shape {input.shape}",
+            call=f"norm(p={p}, dim={dim}) of {describe(input)}",
             cause=f"cannot compute the {p} norm on an empty tensor because the operation does "
             "not have an identity",
             fix="skip empty batches, or reduce over another dimension",
@@ -244,7 +251,6 @@ define(
         make.call(make(3, 4), 0.5, 1),
         make.call(make(3, 4), float("inf"), 1),
         make.call(make(3, 4), -float("inf"), 0),
-        make.call(make(3, 4), dim=1, dtype=dtypes.float64),
         make.call(make()),
         make.call(make(0, 3), 2, 0),
     ],

@@ -12,13 +12,19 @@ import numpy as np
 
 from whygrad import return_types
 from whygrad.autograd.source import caller
-from whygrad.errors import fail
-from whygrad.ops.chosen import INDICES_DTYPE, at_chosen, refuse_empty, to_chosen
+from whygrad.errors import describe, fail
+from whygrad.ops.chosen import (
+    INDEX,
+    NO_ORDER,
+    chosen_jvp,
+    chosen_vjp,
+    declare_along,
+    declare_of_all,
+    refuse_empty,
+)
 from whygrad.ops.define import define, public_form, table
-from whygrad.ops.extrema import declare_along, declare_of_all, refuse_complex
 from whygrad.ops.geometry import normalize_dim
 from whygrad.ops.reduction import operand
-from whygrad.tensor import Tensor
 
 Array = Any
 
@@ -26,7 +32,7 @@ Array = Any
 def _order(x: Array, dim: int, descending: bool) -> Array:
     """The positions of the elements of each lane, smallest (or largest) first."""
     if not x.ndim:
-        return np.zeros((), INDICES_DTYPE)
+        return np.zeros((), INDEX)
     if not descending:
         return np.argsort(x, axis=dim, kind="stable")
     backwards = np.argsort(np.flip(x, dim), axis=dim, kind="stable")
@@ -60,15 +66,11 @@ _sort_op = define(
     "sort(x; dim, descending)",
     "values = x in order along dim, taken from indices;  ∂x = incoming put back at indices",
     forward=_sort,
-    vjp={
-        "x": lambda xp, incoming, indices, x_shape, dim: to_chosen(
-            xp, incoming[0], indices, x_shape, dim
-        )
-    },
-    jvp=lambda xp, tangents, indices, dim: (at_chosen(xp, tangents[0], indices, dim), None),
+    vjp={"x": chosen_vjp},
+    jvp=chosen_jvp,
     outputs=("values", "indices"),
-    meta=lambda x, dim, descending: [(x.shape, x.dtype), (x.shape, INDICES_DTYPE)],
-    refuses=refuse_complex,
+    meta=lambda x, dim, descending: [(x.shape, x.dtype), (x.shape, INDEX)],
+    refuses=NO_ORDER,
     subgradient="tied elements keep their order",
     samples=_order_samples,
 )
@@ -96,16 +98,16 @@ define(
     "y = the positions that put x in order along dim",
     forward=_order,
     vjp=None,
-    meta=lambda x, dim, descending: (x.shape, INDICES_DTYPE),
+    meta=lambda x, dim, descending: (x.shape, INDEX),
     public=_argsort_args,
-    refuses=refuse_complex,
+    refuses=NO_ORDER,
     samples=_order_samples,
 )
 
 
 def _topk(x: Array, k: int, dim: int, largest: bool) -> tuple[Array, Array]:
     if not x.ndim:
-        return x.copy(), np.zeros((), INDICES_DTYPE)
+        return x.copy(), np.zeros((), INDEX)
     size = x.shape[dim]
     if k < size:
         split = size - k if largest else k
@@ -123,22 +125,18 @@ def _topk(x: Array, k: int, dim: int, largest: bool) -> tuple[Array, Array]:
 
 def _topk_meta(x: Array, k: int, dim: int, largest: bool) -> Any:
     shape = (*x.shape[:dim], k, *x.shape[dim + 1 :]) if x.ndim else ()
-    return [(shape, x.dtype), (shape, INDICES_DTYPE)]
+    return [(shape, x.dtype), (shape, INDEX)]
 
 
 _topk_op = define(
     "topk(x; k, dim, largest)",
     "values = the k largest (smallest) x along dim, at indices;  ∂x = incoming put back there",
     forward=_topk,
-    vjp={
-        "x": lambda xp, incoming, indices, x_shape, dim: to_chosen(
-            xp, incoming[0], indices, x_shape, dim
-        )
-    },
-    jvp=lambda xp, tangents, indices, dim: (at_chosen(xp, tangents[0], indices, dim), None),
+    vjp={"x": chosen_vjp},
+    jvp=chosen_jvp,
     outputs=("values", "indices"),
     meta=_topk_meta,
-    refuses=refuse_complex,
+    refuses=NO_ORDER,
     subgradient="which of several tied elements is taken is not specified",
     samples=lambda make: [
         make.call(make.distinct(3, 4), 2),
@@ -164,7 +162,7 @@ def _topk_public(
     if not 0 <= k <= size:
         raise fail(
             RuntimeError,
-            call=f"topk(k={k}, dim={dim}) of a tensor of shape {input.shape}",
+            call=f"topk(k={k}, dim={dim}) of {describe(input)}",
             cause="selected index k out of range",
             fix=f"dimension {axis} has {size} elements: pass a k from 0 to {size}",
             where=caller(),
@@ -172,33 +170,13 @@ def _topk_public(
     return return_types.topk(*_topk_op.call(input, k, axis, bool(largest)))
 
 
-def _pick(x: Array, indices: Array, dim: int, keepdim: bool) -> tuple[Array, Array]:
-    """Values and indices from one index per lane that has kept its dimension."""
-    values = np.take_along_axis(x, indices, dim)
-    return (values, indices) if keepdim else (values.squeeze(dim), indices.squeeze(dim))
-
-
-def _lanes(find: Any) -> Any:
-    """A kernel from a function that finds one index per lane; a number is its own lane."""
-
-    def kernel(x: Array, dim: int, keepdim: bool, *params: Any) -> tuple[Array, Array]:
-        if not x.ndim:
-            return x.copy(), np.zeros((), INDICES_DTYPE)
-        if not x.size:
-            empty = np.zeros((*x.shape[:dim], 1, *x.shape[dim + 1 :]), INDICES_DTYPE)
-            return _pick(x, empty, dim, keepdim)
-        return _pick(x, find(x, dim, *params), dim, keepdim)
-
-    return kernel
-
-
-def _ranked(x: Array, rank: int, dim: int) -> Array:
+def _ranked(x: Array, dim: int, rank: int) -> Array:
     return np.take(np.argpartition(x, rank, axis=dim), [rank], axis=dim)
 
 
 def _lower_median(x: Array, dim: int) -> Array:
     """The middle of a sorted lane, the lower of two; the first NaN if there is one."""
-    middle = _ranked(x, (x.shape[dim] - 1) // 2, dim)
+    middle = _ranked(x, dim, (x.shape[dim] - 1) // 2)
     missing = x != x
     if not missing.any():
         return middle
@@ -239,17 +217,17 @@ def _nanmedian_of_all(x: Array) -> Array:
     return flat[0, _lower_nanmedian(flat, 1)[0, 0]]
 
 
-declare_of_all("median_of_all", "y = the lower median of x;  ∂y/∂x = 1 there", _median_of_all)
+declare_of_all("median", "y = the lower median of x;  ∂y/∂x = 1 there", _median_of_all)
 declare_of_all(
-    "nanmedian_of_all", "y = the lower median of x without NaN;  ∂y/∂x = 1 there", _nanmedian_of_all
+    "nanmedian", "y = the lower median of x without NaN;  ∂y/∂x = 1 there", _nanmedian_of_all
 )
 
 
 def _declare_median(name: str, formula: str, find: Any) -> None:
     op = declare_along(
-        name,
+        f"{name}(x; dim, keepdim)",
         formula,
-        _lanes(find),
+        find,
         subgradient="without dim tied elements share evenly; with dim the element at indices",
         samples=lambda make: [
             make.call(make.distinct(3, 4)),
@@ -283,9 +261,9 @@ _declare_median(
 )
 
 _mode_op = declare_along(
-    "mode",
+    "mode(x; dim, keepdim)",
     "values = the most common element along dim, the smallest of several",
-    _lanes(_most_common),
+    _most_common,
     subgradient="the last of the equal elements gets it all",
     samples=lambda make: [
         make.call(make.constant(np.array([[1.0, 2.0, 2.0, 1.0, 3.0], [4.0, 4.0, 0.0, 1.0, 4.0]]))),
@@ -307,10 +285,9 @@ def _mode_public(input: Any, dim: int = -1, keepdim: bool = False) -> Any:
 
 
 _kthvalue_op = declare_along(
-    "kthvalue",
+    "kthvalue(x; dim, keepdim, k)",
     "values = the k-th smallest x along dim, at indices;  ∂values/∂x = 1 at indices",
-    _lanes(lambda x, dim, k: _ranked(x, k - 1, dim)),
-    params=", k",
+    lambda x, dim, k: _ranked(x, dim, k - 1),
     subgradient="which of several tied elements is taken is not specified",
     samples=lambda make: [
         make.call(make.distinct(3, 4), 2),
@@ -331,7 +308,7 @@ def _kthvalue_public(input: Any, k: int, dim: int = -1, keepdim: bool = False) -
     if not 1 <= k <= size:
         raise fail(
             RuntimeError,
-            call=f"kthvalue(k={k}, dim={dim}) of a tensor of shape {input.shape}",
+            call=f"kthvalue(k={k}, dim={dim}) of {describe(input)}",
             cause=f"selected number k out of range for dimension {axis}",
             fix=f"k counts from 1: pass a k from 1 to {size}",
             where=caller(),

@@ -8,7 +8,7 @@ import numpy as np
 
 from whygrad import dtypes
 from whygrad.autograd.source import caller
-from whygrad.errors import fail
+from whygrad.errors import describe, fail
 from whygrad.ops.define import composite, table
 from whygrad.ops.geometry import normalize_dim
 from whygrad.ops.reduction import operand
@@ -42,14 +42,14 @@ def quantile(
     return found if levels.ndim else found.squeeze(0)
 
 
-def _at_ranks(ordered: Tensor, ranks: Tensor, interpolation: str) -> Tensor:
+def _at_ranks(ordered: Any, ranks: Any, interpolation: str) -> Tensor:
     """Values of sorted lanes at positions that may lie between two elements."""
 
-    def at(positions: Tensor) -> Tensor:
+    def at(positions: Any) -> Tensor:
         return table["index_select"].call(ordered, positions.to(dtypes.int64), ordered.ndim - 1)
 
     if interpolation in _ROUNDED:
-        found = at(table[_ROUNDED[interpolation]].call(ranks.detach()))
+        found = at(getattr(ranks.detach(), _ROUNDED[interpolation])())
     else:
         lower = ranks.detach().floor()
         weights = ranks - lower if interpolation == "linear" else 0.5
@@ -73,7 +73,7 @@ def _levels(input: Tensor, q: Any, interpolation: str) -> Tensor:
     if not input.numel():
         raise refuse(
             RuntimeError,
-            f"quantile() input tensor must be non-empty, but its shape is {input.shape}",
+            f"quantile() input tensor must be non-empty, not {describe(input)}",
             "skip empty batches",
         )
     if interpolation not in (*_ROUNDED, *_INTERPOLATED):
@@ -94,7 +94,7 @@ def _levels(input: Tensor, q: Any, interpolation: str) -> Tensor:
     if q.ndim > 1:
         raise refuse(
             RuntimeError,
-            f"quantile() q must be a scalar or 1D tensor, but its shape is {q.shape}",
+            f"quantile() q must be a scalar or 1D tensor, not {describe(q)}",
             "flatten it: q.reshape(-1)",
         )
     if q.dtype is not input.dtype:

@@ -10,7 +10,7 @@ import numpy as np
 from whygrad import dtypes, keys
 from whygrad.autograd.source import caller
 from whygrad.dispatch import as_operand
-from whygrad.errors import fail
+from whygrad.errors import describe, fail
 from whygrad.ops.define import composite, define
 from whygrad.ops.geometry import dims_or_all, normalize_dim
 from whygrad.tensor import Tensor
@@ -80,7 +80,7 @@ def require_float(name: str, input: Any, dtype: Any, cause: str) -> Tensor:
     if input._keys & _COUNTED:
         raise fail(
             RuntimeError,
-            call=f"{name}() of a tensor of dtype {input.dtype}",
+            call=f"{name}() of {describe(input)}",
             cause=cause,
             fix=f"convert first: x.to(whygrad.float32).{name}()",
             where=caller(),
@@ -153,7 +153,7 @@ define(
         make.call(make(2, 3, 4), (0, -1), keepdim=True),
         make.call(make()),
         make.call(make(2, 0, 3), -1),
-        make.call(make(2, 0), 1),
+        make.call(make.constant(make(2, 0)), 1),
         make.call(make(2, 3), dtype=dtypes.float64),
     ],
 )

@@ -14,7 +14,7 @@ import numpy as np
 from whygrad import dtypes, return_types
 from whygrad.autograd.source import caller
 from whygrad.errors import fail
-from whygrad.ops.chosen import INDICES_DTYPE, at_chosen, to_chosen
+from whygrad.ops.chosen import INDEX, chosen_jvp, chosen_vjp
 from whygrad.ops.define import composite, define, public_form
 from whygrad.ops.geometry import normalize_dim
 from whygrad.ops.reduction import operand, widened
@@ -138,7 +138,9 @@ define(
     forward=_scan(np.add.accumulate),
     vjp={
         "x": lambda xp, incoming, dim: (
-            xp.flip(xp.cumsum(xp.flip(incoming, (dim,)), dim), (dim,)) if incoming.ndim else incoming
+            xp.flip(xp.cumsum(xp.flip(incoming, (dim,)), dim), (dim,))
+            if incoming.ndim
+            else incoming
         )
     },
     linear=True,
@@ -157,8 +159,7 @@ define(
     forward=_scan(np.multiply.accumulate),
     vjp={
         "x": lambda xp, incoming, x, y, dim: (
-            xp.recurrence(xp.shift(x, dim, -1, 0.0), incoming, dim, True)
-            * xp.shift(y, dim, 1, 1.0)
+            xp.recurrence(xp.shift(x, dim, -1, 0.0), incoming, dim, True) * xp.shift(y, dim, 1, 1.0)
         )
     },
     jvp=lambda xp, tangents, x, y, dim: xp.recurrence(
@@ -178,7 +179,7 @@ define(
 def _declare_running(name: str, formula: str, accumulate: Any) -> None:
     def kernel(x: Array, dim: int) -> tuple[Array, Array]:
         if not x.ndim:
-            return x.copy(), np.zeros((), INDICES_DTYPE)
+            return x.copy(), np.zeros((), INDEX)
         values = accumulate(x, axis=dim)
         position = np.arange(x.shape[dim]).reshape((-1,) + (1,) * (x.ndim - 1 - dim))
         record = (x == values) | (x != x)  # NaN beats every number
@@ -188,14 +189,10 @@ def _declare_running(name: str, formula: str, accumulate: Any) -> None:
         f"{name}(x; dim)",
         formula,
         forward=kernel,
-        vjp={
-            "x": lambda xp, incoming, indices, x_shape, dim: to_chosen(
-                xp, incoming[0], indices, x_shape, dim
-            )
-        },
-        jvp=lambda xp, tangents, indices, dim: (at_chosen(xp, tangents[0], indices, dim), None),
+        vjp={"x": chosen_vjp},
+        jvp=chosen_jvp,
         outputs=("values", "indices"),
-        meta=lambda x, dim: [(x.shape, x.dtype), (x.shape, INDICES_DTYPE)],
+        meta=lambda x, dim: [(x.shape, x.dtype), (x.shape, INDEX)],
         subgradient="the latest of tied elements gets it all",
         samples=lambda make: [
             make.call(make.distinct(3, 4), 1),
@@ -247,9 +244,7 @@ define(
 )
 
 
-def diff(
-    input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None
-) -> Tensor:
+def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None) -> Tensor:
     """Differences of neighbours along ``dim``, taken ``n`` times."""
     from whygrad.ops.define import table
 
