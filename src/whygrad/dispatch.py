@@ -494,10 +494,13 @@ def _recording_any(op: Op, kernel: Callable[..., Any], plain: bool) -> Entry:
             outs = tuple(_output(each, args, is_view) for each in result)
         else:
             outs = (_output(result, args, is_view),)
-        if True in needs:
+        if outs and True in needs:
             plan = op.plan(needs, not plain or type(outs[0]._array) is not ndarray)
             node = _node(plan, inputs, outs, isinstance(result, tuple))
-            node.values = plan.save((*arrays, *(out._array for out in outs), *args[count:]))
+            made = [out._array for out in outs]
+            if op.returns_list:
+                made = [made]
+            node.values = plan.save((*arrays, *made, *args[count:]))
             node.guards = _guards(plan, tensors, outs)
             for slot, out in enumerate(outs):
                 if _carries_gradient(out):

@@ -176,7 +176,8 @@ class Walk:
             self._run_on_tensors(node, incoming)
             return
         if plan.joint is not None:
-            gradients = plan.joint(xp, incoming, *values)
+            pick = plan.rules[0][1]
+            gradients = plan.joint(xp, incoming, *(values if pick is None else pick(values)))
             if len(gradients) != plan.arity:
                 raise _wrong_count(node, len(gradients))
             for position, parent, slot in zip(plan.positions, node.parents, node.slots):
