@@ -1,4 +1,4 @@
-"""Sums, products, powers and their relatives.
+"""Sums, products and their relatives.
 
 ``add``, ``sub``, ``mul`` and ``div`` are the hottest ops there are: two operands, no parameters,
 a bare ufunc as kernel.  What PyTorch's functions offer beyond that (``alpha``, ``rounding_mode``)
@@ -7,8 +7,6 @@ is worked out before the primitive is called, so the operators never pay for it.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -23,7 +21,7 @@ from whygrad.tensor import Tensor
 __all__ = ["wrap_numbers"]
 
 Array = Any
-_NUMBERS: Any = (bool, int, float, complex)
+_NUMBERS = keys.SCALAR_BITS
 
 
 def _scaled(name: str, input: Any, other: Any, alpha: Any) -> Any:
@@ -160,118 +158,6 @@ elementwise(
 )
 
 
-def _cube(a: Array) -> Array:
-    result = np.square(a)
-    result *= a
-    return result
-
-
-# Exponents that need no logarithm.
-_SHORT_POWERS: dict[Any, Callable[[Array], Array]] = {
-    -2: lambda a: np.reciprocal(np.square(a)),
-    -1: np.reciprocal,
-    -0.5: lambda a: np.reciprocal(np.sqrt(a)),
-    0: np.ones_like,
-    0.5: np.sqrt,
-    1: np.array,
-    2: np.square,
-    3: _cube,
-}
-
-
-def _power(a: Array, b: Array) -> Array:
-    base_is_array = not isinstance(a, _NUMBERS)
-    if (a if base_is_array else b).dtype.kind in "iub":
-        return _integer_power(a, b)
-    if base_is_array and isinstance(b, _NUMBERS) and b in _SHORT_POWERS:
-        return _SHORT_POWERS[b](a)
-    return np.power(a, b)
-
-
-def _integer_power(a: Array, b: Array) -> Array:
-    call = describe_call("pow", ("input", "exponent"), (a, b))
-    if isinstance(b, _NUMBERS):
-        if b < 0:
-            raise fail(
-                RuntimeError,
-                call=call,
-                cause="Integers to negative integer powers are not allowed",
-                fix="convert to float first: input.float() ** exponent",
-                where=caller(),
-            )
-        return np.power(a, b)
-    if b.dtype.kind == "b":
-        raise fail(
-            RuntimeError,
-            call=call,
-            cause="\"pow\" not implemented for 'Bool'",
-            fix="convert one of them: input.int()",
-            where=caller(),
-        )
-    negative = b < 0
-    if not negative.any():
-        return np.power(a, b)
-    # 1/a rounded towards zero is 0, except for ±1
-    of_unit = np.where(a == 1, 1, np.where(a == -1, 1 - 2 * (b & 1), 0)).astype(b.dtype)
-    return np.where(negative, of_unit, np.power(a, np.where(negative, 0, b)))
-
-
-def _slope_of_base(xp: Any, incoming: Array, a: Array, b: Array) -> Array:
-    if not isinstance(b, _NUMBERS):
-        return xp.where(b == 0, 0.0, incoming * (b * xp.pow(a, b - 1)))
-    if b == 0:
-        return xp.zeros_like(incoming)
-    if b == 1:
-        return incoming
-    return incoming * (b * (a if b == 2 else xp.pow(a, b - 1)))
-
-
-def _slope_of_exponent(xp: Any, incoming: Array, a: Array, b: Array, y: Array) -> Array:
-    if isinstance(a, _NUMBERS):
-        if a == 0:
-            return xp.where(b >= 0, 0.0, incoming * (y * -math.inf))
-        return incoming * (y * (math.log(a) if a > 0 else math.nan))
-    slope = y * xp.log(a)
-    return incoming * xp.where(a == 0, xp.where(b >= 0, 0.0, slope), slope)
-
-
-elementwise(
-    "pow(a, b)",
-    "y = aᵇ;  ∂y/∂a = b·aᵇ⁻¹ (0 where b = 0),  ∂y/∂b = y·log a (0 where a = 0 and b ≥ 0)",
-    forward=_power,
-    vjp={"a": _slope_of_base, "b": _slope_of_exponent},
-    promote="same",
-    subgradient="0⁰ counts as constant in the base, 0ᵇ as constant in the exponent",
-    public=lambda input, exponent: (input, exponent),
-    samples=lambda make: [
-        *make.pairs(low=0.3),
-        *(make.call(make(2, 3, low=0.3), e) for e in (2, 3, 0.5, -1, 1, 0, -2, -0.5, 2.7, -3)),
-        make.call(make(2, 3), 3),
-        make.call(make(low=0.3), 2),
-        make.call(1.7, make(2, 3)),
-        make.call(2, make.ints(4)),
-        make.call(make.ints(4, low=-3), 3),
-        make.call(make.ints(4, low=-3), make.ints(4, low=-3)),
-        make.call(make.ints(3), 0.5),
-        make.call(make.bools(3), 2),
-    ],
-    inplace=True,
-)
-
-
-def square(input: Tensor) -> Tensor:
-    """The product of a tensor with itself."""
-    result: Tensor = table["pow"].call(input, 2)
-    return result
-
-
-composite(
-    square,
-    "y = x²;  ∂y/∂x = 2x",
-    kernel=np.square,
-    samples=lambda make: [make.call(make(3, 4)), make.call(make()), make.call(make.bools(3))],
-    inplace=True,
-)
 elementwise(
     "neg(x)",
     "y = −x;  ∂y/∂x = −1",
@@ -320,47 +206,12 @@ elementwise(
     subgradient="0 at x = 0",
     inplace=True,
 )
-elementwise(
-    "reciprocal(x)",
-    "y = 1/x;  ∂y/∂x = −y²",
-    forward=np.reciprocal,
-    vjp={"x": lambda xp, incoming, y: -incoming * (y * y)},
-    domain={"x": (0.4, 2.0)},
-    inplace=True,
-)
-elementwise(
-    "sqrt(x)",
-    "y = √x;  ∂y/∂x = 1/(2y)",
-    forward=np.sqrt,
-    vjp={"x": lambda xp, incoming, y: incoming / (2 * y)},
-    domain={"x": (0.2, 3.0)},
-    inplace=True,
-)
-elementwise(
-    "rsqrt(x)",
-    "y = 1/√x;  ∂y/∂x = −y³/2",
-    forward=lambda x: np.reciprocal(np.sqrt(x)),
-    vjp={"x": lambda xp, incoming, y: incoming * (-0.5 * (y * y * y))},
-    domain={"x": (0.3, 3.0)},
-    inplace=True,
-)
-elementwise(
-    "hypot(a, b)",
-    "y = √(a² + b²);  ∂y/∂a = a/y,  ∂y/∂b = b/y",
-    forward=np.hypot,
-    vjp={
-        "a": lambda xp, incoming, a, y: incoming * (a / y),
-        "b": lambda xp, incoming, b, y: incoming * (b / y),
-    },
-    samples=lambda make: make.pairs(low=0.3),
-    inplace=True,
-)
 
 
 def _lerp(x: Array, end: Array, weight: Array) -> Array:
     """Start from the nearer end, so that weight 1 gives ``end`` exactly."""
     step = end - x
-    if isinstance(weight, _NUMBERS):
+    if type(weight) in _NUMBERS:
         return x + weight * step if abs(weight) < 0.5 else end - step * (1 - weight)
     return np.where(np.abs(weight) < 0.5, x + weight * step, end - step * (1 - weight))
 

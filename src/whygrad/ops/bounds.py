@@ -100,9 +100,11 @@ def _clamp(x: Array, low: Array, high: Array) -> Array:
 
 
 def _slope_inside(xp: Any, incoming: Array, x: Array, low: Array, high: Array) -> Array:
-    if low is not None:
-        incoming = xp.where(x >= low, incoming, 0.0)
-    return incoming if high is None else xp.where(x <= high, incoming, 0.0)
+    if high is None:
+        return xp.where(x >= low, incoming, 0.0)
+    if low is None:
+        return xp.where(x <= high, incoming, 0.0)
+    return xp.where((x >= low) * (x <= high), incoming, 0.0)
 
 
 def _slope_of_low(xp: Any, incoming: Array, x: Array, low: Array, high: Array) -> Array:

@@ -86,7 +86,6 @@ elementwise(
         make.call(make.distinct(3, 4, gap=0.3)),
         make.call(make()),
         make.call(make(0, 3)),
-        make.call(make.ints(3)),
         make.call(make(3, 4), decimals=2),
         make.call(make(3, 4, low=-300.0, high=300.0), decimals=-2),
     ],
