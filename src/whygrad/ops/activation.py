@@ -13,9 +13,9 @@ import numpy as np
 
 from whygrad.autograd.source import caller
 from whygrad.errors import fail
-from whygrad.ops.branchless import choose
 from whygrad.ops.define import composite, elementwise
 from whygrad.ops.geometry import normalize_dim
+from whygrad.ops.masking import choose
 from whygrad.tensor import Tensor
 
 __all__ = ["NUMBERS", "ONLY_FLOATS", "glu", "tanhshrink"]
@@ -83,9 +83,7 @@ elementwise(
     "selu(x)",
     "y = λ·(x if x > 0 else α·(eˣ − 1)) with fixed λ, α;  ∂y/∂x = λ or λ·α·eˣ",
     forward=lambda x: _elu(x, _SELU_ALPHA, _SELU_SCALE),
-    vjp={
-        "x": lambda xp, incoming, x: incoming * _elu_slope(xp, x, _SELU_ALPHA, _SELU_SCALE, 1.0)
-    },
+    vjp={"x": lambda xp, incoming, x: incoming * _elu_slope(xp, x, _SELU_ALPHA, _SELU_SCALE, 1.0)},
     kinks={"x": (0.0,)},
     subgradient="λ·α at 0",
     refuses=ONLY_FLOATS,

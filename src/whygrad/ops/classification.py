@@ -118,9 +118,7 @@ define(
     method=False,
     torch="",
     samples=lambda make: [
-        make.call(
-            make.ints(3, high=4), make.constant(make(4)), (3, 4), np.float64, 2, "mean", 0.1
-        ),
+        make.call(make.ints(3, high=4), make.constant(make(4)), (3, 4), np.float64, 2, "mean", 0.1),
     ],
 )
 
@@ -181,9 +179,7 @@ def _cross_entropy_rule(
     reduction: str,
     label_smoothing: float,
 ) -> Array:
-    q = xp.class_weights(
-        target, weight, x.shape, x_dtype, ignore_index, reduction, label_smoothing
-    )
+    q = xp.class_weights(target, weight, x.shape, x_dtype, ignore_index, reduction, label_smoothing)
     dim = (class_dim(x.ndim),)
     slope = xp.softmax(x, dim) * xp.sum(q, dim, True) - q
     return slope * _per_class(xp, incoming, reduction, x.ndim)
@@ -200,16 +196,16 @@ def _cross_entropy_jvp(
     reduction: str,
     label_smoothing: float,
 ) -> Array:
-    q = xp.class_weights(
-        target, weight, x.shape, x_dtype, ignore_index, reduction, label_smoothing
-    )
+    q = xp.class_weights(target, weight, x.shape, x_dtype, ignore_index, reduction, label_smoothing)
     dim = (class_dim(x.ndim),)
     tangent = tangents[0]
     of_logs = tangent - xp.sum(xp.softmax(x, dim) * tangent, dim, True)
     return -xp.sum(q * of_logs, dim if reduction == "none" else tuple(range(x.ndim)), False)
 
 
-def _meta(x: Array, target: Array, weight: Array, ignore_index: int, reduction: str, *_: Any) -> Any:
+def _meta(
+    x: Array, target: Array, weight: Array, ignore_index: int, reduction: str, *_: Any
+) -> Any:
     return (target.shape if reduction == "none" else ()), x.dtype
 
 

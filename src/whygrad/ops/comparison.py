@@ -31,7 +31,7 @@ def _pairs(make: Any) -> list[Any]:
         make.call(make.ints(3, 4), make.ints(3, 4)),
         make.call(make.ints(3, 4) * 0.5, make.ints(4) * 0.5),
         make.call(make.ints(3, 1), make.ints(1, 4) * 0.5),
-        make.call(make.ints(), make.ints() * 1.0),
+        make.call(make.ints(), np.asarray(make.ints() * 1.0)),
         make.call(make.ints(0, 3), make.ints(1, 3)),
         make.call(make.bools(3, 4), make.ints(3, 4, high=2)),
         make.call(np.array([np.nan, np.inf, -np.inf, 0.0]), np.array([np.nan, np.inf, 0.0, -0.0])),
@@ -87,6 +87,7 @@ def _specials(make: Any) -> list[Any]:
 
 _NO_SIGN = {"complex": ("complex numbers have no sign", "ask about .real or .imag")}
 
+_kernel: Any
 for _name, _formula, _kernel in (
     ("isnan", "y = whether x is not a number", np.isnan),
     ("isinf", "y = whether x is +∞ or −∞", np.isinf),

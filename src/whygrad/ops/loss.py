@@ -28,10 +28,8 @@ _LOWEST_LOG = -100.0  # PyTorch's: keeps its value finite there
 def reduction_from(reduction: str, size_average: bool | None, reduce: bool | None) -> str:
     """Check ``reduction``; its two predecessors still decide where they are given."""
     if size_average is not None or reduce is not None:
-        if reduce is False:
-            reduction = "none"
-        else:
-            reduction = "sum" if size_average is False else "mean"
+        over_all = "sum" if size_average is False else "mean"
+        reduction = "none" if reduce is False else over_all
         warnings.warn(
             "size_average and reduce args will be deprecated, please use "
             f"reduction={reduction!r} instead.",

@@ -79,7 +79,7 @@ def _samples(make: Any) -> list[Any]:
         make.call(make(0, 3), 0),
         make.call(make(3, 0), 0),
         make.call(make(5), -1, dtype=dtypes.float64),
-        make.call(make.ints(2, 3), 1, dtype=dtypes.float32),
+        make.call(make.ints(2, 3), 1, dtype=dtypes.float64),
         make.call(make(2, 3, low=-1e4, high=1e4), 1),
     ]
 
