@@ -184,7 +184,11 @@ def test_keepdim_needs_dim() -> None:
 
 def test_unknown_norm() -> None:
     with pytest.raises(RuntimeError, match="Order foo not supported"):
-        whygrad.tensor([1.0]).norm("foo")
+        whygrad.tensor([[1.0]]).norm("foo")
+
+
+def test_nuclear_norm() -> None:
+    assert_same_gradient(lambda x: x.norm("nuc"), [[1.0, 2.0], [3.0, -1.0], [0.5, 0.0]])
 
 
 def test_dimension_out_of_range() -> None:

@@ -210,13 +210,8 @@ def _norm_args(
     if p is None or p == "fro":
         p = 2.0
     if isinstance(p, str):
-        raise fail(
-            RuntimeError,
-            call=f"norm(p={p!r})",
-            cause=f"Order {p} not supported",
-            fix="pass a number, float('inf') or 'fro'; whygrad.linalg.matrix_norm has the rest",
-            where=caller(),
-        )
+        planes = (-2, -1) if dim is None else dim
+        return table["linalg_matrix_norm"].public(input, p, planes, keepdim)
     dim = dims_or_all(dim, input.ndim, "norm")
     if (p < 0 or math.isinf(p)) and not count(input.shape, dim):
         raise fail(
