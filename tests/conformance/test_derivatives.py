@@ -31,7 +31,7 @@ def as_function(op: Op, call: Call) -> tuple[Callable[..., Any], list[Tensor]]:
                 return type(value)(swap(each) for each in value)
             return value
 
-        outputs = op.public(
+        outputs = call.on(op.public)(
             *swap(side.args), **{name: swap(value) for name, value in side.kwargs.items()}
         )
         return tuple(

@@ -264,7 +264,7 @@ def dot(input: Tensor, tensor: Tensor) -> Tensor:
 def vdot(input: Tensor, other: Tensor) -> Tensor:
     """The scalar product of two vectors, the first one conjugated."""
     if input.dtype.is_complex:
-        input = recorded.conj(input)
+        input = input.conj()
     return dot(input, other)
 
 
