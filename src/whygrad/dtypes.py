@@ -207,6 +207,8 @@ def _join(a: DType | None, b: DType) -> DType:
 def _rank(high: DType | None, low: DType | None) -> DType | None:
     if high is None or low is None:
         return high or low
+    if high.category == FLOAT and low.category == COMPLEX:
+        return complex128 if high is float64 else complex64  # as precise as the higher rank
     return promote_types(high, low) if low.category > high.category else high
 
 
@@ -248,7 +250,7 @@ class finfo:
         self.eps = float(info.eps)
         self.max = float(info.max)
         self.min = float(info.min)
-        self.resolution = float(str(info.resolution))
+        self.resolution = float(f"1e-{info.precision}")
         self.smallest_normal = self.tiny = float(info.smallest_normal)
         self.dtype = str(info.dtype)
 

@@ -185,7 +185,7 @@ class Interchange:
     def __reduce__(self: Any) -> Any:
         if self.device.type == "meta":
             return _load_meta, (tuple(self.shape), self.dtype.name, self.requires_grad)
-        return _load, (self._array, self.dtype.name, self.requires_grad)
+        return _load, (self._array, self.requires_grad)
 
 
 def _host_array(tensor: Any) -> Any:
@@ -240,12 +240,9 @@ def _exportable(tensor: Any) -> Any:
     return tensor._array
 
 
-def _load(payload: Any, dtype: str, requires_grad: bool) -> Tensor:
-    from whygrad import dtypes
+def _load(payload: Any, requires_grad: bool) -> Tensor:
     from whygrad.tensor import wrap
 
-    if dtype == "bfloat16":  # unpickling must know the dtype before the array is read
-        payload = payload.view(dtypes.bfloat16.numpy)
     return wrap(payload).requires_grad_(requires_grad)
 
 

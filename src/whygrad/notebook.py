@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from whygrad import device as devices
+from whygrad import devices
 from whygrad.printing import format_array, tensor_repr
 
 if TYPE_CHECKING:

@@ -10,13 +10,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from whygrad import device as devices
-from whygrad import dtypes
+from whygrad import devices, dtypes
 from whygrad.errors import fail
 
 if TYPE_CHECKING:
@@ -27,8 +25,7 @@ __all__ = ["get_printoptions", "printoptions", "set_printoptions", "tensor_repr"
 Format = Callable[[Any], str]
 
 
-@dataclass(frozen=True)
-class Options:
+class Options(NamedTuple):
     """What ``set_printoptions`` sets."""
 
     precision: int = 4
@@ -73,12 +70,12 @@ def set_printoptions(
         "linewidth": linewidth,
     }
     set_ones = {name: value for name, value in given.items() if value is not None}
-    _options = replace(chosen, **set_ones, sci_mode=sci_mode)  # type: ignore[arg-type]
+    _options = chosen._replace(**set_ones, sci_mode=sci_mode)  # type: ignore[arg-type]
 
 
 def get_printoptions() -> dict[str, Any]:
     """The current options, in the form ``set_printoptions`` takes."""
-    return asdict(_options)
+    return _options._asdict()
 
 
 @contextmanager

@@ -7,12 +7,12 @@ draws, so threads may share one without mixing up its state.
 
 from __future__ import annotations
 
-import secrets
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from whygrad import device as devices
+from whygrad import devices
 from whygrad.errors import fail
 from whygrad.tensor import Tensor, wrap
 
@@ -70,7 +70,7 @@ class Generator:
 
     def seed(self) -> int:
         """Start a stream nobody can predict; returns its seed."""
-        number = secrets.randbits(64)
+        number = int.from_bytes(os.urandom(8), "little")
         self.manual_seed(number)
         return number
 

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from whygrad import device as devices
-from whygrad import dtypes, keys
+from whygrad import devices, dtypes, keys
 from whygrad.autograd import leaves
 from whygrad.errors import fail
 from whygrad.interchange import Interchange
@@ -60,7 +59,7 @@ class Tensor(Interchange):
     if TYPE_CHECKING:  # installed from the op table by whygrad.ops
         __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _operator
         __truediv__ = __rtruediv__ = __pow__ = __rpow__ = __matmul__ = __neg__ = _operator
-        __lt__ = __le__ = __gt__ = __ge__ = _operator
+        __lt__ = __le__ = __gt__ = __ge__ = __getitem__ = _operator
 
     __array_priority__ = 1000
     __hash__ = object.__hash__
@@ -228,6 +227,28 @@ class Tensor(Interchange):
     def layout(self) -> devices.Layout:
         bit = self._keys & keys.LAYOUTS
         return next((each for each in devices.layouts if each.key == bit), devices.strided)
+
+    @property
+    def is_cpu(self) -> bool:
+        return self.device is devices.cpu
+
+    @property
+    def is_cuda(self) -> bool:
+        return False
+
+    @property
+    def is_meta(self) -> bool:
+        return self.device is devices.meta
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes per element."""
+        return self.dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements together."""
+        return self.numel() * self.dtype.itemsize
 
     # --- place in the graph -----------------------------------------------------------------
 

@@ -134,6 +134,7 @@ class _Retainer:
 
     def __call__(self, incoming: Any) -> None:
         from whygrad.autograd.engine import fresh
+        from whygrad.dispatch import quiet
         from whygrad.tensor import Tensor
 
         tensor = self._tensor()
@@ -141,7 +142,8 @@ class _Retainer:
         if tensor is None or arrived is None:
             return
         gradient = arrived if isinstance(arrived, Tensor) else fresh(arrived)
-        tensor._grad = gradient if tensor._grad is None else tensor._grad + gradient
+        with quiet.again():
+            tensor._grad = gradient if tensor._grad is None else tensor._grad + gradient
 
 
 def retain(tensor: Tensor) -> None:

@@ -6,8 +6,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from whygrad import device as devices
-from whygrad import dtypes
+from whygrad import devices, dtypes
 from whygrad.errors import describe, fail
 from whygrad.ops.define import composite, define
 from whygrad.ops.transfer import move

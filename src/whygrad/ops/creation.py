@@ -9,8 +9,7 @@ from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
-from whygrad import device as devices
-from whygrad import dtypes
+from whygrad import devices, dtypes
 from whygrad.autograd import modes
 from whygrad.errors import describe, fail
 from whygrad.ops.define import composite
@@ -26,6 +25,7 @@ __all__ = [
     "filled",
     "new_shape",
     "number_and_dtype",
+    "size_argument",
 ]
 
 Array = Any
@@ -121,7 +121,7 @@ def new_shape(name: str, size: Any) -> Shape:
     return shape
 
 
-def _sizes(name: str, size: tuple[Any, ...], options: Any) -> Shape:
+def size_argument(name: str, size: tuple[Any, ...], options: Any) -> Shape:
     """The positional sizes, or the keyword ``size=``, which is taken out of the options."""
     if size:
         return new_shape(name, size)
@@ -227,19 +227,19 @@ def from_dlpack(ext_tensor: Any) -> Tensor:
 
 def zeros(*size: Any, **options: Unpack[Options]) -> Tensor:
     """All zeros."""
-    shape = _sizes("zeros", size, options)
+    shape = size_argument("zeros", size, options)
     return build("zeros", shape, lambda dtype: np.zeros(shape, dtype), options)
 
 
 def ones(*size: Any, **options: Unpack[Options]) -> Tensor:
     """All ones."""
-    shape = _sizes("ones", size, options)
+    shape = size_argument("ones", size, options)
     return build("ones", shape, lambda dtype: np.ones(shape, dtype), options)
 
 
 def empty(*size: Any, **options: Unpack[Options]) -> Tensor:
     """Memory as it is found: fill it before reading."""
-    shape = _sizes("empty", size, options)
+    shape = size_argument("empty", size, options)
     return build("empty", shape, lambda dtype: np.empty(shape, dtype), options)
 
 

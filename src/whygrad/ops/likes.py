@@ -12,10 +12,16 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from whygrad import device as devices
-from whygrad import dtypes
+from whygrad import devices, dtypes
 from whygrad.errors import describe, fail
-from whygrad.ops.creation import Options, Shape, build, filled, new_shape, number_and_dtype
+from whygrad.ops.creation import (
+    Options,
+    build,
+    filled,
+    new_shape,
+    number_and_dtype,
+    size_argument,
+)
 from whygrad.ops.define import Op, composite, define, public_form
 from whygrad.ops.literals import array_from
 from whygrad.tensor import Tensor
@@ -28,7 +34,8 @@ Array = Any
 def _as_it_is(input: Tensor, options: Options) -> bool:
     """Whether the options ask for nothing but what ``input`` is already."""
     return (
-        not options.get("requires_grad")
+        options.keys() <= Options.__annotations__.keys()
+        and not options.get("requires_grad")
         and options.get("layout") in (None, input.layout)
         and (options.get("dtype") is None or dtypes.of(options["dtype"]) is input.dtype)
         and (options.get("device") is None or devices.of(options["device"]) == input.device)
@@ -135,7 +142,7 @@ _full = define(
 @public_form(_zeros)
 def new_zeros(input: Tensor, *size: Any, **options: Unpack[Options]) -> Tensor:
     """Zeros, with dtype and device of ``input``."""
-    shape = _size("new_zeros", size, options)
+    shape = size_argument("new_zeros", size, options)
     return _new(_zeros, input, (shape,), options, lambda dtype: np.zeros(shape, dtype))
 
 
@@ -159,10 +166,6 @@ def _new(
     return build(op.name, params[0], make, options, input.dtype, input.device)
 
 
-def _size(name: str, size: tuple[Any, ...], options: Any) -> Shape:
-    return new_shape(name, size or (options.pop("size"),))
-
-
 def full_like(input: Tensor, fill_value: Any, **options: Unpack[Options]) -> Tensor:
     """``fill_value`` everywhere, shaped like ``input`` and of its dtype."""
     require_tensor("full_like", input)
@@ -184,12 +187,12 @@ def empty_like(input: Tensor, **options: Unpack[Options]) -> Tensor:
 
 def new_ones(input: Tensor, *size: Any, **options: Unpack[Options]) -> Tensor:
     """Ones, with dtype and device of ``input``."""
-    return new_full(input, _size("new_ones", size, options), 1, **options)
+    return new_full(input, size_argument("new_ones", size, options), 1, **options)
 
 
 def new_empty(input: Tensor, *size: Any, **options: Unpack[Options]) -> Tensor:
     """Memory as it is found, with dtype and device of ``input``."""
-    shape = _size("new_empty", size, options)
+    shape = size_argument("new_empty", size, options)
     return build(
         "new_empty", shape, lambda dtype: np.empty(shape, dtype), options, input.dtype, input.device
     )

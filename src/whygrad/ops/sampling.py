@@ -11,9 +11,9 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from whygrad import dtypes
+from whygrad import devices, dtypes
 from whygrad.errors import describe, fail
-from whygrad.ops.creation import Options, Shape, build, new_shape
+from whygrad.ops.creation import Options, Shape, build, new_shape, size_argument
 from whygrad.ops.define import composite
 from whygrad.ops.likes import require_tensor
 from whygrad.random import Generator, default_generator
@@ -74,27 +74,22 @@ def _continuous(
     like: Tensor | None = None,
 ) -> Tensor:
     generator = options.pop("generator", None)
-    dtype = None if like is None else like.dtype
-    wanted = options.get("dtype")
-    _check_inexact(name, dtypes.of(wanted) if wanted is not None else dtype or dtypes.float32)
-    place = {} if like is None else {"device": like.device}
+    dtype = dtypes.get_default_dtype() if like is None else like.dtype
+    device = devices.cpu if like is None else like.device
+    _check_inexact(name, dtypes.of(options.get("dtype") or dtype))
     return build(
-        name, shape, lambda chosen: draw(_rng(generator), shape, chosen), options, dtype, **place
+        name, shape, lambda chosen: draw(_rng(generator), shape, chosen), options, dtype, device
     )
-
-
-def _size(name: str, size: tuple[Any, ...], options: Any) -> Shape:
-    return new_shape(name, size or (options.pop("size"),))
 
 
 def rand(*size: Any, **options: Unpack[RandomOptions]) -> Tensor:
     """Uniform in [0, 1)."""
-    return _continuous("rand", _draw_uniform, _size("rand", size, options), options)
+    return _continuous("rand", _draw_uniform, size_argument("rand", size, options), options)
 
 
 def randn(*size: Any, **options: Unpack[RandomOptions]) -> Tensor:
     """Normal with mean 0 and variance 1."""
-    return _continuous("randn", _draw_normal, _size("randn", size, options), options)
+    return _continuous("randn", _draw_normal, size_argument("randn", size, options), options)
 
 
 def rand_like(input: Tensor, **options: Unpack[RandomOptions]) -> Tensor:
@@ -215,9 +210,8 @@ def normal(mean: Any, std: Any = 1.0, size: Any = None, **options: Any) -> Tenso
         )
     _check_std(std)
     if not both:
-        drawn = randn(size, **options)
-        with_requires_grad = drawn.requires_grad
-        return (drawn.detach() * std + mean).requires_grad_(with_requires_grad)
+        requires_grad = options.pop("requires_grad", False)
+        return (randn(size, **options) * std + mean).requires_grad_(requires_grad)
     for each in both:
         _check_inexact("normal", each.dtype)
     generator = options.pop("generator", None)
