@@ -47,6 +47,7 @@ def assert_same_gradients(function: Any, *values: Any) -> None:
         lambda t: 3 - t.tensor([5], dtype=t.uint8),
         lambda t: t.tensor([7], dtype=t.int32) * 2**40,
         lambda t: t.tensor([200], dtype=t.uint8) // -1,
+        lambda t: t.tensor([1], dtype=t.uint8).add_(-1),
         lambda t: t.tensor([5, -7]) // 2,
         lambda t: t.tensor([5, -7]) % 3,
         lambda t: t.fmod(t.tensor([5, -7]), 3),
@@ -220,6 +221,9 @@ COMPLEX = "whygrad.tensor([1 + 2j])"
         (f"whygrad.clamp({INTS})", "At least one of 'min' or 'max' must not be None"),
         (f"whygrad.maximum({COMPLEX}, {COMPLEX})", "complex numbers have no order"),
         (f"whygrad.clamp({COMPLEX}, 1)", "complex numbers have no order"),
+        (f"{INTS}.div_(2)", "result type float32 can't be cast to the desired output type int64"),
+        (f"{INTS}.sub_(True)", "with a bool tensor is not supported"),
+        ("whygrad.tensor([1.0]).add_(whygrad.tensor([1.0, 2.0]))", "doesn't match the broadcast"),
         (f"whygrad.polygamma(-1, {INTS})", "does not support negative n"),
     ],
 )

@@ -202,14 +202,15 @@ def _plain_operands(self: Tensor, args: tuple[Any, ...]) -> bool:
         return False
     if not bits & keys.CPU or bits & keys.LAYOUTS:
         return False
-    category = self.dtype.category
+    if self.dtype.category != dtypes.FLOAT:  # integers convert, wrap around and refuse
+        return False
     for arg in args:
         if isinstance(arg, Tensor):
             if arg._keys & ~keys.AUTOGRAD != bits or (modes.state.grad and arg._node is not None):
                 return False
-            if arg.ndim > self.ndim or np.shares_memory(arg._array, self._array):
+            if (arg.ndim and arg.shape != self.shape) or np.shares_memory(arg._array, self._array):
                 return False
-        elif dtypes.CATEGORY_OF_PYTHON.get(type(arg), dtypes.COMPLEX + 1) > category:
+        elif dtypes.CATEGORY_OF_PYTHON.get(type(arg), dtypes.COMPLEX) > dtypes.FLOAT:
             return False
     return True
 
