@@ -32,6 +32,7 @@ from whygrad.dtypes import (
     result_type,
     set_default_dtype,
 )
+from whygrad.memory import Size, contiguous_format, preserve_format
 from whygrad.ops import functions as _functions
 from whygrad.ops.conversion import is_tensor
 from whygrad.printing import get_printoptions, printoptions, set_printoptions
@@ -50,10 +51,12 @@ from whygrad.tensor import Tensor
 _dtypes: dict[str, DType] = {dtype.name: dtype for dtype in dtypes.ALL} | dtypes.ALIASES
 _lazy = ("linalg", "nn", "sparse")  # modules that load on first use
 _by_hand = [
-    "DType", "Generator", "Tensor", "autograd", "can_cast", "default_generator", "device",
+    "DType", "Generator", "Size", "Tensor", "autograd", "can_cast", "contiguous_format",
+    "default_generator", "device",
     "dispatch", "enable_grad", "finfo", "fork_rng", "get_default_dtype", "get_printoptions",
     "get_rng_state", "iinfo", "inference_mode", "initial_seed", "is_grad_enabled",
-    "is_inference_mode_enabled", "is_tensor", "layout", "manual_seed", "no_grad", "printoptions",
+    "is_inference_mode_enabled", "is_tensor", "layout", "manual_seed", "no_grad",
+    "preserve_format", "printoptions",
     "promote_types", "result_type", "seed", "set_default_dtype", "set_grad_enabled",
     "set_printoptions", "set_rng_state", "sparse_coo", "sparse_csr", "strided",
 ]  # fmt: skip

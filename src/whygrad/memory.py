@@ -121,7 +121,7 @@ def strided(array: Any, shape: Shape, strides: Shape, offset: int = 0) -> Any:
         array = np.asarray(array)  # rules may meet the scalars that NumPy makes of 0-d results
     if array.flags.forc:
         try:
-            return type(array)(shape, array.dtype, array, offset, strides)  # type: ignore[arg-type]
+            return type(array)(shape, array.dtype, array, offset, strides)
         except (TypeError, ValueError):
             pass  # leaves the array's own extent, or NumPy sees no buffer behind it
     interface = dict(array.__array_interface__)

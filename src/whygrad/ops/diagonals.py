@@ -1,8 +1,8 @@
-"""Diagonals as matrices, and triangles of matrices."""
+"""Matrices made from diagonals and blocks, and triangles of matrices."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,11 +11,14 @@ from whygrad import dtypes
 from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.define import composite, define, table
+from whygrad.ops.joining import atleast_2d, cannot_join, require_tensors
 from whygrad.ops.parts import diagonal_backward, distinct_dims
-from whygrad.ops.views import clone, flatten
+from whygrad.ops.reshaping import flatten
+from whygrad.ops.views import clone
 from whygrad.tensor import Tensor, wrap
 
 Array = Any
+Shape = tuple[int, ...]
 
 
 def _kept(x: Array, mask: Array) -> Array:
@@ -25,12 +28,14 @@ def _kept(x: Array, mask: Array) -> Array:
     return kept
 
 
-def _tril(x: Array, diagonal: int) -> Array:
-    return _kept(x, np.tri(*x.shape[-2:], k=diagonal, dtype=bool))
+def _lower(rows: int, columns: int, diagonal: int) -> Array:
+    """True on and below a diagonal."""
+    return np.tri(rows, columns, diagonal, bool)
 
 
-def _triu(x: Array, diagonal: int) -> Array:
-    return _kept(x, ~np.tri(*x.shape[-2:], k=diagonal - 1, dtype=bool))
+def _upper(rows: int, columns: int, diagonal: int) -> Array:
+    """True on and above a diagonal."""
+    return ~np.tri(rows, columns, diagonal - 1, bool)
 
 
 def _triangle_args(name: str) -> Callable[..., Any]:
@@ -61,7 +66,7 @@ def _triangle_samples(make: Any) -> list[Any]:
 define(
     "tril(x; diagonal)",
     "y = x on and below a diagonal, else 0;  ∂x = incoming there, else 0",
-    forward=_tril,
+    forward=lambda x, diagonal: _kept(x, _lower(x.shape[-2], x.shape[-1], diagonal)),
     vjp={"x": lambda xp, incoming, diagonal: xp.tril(incoming, diagonal)},
     linear=True,
     meta=lambda x, diagonal: (x.shape, x.dtype),
@@ -72,7 +77,7 @@ define(
 define(
     "triu(x; diagonal)",
     "y = x on and above a diagonal, else 0;  ∂x = incoming there, else 0",
-    forward=_triu,
+    forward=lambda x, diagonal: _kept(x, _upper(x.shape[-2], x.shape[-1], diagonal)),
     vjp={"x": lambda xp, incoming, diagonal: xp.triu(incoming, diagonal)},
     linear=True,
     meta=lambda x, diagonal: (x.shape, x.dtype),
@@ -139,24 +144,72 @@ composite(
 )
 
 
+def _block_diag(tensors: Sequence[Array]) -> Array:
+    whole = np.zeros(_block_shape(tensors), tensors[0].dtype)
+    for each, block in zip(tensors, _blocks([each.shape for each in tensors])):
+        whole[block] = each
+    return whole
+
+
+def _block_shape(tensors: Sequence[Array]) -> Shape:
+    return sum(each.shape[0] for each in tensors), sum(each.shape[1] for each in tensors)
+
+
+def _blocks(shapes: Sequence[Shape]) -> list[tuple[slice, slice]]:
+    """Where each block lies: below and to the right of the one before."""
+    found = []
+    row = column = 0
+    for height, width in shapes:
+        found.append((slice(row, row + height), slice(column, column + width)))
+        row, column = row + height, column + width
+    return found
+
+
+def _block_diag_args(*tensors: Any) -> Any:
+    """A matrix with the given matrices along its diagonal and zeros elsewhere."""
+    listed = require_tensors(tensors, "block_diag")
+    for position, each in enumerate(listed):
+        if each.ndim > 2:
+            raise cannot_join(
+                listed, "block_diag: Input tensors must have 2 or fewer dimensions. Input "
+                f"{position} has {each.ndim} dimensions",
+                "pass the matrices of a batch one by one", "block_diag",
+            )  # fmt: skip
+    return ([atleast_2d(each) for each in listed],)
+
+
+define(
+    "block_diag(*tensors)",
+    "y = x₁, x₂, … as blocks on the diagonal, else 0;  ∂xᵢ = its block of incoming",
+    forward=_block_diag,
+    vjp=lambda xp, incoming, tensors_shape: [
+        xp.slice(incoming, block) for block in _blocks(tensors_shape)
+    ],
+    linear=True,
+    promote="same",
+    meta=lambda tensors: (_block_shape(tensors), tensors[0].dtype),
+    public=_block_diag_args,
+    method=False,
+    samples=lambda make: [
+        make.call(make(2, 2), make(3), make()),
+        make.call(make(1, 3), make.ints(2, 0)),
+    ],
+)
+
+
 def tril_indices(row: int, col: int, offset: int = 0, *, dtype: Any = dtypes.int64) -> Tensor:
     """Row and column numbers of the lower triangle of a matrix, one column per element."""
-    return _indices("tril_indices", row, col, np.tri, offset, dtype)
+    return _positions("tril_indices", _lower, row, col, offset, dtype)
 
 
 def triu_indices(row: int, col: int, offset: int = 0, *, dtype: Any = dtypes.int64) -> Tensor:
     """Row and column numbers of the upper triangle of a matrix, one column per element."""
-    return _indices(
-        "triu_indices",
-        row,
-        col,
-        lambda *size, k, dtype: ~np.tri(*size, k - 1, dtype),
-        offset,
-        dtype,
-    )
+    return _positions("triu_indices", _upper, row, col, offset, dtype)
 
 
-def _indices(name: str, row: int, col: int, mask: Any, offset: int, dtype: Any) -> Tensor:
+def _positions(
+    name: str, mask: Callable[..., Array], row: int, col: int, offset: int, dtype: Any
+) -> Tensor:
     for label, size in (("row", row), ("col", col)):
         if size < 0:
             raise fail(
@@ -166,8 +219,7 @@ def _indices(name: str, row: int, col: int, mask: Any, offset: int, dtype: Any) 
                 fix="give the sizes of a matrix",
                 where=caller(),
             )
-    found = np.nonzero(mask(row, col, k=offset, dtype=bool))
-    return wrap(np.stack(found).astype(dtypes.of(dtype).numpy))
+    return wrap(np.stack(np.nonzero(mask(row, col, offset))).astype(dtypes.of(dtype).numpy))
 
 
 for _indices_of in (tril_indices, triu_indices):

@@ -20,7 +20,7 @@ Shape = tuple[int, ...]
 _LEGACY_EMPTY = (0,)  # fits anywhere, as in PyTorch, whatever the rank of the others
 
 
-def _require_tensors(tensors: Any, call: str, kind: type[Exception] = RuntimeError) -> list[Tensor]:
+def require_tensors(tensors: Any, call: str, kind: type[Exception] = RuntimeError) -> list[Tensor]:
     listed = list(tensors)
     if not listed:
         raise fail(
@@ -73,17 +73,17 @@ def _cat_rule(
 
 def _cat_args(tensors: Any, dim: int = 0) -> Any:
     """Join tensors along an existing dimension."""
-    listed = _require_tensors(tensors, "cat", ValueError)
+    listed = require_tensors(tensors, "cat", ValueError)
     shapes = [each._array.shape for each in listed]
     reference = next((shape for shape in shapes if shape != _LEGACY_EMPTY), shapes[0])
     for position, shape in enumerate(shapes):
         if not shape:
-            raise _cannot_join(
+            raise cannot_join(
                 listed, f"zero-dimensional tensor (at position {position}) cannot be concatenated",
                 "use stack(), or unsqueeze(0) first",
             )  # fmt: skip
         if len(shape) != len(reference) and shape != _LEGACY_EMPTY:
-            raise _cannot_join(
+            raise cannot_join(
                 listed, "Tensors must have same number of dimensions: got "
                 f"{len(reference)} and {len(shape)}", "add dimensions with unsqueeze()",
             )  # fmt: skip
@@ -91,7 +91,7 @@ def _cat_args(tensors: Any, dim: int = 0) -> Any:
     for position, shape in enumerate(shapes):
         for axis, (mine, wanted) in enumerate(zip(shape, reference)):
             if mine != wanted and axis != dim and shape != _LEGACY_EMPTY:
-                raise _cannot_join(
+                raise cannot_join(
                     listed, f"Sizes of tensors must match except in dimension {dim}. Expected size "
                     f"{wanted} but got size {mine} for tensor number {position} in the list",
                     "cut or pad the tensors to equal sizes",
@@ -99,7 +99,7 @@ def _cat_args(tensors: Any, dim: int = 0) -> Any:
     return listed, dim
 
 
-def _cannot_join(tensors: list[Tensor], cause: str, fix: str, call: str = "cat") -> RuntimeError:
+def cannot_join(tensors: list[Tensor], cause: str, fix: str, call: str = "cat") -> RuntimeError:
     return fail(
         RuntimeError, call=f"{call}({describe(tensors)})", cause=cause, fix=fix, where=caller()
     )
@@ -150,11 +150,11 @@ def _stack(tensors: Sequence[Array], dim: int) -> Array:
 
 def _stack_args(tensors: Any, dim: int = 0) -> Any:
     """Join tensors of one shape along a new dimension."""
-    listed = _require_tensors(tensors, "stack")
+    listed = require_tensors(tensors, "stack")
     first = listed[0]._array.shape
     for position, each in enumerate(listed):
         if each._array.shape != first:
-            raise _cannot_join(
+            raise cannot_join(
                 listed, f"stack expects each tensor to be equal size, but got {list(first)} at "
                 f"entry 0 and {list(each.shape)} at entry {position}",
                 "use cat() for tensors that differ along one dimension", "stack",
@@ -218,84 +218,31 @@ def _each(tensors: tuple[Any, ...], change: Any) -> Any:
 
 def hstack(tensors: Any) -> Tensor:
     """Join side by side: along dimension 1, or 0 for vectors."""
-    grown = [atleast_1d(each) for each in _require_tensors(tensors, "hstack")]
+    grown = [atleast_1d(each) for each in require_tensors(tensors, "hstack")]
     return cat(grown, 0 if grown[0].ndim == 1 else 1)
 
 
 def vstack(tensors: Any) -> Tensor:
     """Join one below the other, vectors as rows."""
-    return cat([atleast_2d(each) for each in _require_tensors(tensors, "vstack")], 0)
+    return cat([atleast_2d(each) for each in require_tensors(tensors, "vstack")], 0)
 
 
 def dstack(tensors: Any) -> Tensor:
     """Join along the third dimension."""
-    return cat([atleast_3d(each) for each in _require_tensors(tensors, "dstack")], 2)
+    return cat([atleast_3d(each) for each in require_tensors(tensors, "dstack")], 2)
 
 
 def column_stack(tensors: Any) -> Tensor:
     """Join side by side, vectors as columns."""
-    listed = _require_tensors(tensors, "column_stack")
+    listed = require_tensors(tensors, "column_stack")
     return hstack([reshape(each, (each.numel(), 1)) if each.ndim <= 1 else each for each in listed])
-
-
-def _block_diag(tensors: Sequence[Array]) -> Array:
-    whole = np.zeros(_block_shape(tensors), tensors[0].dtype)
-    for each, block in zip(tensors, _blocks([each.shape for each in tensors])):
-        whole[block] = each
-    return whole
-
-
-def _block_shape(tensors: Sequence[Array]) -> Shape:
-    return sum(each.shape[0] for each in tensors), sum(each.shape[1] for each in tensors)
-
-
-def _blocks(shapes: Sequence[Shape]) -> list[tuple[slice, slice]]:
-    """Where each block lies: below and to the right of the one before."""
-    found = []
-    row = column = 0
-    for height, width in shapes:
-        found.append((slice(row, row + height), slice(column, column + width)))
-        row, column = row + height, column + width
-    return found
-
-
-def _block_diag_args(*tensors: Any) -> Any:
-    """A matrix with the given matrices along its diagonal and zeros elsewhere."""
-    listed = _require_tensors(tensors, "block_diag")
-    for position, each in enumerate(listed):
-        if each.ndim > 2:
-            raise _cannot_join(
-                listed, "block_diag: Input tensors must have 2 or fewer dimensions. Input "
-                f"{position} has {each.ndim} dimensions",
-                "pass the matrices of a batch one by one", "block_diag",
-            )  # fmt: skip
-    return ([atleast_2d(each) for each in listed],)
-
-
-define(
-    "block_diag(*tensors)",
-    "y = x₁, x₂, … as blocks on the diagonal, else 0;  ∂xᵢ = its block of incoming",
-    forward=_block_diag,
-    vjp=lambda xp, incoming, tensors_shape: [
-        xp.slice(incoming, block) for block in _blocks(tensors_shape)
-    ],
-    linear=True,
-    promote="same",
-    meta=lambda tensors: (_block_shape(tensors), tensors[0].dtype),
-    public=_block_diag_args,
-    method=False,
-    samples=lambda make: [
-        make.call(make(2, 2), make(3), make()),
-        make.call(make(1, 3), make.ints(2, 0)),
-    ],
-)
 
 
 def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
     """The coordinates of a grid: each vector expanded along the dimensions of the others."""
     if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
         tensors = tuple(tensors[0])
-    listed = _require_tensors(tensors, "meshgrid")
+    listed = require_tensors(tensors, "meshgrid")
     problem = None
     if indexing not in ("ij", "xy"):
         problem = f'meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}'
@@ -304,7 +251,7 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
     elif len({each.dtype for each in listed}) > 1:
         problem = "meshgrid expects all tensors to have the same dtype"
     if problem:
-        raise _cannot_join(
+        raise cannot_join(
             listed, problem, "pass vectors of one dtype, and indexing 'ij' or 'xy'", "meshgrid"
         )
     swap = indexing == "xy" and len(listed) > 1
@@ -316,7 +263,7 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
         for place, each in enumerate(listed)
     ]
     if swap:
-        grids = [grid.transpose(0, 1) for grid in (grids[1], grids[0], *grids[2:])]
+        grids[:2] = grids[1::-1]
     return tuple(grids)
 
 

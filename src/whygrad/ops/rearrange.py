@@ -13,7 +13,8 @@ from whygrad.memory import is_dense
 from whygrad.ops.axes import transpose
 from whygrad.ops.define import composite, define, table
 from whygrad.ops.geometry import normalize_dim, normalize_dims, shape_from
-from whygrad.ops.views import clone, expand, flatten, unsqueeze
+from whygrad.ops.reshaping import flatten
+from whygrad.ops.views import clone, expand, unsqueeze
 from whygrad.tensor import Tensor, wrap
 
 Array = Any
@@ -102,14 +103,14 @@ def repeat_interleave(
 ) -> Tensor:
     """Each element (or each position of ``dim``) several times in a row."""
     if repeats is None:
-        return wrap(_repeated_positions(input, input._array, input.numel()))
+        return wrap(_repeated_positions(input, input, input.numel()))
     if dim is None:
         input, dim = flatten(input), 0
     dim = normalize_dim(dim, input.ndim, "repeat_interleave")
     if isinstance(repeats, Tensor) and repeats.numel() == 1:
         repeats = repeats.item()
     if isinstance(repeats, Tensor):
-        positions = _repeated_positions(input, repeats._array, input.shape[dim])
+        positions = _repeated_positions(input, repeats, input.shape[dim])
         _check_output_size(input, output_size, positions.size)
         return table["index_select"].public(input, dim, wrap(positions))
     count = operator.index(repeats)
@@ -131,7 +132,13 @@ def _check_output_size(input: Tensor, expected: int | None, actual: int) -> None
         )  # fmt: skip
 
 
-def _repeated_positions(input: Tensor, repeats: Array, length: int) -> Array:
+def _repeated_positions(input: Tensor, counts: Tensor, length: int) -> Array:
+    if counts.device.type == "meta":
+        raise _refuse(
+            "repeat_interleave", input, "the shape of the result depends on the data of repeats",
+            "keep repeats on cpu, or repeat by one number",
+        )  # fmt: skip
+    repeats = counts._array
     if repeats.shape != (length,):
         raise _refuse(
             "repeat_interleave", input, "repeats must have the same size as input along dim, but "

@@ -20,10 +20,8 @@ Array = Any
 Shape = tuple[int, ...]
 
 
-def _filled(xp: Any, incoming: Any, shapes: list[Shape]) -> list[Array]:
+def _filled(xp: Any, incoming: list[Any], shapes: list[Shape]) -> list[Array]:
     """The incoming gradients with zeros for the outputs that got none."""
-    if not isinstance(incoming, list):
-        return [incoming]
     present = next(each for each in incoming if each is not None)
     return [
         xp.new_zeros(present, shape) if each is None else each
@@ -39,7 +37,9 @@ def _split(x: Array, split_sizes: Shape, dim: int) -> tuple[Array, ...]:
     return tuple(pieces)
 
 
-def _split_rule(xp: Any, incoming: Any, x_shape: Shape, split_sizes: Shape, dim: int) -> Array:
+def _split_rule(
+    xp: Any, incoming: list[Any], x_shape: Shape, split_sizes: Shape, dim: int
+) -> Array:
     shapes = [(*x_shape[:dim], size, *x_shape[dim + 1 :]) for size in split_sizes]
     return xp.cat(_filled(xp, incoming, shapes), dim)
 
