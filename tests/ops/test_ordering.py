@@ -151,3 +151,11 @@ def test_logcumsumexp_does_not_overflow() -> None:
 
     for mine, theirs in zip(run(whygrad), run(torch), strict=True):
         np.testing.assert_allclose(mine, theirs, 1e-12, 1e-12)
+
+
+def test_running_totals_in_place() -> None:
+    x = whygrad.tensor([1.0, 2.0, 3.0])
+    assert x.cumsum_(0) is x
+    assert x.tolist() == [1.0, 3.0, 6.0]
+    x.cumprod_(0)
+    assert x.tolist() == [1.0, 3.0, 18.0]

@@ -146,6 +146,7 @@ define(
     linear=True,
     meta=_same_meta,
     public=_scan_args("cumsum"),
+    inplace=True,
     samples=lambda make: [
         *_samples(make),
         make.call(make(2, 3), 0, dtype=dtypes.float64),
@@ -167,6 +168,7 @@ define(
     ),
     meta=_same_meta,
     public=_scan_args("cumprod"),
+    inplace=True,
     samples=lambda make: [
         *_samples(make),
         make.call(np.array([2.0, 0.0, 3.0, 0.5]), 0),
