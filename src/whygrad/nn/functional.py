@@ -9,6 +9,7 @@ __all__ = [
     "binary_cross_entropy_with_logits",
     "celu",
     "cross_entropy",
+    "dropout",
     "elu",
     "gelu",
     "glu",
@@ -44,6 +45,7 @@ binary_cross_entropy = functions["binary_cross_entropy"]
 binary_cross_entropy_with_logits = functions["binary_cross_entropy_with_logits"]
 celu = functions["celu"]
 cross_entropy = functions["cross_entropy"]
+dropout = functions["dropout"]
 elu = functions["elu"]
 gelu = functions["gelu"]
 glu = functions["glu"]

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from whygrad import dtypes
 from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.activation import ONLY_FLOATS
 from whygrad.ops.define import define
+from whygrad.ops.labels import Labels, checked_target, class_dim
 from whygrad.ops.loss import reduced, reduction_from
 from whygrad.ops.softmax import log_softmax_kernel
 from whygrad.tensor import Tensor
@@ -25,61 +25,11 @@ Array = Any
 Shape = tuple[int, ...]
 
 
-def class_dim(ndim: int) -> int:
-    """Classes are dimension 1 of a batch, dimension 0 of a single example."""
-    return min(ndim - 1, 1)
-
-
-class _Labels:
-    """The targets of one call, ready to index with."""
-
-    def __init__(self, target: Array, weight: Array | None, shape: Shape, ignore_index: int):
-        self.dim = class_dim(len(shape))
-        self.classes = shape[self.dim]
-        self.counted = target != ignore_index
-        self.all_counted = bool(self.counted.all())
-        index = target if self.all_counted else np.where(self.counted, target, 0)
-        _check_bounds(index, self.classes)
-        self.weights = None if weight is None else weight[index]
-        grid = [
-            np.arange(size).reshape(size, *(1,) * (index.ndim - axis - 1))
-            for axis, size in enumerate(index.shape)
-        ]
-        self.places = (*grid[: self.dim], index, *grid[self.dim :])
-
-    def masked(self, values: Array) -> Array:
-        """0 for the targets that are to be ignored."""
-        return values if self.all_counted else np.where(self.counted, values, values.dtype.type(0))
-
-    def total_weight(self, dtype: Any) -> Any:
-        """What a mean divides by."""
-        if self.weights is not None:
-            return self.masked(self.weights).sum()
-        return np.asarray(np.count_nonzero(self.counted), dtype)
-
-    def picked(self, x: Array) -> Array:
-        """Per target, the element of its class, times the weight of the class."""
-        picked = x[self.places]
-        return self.masked(picked if self.weights is None else picked * self.weights)
-
-
-def _check_bounds(index: Array, classes: int) -> None:
-    outside = (index < 0) | (index >= classes)
-    if outside.any():
-        raise fail(
-            IndexError,
-            call=f"a loss over {classes} classes",
-            cause=f"Target {index[outside].flat[0]} is out of bounds.",
-            fix=f"targets are class indices from 0 to {classes - 1}, or ignore_index",
-            where=caller(),
-        )
-
-
 def _along_classes(weight: Array, ndim: int) -> Array:
     return weight.reshape(weight.shape[0], *(1,) * (ndim - class_dim(ndim) - 1))
 
 
-def _reduce(losses: Array, labels: _Labels, reduction: str) -> Array:
+def _reduce(losses: Array, labels: Labels, reduction: str) -> Array:
     if reduction == "none":
         return losses
     total = losses.sum()
@@ -95,7 +45,7 @@ def _class_weights(
     reduction: str,
     label_smoothing: float,
 ) -> Array:
-    labels = _Labels(target, weight, shape, ignore_index)
+    labels = Labels(target, weight, shape, ignore_index)
     smoothed = label_smoothing / max(labels.classes, 1)
     out = np.full(shape, smoothed, dtype)
     out[labels.places] = 1.0 - label_smoothing + smoothed
@@ -126,7 +76,7 @@ define(
 def _nll_loss(
     x: Array, target: Array, weight: Array | None, ignore_index: int, reduction: str
 ) -> Array:
-    labels = _Labels(target, weight, x.shape, ignore_index)
+    labels = Labels(target, weight, x.shape, ignore_index)
     return _reduce(-labels.picked(x), labels, reduction)
 
 
@@ -138,7 +88,7 @@ def _cross_entropy(
     reduction: str,
     label_smoothing: float,
 ) -> Array:
-    labels = _Labels(target, weight, x.shape, ignore_index)
+    labels = Labels(target, weight, x.shape, ignore_index)
     logs = log_softmax_kernel(x, (labels.dim,))
     losses = -labels.picked(logs)
     if label_smoothing:
@@ -209,75 +159,6 @@ def _meta(
     return (target.shape if reduction == "none" else ()), x.dtype
 
 
-def _checked_target(input: Tensor, target: Tensor, weight: Tensor | None, name: str) -> Tensor:
-    """The target in the shape of the input without its class dimension."""
-
-    def refuse(kind: type[Exception], cause: str, fix: str) -> Exception:
-        return fail(
-            kind,
-            call=f"{name}(input: {describe(input)}, target: {describe(target)}, "
-            f"weight: {describe(weight)})",
-            cause=cause,
-            fix=fix,
-            where=caller(),
-        )
-
-    if input.ndim == 0:
-        raise refuse(
-            ValueError, "Expected 1 or more dimensions (got 0)", "pass one number per class"
-        )
-    if target.dtype not in (dtypes.int64, dtypes.uint8):
-        raise refuse(
-            RuntimeError,
-            f"expected target dtype to be int64 or uint8, but got {target.dtype.name}",
-            "convert class indices with target.long(); class probabilities need the input's shape",
-        )
-    if input.ndim == 1 and target.numel() == 1:
-        target = target.reshape(())
-    expected = (*input.shape[: class_dim(input.ndim)], *input.shape[class_dim(input.ndim) + 1 :])
-    if target.shape != expected:
-        if input.ndim > 1 and target.ndim and target.shape[0] != input.shape[0]:
-            raise refuse(
-                ValueError,
-                f"Expected input batch_size ({input.shape[0]}) to match target batch_size "
-                f"({target.shape[0]}).",
-                "pass one class index per row of the input",
-            )
-        raise refuse(
-            RuntimeError,
-            f"Expected target size {list(expected)}, got {list(target.shape)}"
-            + (" (multi-target not supported)" if input.ndim <= 2 else ""),
-            "the target has the input's shape without the class dimension: try target.squeeze()",
-        )
-    if weight is not None:
-        _check_weight(input, weight, refuse)
-    return target
-
-
-def _check_weight(input: Tensor, weight: Tensor, refuse: Any) -> None:
-    classes = input.shape[class_dim(input.ndim)]
-    if weight.shape != (classes,):
-        raise refuse(
-            RuntimeError,
-            f"weight tensor should be defined either for all {classes} classes or no classes but "
-            f"got weight tensor of shape: {list(weight.shape)}",
-            "pass one weight per class",
-        )
-    if weight.dtype is not input.dtype:
-        raise refuse(
-            RuntimeError,
-            f"expected scalar type {input.dtype.name} but found {weight.dtype.name}",
-            "convert it: weight.to(input.dtype)",
-        )
-    if weight.requires_grad:
-        raise refuse(
-            RuntimeError,
-            "the loss is not differentiable with respect to argument 'weight'. "
-            "This input cannot have requires_grad True.",
-            "pass weight.detach()",
-        )
-
-
 def _nll_loss_args(
     input: Tensor,
     target: Tensor,
@@ -289,7 +170,7 @@ def _nll_loss_args(
 ) -> Any:
     """Minus the input at the target class: the loss for log-probabilities."""
     reduction = reduction_from(reduction, size_average, reduce)
-    target = _checked_target(input, target, weight, "nll_loss")
+    target = checked_target(input, target, weight, "nll_loss")
     return input, target, weight, int(ignore_index), reduction
 
 
@@ -330,7 +211,7 @@ def _cross_entropy_args(
         )
     if input.shape == target.shape and input.ndim:
         return _with_probabilities(input, target, weight, ignore_index, reduction, label_smoothing)
-    target = _checked_target(input, target, weight, "cross_entropy")
+    target = checked_target(input, target, weight, "cross_entropy")
     return input, target, weight, int(ignore_index), reduction, float(label_smoothing)
 
 

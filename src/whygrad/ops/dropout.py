@@ -1,0 +1,42 @@
+"""Dropout: noise that multiplies."""
+
+from __future__ import annotations
+
+from whygrad.autograd.source import caller
+from whygrad.errors import fail
+from whygrad.ops.define import composite, table
+from whygrad.tensor import Tensor
+
+__all__ = ["dropout"]
+
+
+def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    """Each element is 0 with probability ``p``, and the others grow so that the mean stays."""
+    if not 0.0 <= p <= 1.0:
+        raise fail(
+            ValueError,
+            call=f"dropout(x, p={p})",
+            cause=f"dropout probability has to be between 0 and 1, but got {p}",
+            fix="pass the share of elements to drop, such as 0.5",
+            where=caller(),
+        )
+    if not training or p == 0.0:
+        return input
+    kept = table["bernoulli"].public(input.detach(), 1.0 - p)
+    factor = kept / (1.0 - p) if p < 1.0 else kept
+    return input.mul_(factor) if inplace else input * factor
+
+
+composite(
+    dropout,
+    "y = x·noise, noise 0 with probability p and 1/(1 − p) otherwise",
+    torch="nn.functional.dropout",
+    method=False,
+    samples=lambda make: [
+        make.call(make(3, 4), training=False),
+        make.call(make(3, 4), 0.0),
+        make.call(make(3, 4), 1.0),
+        make.call(make(), p=1),
+        make.call(make(0, 3), 0.5),
+    ],
+)

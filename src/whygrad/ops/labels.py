@@ -1,0 +1,136 @@
+"""Class indices as targets: checking them, and finding what they point at."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from whygrad import dtypes
+from whygrad.autograd.source import caller
+from whygrad.errors import describe, fail
+from whygrad.tensor import Tensor
+
+__all__ = ["Labels", "checked_target", "class_dim"]
+
+Array = Any
+Shape = tuple[int, ...]
+
+
+def class_dim(ndim: int) -> int:
+    """Classes are dimension 1 of a batch, dimension 0 of a single example."""
+    return min(ndim - 1, 1)
+
+
+class Labels:
+    """The targets of one call, ready to index with."""
+
+    def __init__(self, target: Array, weight: Array | None, shape: Shape, ignore_index: int):
+        self.dim = class_dim(len(shape))
+        self.classes = shape[self.dim]
+        self.counted = target != ignore_index
+        self.all_counted = bool(self.counted.all())
+        index = target if self.all_counted else np.where(self.counted, target, 0)
+        _check_bounds(index, self.classes)
+        self.weights = None if weight is None else weight[index]
+        grid = [
+            np.arange(size).reshape(size, *(1,) * (index.ndim - axis - 1))
+            for axis, size in enumerate(index.shape)
+        ]
+        self.places = (*grid[: self.dim], index, *grid[self.dim :])
+
+    def masked(self, values: Array) -> Array:
+        """0 for the targets that are to be ignored."""
+        return values if self.all_counted else np.where(self.counted, values, values.dtype.type(0))
+
+    def total_weight(self, dtype: Any) -> Any:
+        """What a mean divides by."""
+        if self.weights is not None:
+            return self.masked(self.weights).sum()
+        return np.asarray(np.count_nonzero(self.counted), dtype)
+
+    def picked(self, x: Array) -> Array:
+        """Per target, the element of its class, times the weight of the class."""
+        picked = x[self.places]
+        return self.masked(picked if self.weights is None else picked * self.weights)
+
+
+def _check_bounds(index: Array, classes: int) -> None:
+    outside = (index < 0) | (index >= classes)
+    if outside.any():
+        raise fail(
+            IndexError,
+            call=f"a loss over {classes} classes",
+            cause=f"Target {index[outside].flat[0]} is out of bounds.",
+            fix=f"targets are class indices from 0 to {classes - 1}, or ignore_index",
+            where=caller(),
+        )
+
+
+def checked_target(input: Tensor, target: Tensor, weight: Tensor | None, name: str) -> Tensor:
+    """The target in the shape of the input without its class dimension."""
+
+    def refuse(kind: type[Exception], cause: str, fix: str) -> Exception:
+        return fail(
+            kind,
+            call=f"{name}(input: {describe(input)}, target: {describe(target)}, "
+            f"weight: {describe(weight)})",
+            cause=cause,
+            fix=fix,
+            where=caller(),
+        )
+
+    if input.ndim == 0:
+        raise refuse(
+            ValueError, "Expected 1 or more dimensions (got 0)", "pass one number per class"
+        )
+    if target.dtype not in (dtypes.int64, dtypes.uint8):
+        raise refuse(
+            RuntimeError,
+            f"expected target dtype to be int64 or uint8, but got {target.dtype.name}",
+            "convert class indices with target.long(); class probabilities need the input's shape",
+        )
+    if input.ndim == 1 and target.numel() == 1:
+        target = target.reshape(())
+    expected = (*input.shape[: class_dim(input.ndim)], *input.shape[class_dim(input.ndim) + 1 :])
+    if target.shape != expected:
+        if input.ndim > 1 and target.ndim and target.shape[0] != input.shape[0]:
+            raise refuse(
+                ValueError,
+                f"Expected input batch_size ({input.shape[0]}) to match target batch_size "
+                f"({target.shape[0]}).",
+                "pass one class index per row of the input",
+            )
+        raise refuse(
+            RuntimeError,
+            f"Expected target size {list(expected)}, got {list(target.shape)}"
+            + (" (multi-target not supported)" if input.ndim <= 2 else ""),
+            "the target has the input's shape without the class dimension: try target.squeeze()",
+        )
+    if weight is not None:
+        _check_weight(input, weight, refuse)
+    return target
+
+
+def _check_weight(input: Tensor, weight: Tensor, refuse: Any) -> None:
+    classes = input.shape[class_dim(input.ndim)]
+    if weight.shape != (classes,):
+        raise refuse(
+            RuntimeError,
+            f"weight tensor should be defined either for all {classes} classes or no classes but "
+            f"got weight tensor of shape: {list(weight.shape)}",
+            "pass one weight per class",
+        )
+    if weight.dtype is not input.dtype:
+        raise refuse(
+            RuntimeError,
+            f"expected scalar type {input.dtype.name} but found {weight.dtype.name}",
+            "convert it: weight.to(input.dtype)",
+        )
+    if weight.requires_grad:
+        raise refuse(
+            RuntimeError,
+            "the loss is not differentiable with respect to argument 'weight'. "
+            "This input cannot have requires_grad True.",
+            "pass weight.detach()",
+        )
