@@ -143,6 +143,10 @@ class SparseArray:
         return self.pattern.shape
 
     @property
+    def ndim(self) -> int:
+        return len(self.pattern.shape)
+
+    @property
     def dtype(self) -> Any:
         return self.values.dtype
 

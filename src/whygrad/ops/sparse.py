@@ -28,6 +28,7 @@ __all__ = [
     "entries",
     "is_sparse",
     "lookup",
+    "merged",
     "pattern_of",
     "pick",
     "pile",
@@ -117,6 +118,7 @@ _entries = define(
     linear=True,
     method=False,
     torch="",
+    samples=lambda make: [make.around(lambda _, x: entries(to_sparse(x)), make(2, 3))],
 )
 _build = define(
     "sparse_build(values; pattern)",
@@ -126,6 +128,11 @@ _build = define(
     linear=True,
     method=False,
     torch="",
+    samples=lambda make: [
+        make.around(_then_dense, make(3), CooPattern(np.array([[2, 0, 4]]), (5,), False)),
+        make.around(_then_dense, make(3), CooPattern(np.array([[1, 0, 1]]), (2,), False)),
+        make.around(_then_dense, make(2), CsrPattern(np.array([0, 0, 2]), np.arange(2), (2, 3))),
+    ],
 )
 for _name in ("sparse_coo", "sparse_csr"):
     register(_entries, _name, _entries.forward)
@@ -155,7 +162,7 @@ def lookup(input: Tensor, pattern: Pattern) -> Tensor:
         return pick(input.reshape(-1), pattern.flat)
     if pattern.coalesced and pattern_of(input).same_as(pattern):
         return entries(input)
-    stored = coalesce(input)
+    stored = merged(input)
     wanted, group, _ = pattern.distinct
     source, place = matched(pattern_of(stored), wanted)
     found = pile(pick(entries(stored), source), place, wanted.count)
@@ -164,7 +171,12 @@ def lookup(input: Tensor, pattern: Pattern) -> Tensor:
 
 def coalesce(input: Tensor) -> Tensor:
     """Coordinates sorted and each once; the values of repeats added up."""
-    _require(input, "coalesce", keys.LAYOUTS)
+    _require(input, "coalesce", keys.SPARSE_COO)
+    return merged(input)
+
+
+def merged(input: Tensor) -> Tensor:
+    """``coalesce`` for either layout; compressed rows never repeat a coordinate."""
     pattern = pattern_of(input)
     if pattern.coalesced:
         return input
@@ -230,7 +242,7 @@ def to_sparse_csr(input: Tensor, dense_dim: int | None = None) -> Tensor:
         )
     if input._keys & keys.SPARSE_CSR:
         return input
-    stored = coalesce(to_sparse(input))
+    stored = merged(to_sparse(input))
     return build(entries(stored), CsrPattern.of(pattern_of(stored)))
 
 
@@ -348,23 +360,77 @@ def _require_data(input: Tensor, name: str) -> None:
         )
 
 
+def _then_dense(op: Any, *args: Any, **kwargs: Any) -> Any:
+    return op(*args, **kwargs).to_dense()
+
+
+def _of_sparse(op: Any, x: Any) -> Any:
+    result = op((x * (x > 0)).to_sparse())
+    return result.to_dense()
+
+
 composite(
     to_dense,
     "y = x with its zeros written out;  ∂x = incoming at the stored coordinates",
     torch="Tensor.to_dense",
-    samples=lambda make: [make.call(make(2, 3)), make.call(make())],
+    samples=lambda make: [
+        make.call(make(2, 3)),
+        make.around(_of_sparse, make(2, 3)),
+        make.around(_of_sparse, make(2, 3, 2)),
+    ],
 )
-for _function, _formula in (
-    (to_sparse, "y = the elements of x that are not 0;  ∂x = incoming at those, 0 elsewhere"),
-    (to_sparse_coo, "y = x by coordinates;  ∂x = incoming at the stored ones, 0 elsewhere"),
-    (to_sparse_csr, "y = x by compressed rows;  ∂x = incoming at the stored ones, 0 elsewhere"),
-    (coalesce, "y = x with repeated coordinates added up;  ∂y/∂x = 1"),
-    (values, "y = the stored values of x;  ∂x = incoming at the stored coordinates"),
-    (sparse_mask, "y = x at the coordinates of mask;  ∂x = incoming at those, 0 elsewhere"),
-):
-    composite(_function, _formula, torch="")
+composite(
+    to_sparse,
+    "y = the elements of x that are not 0;  ∂x = incoming at those, 0 elsewhere",
+    torch="Tensor.to_sparse",
+    samples=lambda make: [
+        make.around(_then_dense, make(2, 3)),
+        make.around(_then_dense, make(4), 1),
+        make.around(_then_dense, make(0, 3)),
+        make.around(_of_sparse, make(2, 3)),
+    ],
+)
+composite(
+    to_sparse_coo,
+    "y = x by coordinates;  ∂x = incoming at the stored ones, 0 elsewhere",
+    torch="Tensor.to_sparse_coo",
+    samples=lambda make: [make.around(_then_dense, make(2, 3)), make.around(_of_sparse, make(5))],
+)
+composite(
+    to_sparse_csr,
+    "y = x by compressed rows;  ∂x = incoming at the stored ones, 0 elsewhere",
+    torch="",  # PyTorch warns that its CSR is in beta
+    samples=lambda make: [
+        make.around(_then_dense, make(2, 3)),
+        make.around(_of_sparse, make(3, 2)),
+    ],
+)
+composite(
+    coalesce,
+    "y = x with repeated coordinates added up;  ∂y/∂x = 1",
+    torch="Tensor.coalesce",
+    samples=lambda make: [make.around(_of_sparse, make(2, 3))],
+)
+composite(
+    values,
+    "y = the stored values of x;  ∂x = incoming at the stored coordinates",
+    torch="Tensor.values",
+    samples=lambda make: [make.around(_of_sparse, make(2, 3))],
+)
+composite(
+    sparse_mask,
+    "y = x at the coordinates of mask;  ∂x = incoming at those, 0 elsewhere",
+    torch="Tensor.sparse_mask",
+    samples=lambda make: [
+        make.around(
+            lambda op, x, mask: op(x, mask.to_sparse()).to_dense(), make(2, 3), make.ints(2, 3)
+        )
+    ],
+)
 for _method in (
     _indices, _nnz, _values, col_indices, crow_indices, dense_dim, indices, is_coalesced,
     sparse_dim,
 ):  # fmt: skip
     setattr(Tensor, _method.__name__, _method)
+for _property, _bit in (("is_sparse", keys.SPARSE_COO), ("is_sparse_csr", keys.SPARSE_CSR)):
+    setattr(Tensor, _property, property(lambda tensor, bit=_bit: bool(tensor._keys & bit)))

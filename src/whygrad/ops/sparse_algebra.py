@@ -21,10 +21,10 @@ from whygrad.ops.pattern import CooPattern, Pattern, matched
 from whygrad.ops.products import add_terms, matmul_meta
 from whygrad.ops.sparse import (
     build,
-    coalesce,
     entries,
     is_sparse,
     lookup,
+    merged,
     pattern_of,
     pick,
     rebuild,
@@ -66,7 +66,7 @@ def _same_layout(result: Tensor, *sources: Any) -> Tensor:
 _LINEAR = ("neg", "deg2rad", "rad2deg")
 _CURVED = (
     "abs", "asin", "asinh", "atan", "atanh", "ceil", "erf", "erfinv", "expm1", "floor", "log1p",
-    "sgn", "sign", "sin", "sinh", "sqrt", "tan", "tanh", "trunc",
+    "relu", "sgn", "sign", "sin", "sinh", "sqrt", "tan", "tanh", "trunc",
 )  # fmt: skip
 
 
@@ -74,7 +74,7 @@ def _on_values(name: str, merge: bool) -> Callable[[Tensor], Tensor]:
     call = table[name].call
 
     def apply(input: Tensor) -> Tensor:
-        stored = coalesce(input) if merge else input  # f(a) + f(b) is not f(a + b) if f is curved
+        stored = merged(input) if merge else input  # f(a) + f(b) is not f(a + b) if f is curved
         return rebuild(stored, call(entries(stored)))
 
     return apply
@@ -120,7 +120,7 @@ def add(a: Any, b: Any) -> Tensor:
     union = CooPattern(np.concatenate([left.indices, right.indices], axis=1), left.shape, False)
     both = build(table["cat"].call([entries(a), entries(b)], 0), union)
     tidy = left.coalesced and right.coalesced
-    return _same_layout(coalesce(both) if tidy else both, a, b)
+    return _same_layout(merged(both) if tidy else both, a, b)
 
 
 @_for_sparse("sub")
@@ -143,7 +143,7 @@ def mul(a: Any, b: Any) -> Tensor:
             f"mul: expected sizes to match, but {list(a.shape)} != {list(b.shape)}",
             "sparse tensors do not broadcast; use to_dense()",
         )
-    left, right = coalesce(a), coalesce(b)
+    left, right = merged(a), merged(b)
     if pattern_of(left).same_as(pattern_of(right)):
         return rebuild(left, entries(left) * entries(right))
     here, there = matched(pattern_of(left), pattern_of(right))
@@ -186,7 +186,7 @@ def sum_over(input: Tensor, dim: tuple[int, ...], keepdim: bool) -> Tensor:
         indices = np.array(pattern.indices)
         indices[list(dim)] = 0
         shape = tuple(1 if axis in dim else size for axis, size in enumerate(pattern.shape))
-    summed = coalesce(build(entries(input), CooPattern(indices, shape, coalesced=False)))
+    summed = merged(build(entries(input), CooPattern(indices, shape, coalesced=False)))
     return _same_layout(summed, input)
 
 
@@ -294,7 +294,7 @@ def _times(values: Tensor, dense: Tensor, pattern: Pattern) -> Tensor:
 
 def _sparse_product(a: Tensor, b: Tensor) -> Tensor:
     """Pair every stored (i, k) with every stored (k, j), multiply, and add up by (i, j)."""
-    left, right = coalesce(a), coalesce(b)
+    left, right = merged(a), merged(b)
     (rows, inner), (_, columns) = pattern_of(left).indices, pattern_of(right).indices
     starts = np.searchsorted(pattern_of(right).indices[0], np.arange(b.shape[0] + 1))
     partners = np.diff(starts)[inner]
@@ -304,7 +304,7 @@ def _sparse_product(a: Tensor, b: Tensor) -> Tensor:
     places = np.stack([rows[from_left], columns[from_right]])
     terms = pick(entries(left), from_left) * pick(entries(right), from_right)
     shape = (a.shape[0], b.shape[1])
-    return _same_layout(coalesce(build(terms, CooPattern(places, shape, False))), a, b)
+    return _same_layout(merged(build(terms, CooPattern(places, shape, False))), a, b)
 
 
 @_for_sparse("addmm")

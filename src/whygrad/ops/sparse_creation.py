@@ -175,7 +175,7 @@ def _values(values: Any, dtype: Any, device: Any) -> Tensor:
         raise fail(
             RuntimeError,
             call=f"a sparse tensor on {place}",
-            cause="sparse layouts exist on cpu only",
+            cause="sparse layouts exist on cpu only: a pattern depends on the data of the indices",
             fix="leave device out",
             where=caller(),
         )
@@ -227,15 +227,30 @@ def _invalid(call: str, cause: str, fix: str) -> RuntimeError:
     return fail(RuntimeError, call=f"{call}(…)", cause=cause, fix=fix, where=caller())
 
 
+def _dense(op: Any, *args: Any, **kwargs: Any) -> Any:
+    return op(*args, **kwargs).to_dense()
+
+
 composite(
     sparse_coo_tensor,
     "y = values at coordinates, repeats added up;  ∂values = incoming at the coordinates",
     method=False,
-    torch="",
+    torch="",  # PyTorch warns about unchecked indices; tests/ops/test_sparse.py compares
+    samples=lambda make: [
+        make.around(_dense, np.array([[0, 1, 1], [2, 0, 2]]), make(3), (2, 3)),
+        make.around(_dense, np.array([[1, 0, 1], [2, 0, 2]]), make(3), (2, 3)),
+        make.around(_dense, np.array([[3, 1]]), make(2)),
+        make.around(_dense, np.array([[0, 1], [1, 0], [1, 1]]), make(2), size=(2, 2, 2)),
+        make.around(_dense, np.zeros((2, 0), dtype=np.int64), make(0), (2, 3)),
+    ],
 )
 composite(
     sparse_csr_tensor,
     "y = values by compressed rows;  ∂values = incoming at the coordinates",
     method=False,
-    torch="",
+    torch="",  # PyTorch warns that its CSR is in beta
+    samples=lambda make: [
+        make.around(_dense, np.array([0, 1, 3]), np.array([2, 0, 2]), make(3), (2, 3)),
+        make.around(_dense, np.array([0, 0, 2]), np.array([0, 1]), make(2)),
+    ],
 )
