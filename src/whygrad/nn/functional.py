@@ -11,6 +11,7 @@ __all__ = [
     "cross_entropy",
     "dropout",
     "elu",
+    "embedding",
     "gelu",
     "glu",
     "hardshrink",
@@ -25,6 +26,7 @@ __all__ = [
     "mish",
     "mse_loss",
     "nll_loss",
+    "one_hot",
     "prelu",
     "relu",
     "relu6",
@@ -47,6 +49,7 @@ celu = functions["celu"]
 cross_entropy = functions["cross_entropy"]
 dropout = functions["dropout"]
 elu = functions["elu"]
+embedding = functions["embedding"]
 gelu = functions["gelu"]
 glu = functions["glu"]
 hardshrink = functions["hardshrink"]
@@ -61,6 +64,7 @@ logsigmoid = functions["logsigmoid"]
 mish = functions["mish"]
 mse_loss = functions["mse_loss"]
 nll_loss = functions["nll_loss"]
+one_hot = functions["one_hot"]
 prelu = functions["prelu"]
 relu = functions["relu"]
 relu6 = functions["relu6"]

@@ -142,8 +142,8 @@ composite(
     inplace=True,
     samples=lambda make: [
         make.call(make(3, 4), 0, np.array([2, 0]), 1.5),
-        make.call(make(3, 4), 1, np.array([-1]), make()),
-        make.call(make.ints(3), 0, np.array([1]), 2.7),
+        make.call(make(3, 4), 1, np.array([3]), make()),
+        make.call(make.ints(3), 0, np.array([-2]), 2.7),
     ],
 )
 

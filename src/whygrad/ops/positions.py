@@ -119,7 +119,7 @@ def _index_backward(x: Array, position: Array, shape: Shape, dims: Dims) -> Arra
         rest = tuple(dim for dim in range(len(shape)) if dim not in dims)
         whole = np.zeros((cells, prod(shape[dim] for dim in rest)), x.dtype)
         if whole.size:
-            add_rows(whole, rows, x.reshape(len(rows), -1))
+            add_rows(whole, rows, x.reshape(len(rows), whole.shape[1]))
         order = (*dims, *rest)
         spread = whole.reshape([shape[dim] for dim in order])
         return np.ascontiguousarray(spread.transpose(np.argsort(order)))

@@ -245,7 +245,6 @@ _scatter_op = define(
         make.call(make(3, 4), 1, np.array([[1, 3], [0, 2]]), make(2, 2)),
         make.call(make(3, 4), 0, np.array([[2, 0, 1, 1]]), 1.5),
         make.call(make(3, 4), -1, np.array([[1, 3]]), value=2),
-        make.call(make(3, 4), 1, np.array([[1, 1]]), make(1, 2), reduce="add"),
         make.call(make(3), 0, np.array([1]), make(1)),
     ],
 )

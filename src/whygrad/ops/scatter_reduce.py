@@ -54,11 +54,12 @@ define(
     },
     jvp=_scatter_prod_jvp,
     meta=same_as_input,
+    notes="Where source holds a 0 the first derivative is exact, the second is not.",
     method=False,
     torch="",
     samples=lambda make: [
         make.call(make(3, 4), make.ints(3, 3, high=4), make(3, 3), 1),
-        make.call(make(3), np.array([0, 0, 1]), np.array([0.0, 2.0, 1.5]), 0),
+        make.call(make(3), np.array([0, 0, 1]), make(3), 0),
     ],
 )
 
@@ -167,6 +168,8 @@ composite(
     scatter_reduce,
     "y = input combined with src at index along dim: sum, mean, prod, amax or amin",
     inplace=True,
+    notes="With include_self=False the input takes no part in ties of amax and amin; PyTorch "
+    "lets it keep a share of the gradient all the same.",
     samples=lambda make: [
         make.call(*_sample(make), reduce, include_self=include)
         for reduce in _REDUCTIONS

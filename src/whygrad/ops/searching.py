@@ -136,11 +136,14 @@ def _one_hot_args(tensor: Tensor, num_classes: int = -1) -> Any:
             where=caller(),
         )
     if num_classes == -1:
-        if tensor._keys & keys.META or not tensor.numel():
+        on_meta = bool(tensor._keys & keys.META)
+        if on_meta or not tensor.numel():
             raise fail(
                 RuntimeError,
                 call=call,
-                cause="Can not infer total number of classes from empty tensor",
+                cause="the number of classes depends on the data, and a meta tensor has none"
+                if on_meta
+                else "Can not infer total number of classes from empty tensor",
                 fix="pass num_classes",
                 where=caller(),
             )

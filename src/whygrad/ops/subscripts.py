@@ -17,8 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from whygrad import device as devices
-from whygrad import keys
+from whygrad import devices, keys
 from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.positions import check_bounds, picked_shape
@@ -79,11 +78,7 @@ class _Reader:
         items = [item if _is_basic(item) else self._array(item) for item in self.items]
         used = sum(_dims_used(item) for item in items)
         if used > ndim:
-            raise self._fail(
-                IndexError,
-                f"too many indices for tensor of dimension {ndim}: {used} were given",
-                "remove indices, or add dimensions with None",
-            )
+            raise self._too_many(used)
         free = ndim - used
         for item in items:
             if item is Ellipsis:
@@ -109,9 +104,22 @@ class _Reader:
         position = self._position() if self.places else None
         return Selection(tuple(self.basic), tuple(self.view_shape), dims, position, self.masks_only)
 
+    def _too_many(self, used: int) -> Exception:
+        if self.tensor.ndim == 0 and isinstance(self.items[0], int):
+            return self._fail(
+                IndexError,
+                "invalid index of a 0-dim tensor: it has no dimension to index",
+                "use item() to get its number, or x[None] to add a dimension",
+            )
+        return self._fail(
+            IndexError,
+            f"too many indices for tensor of dimension {self.tensor.ndim}: {used} were given",
+            "remove indices, or add dimensions with None",
+        )
+
     def _keep(self, count: int) -> None:
         self.basic += [_WHOLE] * count
-        self.view_shape += self.tensor.shape[self.dim : self.dim + count]
+        self.view_shape.extend(self.tensor.shape[self.dim : self.dim + count])
         self.dim += count
 
     def _add_dim(self) -> None:
@@ -144,12 +152,6 @@ class _Reader:
         self.dim += 1
 
     def _integer(self, item: int) -> None:
-        if self.tensor.ndim == 0:
-            raise self._fail(
-                IndexError,
-                "invalid index of a 0-dim tensor: it has no dimension to index",
-                "use item() to get its number, or x[None] to add a dimension",
-            )
         size = self.tensor.shape[self.dim]
         if not -size <= item < size:
             raise self._fail(
@@ -247,7 +249,7 @@ class _Reader:
         if isinstance(array, devices.MetaArray):
             raise self._fail(
                 RuntimeError,
-                "the shape of the result depends on values, and a meta tensor has none",
+                "the shape of the result depends on the data, and a meta tensor has none",
                 "index with a tensor on cpu",
             )
 
