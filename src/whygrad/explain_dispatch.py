@@ -23,6 +23,8 @@ from whygrad.tensor import Tensor
 
 __all__ = ["Argument", "Explanation", "Step", "explain"]
 
+Rows = list[tuple[str, ...]]
+
 WIDTH = 100
 MOST_STEPS = 40
 
@@ -94,9 +96,9 @@ class Explanation:
         parts.append(f"<pre>{html.escape(self.error or self.result)}</pre>")
         return "\n".join(parts)
 
-    def _sections(self) -> list[tuple[str, list[tuple[str, ...]]]]:
-        arguments = [(each.name, each.value, " · ".join(each.keys)) for each in self.arguments]
-        combined = [
+    def _sections(self) -> list[tuple[str, Rows]]:
+        arguments: Rows = [(a.name, a.value, " · ".join(a.keys)) for a in self.arguments]
+        combined: Rows = [
             (key, f"set by {', '.join(names)}" + self._note_on(key))
             for key, names in self.keys.items()
         ]
@@ -292,10 +294,10 @@ def _casts(op: Op, args: tuple[Any, ...]) -> str:
     return f"casts {', '.join(changes)} to {target.name}"
 
 
-def _step_rows(steps: Sequence[Step]) -> list[tuple[str, ...]]:
+def _step_rows(steps: Sequence[Step]) -> Rows:
     flat = list(_flattened(steps, 0))
     digits = len(str(min(len(flat), MOST_STEPS)))
-    rows: list[tuple[str, ...]] = [
+    rows: Rows = [
         (f"{number:>{digits}} {'  ' * depth}{step.op}", step.layer, step.detail)
         for number, (depth, step) in enumerate(flat[:MOST_STEPS], 1)
     ]
@@ -310,7 +312,7 @@ def _flattened(steps: Sequence[Step], depth: int) -> Iterator[tuple[int, Step]]:
         yield from _flattened(step.inner, depth + 1)
 
 
-def _columns(rows: list[tuple[str, ...]]) -> list[str]:
+def _columns(rows: Rows) -> list[str]:
     """Rows with aligned cells; the last one wraps under itself."""
     if not rows:
         return ["  none"]

@@ -1,4 +1,4 @@
-"""Sparse layouts: values and gradients against PyTorch and finite differences, errors by their text."""
+"""Sparse layouts against PyTorch and finite differences; errors by their text."""
 
 from __future__ import annotations
 
@@ -76,6 +76,8 @@ PROGRAMS: dict[str, Program] = {
     "neg": lambda lib, s, d: -s,
     "sin": lambda lib, s, d: s.sin(),
     "abs": lambda lib, s, d: s.abs(),
+    "square": lambda lib, s, d: lib.square(s),
+    "relu": lambda lib, s, d: s.relu(),
     "double": lambda lib, s, d: s.to(lib.float32).to(lib.float64),
     "clone": lambda lib, s, d: s.clone(),
     "to_sparse": lambda lib, s, d: s.to_sparse(),
@@ -305,6 +307,7 @@ ERRORS: dict[str, tuple[Callable[[Any], Any], type[Exception], list[str]]] = {
         RuntimeError,
         ["Sparse division requires a scalar or zero-dim dense tensor divisor"],
     ),
+    "negative power": (lambda s: s**-1, RuntimeError, ["keeps the zeros", "to_dense()"]),
     "inner sizes": (
         lambda s: s @ whygrad.ones(2, 2, dtype=whygrad.float64),
         RuntimeError,

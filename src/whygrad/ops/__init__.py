@@ -18,6 +18,7 @@ from whygrad.ops import (  # noqa: F401  (each declares its ops)
     decompositions,
     determinants,
     diagonals,
+    discrete,
     dropout,
     einsum,
     exponential,
@@ -60,6 +61,7 @@ from whygrad.ops import (  # noqa: F401  (each declares its ops)
     sparse,
     sparse_algebra,
     sparse_creation,
+    sparse_parts,
     special,
     splitting,
     strided,
@@ -81,6 +83,7 @@ conversion.install()
 operators.install()
 inplace.install()
 sparse_algebra.install()
+sparse_parts.install()
 for _name, _original in aliases.items():
     functions[_name] = functions[_original]
     for _suffix in ("", "_"):

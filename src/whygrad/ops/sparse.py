@@ -20,7 +20,7 @@ from whygrad.dispatch import register
 from whygrad.errors import describe, fail
 from whygrad.ops.define import composite, define
 from whygrad.ops.pattern import CooArray, CooPattern, CsrArray, CsrPattern, Pattern, matched
-from whygrad.tensor import Tensor, payload_keys, wrap
+from whygrad.tensor import Tensor, payload_keys
 
 __all__ = [
     "build",
@@ -33,11 +33,12 @@ __all__ = [
     "pick",
     "pile",
     "rebuild",
+    "require_layout",
+    "sparse_mask",
     "to_dense",
     "to_sparse",
     "to_sparse_coo",
     "to_sparse_csr",
-    "values",
 ]
 
 Array = Any
@@ -171,7 +172,7 @@ def lookup(input: Tensor, pattern: Pattern) -> Tensor:
 
 def coalesce(input: Tensor) -> Tensor:
     """Coordinates sorted and each once; the values of repeats added up."""
-    _require(input, "coalesce", keys.SPARSE_COO)
+    require_layout(input, "coalesce", keys.SPARSE_COO)
     return merged(input)
 
 
@@ -246,71 +247,9 @@ def to_sparse_csr(input: Tensor, dense_dim: int | None = None) -> Tensor:
     return build(entries(stored), CsrPattern.of(pattern_of(stored)))
 
 
-def values(input: Tensor) -> Tensor:
-    """The stored values of a coalesced tensor, one per coordinate."""
-    _require(input, "values", keys.LAYOUTS)
-    _require_coalesced(input, "values")
-    return entries(input)
-
-
-def indices(input: Tensor) -> Tensor:
-    """The coordinates of a coalesced tensor: one row per dimension, one column per value."""
-    _require(input, "indices", keys.SPARSE_COO)
-    _require_coalesced(input, "indices")
-    return _indices(input)
-
-
-def _indices(input: Tensor) -> Tensor:
-    """The coordinates as they are stored, also of an uncoalesced tensor."""
-    _require(input, "_indices", keys.SPARSE_COO)
-    return wrap(pattern_of(input).indices)
-
-
-def _values(input: Tensor) -> Tensor:
-    """The values as they are stored, also of an uncoalesced tensor; not recorded."""
-    _require(input, "_values", keys.LAYOUTS)
-    stored = wrap(input._array.values)
-    stored._storage = input._storage
-    return stored
-
-
-def _nnz(input: Tensor) -> int:
-    """How many values are stored."""
-    _require(input, "_nnz", keys.LAYOUTS)
-    return pattern_of(input).count
-
-
-def is_coalesced(input: Tensor) -> bool:
-    """Whether coordinates are sorted and none repeats."""
-    _require(input, "is_coalesced", keys.SPARSE_COO)
-    return pattern_of(input).coalesced
-
-
-def crow_indices(input: Tensor) -> Tensor:
-    """Where each row starts among the values, and the end."""
-    _require(input, "crow_indices", keys.SPARSE_CSR)
-    return wrap(input._array.pattern.row_starts)
-
-
-def col_indices(input: Tensor) -> Tensor:
-    """The column of each value."""
-    _require(input, "col_indices", keys.SPARSE_CSR)
-    return wrap(input._array.pattern.columns)
-
-
-def sparse_dim(input: Tensor) -> int:
-    """How many dimensions are stored by coordinate."""
-    return input.ndim if is_sparse(input) else 0
-
-
-def dense_dim(input: Tensor) -> int:
-    """How many dimensions are stored in full."""
-    return 0 if is_sparse(input) else input.ndim
-
-
 def sparse_mask(input: Tensor, mask: Tensor) -> Tensor:
     """The elements of ``input`` at the coordinates that ``mask`` stores."""
-    _require(mask, "sparse_mask", keys.LAYOUTS)
+    require_layout(mask, "sparse_mask", keys.LAYOUTS)
     pattern = pattern_of(mask)
     if tuple(input.shape) != pattern.shape:
         raise fail(
@@ -323,7 +262,7 @@ def sparse_mask(input: Tensor, mask: Tensor) -> Tensor:
     return build(lookup(input, pattern), pattern)
 
 
-def _require(input: Tensor, name: str, layouts: int) -> None:
+def require_layout(input: Tensor, name: str, layouts: int) -> None:
     if input._keys & layouts:
         return
     wanted = {keys.SPARSE_COO: "sparse coordinate", keys.SPARSE_CSR: "sparse row compressed"}
@@ -336,17 +275,6 @@ def _require(input: Tensor, name: str, layouts: int) -> None:
         fix=f"convert it first: x.{convert}",
         where=caller(),
     )
-
-
-def _require_coalesced(input: Tensor, name: str) -> None:
-    if not pattern_of(input).coalesced:
-        raise fail(
-            RuntimeError,
-            call=f"{name}() of {describe(input)}",
-            cause=f"Cannot get {name} on an uncoalesced tensor, please call .coalesce() first",
-            fix=f"x.coalesce().{name}(), or x._{name}() to see repeats as they are stored",
-            where=caller(),
-        )
 
 
 def _require_data(input: Tensor, name: str) -> None:
@@ -412,12 +340,6 @@ composite(
     samples=lambda make: [make.around(_of_sparse, make(2, 3))],
 )
 composite(
-    values,
-    "y = the stored values of x;  ∂x = incoming at the stored coordinates",
-    torch="Tensor.values",
-    samples=lambda make: [make.around(_of_sparse, make(2, 3))],
-)
-composite(
     sparse_mask,
     "y = x at the coordinates of mask;  ∂x = incoming at those, 0 elsewhere",
     torch="Tensor.sparse_mask",
@@ -427,10 +349,3 @@ composite(
         )
     ],
 )
-for _method in (
-    _indices, _nnz, _values, col_indices, crow_indices, dense_dim, indices, is_coalesced,
-    sparse_dim,
-):  # fmt: skip
-    setattr(Tensor, _method.__name__, _method)
-for _property, _bit in (("is_sparse", keys.SPARSE_COO), ("is_sparse_csr", keys.SPARSE_CSR)):
-    setattr(Tensor, _property, property(lambda tensor, bit=_bit: bool(tensor._keys & bit)))

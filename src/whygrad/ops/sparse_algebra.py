@@ -166,6 +166,19 @@ def div(a: Any, b: Any) -> Tensor:
     return rebuild(a, entries(a) / b)
 
 
+@_for_sparse("pow")
+def power(a: Any, b: Any) -> Tensor:
+    if not is_sparse(a) or not isinstance(b, (int, float)) or b <= 0:
+        raise _refusal(
+            "pow",
+            (a, b),
+            "only a positive number as exponent keeps the zeros of a sparse base",
+            "raise the values, or use to_dense()",
+        )
+    stored = merged(a)
+    return rebuild(stored, entries(stored) ** b)
+
+
 @_for_sparse("sum")
 def sum_over(input: Tensor, dim: tuple[int, ...], keepdim: bool) -> Tensor:
     """A dense number if every dimension goes, a sparse tensor of the rest otherwise."""
@@ -211,8 +224,8 @@ def _matrix_times(values: Array, dense: Array, pattern: Pattern) -> Array:
     from scipy.sparse import csr_array
 
     order, starts, columns = pattern.by_row
-    matrix = csr_array((values[order], columns, starts), shape=pattern.shape)
-    return matrix @ dense
+    rows, width = pattern.shape
+    return csr_array((values[order], columns, starts), shape=(rows, width)) @ dense
 
 
 define(
