@@ -48,12 +48,13 @@ cast = define(
     method=False,
     torch="Tensor.to",
     samples=lambda make: [
-        make.call(make(3, 4), dtypes.float32),
+        make.call(make(3, 4), dtypes.float64),
+        make.call(make.constant(make(3, 4)), dtypes.float32),
         make.call(make(3), dtypes.int64),
         make.call(make(), dtypes.bool_),
         make.call(make.ints(3), dtypes.float64),
         make.call(make.ints(3, low=-500, high=500), dtypes.uint8),
-        make.call(make(0, 2), dtypes.complex128),
+        make.call(make.constant(make(0, 2)), dtypes.complex128),
     ],
 )
 
@@ -147,7 +148,7 @@ composite(
     torch="Tensor.to",
     samples=lambda make: [
         make.call(make(3, 4), dtype=dtypes.float64),
-        make.call(make(3), dtypes.float32, copy=True),
+        make.call(make(3), dtypes.float64, copy=True),
         make.call(make(3), make.constant(make(1))),
         make.call(make(3), "cpu", dtypes.float64),
         make.call(make.ints(3), dtypes.float32, False, True),

@@ -23,6 +23,7 @@ __all__ = [
     "build",
     "default_float_tensor",
     "filled",
+    "filled_in",
     "new_shape",
     "number_and_dtype",
     "size_argument",
@@ -294,6 +295,11 @@ def eye(n: int, m: int | None = None, **options: Unpack[Options]) -> Tensor:
     return build("eye", (n, columns), lambda dtype: np.eye(n, columns, dtype=dtype), options)
 
 
+def filled_in(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Samples of functions that promise no values compare what is left: shape and dtype."""
+    return function(*args, **kwargs).zero_()
+
+
 composite(
     tensor,
     "y = a copy of the data",
@@ -322,8 +328,20 @@ composite(
     differentiable=False,
     samples=lambda make: [make.call([1.0, 2.0]), make.call(3), make.call(make.ints(2), copy=True)],
 )
-composite(from_numpy, "y = the array's own memory", method=False, differentiable=False, torch="")
-composite(from_dlpack, "y = another library's memory", method=False, differentiable=False, torch="")
+composite(
+    from_numpy,
+    "y = the array's own memory",
+    method=False,
+    differentiable=False,
+    samples=lambda make: [make.around(lambda share, size: share(np.arange(size)), 3)],
+)
+composite(
+    from_dlpack,
+    "y = another library's memory",
+    method=False,
+    differentiable=False,
+    samples=lambda make: [make.around(lambda share, size: share(np.arange(size)), 3)],
+)
 composite(
     zeros,
     "y = 0",
@@ -344,7 +362,16 @@ composite(
     differentiable=False,
     samples=lambda make: [make.call(2, 3), make.call([2]), make.call(3, dtype=dtypes.bool_)],
 )
-composite(empty, "y = memory as it is found", method=False, differentiable=False, torch="")
+composite(
+    empty,
+    "y = memory as it is found",
+    method=False,
+    differentiable=False,
+    samples=lambda make: [
+        make.around(filled_in, 2, 3),
+        make.around(filled_in, (2, 0), dtype=dtypes.int64),
+    ],
+)
 composite(
     full,
     "y = value",

@@ -150,7 +150,7 @@ def _refuse_shared_history(target: Tensor, name: str, where: Where) -> None:
 
 
 def _overlaps_itself(array: Any) -> bool:
-    return any(
+    return array.size > 0 and any(
         step == 0 and size > 1 for step, size in zip(array.strides, array.shape, strict=True)
     )
 

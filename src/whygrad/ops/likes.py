@@ -18,6 +18,7 @@ from whygrad.ops.creation import (
     Options,
     build,
     filled,
+    filled_in,
     new_shape,
     number_and_dtype,
     size_argument,
@@ -228,7 +229,10 @@ composite(
     "y = memory as it is found, shaped like x",
     method=False,
     differentiable=False,
-    torch="",
+    samples=lambda make: [
+        make.around(filled_in, make.constant(make(2, 3))),
+        make.around(filled_in, make.ints(2), dtype=dtypes.float64),
+    ],
 )
 composite(
     new_ones,
@@ -241,7 +245,8 @@ composite(
     new_empty,
     "y = memory as it is found, with dtype and device of x",
     differentiable=False,
-    torch="",
+    torch="Tensor.new_empty",
+    samples=lambda make: [make.around(filled_in, make.ints(2), 3, 2)],
 )
 composite(
     new_tensor,

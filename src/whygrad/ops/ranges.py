@@ -132,13 +132,18 @@ def _ends(name: str, start: Any, end: Any, steps: int) -> tuple[Any, Any, dtypes
 
 
 def _spaced(first: Any, last: Any, steps: int, dtype: Any) -> Array:
-    """Counted from the nearer end, so that both ends are hit exactly."""
-    if steps == 1:
-        return np.array([first]).astype(dtype)
-    stride = (last - first) / max(steps - 1, 1)
-    index = np.arange(steps)
+    """Counted from the nearer end, so that both ends are hit exactly.
+
+    In the precision of the result, as PyTorch does; in double for integers, in single for halves.
+    """
+    precision = np.dtype(np.float32 if dtype.itemsize == 2 else dtype)
+    if dtype.kind in "biu":
+        precision = np.dtype(np.float64)
+    first, last = precision.type(first), precision.type(last)
+    stride = (last - first) / precision.type(max(steps - 1, 1))
+    index = np.arange(steps).astype(precision)
     values = np.where(
-        index < steps // 2, first + stride * index, last - stride * (steps - 1 - index)
+        index < max(steps // 2, 1), first + stride * index, last - stride * (steps - 1 - index)
     )
     return values.astype(dtype)
 
