@@ -6,7 +6,7 @@ had been: it is symmetric.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from whygrad.tensor import Tensor
 
 Array = Any
 Shape = tuple[int, ...]
+Triangle = Literal["L", "U"]
 
 
 def on_symmetric(function: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
@@ -42,16 +43,25 @@ def _cholesky(x: Array) -> Array:
 
 
 def _not_positive_definite(x: Array) -> LinAlgError:
-    lowest = np.atleast_1d(np.linalg.eigvalsh(x)[..., 0])
-    element = int(np.argmin(lowest > 0))
+    element, lowest = _first_without_factor(x)
     return fail(
         LinAlgError,
         call=f"linalg.cholesky({describe(x)})",
         cause=f"{batch_element(x, element)}The factorization could not be completed because the "
-        f"input is not positive-definite (its smallest eigenvalue is {lowest.flat[element]:.3g})",
+        f"input is not positive-definite (its smallest eigenvalue is {lowest:.3g})",
         fix="make sure the matrix is symmetric, then add a small multiple of the identity",
         where=caller(),
     )
+
+
+def _first_without_factor(x: Array) -> tuple[int, float]:
+    """Which matrix of the stack failed, and its smallest eigenvalue."""
+    for element, matrix in enumerate(x.reshape(-1, *x.shape[-2:])):
+        try:
+            np.linalg.cholesky(matrix)
+        except np.linalg.LinAlgError:
+            return element, np.linalg.eigvalsh(matrix)[0]
+    return 0, np.nan
 
 
 def _lower_half(xp: Any, x: Array) -> Array:
@@ -118,13 +128,8 @@ composite(
 )
 
 
-def _leading(x: Array, count: int) -> tuple[Any, ...]:
-    """The index of the first columns of a matrix."""
+def _first_columns(count: int) -> tuple[Any, ...]:
     return (Ellipsis, slice(None, count))
-
-
-def _trailing(x: Array, count: int) -> tuple[Any, ...]:
-    return (Ellipsis, slice(count, None))
 
 
 def _qr_vjp(xp: Any, incoming: Any, q: Array, r: Array, mode: str) -> Array | None:
@@ -135,7 +140,7 @@ def _qr_vjp(xp: Any, incoming: Any, q: Array, r: Array, mode: str) -> Array | No
     if rows == columns:
         return _tall_qr_vjp(xp, from_q, from_r, q, r)
     # A wide matrix is a square one with more columns, for which r is just qᵀ·x.
-    square, rest = _leading(r, rows), _trailing(r, rows)
+    square, rest = _first_columns(rows), (Ellipsis, slice(rows, None))
     if from_r is None:
         from_x = _tall_qr_vjp(xp, from_q, None, q, xp.slice(r, square))
         return xp.slice_backward(from_x, r.shape, square)
@@ -167,7 +172,7 @@ def _qr_jvp(xp: Any, tangents: Any, q: Array, r: Array, mode: str) -> tuple[Arra
     if q.shape[-1] > r.shape[-1]:
         raise _not_differentiable(q)
     dx = tangents[0]
-    square = _leading(r, q.shape[-1])
+    square = _first_columns(q.shape[-1])
     flipped = matrix_transpose(xp, q)
     scaled = xp.linalg_solve_triangular(
         xp.slice(r, square), xp.slice(dx, square), True, False, False
@@ -237,7 +242,20 @@ define(
 )
 
 
-def _eigh(x: Array, uplo: str) -> tuple[Array, Array]:
+def qr(input: Tensor, some: bool = True) -> Any:
+    """The older form of ``linalg.qr``."""
+    return _qr_args(input, "reduced" if some else "complete")
+
+
+composite(
+    qr,
+    "q·r = x, qᵀ·q = 1, r upper triangular",
+    torch="linalg.qr",
+    samples=lambda make: [make.call(make(3, 2)), make.call(make(2, 3))],
+)
+
+
+def _eigh(x: Array, uplo: Triangle) -> tuple[Array, Array]:
     try:
         values, vectors = np.linalg.eigh(x, uplo)
     except np.linalg.LinAlgError as error:
@@ -336,14 +354,14 @@ define(
 )
 
 
-def _eigvalsh(x: Array, uplo: str) -> Array:
+def _eigvalsh(x: Array, uplo: Triangle) -> Array:
     try:
         return np.linalg.eigvalsh(x, uplo)
     except np.linalg.LinAlgError as error:
         raise did_not_converge("linalg.eigvalsh", x) from error
 
 
-def _eigvalsh_jvp(xp: Any, tangents: Any, x: Array, uplo: str) -> Array:
+def _eigvalsh_jvp(xp: Any, tangents: Any, x: Array, uplo: Triangle) -> Array:
     vectors = xp.linalg_eigh(x, uplo)[1]
     moved = xp.matmul(symmetric(xp, tangents[0]), vectors)
     return xp.sum(vectors * moved, (x.ndim - 2,), False)

@@ -20,6 +20,16 @@ Dims = tuple[int, ...]
 def einsum(*args: Any) -> Tensor:
     """Σ Π operands as the equation says: ``einsum("bij,bjk->bik", a, b)``."""
     equation, operands = _einsum_arguments(args)
+    for position, each in enumerate(operands):
+        if not isinstance(each, Tensor):
+            raise fail(
+                TypeError,
+                call=f"einsum({equation!r}, …)",
+                cause=f"einsum(): operand {position} is of type {type(each).__name__}, "
+                "not a tensor",
+                fix="convert it with whygrad.tensor(value)",
+                where=caller(),
+            )
     shapes = tuple(tuple(each.shape) for each in operands)
     return contract(operands, *parse(equation, shapes))
 

@@ -124,6 +124,7 @@ def _declare_add_product(name: str, public: Any, samples: Any) -> None:
         jvp=_add_product_tangent,
         meta=lambda input, a, b, beta, alpha: matmul_meta(a, b),
         public=public,
+        inplace=True,
         samples=samples,
     )
 
@@ -178,6 +179,7 @@ def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Any = 1, alpha: Any
 composite(
     addbmm,
     "y = β·input + α·Σₙ aₙ·bₙ",
+    inplace=True,
     samples=lambda make: [
         make.call(make(3, 2), make(2, 3, 4), make(2, 4, 2)),
         make.call(make(2), make(2, 3, 4), make(2, 4, 2), beta=0.5, alpha=-2.0),
@@ -186,6 +188,7 @@ composite(
 composite(
     addr,
     "y = β·input + α·a⊗b",
+    inplace=True,
     samples=lambda make: [
         make.call(make(3, 2), make(3), make(2)),
         make.call(make(2), make(3), make(2), beta=0.5, alpha=-2.0),

@@ -42,7 +42,8 @@ def linalg_matrix_power(A: Tensor, n: int) -> Tensor:
     if power < 0:
         require_square("linalg.inv", A)
         A, power = recorded.linalg_inv(A), -power
-    given, result = A, None
+    given = A
+    result: Any = None
     while True:
         if power & 1:
             result = A if result is None else recorded.matmul(result, A)

@@ -14,7 +14,7 @@ import numpy as np
 
 from whygrad.autograd.source import caller
 from whygrad.errors import describe_call, fail
-from whygrad.ops.define import composite, define
+from whygrad.ops.define import alias, composite, define
 from whygrad.ops.namespace import recorded
 from whygrad.tensor import Tensor
 
@@ -315,3 +315,4 @@ composite(
     "yᵢⱼ = aᵢ·bⱼ for two vectors",
     samples=lambda make: [make.call(make(3), make(4)), make.call(make(3), make(0))],
 )
+alias("ger", "outer")

@@ -121,10 +121,11 @@ def _check_system(call: str, A: Tensor, B: Tensor, left: bool) -> None:
         cause = f"{call}: Incompatible shapes of A and B for the equation {form} ({sizes})"
         fix = f"B needs {A.shape[-1]} {'rows' if left else 'columns'}"
     else:
+        batches = tuple(A.shape[:-2]), tuple(B.shape[:-2])
         try:
-            np.broadcast_shapes(A.shape[:-2], B.shape[:-2])
+            np.broadcast_shapes(*batches)
         except ValueError:
-            cause = f"the batch dimensions {A.shape[:-2]} and {B.shape[:-2]} do not broadcast"
+            cause = f"the batch dimensions {batches[0]} and {batches[1]} do not broadcast"
             fix = "batch sizes must be equal or 1, counted from the last one"
     if cause:
         raise fail(
