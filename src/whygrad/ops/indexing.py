@@ -19,7 +19,7 @@ from whygrad.errors import describe, fail
 from whygrad.ops import inplace
 from whygrad.ops.define import define, table
 from whygrad.ops.positions import index_put, write
-from whygrad.ops.subscripts import Selection, read
+from whygrad.ops.subscripts import Selection, read, read_plain
 from whygrad.tensor import Tensor, wrap
 
 __all__ = ["assignable", "number_for"]
@@ -30,6 +30,10 @@ Shape = tuple[int, ...]
 
 def _getitem(self: Tensor, index: Any) -> Tensor:
     """``x[index]``: a view for basic indices, a copy for arrays and masks."""
+    plain = read_plain(self._array.shape, index)
+    if plain is not None:
+        view: Tensor = table["slice"].call(self, plain)
+        return view
     chosen = read(self, index)
     result = self
     if chosen.position is None or not chosen.whole:

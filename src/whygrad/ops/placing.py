@@ -11,7 +11,7 @@ from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.define import composite, define, table
 from whygrad.ops.geometry import normalize_dim
-from whygrad.ops.positions import check_bounds
+from whygrad.ops.positions import check_bounds, within
 from whygrad.ops.selection import (
     require_integers,
     require_same_dtype,
@@ -44,10 +44,10 @@ def _in_range(
     if index._keys & keys.META:
         return index
     array = index._array
+    if within(array, size):
+        return index
     check_bounds(array, size, call=name, dim=dim, kind=kind, wraps=wraps)
-    if wraps and array.size and array.min() < 0:
-        return wrap(np.where(array < 0, array + size, array))
-    return index
+    return wrap(np.where(array < 0, array + size, array))
 
 
 def _require_slices(

@@ -18,7 +18,15 @@ from whygrad.autograd.source import caller
 from whygrad.errors import fail
 from whygrad.ops.define import define
 
-__all__ = ["add_rows", "check_bounds", "index_put", "overwritten", "picked_shape", "write"]
+__all__ = [
+    "add_rows",
+    "check_bounds",
+    "index_put",
+    "overwritten",
+    "picked_shape",
+    "within",
+    "write",
+]
 
 Array = Any
 Shape = tuple[int, ...]
@@ -26,6 +34,13 @@ Dims = tuple[int, ...]
 
 # Below this many elements, building a sparse matrix costs more than it saves.
 _SPARSE_FROM = 30_000
+
+
+def within(index: Array, size: int) -> bool:
+    """Whether every index lies between 0 and size − 1."""
+    # a negative number, read as unsigned, is larger than any size: one comparison does for both
+    unsigned = np.uint64 if index.dtype.itemsize == 8 else np.uint32
+    return not index.size or bool(np.maximum.reduce(index.view(unsigned), axis=None) < size)
 
 
 def check_bounds(
@@ -39,7 +54,7 @@ def check_bounds(
     phrase: str = "",
 ) -> None:
     """Raise unless every index points into a dimension of this size (``wraps``: or −size … −1)."""
-    if not index.size:
+    if within(index, size):
         return
     low, high = int(index.min()), int(index.max())
     least = -size if wraps else 0

@@ -20,10 +20,10 @@ import numpy as np
 from whygrad import devices, keys
 from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
-from whygrad.ops.positions import check_bounds, picked_shape
+from whygrad.ops.positions import check_bounds, picked_shape, within
 from whygrad.tensor import Tensor, wrap
 
-__all__ = ["Selection", "read"]
+__all__ = ["Selection", "read", "read_plain"]
 
 Array = Any
 Shape = tuple[int, ...]
@@ -65,6 +65,7 @@ class _Reader:
 
     def __init__(self, tensor: Tensor, index: Any) -> None:
         self.tensor = tensor
+        self.shape: Shape = tensor._array.shape
         self.index = index
         self.items = _items(index)
         self.dim = 0  # next dimension of the tensor to be indexed
@@ -74,7 +75,7 @@ class _Reader:
         self.masks_only = True
 
     def read(self) -> Selection:
-        ndim = self.tensor.ndim
+        ndim = len(self.shape)
         items = [item if _is_basic(item) else self._array(item) for item in self.items]
         used = sum(_dims_used(item) for item in items)
         if used > ndim:
@@ -105,7 +106,7 @@ class _Reader:
         return Selection(tuple(self.basic), tuple(self.view_shape), dims, position, self.masks_only)
 
     def _too_many(self, used: int) -> Exception:
-        if self.tensor.ndim == 0 and isinstance(self.items[0], int):
+        if len(self.shape) == 0 and isinstance(self.items[0], int):
             return self._fail(
                 IndexError,
                 "invalid index of a 0-dim tensor: it has no dimension to index",
@@ -113,13 +114,13 @@ class _Reader:
             )
         return self._fail(
             IndexError,
-            f"too many indices for tensor of dimension {self.tensor.ndim}: {used} were given",
+            f"too many indices for tensor of dimension {len(self.shape)}: {used} were given",
             "remove indices, or add dimensions with None",
         )
 
     def _keep(self, count: int) -> None:
         self.basic += [_WHOLE] * count
-        self.view_shape.extend(self.tensor.shape[self.dim : self.dim + count])
+        self.view_shape.extend(self.shape[self.dim : self.dim + count])
         self.dim += count
 
     def _add_dim(self) -> None:
@@ -134,7 +135,7 @@ class _Reader:
 
     def _slice(self, item: slice) -> None:
         try:
-            start, stop, step = item.indices(self.tensor.shape[self.dim])
+            start, stop, step = item.indices(self.shape[self.dim])
         except TypeError as error:
             raise self._fail(TypeError, str(error), "use integers in the slice") from None
         except ValueError as error:
@@ -146,13 +147,13 @@ class _Reader:
                 "use flip(dim) to reverse a dimension",
             )
         length = len(range(start, stop, step))
-        full = length == self.tensor.shape[self.dim]
+        full = step == 1 and length == self.shape[self.dim]
         self.basic.append(_WHOLE if full else slice(start, stop, step))
         self.view_shape.append(length)
         self.dim += 1
 
     def _integer(self, item: int) -> None:
-        size = self.tensor.shape[self.dim]
+        size = self.shape[self.dim]
         if not -size <= item < size:
             raise self._fail(
                 IndexError,
@@ -168,13 +169,13 @@ class _Reader:
         mask = _payload(mask)
         self._refuse_meta(mask)
         end = self.dim + mask.ndim
-        covered = self.tensor.shape[self.dim : end]
+        covered = self.shape[self.dim : end]
         if mask.shape != covered:
             axis = next(i for i in range(mask.ndim) if mask.shape[i] != covered[i])
             raise self._fail(
                 IndexError,
                 f"The shape of the mask {list(mask.shape)} at index {axis} does not match the "
-                f"shape of the indexed tensor {list(self.tensor.shape)} at index {self.dim + axis}",
+                f"shape of the indexed tensor {list(self.shape)} at index {self.dim + axis}",
                 "a mask needs exactly the sizes of the dimensions it covers",
             )
         self._keep(mask.ndim)
@@ -185,11 +186,11 @@ class _Reader:
         array, dim = _payload(item), self.dim - 1
         if isinstance(array, devices.MetaArray):
             return item
-        size = self.tensor.shape[dim]
+        size = self.shape[dim]
+        if within(array, size):
+            return item
         check_bounds(array, size, call=self._call(), dim=dim, wraps=True)
-        if array.size and array.min() < 0:
-            return np.where(array < 0, array + size, array)
-        return item
+        return np.where(array < 0, array + size, array)
 
     def _array(self, item: Any) -> Any:
         """An index that is neither a number nor a slice: a tensor, a NumPy array or a list."""
@@ -263,6 +264,29 @@ class _Reader:
 def read(tensor: Tensor, index: Any) -> Selection:
     """Read and check an index; nothing is computed yet."""
     return _Reader(tensor, index).read()
+
+
+def read_plain(shape: Shape, index: Any) -> tuple[Any, ...] | None:
+    """The everyday index, faster: integers and slices, all of them right; None if it is not."""
+    items = index if type(index) is tuple else (index,)
+    if len(items) > len(shape):
+        return None
+    for item, size in zip(items, shape, strict=False):
+        if type(item) is int:
+            if not -size <= item < size:
+                return None
+        elif type(item) is not slice or not _is_plain_slice(item):
+            return None
+    return items
+
+
+def _is_plain_slice(item: slice) -> bool:
+    start, stop, step = item.start, item.stop, item.step
+    return (
+        (start is None or type(start) is int)
+        and (stop is None or type(stop) is int)
+        and (step is None or (type(step) is int and step > 0))
+    )
 
 
 def _items(index: Any) -> list[Any]:
