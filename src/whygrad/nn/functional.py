@@ -27,6 +27,7 @@ __all__ = [
     "mse_loss",
     "nll_loss",
     "one_hot",
+    "pad",
     "prelu",
     "relu",
     "relu6",
@@ -65,6 +66,7 @@ mish = functions["mish"]
 mse_loss = functions["mse_loss"]
 nll_loss = functions["nll_loss"]
 one_hot = functions["one_hot"]
+pad = functions["pad"]
 prelu = functions["prelu"]
 relu = functions["relu"]
 relu6 = functions["relu6"]

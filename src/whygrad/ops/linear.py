@@ -49,19 +49,33 @@ def _linear_jvp(
 
 def _linear_args(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Any:
     """input · weightᵀ + bias"""
+    if _is_usual(input._array, weight._array, None if bias is None else bias._array):
+        return input, weight, bias
     if weight.ndim == 1 and input.ndim and bias is None:
         return input.matmul(weight)
-    cause = _mistake(input, weight, bias)
-    if cause is not None:
+    mistake = _mistake(input, weight, bias)
+    if mistake is not None:
+        cause, fix = mistake
         raise fail(
             RuntimeError,
             call=f"linear(input: {describe(input)}, weight: {describe(weight)}, "
             f"bias: {describe(bias)})",
-            cause=cause[0],
-            fix=cause[1],
+            cause=cause,
+            fix=fix,
             where=caller(),
         )
     return input, weight, bias
+
+
+def _is_usual(x: Array, weight: Array, bias: Array | None) -> bool:
+    """The form that layers use, recognised at little cost because layers are called often."""
+    shape, dtype = weight.shape, weight.dtype
+    return (
+        len(shape) == 2
+        and x.shape[-1:] == shape[1:]
+        and x.dtype == dtype
+        and (bias is None or (bias.shape == shape[:1] and bias.dtype == dtype))
+    )
 
 
 def _mistake(input: Tensor, weight: Tensor, bias: Tensor | None) -> tuple[str, str] | None:

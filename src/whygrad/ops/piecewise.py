@@ -1,8 +1,7 @@
 """Activations made of straight pieces.
 
 The rules choose with ``where`` instead of multiplying by 0 or 1: an infinite gradient that arrives
-at a flat piece leaves it as 0, not as NaN.  At the corners, and for NaN inputs, the choice is
-PyTorch's.
+at a flat piece leaves it as 0, not as NaN.  At the corners the choice is PyTorch's.
 """
 
 from __future__ import annotations
@@ -42,13 +41,6 @@ elementwise(
 )
 
 
-def _leaky_relu(x: Array, negative_slope: float) -> Array:
-    out = np.minimum(x, 0, out=np.empty_like(x))
-    out *= negative_slope
-    out += np.maximum(x, 0)
-    return out
-
-
 def _leaky_relu_args(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Any:
     """x where positive, negative_slope·x elsewhere."""
     return input.leaky_relu_(negative_slope) if inplace else (input, float(negative_slope))
@@ -57,7 +49,7 @@ def _leaky_relu_args(input: Tensor, negative_slope: float = 0.01, inplace: bool 
 elementwise(
     "leaky_relu(x; negative_slope)",
     "y = x if x > 0 else slope·x;  ∂y/∂x = 1 or slope",
-    forward=_leaky_relu,
+    forward=lambda x, negative_slope: choose(x > 0, x, x * negative_slope),
     vjp={
         "x": lambda xp, incoming, x, negative_slope: xp.where(
             x > 0, incoming, incoming * negative_slope
