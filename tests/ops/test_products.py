@@ -57,6 +57,11 @@ REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         RuntimeError,
         "same dtype, but got: float32 != float64",
     ),
+    "bool": (
+        lambda: ones(2, 2, dtype=whygrad.bool) @ ones(2, 2, dtype=whygrad.bool),
+        RuntimeError,
+        "not implemented for 'Bool'",
+    ),
     "meta": (
         lambda: ones(2, 3).to("meta") @ ones(4, 5).to("meta"),
         RuntimeError,

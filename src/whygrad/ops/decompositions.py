@@ -340,7 +340,7 @@ define(
     vjp={"x": _eigh_vjp},
     jvp=_eigh_jvp,
     outputs=("values", "vectors"),
-    meta=lambda x, uplo: [(x.shape[:-1], x.dtype), (x.shape, x.dtype)],
+    meta=lambda x, uplo: [(x.shape[:-1], x.real.dtype), (x.shape, x.dtype)],
     public=_eigh_args,
     method=False,
     torch="linalg.eigh",
@@ -377,7 +377,7 @@ define(
         )
     },
     jvp=_eigvalsh_jvp,
-    meta=lambda x, uplo: (x.shape[:-1], x.dtype),
+    meta=lambda x, uplo: (x.shape[:-1], x.real.dtype),
     public=lambda A, UPLO="L": (A, _check_uplo("linalg.eigvalsh", A, UPLO)),
     method=False,
     torch="linalg.eigvalsh",

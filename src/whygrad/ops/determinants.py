@@ -95,7 +95,7 @@ define(
     vjp={"x": _slogdet_vjp},
     jvp=_slogdet_jvp,
     outputs=("sign", "logabsdet"),
-    meta=lambda x: [(x.shape[:-2], x.dtype)] * 2,
+    meta=lambda x: [(x.shape[:-2], x.dtype), (x.shape[:-2], x.real.dtype)],
     public=_slogdet_args,
     method=False,
     torch="linalg.slogdet",

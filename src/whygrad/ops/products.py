@@ -182,6 +182,9 @@ define(
     vjp={"a": left_gradient, "b": right_gradient},
     jvp=product_tangent,
     meta=matmul_meta,
+    refuses={
+        "bool": ("matmul is not implemented for 'Bool'", "convert first: x.to(whygrad.int64)")
+    },
     samples=lambda make: [
         make.call(make(3, 4), make(4, 2)),
         make.call(make(3), make(3)),

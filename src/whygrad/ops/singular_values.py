@@ -103,8 +103,11 @@ def _svd_meta(x: Array, full_matrices: bool) -> list[tuple[Shape, Any]]:
     *batch, rows, columns = x.shape
     rank = min(rows, columns)
     left, right = (rows, columns) if full_matrices else (rank, rank)
-    shapes = (*batch, rows, left), (*batch, rank), (*batch, right, columns)
-    return [(shape, x.dtype) for shape in shapes]
+    return [
+        ((*batch, rows, left), x.dtype),
+        ((*batch, rank), x.real.dtype),
+        ((*batch, right, columns), x.dtype),
+    ]
 
 
 def _svd_args(A: Tensor, full_matrices: bool = True) -> Any:
@@ -177,7 +180,7 @@ define(
     forward=_svdvals,
     vjp={"x": _svdvals_vjp},
     jvp=_svdvals_jvp,
-    meta=lambda x: ((*x.shape[:-2], min(x.shape[-2:])), x.dtype),
+    meta=lambda x: ((*x.shape[:-2], min(x.shape[-2:])), x.real.dtype),
     public=_svdvals_args,
     method=False,
     torch="linalg.svdvals",
