@@ -275,6 +275,7 @@ WRONG = [
     ("[True]", IndexError, "The shape of the mask [1] at index 0"),
     ("1.0", IndexError, "valid indices (got float)"),
     ("1j", IndexError, "valid indices (got complex)"),
+    ("'a'", TypeError, "valid indices (got str)"),
     ("t([1.0])", IndexError, "tensors used as indices must be long, int, byte or bool tensors"),
     ("t(1.0)", IndexError, "tensors used as indices must be long, int, byte or bool tensors"),
     ("t([1]).to(mask.dtype).to(t(1.0).dtype)", IndexError, "tensors used as indices must be"),

@@ -196,7 +196,7 @@ class _Reader:
         """An index that is neither a number nor a slice: a tensor, a NumPy array or a list."""
         if isinstance(item, str) or not isinstance(item, (Tensor, np.ndarray, Sequence)):
             raise self._fail(
-                IndexError,
+                TypeError if isinstance(item, str) else IndexError,
                 "only integers, slices (`:`), ellipsis (`...`), None and integer or boolean "
                 f"tensors are valid indices (got {type(item).__name__})",
                 "convert to an integer with int(), or to an integer tensor",
