@@ -133,6 +133,7 @@ def strided(array: Any, shape: Shape, strides: Shape, offset: int = 0) -> Any:
     return view if type(array) is np.ndarray else view.view(type(array))
 
 
+@lru_cache(maxsize=2048)
 def resolve_shape(shape: Shape, numel: int) -> Shape:
     """Fill in the one ``-1`` of a target shape, or say why the shape cannot be."""
     for position, size in enumerate(shape):

@@ -46,7 +46,7 @@ class Tensor(Interchange):
         "_tangent",
     )
 
-    _array: Any  # the payload: ndarray, MetaArray, a SciPy sparse array, or a backend's own
+    _array: Any  # the payload: ndarray, MetaArray, SparseArray, or a backend's own
     _keys: int  # dispatch key bits
     _node: Any  # Node that made it, AccumulateGrad for a leaf that requires grad, or None
     _slot: int  # which output of that node
@@ -157,6 +157,8 @@ class Tensor(Interchange):
         """The block of memory this tensor looks at."""
         return self._storage
 
+    storage = untyped_storage
+
     def is_contiguous(self) -> bool:
         """Whether the elements lie in row-major order without gaps."""
         contiguous: bool = self._array.flags.c_contiguous
@@ -173,7 +175,8 @@ class Tensor(Interchange):
     @property
     def T(self) -> Tensor:
         """All dimensions in reverse order."""
-        return self.permute(tuple(reversed(range(self.ndim))))
+        ndim = self.ndim
+        return self.mT if ndim == 2 else self.permute(tuple(reversed(range(ndim))))
 
     @property
     def mT(self) -> Tensor:

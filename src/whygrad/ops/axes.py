@@ -1,12 +1,14 @@
-"""Views that reorder dimensions, and the real and imaginary part."""
+"""Views that reorder dimensions, and the parts of complex numbers."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
-from whygrad.ops.define import composite, define
+from whygrad.ops.define import composite, define, elementwise
 from whygrad.ops.geometry import normalize_dim, normalize_dims, shape_from
 from whygrad.tensor import Tensor
 
@@ -19,7 +21,7 @@ def _transpose_args(input: Tensor, dim0: int, dim1: int) -> Any:
     return input, normalize_dim(dim0, ndim, "transpose"), normalize_dim(dim1, ndim, "transpose")
 
 
-transpose = define(
+_transpose_op = define(
     "transpose(x; dim0, dim1)",
     "y = x with two dimensions exchanged;  ∂x = incoming with the same two exchanged",
     forward=lambda x, dim0, dim1: x if dim0 == dim1 else x.swapaxes(dim0, dim1),
@@ -34,7 +36,8 @@ transpose = define(
         make.call(make(), 0, -1),
         make.call(make(0, 3), 0, 1),
     ],
-).public
+)
+transpose = _transpose_op.public
 
 
 def _inverse(dims: Dims) -> Dims:
@@ -57,7 +60,8 @@ def _permute_args(input: Tensor, *order: Any, dims: Any = None) -> Any:
             fix="name every dimension once",
             where=caller(),
         )
-    if len({dim % max(input.ndim, 1) for dim in wanted}) != len(wanted):
+    dims = tuple([normalize_dim(dim, input.ndim, "permute") for dim in wanted])
+    if len(set(dims)) != len(dims):
         raise fail(
             RuntimeError,
             call=f"permute{wanted} of {describe(input)}",
@@ -65,7 +69,7 @@ def _permute_args(input: Tensor, *order: Any, dims: Any = None) -> Any:
             fix="name every dimension once",
             where=caller(),
         )
-    return input, normalize_dims(wanted, input.ndim, "permute")
+    return input, dims
 
 
 permute = define(
@@ -102,13 +106,13 @@ def adjoint(input: Tensor) -> Tensor:
     """The last two dimensions exchanged, and complex numbers conjugated."""
     _require_matrices(input, "adjoint")
     swapped = transpose(input, -2, -1)
-    return swapped.conj() if input.dtype.is_complex else swapped
+    return conj(swapped)
 
 
 def matrix_transpose(input: Tensor) -> Tensor:
     """The last two dimensions exchanged: what ``Tensor.mT`` returns."""
     _require_matrices(input, "tensor.mT")
-    return transpose(input, -2, -1)
+    return _transpose_op.call(input, -2, -1)
 
 
 def _require_matrices(input: Tensor, call: str) -> None:
@@ -225,6 +229,20 @@ _imaginary_part = define(
 ).public
 
 
+_conjugated = elementwise(
+    "conj_physical(x)",
+    "y = Re x − i·Im x as a copy;  ∂y/∂x = 1 for real x",
+    forward=np.conjugate,
+    vjp={"x": lambda xp, incoming: incoming},
+    promote="none",
+).public
+
+
+def conj(input: Tensor) -> Tensor:
+    """The conjugate of a complex tensor; a real tensor is its own."""
+    return _conjugated(input) if input.dtype.is_complex else input
+
+
 def real(input: Tensor) -> Tensor:
     """The real part as a view; a real tensor is its own."""
     return _real_part(input) if input.dtype.is_complex else input
@@ -243,6 +261,12 @@ def imag(input: Tensor) -> Tensor:
     return _imaginary_part(input)
 
 
+composite(
+    conj,
+    "y = Re x − i·Im x",
+    torch="conj_physical",
+    samples=lambda make: [make.call(make(2, 3)), make.call(make(2, 3).astype(complex) * (1 + 2j))],
+)
 composite(
     real,
     "y = Re x",

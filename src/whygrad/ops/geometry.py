@@ -61,4 +61,4 @@ def shape_from(sizes: tuple[Any, ...]) -> tuple[int, ...]:
     """Accept ``view(2, 3)`` and ``view((2, 3))``."""
     if len(sizes) == 1 and isinstance(sizes[0], Sequence):
         sizes = tuple(sizes[0])
-    return tuple(operator.index(size) for size in sizes)
+    return tuple(map(operator.index, sizes))

@@ -88,14 +88,18 @@ def _cat_args(tensors: Any, dim: int = 0) -> Any:
                 f"{len(reference)} and {len(shape)}", "add dimensions with unsqueeze()",
             )  # fmt: skip
     dim = normalize_dim(dim, len(reference), "cat")
+    others = reference[:dim] + reference[dim + 1 :]
     for position, shape in enumerate(shapes):
-        for axis, (mine, wanted) in enumerate(zip(shape, reference)):
-            if mine != wanted and axis != dim and shape != _LEGACY_EMPTY:
-                raise cannot_join(
-                    listed, f"Sizes of tensors must match except in dimension {dim}. Expected size "
-                    f"{wanted} but got size {mine} for tensor number {position} in the list",
-                    "cut or pad the tensors to equal sizes",
-                )  # fmt: skip
+        if shape[:dim] + shape[dim + 1 :] != others and shape != _LEGACY_EMPTY:
+            wanted, mine = next(
+                pair for axis, pair in enumerate(zip(reference, shape))
+                if axis != dim and pair[0] != pair[1]
+            )  # fmt: skip
+            raise cannot_join(
+                listed, f"Sizes of tensors must match except in dimension {dim}. Expected size "
+                f"{wanted} but got size {mine} for tensor number {position} in the list",
+                "cut or pad the tensors to equal sizes",
+            )  # fmt: skip
     return listed, dim
 
 

@@ -16,6 +16,7 @@ from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.define import composite, define
 from whygrad.ops.parts import along
+from whygrad.ops.views import clone
 from whygrad.tensor import Tensor
 
 Array = Any
@@ -159,6 +160,8 @@ def pad(input: Tensor, pad: Any, mode: str = "constant", value: Any = None) -> T
             NotImplementedError,
         )  # fmt: skip
     pads = _per_dimension(input, pad)
+    if not any(map(any, pads)):
+        return clone(input)
     if mode == "constant":
         _check_not_negative(input, pad, pads)
         return pad_constant(input, pads, 0 if value is None else value)

@@ -9,7 +9,7 @@ import numpy as np
 
 from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
-from whygrad.memory import is_dense
+from whygrad.memory import contiguous_format, is_dense
 from whygrad.ops.axes import transpose
 from whygrad.ops.define import composite, define, table
 from whygrad.ops.geometry import normalize_dim, normalize_dims, shape_from
@@ -121,7 +121,7 @@ def repeat_interleave(
     _check_output_size(input, output_size, input.shape[dim] * count)
     shape = tuple(input.shape)
     copies = expand(unsqueeze(input, dim + 1), (*shape[: dim + 1], count, *shape[dim + 1 :]))
-    return clone(flatten(copies, dim, dim + 1)) if count == 1 else flatten(copies, dim, dim + 1)
+    return flatten(clone(copies, memory_format=contiguous_format), dim, dim + 1)
 
 
 def _check_output_size(input: Tensor, expected: int | None, actual: int) -> None:
@@ -288,7 +288,7 @@ def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
         )  # fmt: skip
     turns = k % 4
     if turns == 0:
-        return clone(input)
+        return clone(input, memory_format=contiguous_format)
     if turns == 2:
         return flip(input, (first, second))
     return transpose(flip(input, (second if turns == 1 else first,)), first, second)

@@ -10,7 +10,7 @@ from whygrad.errors import describe, fail
 from whygrad.memory import resolve_shape
 from whygrad.ops.define import composite
 from whygrad.ops.geometry import normalize_dim, shape_from
-from whygrad.ops.views import reshape, view
+from whygrad.ops.views import contiguous, reshape, view
 from whygrad.tensor import Tensor
 
 
@@ -70,7 +70,7 @@ def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
 
 def ravel(input: Tensor) -> Tensor:
     """All elements in one dimension; a copy only if they do not lie in row-major order."""
-    return reshape(input, (-1,)) if input.numel() else reshape(input, (0,))
+    return view(contiguous(input), (-1,))
 
 
 composite(

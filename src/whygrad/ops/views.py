@@ -100,7 +100,7 @@ _view_dtype = define(
     torch="Tensor.view",
     samples=lambda make: [make.call(make.ints(3, 4), dtypes.int64)],
 ).public
-view = define(
+_view_op = define(
     "view(x; shape)",
     "y = x in another shape, same memory;  ∂x = incoming in the shape of x",
     forward=_view,
@@ -117,16 +117,18 @@ view = define(
         make.call(make(1), ()),
         make.call(make(0, 3), 3, 0),
     ],
-).public
+)
+view = _view_op.public
 
 
 def reshape(input: Tensor, *shape: Any, size: Any = None) -> Tensor:
     """The elements in another shape: a view when strides allow it, a copy otherwise."""
     array = input._array
-    target = resolve_shape(_sizes(shape, size, "reshape"), array.size)
-    if view_strides(array.shape, array.strides, target, array.itemsize) is None:
+    target = resolve_shape(_sizes(shape, size, "reshape"), input.numel())
+    has_strides = isinstance(array, np.ndarray)  # other payloads leave it to their view kernel
+    if has_strides and view_strides(array.shape, array.strides, target, array.itemsize) is None:
         input = clone(input, memory_format=contiguous_format)
-    return view(input, target)
+    return _view_op.call(input, target)
 
 
 composite(
@@ -204,6 +206,8 @@ def _expand(x: Array, shape: Shape) -> Array:
 def _expand_args(input: Tensor, *sizes: Any, size: Any = None) -> Any:
     """Repeat along new or size-1 dimensions without copying; −1 keeps a size."""
     wanted = _sizes(sizes, size, "expand")
+    if min(wanted, default=0) >= 0:
+        return input, wanted
     extra = len(wanted) - input.ndim
     for dim, each in enumerate(wanted):
         if each < -1 or (each == -1 and dim < extra):
@@ -218,7 +222,7 @@ def _expand_args(input: Tensor, *sizes: Any, size: Any = None) -> Any:
                 where=caller(),
             )
     kept = (1,) * extra + tuple(input.shape)
-    return input, tuple(old if new == -1 else new for old, new in zip(kept, wanted)) or wanted
+    return input, tuple(old if new == -1 else new for old, new in zip(kept, wanted))
 
 
 expand = define(
