@@ -163,7 +163,7 @@ def resolve_shape(shape: Shape, numel: int) -> Shape:
 def _bad_shape(shape: Shape, numel: int, cause: str) -> RuntimeError:
     return fail(
         RuntimeError,
-        call=f"shape {shape} for a tensor with {numel} elements",
+        call=f"shape {tuple(shape)} for a tensor with {numel} elements",
         cause=cause,
         fix=f"choose sizes whose product is {numel}; one of them may be -1",
         where=caller(),
@@ -240,7 +240,7 @@ def _with_leading_ones(strides: list[int], target: Shape, extra: int) -> Shape:
 def _cannot_expand(shape: Shape, target: Shape, cause: str) -> RuntimeError:
     return fail(
         RuntimeError,
-        call=f"expand a tensor of shape {shape} to {target}",
+        call=f"expand a tensor of shape {tuple(shape)} to {tuple(target)}",
         cause=f"{cause}.  Target sizes: {list(target)}.  Tensor sizes: {list(shape)}",
         fix="only dimensions of size 1, and new ones in front, can be repeated",
         where=caller(),

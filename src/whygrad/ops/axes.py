@@ -216,7 +216,8 @@ _real_part = define(
     vjp=None,
     kind="view",
     method=False,
-    torch="",
+    torch="real",
+    samples=lambda make: [make.call(make(2, 3).astype(complex) * (1 + 2j))],
 ).public
 _imaginary_part = define(
     "imaginary_part(x)",
@@ -225,7 +226,8 @@ _imaginary_part = define(
     vjp=None,
     kind="view",
     method=False,
-    torch="",
+    torch="imag",
+    samples=lambda make: [make.call(make(2, 3).astype(complex) * (1 + 2j))],
 ).public
 
 
