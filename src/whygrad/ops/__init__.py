@@ -74,7 +74,9 @@ from whygrad.tensor import Tensor
 
 __all__ = ["functions", "table"]
 
-functions: dict[str, Callable[..., Any]] = {name: op.public for name, op in table.items()}
+functions: dict[str, Callable[..., Any]] = {
+    name: op.public for name, op in table.items() if op.public_name == name
+}
 
 for _op in table.values():
     if _op.method:

@@ -131,7 +131,7 @@ def declare_of_all(name: str, formula: str, kernel: Callable[[Array], Array]) ->
         jvp=_of_all_jvp,
         kind="reduction",
         meta=lambda x: ((), x.dtype),
-        method=False,
+        internal=True,
         torch=name,
         refuses=NO_ORDER,
         subgradient="tied elements share evenly",

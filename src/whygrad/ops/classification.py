@@ -65,8 +65,7 @@ define(
     forward=_class_weights,
     vjp=None,
     meta=lambda target, weight, shape, dtype, *_: (shape, dtype),
-    method=False,
-    torch="",
+    internal=True,
     samples=lambda make: [
         make.call(make.ints(3, high=4), make.constant(make(4)), (3, 4), np.float64, 2, "mean", 0.1),
     ],

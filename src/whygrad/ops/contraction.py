@@ -138,8 +138,7 @@ define(
     jvp=_pair_tangent,
     promote="same",
     meta=_pair_meta,
-    method=False,
-    torch="",
+    internal=True,
     notes="every letter is in two of the three terms and at most once in each; see einsum",
     samples=lambda make: [
         make.call(make(2, 3), make(3, 4), "ij,jk->ik"),

@@ -51,43 +51,76 @@ aliases: dict[str, str] = {}
 class Op:
     """One row of the op table."""
 
-    def __init__(self, **row: Any) -> None:
-        self.name: str = row["name"]
-        self.family: str = row["family"]
-        self.kind: Kind = row["kind"]
-        self.formula: str = row["formula"]
-        self.forward: Callable[..., Any] = row["forward"]
-        self.tensor_names: tuple[str, ...] = row["tensor_names"]
-        self.variadic: bool = row["variadic"]
-        self.param_names: tuple[str, ...] = row["param_names"]
-        self.returns_list: bool = row["outputs"][0].startswith("*")
-        self.output_names: tuple[str, ...] = tuple(name.lstrip("*") for name in row["outputs"])
-        self.vjp: dict[str, Rule] | Rule | None = row["vjp"]
-        self.jvp: Rule | None = row["jvp"]
-        self.linear: bool = row["linear"]
-        self.promote: Promotion = row["promote"]
-        self.promoted: tuple[int, ...] = row["promoted"]
-        self.meta: Callable[..., Any] | None = row["meta"]
-        self.subgradient: str | None = row["subgradient"]
-        self.kinks: dict[str, tuple[float, ...]] = row["kinks"]
-        self.domain: dict[str, tuple[float, float]] = row["domain"]
-        self.samples: Callable[..., Any] | None = row["samples"]
-        self.torch: str | None = row["torch"]
-        self.method: bool = row["method"]
-        self.inplace: bool = row["inplace"]
-        self.notes: str | None = row["notes"]
-        self.refuses: dict[str, tuple[str, str]] = row.get("refuses") or {}
-        self.composite_differentiable = False
+    def __init__(
+        self,
+        name: str,
+        kind: Kind,
+        formula: str,
+        forward: Callable[..., Any],
+        *,
+        tensor_names: tuple[str, ...] = (),
+        variadic: bool = False,
+        param_names: tuple[str, ...] = (),
+        outputs: tuple[str, ...] = ("y",),
+        vjp: dict[str, Rule] | Rule | None = None,
+        jvp: Rule | None = None,
+        linear: bool = False,
+        differentiable: bool = False,
+        promote: Promotion = "none",
+        promoted: tuple[int, ...] = (),
+        meta: Callable[..., Any] | None = None,
+        subgradient: str | None = None,
+        kinks: dict[str, tuple[float, ...]] | None = None,
+        domain: dict[str, tuple[float, float]] | None = None,
+        samples: Callable[..., Any] | None = None,
+        torch: str | None = None,
+        method: bool = True,
+        inplace: bool = False,
+        internal: bool = False,
+        refuses: dict[str, tuple[str, str]] | None = None,
+        notes: str | None = None,
+    ) -> None:
+        self.name = name
+        self.family = _family()
+        self.kind = kind
+        self.formula = formula
+        self.forward = forward
+        self.tensor_names = tensor_names
+        self.variadic = variadic
+        self.param_names = param_names
+        self.returns_list = outputs[0].startswith("*")
+        self.output_names = tuple(each.lstrip("*") for each in outputs)
+        self.vjp = vjp
+        self.jvp = jvp
+        self.linear = linear
+        self.differentiable = differentiable
+        self.promote = promote
+        self.promoted = promoted
+        self.meta = meta
+        self.subgradient = subgradient
+        self.kinks = kinks or {}
+        self.domain = domain or {}
+        self.samples = samples
+        self.torch = "" if internal and torch is None else torch
+        self.method = method and not internal
+        self.inplace = inplace
+        self.internal = internal
+        self.refuses = refuses or {}
+        self.notes = notes
         self.table: KernelTable
-        self.node_name = "".join(part.capitalize() for part in self.name.split("_")) + "Backward"
+        self.node_name = "".join(part.capitalize() for part in name.split("_")) + "Backward"
         self.call: Callable[..., Any] = _unbound
         self.public: Callable[..., Any] = _unbound
         self._plans: dict[tuple[bool, ...], Plan] = {}
         self._plans_on_tensors: dict[tuple[bool, ...], Plan] = {}
 
     @property
-    def differentiable(self) -> bool:
-        return self.vjp is not None or self.composite_differentiable
+    def public_name(self) -> str | None:
+        """Where users find it under ``whygrad``; None for helpers of other ops' rules."""
+        if self.internal:
+            return None
+        space, _, name = self.name.partition("_")
+        return f"{space}.{name}" if space == "linalg" else self.name
 
     def plan(self, needs: tuple[bool, ...], on_tensors: bool = False) -> Plan:
         """How backward works when exactly these tensor arguments need a gradient.
@@ -248,6 +281,7 @@ def define(
     public: Callable[..., tuple[Any, ...]] | None = None,
     method: bool = True,
     inplace: bool = False,
+    internal: bool = False,
     notes: str | None = None,
     refuses: dict[str, tuple[str, str]] | None = None,
 ) -> Op:
@@ -290,17 +324,18 @@ def define(
         the finished result, where these arguments are another op's work.
     ``method``, ``inplace``
         also make ``Tensor.name`` / ``Tensor.name_``.
+    ``internal``
+        a helper of other ops' rules: in the table and in the tests, but not public.
     ``refuses``
         kinds of number (``bool``, ``complex``) the op does not take: ``{kind: (cause, fix)}``.
     """
     name, tensor_names, param_names, variadic = _parse(signature)
     promoted_names = tensor_names if promoted is None else tuple(promoted.split())
     op = Op(
-        name=name,
-        family=_family(),
-        kind=kind,
-        formula=formula,
-        forward=forward,
+        name,
+        kind,
+        formula,
+        forward,
         tensor_names=tensor_names,
         variadic=variadic,
         param_names=param_names,
@@ -308,18 +343,20 @@ def define(
         vjp=vjp,
         jvp=jvp,
         linear=linear,
+        differentiable=vjp is not None,
         promote=promote,
         promoted=tuple(tensor_names.index(each) for each in promoted_names),
         meta=meta,
         subgradient=subgradient,
-        kinks=kinks or {},
-        domain=domain or {},
+        kinks=kinks,
+        domain=domain,
         samples=samples,
         torch=torch,
         method=method,
         inplace=inplace,
-        notes=notes,
+        internal=internal,
         refuses=refuses,
+        notes=notes,
     )
     _add(op)
     from whygrad.dispatch import bind
@@ -353,31 +390,17 @@ def composite(
     ``kernel`` makes it usable inside rules: the same function on raw arrays.
     """
     op = Op(
-        name=function.__name__.rstrip("_"),
-        family=_family(),
-        kind="composite",
-        formula=formula,
-        forward=function,
-        tensor_names=(),
-        variadic=False,
-        param_names=(),
-        outputs=("y",),
-        vjp=None,
-        jvp=None,
-        linear=False,
-        promote="none",
-        promoted=(),
-        meta=None,
-        subgradient=None,
-        kinks={},
-        domain={},
+        function.__name__.rstrip("_"),
+        "composite",
+        formula,
+        function,
+        differentiable=differentiable,
         samples=samples,
         torch=torch,
         method=method,
         inplace=inplace,
         notes=notes,
     )
-    op.composite_differentiable = differentiable
     op.call = op.public = function
     function.op = op  # type: ignore[attr-defined]
     if kernel is not None:

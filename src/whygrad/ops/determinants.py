@@ -49,8 +49,7 @@ define(
     vjp={"x": _cofactor_vjp},
     jvp=lambda xp, tangents, x, y: _cofactor_vjp(xp, tangents[0], x, y),
     meta=lambda x: (x.shape, x.dtype),
-    method=False,
-    torch="",
+    internal=True,
     notes="defined for singular matrices too, where PyTorch's gradient of det is not exact",
     samples=lambda make: [make.call(make.positive_definite(2, 2))],
 )

@@ -162,8 +162,7 @@ define(
     },
     linear=True,
     meta=lambda x, value, index: (x.shape, x.dtype),
-    method=False,
-    torch="",
+    internal=True,
     samples=lambda make: [
         make.call(make(3, 4), make(4), (1,)),
         make.call(make(3, 4), make(2, 1), (slice(None, None, 2), slice(1, 3))),

@@ -42,6 +42,11 @@ define(
     inplace=True,
     samples=lambda make: [make.call(make(3, 4), 2.5), make.call(make(3, 4), make())],
 )
+def _copy_args(input: Tensor, src: Any, non_blocking: bool = False) -> tuple[Any, Any]:
+    """The source comes to the device of the target; ``non_blocking`` changes nothing here."""
+    return input, src.to(input.device) if isinstance(src, Tensor) else src
+
+
 define(
     "copy(x, source)",
     "y = source in the shape and dtype of x;  ∂y/∂x = 0,  ∂y/∂source = 1",
@@ -56,9 +61,9 @@ define(
         else xp.cast(xp.expand(tangents[1], y.shape), dtypes.of(x_dtype))
     ),
     meta=_copy_meta,
-    method=False,
+    public=_copy_args,
+    internal=True,
     inplace=True,
-    torch="",
     samples=lambda make: [make.call(make(3, 4), make(3, 4)), make.call(make(3, 4), make(4))],
 )
 
@@ -104,6 +109,15 @@ def check_writable(target: Tensor, name: str, source: Tensor | None = None) -> N
     """Raise unless a write to ``target`` leaves every gradient right."""
     where = caller()
     array = target._array
+    if not isinstance(array, np.ndarray):
+        kind = " and ".join(keys.describe(target._keys & (keys.DEVICES | keys.LAYOUTS)))
+        raise fail(
+            RuntimeError,
+            call=f"{name} on {describe(target)} ({kind})",
+            cause="in-place writes need a strided tensor on cpu or meta",
+            fix="use the out-of-place form; the values of a sparse tensor are x._values()",
+            where=where,
+        )
     if not target._keys & keys.META and _overlaps_itself(array):
         raise fail(
             RuntimeError,

@@ -126,7 +126,6 @@ define(
     forward=lambda x: np.eye(*x.shape[-2:], dtype=x.dtype),
     vjp=None,
     meta=lambda x: (x.shape[-2:], x.dtype),
-    method=False,
-    torch="",
+    internal=True,
     samples=lambda make: [make.call(make(2, 3, 3)), make.call(make(0, 0))],
 )

@@ -104,8 +104,7 @@ pad_constant = define(
     vjp={"x": lambda xp, incoming, pads: xp.pad_constant(incoming, _negated(pads), 0)},
     jvp=lambda xp, tangents, pads: xp.pad_constant(tangents[0], pads, 0),
     meta=lambda x, pads, value: (padded_shape(x.shape, pads), x.dtype),
-    method=False,
-    torch="",
+    internal=True,
     samples=lambda make: [
         make.call(make(2, 3), ((1, 0), (0, 2)), 1.5),
         make.call(make(2, 3), ((-1, 1), (1, -2)), 0),
@@ -122,8 +121,7 @@ pad_edges = define(
     },
     linear=True,
     meta=lambda x, pads, mode: (padded_shape(x.shape, pads), x.dtype),
-    method=False,
-    torch="",
+    internal=True,
     samples=lambda make: [
         make.call(make(3, 3), ((1, 2), (2, -1)), mode) for mode in _MODES[1:]
     ],
@@ -135,8 +133,7 @@ define(
     vjp={"x": lambda xp, incoming, pads, mode: xp.pad_edges(incoming, pads, mode)},
     linear=True,
     meta=lambda x, shape, pads, mode: (shape, x.dtype),
-    method=False,
-    torch="",
+    internal=True,
     samples=lambda make: [
         make.call(make(6, 4), (3, 3), ((1, 2), (2, -1)), mode) for mode in _MODES[1:]
     ],

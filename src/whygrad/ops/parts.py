@@ -86,9 +86,8 @@ define(
     forward=_slice_backward,
     vjp={"x": lambda xp, incoming, index: xp.slice(incoming, index)},
     linear=True,
-    method=False,
+    internal=True,
     meta=lambda x, shape, index: (shape, x.dtype),
-    torch="",
     samples=lambda make: [
         make.call(make(4), (3, 4), (1,)),
         make.call(make(2, 2), (3, 4), (slice(None, None, 2), slice(1, 3))),
@@ -242,9 +241,8 @@ diagonal_backward = define(
         "x": lambda xp, incoming, offset, dim1, dim2: xp.diagonal(incoming, offset, dim1, dim2),
     },
     linear=True,
-    method=False,
+    internal=True,
     meta=lambda x, shape, offset, dim1, dim2: (shape, x.dtype),
-    torch="",
     samples=lambda make: [
         make.call(make(3), (3, 4), 0, 0, 1),
         make.call(make(2, 2), (2, 3, 3), -1, 2, 1),
@@ -322,9 +320,8 @@ define(
         "x": lambda xp, incoming, dimension, size, step: xp.unfold(incoming, dimension, size, step)
     },
     linear=True,
-    method=False,
+    internal=True,
     meta=lambda x, shape, dimension, size, step: (shape, x.dtype),
-    torch="",
     samples=lambda make: [
         make.call(make(4, 3), (6,), 0, 3, 1),
         make.call(make(2, 2, 2), (2, 5), 1, 2, 2),

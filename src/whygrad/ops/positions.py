@@ -201,8 +201,7 @@ define(
     },
     linear=True,
     meta=lambda x, position, dims: (picked_shape(x.shape, position.shape, dims), x.dtype),
-    method=False,
-    torch="",
+    internal=True,
     samples=lambda make: [
         make.call(*_positions(make, (0,), 3, 4)),
         make.call(*_positions(make, (1, 2), 2, 3, 4)),
@@ -218,8 +217,7 @@ define(
     vjp={"x": lambda xp, incoming, position, dims: xp.index(incoming, position, dims)},
     linear=True,
     meta=lambda x, position, shape, dims: (shape, x.dtype),
-    method=False,
-    torch="",
+    internal=True,
     samples=lambda make: [
         make.call(make(5, 4), make.ints(5, high=3), (3, 4), (0,)),
         make.call(make(2, 5), make.ints(5, high=12), (2, 3, 4), (1, 2)),
@@ -239,8 +237,7 @@ define(
     },
     linear=True,
     meta=lambda x, position, dims: (picked_shape(x.shape, position.shape, dims), x.dtype),
-    method=False,
-    torch="",
+    internal=True,
     samples=lambda make: [
         make.call(make(3, 4), np.array([2, 0, 2]), (0,)),
         make.call(make(2, 3, 4), np.array([5, 0, 5]), (0, 2)),

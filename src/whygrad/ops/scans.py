@@ -45,8 +45,7 @@ define(
     vjp={"x": lambda xp, incoming, dim, step: xp.shift(incoming, dim, -step, 0.0)},
     jvp=lambda xp, tangents, dim, step: xp.shift(tangents[0], dim, step, 0.0),
     meta=lambda x, dim, step, fill: (x.shape, x.dtype),
-    method=False,
-    torch="",
+    internal=True,
     samples=lambda make: [
         make.call(make(3, 4), 1, 1, 1.0),
         make.call(make(3, 4), 0, -1, 0.0),
@@ -95,8 +94,7 @@ define(
     vjp=_recurrence_vjp,
     jvp=_recurrence_jvp,
     meta=lambda a, b, dim, reverse: (b.shape, b.dtype),
-    method=False,
-    torch="",
+    internal=True,
     samples=lambda make: [
         make.call(make(5), make(5), 0, False),
         make.call(make(2, 4), make(2, 4), 1, True),

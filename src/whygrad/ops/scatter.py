@@ -200,8 +200,7 @@ define(
     },
     linear=True,
     meta=lambda x, index, dim: (index.shape, x.dtype),
-    method=False,
-    torch="",
+    internal=True,
     samples=lambda make: [
         make.call(make(3, 4), np.array([[1, 2, 1], [0, 0, 0]]), 1),
         make.call(make(3), np.array(2), 0),

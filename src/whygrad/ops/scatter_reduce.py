@@ -55,8 +55,7 @@ define(
     jvp=_scatter_prod_jvp,
     meta=same_as_input,
     notes="Where source holds a 0 the first derivative is exact, the second is not.",
-    method=False,
-    torch="",
+    internal=True,
     samples=lambda make: [
         make.call(make(3, 4), make.ints(3, 3, high=4), make(3, 3), 1),
         make.call(make(3), np.array([0, 0, 1]), make(3), 0),
@@ -108,7 +107,7 @@ for _name, _ufunc, _word in (
         jvp=_extreme_jvp,
         meta=same_as_input,
         subgradient="shared equally among ties",
-        method=False,
+        internal=True,
         torch="",
         samples=lambda make: [
             make.call(make.distinct(3, 4), make.ints(3, 3, high=4), make.distinct(3, 3), 1),

@@ -69,8 +69,7 @@ pick = define(
     },
     linear=True,
     meta=lambda x, positions: ((len(positions), *x.shape[1:]), x.dtype),
-    method=False,
-    torch="",
+    internal=True,
     samples=lambda make: [
         make.call(make(4), np.array([2, 0, 2])),
         make.call(make(3, 2), np.array([1, 1])),
@@ -92,8 +91,7 @@ pile = define(
     vjp={"x": lambda xp, incoming, positions: xp.sparse_pick(incoming, positions)},
     linear=True,
     meta=lambda x, positions, count: ((count, *x.shape[1:]), x.dtype),
-    method=False,
-    torch="",
+    internal=True,
     samples=lambda make: [
         make.call(make(3), np.array([2, 0, 2]), 4),
         make.call(make(2, 2), np.array([1, 1]), 3),
@@ -117,8 +115,7 @@ _entries = define(
     vjp={"s": _gradient_on_pattern},
     kind="view",
     linear=True,
-    method=False,
-    torch="",
+    internal=True,
     samples=lambda make: [make.around(lambda _, x: entries(to_sparse(x)), make(2, 3))],
 )
 _build = define(
@@ -127,8 +124,7 @@ _build = define(
     forward=lambda values, pattern: pattern.array(values),
     vjp={"values": lambda xp, incoming, pattern: lookup(incoming, pattern)},
     linear=True,
-    method=False,
-    torch="",
+    internal=True,
     samples=lambda make: [
         make.around(_then_dense, make(3), CooPattern(np.array([[2, 0, 4]]), (5,), False)),
         make.around(_then_dense, make(3), CooPattern(np.array([[1, 0, 1]]), (2,), False)),

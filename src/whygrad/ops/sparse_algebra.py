@@ -244,8 +244,7 @@ define(
         None if tangents[1] is None else xp.sparse_matmul(values, tangents[1], pattern),
     ),
     meta=lambda values, dense, pattern: ((pattern.shape[0], dense.shape[1]), dense.dtype),
-    method=False,
-    torch="",
+    internal=True,
     samples=lambda make: [make.call(make(3), make(3, 2), _sample_pattern())],
 )
 define(
@@ -264,8 +263,7 @@ define(
         None if tangents[1] is None else xp.sparse_inner(a, tangents[1], pattern),
     ),
     meta=lambda a, b, pattern: ((pattern.count,), a.dtype),
-    method=False,
-    torch="",
+    internal=True,
     samples=lambda make: [make.call(make(2, 4), make(3, 4), _sample_pattern())],
 )
 

@@ -130,9 +130,8 @@ define(
         )
     },
     linear=True,
-    method=False,
+    internal=True,
     meta=lambda x, size, stride, offset, source: (size, x.dtype),
-    torch="",
     samples=lambda make: [make.call(make(2, 3), (2, 2), (1, 1), 2, (3, 1))],
 )
 define(
@@ -145,8 +144,7 @@ define(
         )
     },
     linear=True,
-    method=False,
+    internal=True,
     meta=lambda x, shape, size, stride, offset, source: (shape, x.dtype),
-    torch="",
     samples=lambda make: [make.call(make(2, 2), (2, 3), (2, 2), (1, 1), 2, (3, 1))],
 )

@@ -27,8 +27,7 @@ define(
     vjp={"x": lambda xp, incoming, device, source: xp.move(incoming, source, device)},
     linear=True,
     public=lambda input, device: (input, devices.of(device), input.device),
-    method=False,
-    torch="",
+    internal=True,
     samples=lambda make: [make.call(make(3, 4), "cpu"), make.call(make(), "cpu")],
 )
 # The kernel asks the two devices, so it serves every pair of them: no key is required.
