@@ -115,7 +115,7 @@ def register(
     takes the tensors themselves and is made of other ops, whose derivatives are then its own.
     Usable as a decorator.
     """
-    target: Op = getattr(op, "op", op)
+    target: Op = getattr(op, "op", op)  # type: ignore[arg-type]
     bits = where if isinstance(where, int) else _bit_named(where)
 
     def add(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -31,7 +31,7 @@ def describe(value: Any) -> str:
     """A tensor or array as ``float32[2, 3]``; anything else by its short repr."""
     shape = getattr(value, "shape", None)
     dtype = getattr(value, "dtype", None)
-    if shape is not None and dtype is not None:
+    if isinstance(shape, tuple) and dtype is not None:
         name = getattr(dtype, "name", str(dtype))
         return f"{name}[{', '.join(map(str, shape))}]"
     if isinstance(value, (list, tuple)) and any(hasattr(item, "shape") for item in value):

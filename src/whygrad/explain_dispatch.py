@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+import numpy as np
+
 from whygrad import dispatch, keys
 from whygrad.autograd import modes
 from whygrad.errors import describe, fail
@@ -76,7 +78,7 @@ class Explanation:
         return {**asdict(self), "keys": self.keys}
 
     def __str__(self) -> str:
-        lines = [f"{self.call} is a {self.kind}"]
+        lines = _fit(f"{self.call} is a {self.kind}", "")
         for title, rows in self._sections():
             lines += ["", title, *_columns(rows)]
         ending = ("it fails", self.error) if self.error else ("result", self.result)
@@ -121,7 +123,6 @@ def explain(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Explanat
     explained up to the point where it does.
     """
     op = _op_of(function)
-    arguments = _arguments(function, op, args, kwargs)
     copies = [_copy(arg) for arg in args]
     named_copies = {name: _copy(value) for name, value in kwargs.items()}
     watcher = _Watcher()
@@ -131,6 +132,8 @@ def explain(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Explanat
             result = _describe_result(function(*copies, **named_copies))
         except Exception as caught:
             error = f"{type(caught).__name__}: {caught}"
+    used = {key for step in watcher.steps for key in step.keys}
+    arguments = _arguments(function, op, args, kwargs, used)
     brought = {key for each in arguments for key in each.keys}
     return Explanation(
         call=f"whygrad.{op.name}({', '.join(each.name for each in arguments)})",
@@ -145,9 +148,9 @@ def explain(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Explanat
 
 
 def _op_of(function: Callable[..., Any]) -> Op:
-    op = getattr(function, "op", None)
-    if isinstance(op, Op):
-        return op
+    for op in table.values():
+        if function in (op.public, op.call):
+            return op
     raise fail(
         TypeError,
         call=f"explain({describe(function)}, …)",
@@ -157,35 +160,35 @@ def _op_of(function: Callable[..., Any]) -> Op:
 
 
 def _arguments(
-    function: Callable[..., Any], op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]
+    function: Callable[..., Any],
+    op: Op,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    used: set[str],
 ) -> list[Argument]:
     names = list(op.tensor_names + op.param_names)
     if op.kind == "composite" or hasattr(function, "__wrapped__"):
         names = list(inspect.signature(function).parameters)
     names += [f"argument {place}" for place in range(len(names), len(args))]
     given = [*zip(names, args, strict=False), *kwargs.items()]
-    return [
-        Argument(name, describe(value), keys.describe(_keys(value, place < len(op.tensor_names))))
-        for place, (name, value) in enumerate(given)
-    ]
+    return [Argument(name, describe(value), _keys(value, used)) for name, value in given]
 
 
-def _keys(value: Any, operand: bool) -> int:
-    """The bits an argument brings.  A number brings some as an operand, none as a parameter."""
-    if isinstance(value, Tensor):
-        return value._keys
-    if isinstance(value, (list, tuple)):
-        bits = 0
-        for each in value:
-            bits |= each._keys if isinstance(each, Tensor) else 0
-        return bits
-    return keys.SCALAR_BITS.get(type(value), 0) if operand else 0
+def _keys(value: Any, used: set[str]) -> list[str]:
+    """The keys an argument brings.  A number brings one as an operand, none as a parameter."""
+    if not isinstance(value, (Tensor, list, tuple)):
+        return [key for key in keys.describe(keys.SCALAR_BITS.get(type(value), 0)) if key in used]
+    bits = 0
+    for each in [value] if isinstance(value, Tensor) else value:
+        bits |= each._keys if isinstance(each, Tensor) else 0
+    return keys.describe(bits)
 
 
 def _copy(value: Any) -> Any:
     if isinstance(value, Tensor):
-        with modes.no_grad():
-            copied: Tensor = value.clone()
+        copied = value.detach()
+        if type(value._array) is np.ndarray:  # other payloads are never written to
+            copied = copied.clone()
         return copied.requires_grad_() if value.requires_grad else copied
     if isinstance(value, (list, tuple)):
         return type(value)(_copy(each) for each in value)

@@ -59,7 +59,7 @@ class Interchange:
 
     def tolist(self: Any) -> Any:
         """Nested lists of Python numbers; a bare number for a 0-d tensor."""
-        array = _host_array(self)
+        array = _host_array(self.to("cpu"))
         return (array.astype(np.float32) if array.dtype.name == "bfloat16" else array).tolist()
 
     def __bool__(self: Any) -> bool:

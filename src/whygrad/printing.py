@@ -111,7 +111,7 @@ def tensor_repr(tensor: Tensor) -> str:
     else:
         if not _options.edgeitems:
             notes.append(f"size={tuple(tensor.shape)}")
-        body = format_array(tensor._array, indent)
+        body = format_array(tensor.device.to_numpy(tensor._array), indent)
         _note_dtype(tensor, notes)
     if tensor.grad_fn is not None:
         notes.append(f"grad_fn=<{tensor.grad_fn.name()}>")

@@ -452,3 +452,11 @@ def test_scipy_waits_until_it_is_needed() -> None:
         "assert 'scipy.sparse' in sys.modules"
     )
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_in_place_is_refused() -> None:
+    s = coo(whygrad)
+    with pytest.raises(RuntimeError, match="in-place writes need a strided tensor") as caught:
+        s.mul_(2.0)
+    assert "x._values()" in str(caught.value)
+    np.testing.assert_array_equal(s._values().numpy(), VALUES)

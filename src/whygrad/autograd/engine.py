@@ -190,7 +190,7 @@ class Walk:
                 self._deliver(node, parent, slot, gradient, incoming)
 
     def _run_on_tensors(self, node: Node, incoming: Any) -> None:
-        """For data that is no NumPy array, rules go through the dispatcher: it knows the kernels."""
+        """Rules on data that is no NumPy array go through the dispatcher: it has the kernels."""
         self.xp = recorded
         try:
             with modes.no_grad(), quiet.again():
@@ -274,10 +274,9 @@ def _wrapped(incoming: Any) -> Any:
 
 
 def _added(before: Any, gradient: Any) -> Any:
-    if isinstance(before, (ndarray, np.generic, Tensor)) and isinstance(
-        gradient, (ndarray, np.generic, Tensor)
-    ):
-        return before + gradient
+    known = (ndarray, np.generic, Tensor)
+    if isinstance(before, known) and isinstance(gradient, known):
+        return before + gradient  # type: ignore[operator]
     with modes.no_grad(), quiet.again():
         return (wrap(before) + wrap(gradient))._array
 
