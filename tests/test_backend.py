@@ -182,6 +182,15 @@ def test_promotion_on_the_device() -> None:
     np.testing.assert_array_equal(x.to("cpu").numpy(), [1.5, 3.0])
 
 
+def test_names_are_unique() -> None:
+    for again in (
+        lambda: dispatch.register_layout("toy", Diagonal),
+        lambda: dispatch.register_device("cpu", Diagonal, from_numpy=Diagonal, to_numpy=np.array),
+    ):
+        with pytest.raises(ValueError, match="a dispatch key of this name exists already"):
+            again()
+
+
 def test_missing_kernel() -> None:
     with pytest.raises(RuntimeError, match="exp has no kernel for toy") as caught:
         whygrad.exp(on_toy([1.0]))

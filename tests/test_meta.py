@@ -42,6 +42,8 @@ def test_moving_there() -> None:
     assert (y.shape, y.dtype, y.device) == ((2, 3), whygrad.float32, "meta")
     assert y.requires_grad
     assert y.to("meta") is y
+    assert whygrad.ones(3, 4).t().to("meta").stride() == (1, 4)
+    assert whygrad.ones(3, 4)[:, ::2].to("meta").stride() == (2, 1)
     assert x.to("meta", whygrad.float64).dtype is whygrad.float64
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from whygrad import keys
 from whygrad.errors import fail
+from whygrad.memory import is_dense
 
 __all__ = ["Device", "Layout", "MetaArray", "meta_array", "of"]
 
@@ -113,6 +114,12 @@ def meta_array(shape: tuple[int, ...], dtype: Any, strides: tuple[int, ...] | No
     return spread.view(MetaArray)
 
 
+def _without_data(array: Any) -> Any:
+    """The geometry of an array, its order of dimensions kept if its elements fill their memory."""
+    strides = tuple(step // array.itemsize for step in array.strides)
+    return meta_array(array.shape, array.dtype, strides if is_dense(array) else None)
+
+
 def _no_data(array: Any) -> Any:
     raise fail(
         NotImplementedError,
@@ -133,4 +140,4 @@ def add(name: str, key: int, from_numpy: Transfer, to_numpy: Transfer) -> Device
 
 devices: dict[str, Device] = {}
 cpu = add("cpu", keys.CPU, np.array, np.asarray)
-meta = add("meta", keys.META, lambda array: meta_array(array.shape, array.dtype), _no_data)
+meta = add("meta", keys.META, _without_data, _no_data)

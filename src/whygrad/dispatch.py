@@ -152,9 +152,20 @@ def register_device(
     ``payload`` needs ``shape`` and ``dtype`` (NumPy's).  After this ``x.to(name)`` moves tensors
     there, recorded by autograd; each op still needs its kernel: ``register(op, name, kernel)``.
     """
+    _require_new(name)
     bit = keys.new_device(name)
     payload_keys[payload] = bit
     return devices.add(name, bit, from_numpy, to_numpy)
+
+
+def _require_new(name: str) -> None:
+    if name in keys._names.values():
+        raise fail(
+            ValueError,
+            call=f"a device or layout named {name!r}",
+            cause="a dispatch key of this name exists already",
+            fix="choose another name, or register kernels for the existing one",
+        )
 
 
 def register_layout(name: str, payload: type, device: str = "cpu") -> devices.Layout:
@@ -163,6 +174,7 @@ def register_layout(name: str, payload: type, device: str = "cpu") -> devices.La
     ``payload`` needs ``shape`` and ``dtype`` (NumPy's).  Kernels are added with
     ``register(op, name, kernel)``.
     """
+    _require_new(name)
     layout = devices.Layout(name, keys.new_layout(name))
     devices.layouts.append(layout)
     payload_keys[payload] = devices.of(device).key | layout.key
@@ -307,19 +319,15 @@ def _bringing_together(op: Op) -> Entry:
     """Move 0-d cpu tensors to the other arguments' device; refuse any other mixture."""
 
     def bring(*args: Any) -> Any:
-        tensors = [each for arg in args for each in (arg if isinstance(arg, list) else [arg])]
-        tensors = [each for each in tensors if isinstance(each, Tensor)]
+        operands = args[0] if op.variadic else args
+        tensors = [each for each in operands if isinstance(each, Tensor)]
         places = {each.device.key: each.device for each in tensors if each.device.type != "cpu"}
         if len(places) > 1 or any(each.ndim for each in tensors if each.device.type == "cpu"):
             raise _mixed_devices(op, args)
         (target,) = places.values()
 
-        def moved(arg: Any) -> Any:
-            if isinstance(arg, list):
-                return [moved(each) for each in arg]
-            return arg.to(target) if isinstance(arg, Tensor) else arg
-
-        return op.call(*(moved(arg) for arg in args))
+        moved = [each.to(target) if isinstance(each, Tensor) else each for each in operands]
+        return op.call(moved, *args[1:]) if op.variadic else op.call(*moved)
 
     return bring
 
@@ -525,9 +533,7 @@ def _node(plan: Plan, inputs: Any, outs: tuple[Tensor, ...], several: bool) -> N
     first = outs[0]._array
     node.shape = first.shape
     node.dtype = first.dtype
-    node.outputs = (
-        tuple((out._array.shape, out._array.dtype) for out in outs) if several else None
-    )
+    node.outputs = tuple((out._array.shape, out._array.dtype) for out in outs) if several else None
     node.order = next_order()
     frame = user_frame()
     node.code = frame.f_code

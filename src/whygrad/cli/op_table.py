@@ -114,6 +114,6 @@ def layouts_of(op: Op) -> str:
     """Strided, and whatever kernels have been registered."""
     names = ["strided"]
     if op.kind != "composite":
-        for bits, _ in op.table.kernels:
+        for bits, _ in (*op.table.kernels, *op.table.composites):
             names += [each for each in keys.describe(bits & keys.LAYOUTS) if each not in names]
     return ", ".join(names)

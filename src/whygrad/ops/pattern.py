@@ -23,13 +23,9 @@ class Pattern:
     """The coordinates that a sparse array stores, in the order of its values."""
 
     shape: Shape
+    indices: Array  # one row per dimension, one column per stored element
     coalesced: bool  # sorted by coordinate, none twice
     kind: type[SparseArray]
-
-    @cached_property
-    def indices(self) -> Array:
-        """One row per dimension, one column per stored element."""
-        raise TypeError("a pattern knows its coordinates")
 
     @property
     def count(self) -> int:
@@ -105,13 +101,13 @@ class CsrPattern(Pattern):
         self.kind = CsrArray
 
     @cached_property
-    def indices(self) -> Array:
+    def indices(self) -> Array:  # worked out on first use
         rows = np.repeat(np.arange(self.shape[0]), np.diff(self.row_starts))
         return np.stack([rows, self.columns])
 
     @cached_property
     def by_row(self) -> tuple[Array, Array, Array]:
-        return np.arange(len(self.columns)), self.row_starts, self.columns
+        return slice(None), self.row_starts, self.columns
 
     def like(self, pattern: CooPattern) -> Pattern:
         return CsrPattern.of(pattern)
