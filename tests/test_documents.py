@@ -52,7 +52,7 @@ def test_the_op_in_the_contributing_guide_passes_the_suite() -> None:
 
     guide = (ROOT / "CONTRIBUTING.md").read_text()
     entry = next(match[1] for match in BLOCK.finditer(guide) if "softsquare" in match[1])
-    namespace: dict[str, object] = {"__name__": "whygrad.ops.activation"}
+    namespace: dict[str, object] = {"__name__": "whygrad.ops.activation.smooth"}
     exec("import numpy as np\nfrom whygrad.ops.define import elementwise\n" + entry, namespace)
     op = table["softsquare"]
     try:

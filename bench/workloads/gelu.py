@@ -38,8 +38,9 @@ def with_torch() -> Run:
 
 
 def with_autograd() -> Run:
-    import autograd
     import autograd.numpy as anp
+
+    import autograd
 
     gradient = autograd.grad(lambda x: anp.sum(written_out(x, anp.tanh)))
     return lambda: gradient(START)

@@ -22,10 +22,7 @@ def importing(module: str) -> Callable[[], Run]:
 WORKLOAD = Workload(
     "import",
     "a fresh interpreter that imports the library (NumPy alone for scale)",
-    {
-        name: importing(name)
-        for name in ("whygrad", "torch", "autograd", "mygrad", "jax", "numpy")
-    },
+    {name: importing(name) for name in ("whygrad", "torch", "autograd", "mygrad", "jax", "numpy")},
     rounds=5,
     reference="numpy",
 )

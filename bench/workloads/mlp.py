@@ -56,8 +56,9 @@ def with_torch() -> Run:
 
 
 def with_autograd() -> Run:
-    import autograd
     import autograd.numpy as anp
+
+    import autograd
 
     x, target, parameters = data()
     rows = np.arange(BATCH)

@@ -37,8 +37,9 @@ def with_torch() -> Run:
 
 
 def with_autograd() -> Run:
-    import autograd
     import autograd.numpy as anp
+
+    import autograd
 
     def loss(x):  # type: ignore[no-untyped-def]
         y = x

@@ -34,7 +34,7 @@ from whygrad.dtypes import (
 )
 from whygrad.memory import Size, contiguous_format, preserve_format
 from whygrad.ops import functions as _functions
-from whygrad.ops.conversion import is_tensor
+from whygrad.ops.creation.conversion import is_tensor
 from whygrad.printing import get_printoptions, printoptions, set_printoptions
 from whygrad.random import (
     Generator,

@@ -264,7 +264,7 @@ def _kernel(op: Op, bits: int) -> str:
 
 
 def _place(function: Any) -> str:
-    """Where a person finds the function: ``numpy.add``, ``whygrad.ops.reduction:43``."""
+    """Where a person finds the function: ``numpy.add``, ``whygrad.ops.reduction.sums:43``."""
     name = getattr(function, "__name__", type(function).__name__)
     code = getattr(function, "__code__", None)
     if code is None:

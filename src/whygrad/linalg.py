@@ -7,7 +7,7 @@ batch.
 from __future__ import annotations
 
 from whygrad.ops import table
-from whygrad.ops.matrices import LinAlgError
+from whygrad.ops.linalg.matrices import LinAlgError
 
 __all__ = [
     "LinAlgError",

@@ -7,7 +7,7 @@ from typing import Any
 from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.define import table
-from whygrad.ops.sparse import is_sparse
+from whygrad.ops.sparse.layouts import is_sparse
 from whygrad.tensor import Tensor
 
 __all__ = ["addmm", "mm", "sum"]

@@ -20,17 +20,15 @@ from whygrad.memory import Size, row_major
 from whygrad.storage import InferenceStorage, Storage
 
 if TYPE_CHECKING:
+    from whygrad._methods import OpMethods  # a stub without a module, written by `make stubs`
     from whygrad.autograd.graph import Node
+else:
+    OpMethods = object  # whygrad.ops installs the methods on Tensor itself
 
 __all__ = ["Tensor", "wrap"]
 
 
-if TYPE_CHECKING:
-
-    def _operator(self: Tensor, other: Any = None, /) -> Any: ...
-
-
-class Tensor(Interchange):
+class Tensor(Interchange, OpMethods):
     """An n-dimensional array that remembers how it was computed."""
 
     __slots__ = (
@@ -56,17 +54,12 @@ class Tensor(Interchange):
     _tangent: Any  # forward mode
     name: str | None = None  # free for the user: shown in explanations
 
-    if TYPE_CHECKING:  # installed from the op table by whygrad.ops
-        __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _operator
-        __truediv__ = __rtruediv__ = __pow__ = __rpow__ = __matmul__ = __neg__ = _operator
-        __lt__ = __le__ = __gt__ = __ge__ = __getitem__ = _operator
-
     __array_priority__ = 1000
     __hash__ = object.__hash__
 
     def __init__(self, *data: Any) -> None:
         """PyTorch's first constructor: sizes, or numbers that become the default float."""
-        from whygrad.ops.creation import default_float_tensor
+        from whygrad.ops.creation.creation import default_float_tensor
 
         made = default_float_tensor(data)
         self._array = made._array
@@ -74,14 +67,17 @@ class Tensor(Interchange):
         self._node = None
         self._slot = 0
 
-    def __getattr__(self, name: str) -> Any:
-        """Called only for empty slots (and truly unknown names)."""
+    def _empty_slot(self, name: str) -> Any:
+        """What an empty slot stands for; called for truly unknown names, too."""
         if name == "_storage":
             storage = self._storage = Storage(self._array)
             return storage
         if name in ("_base", "_grad", "_tangent"):
             return None
         raise AttributeError(f"'Tensor' object has no attribute {name!r}")
+
+    if not TYPE_CHECKING:  # to a type checker an unknown name is a mistake
+        __getattr__ = _empty_slot
 
     @classmethod
     def _from_number(cls, number: Any, dtype: dtypes.DType | None) -> Tensor:
@@ -181,7 +177,7 @@ class Tensor(Interchange):
     @property
     def mT(self) -> Tensor:
         """The last two dimensions exchanged."""
-        from whygrad.ops.axes import matrix_transpose
+        from whygrad.ops.shape.axes import matrix_transpose
 
         return matrix_transpose(self)
 
@@ -206,14 +202,14 @@ class Tensor(Interchange):
     @property
     def real(self) -> Tensor:
         """The real part, sharing memory."""
-        from whygrad.ops.axes import real
+        from whygrad.ops.shape.axes import real
 
         return real(self)
 
     @property
     def imag(self) -> Tensor:
         """The imaginary part of a complex tensor, sharing memory."""
-        from whygrad.ops.axes import imag
+        from whygrad.ops.shape.axes import imag
 
         return imag(self)
 

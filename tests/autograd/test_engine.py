@@ -316,9 +316,7 @@ def test_wrong_rules_are_named() -> None:
 
     def declare(name: str, rule: Any) -> Op:
         table.pop(name, None)
-        return define(
-            f"{name}(x)", "y = x", forward=lambda x: x * 1, vjp={"x": rule}, method=False
-        )
+        return define(f"{name}(x)", "y = x", forward=lambda x: x * 1, vjp={"x": rule}, method=False)
 
     x = leaf(1.0, 2.0)
     try:

@@ -40,7 +40,7 @@ def torch_function(op: Op) -> Callable[..., Any]:
 
 
 def convert(value: Any, leaf: Callable[[Any, bool], Any]) -> Any:
-    """Replace every array and dtype in a nested argument; ``leaf(array, requires_grad)`` decides."""
+    """Replace every array and dtype in a nested argument by ``leaf(value, requires_grad)``."""
     if isinstance(value, Constant):
         return leaf(value.array, False)
     if isinstance(value, np.ndarray):

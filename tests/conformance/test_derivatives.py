@@ -71,7 +71,7 @@ def test_second_order(op: Op, index: int) -> None:
 
 @pytest.mark.parametrize(("op", "index"), differentiable_cases())
 def test_forward_over_forward(op: Op, index: int) -> None:
-    """d/ds d/dt f(x + s·u + t·v) by nested forward mode against a difference of first derivatives."""
+    """d/ds d/dt f(x + s·u + t·v): nested forward mode against differences of the first order."""
     from whygrad.autograd import forward_ad
     from whygrad.tensor import wrap
 

@@ -1,4 +1,4 @@
-"""The layout of the inputs in memory must not matter, and what is saved must be what is declared."""
+"""The layout of inputs in memory must not matter; what is saved must be what is declared."""
 
 from __future__ import annotations
 
@@ -64,7 +64,8 @@ def test_any_memory_layout(op: Op, index: int, arrange: Callable[[Any], Any]) ->
     try:
         arranged_outputs = arranged.run(op.public)
     except RuntimeError as error:
-        assert "view" in str(error), error  # view() may refuse strides that cannot be viewed
+        if "view" not in str(error):  # view() may refuse strides that cannot be viewed
+            raise
         return
     plain_outputs = plain.run(op.public)
     label = f"{op.name}({call!r}) {arrange.__name__}"
@@ -118,7 +119,7 @@ def recorded_cases() -> list[Any]:
 
 @pytest.mark.parametrize(("op", "index"), recorded_cases())
 def test_saved_values_are_as_declared(op: Op, index: int) -> None:
-    """Ruin every input and output that the op did not declare as saved: gradients must not change."""
+    """Ruin every input and output not declared as saved: gradients must not change."""
     call = samples_of(op)[index]
     honest, ruined = whygrad_side(call, "float64"), whygrad_side(call, "float64")
     honest_outputs, ruined_outputs = honest.run(op.public), ruined.run(op.public)

@@ -72,7 +72,8 @@ def test_meta_agrees_on_shapes(op: Op, index: int) -> None:
     try:
         got = ghost.run(op.public)
     except RuntimeError as error:
-        assert "depends on the data" in str(error) or "no data" in str(error), error
+        if "depends on the data" not in str(error) and "no data" not in str(error):
+            raise
         return
     for a, b in zip(got, expected, strict=True):
         if isinstance(b, Tensor):

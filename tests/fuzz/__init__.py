@@ -1,1 +1,1 @@
-"""Random programs, run on whygrad and on PyTorch, compared value by value and gradient by gradient."""
+"""Random programs, run on whygrad and on PyTorch, compared in values and gradients."""

@@ -36,7 +36,9 @@ def main() -> int:
             rate = (number + 1) / (last - start)
             left = (options.programs - number - 1) / rate
             print(f"{number + 1} programs, {failures} differ, {left:.0f} s left", flush=True)
-    print(f"{number + 1} programs, {steps} steps over {len(generator.names)} ops, {failures} differ")
+    print(
+        f"{number + 1} programs, {steps} steps over {len(generator.names)} ops, {failures} differ"
+    )
     return 1 if failures else 0
 
 

@@ -44,7 +44,11 @@ def test_a_wrong_rule_is_found_and_shrunk(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(op, "_plans", {})
     op.table.clear()
     try:
-        steps = [Step("scale", (0,), (2.0,)), Step("op", (0,), ("sin", 0, 0)), Step("sum", (0,), (0,))]
+        steps = [
+            Step("scale", (0,), (2.0,)),
+            Step("op", (0,), ("sin", 0, 0)),
+            Step("sum", (0,), (0,)),
+        ]
         program = Program(0, [((3,), "float64", True)], steps)
         assert "gradient of leaf 0" in (difference(program) or "")
         assert [step.kind for step in shrink(program).steps] == ["op"]

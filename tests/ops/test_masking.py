@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from whygrad.ops.masking import choose
+from whygrad.ops.indexing.masking import choose
 
 SHAPE = (64, 100)  # large enough for the bitwise form
 

@@ -57,7 +57,10 @@ def _flatten(result: Any) -> Iterator[Tensor]:
 
 
 def central_difference(function: Function, eps: float) -> list[list[Any]]:
-    """Jacobians by (f(x + eps) − f(x − eps)) / 2 eps: [input][output][input element, output element]."""
+    """Jacobians by (f(x + eps) − f(x − eps)) / 2 eps, one per input and output.
+
+    Rows are elements of the input, columns elements of the output.
+    """
     jacobian: list[list[Any]] = []
     for i, value in enumerate(function.values):
         rows: list[list[Any]] = []

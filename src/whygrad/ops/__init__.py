@@ -8,66 +8,17 @@ from typing import Any
 from whygrad.ops import (  # noqa: F401  (each declares its ops)
     activation,
     arithmetic,
-    axes,
-    bounds,
-    classification,
     comparison,
-    contraction,
-    conversion,
     creation,
-    decompositions,
-    determinants,
-    diagonals,
-    discrete,
-    dropout,
-    einsum,
     exponential,
-    extrema,
-    fused_products,
     indexing,
     inplace,
-    joining,
-    likes,
     linalg,
-    linear,
     loss,
-    matrices,
-    matrix_norms,
-    moments,
     operators,
-    ordering,
-    padding,
-    parts,
-    piecewise,
-    placing,
-    positions,
-    powers,
-    products,
-    quantiles,
-    ranges,
-    rearrange,
     reduction,
-    reshaping,
-    rounding,
-    sampling,
-    scans,
-    scatter,
-    scatter_reduce,
-    searching,
-    selection,
-    singular_values,
-    softmax,
-    solvers,
+    shape,
     sparse,
-    sparse_algebra,
-    sparse_creation,
-    sparse_parts,
-    special,
-    splitting,
-    strided,
-    transfer,
-    trigonometry,
-    views,
 )
 from whygrad.ops.define import aliases, table
 from whygrad.tensor import Tensor
@@ -81,11 +32,11 @@ functions: dict[str, Callable[..., Any]] = {
 for _op in table.values():
     if _op.method:
         setattr(Tensor, _op.name, _op.public)
-conversion.install()
+creation.conversion.install()
 operators.install()
 inplace.install()
-sparse_algebra.install()
-sparse_parts.install()
+sparse.algebra.install()
+sparse.parts.install()
 for _name, _original in aliases.items():
     functions[_name] = functions[_original]
     for _suffix in ("", "_"):

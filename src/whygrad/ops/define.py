@@ -449,8 +449,8 @@ def _parse(signature: str) -> tuple[str, tuple[str, ...], tuple[str, ...], bool]
 
 
 def _family() -> str:
-    """The module that declares the op: the first caller outside this one."""
+    """The folder (or file) of ``whygrad.ops`` that declares the op, from the calling module."""
     frame = sys._getframe(1)
     while frame.f_globals["__name__"] == __name__:
         frame = frame.f_back  # type: ignore[assignment]
-    return str(frame.f_globals["__name__"]).rpartition(".")[2]
+    return str(frame.f_globals["__name__"]).removeprefix("whygrad.ops.").partition(".")[0]

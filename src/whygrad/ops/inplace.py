@@ -42,6 +42,8 @@ define(
     inplace=True,
     samples=lambda make: [make.call(make(3, 4), 2.5), make.call(make(3, 4), make())],
 )
+
+
 def _copy_args(input: Tensor, src: Any, non_blocking: bool = False) -> tuple[Any, Any]:
     """The source comes to the device of the target; ``non_blocking`` changes nothing here."""
     return input, src.to(input.device) if isinstance(src, Tensor) else src
@@ -246,7 +248,7 @@ def install() -> None:
     for op in table.values():
         if op.inplace:
             setattr(Tensor, f"{op.name}_", _make_method(op))
-    Tensor.zero_ = zero_  # type: ignore[attr-defined]
+    Tensor.zero_ = zero_  # type: ignore[assignment, method-assign]
     for dunder, name in _OPERATORS.items():
         if hasattr(Tensor, name):
             setattr(Tensor, f"__{dunder}__", getattr(Tensor, name))

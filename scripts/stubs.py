@@ -1,0 +1,258 @@
+"""Write what type checkers and editors read about the functions made from the op table.
+
+``whygrad.softmax`` and ``x.softmax`` come into being at import, from the rows of the table, so no
+tool that only reads source can know them.  This writes them down: ``python -m scripts.stubs``
+after the table has changed, with ``--check`` to see whether that is still to be done.
+
+Stubs replace the source for a type checker.  Modules that only collect functions get one; the
+methods go to a class of their own, which ``Tensor`` inherits in the eyes of the checker alone, so
+that ``tensor.py`` itself stays checked.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import subprocess
+import sys
+import textwrap
+import warnings
+from collections.abc import Callable
+from functools import cache
+from inspect import Parameter
+from pathlib import Path
+from types import FunctionType, ModuleType
+from typing import Any
+
+from tests.conformance.harness import whygrad_side
+
+import whygrad
+from scripts.overloads import forms, method_forms
+from scripts.signatures import Imports, parameters_of, render, scope_of
+from whygrad import return_types
+from whygrad.ops.define import Op, table
+from whygrad.ops.samples import samples_of
+from whygrad.tensor import Tensor
+
+__all__ = ["generate", "main"]
+
+Function = Callable[..., Any]
+
+_PACKAGE = Path(whygrad.__file__).parent
+_COLLECTIONS = ("whygrad", "whygrad.linalg", "whygrad.nn.functional")
+# Operators are installed as primitives, whose parameters say less than the operator's name.
+_OPERATOR_HOMES = ("whygrad.dispatch", "whygrad.ops.inplace", "whygrad.ops.operators")
+_NOTICE = "Written by scripts/stubs.py from the op table: run `make stubs` instead of editing."
+_WIDTH = 86  # of docstrings: leaves room for the quotes and indent of a method
+
+
+def generate() -> dict[Path, str]:
+    """Every stub by its path."""
+    texts = {_PACKAGE / "_methods.pyi": _methods(), _PACKAGE / "return_types.pyi": _results()}
+    for name in _COLLECTIONS:
+        module = importlib.import_module(name)
+        texts[Path(str(module.__file__)).with_suffix(".pyi")] = _collection(module)
+    return {path: _tidy(text, path) for path, text in texts.items()}
+
+
+def _collection(module: ModuleType) -> str:
+    """A module that exports functions of the table, among other things."""
+    ops = {op.public: op for op in table.values()}
+    imports = Imports(module.__all__)
+    body = [f"__all__ = {list(module.__all__)!r}"]
+    for name in module.__all__:
+        value = getattr(module, name)
+        if inspect.isfunction(value) and value in ops:
+            body.append(_op_function(name, ops[value], imports))
+        elif inspect.ismodule(value):
+            imports.add(module.__name__, name, name)
+        elif inspect.isclass(value) or inspect.isfunction(value):
+            imports.add(value.__module__, value.__name__, name)
+        else:
+            kind = type(value)
+            imports.add(kind.__module__, kind.__name__)
+            body.append(f"{name}: {kind.__name__}")
+    if hasattr(module, "__version__"):
+        body.append("__version__: str")
+    return _stub(str(module.__doc__), imports, body)
+
+
+def _methods() -> str:
+    """What :mod:`whygrad.ops` installs on ``Tensor``: everything not written in its class."""
+    installed = {
+        name: value
+        for name, value in sorted(vars(Tensor).items())
+        if isinstance(value, (FunctionType, property))
+        and not _function_of(value).__qualname__.startswith("Tensor.")
+    }
+    imports = Imports(installed)
+    methods = "\n".join(_method(name, value, imports) for name, value in installed.items())
+    body = "class OpMethods:\n" + textwrap.indent(methods, "    ")
+    return _stub("The methods of ``Tensor`` that come from the op table.", imports, [body])
+
+
+def _results() -> str:
+    """The named tuples, which are made at import."""
+    imports = Imports(return_types.__all__)
+    imports.add("typing", "NamedTuple")
+    imports.add("whygrad.tensor", "Tensor")
+    body = [f"__all__ = {return_types.__all__!r}"]
+    for name in return_types.__all__:
+        value = getattr(return_types, name)
+        if inspect.isclass(value):
+            fields = "\n".join(f"    {field}: Tensor" for field in value._fields)
+            body.append(f"class {name}(NamedTuple):\n{fields}")
+        else:
+            body.append(_plain(name, value, imports, method=False))
+    return _stub(str(return_types.__doc__), imports, body)
+
+
+def _stub(doc: str, imports: Imports, body: list[str]) -> str:
+    head = f'"""{doc}"""\n# {_NOTICE}'
+    return "\n\n".join([head, str(imports), *body]) + "\n"
+
+
+def _op_function(name: str, op: Op, imports: Imports, method: bool = False) -> str:
+    doc = op.formula
+    if not _is_primitive(op):
+        doc = f"{inspect.getdoc(op.public) or ''}\n\n{op.formula}".strip()
+    if op.name in forms:
+        return _overloaded(name, forms[op.name], doc, imports, method)
+    signature = render(parameters_of(op), result_of(op), imports, scope_of(op.public), method)
+    return _def(name, signature, doc)
+
+
+def _method(name: str, value: Any, imports: Imports) -> str:
+    function = _function_of(value)
+    if isinstance(value, property):
+        answer = "bool" if name.startswith("is_") else "Any"
+        signature = render([], answer, imports, scope_of(function), method=True)
+        return f"@property\n{_def(name, signature, function.__doc__)}"
+    if name.startswith("__") and function.__module__ in _OPERATOR_HOMES:
+        return _operator(name, function, imports)
+    if name in method_forms:
+        return _overloaded(name, method_forms[name], function.__doc__, imports, method=True)
+    op = table.get(function.__name__)
+    if op is not None and op.public is function:
+        return _op_function(name, op, imports, method=True)
+    twin = table.get(function.__name__.removesuffix("_"))
+    if twin is not None and twin.inplace:
+        signature = render(parameters_of(twin), "Tensor", imports, scope_of(twin.public), True)
+        return _def(name, signature, function.__doc__)
+    return _plain(name, function, imports, method=True)
+
+
+def _operator(name: str, function: Function, imports: Imports) -> str:
+    other, remark = "Operand", ""
+    if name in ("__eq__", "__ne__"):
+        other, remark = "object", "  # type: ignore[override]"
+    elif name.endswith("matmul__"):
+        other = "Tensor"
+    operands = [Parameter(each, Parameter.POSITIONAL_OR_KEYWORD) for each in ("self", "other")]
+    operands[1] = operands[1].replace(annotation=other)
+    if len(inspect.signature(function).parameters) == 1:
+        del operands[1]
+    signature = render(operands, "Tensor", imports, scope_of(function), method=True)
+    return _def(name, signature) + remark
+
+
+def _plain(name: str, function: Function, imports: Imports, method: bool) -> str:
+    """A function that is no op, by its own annotations."""
+    return _def(name, _as_annotated(function, imports, method), function.__doc__)
+
+
+def _overloaded(
+    name: str, variants: list[Function], doc: str | None, imports: Imports, method: bool
+) -> str:
+    texts = [_def(name, _as_annotated(each, imports, method), doc) for each in variants]
+    if len(texts) == 1:
+        return texts[0]
+    imports.add("typing", "overload")
+    return "\n".join(f"@overload\n{text}" for text in texts)
+
+
+def _as_annotated(function: Function, imports: Imports, method: bool) -> str:
+    signature = inspect.signature(function)
+    parameters, result = signature.parameters.values(), str(signature.return_annotation)
+    return render(parameters, result, imports, scope_of(function), method)
+
+
+def _is_primitive(op: Op) -> bool:
+    """Whether the public function is the kernel's call, perhaps after sorting out arguments."""
+    prepared = hasattr(op.public, "__wrapped__")
+    return op.kind != "composite" and (prepared or op.public is op.call)
+
+
+@cache
+def result_of(op: Op) -> str:
+    """What the public function returns: as annotated, else as seen when its samples run."""
+    annotation = inspect.signature(op.public).return_annotation
+    if not _is_primitive(op) and annotation not in (Parameter.empty, "Any"):
+        return str(annotation)
+    seen: set[str] = set()
+
+    def record(*args: Any, **kwargs: Any) -> Any:
+        result = op.public(*args, **kwargs)
+        seen.add(_kind_of(result))
+        return result
+
+    with warnings.catch_warnings(), whygrad.fork_rng():
+        warnings.simplefilter("ignore")
+        for call in samples_of(op):
+            whygrad_side(call, "float64").run(record)
+    return seen.pop() if len(seen) == 1 else "Any"
+
+
+def _kind_of(result: Any) -> str:
+    if isinstance(result, Tensor):
+        return "Tensor"
+    name = type(result).__name__
+    if getattr(return_types, name, None) is type(result):
+        return f"return_types.{name}"
+    if isinstance(result, tuple):
+        return "tuple[Tensor, ...]"
+    return name if isinstance(result, (bool, int, float)) else "Any"
+
+
+def _function_of(value: Any) -> Any:
+    return value.fget if isinstance(value, property) else value
+
+
+def _def(name: str, signature: str, doc: str | None = None) -> str:
+    body = f"\n{textwrap.indent(_docstring(doc), '    ')}" if doc else " ..."
+    return f"def {name}{signature}:{body}"
+
+
+def _docstring(doc: str) -> str:
+    lines = inspect.cleandoc(doc).replace("\\", "\\\\").splitlines()
+    wrapped = [piece for line in lines for piece in textwrap.wrap(line, _WIDTH) or [""]]
+    closing = "\n" if len(wrapped) > 1 else ""
+    return '"""' + "\n".join(wrapped) + closing + '"""'
+
+
+def _tidy(text: str, path: Path) -> str:
+    """Formatted and with sorted imports, as the linter wants every file."""
+    for command in (["check", "--fix-only", "--quiet"], ["format"]):
+        ruff = [sys.executable, "-m", "ruff", *command, "--stdin-filename", str(path), "-"]
+        done = subprocess.run(ruff, input=text, capture_output=True, text=True, check=True)
+        text = done.stdout
+    return text
+
+
+def main(arguments: list[str]) -> int:
+    """Write what has changed; with ``--check`` only say so and fail."""
+    check = arguments == ["--check"]
+    stale = {
+        path: text
+        for path, text in generate().items()
+        if not path.exists() or path.read_text(encoding="utf-8") != text
+    }
+    for path, text in stale.items():
+        print(f"{'stale' if check else 'wrote'} {path.relative_to(_PACKAGE.parent)}")
+        if not check:
+            path.write_text(text, encoding="utf-8")
+    return int(check and bool(stale))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

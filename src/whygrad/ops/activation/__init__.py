@@ -1,0 +1,8 @@
+"""The non-linear functions of neural networks."""
+
+from whygrad.ops.activation import (  # noqa: F401  (each declares its ops)
+    dropout,
+    piecewise,
+    smooth,
+    softmax,
+)

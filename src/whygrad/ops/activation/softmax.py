@@ -1,0 +1,129 @@
+"""Softmax and its relatives, stable for any logits: the largest is subtracted first."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from whygrad import dtypes
+from whygrad.ops.activation.smooth import ONLY_FLOATS
+from whygrad.ops.define import composite, define
+from whygrad.ops.geometry import dims_or_all
+from whygrad.tensor import Tensor
+
+__all__ = ["log_softmax_kernel", "softmax_kernel", "softmin"]
+
+Array = Any
+Dims = tuple[int, ...]
+
+
+def softmax_kernel(x: Array, dim: Dims) -> Array:
+    out = _below_the_largest(x, dim)
+    np.exp(out, out)
+    out /= np.add.reduce(out, dim, keepdims=True)
+    return out
+
+
+def log_softmax_kernel(x: Array, dim: Dims) -> Array:
+    out = _below_the_largest(x, dim)
+    out -= np.log(np.add.reduce(np.exp(out), dim, keepdims=True))
+    return out
+
+
+def _below_the_largest(x: Array, dim: Dims) -> Array:
+    largest = np.maximum.reduce(x, dim, keepdims=True, initial=-np.inf)
+    return np.subtract(x, largest, out=np.empty(x.shape, x.dtype))
+
+
+def _softmax_rule(xp: Any, incoming: Array, y: Array, dim: Dims) -> Array:
+    weighted = incoming * y
+    return weighted - y * xp.sum(weighted, dim, True)
+
+
+def _log_softmax_jvp(xp: Any, tangents: Any, y: Array, dim: Dims) -> Array:
+    (tangent,) = tangents
+    return tangent - xp.sum(xp.exp(y) * tangent, dim, True)
+
+
+def _arguments(input: Tensor, dim: int | None, dtype: Any, name: str) -> Any:
+    if dtype is not None:
+        input = input.to(dtypes.of(dtype))
+    if dim is None:
+        dim = 0 if input.ndim in (0, 1, 3) else 1
+        warnings.warn(
+            f"Implicit dimension choice for {name} has been deprecated. "
+            f"Change the call to include dim={dim} as an argument.",
+            stacklevel=4,
+        )
+    return input, dims_or_all(dim, input.ndim, name)
+
+
+def _softmax_args(input: Tensor, dim: int | None = None, dtype: Any = None) -> Any:
+    """Positive numbers that sum to 1 along ``dim``, in the proportions of exp(x)."""
+    return _arguments(input, dim, dtype, "softmax")
+
+
+def _log_softmax_args(input: Tensor, dim: int | None = None, dtype: Any = None) -> Any:
+    """log(softmax(x)), without ever forming the softmax."""
+    return _arguments(input, dim, dtype, "log_softmax")
+
+
+def _samples(make: Any) -> list[Any]:
+    return [
+        make.call(make(3, 4), 1),
+        make.call(make(3, 4), 0),
+        make.call(make(2, 3, 2), dim=-2),
+        make.call(make(), 0),
+        make.call(make(0, 3), 0),
+        make.call(make(3, 0), 0),
+        make.call(make(5), -1, dtype=dtypes.float64),
+        make.call(make.ints(2, 3), 1, dtype=dtypes.float64),
+        make.call(make(2, 3, low=-1e4, high=1e4), 1),
+    ]
+
+
+define(
+    "softmax(x; dim)",
+    "y = exp(x) / Σ exp(x) over dim;  ∂x = y·(incoming − Σ incoming·y)",
+    forward=softmax_kernel,
+    vjp={"x": _softmax_rule},
+    jvp=lambda xp, tangents, y, dim: _softmax_rule(xp, tangents[0], y, dim),
+    meta=lambda x, dim: (x.shape, x.dtype),
+    refuses=ONLY_FLOATS,
+    public=_softmax_args,
+    samples=_samples,
+)
+define(
+    "log_softmax(x; dim)",
+    "y = x − log Σ exp(x) over dim;  ∂x = incoming − exp(y)·Σ incoming",
+    forward=log_softmax_kernel,
+    vjp={
+        "x": lambda xp, incoming, y, dim: incoming - xp.exp(y) * xp.sum(incoming, dim, True),
+    },
+    jvp=_log_softmax_jvp,
+    meta=lambda x, dim: (x.shape, x.dtype),
+    refuses=ONLY_FLOATS,
+    public=_log_softmax_args,
+    samples=_samples,
+)
+
+
+def softmin(input: Tensor, dim: int | None = None, dtype: Any = None) -> Tensor:
+    """Softmax of −x: the smallest number gets the largest share."""
+    return (-input).softmax(dim, dtype)
+
+
+composite(
+    softmin,
+    "y = softmax(−x)",
+    torch="nn.functional.softmin",
+    method=False,
+    samples=lambda make: [
+        make.call(make(3, 4), 1),
+        make.call(make(2, 3, 2), dim=-2),
+        make.call(make(), 0),
+        make.call(make(5), 0, dtype=dtypes.float64),
+    ],
+)

@@ -1,0 +1,257 @@
+"""New tensors that take after an existing one: ``zeros_like``, ``new_full`` and their kin.
+
+Derivative rules use ``zeros_like``, ``ones_like``, ``new_zeros`` and ``new_full`` too, so these
+four are primitives that a backend can give kernels of its own.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any, Unpack
+
+import numpy as np
+
+from whygrad import devices, dtypes
+from whygrad.errors import describe, fail
+from whygrad.ops.creation.creation import (
+    Options,
+    build,
+    filled,
+    filled_in,
+    new_shape,
+    number_and_dtype,
+    size_argument,
+)
+from whygrad.ops.creation.literals import array_from
+from whygrad.ops.define import Op, composite, define, public_form
+from whygrad.tensor import Tensor
+
+__all__ = ["in_layout_of", "require_tensor"]
+
+Array = Any
+
+
+def _as_it_is(input: Tensor, options: Options) -> bool:
+    """Whether the options ask for nothing but what ``input`` is already."""
+    return (
+        options.keys() <= Options.__annotations__.keys()
+        and not options.get("requires_grad")
+        and options.get("layout") in (None, input.layout)
+        and (options.get("dtype") is None or dtypes.of(options["dtype"]) is input.dtype)
+        and (options.get("device") is None or devices.of(options["device"]) == input.device)
+    )
+
+
+def require_tensor(name: str, input: Any) -> None:
+    if not isinstance(input, Tensor):
+        raise fail(
+            TypeError,
+            call=f"{name}({describe(input)})",
+            cause=f"argument 'input' must be Tensor, not {type(input).__name__}",
+            fix=f"use {name.removesuffix('_like')}(size) to make one from a shape",
+        )
+
+
+def in_layout_of(input: Tensor) -> Callable[[Any], Array]:
+    """Makes an array with the shape of ``input`` and its order of strides, contents undefined."""
+    if type(input._array) is np.ndarray:
+        return lambda dtype: np.empty_like(input._array, dtype)
+    return lambda dtype: np.empty(input.shape, dtype)
+
+
+def _constant_like(op: Op, value: int) -> None:
+    """Give a primitive ``op(x)`` its public form with PyTorch's options."""
+    name = op.name
+
+    @public_form(op)
+    def constant_like(input: Tensor, **options: Unpack[Options]) -> Tensor:
+        require_tensor(name, input)
+        if _as_it_is(input, options):
+            made: Tensor = op.call(input)
+            return made
+
+        def make(dtype: Any) -> Array:
+            array = in_layout_of(input)(dtype)
+            array[...] = value
+            return array
+
+        return build(name, input.shape, make, options, input.dtype, input.device)
+
+
+_constant_like(
+    define(
+        "zeros_like(x)",
+        "y = 0, shaped like x",
+        forward=lambda x: np.zeros_like(x),
+        vjp=None,
+        meta=lambda x: (x.shape, x.dtype),
+        method=False,
+        samples=lambda make: [
+            make.call(make(3, 4)),
+            make.call(make.ints(2)),
+            make.call(make(), dtype=dtypes.int32),
+        ],
+    ),
+    0,
+)
+_constant_like(
+    define(
+        "ones_like(x)",
+        "y = 1, shaped like x",
+        forward=lambda x: np.ones_like(x),
+        vjp=None,
+        meta=lambda x: (x.shape, x.dtype),
+        method=False,
+        samples=lambda make: [
+            make.call(make(3, 4)),
+            make.call(make.ints(2)),
+            make.call(make(), dtype=dtypes.bool_),
+        ],
+    ),
+    1,
+)
+_zeros = define(
+    "new_zeros(x; shape)",
+    "y = 0 in the given shape, with dtype and device of x",
+    forward=lambda x, shape: np.zeros(shape, x.dtype),
+    vjp=None,
+    meta=lambda x, shape: (shape, x.dtype),
+    torch="Tensor.new_zeros",
+    samples=lambda make: [
+        make.call(make(3), (2, 3)),
+        make.call(make.ints(2), 2, 3),
+        make.call(make(3), (), dtype=dtypes.int8),
+    ],
+)
+_full = define(
+    "new_full(x; shape, value)",
+    "y = value in the given shape, with dtype and device of x",
+    forward=lambda x, shape, value: filled(shape, value, x.dtype),
+    vjp=None,
+    meta=lambda x, shape, value: (shape, x.dtype),
+    torch="Tensor.new_full",
+    samples=lambda make: [
+        make.call(make(3), (2, 3), 1.5),
+        make.call(make.ints(2), (), 7),
+        make.call(make.ints(2), (2,), 2.7),
+        make.call(make(3), (2,), 1, dtype=dtypes.bool_),
+    ],
+)
+
+
+@public_form(_zeros)
+def new_zeros(input: Tensor, *size: Any, **options: Unpack[Options]) -> Tensor:
+    """Zeros, with dtype and device of ``input``."""
+    shape = size_argument("new_zeros", size, options)
+    return _new(_zeros, input, (shape,), options, lambda dtype: np.zeros(shape, dtype))
+
+
+@public_form(_full)
+def new_full(input: Tensor, size: Any, fill_value: Any, **options: Unpack[Options]) -> Tensor:
+    """``fill_value`` everywhere, with dtype and device of ``input``."""
+    shape, value = new_shape("new_full", (size,)), number_and_dtype(fill_value)[0]
+    return _new(_full, input, (shape, value), options, lambda dtype: filled(shape, value, dtype))
+
+
+def _new(
+    op: Op,
+    input: Tensor,
+    params: tuple[Any, ...],
+    options: Any,
+    make: Callable[[Any], Array],
+) -> Tensor:
+    if _as_it_is(input, options):
+        made: Tensor = op.call(input, *params)
+        return made
+    return build(op.name, params[0], make, options, input.dtype, input.device)
+
+
+def full_like(input: Tensor, fill_value: Any, **options: Unpack[Options]) -> Tensor:
+    """``fill_value`` everywhere, shaped like ``input`` and of its dtype."""
+    require_tensor("full_like", input)
+    value = number_and_dtype(fill_value)[0]
+
+    def make(dtype: Any) -> Array:
+        array = in_layout_of(input)(dtype)
+        array[...] = filled((), value, dtype)
+        return array
+
+    return build("full_like", input.shape, make, options, input.dtype, input.device)
+
+
+def empty_like(input: Tensor, **options: Unpack[Options]) -> Tensor:
+    """Memory as it is found, shaped like ``input``."""
+    require_tensor("empty_like", input)
+    return build("empty_like", input.shape, in_layout_of(input), options, input.dtype, input.device)
+
+
+def new_ones(input: Tensor, *size: Any, **options: Unpack[Options]) -> Tensor:
+    """Ones, with dtype and device of ``input``."""
+    return new_full(input, size_argument("new_ones", size, options), 1, **options)
+
+
+def new_empty(input: Tensor, *size: Any, **options: Unpack[Options]) -> Tensor:
+    """Memory as it is found, with dtype and device of ``input``."""
+    shape = size_argument("new_empty", size, options)
+    return build(
+        "new_empty", shape, lambda dtype: np.empty(shape, dtype), options, input.dtype, input.device
+    )
+
+
+def new_tensor(input: Tensor, data: Any, **options: Unpack[Options]) -> Tensor:
+    """A copy of ``data``, with dtype and device of ``input``."""
+    if isinstance(data, Tensor):
+        warnings.warn(
+            "new_tensor(t) copies the values and leaves the graph of t behind; "
+            "t.detach().clone() says so",
+            UserWarning,
+            stacklevel=2,
+        )
+    chosen = input.dtype if options.get("dtype") is None else dtypes.of(options["dtype"])
+    array = array_from(data, chosen, "new_tensor")
+    return build("new_tensor", array.shape, lambda _: array, options, chosen, input.device)
+
+
+composite(
+    full_like,
+    "y = value, shaped like x",
+    method=False,
+    differentiable=False,
+    samples=lambda make: [
+        make.call(make(3, 4), 2),
+        make.call(make.ints(2), 2.7),
+        make.call(make(2), 1.5, dtype=dtypes.float64),
+    ],
+)
+composite(
+    empty_like,
+    "y = memory as it is found, shaped like x",
+    method=False,
+    differentiable=False,
+    samples=lambda make: [
+        make.around(filled_in, make.constant(make(2, 3))),
+        make.around(filled_in, make.ints(2), dtype=dtypes.float64),
+    ],
+)
+composite(
+    new_ones,
+    "y = 1 in the given shape, with dtype and device of x",
+    differentiable=False,
+    torch="Tensor.new_ones",
+    samples=lambda make: [make.call(make(2), 3, 2), make.call(make.ints(2), (3,))],
+)
+composite(
+    new_empty,
+    "y = memory as it is found, with dtype and device of x",
+    differentiable=False,
+    torch="Tensor.new_empty",
+    samples=lambda make: [make.around(filled_in, make.ints(2), 3, 2)],
+)
+composite(
+    new_tensor,
+    "y = a copy of the data, with dtype and device of x",
+    differentiable=False,
+    torch="Tensor.new_tensor",
+    samples=lambda make: [make.call(make(2), [1, 2]), make.call(make.ints(2), [1.5, 2.5])],
+)

@@ -1,0 +1,194 @@
+"""Evenly spaced numbers."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Unpack
+
+import numpy as np
+
+from whygrad import dtypes
+from whygrad.errors import fail
+from whygrad.ops.creation.creation import Options, build, number_and_dtype
+from whygrad.ops.define import composite
+from whygrad.tensor import Tensor
+
+Array = Any
+
+
+def arange(start: Any = 0, end: Any = None, step: Any = 1, **options: Unpack[Options]) -> Tensor:
+    """``start, start + step, …`` up to but without ``end``; ``arange(end)`` starts at 0."""
+    if end is None:
+        start, end = 0, start
+    bounds = [number_and_dtype(bound)[0] for bound in (start, end, step)]
+    dtype = _arange_dtype(bounds, options)
+    count = _arange_count(bounds, dtype)
+    first, stride = bounds[0], bounds[2]
+    if dtype.category == dtypes.INTEGER:
+        first, stride = int(first), int(stride)
+
+    def make(chosen: Any) -> Array:
+        steps = np.arange(count)
+        return (first + stride * steps).astype(chosen)
+
+    options["dtype"] = dtype
+    return build("arange", (count,), make, options)
+
+
+def _arange_dtype(bounds: list[Any], options: Options) -> dtypes.DType:
+    if options.get("dtype") is not None:
+        dtype = dtypes.of(options["dtype"])
+    elif any(isinstance(bound, float) for bound in bounds):
+        dtype = dtypes.get_default_dtype()
+    else:
+        dtype = dtypes.int64
+    if dtype.category not in (dtypes.INTEGER, dtypes.FLOAT):
+        raise fail(
+            RuntimeError,
+            call=_arange_call(bounds) + f" with dtype={dtype}",
+            cause=f"arange is not implemented for {dtype.name}",
+            fix="count in an integer or float dtype and convert with .to()",
+        )
+    return dtype
+
+
+def _arange_count(bounds: list[Any], dtype: dtypes.DType) -> int:
+    start, end, step = bounds
+    if not (math.isfinite(start) and math.isfinite(end)):
+        raise fail(
+            RuntimeError,
+            call=_arange_call(bounds),
+            cause=f"unsupported range: {start} -> {end}",
+            fix="pass finite bounds",
+        )
+    if dtype is dtypes.int64:  # PyTorch counts in the dtype itself here, in double elsewhere
+        start, end, step = int(start), int(end), int(step)
+    if step == 0:
+        raise fail(
+            RuntimeError,
+            call=_arange_call(bounds),
+            cause="step must be nonzero" + (" (it is truncated to int64)" if bounds[2] else ""),
+            fix="pass a step such as 1 or -1",
+        )
+    if (end - start) * step < 0:
+        raise fail(
+            RuntimeError,
+            call=_arange_call(bounds),
+            cause="upper bound and lower bound inconsistent with step sign",
+            fix=f"use step={-step}, or swap start and end",
+        )
+    if dtype is dtypes.int64:
+        return int(-((start - end) // step))
+    return math.ceil((float(end) - float(start)) / float(step))
+
+
+def _arange_call(bounds: list[Any]) -> str:
+    return "arange({}, {}, {})".format(*bounds)
+
+
+def linspace(start: Any, end: Any, steps: int, **options: Unpack[Options]) -> Tensor:
+    """``steps`` numbers from ``start`` to ``end``, both included."""
+    first, last, dtype = _ends("linspace", start, end, steps)
+    return build(
+        "linspace", (steps,), lambda chosen: _spaced(first, last, steps, chosen), options, dtype
+    )
+
+
+def logspace(
+    start: Any, end: Any, steps: int, base: float = 10.0, **options: Unpack[Options]
+) -> Tensor:
+    """``steps`` numbers from ``base**start`` to ``base**end``, in equal ratios."""
+    first, last, dtype = _ends("logspace", start, end, steps)
+
+    def make(chosen: Any) -> Array:
+        exponents = _spaced(first, last, steps, np.dtype(np.result_type(first, last, 1.0)))
+        return np.power(base, exponents).astype(chosen)
+
+    return build("logspace", (steps,), make, options, dtype)
+
+
+def _ends(name: str, start: Any, end: Any, steps: int) -> tuple[Any, Any, dtypes.DType]:
+    call = f"{name}(start, end, steps={steps})"
+    for label, bound in (("start", start), ("end", end)):
+        if isinstance(bound, Tensor) and bound.ndim:
+            raise fail(
+                RuntimeError,
+                call=call,
+                cause=f"{name} only supports 0-dimensional start and end tensors, but got "
+                f"{label} with {bound.ndim} dimension(s)",
+                fix=f"pass a number as {label}",
+            )
+    if steps < 0:
+        raise fail(
+            RuntimeError,
+            call=call,
+            cause="number of steps must be non-negative",
+            fix="pass how many numbers you want",
+        )
+    first, last = number_and_dtype(start)[0], number_and_dtype(end)[0]
+    is_complex = isinstance(first, complex) or isinstance(last, complex)
+    dtype = dtypes.default_complex() if is_complex else dtypes.get_default_dtype()
+    return first, last, dtype
+
+
+def _spaced(first: Any, last: Any, steps: int, dtype: Any) -> Array:
+    """Counted from the nearer end, so that both ends are hit exactly.
+
+    In the precision of the result, as PyTorch does; in double for integers, in single for halves.
+    """
+    precision = np.dtype(np.float32 if dtype.itemsize == 2 else dtype)
+    if dtype.kind in "biu":
+        precision = np.dtype(np.float64)
+    first, last = precision.type(first), precision.type(last)
+    stride = (last - first) / precision.type(max(steps - 1, 1))
+    index = np.arange(steps).astype(precision)
+    values = np.where(
+        index < max(steps // 2, 1), first + stride * index, last - stride * (steps - 1 - index)
+    )
+    return values.astype(dtype)
+
+
+composite(
+    arange,
+    "y[i] = start + i·step, below end",
+    method=False,
+    differentiable=False,
+    samples=lambda make: [
+        make.call(5),
+        make.call(1, 7, 2),
+        make.call(5, 0, -1),
+        make.call(0, 1, 0.1),
+        make.call(2.5),
+        make.call(3, 3),
+        make.call(end=4),
+        make.call(-2.5, 3.7, dtype=dtypes.int64),
+        make.call(-2.5, 3.7, dtype=dtypes.int32),
+        make.call(0, 5, dtype=dtypes.float64),
+    ],
+)
+composite(
+    linspace,
+    "y[i] = start + i·(end − start)/(steps − 1)",
+    method=False,
+    differentiable=False,
+    samples=lambda make: [
+        make.call(0, 1, 5),
+        make.call(-1.0, 1.0, 4),
+        make.call(0, 1, 1),
+        make.call(0, 1, steps=0),
+        make.call(0, 10, 5, dtype=dtypes.int64),
+        make.call(5, -5, 7, dtype=dtypes.float64),
+    ],
+)
+composite(
+    logspace,
+    "y[i] = base^(start + i·(end − start)/(steps − 1))",
+    method=False,
+    differentiable=False,
+    samples=lambda make: [
+        make.call(0, 2, 3),
+        make.call(-1, 1, 5, base=2),
+        make.call(0, 3, 1),
+        make.call(0, 4, 5, 2.0, dtype=dtypes.int64),
+    ],
+)

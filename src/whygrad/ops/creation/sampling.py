@@ -1,0 +1,199 @@
+"""Random real numbers.
+
+Every function draws from a :class:`whygrad.random.Generator`, the default one unless
+``generator=`` is given.  Arguments, checks and dtypes are PyTorch's; the numbers are not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Unpack
+
+import numpy as np
+
+from whygrad import devices, dtypes
+from whygrad.errors import describe, fail
+from whygrad.ops.creation.creation import Options, Shape, build, size_argument
+from whygrad.ops.creation.likes import require_tensor
+from whygrad.ops.define import composite
+from whygrad.random import Generator, default_generator
+from whygrad.tensor import Tensor
+
+__all__ = ["RandomOptions", "check_inexact", "rng_of", "seeded"]
+
+Array = Any
+
+_HALF_BITS = {"float16": 11, "bfloat16": 8}  # of the significand
+
+
+class RandomOptions(Options, total=False):
+    """Keywords of every function that draws."""
+
+    generator: Generator | None
+
+
+def rng_of(generator: Generator | None) -> np.random.Generator:
+    return (default_generator if generator is None else generator).rng
+
+
+def _draw_uniform(rng: np.random.Generator, shape: Shape, dtype: Any) -> Array:
+    """Uniform in [0, 1); in half precision too, where rounding a float32 could give 1."""
+    if dtype.kind == "c":
+        part = np.dtype(f"f{dtype.itemsize // 2}")
+        return _draw_uniform(rng, (*shape, 2), part).view(dtype)[..., 0]
+    bits = _HALF_BITS.get(dtype.name)
+    if bits is not None:
+        return (rng.integers(0, 1 << bits, shape) / (1 << bits)).astype(dtype)
+    return np.asarray(rng.random(shape, dtype))
+
+
+def _draw_normal(rng: np.random.Generator, shape: Shape, dtype: Any) -> Array:
+    """Standard normal; a complex number has variance 1 in all, half of it in each part."""
+    if dtype.kind == "c":
+        part = np.dtype(f"f{dtype.itemsize // 2}")
+        pairs = _draw_normal(rng, (*shape, 2), part) * part.type(0.5**0.5)
+        return pairs.view(dtype)[..., 0]
+    if dtype.name in _HALF_BITS:
+        return rng.standard_normal(shape, np.float32).astype(dtype)
+    return np.asarray(rng.standard_normal(shape, dtype))
+
+
+def check_inexact(name: str, dtype: dtypes.DType) -> None:
+    if dtype.category < dtypes.FLOAT:
+        raise fail(
+            RuntimeError,
+            call=f"{name}(…, dtype={dtype})",
+            cause=f'"{name}" not implemented for {dtype.name}: it draws real numbers',
+            fix="ask for a float dtype, or use randint",
+        )
+
+
+def _continuous(
+    name: str,
+    draw: Any,
+    shape: Shape,
+    options: Any,
+    like: Tensor | None = None,
+) -> Tensor:
+    generator = options.pop("generator", None)
+    dtype = dtypes.get_default_dtype() if like is None else like.dtype
+    device = devices.cpu if like is None else like.device
+    check_inexact(name, dtypes.of(options.get("dtype") or dtype))
+    return build(
+        name, shape, lambda chosen: draw(rng_of(generator), shape, chosen), options, dtype, device
+    )
+
+
+def rand(*size: Any, **options: Unpack[RandomOptions]) -> Tensor:
+    """Uniform in [0, 1)."""
+    return _continuous("rand", _draw_uniform, size_argument("rand", size, options), options)
+
+
+def randn(*size: Any, **options: Unpack[RandomOptions]) -> Tensor:
+    """Normal with mean 0 and variance 1."""
+    return _continuous("randn", _draw_normal, size_argument("randn", size, options), options)
+
+
+def rand_like(input: Tensor, **options: Unpack[RandomOptions]) -> Tensor:
+    """Uniform in [0, 1), shaped like ``input``."""
+    require_tensor("rand_like", input)
+    return _continuous("rand_like", _draw_uniform, input.shape, options, input)
+
+
+def randn_like(input: Tensor, **options: Unpack[RandomOptions]) -> Tensor:
+    """Standard normal, shaped like ``input``."""
+    require_tensor("randn_like", input)
+    return _continuous("randn_like", _draw_normal, input.shape, options, input)
+
+
+def normal(mean: Any, std: Any = 1.0, size: Any = None, **options: Any) -> Tensor:
+    """Normal numbers: per element of ``mean`` and ``std``, or ``size`` of them."""
+    both = [each for each in (mean, std) if isinstance(each, Tensor)]
+    if bool(both) == (size is not None):
+        raise fail(
+            TypeError,
+            call=f"normal({describe(mean)}, {describe(std)}, size={size})",
+            cause="normal() received an invalid combination of arguments: the shape comes either "
+            "from a tensor mean or std, or from size",
+            fix="pass size= with numbers only: normal(0.0, 1.0, (2, 3))",
+        )
+    _check_std(std)
+    if not both:
+        requires_grad = options.pop("requires_grad", False)
+        return (randn(size, **options) * std + mean).requires_grad_(requires_grad)
+    for each in both:
+        check_inexact("normal", each.dtype)
+    generator = options.pop("generator", None)
+    shape = np.broadcast_shapes(*(each.shape for each in both))
+    dtype = dtypes.result_type(*both)
+    drawn = randn(shape, dtype=dtype, device=both[0].device, generator=generator)
+    constants = [each.detach() if isinstance(each, Tensor) else each for each in (mean, std)]
+    return drawn * constants[1] + constants[0]
+
+
+def _check_std(std: Any) -> None:
+    negative = (
+        bool((std._array < 0).any())
+        if isinstance(std, Tensor) and std.device.type == "cpu"
+        else not isinstance(std, Tensor) and std < 0
+    )
+    if negative:
+        raise fail(
+            RuntimeError,
+            call=f"normal(…, std={describe(std)})",
+            cause="normal expects all elements of std >= 0.0",
+            fix="pass standard deviations, not their logarithms",
+        )
+
+
+def seeded(draw: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Samples draw from a fresh generator, so that two calls can be compared."""
+    return draw(*args, **kwargs, generator=Generator().manual_seed(0))
+
+
+composite(
+    rand,
+    "y ~ U[0, 1)",
+    method=False,
+    differentiable=False,
+    torch="",
+    samples=lambda make: [make.around(seeded, 2, 3), make.around(seeded, (0, 2))],
+)
+composite(
+    randn,
+    "y ~ N(0, 1)",
+    method=False,
+    differentiable=False,
+    torch="",
+    samples=lambda make: [
+        make.around(seeded, 2, 3),
+        make.around(seeded, (), dtype=dtypes.complex64),
+    ],
+)
+composite(
+    rand_like,
+    "y ~ U[0, 1), shaped like x",
+    method=False,
+    differentiable=False,
+    torch="",
+    samples=lambda make: [make.around(seeded, make.constant(make(2, 3)))],
+)
+composite(
+    randn_like,
+    "y ~ N(0, 1), shaped like x",
+    method=False,
+    differentiable=False,
+    torch="",
+    samples=lambda make: [make.around(seeded, make.constant(make(2, 3)))],
+)
+composite(
+    normal,
+    "y ~ N(mean, std²)",
+    method=False,
+    differentiable=False,
+    torch="",
+    samples=lambda make: [
+        make.around(seeded, 1.0, 2.0, (2, 3)),
+        make.around(seeded, make.constant(make(3)), 0.5),
+    ],
+)

@@ -1,0 +1,7 @@
+"""Exponentials, logarithms, trigonometry and special functions."""
+
+from whygrad.ops.exponential import (  # noqa: F401  (each declares its ops)
+    exponential,
+    special,
+    trigonometry,
+)

@@ -1,0 +1,13 @@
+"""Picking and placing elements: ``x[...]``, gather, scatter, masks, search."""
+
+from whygrad.ops.indexing import (  # noqa: F401  (each declares its ops)
+    brackets,
+    masking,
+    placing,
+    positions,
+    scatter,
+    scatter_reduce,
+    searching,
+    selection,
+    subscripts,
+)

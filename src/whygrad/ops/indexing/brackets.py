@@ -1,0 +1,276 @@
+"""``x[...]`` and ``x[...] = v`` in every form.
+
+:mod:`whygrad.ops.indexing.subscripts` reads the index; here it is carried out: the basic part as
+a view, arrays and masks as positions in that view.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from whygrad import dtypes, keys
+from whygrad.autograd import modes
+from whygrad.autograd.source import caller
+from whygrad.dispatch import quiet
+from whygrad.errors import describe, fail
+from whygrad.ops import inplace
+from whygrad.ops.define import define, table
+from whygrad.ops.indexing.positions import index_put, write
+from whygrad.ops.indexing.subscripts import Selection, read, read_plain
+from whygrad.tensor import Tensor, wrap
+
+__all__ = ["assignable", "number_for"]
+
+Array = Any
+Shape = tuple[int, ...]
+
+
+def _getitem(self: Tensor, index: Any) -> Tensor:
+    """``x[index]``: a view for basic indices, a copy for arrays and masks."""
+    plain = read_plain(self._array.shape, index)
+    if plain is not None:
+        view: Tensor = table["slice"].call(self, plain)
+        return view
+    chosen = read(self, index)
+    result = self
+    if chosen.position is None or not chosen.whole:
+        result = table["slice"].call(self, chosen.basic)
+    if chosen.position is not None:
+        result = table["index"].call(result, chosen.position, chosen.dims)
+    return result
+
+
+def _setitem(self: Tensor, index: Any, value: Any) -> None:
+    """``x[index] = value``, broadcast and converted to the dtype of ``x``."""
+    chosen = read(self, index)
+    value = assignable(self, chosen, value, "x[index] = value")
+    if _writes_directly(self, value):
+        inplace.check_writable(self, "__setitem__")
+        quiet.run(_write, self._array, chosen, getattr(value, "_array", value))
+        self._storage.bump("__setitem__", caller())
+        return
+    inplace.check_writable(self, "__setitem__", value if isinstance(value, Tensor) else None)
+    before = inplace.snapshot(self, table["slice_put"])
+    written = value
+    if chosen.position is not None:
+        view = before if chosen.whole else table["slice"].call(before, chosen.basic)
+        written = table["index_put"].call(view, value, chosen.position, chosen.dims, False)
+    if chosen.position is None or not chosen.whole:
+        written = table["slice_put"].call(before, written, chosen.basic)
+    inplace.assign(self, written, "__setitem__")
+
+
+def _writes_directly(target: Tensor, value: Any) -> bool:
+    """Whether this is a plain write into memory: nothing to record, no other layer involved."""
+    involved = [target, value] if isinstance(value, Tensor) else [target]
+    recorded = modes.state.grad and any(each._node is not None for each in involved)
+    others = keys.DEVICES | keys.LAYOUTS | keys.LAYERS & ~keys.AUTOGRAD
+    return not recorded and all(each._keys & others == keys.CPU for each in involved)
+
+
+def _write(array: Array, chosen: Selection, value: Array) -> None:
+    view = array[(*chosen.basic, Ellipsis)]
+    if chosen.position is None:
+        view[...] = value
+    else:
+        write(view, value, chosen.position._array, chosen.dims)
+
+
+def assignable(target: Tensor, chosen: Selection, value: Any, call: str) -> Any:
+    """The value as a tensor of the target's dtype that broadcasts to the selection, or a number."""
+    if isinstance(value, (np.ndarray, np.generic)):
+        value = wrap(np.asarray(value)) if value.ndim else value.item()
+    if not isinstance(value, Tensor):
+        return number_for(target, value, call)
+    converts = chosen.position is None or (chosen.masks_only and value.numel() == 1)
+    if value.dtype is not target.dtype and not converts:
+        raise fail(
+            RuntimeError,
+            call=f"{call} with {describe(value)} into {describe(target)}",
+            cause="Index put requires the source and destination dtypes match, got "
+            f"{target.dtype.name} for the destination and {value.dtype.name} for the source",
+            fix=f"convert the value: value.to(whygrad.{target.dtype.name})",
+            where=caller(),
+        )
+    surplus = value.ndim - len(chosen.shape)
+    if surplus > 0 and set(value.shape[:surplus]) == {1}:
+        value = value.reshape(value.shape[surplus:])
+    if not _broadcasts(value.shape, chosen.shape):
+        raise fail(
+            RuntimeError,
+            call=f"{call} with {describe(value)} into {describe(target)}",
+            cause=f"shape mismatch: value tensor of shape {list(value.shape)} cannot be broadcast "
+            f"to indexing result of shape {list(chosen.shape)}",
+            fix="sizes must be equal or 1, counted from the last dimension",
+            where=caller(),
+        )
+    return value.to(target.dtype)
+
+
+def number_for(target: Tensor, value: Any, call: str) -> Any:
+    """A Python number that the target can hold; fractions are cut off for integer tensors."""
+    if not isinstance(value, (bool, int, float, complex)):
+        raise fail(
+            TypeError,
+            call=f"{call} into {describe(target)}",
+            cause=f"can't assign a {type(value).__name__} to a tensor",
+            fix="convert it with whygrad.tensor(value)",
+            where=caller(),
+        )
+    category = target.dtype.category
+    fits = category == dtypes.COMPLEX or not isinstance(value, complex)
+    if fits and category == dtypes.INTEGER:
+        limits = dtypes.iinfo(target.dtype)
+        fits = limits.min <= value.real <= limits.max  # false for nan and inf too
+        value = int(value.real) if fits else value
+    elif fits and category == dtypes.BOOL:
+        value = bool(value)
+    if not fits:
+        raise fail(
+            RuntimeError,
+            call=f"{call} with {value!r} into {describe(target)}",
+            cause=f"value cannot be converted to type {target.dtype.name} without overflow",
+            fix="convert the tensor first, to a dtype that can hold the value",
+            where=caller(),
+        )
+    return value
+
+
+def _broadcasts(shape: Shape, target: Shape) -> bool:
+    return len(shape) <= len(target) and all(
+        size in (1, wanted) for size, wanted in zip(reversed(shape), reversed(target), strict=False)
+    )
+
+
+def _slice_put(x: Array, value: Array, index: tuple[Any, ...]) -> Array:
+    out = np.array(x, order="C")
+    out[index] = value
+    return out
+
+
+define(
+    "slice_put(x, value; index)",
+    "y = x with value written at a basic index;  ∂x = incoming, 0 at index,  "
+    "∂value = incoming[index]",
+    forward=_slice_put,
+    vjp={
+        "x": lambda xp, incoming, index: xp.slice_put(incoming, 0.0, index),
+        "value": lambda xp, incoming, index: xp.slice(incoming, index),
+    },
+    linear=True,
+    meta=lambda x, value, index: (x.shape, x.dtype),
+    internal=True,
+    samples=lambda make: [
+        make.call(make(3, 4), make(4), (1,)),
+        make.call(make(3, 4), make(2, 1), (slice(None, None, 2), slice(1, 3))),
+        make.call(make(3, 4), make(), (slice(1), None)),
+        make.call(make(3), 2.5, (0,)),
+    ],
+)
+
+
+def _index_put_args(
+    input: Tensor, indices: Any, values: Tensor, accumulate: bool = False
+) -> tuple[Any, ...]:
+    if not isinstance(indices, (tuple, list)) or not indices:
+        raise fail(
+            TypeError,
+            call=f"index_put({describe(input)}, {describe(indices)}, …)",
+            cause=f"argument 'indices' must be tuple of Tensors, not {describe(indices)}",
+            fix="pass a tuple with one tensor per indexed dimension, such as (index,)",
+            where=caller(),
+        )
+    chosen = read(input, tuple(map(_as_array_index, indices)))
+    value = assignable(input, chosen, values, "index_put")
+    return input, value, chosen.position, chosen.dims, accumulate
+
+
+def _as_array_index(index: Tensor | None) -> Any:
+    if index is None:
+        return slice(None)
+    return index.reshape((1,)) if index.ndim == 0 else index  # 0-d would be read as a number
+
+
+def _index_put_rule(
+    xp: Any, incoming: Array, position: Array, dims: tuple[int, ...], accumulate: bool
+) -> Array:
+    return incoming if accumulate else xp.index_put(incoming, 0.0, position, dims, False)
+
+
+def _index_put_value_rule(
+    xp: Any, incoming: Array, position: Array, dims: tuple[int, ...], accumulate: bool
+) -> Array:
+    pick = xp.index if accumulate else xp.index_last
+    return pick(incoming, position, dims)
+
+
+define(
+    "index_put(x, value, position; dims, accumulate)",
+    "y = x with value written (or added) at position;  ∂x = incoming, 0 where written,  "
+    "∂value = incoming at position",
+    forward=index_put,
+    vjp={"x": _index_put_rule, "value": _index_put_value_rule},
+    linear=True,
+    meta=lambda x, value, position, dims, accumulate: (x.shape, x.dtype),
+    public=_index_put_args,
+    inplace=True,
+    notes="Of several values written to one place the last one stays and only it gets a "
+    "gradient; PyTorch sends the gradient to all of them.",
+    samples=lambda make: [
+        make.call(make(4, 3), (np.array([2, 0]),), make(2, 3)),
+        make.call(make(4, 3), (np.array([2, 0]), np.array([1, 1])), make()),
+        make.call(make(4, 3), (np.array([2, -2]), np.array([1, 1])), make(2), accumulate=True),
+        make.call(make(4, 3), (make.bools(4, 3),), make(1)),
+    ],
+)
+
+
+def _iter(self: Tensor) -> Iterator[Tensor]:
+    """The slices along the first dimension."""
+    if self.ndim == 0:
+        raise _no_length("iteration over a 0-d tensor")
+    return (_getitem(self, position) for position in range(self.shape[0]))
+
+
+def _len(self: Tensor) -> int:
+    """The size of the first dimension."""
+    if self.ndim == 0:
+        raise _no_length("len() of a 0-d tensor")
+    return self.shape[0]
+
+
+def _no_length(cause: str) -> TypeError:
+    return fail(
+        TypeError,
+        call="a tensor without dimensions, used as a sequence",
+        cause=cause,
+        fix="use item() for its number, or x[None] to add a dimension",
+        where=caller(),
+    )
+
+
+def _contains(self: Tensor, element: Any) -> bool:
+    """Whether any element equals ``element``."""
+    if not isinstance(element, (Tensor, bool, int, float, complex)):
+        raise fail(
+            RuntimeError,
+            call=f"{element!r} in {describe(self)}",
+            cause="Tensor.__contains__ only supports Tensor or scalar, but you passed in a "
+            f"{type(element).__name__}",
+            fix="convert it with whygrad.tensor(value)",
+            where=caller(),
+        )
+    return bool(table["eq"].call(self, element).any().item())
+
+
+for _name, _method in {
+    "__contains__": _contains,
+    "__getitem__": _getitem,
+    "__iter__": _iter,
+    "__len__": _len,
+    "__setitem__": _setitem,
+}.items():
+    setattr(Tensor, _name, _method)

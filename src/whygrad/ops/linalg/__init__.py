@@ -1,0 +1,17 @@
+"""Products of matrices and tensors, solvers and decompositions."""
+
+from whygrad.ops.linalg import (  # noqa: F401  (each declares its ops)
+    contraction,
+    decompositions,
+    determinants,
+    einsum,
+    equations,
+    fused_products,
+    linear,
+    matrices,
+    matrix_functions,
+    matrix_norms,
+    products,
+    singular_values,
+    solvers,
+)

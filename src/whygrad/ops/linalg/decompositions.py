@@ -1,0 +1,389 @@
+"""Matrices as products of simpler ones: Cholesky, QR, eigenvalues.
+
+Only one triangle of a symmetric input is read, as in PyTorch, and the gradient is given as if both
+had been: it is symmetric.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+
+from whygrad import return_types
+from whygrad.autograd.source import caller
+from whygrad.errors import describe, fail
+from whygrad.ops.define import composite, define
+from whygrad.ops.linalg.matrices import (
+    LinAlgError,
+    batch_element,
+    matrix_transpose,
+    require_matrices,
+    require_square,
+    symmetric,
+)
+from whygrad.ops.namespace import recorded
+from whygrad.tensor import Tensor
+
+Array = Any
+Shape = tuple[int, ...]
+Triangle = Literal["L", "U"]
+
+
+def on_symmetric(function: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
+    """For samples: all inputs that reach the function are symmetric."""
+    return function(0.5 * (x + x.transpose(-2, -1)), *args, **kwargs)
+
+
+def _cholesky(x: Array) -> Array:
+    try:
+        return np.linalg.cholesky(x)
+    except np.linalg.LinAlgError:
+        raise _not_positive_definite(x) from None
+
+
+def _not_positive_definite(x: Array) -> LinAlgError:
+    element, lowest = _first_without_factor(x)
+    return fail(
+        LinAlgError,
+        call=f"linalg.cholesky({describe(x)})",
+        cause=f"{batch_element(x, element)}The factorization could not be completed because the "
+        f"input is not positive-definite (its smallest eigenvalue is {lowest:.3g})",
+        fix="make sure the matrix is symmetric, then add a small multiple of the identity",
+        where=caller(),
+    )
+
+
+def _first_without_factor(x: Array) -> tuple[int, float]:
+    """Which matrix of the stack failed, and its smallest eigenvalue."""
+    for element, matrix in enumerate(x.reshape(-1, *x.shape[-2:])):
+        try:
+            np.linalg.cholesky(matrix)
+        except np.linalg.LinAlgError:
+            return element, np.linalg.eigvalsh(matrix)[0]
+    return 0, np.nan
+
+
+def _lower_half(xp: Any, x: Array) -> Array:
+    """The lower triangle with half the diagonal: what a symmetric matrix has twice."""
+    return xp.tril(x, 0) - 0.5 * x * xp.identity_like(x)
+
+
+def _cholesky_vjp(xp: Any, incoming: Array, y: Array) -> Array:
+    flipped = matrix_transpose(xp, y)
+    inner = symmetric(xp, _lower_half(xp, xp.matmul(flipped, incoming)))
+    right = xp.linalg_solve_triangular(y, inner, False, False, False)
+    return xp.linalg_solve_triangular(flipped, right, True, True, False)
+
+
+def _cholesky_jvp(xp: Any, tangents: Any, y: Array) -> Array:
+    moved = xp.linalg_solve_triangular(y, symmetric(xp, tangents[0]), False, True, False)
+    flipped = matrix_transpose(xp, y)
+    return xp.matmul(
+        y, _lower_half(xp, xp.linalg_solve_triangular(flipped, moved, True, False, False))
+    )
+
+
+def _cholesky_args(A: Tensor, *, upper: bool = False) -> Any:
+    """The lower triangular L with ``L @ L.mT = A``, or its transpose."""
+    require_square("linalg.cholesky", A)
+    if not upper:
+        return (A,)
+    return matrix_transpose(recorded, recorded.linalg_cholesky(matrix_transpose(recorded, A)))
+
+
+define(
+    "linalg_cholesky(x)",
+    "y·yᵀ = x, y lower triangular;  dy = y·Φ(y⁻¹·dx·y⁻ᵀ), Φ = lower triangle, half the diagonal",
+    forward=_cholesky,
+    vjp={"x": _cholesky_vjp},
+    jvp=_cholesky_jvp,
+    meta=lambda x: (x.shape, x.dtype),
+    public=_cholesky_args,
+    method=False,
+    torch="linalg.cholesky",
+    samples=lambda make: [
+        make.around(on_symmetric, make.positive_definite(3)),
+        make.around(on_symmetric, make.positive_definite(2, 2)),
+        make.around(on_symmetric, make.positive_definite(3), upper=True),
+        make.call(make(0, 0)),
+    ],
+)
+
+
+def cholesky(input: Tensor, upper: bool = False) -> Tensor:
+    """``linalg.cholesky`` under its older name."""
+    prepared = _cholesky_args(input, upper=upper)
+    return prepared if upper else recorded.linalg_cholesky(*prepared)
+
+
+composite(
+    cholesky,
+    "y·yᵀ = x, y lower triangular",
+    torch="linalg.cholesky",
+    samples=lambda make: [
+        make.around(on_symmetric, make.positive_definite(2)),
+        make.around(on_symmetric, make.positive_definite(2), upper=True),
+    ],
+)
+
+
+def _first_columns(count: int) -> tuple[Any, ...]:
+    return (Ellipsis, slice(None, count))
+
+
+def _qr_vjp(xp: Any, incoming: Any, q: Array, r: Array, mode: str) -> Array | None:
+    from_q, from_r = incoming
+    if q.shape[-1] > r.shape[-1]:
+        raise _not_differentiable(q)
+    rows, columns = q.shape[-1], r.shape[-1]
+    if rows == columns:
+        return _tall_qr_vjp(xp, from_q, from_r, q, r)
+    # A wide matrix is a square one with more columns, for which r is just qᵀ·x.
+    square, rest = _first_columns(rows), (Ellipsis, slice(rows, None))
+    if from_r is None:
+        from_x = _tall_qr_vjp(xp, from_q, None, q, xp.slice(r, square))
+        return xp.slice_backward(from_x, r.shape, square)
+    from_rest = xp.slice(from_r, rest)
+    seen_by_q = xp.matmul(xp.matmul(q, xp.slice(r, rest)), matrix_transpose(xp, from_rest))
+    from_q = seen_by_q if from_q is None else from_q + seen_by_q
+    from_square = _tall_qr_vjp(xp, from_q, xp.slice(from_r, square), q, xp.slice(r, square))
+    return xp.cat([from_square, xp.matmul(q, from_rest)], r.ndim - 1)
+
+
+def _tall_qr_vjp(
+    xp: Any, from_q: Array | None, from_r: Array | None, q: Array, r: Array
+) -> Array | None:
+    inner = None
+    if from_r is not None:
+        inner = xp.matmul(r, matrix_transpose(xp, xp.triu(from_r, 0)))
+    if from_q is not None:
+        turned = xp.matmul(matrix_transpose(xp, from_q), q)
+        inner = -turned if inner is None else inner - turned
+    below = xp.tril(inner, -1)
+    mirrored = xp.tril(inner, 0) + matrix_transpose(xp, below)
+    total = xp.matmul(q, mirrored)
+    if from_q is not None:
+        total = total + from_q
+    return xp.linalg_solve_triangular(matrix_transpose(xp, r), total, False, False, False)
+
+
+def _qr_jvp(xp: Any, tangents: Any, q: Array, r: Array, mode: str) -> tuple[Array, Array]:
+    if q.shape[-1] > r.shape[-1]:
+        raise _not_differentiable(q)
+    dx = tangents[0]
+    square = _first_columns(q.shape[-1])
+    flipped = matrix_transpose(xp, q)
+    scaled = xp.linalg_solve_triangular(
+        xp.slice(r, square), xp.slice(dx, square), True, False, False
+    )
+    turned = xp.matmul(flipped, scaled)
+    below = xp.tril(turned, -1)
+    rotation = below - matrix_transpose(xp, below)
+    dq = scaled - xp.matmul(q, turned - rotation)
+    return dq, xp.matmul(flipped, dx) - xp.matmul(rotation, r)
+
+
+def _not_differentiable(q: Array) -> RuntimeError:
+    return fail(
+        RuntimeError,
+        call=f"the derivative of linalg.qr(mode='complete') with Q {describe(q)}",
+        cause="The QR decomposition is not differentiable when mode='complete' and "
+        "nrows > ncols: the additional columns of Q are arbitrary",
+        fix="use mode='reduced'",
+        where=caller(),
+    )
+
+
+def _qr_meta(x: Array, mode: str) -> list[tuple[Shape, Any]]:
+    *batch, rows, columns = x.shape
+    inner = rows if mode == "complete" else min(rows, columns)
+    return [((*batch, rows, inner), x.dtype), ((*batch, inner, columns), x.dtype)]
+
+
+def _qr_args(A: Tensor, mode: str = "reduced") -> Any:
+    """A = Q·R with orthonormal columns in Q and R upper triangular."""
+    require_matrices("linalg.qr", A)
+    if mode not in ("reduced", "complete", "r"):
+        raise fail(
+            RuntimeError,
+            call=f"linalg.qr({describe(A)}, mode={mode!r})",
+            cause=f"qr received unrecognized mode {mode!r} but expected one of 'reduced' "
+            "(default), 'r', or 'complete'",
+            fix="pass one of the three",
+            where=caller(),
+        )
+    q, r = recorded.linalg_qr(A, "reduced" if mode == "r" else mode)
+    return return_types.linalg_qr(recorded.new_zeros(q, (0,)) if mode == "r" else q, r)
+
+
+define(
+    "linalg_qr(x; mode)",
+    "q·r = x, qᵀ·q = 1, r upper triangular;  with W = qᵀ·dx·r⁻¹ and Ω = its lower triangle made "
+    "skew: dr = qᵀ·dx − Ω·r,  dq = dx·r⁻¹ − q·(W − Ω)",
+    forward=lambda x, mode: tuple(np.linalg.qr(x, mode)),
+    vjp={"x": _qr_vjp},
+    jvp=_qr_jvp,
+    outputs=("q", "r"),
+    meta=_qr_meta,
+    public=_qr_args,
+    method=False,
+    torch="linalg.qr",
+    notes="mode='r' is differentiable here, in PyTorch it is not",
+    samples=lambda make: [
+        make.call(make(3, 3)),
+        make.call(make(4, 2)),
+        make.call(make(2, 3)),
+        make.call(make(2, 3, 2)),
+        make.call(make(2, 3), mode="complete"),
+        make.call(make.constant(make(3, 2)), mode="complete"),
+        make.call(make.constant(make(3, 2)), mode="r"),
+    ],
+)
+
+
+def qr(input: Tensor, some: bool = True) -> Any:
+    """The older form of ``linalg.qr``."""
+    return _qr_args(input, "reduced" if some else "complete")
+
+
+composite(
+    qr,
+    "q·r = x, qᵀ·q = 1, r upper triangular",
+    torch="linalg.qr",
+    samples=lambda make: [make.call(make(3, 2)), make.call(make(2, 3))],
+)
+
+
+def _eigh(x: Array, uplo: Triangle) -> tuple[Array, Array]:
+    try:
+        values, vectors = np.linalg.eigh(x, uplo)
+    except np.linalg.LinAlgError as error:
+        raise did_not_converge("linalg.eigh", x) from error
+    return values, vectors
+
+
+def did_not_converge(call: str, x: Array) -> LinAlgError:
+    finite = np.isfinite(x).reshape(-1, x.shape[-2] * x.shape[-1]).all(axis=-1)
+    element = int(np.argmin(finite))
+    if finite.all():
+        cause, fix = "the algorithm did not converge", "scale the matrix, or use float64"
+    else:
+        cause = (
+            "the algorithm failed to converge because the input matrix contained non-finite values"
+        )
+        fix = "find the first nan or inf of the computation before this line"
+    return fail(
+        LinAlgError,
+        call=f"{call}({describe(x)})",
+        cause=f"{call}: {batch_element(x, element)}{cause}",
+        fix=fix,
+        where=caller(),
+    )
+
+
+def _gaps(xp: Any, values: Array, like: Array) -> Array:
+    """λⱼ − λᵢ, and 1 on the diagonal, where nothing must be divided by zero."""
+    gaps = xp.unsqueeze(values, -2) - xp.unsqueeze(values, -1)
+    return gaps + xp.identity_like(like)
+
+
+def _eigh_vjp(xp: Any, incoming: Any, values: Array, vectors: Array) -> Array:
+    from_values, from_vectors = incoming
+    flipped = matrix_transpose(xp, vectors)
+    if from_vectors is None:
+        return xp.matmul(vectors * xp.unsqueeze(from_values, -2), flipped)
+    turned = xp.matmul(flipped, from_vectors)
+    inner = 0.5 * (turned - matrix_transpose(xp, turned)) / _gaps(xp, values, vectors)
+    if from_values is not None:
+        inner = inner + xp.unsqueeze(from_values, -2) * xp.identity_like(vectors)
+    return xp.matmul(xp.matmul(vectors, inner), flipped)
+
+
+def _eigh_jvp(xp: Any, tangents: Any, values: Array, vectors: Array) -> tuple[Array, Array]:
+    moved = xp.matmul(symmetric(xp, tangents[0]), vectors)
+    turned = xp.matmul(matrix_transpose(xp, vectors), moved)
+    along = xp.diagonal(turned, 0, turned.ndim - 2, turned.ndim - 1)
+    across = turned - turned * xp.identity_like(turned)
+    return along, xp.matmul(vectors, across / _gaps(xp, values, vectors))
+
+
+def _check_uplo(call: str, A: Tensor, uplo: str) -> str:
+    require_square(call, A)
+    if uplo.upper() not in ("L", "U"):
+        raise fail(
+            RuntimeError,
+            call=f"{call}({describe(A)}, UPLO={uplo!r})",
+            cause=f"Expected UPLO argument to be 'L' or 'U', but got {uplo}",
+            fix="pass 'L' to read the lower triangle, 'U' to read the upper one",
+            where=caller(),
+        )
+    return uplo.upper()
+
+
+def _eigh_args(A: Tensor, UPLO: str = "L") -> Any:
+    """Eigenvalues (ascending) and eigenvectors (columns) of a symmetric matrix."""
+    uplo = _check_uplo("linalg.eigh", A, UPLO)
+    return return_types.linalg_eigh(*recorded.linalg_eigh(A, uplo))
+
+
+def _up_to_sign(function: Any, x: Any, *args: Any) -> Any:
+    """For samples: eigenvalues, and what does not depend on the sign of an eigenvector."""
+    values, vectors = on_symmetric(function, x, *args)
+    return values, vectors * vectors, (vectors * values.unsqueeze(-2)) @ vectors.transpose(-2, -1)
+
+
+define(
+    "linalg_eigh(x; uplo)",
+    "x = V·diag λ·Vᵀ;  with K = Vᵀ·dx·V: dλ = diag K,  dV = V·(Kᵢⱼ/(λⱼ − λᵢ))",
+    forward=_eigh,
+    vjp={"x": _eigh_vjp},
+    jvp=_eigh_jvp,
+    outputs=("values", "vectors"),
+    meta=lambda x, uplo: [(x.shape[:-1], x.real.dtype), (x.shape, x.dtype)],
+    public=_eigh_args,
+    method=False,
+    torch="linalg.eigh",
+    notes="eigenvectors have a derivative only where their eigenvalue is not repeated",
+    samples=lambda make: [
+        make.around(_up_to_sign, make(3, 3)),
+        make.around(_up_to_sign, make(2, 2, 2), "U"),
+        make.around(_up_to_sign, make.positive_definite(2), "L"),
+        make.call(make(0, 0)),
+    ],
+)
+
+
+def _eigvalsh(x: Array, uplo: Triangle) -> Array:
+    try:
+        return np.linalg.eigvalsh(x, uplo)
+    except np.linalg.LinAlgError as error:
+        raise did_not_converge("linalg.eigvalsh", x) from error
+
+
+def _eigvalsh_jvp(xp: Any, tangents: Any, x: Array, uplo: Triangle) -> Array:
+    vectors = xp.linalg_eigh(x, uplo)[1]
+    moved = xp.matmul(symmetric(xp, tangents[0]), vectors)
+    return xp.sum(vectors * moved, (x.ndim - 2,), False)
+
+
+define(
+    "linalg_eigvalsh(x; uplo)",
+    "y = the eigenvalues of x;  ∂x = V·diag(incoming)·Vᵀ with the eigenvectors V",
+    forward=_eigvalsh,
+    vjp={
+        "x": lambda xp, incoming, x, uplo: _eigh_vjp(
+            xp, (incoming, None), None, xp.linalg_eigh(x, uplo)[1]
+        )
+    },
+    jvp=_eigvalsh_jvp,
+    meta=lambda x, uplo: (x.shape[:-1], x.real.dtype),
+    public=lambda A, UPLO="L": (A, _check_uplo("linalg.eigvalsh", A, UPLO)),
+    method=False,
+    torch="linalg.eigvalsh",
+    notes="eigenvectors are computed only if backward asks for them",
+    samples=lambda make: [
+        make.around(on_symmetric, make(3, 3)),
+        make.around(on_symmetric, make(2, 2, 2), "U"),
+    ],
+)

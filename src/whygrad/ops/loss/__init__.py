@@ -1,0 +1,7 @@
+"""How far a prediction is from its target."""
+
+from whygrad.ops.loss import (  # noqa: F401  (each declares its ops)
+    classification,
+    labels,
+    pointwise,
+)

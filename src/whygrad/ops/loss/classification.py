@@ -1,0 +1,293 @@
+"""Losses for picking one class out of several.
+
+With q the weights that the targets give to the classes (1 at the right class, in the plain case),
+both losses are −Σ q·(log-probability), so one op that lays out q serves their rules.  The values
+are read out at the target's position instead, where a class that is impossible elsewhere
+(log-probability −∞) does no harm.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from whygrad.autograd.source import caller
+from whygrad.errors import describe, fail
+from whygrad.ops.activation.smooth import ONLY_FLOATS
+from whygrad.ops.activation.softmax import log_softmax_kernel
+from whygrad.ops.define import define
+from whygrad.ops.loss.labels import Labels, checked_target, class_dim
+from whygrad.ops.loss.pointwise import reduced, reduction_from
+from whygrad.tensor import Tensor
+
+Array = Any
+Shape = tuple[int, ...]
+
+
+def _along_classes(weight: Array, ndim: int) -> Array:
+    return weight.reshape(weight.shape[0], *(1,) * (ndim - class_dim(ndim) - 1))
+
+
+def _reduce(losses: Array, labels: Labels, reduction: str) -> Array:
+    if reduction == "none":
+        return losses
+    total = losses.sum()
+    return total / labels.total_weight(losses.dtype) if reduction == "mean" else total
+
+
+def _class_weights(
+    target: Array,
+    weight: Array | None,
+    shape: Shape,
+    dtype: Any,
+    ignore_index: int,
+    reduction: str,
+    label_smoothing: float,
+) -> Array:
+    labels = Labels(target, weight, shape, ignore_index)
+    smoothed = label_smoothing / max(labels.classes, 1)
+    out = np.full(shape, smoothed, dtype)
+    out[labels.places] = 1.0 - label_smoothing + smoothed
+    if weight is not None:
+        out *= _along_classes(weight, len(shape))
+    if not labels.all_counted:
+        out *= np.expand_dims(labels.counted, labels.dim)
+    if reduction == "mean" and labels.counted.any():
+        out /= labels.total_weight(out.dtype)
+    return out
+
+
+define(
+    "class_weights(target, weight; shape, dtype, ignore_index, reduction, label_smoothing)",
+    "q = weight·((1 − ε)·[class is the target] + ε/classes), 0 for ignored targets, divided by "
+    "the total weight of the targets for a mean",
+    forward=_class_weights,
+    vjp=None,
+    meta=lambda target, weight, shape, dtype, *_: (shape, dtype),
+    internal=True,
+    samples=lambda make: [
+        make.call(make.ints(3, high=4), make.constant(make(4)), (3, 4), np.float64, 2, "mean", 0.1),
+    ],
+)
+
+
+def _nll_loss(
+    x: Array, target: Array, weight: Array | None, ignore_index: int, reduction: str
+) -> Array:
+    labels = Labels(target, weight, x.shape, ignore_index)
+    return _reduce(-labels.picked(x), labels, reduction)
+
+
+def _cross_entropy(
+    x: Array,
+    target: Array,
+    weight: Array | None,
+    ignore_index: int,
+    reduction: str,
+    label_smoothing: float,
+) -> Array:
+    labels = Labels(target, weight, x.shape, ignore_index)
+    logs = log_softmax_kernel(x, (labels.dim,))
+    losses = -labels.picked(logs)
+    if label_smoothing:
+        if weight is not None:
+            logs *= _along_classes(weight, x.ndim)
+        evenly = -labels.masked(logs.sum(labels.dim))
+        losses = (1.0 - label_smoothing) * losses + (label_smoothing / labels.classes) * evenly
+    return _reduce(losses, labels, reduction)
+
+
+def _per_class(xp: Any, incoming: Array, reduction: str, ndim: int) -> Array:
+    """The incoming gradient, one number per target or one for all, against classes."""
+    return xp.unsqueeze(incoming, class_dim(ndim)) if reduction == "none" else incoming
+
+
+def _nll_loss_rule(
+    xp: Any,
+    incoming: Array,
+    target: Array,
+    weight: Array | None,
+    x_shape: Shape,
+    x_dtype: Any,
+    ignore_index: int,
+    reduction: str,
+) -> Array:
+    q = xp.class_weights(target, weight, x_shape, x_dtype, ignore_index, reduction, 0.0)
+    return -(q * _per_class(xp, incoming, reduction, len(x_shape)))
+
+
+def _cross_entropy_rule(
+    xp: Any,
+    incoming: Array,
+    x: Array,
+    target: Array,
+    weight: Array | None,
+    x_dtype: Any,
+    ignore_index: int,
+    reduction: str,
+    label_smoothing: float,
+) -> Array:
+    q = xp.class_weights(target, weight, x.shape, x_dtype, ignore_index, reduction, label_smoothing)
+    dim = (class_dim(x.ndim),)
+    slope = xp.softmax(x, dim) * xp.sum(q, dim, True) - q
+    return slope * _per_class(xp, incoming, reduction, x.ndim)
+
+
+def _cross_entropy_jvp(
+    xp: Any,
+    tangents: Any,
+    x: Array,
+    target: Array,
+    weight: Array | None,
+    x_dtype: Any,
+    ignore_index: int,
+    reduction: str,
+    label_smoothing: float,
+) -> Array:
+    q = xp.class_weights(target, weight, x.shape, x_dtype, ignore_index, reduction, label_smoothing)
+    dim = (class_dim(x.ndim),)
+    tangent = tangents[0]
+    of_logs = tangent - xp.sum(xp.softmax(x, dim) * tangent, dim, True)
+    return -xp.sum(q * of_logs, dim if reduction == "none" else tuple(range(x.ndim)), False)
+
+
+def _meta(
+    x: Array, target: Array, weight: Array, ignore_index: int, reduction: str, *_: Any
+) -> Any:
+    return (target.shape if reduction == "none" else ()), x.dtype
+
+
+def _nll_loss_args(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    ignore_index: int = -100,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Any:
+    """Minus the input at the target class: the loss for log-probabilities."""
+    reduction = reduction_from(reduction, size_average, reduce)
+    target = checked_target(input, target, weight, "nll_loss")
+    return input, target, weight, int(ignore_index), reduction
+
+
+define(
+    "nll_loss(x, target, weight; ignore_index, reduction)",
+    "y = −weight[t]·x[t] per target t, then mean (over the total weight) or sum;  ∂x = −q·incoming",
+    forward=_nll_loss,
+    vjp={"x": _nll_loss_rule},
+    linear=True,
+    meta=_meta,
+    refuses=ONLY_FLOATS,
+    public=_nll_loss_args,
+    torch="nn.functional.nll_loss",
+    method=False,
+    samples=lambda make: _class_samples(make, smoothing=False),
+)
+
+
+def _cross_entropy_args(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    ignore_index: int = -100,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    label_smoothing: float = 0.0,
+) -> Any:
+    """How surprising the target classes (or class probabilities) are, given logits."""
+    reduction = reduction_from(reduction, size_average, reduce)
+    if not 0.0 <= label_smoothing <= 1.0:
+        raise fail(
+            RuntimeError,
+            call=f"cross_entropy(…, label_smoothing={label_smoothing})",
+            cause=f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}",
+            fix="pass the share of the target that is spread evenly over all classes, such as 0.1",
+            where=caller(),
+        )
+    if input.shape == target.shape and input.ndim:
+        return _with_probabilities(input, target, weight, ignore_index, reduction, label_smoothing)
+    target = checked_target(input, target, weight, "cross_entropy")
+    return input, target, weight, int(ignore_index), reduction, float(label_smoothing)
+
+
+def _with_probabilities(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None,
+    ignore_index: int,
+    reduction: str,
+    label_smoothing: float,
+) -> Tensor:
+    """Targets that give every class a share."""
+    if not target.dtype.is_floating_point or ignore_index >= 0:
+        raise fail(
+            RuntimeError,
+            call=f"cross_entropy(input: {describe(input)}, target: {describe(target)}, "
+            f"ignore_index={ignore_index})",
+            cause="a target in the shape of the input holds class probabilities: "
+            + (
+                "ignore_index is not supported for floating point target"
+                if target.dtype.is_floating_point
+                else f"Expected floating point type for target with class probabilities, got "
+                f"{target.dtype.name}"
+            ),
+            fix="pass probabilities without ignore_index, or class indices without the class "
+            "dimension",
+            where=caller(),
+        )
+    dim = class_dim(input.ndim)
+    classes = input.shape[dim]
+    if label_smoothing:
+        target = target * (1.0 - label_smoothing) + label_smoothing / classes
+    losses = -(input.log_softmax(dim) * target)
+    if weight is not None:
+        losses = losses * weight.reshape((classes, *(1,) * (input.ndim - dim - 1)))
+    return reduced(losses.sum(dim), reduction)
+
+
+define(
+    "cross_entropy(x, target, weight; ignore_index, reduction, label_smoothing)",
+    "y = −Σ q·log softmax(x) over classes, q the weights the target gives them, then mean or sum;  "
+    "∂x = (softmax(x)·Σq − q)·incoming, for a plain mean (softmax(x) − one_hot(target)) / batch",
+    forward=_cross_entropy,
+    vjp={"x": _cross_entropy_rule},
+    jvp=_cross_entropy_jvp,
+    meta=_meta,
+    refuses=ONLY_FLOATS,
+    public=_cross_entropy_args,
+    torch="nn.functional.cross_entropy",
+    method=False,
+    samples=lambda make: _class_samples(make, smoothing=True),
+)
+
+
+def _class_samples(make: Any, smoothing: bool) -> list[Any]:
+    weight = make.constant(make(4, low=0.5, high=2.0))
+    calls = [
+        make.call(make(3, 4), make.ints(3, high=4)),
+        make.call(make(3, 4), make.ints(3, high=4), reduction="sum"),
+        make.call(make(3, 4), make.ints(3, high=4), reduction="none"),
+        make.call(make(3, 4), np.array([1, -100, 3]), weight),
+        make.call(make(3, 4), np.array([1, 2, 3]), weight, ignore_index=2, reduction="none"),
+        make.call(make(4), make.ints(high=4)),
+        make.call(make(2, 4, 3), make.ints(2, 3, high=4), weight),
+        make.call(make(2, 4, 2, 2), make.ints(2, 2, 2, high=4), reduction="none"),
+        make.call(make(0, 4), make.ints(0, high=4), reduction="sum"),
+        make.call(make(2, 3, low=-1e4, high=1e4), make.ints(2, high=3)),
+    ]
+    if smoothing:
+        calls += [
+            make.call(make(3, 4), make.ints(3, high=4), label_smoothing=0.2),
+            make.call(make(3, 4), np.array([1, -100, 3]), weight, label_smoothing=0.2),
+            make.call(
+                make(2, 4, 3), make.ints(2, 3, high=4), weight, reduction="none", label_smoothing=1
+            ),
+            make.call(make(3, 4), make(3, 4, low=0.0, high=1.0)),
+            make.call(make(4), make(4, low=0.0, high=1.0), weight, reduction="sum"),
+            make.call(make(2, 4, 3), make(2, 4, 3), weight, label_smoothing=0.1, reduction="none"),
+        ]
+    return calls

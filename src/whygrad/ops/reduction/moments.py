@@ -1,0 +1,252 @@
+"""How far numbers lie from their mean (var, std) or from zero (norm)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from whygrad.autograd.source import caller
+from whygrad.errors import describe, fail
+from whygrad.ops.define import composite, define, table
+from whygrad.ops.geometry import dims_or_all
+from whygrad.ops.reduction.sums import count, reduced_shape, require_float, with_kept_dims
+from whygrad.tensor import Tensor
+
+Array = Any
+Dims = tuple[int, ...]
+
+# NumPy's stubs want to know keepdims before the program runs.
+_add: Any = np.add.reduce
+_largest: Any = np.maximum.reduce
+_smallest: Any = np.minimum.reduce
+
+
+def _var(x: Array, dim: Dims, correction: float, keepdim: bool) -> Array:
+    size = count(x.shape, dim)
+    deviation = x - _add(x, axis=dim, keepdims=True) / x.dtype.type(size)
+    squares = np.square(deviation) if x.dtype.kind == "f" else np.abs(deviation) ** 2
+    total = _add(squares, axis=dim, keepdims=keepdim)
+    return total / total.dtype.type(max(size - correction, 0))
+
+
+def _pull(xp: Any, x: Array, dim: Dims, correction: float) -> Array:
+    """∂var/∂x; with too few samples every direction is infinitely (or not at all) steep."""
+    freedom = count(x.shape, dim) - correction
+    deviation = x - xp.mean(x, dim, True)
+    if freedom > 0:
+        return 2.0 / freedom * deviation
+    return math.inf * (deviation * deviation)
+
+
+def _var_meta(x: Array, dim: Dims, correction: float, keepdim: bool) -> Any:
+    return reduced_shape(x.shape, dim, keepdim), x.dtype if x.dtype.kind == "f" else x.real.dtype
+
+
+def _var_args(name: str) -> Any:
+    """PyTorch's three forms: ``(unbiased)``, ``(dim, unbiased)`` and ``(dim, correction=)``."""
+
+    def prepare(
+        input: Any,
+        dim: Any = None,
+        unbiased: bool | None = None,
+        keepdim: bool = False,
+        *,
+        correction: float | None = None,
+    ) -> Any:
+        if isinstance(dim, bool):
+            dim, unbiased = None, dim
+        if unbiased is not None and correction is not None:
+            raise fail(
+                TypeError,
+                call=f"{name}(unbiased={unbiased}, correction={correction})",
+                cause="invalid combination of arguments: both say what to subtract from n",
+                fix="pass correction alone: unbiased=True is correction=1, unbiased=False is 0",
+                where=caller(),
+            )
+        if correction is None:
+            correction = 0 if unbiased is False else 1
+        cause = "std and var only support floating point and complex dtypes"
+        input = require_float(name, input, None, cause)
+        return input, dims_or_all(dim, input.ndim, name), correction, keepdim
+
+    return prepare
+
+
+def _var_samples(make: Any) -> Any:
+    return [
+        make.call(make(3, 4)),
+        make.call(make(3, 4), 1),
+        make.call(make(2, 3, 4), (0, -1), keepdim=True),
+        make.call(make(3, 4), False),
+        make.call(make(3, 4), 0, False, True),
+        make.call(make(3, 4), 0, correction=2),
+        make.call(make(3, 4), correction=0.5),
+        make.call(make(3, 4), unbiased=False),
+    ]
+
+
+define(
+    "var(x; dim, correction, keepdim)",
+    "y = Σ (x − mean)² / (n − correction);  ∂y/∂x = 2 (x − mean) / (n − correction)",
+    forward=_var,
+    vjp={
+        "x": lambda xp, incoming, x, dim, correction, keepdim: (
+            with_kept_dims(xp, incoming, x.shape, dim, keepdim) * _pull(xp, x, dim, correction)
+        )
+    },
+    jvp=lambda xp, tangents, x, dim, correction, keepdim: xp.sum(
+        tangents[0] * _pull(xp, x, dim, correction), dim, keepdim
+    ),
+    kind="reduction",
+    meta=_var_meta,
+    public=_var_args("var"),
+    samples=_var_samples,
+)
+
+
+def _slope_of_root(xp: Any, y: Array) -> Array:
+    """∂√v/∂v = 1/2y, and 0 where there is no deviation at all."""
+    return xp.where(y == 0, 0.0, 0.5 / y)
+
+
+define(
+    "std(x; dim, correction, keepdim)",
+    "y = √var(x);  ∂y/∂x = (x − mean) / ((n − correction)·y)",
+    forward=lambda x, dim, correction, keepdim: np.sqrt(_var(x, dim, correction, keepdim)),
+    vjp={
+        "x": lambda xp, incoming, x, y, dim, correction, keepdim: (
+            with_kept_dims(xp, incoming * _slope_of_root(xp, y), x.shape, dim, keepdim)
+            * _pull(xp, x, dim, correction)
+        )
+    },
+    jvp=lambda xp, tangents, x, y, dim, correction, keepdim: (
+        xp.sum(tangents[0] * _pull(xp, x, dim, correction), dim, keepdim) * _slope_of_root(xp, y)
+    ),
+    kind="reduction",
+    meta=_var_meta,
+    public=_var_args("std"),
+    subgradient="0 where all elements are equal",
+    kinks={"x": (1.0,)},
+    samples=_var_samples,
+)
+
+
+def var_mean(input: Any, *args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
+    """Variance and mean; takes what ``var`` takes."""
+    return _with_mean("var", input, args, kwargs)
+
+
+def std_mean(input: Any, *args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
+    """Standard deviation and mean; takes what ``std`` takes."""
+    return _with_mean("std", input, args, kwargs)
+
+
+def _with_mean(
+    name: str, input: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Tensor, Tensor]:
+    input, dim, correction, keepdim = _var_args(name)(input, *args, **kwargs)
+    spread = table[name].call(input, dim, correction, keepdim)
+    return spread, table["mean"].call(input, dim, keepdim)
+
+
+composite(var_mean, "(var x, mean x)", method=False, samples=_var_samples)
+composite(std_mean, "(std x, mean x)", method=False, samples=_var_samples)
+
+
+def _norm(x: Array, p: float, dim: Dims, keepdim: bool) -> Array:
+    if p == 2 and x.dtype.kind == "f":
+        return np.sqrt(_add(np.square(x), axis=dim, keepdims=keepdim))
+    size = np.abs(x)
+    if p == 0:
+        return _add(size != 0, axis=dim, keepdims=keepdim, dtype=size.dtype)
+    if p == 1:
+        return _add(size, axis=dim, keepdims=keepdim)
+    if math.isinf(p):
+        return (_largest if p > 0 else _smallest)(size, axis=dim, keepdims=keepdim)
+    return _add(size**p, axis=dim, keepdims=keepdim) ** (1 / p)
+
+
+def _norm_slope(xp: Any, x: Array, y: Array, p: float, dim: Dims) -> Array:
+    """∂y/∂x; ``y`` has kept its dims.  Zero wherever a power of zero would be infinite."""
+    if p == 1:
+        return xp.sign(x)
+    if p == 2:
+        return xp.where(y == 0, 0.0, x / y)
+    if math.isinf(p):
+        tied = (xp.abs(x) == y) * xp.ones_like(x)
+        return xp.sign(x) * tied / xp.sum(tied, dim, True)
+    if p < 1:
+        steep = xp.where(x == 0, 0.0, xp.abs(x) ** (p - 1))
+        return xp.sign(x) * steep * y ** (1 - p)
+    return xp.sign(x) * xp.abs(x) ** (p - 1) * xp.where(y == 0, 0.0, y ** (1 - p))
+
+
+def _norm_vjp(
+    xp: Any, incoming: Array, x: Array, y: Array, p: float, dim: Dims, keepdim: bool
+) -> Array | None:
+    if p == 0:
+        return None
+    y = with_kept_dims(xp, y, x.shape, dim, keepdim)
+    incoming = with_kept_dims(xp, incoming, x.shape, dim, keepdim)
+    return incoming * _norm_slope(xp, x, y, p, dim)
+
+
+def _norm_jvp(
+    xp: Any, tangents: Any, x: Array, y: Array, p: float, dim: Dims, keepdim: bool
+) -> Array:
+    if p == 0:
+        return xp.zeros_like(y)
+    kept = with_kept_dims(xp, y, x.shape, dim, keepdim)
+    return xp.sum(tangents[0] * _norm_slope(xp, x, kept, p, dim), dim, keepdim)
+
+
+def _norm_args(
+    input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None
+) -> Any:
+    cause = "linalg.vector_norm: Expected a floating point or complex tensor as input"
+    input = require_float("norm", input, dtype, cause)
+    if p is None or p == "fro":
+        p = 2.0
+    if isinstance(p, str):
+        planes = (-2, -1) if dim is None else dim
+        return table["linalg_matrix_norm"].public(input, p, planes, keepdim)
+    dim = dims_or_all(dim, input.ndim, "norm")
+    if (p < 0 or math.isinf(p)) and not count(input.shape, dim):
+        raise fail(
+            RuntimeError,
+            call=f"norm(p={p}, dim={dim}) of {describe(input)}",
+            cause=f"cannot compute the {p} norm on an empty tensor because the operation does "
+            "not have an identity",
+            fix="skip empty batches, or reduce over another dimension",
+            where=caller(),
+        )
+    return input, float(p), dim, keepdim
+
+
+define(
+    "norm(x; p, dim, keepdim)",
+    "y = (Σ |x|ᵖ)^(1/p);  ∂y/∂x = sign x·|x|ᵖ⁻¹·y^(1−p)",
+    forward=_norm,
+    vjp={"x": _norm_vjp},
+    jvp=_norm_jvp,
+    kind="reduction",
+    meta=lambda x, p, dim, keepdim: _var_meta(x, dim, 0, keepdim),
+    public=_norm_args,
+    subgradient="0 at x = 0; for p = ±inf the elements that attain it share evenly",
+    kinks={"x": (0.0,)},
+    samples=lambda make: [
+        make.call(make(3, 4)),
+        make.call(make(3, 4), dim=1),
+        make.call(make(2, 3, 4), "fro", (0, -1), keepdim=True),
+        make.call(make(3, 4), 1, 0),
+        make.call(make(3, 4), 3, 1),
+        make.call(make(3, 4), 1.5, -1, True),
+        make.call(make(3, 4), 0.5, 1),
+        make.call(make(3, 4), float("inf"), 1),
+        make.call(make(3, 4), -float("inf"), 0),
+        make.call(make()),
+        make.call(make(0, 3), 2, 0),
+    ],
+)

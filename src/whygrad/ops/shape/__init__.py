@@ -1,0 +1,14 @@
+"""The same elements in another arrangement."""
+
+from whygrad.ops.shape import (  # noqa: F401  (each declares its ops)
+    axes,
+    diagonals,
+    joining,
+    padding,
+    parts,
+    rearrange,
+    reshaping,
+    splitting,
+    strided,
+    views,
+)
