@@ -7,7 +7,7 @@ RUN_STAMP  := $(VENV)/.installed-run
 DEV_STAMP  := $(VENV)/.installed-dev
 BENCH_STAMP := $(VENV)/.installed-bench
 
-.PHONY: run test lint format bench fuzz clean
+.PHONY: run test lint format stubs bench fuzz clean
 
 run: $(RUN_STAMP)  ## a guided minute with whygrad in the terminal
 	$(BIN)/whygrad tour
@@ -23,6 +23,9 @@ lint: $(DEV_STAMP)  ## style and types
 format: $(DEV_STAMP)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+stubs: $(DEV_STAMP)  ## what type checkers and editors read, anew from the op table
+	$(BIN)/python -m scripts.stubs
 
 bench: $(BENCH_STAMP)  ## speed against every installed peer, in one run
 	$(BIN)/python -m bench

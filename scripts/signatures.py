@@ -127,16 +127,11 @@ def scope_of(function: Function) -> Scope:
 
 def parameters_of(op: Op) -> list[Parameter]:
     """What the public function takes, with a word for every parameter."""
-    function = op.public
-    if op.kind != "composite" and function is op.call:
-        kinds = Parameter.POSITIONAL_OR_KEYWORD, Parameter.POSITIONAL_ONLY
-        names = list(inspect.signature(function).parameters)
-        plain = "args" not in names
-        if not plain:
-            names = [*op.tensor_names, *op.param_names]
-        parameters = [Parameter(name, kinds[not plain]) for name in names]
-    else:
-        parameters = list(inspect.signature(function).parameters.values())
+    parameters = list(inspect.signature(op.public).parameters.values())
+    bare = op.kind != "composite" and op.public is op.call
+    if bare and parameters[0].kind is Parameter.VAR_POSITIONAL:  # by position, as declared
+        names = (*op.tensor_names, *op.param_names)
+        parameters = [Parameter(name, Parameter.POSITIONAL_ONLY) for name in names]
     return [each.replace(annotation=_word(op, each)) for each in parameters]
 
 

@@ -128,7 +128,7 @@ def _method(name: str, value: Any, imports: Imports) -> str:
         answer = "bool" if name.startswith("is_") else "Any"
         signature = render([], answer, imports, scope_of(function), method=True)
         return f"@property\n{_def(name, signature, function.__doc__)}"
-    if name.startswith("__") and function.__module__ in _OPERATOR_HOMES:
+    if name.startswith("__") and function.__module__.startswith(_OPERATOR_HOMES):
         return _operator(name, function, imports)
     if name in method_forms:
         return _overloaded(name, method_forms[name], function.__doc__, imports, method=True)

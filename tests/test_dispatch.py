@@ -13,7 +13,7 @@ from tests.conformance.harness import cases, whygrad_side
 from whygrad import dispatch
 from whygrad.autograd import forward_ad
 from whygrad.dispatch import explain
-from whygrad.explain_dispatch import Explanation, Step
+from whygrad.dispatch.explanation import Explanation, Step
 from whygrad.ops.define import Op, table
 from whygrad.ops.samples import samples_of
 
@@ -61,7 +61,7 @@ combined keys
 
 what runs, in order
   1 add      promotion  casts b from int64 to float32, then the op is called again
-  2   cast   kernel     reference: whygrad.ops.conversion._cast
+  2   cast   kernel     reference: whygrad.ops.creation.conversion._cast
   3   add    autograd   records AddBackward, saves nothing
   4     add  kernel     reference: numpy.add
 
@@ -115,7 +115,7 @@ def test_sparse_is_a_composite_of_other_ops() -> None:
     explanation = explain(whygrad.matmul, floats(2, 2).to_sparse(), floats(2, 3))
     assert path(explanation)[0] == ("matmul", "composite")
     assert ("sparse_matmul", "kernel") in path(explanation)
-    assert "whygrad.ops.sparse_algebra.matmul takes over" in details(explanation)
+    assert "whygrad.ops.sparse.algebra.matmul takes over" in details(explanation)
 
 
 def test_composite_lists_its_primitives() -> None:
@@ -134,7 +134,7 @@ def test_forward_mode_is_a_layer() -> None:
 
 def explain_uncopied(function: Any, *args: Any) -> list[tuple[str, str]]:
     """Copies carry no tangents, so watch the call itself."""
-    from whygrad.explain_dispatch import _Watcher
+    from whygrad.dispatch.explanation import _Watcher
 
     watcher = _Watcher()
     with watcher:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ def data() -> tuple[Any, Any, list[Any]]:
     x = rng.normal(size=(BATCH, SIZES[0])).astype(np.float32)
     target = rng.integers(0, SIZES[-1], BATCH)
     parameters = []
-    for fan_in, fan_out in zip(SIZES, SIZES[1:]):
+    for fan_in, fan_out in pairwise(SIZES):
         weight = rng.normal(size=(fan_out, fan_in)) / np.sqrt(fan_in)
         parameters += [weight.astype(np.float32), np.zeros(fan_out, np.float32)]
     return x, target, parameters

@@ -1,6 +1,6 @@
 """Tensor: a strided view of a storage, and its place in the graph.
 
-Four slots are filled for every tensor; the rest (storage, gradient, …) are left empty until
+Five slots are filled for every tensor; the rest (storage, gradient, …) are left empty until
 somebody asks, because most tensors of a training step live for microseconds.
 ``Tensor.__getattr__`` supplies the default of an empty slot.
 """
@@ -72,7 +72,7 @@ class Tensor(Interchange, OpMethods):
         if name == "_storage":
             storage = self._storage = Storage(self._array)
             return storage
-        if name in ("_base", "_grad", "_tangent"):
+        if name in ("_grad", "_tangent"):
             return None
         raise AttributeError(f"'Tensor' object has no attribute {name!r}")
 
@@ -377,4 +377,5 @@ def wrap(payload: Any) -> Tensor:
     tensor._keys = payload_keys[kind] | dtype_keys[payload.dtype]
     tensor._node = None
     tensor._slot = 0
+    tensor._base = None
     return tensor

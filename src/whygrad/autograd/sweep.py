@@ -33,7 +33,7 @@ class Sweep:
     forward: Any
 
     def digits(self, kind: str, eps: float) -> float:
-        """Correct digits of the ``central`` or ``forward`` difference at the step nearest ``eps``."""
+        """Correct digits of the ``central`` or ``forward`` difference near the step ``eps``."""
         errors = self.central if kind == "central" else self.forward
         nearest = int(np.argmin(np.abs(np.log(self.epsilons) - np.log(eps))))
         return float(-np.log10(max(errors[nearest], np.finfo(float).tiny)))

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from whygrad.ops.namespace import raw, recorded
 
 if TYPE_CHECKING:
-    from whygrad.dispatch import KernelTable
+    from whygrad.dispatch.routes import KernelTable
 
 __all__ = [
     "Op",

@@ -221,5 +221,5 @@ def install() -> None:
     """
     for name, _, dtype in _SHORTCUTS:
         setattr(Tensor, name, _converter(name, dtype))
-    Tensor.type = type_  # type: ignore[attr-defined]
-    Tensor.cpu = cpu  # type: ignore[attr-defined]
+    Tensor.type = type_  # type: ignore[assignment, method-assign]
+    Tensor.cpu = cpu  # type: ignore[assignment, method-assign]

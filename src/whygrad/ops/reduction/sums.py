@@ -9,7 +9,7 @@ import numpy as np
 
 from whygrad import dtypes, keys
 from whygrad.autograd.source import caller
-from whygrad.dispatch import as_operand
+from whygrad.dispatch.calls import as_operand
 from whygrad.errors import describe, fail
 from whygrad.ops.define import composite, define
 from whygrad.ops.geometry import dims_or_all, normalize_dim

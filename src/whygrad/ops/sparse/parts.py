@@ -96,8 +96,8 @@ def install() -> None:
         sparse_dim,
     ):  # fmt: skip
         setattr(Tensor, method.__name__, method)
-    Tensor.is_sparse = _on_layout(keys.SPARSE_COO)  # type: ignore[attr-defined]
-    Tensor.is_sparse_csr = _on_layout(keys.SPARSE_CSR)  # type: ignore[attr-defined]
+    Tensor.is_sparse = _on_layout(keys.SPARSE_COO)  # type: ignore[assignment, method-assign]
+    Tensor.is_sparse_csr = _on_layout(keys.SPARSE_CSR)  # type: ignore[assignment, method-assign]
 
 
 composite(

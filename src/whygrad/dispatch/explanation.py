@@ -18,6 +18,7 @@ import numpy as np
 
 from whygrad import dispatch, keys
 from whygrad.autograd import modes
+from whygrad.dispatch.paths import Entry
 from whygrad.errors import describe, fail
 from whygrad.ops.define import Op, table
 from whygrad.random import fork_rng
@@ -226,7 +227,7 @@ class _Watcher:
     def __exit__(self, *_: object) -> None:
         dispatch.watching.observe = None
 
-    def _observe(self, op: Op, bits: int, entry: dispatch.Entry) -> dispatch.Entry:
+    def _observe(self, op: Op, bits: int, entry: Entry) -> Entry:
         def observed(*args: Any) -> Any:
             step = Step(op.name, keys.describe(bits), dispatch.route(op, bits).layer, "raises")
             outer, self._innermost = self._innermost, step.inner

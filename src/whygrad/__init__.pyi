@@ -1,0 +1,2651 @@
+"""whygrad: an autograd engine shaped like PyTorch that can say why.
+
+``import whygrad`` loads the engine and NumPy, nothing heavier.  Functions come from the op table
+(:mod:`whygrad.ops`); what is listed here by hand is everything else.
+"""
+# Written by scripts/stubs.py from the op table: run `make stubs` instead of editing.
+
+import builtins
+from collections.abc import Sequence
+from typing import Any, Literal, Unpack, overload
+
+from whygrad import autograd as autograd
+from whygrad import dispatch as dispatch
+from whygrad import linalg as linalg
+from whygrad import nn as nn
+from whygrad import return_types
+from whygrad import sparse as sparse
+from whygrad._types import DeviceLike, DTypeLike, Ints, Number, Operand
+from whygrad.autograd.modes import enable_grad as enable_grad
+from whygrad.autograd.modes import inference_mode as inference_mode
+from whygrad.autograd.modes import is_grad_enabled as is_grad_enabled
+from whygrad.autograd.modes import is_inference_mode_enabled as is_inference_mode_enabled
+from whygrad.autograd.modes import no_grad as no_grad
+from whygrad.autograd.modes import set_grad_enabled as set_grad_enabled
+from whygrad.devices import Device as device
+from whygrad.devices import Layout
+from whygrad.devices import Layout as layout
+from whygrad.dtypes import DType as DType
+from whygrad.dtypes import can_cast as can_cast
+from whygrad.dtypes import finfo as finfo
+from whygrad.dtypes import get_default_dtype as get_default_dtype
+from whygrad.dtypes import iinfo as iinfo
+from whygrad.dtypes import promote_types as promote_types
+from whygrad.dtypes import result_type as result_type
+from whygrad.dtypes import set_default_dtype as set_default_dtype
+from whygrad.memory import MemoryFormat
+from whygrad.memory import Size as Size
+from whygrad.ops.creation.conversion import is_tensor as is_tensor
+from whygrad.ops.creation.creation import Options
+from whygrad.ops.creation.sampling import RandomOptions
+from whygrad.printing import get_printoptions as get_printoptions
+from whygrad.printing import printoptions as printoptions
+from whygrad.printing import set_printoptions as set_printoptions
+from whygrad.random import Generator as Generator
+from whygrad.random import fork_rng as fork_rng
+from whygrad.random import get_rng_state as get_rng_state
+from whygrad.random import initial_seed as initial_seed
+from whygrad.random import manual_seed as manual_seed
+from whygrad.random import seed as seed
+from whygrad.random import set_rng_state as set_rng_state
+from whygrad.tensor import Tensor as Tensor
+
+__all__ = [
+    "DType",
+    "Generator",
+    "Size",
+    "Tensor",
+    "abs",
+    "absolute",
+    "acos",
+    "acosh",
+    "add",
+    "addbmm",
+    "addcdiv",
+    "addcmul",
+    "addmm",
+    "addmv",
+    "addr",
+    "adjoint",
+    "all",
+    "allclose",
+    "amax",
+    "amin",
+    "aminmax",
+    "any",
+    "arange",
+    "arccos",
+    "arccosh",
+    "arcsin",
+    "arcsinh",
+    "arctan",
+    "arctan2",
+    "arctanh",
+    "argmax",
+    "argmin",
+    "argsort",
+    "argwhere",
+    "as_strided",
+    "as_tensor",
+    "asarray",
+    "asin",
+    "asinh",
+    "atan",
+    "atan2",
+    "atanh",
+    "atleast_1d",
+    "atleast_2d",
+    "atleast_3d",
+    "autograd",
+    "baddbmm",
+    "bernoulli",
+    "bfloat16",
+    "binary_cross_entropy",
+    "binary_cross_entropy_with_logits",
+    "bitwise_and",
+    "bitwise_left_shift",
+    "bitwise_not",
+    "bitwise_or",
+    "bitwise_right_shift",
+    "bitwise_xor",
+    "block_diag",
+    "bmm",
+    "bool",
+    "broadcast_tensors",
+    "broadcast_to",
+    "bucketize",
+    "can_cast",
+    "cartesian_prod",
+    "cast",
+    "cat",
+    "cdouble",
+    "ceil",
+    "celu",
+    "cfloat",
+    "chain_matmul",
+    "cholesky",
+    "cholesky_solve",
+    "chunk",
+    "clamp",
+    "clamp_max",
+    "clamp_min",
+    "clip",
+    "clone",
+    "coalesce",
+    "column_stack",
+    "complex64",
+    "complex128",
+    "concat",
+    "concatenate",
+    "conj",
+    "conj_physical",
+    "contiguous",
+    "contiguous_format",
+    "cos",
+    "cosh",
+    "count_nonzero",
+    "cross",
+    "cross_entropy",
+    "cummax",
+    "cummin",
+    "cumprod",
+    "cumsum",
+    "cumulative_trapezoid",
+    "default_generator",
+    "deg2rad",
+    "det",
+    "device",
+    "diag",
+    "diag_embed",
+    "diagflat",
+    "diagonal",
+    "diff",
+    "digamma",
+    "dispatch",
+    "div",
+    "divide",
+    "dot",
+    "double",
+    "dropout",
+    "dsplit",
+    "dstack",
+    "einsum",
+    "elu",
+    "embedding",
+    "empty",
+    "empty_like",
+    "enable_grad",
+    "eq",
+    "equal",
+    "erf",
+    "erfc",
+    "erfinv",
+    "exp",
+    "exp2",
+    "expand",
+    "expand_as",
+    "expm1",
+    "eye",
+    "fill",
+    "finfo",
+    "fix",
+    "flatten",
+    "flip",
+    "fliplr",
+    "flipud",
+    "float",
+    "float16",
+    "float32",
+    "float64",
+    "floor",
+    "floor_divide",
+    "fmax",
+    "fmin",
+    "fmod",
+    "fork_rng",
+    "frac",
+    "from_dlpack",
+    "from_numpy",
+    "full",
+    "full_like",
+    "gather",
+    "ge",
+    "gelu",
+    "ger",
+    "get_default_dtype",
+    "get_printoptions",
+    "get_rng_state",
+    "glu",
+    "greater",
+    "greater_equal",
+    "gt",
+    "half",
+    "hardshrink",
+    "hardsigmoid",
+    "hardswish",
+    "hardtanh",
+    "heaviside",
+    "hsplit",
+    "hstack",
+    "hypot",
+    "iinfo",
+    "imag",
+    "imaginary_part",
+    "index_add",
+    "index_copy",
+    "index_fill",
+    "index_put",
+    "index_select",
+    "inference_mode",
+    "initial_seed",
+    "inner",
+    "int",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "inverse",
+    "is_complex",
+    "is_floating_point",
+    "is_grad_enabled",
+    "is_inference_mode_enabled",
+    "is_tensor",
+    "isclose",
+    "isfinite",
+    "isin",
+    "isinf",
+    "isnan",
+    "isneginf",
+    "isposinf",
+    "isreal",
+    "kron",
+    "kthvalue",
+    "l1_loss",
+    "layout",
+    "le",
+    "leaky_relu",
+    "lerp",
+    "less",
+    "less_equal",
+    "lgamma",
+    "linalg",
+    "linear",
+    "linspace",
+    "log",
+    "log1p",
+    "log2",
+    "log10",
+    "log_softmax",
+    "logaddexp",
+    "logaddexp2",
+    "logcumsumexp",
+    "logdet",
+    "logical_and",
+    "logical_not",
+    "logical_or",
+    "logical_xor",
+    "logit",
+    "logsigmoid",
+    "logspace",
+    "logsumexp",
+    "long",
+    "lt",
+    "manual_seed",
+    "masked_fill",
+    "masked_scatter",
+    "masked_select",
+    "matmul",
+    "matrix_exp",
+    "matrix_power",
+    "max",
+    "maximum",
+    "mean",
+    "median",
+    "meshgrid",
+    "min",
+    "minimum",
+    "mish",
+    "mm",
+    "mode",
+    "moveaxis",
+    "movedim",
+    "mse_loss",
+    "mul",
+    "multinomial",
+    "multiply",
+    "mv",
+    "nan_to_num",
+    "nanmean",
+    "nanmedian",
+    "nansum",
+    "narrow",
+    "ne",
+    "neg",
+    "negative",
+    "new_empty",
+    "new_full",
+    "new_ones",
+    "new_tensor",
+    "new_zeros",
+    "nll_loss",
+    "nn",
+    "no_grad",
+    "nonzero",
+    "norm",
+    "normal",
+    "not_equal",
+    "one_hot",
+    "ones",
+    "ones_like",
+    "outer",
+    "pad",
+    "permute",
+    "pinverse",
+    "polygamma",
+    "positive",
+    "pow",
+    "prelu",
+    "preserve_format",
+    "printoptions",
+    "prod",
+    "promote_types",
+    "put",
+    "qr",
+    "quantile",
+    "rad2deg",
+    "rand",
+    "rand_like",
+    "randint",
+    "randint_like",
+    "randn",
+    "randn_like",
+    "randperm",
+    "ravel",
+    "real",
+    "real_part",
+    "reciprocal",
+    "relu",
+    "relu6",
+    "remainder",
+    "repeat",
+    "repeat_interleave",
+    "reshape",
+    "reshape_as",
+    "result_type",
+    "roll",
+    "rot90",
+    "round",
+    "rsqrt",
+    "scatter",
+    "scatter_add",
+    "scatter_reduce",
+    "searchsorted",
+    "seed",
+    "select",
+    "selu",
+    "set_default_dtype",
+    "set_grad_enabled",
+    "set_printoptions",
+    "set_rng_state",
+    "sgn",
+    "short",
+    "sigmoid",
+    "sign",
+    "signbit",
+    "silu",
+    "sin",
+    "sinc",
+    "sinh",
+    "slice",
+    "slogdet",
+    "softmax",
+    "softmin",
+    "softplus",
+    "softshrink",
+    "softsign",
+    "sort",
+    "sparse",
+    "sparse_coo",
+    "sparse_coo_tensor",
+    "sparse_csr",
+    "sparse_csr_tensor",
+    "sparse_mask",
+    "split",
+    "split_with_sizes",
+    "sqrt",
+    "square",
+    "squeeze",
+    "stack",
+    "std",
+    "std_mean",
+    "strided",
+    "sub",
+    "subtract",
+    "sum",
+    "svd",
+    "swapaxes",
+    "swapdims",
+    "t",
+    "take",
+    "take_along_dim",
+    "tan",
+    "tanh",
+    "tanhshrink",
+    "tensor",
+    "tensor_split",
+    "tensordot",
+    "threshold",
+    "tile",
+    "to",
+    "to_dense",
+    "to_sparse",
+    "to_sparse_coo",
+    "to_sparse_csr",
+    "topk",
+    "trace",
+    "transpose",
+    "trapezoid",
+    "tril",
+    "tril_indices",
+    "triu",
+    "triu_indices",
+    "true_divide",
+    "trunc",
+    "type_as",
+    "uint8",
+    "unbind",
+    "unflatten",
+    "unfold",
+    "unique",
+    "unsqueeze",
+    "values",
+    "var",
+    "var_mean",
+    "vdot",
+    "view",
+    "view_as",
+    "view_dtype",
+    "vsplit",
+    "vstack",
+    "where",
+    "xlogy",
+    "zeros",
+    "zeros_like",
+]
+
+def abs(input: Tensor) -> Tensor:
+    """y = |x|;  ∂y/∂x = sign x"""
+
+def absolute(input: Tensor) -> Tensor:
+    """y = |x|;  ∂y/∂x = sign x"""
+
+def acos(input: Tensor) -> Tensor:
+    """y = arccos x;  ∂y/∂x = −1/√(1 − x²)"""
+
+def acosh(input: Tensor) -> Tensor:
+    """y = arcosh x;  ∂y/∂x = 1/√(x² − 1)"""
+
+def add(input: Operand, other: Operand, *, alpha: Number = 1) -> Tensor:
+    """y = a + b;  ∂y/∂a = 1,  ∂y/∂b = 1"""
+
+def addbmm(
+    input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, alpha: Number = 1
+) -> Tensor:
+    """beta·input + alpha·Σ batch1 @ batch2, the sum over the batch as one long product.
+
+    y = β·input + α·Σₙ aₙ·bₙ
+    """
+
+def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Operand = 1) -> Tensor:
+    """y = x + value·a/b;  ∂y/∂x = 1,  ∂y/∂a = value/b,  ∂y/∂b = −value·a/b²"""
+
+def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Operand = 1) -> Tensor:
+    """y = x + value·a·b;  ∂y/∂x = 1,  ∂y/∂a = value·b,  ∂y/∂b = value·a"""
+
+def addmm(
+    input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha: Number = 1
+) -> Tensor:
+    """y = β·input + α·(a·b);  ∂input = β·incoming,  ∂a = α·incoming·bᵀ,  ∂b = α·aᵀ·incoming"""
+
+def addmv(
+    input: Tensor, mat: Tensor, vec: Tensor, *, beta: Number = 1, alpha: Number = 1
+) -> Tensor:
+    """y = β·input + α·(a·b);  ∂input = β·incoming,  ∂a = α·incoming·bᵀ,  ∂b = α·aᵀ·incoming"""
+
+def addr(
+    input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Number = 1, alpha: Number = 1
+) -> Tensor:
+    """beta·input + alpha·(vec1 ⊗ vec2)
+
+    y = β·input + α·a⊗b
+    """
+
+def adjoint(input: Tensor) -> Tensor:
+    """The last two dimensions exchanged, and complex numbers conjugated.
+
+    y = xᴴ over the last two dimensions
+    """
+
+def all(input: Tensor, dim: Ints | None = None, keepdim: builtins.bool = False) -> Tensor:
+    """y = whether every element over dim is nonzero"""
+
+def allclose(
+    input: Tensor,
+    other: Tensor,
+    rtol: builtins.float = 1e-05,
+    atol: builtins.float = 1e-08,
+    equal_nan: builtins.bool = False,
+) -> builtins.bool:
+    """Whether every element of ``isclose`` is true.
+
+    whether |a − b| ≤ atol + rtol·|b| everywhere, as a Python bool
+    """
+
+def amax(input: Tensor, dim: Ints = (), keepdim: builtins.bool = False) -> Tensor:
+    """y = max x over dim;  ∂y/∂x = 1 at the maximum"""
+
+def amin(input: Tensor, dim: Ints = (), keepdim: builtins.bool = False) -> Tensor:
+    """y = min x over dim;  ∂y/∂x = 1 at the minimum"""
+
+def aminmax(
+    input: Tensor, *, dim: Ints | None = None, keepdim: builtins.bool = False
+) -> return_types.aminmax:
+    """The smallest and the largest element, as a named tuple ``(min, max)``.
+
+    (min x, max x) over dim
+    """
+
+def any(input: Tensor, dim: Ints | None = None, keepdim: builtins.bool = False) -> Tensor:
+    """y = whether some element over dim is nonzero"""
+
+def arange(
+    start: Operand = 0, end: Operand | None = None, step: Operand = 1, **options: Unpack[Options]
+) -> Tensor:
+    """``start, start + step, …`` up to but without ``end``; ``arange(end)`` starts at 0.
+
+    y[i] = start + i·step, below end
+    """
+
+def arccos(input: Tensor) -> Tensor:
+    """y = arccos x;  ∂y/∂x = −1/√(1 − x²)"""
+
+def arccosh(input: Tensor) -> Tensor:
+    """y = arcosh x;  ∂y/∂x = 1/√(x² − 1)"""
+
+def arcsin(input: Tensor) -> Tensor:
+    """y = arcsin x;  ∂y/∂x = 1/√(1 − x²)"""
+
+def arcsinh(input: Tensor) -> Tensor:
+    """y = arsinh x;  ∂y/∂x = 1/√(x² + 1)"""
+
+def arctan(input: Tensor) -> Tensor:
+    """y = arctan x;  ∂y/∂x = 1/(1 + x²)"""
+
+def arctan2(input: Operand, other: Operand) -> Tensor:
+    """y = the angle of the point (b, a);  ∂y/∂a = b/(a² + b²),  ∂y/∂b = −a/(a² + b²)"""
+
+def arctanh(input: Tensor) -> Tensor:
+    """y = artanh x;  ∂y/∂x = 1/(1 − x²)"""
+
+def argmax(input: Tensor, dim: Ints | None = None, keepdim: builtins.bool = False) -> Tensor:
+    """y = position of the first maximum (along dim)"""
+
+def argmin(input: Tensor, dim: Ints | None = None, keepdim: builtins.bool = False) -> Tensor:
+    """y = position of the first minimum (along dim)"""
+
+def argsort(
+    input: Tensor,
+    dim: builtins.int = -1,
+    descending: builtins.bool = False,
+    *,
+    stable: builtins.bool | None = None,
+) -> Tensor:
+    """y = the positions that put x in order along dim"""
+
+def argwhere(input: Tensor) -> Tensor:
+    """Coordinates of the elements that are not 0, one row each.
+
+    y = the coordinates of the elements that are not 0, one row each
+    """
+
+def as_strided(
+    input: Tensor, size: Ints, stride: Sequence[builtins.int], storage_offset: Any = None
+) -> Tensor:
+    """y = the memory of x with any geometry;  ∂x = Σ incoming over the elements that show x"""
+
+def as_tensor(
+    data: Any, dtype: DTypeLike | None = None, device: DeviceLike | None = None
+) -> Tensor:
+    """``data`` as a tensor, without a copy where memory can be shared, with its graph if
+    any.
+
+    y = the data, shared where possible
+    """
+
+def asarray(
+    obj: Any,
+    *,
+    dtype: DTypeLike | None = None,
+    device: DeviceLike | None = None,
+    copy: builtins.bool | None = None,
+    requires_grad: builtins.bool = False,
+) -> Tensor:
+    """Anything array-like as a tensor; ``copy`` says whether memory must or must not be
+    shared.
+
+    y = the data, shared where possible or as copy= says
+    """
+
+def asin(input: Tensor) -> Tensor:
+    """y = arcsin x;  ∂y/∂x = 1/√(1 − x²)"""
+
+def asinh(input: Tensor) -> Tensor:
+    """y = arsinh x;  ∂y/∂x = 1/√(x² + 1)"""
+
+def atan(input: Tensor) -> Tensor:
+    """y = arctan x;  ∂y/∂x = 1/(1 + x²)"""
+
+def atan2(input: Operand, other: Operand) -> Tensor:
+    """y = the angle of the point (b, a);  ∂y/∂a = b/(a² + b²),  ∂y/∂b = −a/(a² + b²)"""
+
+def atanh(input: Tensor) -> Tensor:
+    """y = artanh x;  ∂y/∂x = 1/(1 − x²)"""
+
+@overload
+def atleast_1d(tensor: Tensor, /) -> Tensor:
+    """0-d tensors with one dimension; others as they are.
+
+    y = x with at least one dimension
+    """
+
+@overload
+def atleast_1d(tensors: Sequence[Tensor], /) -> tuple[Tensor, ...]:
+    """0-d tensors with one dimension; others as they are.
+
+    y = x with at least one dimension
+    """
+
+@overload
+def atleast_1d(first: Tensor, second: Tensor, /, *others: Tensor) -> tuple[Tensor, ...]:
+    """0-d tensors with one dimension; others as they are.
+
+    y = x with at least one dimension
+    """
+
+@overload
+def atleast_2d(tensor: Tensor, /) -> Tensor:
+    """Tensors with at least two dimensions; a vector becomes a row.
+
+    y = x with at least two dimensions
+    """
+
+@overload
+def atleast_2d(tensors: Sequence[Tensor], /) -> tuple[Tensor, ...]:
+    """Tensors with at least two dimensions; a vector becomes a row.
+
+    y = x with at least two dimensions
+    """
+
+@overload
+def atleast_2d(first: Tensor, second: Tensor, /, *others: Tensor) -> tuple[Tensor, ...]:
+    """Tensors with at least two dimensions; a vector becomes a row.
+
+    y = x with at least two dimensions
+    """
+
+@overload
+def atleast_3d(tensor: Tensor, /) -> Tensor:
+    """Tensors with at least three dimensions; a matrix gets a last one of size 1.
+
+    y = x with at least three dimensions
+    """
+
+@overload
+def atleast_3d(tensors: Sequence[Tensor], /) -> tuple[Tensor, ...]:
+    """Tensors with at least three dimensions; a matrix gets a last one of size 1.
+
+    y = x with at least three dimensions
+    """
+
+@overload
+def atleast_3d(first: Tensor, second: Tensor, /, *others: Tensor) -> tuple[Tensor, ...]:
+    """Tensors with at least three dimensions; a matrix gets a last one of size 1.
+
+    y = x with at least three dimensions
+    """
+
+def baddbmm(
+    input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, alpha: Number = 1
+) -> Tensor:
+    """y = β·input + α·(a·b);  ∂input = β·incoming,  ∂a = α·incoming·bᵀ,  ∂b = α·aᵀ·incoming"""
+
+def bernoulli(
+    input: Tensor, p: builtins.float | None = None, *, generator: Generator | None = None
+) -> Tensor:
+    """1 with probability ``input`` (or ``p`` for all), else 0, in the dtype of ``input``.
+
+    y ~ 1 with probability x, else 0
+    """
+
+bfloat16: DType
+
+def binary_cross_entropy(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: builtins.bool | None = None,
+    reduce: builtins.bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """y = −(t·log x + (1 − t)·log(1 − x)), then mean or sum;  ∂y/∂x = (x − t) / (x·(1 − x)),
+    ∂y/∂t = log(1 − x) − log x
+    """
+
+def binary_cross_entropy_with_logits(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: builtins.bool | None = None,
+    reduce: builtins.bool | None = None,
+    reduction: str = "mean",
+    pos_weight: Tensor | None = None,
+) -> Tensor:
+    """y = (1 − t)·x + (1 + (w − 1)·t)·log(1 + exp(−x)), then mean or sum, w = pos_weight;
+    ∂y/∂x = σ(x) − t (for w = 1),  ∂y/∂t = −x + (w − 1)·log(1 + exp(−x))
+    """
+
+def bitwise_and(input: Operand, other: Operand) -> Tensor:
+    """y = the bits set in both a and b"""
+
+def bitwise_left_shift(input: Operand, other: Operand) -> Tensor:
+    """y = a·2ᵇ, bits beyond the width are lost"""
+
+def bitwise_not(input: Tensor) -> Tensor:
+    """y = every bit of x flipped; for bools, not x"""
+
+def bitwise_or(input: Operand, other: Operand) -> Tensor:
+    """y = the bits set in a or b"""
+
+def bitwise_right_shift(input: Operand, other: Operand) -> Tensor:
+    """y = a / 2ᵇ rounded down"""
+
+def bitwise_xor(input: Operand, other: Operand) -> Tensor:
+    """y = the bits set in exactly one of a and b"""
+
+def block_diag(*tensors: Tensor | Sequence[Tensor]) -> Tensor:
+    """y = x₁, x₂, … as blocks on the diagonal, else 0;  ∂xᵢ = its block of incoming"""
+
+def bmm(input: Tensor, mat2: Tensor) -> Tensor:
+    """The products of two equally long stacks of matrices.
+
+    yₙ = aₙ·bₙ for two stacks of matrices
+    """
+
+bool: DType
+
+def broadcast_tensors(*tensors: Tensor | Sequence[Tensor]) -> tuple[Tensor, ...]:
+    """All tensors expanded to their common shape.
+
+    y₁, y₂, … = x₁, x₂, … expanded to their common shape
+    """
+
+def broadcast_to(input: Tensor, size: Ints) -> Tensor:
+    """``expand`` under NumPy's name.
+
+    y = x expanded to a shape, no copy
+    """
+
+def bucketize(
+    input: Tensor,
+    boundaries: Tensor,
+    *,
+    out_int32: builtins.bool = False,
+    right: builtins.bool = False,
+) -> Tensor:
+    """The number of the bin between ``boundaries`` into which each element falls.
+
+    y = the number of boundaries below x (with right: at or below x)
+    """
+
+def cartesian_prod(*tensors: Tensor | Sequence[Tensor]) -> Tensor:
+    """Every combination of one element from each vector, one per row.
+
+    y = all combinations of elements, one per row
+    """
+
+def cast(input: Tensor, dtype: DTypeLike) -> Tensor:
+    """y = x rounded to another dtype;  ∂x = incoming rounded back"""
+
+def cat(tensors: Sequence[Tensor], dim: builtins.int = 0) -> Tensor:
+    """y = x₁, x₂, … one after the other along dim;  ∂xᵢ = its part of incoming"""
+
+cdouble: DType
+
+def ceil(input: Tensor) -> Tensor:
+    """y = ⌈x⌉;  ∂y/∂x = 0"""
+
+def celu(input: Tensor, alpha: builtins.float = 1.0, inplace: builtins.bool = False) -> Tensor:
+    """y = x if x > 0 else α·(exp(x/α) − 1);  ∂y/∂x = 1 or exp(x/α)"""
+
+cfloat: DType
+
+def chain_matmul(*matrices: Tensor) -> Tensor:
+    """``linalg.multi_dot`` with the matrices as arguments.
+
+    y = a·b·c·…
+    """
+
+def cholesky(input: Tensor, upper: builtins.bool = False) -> Tensor:
+    """``linalg.cholesky`` under its older name.
+
+    y·yᵀ = x, y lower triangular
+    """
+
+def cholesky_solve(B: Tensor, L: Tensor, upper: builtins.bool = False) -> Tensor:
+    """The X with ``A @ X = B``, given the Cholesky factor of A.
+
+    y = (L·Lᵀ)⁻¹·b by two triangular solves
+    """
+
+def chunk(input: Tensor, chunks: builtins.int, dim: builtins.int = 0) -> tuple[Tensor, ...]:
+    """At most ``chunks`` pieces of one size (the last may be smaller).
+
+    y₁, y₂, … = pieces of equal size, same memory
+    """
+
+def clamp(input: Tensor, min: Operand | None = None, max: Operand | None = None) -> Tensor:
+    """y = min(max(x, low), high);  ∂y/∂x = 1 for low ≤ x ≤ high, else 0; a bound gets the
+    gradient where it is the value
+    """
+
+def clamp_max(input: Tensor, max: Operand) -> Tensor:
+    """The smaller of ``input`` and an upper bound.
+
+    y = min(x, high);  ∂y/∂x = 1 for x ≤ high, else 0
+    """
+
+def clamp_min(input: Tensor, min: Operand) -> Tensor:
+    """The larger of ``input`` and a lower bound.
+
+    y = max(x, low);  ∂y/∂x = 1 for x ≥ low, else 0
+    """
+
+def clip(input: Tensor, min: Operand | None = None, max: Operand | None = None) -> Tensor:
+    """y = min(max(x, low), high);  ∂y/∂x = 1 for low ≤ x ≤ high, else 0; a bound gets the
+    gradient where it is the value
+    """
+
+def clone(input: Tensor, *, memory_format: MemoryFormat = ...) -> Tensor:
+    """y = a copy of x;  ∂y/∂x = 1"""
+
+def coalesce(input: Tensor) -> Tensor:
+    """Coordinates sorted and each once; the values of repeats added up.
+
+    y = x with repeated coordinates added up;  ∂y/∂x = 1
+    """
+
+def column_stack(tensors: Sequence[Tensor]) -> Tensor:
+    """Join side by side, vectors as columns.
+
+    y = x₁, x₂, … side by side, vectors as columns
+    """
+
+complex128: DType
+
+complex64: DType
+
+def concat(tensors: Sequence[Tensor], dim: builtins.int = 0) -> Tensor:
+    """Another name of ``cat``.
+
+    y = x₁, x₂, … one after the other along dim
+    """
+
+def concatenate(
+    tensors: Sequence[Tensor], axis: builtins.int = 0, *, dim: builtins.int | None = None
+) -> Tensor:
+    """``cat`` under NumPy's name.
+
+    y = x₁, x₂, … one after the other along axis
+    """
+
+def conj(input: Tensor) -> Tensor:
+    """The conjugate of a complex tensor; a real tensor is its own.
+
+    y = Re x − i·Im x
+    """
+
+def conj_physical(input: Tensor) -> Tensor:
+    """y = Re x − i·Im x as a copy;  ∂y/∂x = 1 for real x"""
+
+def contiguous(input: Tensor, memory_format: MemoryFormat = ...) -> Tensor:
+    """This tensor itself if its elements lie in row-major order, else a copy that does.
+
+    y = x in row-major order: x itself, or a copy
+    """
+
+contiguous_format: MemoryFormat
+
+def cos(input: Tensor) -> Tensor:
+    """y = cos x;  ∂y/∂x = −sin x"""
+
+def cosh(input: Tensor) -> Tensor:
+    """y = cosh x;  ∂y/∂x = sinh x"""
+
+def count_nonzero(input: Tensor, dim: Ints | None = None) -> Tensor:
+    """y = how many elements over dim are not 0"""
+
+def cross(input: Tensor, other: Tensor, dim: builtins.int | None = None) -> Tensor:
+    """``linalg.cross``; without ``dim``, along the first dimension of size 3.
+
+    y = a × b
+    """
+
+def cross_entropy(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: builtins.bool | None = None,
+    ignore_index: builtins.int = -100,
+    reduce: builtins.bool | None = None,
+    reduction: str = "mean",
+    label_smoothing: builtins.float = 0.0,
+) -> Tensor:
+    """y = −Σ q·log softmax(x) over classes, q the weights the target gives them, then mean
+    or sum;  ∂x = (softmax(x)·Σq − q)·incoming, for a plain mean (softmax(x) −
+    one_hot(target)) / batch
+    """
+
+def cummax(input: Tensor, dim: Ints) -> return_types.cummax:
+    """values_t = max of x up to t, at indices; as a named tuple ``(values, indices)``.
+
+    values_t = max of x up to t, at indices
+    """
+
+def cummin(input: Tensor, dim: Ints) -> return_types.cummin:
+    """values_t = min of x up to t, at indices; as a named tuple ``(values, indices)``.
+
+    values_t = min of x up to t, at indices
+    """
+
+def cumprod(input: Tensor, dim: Ints, *, dtype: DTypeLike | None = None) -> Tensor:
+    """y_t = Π_{s≤t} x_s;  ∂x_t = s_t·y_{t−1} with s_t = incoming_t + x_{t+1}·s_{t+1}"""
+
+def cumsum(input: Tensor, dim: Ints, *, dtype: DTypeLike | None = None) -> Tensor:
+    """y_t = Σ_{s≤t} x_s;  ∂x_t = Σ_{s≥t} incoming_s"""
+
+def cumulative_trapezoid(
+    y: Tensor, x: Tensor | None = None, *, dx: Number = 1, dim: builtins.int = -1
+) -> Tensor:
+    """The area under ``y`` up to each point after the first.
+
+    running Σ (y_t + y_{t+1})·(x_{t+1} − x_t)/2
+    """
+
+default_generator: Generator
+
+def deg2rad(input: Tensor) -> Tensor:
+    """y = x·π/180;  ∂y/∂x = π/180"""
+
+def det(input: Tensor) -> Tensor:
+    """``linalg.det``.
+
+    y = det x
+    """
+
+def diag(input: Tensor, diagonal: builtins.int = 0) -> Tensor:
+    """A vector as the diagonal of a matrix, or a copy of the diagonal of a matrix.
+
+    y = a matrix with diagonal x, or the diagonal of x
+    """
+
+def diag_embed(
+    input: Tensor, offset: builtins.int = 0, dim1: builtins.int = -2, dim2: builtins.int = -1
+) -> Tensor:
+    """Matrices over ``dim1`` and ``dim2`` with the last dimension of the input as diagonal.
+
+    y = 0, with x on the diagonals of the matrices over dim1, dim2
+    """
+
+def diagflat(input: Tensor, offset: builtins.int = 0) -> Tensor:
+    """All elements as the diagonal of a matrix.
+
+    y = a matrix with all elements of x on its diagonal
+    """
+
+def diagonal(
+    input: Tensor, offset: builtins.int = 0, dim1: builtins.int = 0, dim2: builtins.int = 1
+) -> Tensor:
+    """y = the diagonal of x over dim1, dim2, same memory;  ∂x = incoming on the diagonal,
+    else 0
+    """
+
+def diff(
+    input: Tensor,
+    n: builtins.int = 1,
+    dim: builtins.int = -1,
+    prepend: Tensor | None = None,
+    append: Tensor | None = None,
+) -> Tensor:
+    """Differences of neighbours along ``dim``, taken ``n`` times.
+
+    y_t = x_{t+1} − x_t, n times over
+    """
+
+def digamma(input: Tensor) -> Tensor:
+    """y = ψ(x) = Γ′(x)/Γ(x);  ∂y/∂x = ψ′(x), polygamma of order 1"""
+
+def div(input: Operand, other: Operand, *, rounding_mode: str | None = None) -> Tensor:
+    """y = a / b;  ∂y/∂a = 1/b,  ∂y/∂b = −a/b²"""
+
+def divide(input: Operand, other: Operand, *, rounding_mode: str | None = None) -> Tensor:
+    """y = a / b;  ∂y/∂a = 1/b,  ∂y/∂b = −a/b²"""
+
+def dot(input: Tensor, tensor: Tensor) -> Tensor:
+    """The scalar product of two vectors.
+
+    y = Σ a·b for two vectors
+    """
+
+double: DType
+
+def dropout(
+    input: Tensor,
+    p: builtins.float = 0.5,
+    training: builtins.bool = True,
+    inplace: builtins.bool = False,
+) -> Tensor:
+    """Each element is 0 with probability ``p``, and the others grow so that the mean stays.
+
+    y = x·noise, noise 0 with probability p and 1/(1 − p) otherwise
+    """
+
+def dsplit(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
+    """Split along dimension 2.
+
+    y₁, y₂, … = pieces of x along the third dimension, same memory
+    """
+
+def dstack(tensors: Sequence[Tensor]) -> Tensor:
+    """Join along the third dimension.
+
+    y = x₁, x₂, … along the third dimension
+    """
+
+def einsum(*args: Any) -> Tensor:
+    """Σ Π operands as the equation says: ``einsum("bij,bjk->bik", a, b)``.
+
+    y = Σ Π operands over the letters that the result leaves out
+    """
+
+def elu(input: Tensor, alpha: builtins.float = 1.0, inplace: builtins.bool = False) -> Tensor:
+    """y = x if x > 0 else α·(eˣ − 1);  ∂y/∂x = 1 or α·eˣ"""
+
+def embedding(input: Tensor, weight: Tensor, padding_idx: builtins.int | None = None) -> Tensor:
+    """y = the rows of weight at index;  ∂weight = incoming added up at index, 0 at padding"""
+
+def empty(*size: Ints, **options: Unpack[Options]) -> Tensor:
+    """Memory as it is found: fill it before reading.
+
+    y = memory as it is found
+    """
+
+def empty_like(input: Tensor, **options: Unpack[Options]) -> Tensor:
+    """Memory as it is found, shaped like ``input``.
+
+    y = memory as it is found, shaped like x
+    """
+
+def eq(input: Operand, other: Operand) -> Tensor:
+    """y = whether a = b"""
+
+def equal(input: Tensor, other: Tensor) -> builtins.bool:
+    """Whether two tensors have the same shape and the same elements.
+
+    whether shapes and elements agree, as a Python bool
+    """
+
+def erf(input: Tensor) -> Tensor:
+    """y = 2/√π·∫₀ˣ e^(−t²) dt;  ∂y/∂x = 2/√π·e^(−x²)"""
+
+def erfc(input: Tensor) -> Tensor:
+    """y = 1 − erf x;  ∂y/∂x = −2/√π·e^(−x²)"""
+
+def erfinv(input: Tensor) -> Tensor:
+    """erf y = x;  ∂y/∂x = √π/2·e^(y²)"""
+
+def exp(input: Tensor) -> Tensor:
+    """y = eˣ;  ∂y/∂x = y"""
+
+def exp2(input: Tensor) -> Tensor:
+    """y = 2ˣ;  ∂y/∂x = y·ln 2"""
+
+def expand(input: Tensor, *sizes: Ints, size: Ints | None = None) -> Tensor:
+    """y = x repeated along new or size-1 dimensions, no copy;  ∂x = Σ incoming over the
+    copies
+    """
+
+def expand_as(input: Tensor, other: Tensor) -> Tensor:
+    """``expand`` to the shape of ``other``.
+
+    y = x expanded to the shape of another tensor
+    """
+
+def expm1(input: Tensor) -> Tensor:
+    """y = eˣ − 1;  ∂y/∂x = y + 1"""
+
+def eye(n: builtins.int, m: builtins.int | None = None, **options: Unpack[Options]) -> Tensor:
+    """Ones on the diagonal, zeros elsewhere.
+
+    y[i, j] = 1 where i = j, else 0
+    """
+
+def fill(input: Tensor, other: Operand) -> Tensor:
+    """y = value everywhere;  ∂y/∂x = 0,  ∂y/∂value = 1 (summed over x)"""
+
+def fix(input: Tensor) -> Tensor:
+    """y = x without its fraction;  ∂y/∂x = 0"""
+
+def flatten(input: Tensor, start_dim: builtins.int = 0, end_dim: builtins.int = -1) -> Tensor:
+    """Merge the dimensions from ``start_dim`` to ``end_dim`` into one.
+
+    y = x with a range of dimensions merged into one
+    """
+
+def flip(input: Tensor, *dims: Ints) -> Tensor:
+    """y = x backwards along dims;  ∂x = incoming backwards along dims"""
+
+def fliplr(input: Tensor) -> Tensor:
+    """Left becomes right: reversed along dimension 1.
+
+    y = x from right to left
+    """
+
+def flipud(input: Tensor) -> Tensor:
+    """Top becomes bottom: reversed along dimension 0.
+
+    y = x from bottom to top
+    """
+
+float: DType
+
+float16: DType
+
+float32: DType
+
+float64: DType
+
+def floor(input: Tensor) -> Tensor:
+    """y = ⌊x⌋;  ∂y/∂x = 0"""
+
+def floor_divide(input: Operand, other: Operand) -> Tensor:
+    """y = ⌊a/b⌋;  ∂y/∂a = 0,  ∂y/∂b = 0"""
+
+def fmax(input: Operand, other: Operand) -> Tensor:
+    """y = max(a, b), the other one where one is NaN;  ∂y/∂a = 1 where y is a, else 0"""
+
+def fmin(input: Operand, other: Operand) -> Tensor:
+    """y = min(a, b), the other one where one is NaN;  ∂y/∂a = 1 where y is a, else 0"""
+
+def fmod(input: Operand, other: Operand) -> Tensor:
+    """y = a − b·trunc(a/b), with the sign of a;  ∂y/∂a = 1,  ∂y/∂b = −trunc(a/b)"""
+
+def frac(input: Tensor) -> Tensor:
+    """y = x − trunc x;  ∂y/∂x = 1"""
+
+def from_dlpack(ext_tensor: Any) -> Tensor:
+    """A tensor over the memory of another library's array (PyTorch, NumPy, …), without a
+    copy.
+
+    y = another library's memory
+    """
+
+def from_numpy(ndarray: Any) -> Tensor:
+    """A tensor over the array's own memory: writing to one writes to the other.
+
+    y = the array's own memory
+    """
+
+def full(size: Ints, fill_value: Operand, **options: Unpack[Options]) -> Tensor:
+    """``fill_value`` everywhere, in its own kind of dtype.
+
+    y = value
+    """
+
+def full_like(input: Tensor, fill_value: Operand, **options: Unpack[Options]) -> Tensor:
+    """``fill_value`` everywhere, shaped like ``input`` and of its dtype.
+
+    y = value, shaped like x
+    """
+
+def gather(
+    input: Tensor, dim: builtins.int, index: Tensor, *, sparse_grad: builtins.bool = False
+) -> Tensor:
+    """y = x at index along dim;  ∂x = incoming added up at index"""
+
+def ge(input: Operand, other: Operand) -> Tensor:
+    """y = whether a ≥ b"""
+
+def gelu(input: Tensor, *, approximate: str = "none") -> Tensor:
+    """y = x·Φ(x);  ∂y/∂x = Φ(x) + x·φ(x)   (Φ normal distribution, φ its density; or, with
+    approximate='tanh', Φ(x) ≈ ½(1 + tanh(√(2/π)·(x + 0.044715·x³))))
+    """
+
+def ger(input: Tensor, vec2: Tensor) -> Tensor:
+    """Every element of one vector times every element of another.
+
+    yᵢⱼ = aᵢ·bⱼ for two vectors
+    """
+
+def glu(input: Tensor, dim: builtins.int = -1) -> Tensor:
+    """Split in two along ``dim``; the second half gates the first.
+
+    y = a·σ(b) with a, b the halves of x along dim
+    """
+
+def greater(input: Operand, other: Operand) -> Tensor:
+    """y = whether a > b"""
+
+def greater_equal(input: Operand, other: Operand) -> Tensor:
+    """y = whether a ≥ b"""
+
+def gt(input: Operand, other: Operand) -> Tensor:
+    """y = whether a > b"""
+
+half: DType
+
+def hardshrink(input: Tensor, lambd: builtins.float = 0.5) -> Tensor:
+    """y = 0 if −λ ≤ x ≤ λ else x;  ∂y/∂x = 0 or 1"""
+
+def hardsigmoid(input: Tensor, inplace: builtins.bool = False) -> Tensor:
+    """y = x/6 + ½ held between 0 and 1;  ∂y/∂x = 1/6 between them, 0 outside"""
+
+def hardswish(input: Tensor, inplace: builtins.bool = False) -> Tensor:
+    """y = x·hardsigmoid(x);  ∂y/∂x = 0 up to −3, x/3 + ½ in between, 1 from 3 on"""
+
+def hardtanh(
+    input: Tensor,
+    min_val: builtins.float = -1.0,
+    max_val: builtins.float = 1.0,
+    inplace: builtins.bool = False,
+) -> Tensor:
+    """y = x held between min and max;  ∂y/∂x = 1 between them, 0 outside"""
+
+def heaviside(input: Operand, values: Tensor) -> Tensor:
+    """y = 0 for x < 0, values at x = 0, 1 for x > 0;  ∂y/∂x = 0,  ∂y/∂values = 1 at x = 0"""
+
+def hsplit(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
+    """Split along dimension 1, or 0 for vectors.
+
+    y₁, y₂, … = pieces of x from left to right, same memory
+    """
+
+def hstack(tensors: Sequence[Tensor]) -> Tensor:
+    """Join side by side: along dimension 1, or 0 for vectors.
+
+    y = x₁, x₂, … side by side
+    """
+
+def hypot(input: Operand, other: Operand) -> Tensor:
+    """y = √(a² + b²);  ∂y/∂a = a/y,  ∂y/∂b = b/y"""
+
+def imag(input: Tensor) -> Tensor:
+    """The imaginary part of a complex tensor, as a view.
+
+    y = Im x of a complex x
+    """
+
+def imaginary_part(input: Tensor) -> Tensor:
+    """y = Im x of a complex x, same memory;  no gradient"""
+
+def index_add(
+    input: Tensor, dim: builtins.int, index: Tensor, source: Tensor, *, alpha: Number = 1
+) -> Tensor:
+    """``input`` with ``alpha`` · the slices of ``source`` added at ``index`` along ``dim``.
+
+    y = x with alpha·source added at index along dim;  ∂x = incoming,  ∂source = alpha ·
+    incoming at index
+    """
+
+def index_copy(input: Tensor, dim: builtins.int, index: Tensor, source: Tensor) -> Tensor:
+    """``input`` with the slices of ``source`` written at ``index`` along ``dim``.
+
+    y = x with source written at index along dim;  ∂x = incoming, 0 where written,
+    ∂source = incoming at index
+    """
+
+def index_fill(input: Tensor, dim: builtins.int, index: Tensor, value: Operand) -> Tensor:
+    """``input`` with one value in all slices at ``index`` along ``dim``.
+
+    y = x with value in the slices at index along dim;  ∂x = incoming, 0 in these slices,
+    ∂value = Σ incoming over them
+    """
+
+def index_put(
+    input: Tensor, indices: Any, values: Tensor, accumulate: builtins.bool = False
+) -> Tensor:
+    """y = x with value written (or added) at position;  ∂x = incoming, 0 where written,
+    ∂value = incoming at position
+    """
+
+def index_select(input: Tensor, dim: builtins.int, index: Tensor) -> Tensor:
+    """y = the slices of x at index along dim;  ∂x = incoming added up at index"""
+
+def inner(input: Tensor, other: Tensor) -> Tensor:
+    """Sum products over the last dimension of both.
+
+    y = Σ a·b over the last dimension of both
+    """
+
+int: DType
+
+int16: DType
+
+int32: DType
+
+int64: DType
+
+int8: DType
+
+def inverse(input: Tensor) -> Tensor:
+    """``linalg.inv`` under its older name.
+
+    y = x⁻¹
+    """
+
+def is_complex(input: Tensor) -> builtins.bool:
+    """Whether the elements are complex.
+
+    whether x holds complex numbers
+    """
+
+def is_floating_point(input: Tensor) -> builtins.bool:
+    """Whether the elements are float16, bfloat16, float32 or float64.
+
+    whether x holds floats
+    """
+
+def isclose(
+    input: Tensor,
+    other: Tensor,
+    rtol: builtins.float = 1e-05,
+    atol: builtins.float = 1e-08,
+    equal_nan: builtins.bool = False,
+) -> Tensor:
+    """y = whether |a − b| ≤ atol + rtol·|b|"""
+
+def isfinite(input: Tensor) -> Tensor:
+    """y = whether x is a number other than ±∞"""
+
+def isin(
+    elements: Tensor,
+    test_elements: Tensor,
+    *,
+    assume_unique: builtins.bool = False,
+    invert: builtins.bool = False,
+) -> Tensor:
+    """y = whether each element occurs among the test elements"""
+
+def isinf(input: Tensor) -> Tensor:
+    """y = whether x is +∞ or −∞"""
+
+def isnan(input: Tensor) -> Tensor:
+    """y = whether x is not a number"""
+
+def isneginf(input: Tensor) -> Tensor:
+    """y = whether x is −∞"""
+
+def isposinf(input: Tensor) -> Tensor:
+    """y = whether x is +∞"""
+
+def isreal(input: Tensor) -> Tensor:
+    """y = whether x has no imaginary part"""
+
+def kron(input: Tensor, other: Tensor) -> Tensor:
+    """Every element of ``input`` times the whole of ``other``, laid out as blocks.
+
+    y = the blocks aᵢⱼ·b
+    """
+
+def kthvalue(
+    input: Tensor, k: builtins.int, dim: builtins.int = -1, keepdim: builtins.bool = False
+) -> return_types.kthvalue:
+    """The ``k``-th smallest element along ``dim``, as a named tuple ``(values, indices)``.
+
+    values = the k-th smallest x along dim, at indices;  ∂values/∂x = 1 at indices
+    """
+
+def l1_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: builtins.bool | None = None,
+    reduce: builtins.bool | None = None,
+    reduction: str = "mean",
+    weight: Tensor | None = None,
+) -> Tensor:
+    """y = |a − b|, then mean or sum;  ∂y/∂a = sign(a − b),  ∂y/∂b = −sign(a − b)"""
+
+def le(input: Operand, other: Operand) -> Tensor:
+    """y = whether a ≤ b"""
+
+def leaky_relu(
+    input: Tensor, negative_slope: builtins.float = 0.01, inplace: builtins.bool = False
+) -> Tensor:
+    """y = x if x > 0 else slope·x;  ∂y/∂x = 1 or slope"""
+
+def lerp(input: Tensor, end: Operand, weight: Operand) -> Tensor:
+    """y = x + w·(end − x);  ∂y/∂x = 1 − w,  ∂y/∂end = w,  ∂y/∂w = end − x"""
+
+def less(input: Operand, other: Operand) -> Tensor:
+    """y = whether a < b"""
+
+def less_equal(input: Operand, other: Operand) -> Tensor:
+    """y = whether a ≤ b"""
+
+def lgamma(input: Tensor) -> Tensor:
+    """y = ln |Γ(x)|;  ∂y/∂x = ψ(x), the digamma function"""
+
+def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """y = x·Wᵀ + b;  ∂x = incoming·W,  ∂W = incomingᵀ·x,  ∂b = incoming"""
+
+def linspace(
+    start: Operand, end: Operand, steps: builtins.int, **options: Unpack[Options]
+) -> Tensor:
+    """``steps`` numbers from ``start`` to ``end``, both included.
+
+    y[i] = start + i·(end − start)/(steps − 1)
+    """
+
+def log(input: Tensor) -> Tensor:
+    """y = ln x;  ∂y/∂x = 1/x"""
+
+def log10(input: Tensor) -> Tensor:
+    """y = log₁₀ x;  ∂y/∂x = 1/(x·ln 10)"""
+
+def log1p(input: Tensor) -> Tensor:
+    """y = ln(1 + x);  ∂y/∂x = 1/(1 + x)"""
+
+def log2(input: Tensor) -> Tensor:
+    """y = log₂ x;  ∂y/∂x = 1/(x·ln 2)"""
+
+def log_softmax(
+    input: Tensor, dim: builtins.int | None = None, dtype: DTypeLike | None = None
+) -> Tensor:
+    """y = x − log Σ exp(x) over dim;  ∂x = incoming − exp(y)·Σ incoming"""
+
+def logaddexp(input: Operand, other: Operand) -> Tensor:
+    """y = ln(eᵃ + eᵇ);  ∂y/∂a = 1/(1 + eᵇ⁻ᵃ),  ∂y/∂b = 1/(1 + eᵃ⁻ᵇ)"""
+
+def logaddexp2(input: Operand, other: Operand) -> Tensor:
+    """y = log₂(2ᵃ + 2ᵇ);  ∂y/∂a = 1/(1 + 2ᵇ⁻ᵃ),  ∂y/∂b = 1/(1 + 2ᵃ⁻ᵇ)"""
+
+def logcumsumexp(input: Tensor, dim: Ints) -> Tensor:
+    """y_t = log Σ_{s≤t} exp x_s;  ∂x_t = Σ_{s≥t} incoming_s·exp(x_t − y_s)"""
+
+def logdet(input: Tensor) -> Tensor:
+    """The logarithm of the determinant: −inf if that is zero, nan if it is negative.
+
+    y = log det x
+    """
+
+def logical_and(input: Operand, other: Operand) -> Tensor:
+    """y = whether a and b are both nonzero"""
+
+def logical_not(input: Tensor) -> Tensor:
+    """y = whether x is zero"""
+
+def logical_or(input: Operand, other: Operand) -> Tensor:
+    """y = whether a or b is nonzero"""
+
+def logical_xor(input: Operand, other: Operand) -> Tensor:
+    """y = whether exactly one of a and b is nonzero"""
+
+def logit(input: Tensor, eps: builtins.float | None = None) -> Tensor:
+    """y = ln(x/(1 − x)), x clamped to [eps, 1 − eps];  ∂y/∂x = 1/(x·(1 − x)), 0 where
+    clamped
+    """
+
+def logsigmoid(input: Tensor) -> Tensor:
+    """y = log σ(x) = min(x, 0) − log(1 + exp(−|x|));  ∂y/∂x = σ(−x)"""
+
+def logspace(
+    start: Operand,
+    end: Operand,
+    steps: builtins.int,
+    base: builtins.float = 10.0,
+    **options: Unpack[Options],
+) -> Tensor:
+    """``steps`` numbers from ``base**start`` to ``base**end``, in equal ratios.
+
+    y[i] = base^(start + i·(end − start)/(steps − 1))
+    """
+
+def logsumexp(input: Tensor, dim: Ints, keepdim: builtins.bool = False) -> Tensor:
+    """y = log Σ exp x over dim, computed without overflow;  ∂y/∂x = exp(x − y)"""
+
+long: DType
+
+def lt(input: Operand, other: Operand) -> Tensor:
+    """y = whether a < b"""
+
+def masked_fill(input: Tensor, mask: Tensor, value: Operand) -> Tensor:
+    """``input`` with ``value`` (a number or a 0-d tensor) wherever the mask is True.
+
+    y = value where the mask is True, x elsewhere;  ∂x = incoming, 0 under the mask
+    """
+
+def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
+    """``input`` with the elements of ``source``, in order, at the places where the mask is
+    True.
+
+    y = x with source written under the mask, in order;  ∂x = incoming, 0 under the mask,
+    ∂source = incoming under the mask
+    """
+
+def masked_select(input: Tensor, mask: Tensor) -> Tensor:
+    """The elements of ``input`` under a mask, in a row.
+
+    y = the elements of x under the mask, in a row;  ∂x = incoming under the mask, else 0
+    """
+
+def matmul(input: Tensor, other: Tensor) -> Tensor:
+    """y = a·b over the last dimension of a and the rows of b, batches broadcast;  ∂a =
+    incoming·bᵀ,  ∂b = aᵀ·incoming
+    """
+
+def matrix_exp(input: Tensor) -> Tensor:
+    """``linalg.matrix_exp``.
+
+    y = Σ xᵏ/k!
+    """
+
+def matrix_power(input: Tensor, n: builtins.int) -> Tensor:
+    """``linalg.matrix_power``.
+
+    y = xⁿ
+    """
+
+@overload
+def max(input: Tensor) -> Tensor:
+    """``max(x)``: the maximum of all elements.  ``max(x, dim)``: along a dimension, as
+    ``(values, indices)``.  ``max(x, other)``: the larger or smaller of each pair.
+
+    values = max x along dim, at indices;  ∂values/∂x = 1 at indices
+    """
+
+@overload
+def max(input: Tensor, other: Tensor) -> Tensor:
+    """``max(x)``: the maximum of all elements.  ``max(x, dim)``: along a dimension, as
+    ``(values, indices)``.  ``max(x, other)``: the larger or smaller of each pair.
+
+    values = max x along dim, at indices;  ∂values/∂x = 1 at indices
+    """
+
+@overload
+def max(input: Tensor, dim: builtins.int, keepdim: builtins.bool = False) -> return_types.max:
+    """``max(x)``: the maximum of all elements.  ``max(x, dim)``: along a dimension, as
+    ``(values, indices)``.  ``max(x, other)``: the larger or smaller of each pair.
+
+    values = max x along dim, at indices;  ∂values/∂x = 1 at indices
+    """
+
+def maximum(input: Operand, other: Operand) -> Tensor:
+    """y = max(a, b);  ∂y/∂a = 1 where a > b, ½ where a = b, 0 where a < b"""
+
+def mean(
+    input: Tensor,
+    dim: Ints | None = None,
+    keepdim: builtins.bool = False,
+    *,
+    dtype: DTypeLike | None = None,
+) -> Tensor:
+    """y = Σ x / n over dim;  ∂y/∂x = 1/n"""
+
+@overload
+def median(input: Tensor) -> Tensor:
+    """values = the lower median along dim, at indices.  Without ``dim`` one number, with it
+    a named tuple ``(values, indices)``.
+
+    values = the lower median along dim, at indices
+    """
+
+@overload
+def median(input: Tensor, dim: builtins.int, keepdim: builtins.bool = False) -> return_types.median:
+    """values = the lower median along dim, at indices.  Without ``dim`` one number, with it
+    a named tuple ``(values, indices)``.
+
+    values = the lower median along dim, at indices
+    """
+
+def meshgrid(*tensors: Tensor | Sequence[Tensor], indexing: str = "ij") -> tuple[Tensor, ...]:
+    """The coordinates of a grid: each vector expanded along the dimensions of the others.
+
+    y₁, y₂, … = x₁, x₂, … expanded over a common grid
+    """
+
+@overload
+def min(input: Tensor) -> Tensor:
+    """``min(x)``: the minimum of all elements.  ``min(x, dim)``: along a dimension, as
+    ``(values, indices)``.  ``min(x, other)``: the larger or smaller of each pair.
+
+    values = min x along dim, at indices;  ∂values/∂x = 1 at indices
+    """
+
+@overload
+def min(input: Tensor, other: Tensor) -> Tensor:
+    """``min(x)``: the minimum of all elements.  ``min(x, dim)``: along a dimension, as
+    ``(values, indices)``.  ``min(x, other)``: the larger or smaller of each pair.
+
+    values = min x along dim, at indices;  ∂values/∂x = 1 at indices
+    """
+
+@overload
+def min(input: Tensor, dim: builtins.int, keepdim: builtins.bool = False) -> return_types.min:
+    """``min(x)``: the minimum of all elements.  ``min(x, dim)``: along a dimension, as
+    ``(values, indices)``.  ``min(x, other)``: the larger or smaller of each pair.
+
+    values = min x along dim, at indices;  ∂values/∂x = 1 at indices
+    """
+
+def minimum(input: Operand, other: Operand) -> Tensor:
+    """y = min(a, b);  ∂y/∂a = 1 where a < b, ½ where a = b, 0 where a > b"""
+
+def mish(input: Tensor, inplace: builtins.bool = False) -> Tensor:
+    """y = x·t with t = tanh(log(1 + eˣ));  ∂y/∂x = t + x·σ(x)·(1 − t²)"""
+
+def mm(input: Tensor, mat2: Tensor) -> Tensor:
+    """The product of two matrices, without broadcasting.
+
+    y = a·b for two matrices
+    """
+
+def mode(
+    input: Tensor, dim: builtins.int = -1, keepdim: builtins.bool = False
+) -> return_types.mode:
+    """The most common element along ``dim``, as a named tuple ``(values, indices)``.
+
+    values = the most common element along dim, the smallest of several
+    """
+
+def moveaxis(input: Tensor, source: Ints, destination: Ints) -> Tensor:
+    """``movedim`` under NumPy's name.
+
+    y = x with some dimensions moved, the others in order
+    """
+
+def movedim(input: Tensor, source: Ints, destination: Ints) -> Tensor:
+    """Move dimensions to new places; the others keep their order.
+
+    y = x with some dimensions moved, the others in order
+    """
+
+def mse_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: builtins.bool | None = None,
+    reduce: builtins.bool | None = None,
+    reduction: str = "mean",
+    weight: Tensor | None = None,
+) -> Tensor:
+    """y = (a − b)², then mean or sum;  ∂y/∂a = 2·(a − b),  ∂y/∂b = −2·(a − b)"""
+
+def mul(input: Operand, other: Operand) -> Tensor:
+    """y = a·b;  ∂y/∂a = b,  ∂y/∂b = a"""
+
+def multinomial(
+    input: Tensor,
+    num_samples: builtins.int,
+    replacement: builtins.bool = False,
+    *,
+    generator: Generator | None = None,
+) -> Tensor:
+    """Indices drawn per row with the probabilities (or weights) in ``input``.
+
+    y ~ index i with probability x[i]/Σx
+    """
+
+def multiply(input: Operand, other: Operand) -> Tensor:
+    """y = a·b;  ∂y/∂a = b,  ∂y/∂b = a"""
+
+def mv(input: Tensor, vec: Tensor) -> Tensor:
+    """A matrix times a vector.
+
+    y = A·v for a matrix and a vector
+    """
+
+def nan_to_num(
+    input: Tensor,
+    nan: builtins.float | None = None,
+    posinf: builtins.float | None = None,
+    neginf: builtins.float | None = None,
+) -> Tensor:
+    """y = x with NaN and infinities replaced;  ∂y/∂x = 1 where x is finite, else 0"""
+
+def nanmean(
+    input: Tensor,
+    dim: Ints | None = None,
+    keepdim: builtins.bool = False,
+    *,
+    dtype: DTypeLike | None = None,
+) -> Tensor:
+    """The mean of the elements that are not NaN.
+
+    y = Σ x / n over the elements that are not NaN
+    """
+
+@overload
+def nanmedian(input: Tensor) -> Tensor:
+    """values = the lower median along dim without NaN, at indices.  Without ``dim`` one
+    number, with it a named tuple ``(values, indices)``.
+
+    values = the lower median along dim without NaN, at indices
+    """
+
+@overload
+def nanmedian(
+    input: Tensor, dim: builtins.int, keepdim: builtins.bool = False
+) -> return_types.nanmedian:
+    """values = the lower median along dim without NaN, at indices.  Without ``dim`` one
+    number, with it a named tuple ``(values, indices)``.
+
+    values = the lower median along dim without NaN, at indices
+    """
+
+def nansum(
+    input: Tensor,
+    dim: Ints | None = None,
+    keepdim: builtins.bool = False,
+    *,
+    dtype: DTypeLike | None = None,
+) -> Tensor:
+    """y = Σ x over dim, NaN counted as 0;  ∂y/∂x = 1, or 0 where x is NaN"""
+
+def narrow(input: Tensor, dim: builtins.int, start: Operand, length: builtins.int) -> Tensor:
+    """The positions ``start … start + length − 1`` of a dimension.
+
+    y = a range of positions of dim
+    """
+
+def ne(input: Operand, other: Operand) -> Tensor:
+    """y = whether a ≠ b"""
+
+def neg(input: Tensor) -> Tensor:
+    """y = −x;  ∂y/∂x = −1"""
+
+def negative(input: Tensor) -> Tensor:
+    """y = −x;  ∂y/∂x = −1"""
+
+def new_empty(input: Tensor, *size: Ints, **options: Unpack[Options]) -> Tensor:
+    """Memory as it is found, with dtype and device of ``input``.
+
+    y = memory as it is found, with dtype and device of x
+    """
+
+def new_full(input: Tensor, size: Ints, fill_value: Operand, **options: Unpack[Options]) -> Tensor:
+    """``fill_value`` everywhere, with dtype and device of ``input``.
+
+    y = value in the given shape, with dtype and device of x
+    """
+
+def new_ones(input: Tensor, *size: Ints, **options: Unpack[Options]) -> Tensor:
+    """Ones, with dtype and device of ``input``.
+
+    y = 1 in the given shape, with dtype and device of x
+    """
+
+def new_tensor(input: Tensor, data: Any, **options: Unpack[Options]) -> Tensor:
+    """A copy of ``data``, with dtype and device of ``input``.
+
+    y = a copy of the data, with dtype and device of x
+    """
+
+def new_zeros(input: Tensor, *size: Ints, **options: Unpack[Options]) -> Tensor:
+    """Zeros, with dtype and device of ``input``.
+
+    y = 0 in the given shape, with dtype and device of x
+    """
+
+def nll_loss(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: builtins.bool | None = None,
+    ignore_index: builtins.int = -100,
+    reduce: builtins.bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """y = −weight[t]·x[t] per target t, then mean (over the total weight) or sum;  ∂x =
+    −q·incoming
+    """
+
+@overload
+def nonzero(input: Tensor, *, as_tuple: Literal[False] = False) -> Tensor:
+    """Coordinates of the elements that are not 0: one row each, or one tensor per dimension.
+
+    y = the coordinates of the elements that are not 0, one row each
+    """
+
+@overload
+def nonzero(input: Tensor, *, as_tuple: Literal[True]) -> tuple[Tensor, ...]:
+    """Coordinates of the elements that are not 0: one row each, or one tensor per dimension.
+
+    y = the coordinates of the elements that are not 0, one row each
+    """
+
+def norm(
+    input: Tensor,
+    p: Any = "fro",
+    dim: Ints | None = None,
+    keepdim: builtins.bool = False,
+    dtype: DTypeLike | None = None,
+) -> Tensor:
+    """y = (Σ |x|ᵖ)^(1/p);  ∂y/∂x = sign x·|x|ᵖ⁻¹·y^(1−p)"""
+
+def normal(mean: Any, std: Any = 1.0, size: Ints | None = None, **options: Any) -> Tensor:
+    """Normal numbers: per element of ``mean`` and ``std``, or ``size`` of them.
+
+    y ~ N(mean, std²)
+    """
+
+def not_equal(input: Operand, other: Operand) -> Tensor:
+    """y = whether a ≠ b"""
+
+def one_hot(tensor: Tensor, num_classes: builtins.int = -1) -> Tensor:
+    """y = 1 at the class each element names, 0 at the others, along a new last dimension"""
+
+def ones(*size: Ints, **options: Unpack[Options]) -> Tensor:
+    """All ones.
+
+    y = 1
+    """
+
+def ones_like(input: Tensor, **options: Unpack[Options]) -> Tensor:
+    """y = 1, shaped like x"""
+
+def outer(input: Tensor, vec2: Tensor) -> Tensor:
+    """Every element of one vector times every element of another.
+
+    yᵢⱼ = aᵢ·bⱼ for two vectors
+    """
+
+def pad(
+    input: Tensor, pad: Sequence[builtins.int], mode: str = "constant", value: Operand | None = None
+) -> Tensor:
+    """A border around the last dimensions, given from the last one backwards as (before,
+    after).
+
+    Negative numbers crop.  ``mode`` is ``constant`` (with ``value``), ``reflect`` (the
+    border
+    mirrors the inside), ``replicate`` (repeats the edge) or ``circular`` (continues at
+    the other
+    end).
+
+    y = x with a border: constant, reflected, replicated or circular
+    """
+
+def permute(input: Tensor, *order: Ints, dims: Ints | None = None) -> Tensor:
+    """y = x with its dimensions in another order;  ∂x = incoming in the old order"""
+
+def pinverse(input: Tensor, rcond: Any = 1e-15) -> Tensor:
+    """``linalg.pinv`` under its older name.
+
+    y = x⁺
+    """
+
+def polygamma(n: builtins.int, input: Tensor) -> Tensor:
+    """y = the n-th derivative of ψ;  ∂y/∂x = polygamma of order n + 1"""
+
+def positive(input: Tensor) -> Tensor:
+    """The tensor itself; what ``+x`` means.
+
+    y = x
+    """
+
+def pow(input: Operand, exponent: Operand) -> Tensor:
+    """y = aᵇ;  ∂y/∂a = b·aᵇ⁻¹ (0 where b = 0),  ∂y/∂b = y·log a (0 where a = 0 and b ≥ 0)"""
+
+def prelu(input: Tensor, weight: Tensor) -> Tensor:
+    """y = x if x > 0 else weight·x;  ∂y/∂x = 1 or weight,  ∂y/∂weight = 0 or x"""
+
+preserve_format: MemoryFormat
+
+def prod(
+    input: Tensor,
+    dim: Ints | None = None,
+    keepdim: builtins.bool = False,
+    *,
+    dtype: DTypeLike | None = None,
+) -> Tensor:
+    """y = Π x over dim;  ∂y/∂x_j = Π_{k≠j} x_k"""
+
+def put(input: Tensor, index: Tensor, source: Tensor, accumulate: builtins.bool = False) -> Tensor:
+    """``input`` with ``source`` written (or added) at ``index``, counted as one row.
+
+    y = x with source written (or added) at index, x seen as one row;  ∂x = incoming, 0
+    where written,  ∂source = incoming at index
+    """
+
+def qr(input: Tensor, some: builtins.bool = True) -> return_types.linalg_qr:
+    """The older form of ``linalg.qr``.
+
+    q·r = x, qᵀ·q = 1, r upper triangular
+    """
+
+def quantile(
+    input: Tensor,
+    q: Operand,
+    dim: builtins.int | None = None,
+    keepdim: builtins.bool = False,
+    *,
+    interpolation: str = "linear",
+) -> Tensor:
+    """The ``q``-th quantiles along ``dim``; with a list of them, they come first.
+
+    y = the value with a share q of the elements below it, between two neighbours by lerp
+    """
+
+def rad2deg(input: Tensor) -> Tensor:
+    """y = x·180/π;  ∂y/∂x = 180/π"""
+
+def rand(*size: Ints, **options: Unpack[RandomOptions]) -> Tensor:
+    """Uniform in [0, 1).
+
+    y ~ U[0, 1)
+    """
+
+def rand_like(input: Tensor, **options: Unpack[RandomOptions]) -> Tensor:
+    """Uniform in [0, 1), shaped like ``input``.
+
+    y ~ U[0, 1), shaped like x
+    """
+
+def randint(*bounds: Any, **options: Any) -> Tensor:
+    """``randint(low=0, high, size)``: whole numbers from low up to but without high.
+
+    y ~ U{low, …, high − 1}
+    """
+
+def randint_like(
+    input: Tensor,
+    low: builtins.int,
+    high: builtins.int | None = None,
+    **options: Unpack[RandomOptions],
+) -> Tensor:
+    """Whole numbers from low up to but without high, shaped like ``input``.
+
+    y ~ U{low, …, high − 1}, shaped like x
+    """
+
+def randn(*size: Ints, **options: Unpack[RandomOptions]) -> Tensor:
+    """Normal with mean 0 and variance 1.
+
+    y ~ N(0, 1)
+    """
+
+def randn_like(input: Tensor, **options: Unpack[RandomOptions]) -> Tensor:
+    """Standard normal, shaped like ``input``.
+
+    y ~ N(0, 1), shaped like x
+    """
+
+def randperm(n: builtins.int, **options: Unpack[RandomOptions]) -> Tensor:
+    """The numbers 0 … n − 1 in random order.
+
+    y = a random order of 0 … n − 1
+    """
+
+def ravel(input: Tensor) -> Tensor:
+    """All elements in one dimension; a copy only if they do not lie in row-major order.
+
+    y = x in one dimension, a view if possible, else a copy
+    """
+
+def real(input: Tensor) -> Tensor:
+    """The real part as a view; a real tensor is its own.
+
+    y = Re x
+    """
+
+def real_part(input: Tensor) -> Tensor:
+    """y = Re x of a complex x, same memory;  no gradient"""
+
+def reciprocal(input: Tensor) -> Tensor:
+    """y = 1/x;  ∂y/∂x = −y²"""
+
+def relu(input: Tensor, inplace: builtins.bool = False) -> Tensor:
+    """y = max(x, 0);  ∂y/∂x = 1 if y > 0 else 0"""
+
+def relu6(input: Tensor, inplace: builtins.bool = False) -> Tensor:
+    """x held between 0 and 6.
+
+    y = min(max(x, 0), 6)
+    """
+
+def remainder(input: Operand, other: Operand) -> Tensor:
+    """y = a − b·⌊a/b⌋, with the sign of b;  ∂y/∂a = 1,  ∂y/∂b = −⌊a/b⌋"""
+
+def repeat(input: Tensor, *sizes: Ints, repeats: Any = None) -> Tensor:
+    """y = copies of x side by side;  ∂x = Σ incoming over the copies"""
+
+def repeat_interleave(
+    input: Tensor,
+    repeats: Any = None,
+    dim: Ints | None = None,
+    *,
+    output_size: builtins.int | None = None,
+) -> Tensor:
+    """Each element (or each position of ``dim``) several times in a row.
+
+    y = each element of x several times in a row
+    """
+
+def reshape(input: Tensor, *shape: Ints, size: Ints | None = None) -> Tensor:
+    """The elements in another shape: a view when strides allow it, a copy otherwise.
+
+    y = x in another shape, a view if possible, else a copy
+    """
+
+def reshape_as(input: Tensor, other: Tensor) -> Tensor:
+    """``reshape`` to the shape of ``other``.
+
+    y = x in the shape of another tensor
+    """
+
+def roll(input: Tensor, shifts: Ints, dims: Ints = ()) -> Tensor:
+    """y = x moved on along dims, in a circle;  ∂x = incoming moved back"""
+
+def rot90(input: Tensor, k: builtins.int = 1, dims: Ints = (0, 1)) -> Tensor:
+    """Turn by k quarter turns in the plane of two dimensions, from the first to the second.
+
+    y = x turned by quarter turns
+    """
+
+def round(input: Tensor, *, decimals: builtins.int = 0) -> Tensor:
+    """y = x to the nearest multiple of 10^−decimals, halves to even;  ∂y/∂x = 0"""
+
+def rsqrt(input: Tensor) -> Tensor:
+    """y = 1/√x;  ∂y/∂x = −y³/2"""
+
+def scatter(
+    input: Tensor,
+    dim: builtins.int,
+    index: Tensor,
+    src: Operand | None = None,
+    *,
+    value: Operand | None = None,
+    reduce: str | None = None,
+) -> Tensor:
+    """``input`` with ``src`` (a tensor or a number) written at ``index`` along ``dim``.
+
+    y = x with source written at index along dim;  ∂x = incoming, 0 where written,
+    ∂source = incoming at index
+    """
+
+def scatter_add(input: Tensor, dim: Ints, index: Operand, src: Operand) -> Tensor:
+    """y = x with source added at index along dim;  ∂x = incoming,  ∂source = incoming at
+    index
+    """
+
+def scatter_reduce(
+    input: Tensor,
+    dim: builtins.int,
+    index: Tensor,
+    src: Tensor,
+    reduce: str,
+    *,
+    include_self: builtins.bool = True,
+) -> Tensor:
+    """Combine ``input`` with everything in ``src`` that ``index`` sends to the same place.
+
+    y = input combined with src at index along dim: sum, mean, prod, amax or amin
+    """
+
+def searchsorted(
+    sorted_sequence: Tensor,
+    input: Tensor,
+    *,
+    out_int32: builtins.bool = False,
+    right: builtins.bool = False,
+    side: str | None = None,
+    sorter: Tensor | None = None,
+) -> Tensor:
+    """y = where x would go in the sorted sequence: before equal elements, or after them
+    (right)
+    """
+
+def select(input: Tensor, dim: builtins.int, index: Operand) -> Tensor:
+    """One position of a dimension, which disappears.
+
+    y = x at one position of dim
+    """
+
+def selu(input: Tensor, inplace: builtins.bool = False) -> Tensor:
+    """y = λ·(x if x > 0 else α·(eˣ − 1)) with fixed λ, α;  ∂y/∂x = λ or λ·α·eˣ"""
+
+def sgn(input: Tensor) -> Tensor:
+    """y = x/|x|, 0 at 0;  ∂y/∂x = 0 for real x"""
+
+short: DType
+
+def sigmoid(input: Tensor) -> Tensor:
+    """y = 1/(1 + e⁻ˣ);  ∂y/∂x = y·(1 − y)"""
+
+def sign(input: Tensor) -> Tensor:
+    """y = −1, 0 or 1;  ∂y/∂x = 0"""
+
+def signbit(input: Tensor) -> Tensor:
+    """y = whether x is negative, −0 included"""
+
+def silu(input: Tensor, inplace: builtins.bool = False) -> Tensor:
+    """y = x·σ(x);  ∂y/∂x = σ(x)·(1 + x·(1 − σ(x)))"""
+
+def sin(input: Tensor) -> Tensor:
+    """y = sin x;  ∂y/∂x = cos x"""
+
+def sinc(input: Tensor) -> Tensor:
+    """y = sin(πx)/(πx), 1 at 0;  ∂y/∂x = (cos(πx) − y)/x, 0 at 0"""
+
+def sinh(input: Tensor) -> Tensor:
+    """y = sinh x;  ∂y/∂x = cosh x"""
+
+def slice(x: Tensor, index: Operand, /) -> Tensor:
+    """y = x[index], index of integers, slices, None and Ellipsis;  ∂x = incoming at index,
+    else 0
+    """
+
+def slogdet(input: Tensor) -> return_types.slogdet:
+    """``linalg.slogdet``.
+
+    sign, logabsdet = sign det x, log |det x|
+    """
+
+def softmax(
+    input: Tensor, dim: builtins.int | None = None, dtype: DTypeLike | None = None
+) -> Tensor:
+    """y = exp(x) / Σ exp(x) over dim;  ∂x = y·(incoming − Σ incoming·y)"""
+
+def softmin(
+    input: Tensor, dim: builtins.int | None = None, dtype: DTypeLike | None = None
+) -> Tensor:
+    """Softmax of −x: the smallest number gets the largest share.
+
+    y = softmax(−x)
+    """
+
+def softplus(input: Tensor, beta: Number = 1.0, threshold: builtins.float = 20.0) -> Tensor:
+    """y = log(1 + exp(β·x)) / β, and x itself where β·x > threshold;  ∂y/∂x = σ(β·x) or 1"""
+
+def softshrink(input: Tensor, lambd: builtins.float = 0.5) -> Tensor:
+    """y = x moved by λ towards 0;  ∂y/∂x = 0 if −λ ≤ x ≤ λ else 1"""
+
+def softsign(input: Tensor) -> Tensor:
+    """y = x / (1 + |x|);  ∂y/∂x = 1 / (1 + |x|)²"""
+
+def sort(
+    input: Tensor,
+    dim: builtins.int = -1,
+    descending: builtins.bool = False,
+    *,
+    stable: builtins.bool | None = None,
+) -> return_types.sort:
+    """The elements in order along ``dim``, as a named tuple ``(values, indices)``.
+
+    values = x in order along dim, taken from indices;  ∂x = incoming put back at indices
+    """
+
+sparse_coo: Layout
+
+def sparse_coo_tensor(
+    indices: Any,
+    values: Any = None,
+    size: Ints | None = None,
+    *,
+    dtype: DTypeLike | None = None,
+    device: DeviceLike | None = None,
+    pin_memory: builtins.bool = False,
+    requires_grad: builtins.bool = False,
+    check_invariants: builtins.bool | None = None,
+    is_coalesced: builtins.bool | None = None,
+) -> Tensor:
+    """A tensor from coordinates: ``indices`` has one row per dimension, one column per
+    value.
+
+    A coordinate may appear several times; its values add up.  ``sparse_coo_tensor(size)``
+    alone
+    is a tensor of zeros.  ``pin_memory`` and ``check_invariants`` are taken as in PyTorch
+    and
+    change nothing: indices are always checked.
+
+    y = values at coordinates, repeats added up;  ∂values = incoming at the coordinates
+    """
+
+sparse_csr: Layout
+
+def sparse_csr_tensor(
+    crow_indices: Any,
+    col_indices: Any,
+    values: Any,
+    size: Ints | None = None,
+    *,
+    dtype: DTypeLike | None = None,
+    device: DeviceLike | None = None,
+    pin_memory: builtins.bool = False,
+    requires_grad: builtins.bool = False,
+    check_invariants: builtins.bool | None = None,
+) -> Tensor:
+    """A matrix by rows: row ``i`` owns values ``crow_indices[i]`` to ``crow_indices[i +
+    1]``.
+
+    ``pin_memory`` and ``check_invariants`` are taken as in PyTorch and change nothing:
+    indices
+    are always checked.
+
+    y = values by compressed rows;  ∂values = incoming at the coordinates
+    """
+
+def sparse_mask(input: Tensor, mask: Tensor) -> Tensor:
+    """The elements of ``input`` at the coordinates that ``mask`` stores.
+
+    y = x at the coordinates of mask;  ∂x = incoming at those, 0 elsewhere
+    """
+
+def split(
+    tensor: Tensor, split_size_or_sections: Ints, dim: builtins.int = 0
+) -> tuple[Tensor, ...]:
+    """Pieces of one size (the last may be smaller), or of a list of sizes.
+
+    y₁, y₂, … = pieces of x along dim, same memory
+    """
+
+def split_with_sizes(
+    input: Tensor, split_sizes: Sequence[builtins.int], dim: builtins.int = 0
+) -> tuple[Tensor, ...]:
+    """y₁, y₂, … = pieces of x along dim, same memory;  ∂x = the pieces of incoming joined"""
+
+def sqrt(input: Tensor) -> Tensor:
+    """y = √x;  ∂y/∂x = 1/(2y)"""
+
+def square(input: Tensor) -> Tensor:
+    """The product of a tensor with itself.
+
+    y = x²;  ∂y/∂x = 2x
+    """
+
+def squeeze(input: Tensor, dim: Ints | None = None) -> Tensor:
+    """y = x without its dimensions of size 1;  ∂x = incoming in the shape of x"""
+
+def stack(tensors: Sequence[Tensor], dim: builtins.int = 0) -> Tensor:
+    """y = x₁, x₂, … along a new dimension;  ∂xᵢ = incoming at position i"""
+
+def std(
+    input: Tensor,
+    dim: Ints | None = None,
+    unbiased: builtins.bool | None = None,
+    keepdim: builtins.bool = False,
+    *,
+    correction: builtins.float | None = None,
+) -> Tensor:
+    """y = √var(x);  ∂y/∂x = (x − mean) / ((n − correction)·y)"""
+
+def std_mean(input: Tensor, *args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
+    """Standard deviation and mean; takes what ``std`` takes.
+
+    (std x, mean x)
+    """
+
+strided: Layout
+
+def sub(input: Operand, other: Operand, *, alpha: Number = 1) -> Tensor:
+    """y = a − b;  ∂y/∂a = 1,  ∂y/∂b = −1"""
+
+def subtract(input: Operand, other: Operand, *, alpha: Number = 1) -> Tensor:
+    """y = a − b;  ∂y/∂a = 1,  ∂y/∂b = −1"""
+
+def sum(
+    input: Tensor,
+    dim: Ints | None = None,
+    keepdim: builtins.bool = False,
+    *,
+    dtype: DTypeLike | None = None,
+) -> Tensor:
+    """y = Σ x over dim;  ∂y/∂x = 1"""
+
+def svd(
+    input: Tensor, some: builtins.bool = True, compute_uv: builtins.bool = True
+) -> return_types.svd:
+    """The older form of ``linalg.svd``: reduced by default, and V instead of its transpose.
+
+    x = u·diag s·vᵀ
+    """
+
+def swapaxes(input: Tensor, axis0: builtins.int, axis1: builtins.int) -> Tensor:
+    """``transpose`` under NumPy's name.
+
+    y = x with two dimensions exchanged
+    """
+
+def swapdims(input: Tensor, dim0: builtins.int, dim1: builtins.int) -> Tensor:
+    """Another name of ``transpose``.
+
+    y = x with two dimensions exchanged
+    """
+
+def t(input: Tensor) -> Tensor:
+    """The transposed matrix; vectors and 0-d tensors as they are.
+
+    y = xᵀ
+    """
+
+def take(input: Tensor, index: Tensor) -> Tensor:
+    """The elements at ``index``, counted as if ``input`` were one row.
+
+    y = the elements of x at index, x seen as one row;  ∂x = incoming added up at index
+    """
+
+def take_along_dim(input: Tensor, indices: Tensor, dim: builtins.int | None = None) -> Tensor:
+    """``gather`` with broadcasting, and with negative indices.
+
+    y = x at indices along dim, with broadcasting;  ∂x = incoming added up at indices
+    """
+
+def tan(input: Tensor) -> Tensor:
+    """y = tan x;  ∂y/∂x = 1 + y²"""
+
+def tanh(input: Tensor) -> Tensor:
+    """y = tanh x;  ∂y/∂x = 1 − y²"""
+
+def tanhshrink(input: Tensor) -> Tensor:
+    """What tanh takes away: x − tanh(x).
+
+    y = x − tanh x
+    """
+
+def tensor(data: Any, **options: Unpack[Options]) -> Tensor:
+    """A new tensor that owns a copy of ``data``: numbers, nested lists, an array or a
+    tensor.
+
+    y = a copy of the data
+    """
+
+def tensor_split(
+    input: Tensor, indices_or_sections: Any, dim: builtins.int = 0
+) -> tuple[Tensor, ...]:
+    """A number of nearly equal pieces, or pieces that begin at the given indices.
+
+    y₁, y₂, … = nearly equal pieces, or pieces from index to index, same memory
+    """
+
+def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
+    """Sum products over the last ``dims`` dimensions of ``a`` and the first of ``b``, or
+    over
+    two lists of dimensions.
+
+    y = Σ a·b over pairs of dimensions
+    """
+
+def threshold(
+    input: Tensor, threshold: builtins.float, value: builtins.float, inplace: builtins.bool = False
+) -> Tensor:
+    """y = x if x > threshold else value;  ∂y/∂x = 1 or 0"""
+
+def tile(input: Tensor, *dims: Ints) -> Tensor:
+    """``repeat`` that fills up missing numbers with ones in front.
+
+    y = copies of x side by side
+    """
+
+def to(
+    input: Tensor,
+    *target: Any,
+    dtype: DTypeLike | None = None,
+    device: DeviceLike | None = None,
+    non_blocking: builtins.bool = False,
+    copy: builtins.bool = False,
+    memory_format: MemoryFormat | None = None,
+) -> Tensor:
+    """``to(dtype)``, ``to(device, dtype)``, ``to(other)``: the tensor itself if nothing
+    changes.
+
+    ``non_blocking`` and ``memory_format`` are taken as in PyTorch and change nothing
+    here.
+
+    y = x with another dtype or on another device
+    """
+
+def to_dense(input: Tensor, dtype: DTypeLike | None = None) -> Tensor:
+    """The tensor with every element stored, zeros included; a strided tensor is itself.
+
+    y = x with its zeros written out;  ∂x = incoming at the stored coordinates
+    """
+
+def to_sparse(
+    input: Tensor, sparse_dim: builtins.int | None = None, *, layout: Layout | None = None
+) -> Tensor:
+    """Only the elements that are not zero, by coordinates (or in another ``layout``).
+
+    y = the elements of x that are not 0;  ∂x = incoming at those, 0 elsewhere
+    """
+
+def to_sparse_coo(input: Tensor) -> Tensor:
+    """The tensor by coordinates.
+
+    y = x by coordinates;  ∂x = incoming at the stored ones, 0 elsewhere
+    """
+
+def to_sparse_csr(input: Tensor, dense_dim: builtins.int | None = None) -> Tensor:
+    """The matrix by compressed rows.
+
+    y = x by compressed rows;  ∂x = incoming at the stored ones, 0 elsewhere
+    """
+
+def topk(
+    input: Tensor,
+    k: builtins.int,
+    dim: builtins.int = -1,
+    largest: builtins.bool = True,
+    sorted: builtins.bool = True,
+) -> return_types.topk:
+    """The ``k`` largest or smallest along ``dim``, best first, as ``(values, indices)``.
+
+    values = the k largest (smallest) x along dim, at indices;  ∂x = incoming put back
+    there
+    """
+
+def trace(input: Tensor) -> Tensor:
+    """The sum of the diagonal.
+
+    y = Σ xᵢᵢ
+    """
+
+def transpose(input: Tensor, dim0: builtins.int, dim1: builtins.int) -> Tensor:
+    """y = x with two dimensions exchanged;  ∂x = incoming with the same two exchanged"""
+
+def trapezoid(
+    y: Tensor, x: Tensor | None = None, *, dx: Number = 1, dim: builtins.int = -1
+) -> Tensor:
+    """The area under ``y``, with straight lines between its points.
+
+    Σ (y_t + y_{t+1})·(x_{t+1} − x_t)/2
+    """
+
+def tril(input: Tensor, diagonal: builtins.int = 0) -> Tensor:
+    """y = x on and below a diagonal, else 0;  ∂x = incoming there, else 0"""
+
+def tril_indices(
+    row: builtins.int, col: builtins.int, offset: builtins.int = 0, *, dtype: DTypeLike = ...
+) -> Tensor:
+    """Row and column numbers of the lower triangle of a matrix, one column per element.
+
+    y = positions of a triangle: row numbers, column numbers
+    """
+
+def triu(input: Tensor, diagonal: builtins.int = 0) -> Tensor:
+    """y = x on and above a diagonal, else 0;  ∂x = incoming there, else 0"""
+
+def triu_indices(
+    row: builtins.int, col: builtins.int, offset: builtins.int = 0, *, dtype: DTypeLike = ...
+) -> Tensor:
+    """Row and column numbers of the upper triangle of a matrix, one column per element.
+
+    y = positions of a triangle: row numbers, column numbers
+    """
+
+def true_divide(input: Operand, other: Operand, *, rounding_mode: str | None = None) -> Tensor:
+    """y = a / b;  ∂y/∂a = 1/b,  ∂y/∂b = −a/b²"""
+
+def trunc(input: Tensor) -> Tensor:
+    """y = x without its fraction;  ∂y/∂x = 0"""
+
+def type_as(input: Tensor, other: Tensor) -> Tensor:
+    """``input`` in the dtype of ``other``.
+
+    y = x in the dtype of another tensor
+    """
+
+uint8: DType
+
+def unbind(input: Tensor, dim: builtins.int = 0) -> tuple[Tensor, ...]:
+    """y₁, y₂, … = x at each position of dim, same memory;  ∂x = the pieces of incoming
+    stacked
+    """
+
+def unflatten(input: Tensor, dim: builtins.int, sizes: Ints) -> Tensor:
+    """Split one dimension into several.
+
+    y = x with one dimension split into several, same memory
+    """
+
+def unfold(
+    input: Tensor, dimension: builtins.int, size: builtins.int, step: builtins.int
+) -> Tensor:
+    """y = windows of x along a dimension, same memory;  ∂x = Σ incoming over the windows"""
+
+@overload
+def unique(
+    input: Tensor, sorted: builtins.bool = True, *, dim: builtins.int | None = None
+) -> Tensor:
+    """y = the distinct elements (or slices along dim) in order, on request where each
+    element went and how often each occurs
+    """
+
+@overload
+def unique(
+    input: Tensor,
+    sorted: builtins.bool = True,
+    *,
+    return_inverse: Literal[True],
+    dim: builtins.int | None = None,
+) -> tuple[Tensor, Tensor]:
+    """y = the distinct elements (or slices along dim) in order, on request where each
+    element went and how often each occurs
+    """
+
+@overload
+def unique(
+    input: Tensor,
+    sorted: builtins.bool = True,
+    *,
+    return_counts: Literal[True],
+    dim: builtins.int | None = None,
+) -> tuple[Tensor, Tensor]:
+    """y = the distinct elements (or slices along dim) in order, on request where each
+    element went and how often each occurs
+    """
+
+@overload
+def unique(
+    input: Tensor,
+    sorted: builtins.bool = True,
+    return_inverse: builtins.bool = False,
+    return_counts: builtins.bool = False,
+    dim: builtins.int | None = None,
+) -> Any:
+    """y = the distinct elements (or slices along dim) in order, on request where each
+    element went and how often each occurs
+    """
+
+def unsqueeze(input: Tensor, dim: Ints) -> Tensor:
+    """y = x with a new dimension of size 1 at dim;  ∂x = incoming without it"""
+
+def values(input: Tensor) -> Tensor:
+    """The stored values of a coalesced tensor, one per coordinate.
+
+    y = the stored values of x;  ∂x = incoming at the stored coordinates
+    """
+
+def var(
+    input: Tensor,
+    dim: Ints | None = None,
+    unbiased: builtins.bool | None = None,
+    keepdim: builtins.bool = False,
+    *,
+    correction: builtins.float | None = None,
+) -> Tensor:
+    """y = Σ (x − mean)² / (n − correction);  ∂y/∂x = 2 (x − mean) / (n − correction)"""
+
+def var_mean(input: Tensor, *args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
+    """Variance and mean; takes what ``var`` takes.
+
+    (var x, mean x)
+    """
+
+def vdot(input: Tensor, other: Tensor) -> Tensor:
+    """The scalar product of two vectors, the first one conjugated.
+
+    y = Σ ā·b for two vectors
+    """
+
+def view(
+    input: Tensor, *shape: Ints, size: Ints | None = None, dtype: DTypeLike | None = None
+) -> Tensor:
+    """y = x in another shape, same memory;  ∂x = incoming in the shape of x"""
+
+def view_as(input: Tensor, other: Tensor) -> Tensor:
+    """``view`` in the shape of ``other``.
+
+    y = x in the shape of another tensor, same memory
+    """
+
+def view_dtype(input: Tensor, dtype: DTypeLike) -> Tensor:
+    """y = the bits of x read as another dtype;  no gradient"""
+
+def vsplit(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
+    """Split along dimension 0.
+
+    y₁, y₂, … = pieces of x from top to bottom, same memory
+    """
+
+def vstack(tensors: Sequence[Tensor]) -> Tensor:
+    """Join one below the other, vectors as rows.
+
+    y = x₁, x₂, … one below the other
+    """
+
+@overload
+def where(condition: Tensor) -> tuple[Tensor, ...]:
+    """``input`` where the condition holds, else ``other``; alone: where the condition holds.
+
+    y = a where the condition holds, b elsewhere;  ∂a = incoming there,  ∂b = incoming
+    elsewhere
+    """
+
+@overload
+def where(condition: Tensor, input: Operand, other: Operand) -> Tensor:
+    """``input`` where the condition holds, else ``other``; alone: where the condition holds.
+
+    y = a where the condition holds, b elsewhere;  ∂a = incoming there,  ∂b = incoming
+    elsewhere
+    """
+
+def xlogy(input: Operand, other: Operand) -> Tensor:
+    """y = a·ln b, 0 where a = 0;  ∂y/∂a = ln b,  ∂y/∂b = a/b"""
+
+def zeros(*size: Ints, **options: Unpack[Options]) -> Tensor:
+    """All zeros.
+
+    y = 0
+    """
+
+def zeros_like(input: Tensor, **options: Unpack[Options]) -> Tensor:
+    """y = 0, shaped like x"""
+
+__version__: str

@@ -1,0 +1,187 @@
+"""From a Python call to a look-up: collect the keys of the arguments, find the call path."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from whygrad import keys
+from whygrad.autograd import modes
+from whygrad.dispatch.paths import Entry
+from whygrad.dispatch.routes import KernelTable
+from whygrad.errors import fail
+from whygrad.tensor import Tensor, wrap
+
+if TYPE_CHECKING:
+    from whygrad.ops.define import Op
+
+__all__ = ["as_operand", "bind", "keys_of", "operand_pair", "scalar_keys"]
+
+active = modes.active
+state = modes.state
+
+
+class _ScalarKeys(dict[type, int]):
+    """Key bits of a Python number; knows what to say about everything else."""
+
+    def __missing__(self, kind: type) -> int:
+        raise fail(
+            TypeError,
+            call=f"an op with an argument of type {kind.__name__}",
+            cause="ops take tensors and Python numbers",
+            fix="convert with whygrad.tensor(value)",
+        )
+
+
+scalar_keys = _ScalarKeys(keys.SCALAR_BITS)
+
+
+def bind(op: Op, public: Callable[..., tuple[Any, ...]] | None) -> None:
+    """Give the op its table, its primitive call and its public function."""
+    op.table = table = KernelTable(op)
+    count = len(op.tensor_names)
+    if op.variadic:
+        call = _variadic_call(table)
+    elif count == 1 and not op.param_names:
+        call = _unary_call(table)
+    elif count == 2 and not op.param_names:
+        call = _binary_call(table)
+    elif count == 1:
+        call = _single_call(table)
+    else:
+        call = _general_call(table, count)
+    op.call = _named(call, op)
+    op.public = op.call if public is None else _named(_public(op, public), op, public)
+
+
+def _named(function: Any, op: Op, like: Any = None) -> Any:
+    function.__name__ = function.__qualname__ = op.name
+    function.__doc__ = (like.__doc__ if like is not None else None) or op.formula
+    function.op = op
+    if like is not None:
+        function.__wrapped__ = like
+    return function
+
+
+def _public(op: Op, prepare: Callable[..., tuple[Any, ...]]) -> Callable[..., Any]:
+    call = op.call
+
+    def public(*args: Any, **kwargs: Any) -> Any:
+        prepared = prepare(*args, **kwargs)
+        return call(*prepared) if type(prepared) is tuple else prepared
+
+    return public
+
+
+def _unary_call(table: KernelTable) -> Entry:
+    def unary(input: Any) -> Any:
+        if not isinstance(input, Tensor):
+            input = as_operand(input)
+        bits = input._keys
+        if active.count:
+            bits &= state.mask
+        return table[bits](input)
+
+    return unary
+
+
+def _single_call(table: KernelTable) -> Entry:
+    def single(input: Any, *params: Any) -> Any:
+        if not isinstance(input, Tensor):
+            input = as_operand(input)
+        bits = input._keys
+        if active.count:
+            bits &= state.mask
+        return table[bits](input, *params)
+
+    return single
+
+
+def _binary_call(table: KernelTable) -> Entry:
+    def binary(input: Any, other: Any) -> Any:
+        try:
+            bits = input._keys | (
+                other._keys if isinstance(other, Tensor) else scalar_keys[type(other)]
+            )
+        except (AttributeError, TypeError):
+            input, other = operand_pair(input, other)
+            bits = keys_of(input) | keys_of(other)
+        if active.count:
+            bits &= state.mask
+        return table[bits](input, other)
+
+    return binary
+
+
+def _general_call(table: KernelTable, count: int) -> Entry:
+    promoted = set(table.op.promoted) if table.op.promote != "none" else set()
+
+    def general(*args: Any) -> Any:
+        bits = 0
+        for position in range(count):
+            arg = args[position]
+            if isinstance(arg, Tensor):
+                bits |= arg._keys if position in promoted else arg._keys & ~keys.DTYPES
+            elif arg is not None:
+                bits |= scalar_keys[type(arg)]
+        first = args[0]
+        if not promoted and isinstance(first, Tensor):
+            bits |= first._keys
+        if active.count:
+            bits &= state.mask
+        return table[bits](*args)
+
+    return general
+
+
+def _variadic_call(table: KernelTable) -> Entry:
+    def variadic(tensors: Any, *params: Any) -> Any:
+        bits = 0
+        for each in tensors:
+            if not isinstance(each, Tensor):
+                raise fail(
+                    TypeError,
+                    call=f"{table.op.name}([… {type(each).__name__} …])",
+                    cause="the list must hold tensors only",
+                    fix="convert with whygrad.tensor(value)",
+                )
+            bits |= each._keys
+        if active.count:
+            bits &= state.mask
+        return table[bits](tensors, *params)
+
+    return variadic
+
+
+def keys_of(arg: Any) -> int:
+    return arg._keys if isinstance(arg, Tensor) else scalar_keys[type(arg)]
+
+
+def as_operand(value: Any) -> Tensor:
+    """A tensor for a lone operand; NumPy arrays and scalars are taken as constants."""
+    if isinstance(value, (np.ndarray, np.generic)):
+        return wrap(np.asarray(value))
+    raise fail(
+        TypeError,
+        call=f"an op with an argument of type {type(value).__name__}",
+        cause="this op takes a tensor",
+        fix="convert with whygrad.tensor(value)",
+    )
+
+
+def operand_pair(left: Any, right: Any) -> tuple[Any, Any]:
+    """At least one tensor, the other a tensor or a Python number."""
+
+    def accept(value: Any) -> Any:
+        if isinstance(value, Tensor) or type(value) in keys.SCALAR_BITS:
+            return value
+        if isinstance(value, (np.floating, np.integer, np.bool_, np.complexfloating)):
+            return value.item()
+        return as_operand(value)
+
+    left, right = accept(left), accept(right)
+    if not isinstance(left, Tensor) and not isinstance(right, Tensor):
+        left = Tensor._from_number(left, None)
+    return left, right

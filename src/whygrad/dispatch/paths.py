@@ -1,0 +1,314 @@
+"""Call paths: run a kernel on the payloads and, under autograd, leave a node behind.
+
+The paths for one and for two tensors spell out what the general one does in a loop, because they
+are most of what a training step calls.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from whygrad import keys
+from whygrad.autograd import modes
+from whygrad.autograd.graph import Node, next_order
+from whygrad.autograd.source import caller, outside, user_frame
+from whygrad.dispatch.silence import quiet
+from whygrad.errors import describe_call, explained, fail
+from whygrad.storage import InferenceStorage
+from whygrad.tensor import Tensor, dtype_keys, wrap
+
+if TYPE_CHECKING:
+    from whygrad.ops.define import Op, Plan
+
+__all__ = ["Entry", "plain", "recording"]
+
+Entry = Callable[..., Any]
+new_node = Node.__new__
+new_tensor = Tensor.__new__
+ndarray = np.ndarray
+getframe = sys._getframe
+active = modes.active
+state = modes.state
+AUTOGRAD = keys.AUTOGRAD
+CPU_AUTOGRAD = keys.CPU | keys.AUTOGRAD
+FIRST, FIRST_TWO = (0,), (0, 0)  # shared, so that a node costs one object less
+
+
+def _payload(arg: Any) -> Any:
+    if isinstance(arg, Tensor):
+        return arg._array
+    if isinstance(arg, (list, tuple)):
+        return [each._array if isinstance(each, Tensor) else each for each in arg]
+    return arg
+
+
+def plain(op: Op, kernel: Callable[..., Any]) -> Entry:
+    """Compute; record nothing."""
+    count = len(op.tensor_names)
+    is_view = op.kind == "view"
+    if count == 1 and not op.variadic:
+        return _plain_single(op, kernel)
+
+    def compute(*args: Any) -> Any:
+        try:
+            result = quiet.run(kernel, *[_payload(arg) for arg in args[:count]], *args[count:])
+        except Exception as error:
+            raise _explain_failure(op, args, error) from error
+        if isinstance(result, tuple):
+            return tuple(_output(each, args[0], is_view) for each in result)
+        return _output(result, args[0], is_view)
+
+    return compute
+
+
+def _plain_single(op: Op, kernel: Callable[..., Any]) -> Entry:
+    """One tensor in, parameters welcome."""
+    is_view = op.kind == "view"
+
+    def compute(x: Tensor, *params: Any) -> Any:
+        try:
+            result = quiet.run(kernel, x._array, *params)
+        except Exception as error:
+            raise _explain_failure(op, (x, *params), error) from error
+        if isinstance(result, tuple):
+            return tuple(_output(each, x, is_view) for each in result)
+        return _output(result, x, is_view)
+
+    return compute
+
+
+def _output(array: Any, source: Any, is_view: bool) -> Tensor:
+    out = wrap(array)
+    if is_view:
+        _share_memory(out, source)
+    elif active.count and state.inference:
+        out._storage = InferenceStorage(array)
+    return out
+
+
+def _share_memory(view: Tensor, source: Tensor) -> None:
+    view._storage = storage = source._storage
+    view._base = source if source._base is None else source._base
+    if state.grad:
+        storage.add_view(view)
+
+
+def recording(op: Op, kernel: Callable[..., Any], bits: int) -> Entry:
+    """Compute, and leave a node behind."""
+    plain = bits & (keys.DEVICES | keys.LAYOUTS) == keys.CPU
+    count = len(op.tensor_names)
+    complete = all(op.has_rule(name) for name in op.tensor_names)
+    if plain and op.kind != "view" and count == 2 and complete and not op.param_names:
+        return _recording_binary(op, kernel, bits)
+    if count == 1 and len(op.output_names) == 1 and not op.variadic and not op.returns_list:
+        return _recording_single(op, kernel, plain)
+    return _recording_any(op, kernel, plain)
+
+
+def _recording_any(op: Op, kernel: Callable[..., Any], plain: bool) -> Entry:
+    """Any number of tensors in and out."""
+    count = len(op.tensor_names)
+    is_view = op.kind == "view"
+    differentiable = [op.has_rule(name) for name in op.tensor_names]
+
+    def record(*args: Any) -> Any:
+        tensors = args[:count]
+        arrays = [_payload(arg) for arg in tensors]
+        try:
+            result = quiet.run(kernel, *arrays, *args[count:])
+        except Exception as error:
+            raise _explain_failure(op, args, error) from error
+        inputs = tensors[0] if op.variadic else tensors
+        needs = tuple(
+            isinstance(each, Tensor) and each._node is not None and (op.variadic or ok)
+            for each, ok in zip(inputs, differentiable * len(inputs), strict=False)
+        )
+        if isinstance(result, tuple):
+            outs = tuple(_output(each, args[0], is_view) for each in result)
+        else:
+            outs = (_output(result, args[0], is_view),)
+        if outs and True in needs:
+            plan = op.plan(needs, not plain or type(outs[0]._array) is not ndarray)
+            node = _node(plan, inputs, outs, isinstance(result, tuple))
+            made = [out._array for out in outs]
+            if op.returns_list:
+                made = [made]
+            node.values = plan.save((*arrays, *made, *args[count:]))
+            node.guards = _guards(plan, tensors, outs)
+            for slot, out in enumerate(outs):
+                if _carries_gradient(out):
+                    out._node = node
+                    out._slot = slot
+                    out._keys |= AUTOGRAD
+        return outs if isinstance(result, tuple) else outs[0]
+
+    return record
+
+
+def _carries_gradient(out: Tensor) -> bool:
+    return out._array.dtype.kind not in "iub"
+
+
+def _node(plan: Plan, inputs: Any, outs: tuple[Tensor, ...], several: bool) -> Node:
+    node = new_node(Node)
+    node.plan = plan
+    parents = [inputs[position] for position in plan.positions]
+    node.parents = tuple(parent._node for parent in parents)
+    node.slots = tuple(parent._slot for parent in parents)
+    first = outs[0]._array
+    node.shape = first.shape
+    node.dtype = first.dtype
+    node.outputs = tuple((out._array.shape, out._array.dtype) for out in outs) if several else None
+    node.order = next_order()
+    frame = user_frame()
+    node.code = frame.f_code
+    node.instruction = frame.f_lasti
+    node.hooks = None
+    node.tangents = None
+    node.freed_at = None
+    return node
+
+
+def _guards(plan: Plan, tensors: tuple[Any, ...], outs: tuple[Tensor, ...]) -> tuple[Any, ...]:
+    guards = []
+    for index, place in plan.guarded:
+        source = tensors[place] if place < len(tensors) else outs[place - len(tensors)]
+        for each in source if isinstance(source, (list, tuple)) else (source,):
+            if isinstance(each, Tensor):
+                storage = each._storage
+                guards.append((storage, storage.version, index))
+    return tuple(guards)
+
+
+def _recording_single(op: Op, kernel: Callable[..., Any], plain: bool) -> Entry:
+    """One tensor in, one out, parameters welcome."""
+    on_tensors = op.plan((True,), True)
+    plan = op.plan((True,)) if plain else on_tensors
+    is_view = op.kind == "view"
+
+    def record(x: Tensor, *params: Any) -> Any:
+        source = x._array
+        try:
+            out = wrap(quiet.run(kernel, source, *params))
+        except Exception as error:
+            raise _explain_failure(op, (x, *params), error) from error
+        array = out._array
+        if is_view:
+            _share_memory(out, x)
+        node = new_node(Node)
+        node.plan = plan if type(array) is ndarray else on_tensors
+        node.parents = (x._node,)
+        node.slots = FIRST if x._slot == 0 else (x._slot,)
+        if plan.saved_names:
+            node.values = plan.save((source, array, *params))
+            node.guards = _guards(plan, (x,), (out,)) if plan.guarded else ()
+        else:
+            node.values = node.guards = ()
+        node.shape = array.shape
+        node.dtype = array.dtype
+        node.outputs = None
+        node.order = next_order()
+        frame = outside(getframe(2))
+        node.code = frame.f_code
+        node.instruction = frame.f_lasti
+        node.hooks = None
+        node.tangents = None
+        node.freed_at = None
+        out._node = node
+        out._keys |= AUTOGRAD
+        return out
+
+    return record
+
+
+def _recording_binary(op: Op, kernel: Callable[..., Any], bits: int) -> Entry:
+    """The hot path: two operands, one result, no parameters."""
+    both, left_only, right_only = (
+        op.plan(needs) for needs in ((True, True), (True, False), (False, True))
+    )
+    same_dtype = op.kind == "elementwise"
+    out_keys = bits & ~keys.SCALARS | AUTOGRAD
+
+    def record(a: Any, b: Any) -> Any:
+        if isinstance(a, Tensor):
+            left = a._array
+            left_node = a._node
+        else:
+            left = a
+            left_node = None
+        if isinstance(b, Tensor):
+            right = b._array
+            right_node = b._node
+        else:
+            right = b
+            right_node = None
+        try:
+            array = quiet.run(kernel, left, right)
+        except Exception as error:
+            raise _explain_failure(op, (a, b), error) from error
+        if type(array) is not ndarray:
+            array = np.asarray(array)
+        node = new_node(Node)
+        out = new_tensor(Tensor)
+        out._array = array
+        out._keys = out_keys if same_dtype else CPU_AUTOGRAD | dtype_keys[array.dtype]
+        out._base = None
+        out._node = node
+        out._slot = 0
+        if right_node is None:
+            plan = left_only
+            node.parents = (left_node,)
+            node.slots = FIRST if a._slot == 0 else (a._slot,)
+        elif left_node is None:
+            plan = right_only
+            node.parents = (right_node,)
+            node.slots = FIRST if b._slot == 0 else (b._slot,)
+        else:
+            plan = both
+            node.parents = (left_node, right_node)
+            node.slots = FIRST_TWO if a._slot == b._slot == 0 else (a._slot, b._slot)
+        node.plan = plan
+        if plan.saved_names:
+            node.values = plan.save((left, right, array))
+            node.guards = _guards(plan, (a, b), (out,)) if plan.guarded else ()
+        else:
+            node.values = node.guards = ()
+        node.shape = array.shape
+        node.dtype = array.dtype
+        node.outputs = None
+        node.order = next_order()
+        frame = outside(getframe(2))
+        node.code = frame.f_code
+        node.instruction = frame.f_lasti
+        node.hooks = None
+        node.tangents = None
+        node.freed_at = None
+        return out
+
+    return record
+
+
+def _explain_failure(op: Op, args: tuple[Any, ...], error: Exception) -> Exception:
+    """Restate a kernel's exception: the call, the shapes, the cause, the user's line."""
+    if explained(error):
+        return error
+    names = (*op.tensor_names, *op.param_names)
+    kind: type[Exception] = RuntimeError if isinstance(error, ValueError) else type(error)
+    shapes = [tuple(arg.shape) for arg in args if isinstance(arg, Tensor)]
+    cause, fix = str(error), "check the shapes and parameters above"
+    if op.kind == "elementwise" and "broadcast" in cause:
+        cause = f"the shapes {' and '.join(map(str, shapes))} do not broadcast"
+        fix = (
+            "sizes must be equal or 1, counted from the last dimension; insert one with unsqueeze()"
+        )
+    return fail(
+        kind,
+        call=describe_call(op.name, names, args),
+        cause=cause,
+        fix=fix,
+        where=caller(),
+    )
