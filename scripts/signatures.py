@@ -129,7 +129,7 @@ def parameters_of(op: Op) -> list[Parameter]:
     """What the public function takes, with a word for every parameter."""
     parameters = list(inspect.signature(op.public).parameters.values())
     bare = op.kind != "composite" and op.public is op.call
-    if bare and parameters[0].kind is Parameter.VAR_POSITIONAL:  # by position, as declared
+    if bare and parameters[-1].kind is Parameter.VAR_POSITIONAL:  # by position, as declared
         names = (*op.tensor_names, *op.param_names)
         parameters = [Parameter(name, Parameter.POSITIONAL_ONLY) for name in names]
     return [each.replace(annotation=_word(op, each)) for each in parameters]

@@ -2147,7 +2147,7 @@ def sinc(input: Tensor) -> Tensor:
 def sinh(input: Tensor) -> Tensor:
     """y = sinh x;  ∂y/∂x = cosh x"""
 
-def slice(input: Tensor, *params: Any) -> Tensor:
+def slice(x: Tensor, index: Operand, /) -> Tensor:
     """y = x[index], index of integers, slices, None and Ellipsis;  ∂x = incoming at index,
     else 0
     """
