@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import importlib
-from importlib.metadata import version as _version
 from typing import Any
 
 from whygrad import autograd, dispatch, dtypes
@@ -70,5 +69,7 @@ def __getattr__(name: str) -> Any:
     if name in _lazy:
         return importlib.import_module(f"whygrad.{name}")
     if name == "__version__":
-        return _version("whygrad")
+        from importlib.metadata import version  # 30 ms that few programs need
+
+        return version("whygrad")
     raise AttributeError(f"module 'whygrad' has no attribute {name!r}")
