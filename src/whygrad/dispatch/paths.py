@@ -113,7 +113,9 @@ def _recording_any(op: Op, kernel: Callable[..., Any], plain: bool) -> Entry:
     """Any number of tensors in and out."""
     count = len(op.tensor_names)
     is_view = op.kind == "view"
-    differentiable = [op.has_rule(name) for name in op.tensor_names]
+    variadic = op.variadic
+    has_rule = [op.has_rule(name) for name in op.tensor_names]
+    complete = all(has_rule)
 
     def record(*args: Any) -> Any:
         tensors = args[:count]
@@ -122,11 +124,12 @@ def _recording_any(op: Op, kernel: Callable[..., Any], plain: bool) -> Entry:
             result = quiet.run(kernel, *arrays, *args[count:])
         except Exception as error:
             raise _explain_failure(op, args, error) from error
-        inputs = tensors[0] if op.variadic else tensors
-        needs = tuple(
-            isinstance(each, Tensor) and each._node is not None and (op.variadic or ok)
-            for each, ok in zip(inputs, differentiable * len(inputs), strict=False)
-        )
+        inputs = tensors[0] if variadic else tensors
+        nodes = [each._node if isinstance(each, Tensor) else None for each in inputs]
+        if complete:
+            needs = tuple([node is not None for node in nodes])
+        else:
+            needs = tuple([node is not None and ok for node, ok in zip(nodes, has_rule)])
         if isinstance(result, tuple):
             outs = tuple(_output(each, args[0], is_view) for each in result)
         else:
