@@ -66,6 +66,7 @@ class Tensor(Interchange, OpMethods):
         self._keys = made._keys
         self._node = None
         self._slot = 0
+        self._base = None
 
     def _empty_slot(self, name: str) -> Any:
         """What an empty slot stands for; called for truly unknown names, too."""

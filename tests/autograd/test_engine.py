@@ -111,6 +111,43 @@ def test_given_gradient_is_not_adopted() -> None:
     assert seed.tolist() == [1.0, 1.0]
 
 
+def test_given_gradients_are_only_read() -> None:
+    x, first, second = leaf(1.0, 2.0), wg.ones(2, dtype=wg.float64), wg.ones(2, dtype=wg.float64)
+    a = x * 2
+    b = a * 3
+    wg.autograd.backward([a, b], [first, second], retain_graph=True)
+    wg.autograd.backward([b, b], [second, second])
+    x.backward(first)
+    x.backward(first)
+    assert first.tolist() == second.tolist() == [1.0, 1.0]
+    assert x.grad.tolist() == [22.0, 22.0]
+
+
+def test_gradients_with_a_graph_do_not_share_memory() -> None:
+    a, b, seed = leaf(1.0), leaf(2.0), wg.ones(1, dtype=wg.float64)
+    middle = a + b
+    middle.retain_grad()
+    middle.backward(seed, create_graph=True)
+    (a * 1).backward()
+    assert a.grad.tolist() == [2.0]
+    assert b.grad.tolist() == middle.grad.tolist() == seed.tolist() == [1.0]
+
+
+def test_gradient_has_the_memory_order_of_its_leaf() -> None:
+    rows = wg.ones(2, 3, requires_grad=True)
+    columns = wg.ones(3, 2).t().requires_grad_()
+    (wg.ones(4, 3) @ rows.T + (columns * wg.ones(2, 3)).sum()).sum().backward()
+    assert rows.grad.stride() == rows.stride() == (3, 1)
+    assert columns.grad.stride() == columns.stride() == (1, 2)
+
+
+def test_accumulating_into_an_expanded_gradient() -> None:
+    x = leaf(1.0, 2.0, 3.0)
+    x.grad = wg.zeros(1, dtype=wg.float64).expand(3)
+    (x * x).sum().backward()
+    assert x.grad.tolist() == [2.0, 4.0, 6.0]
+
+
 def test_leaf_as_its_own_root() -> None:
     x = scalar(3.0)
     x.backward()
@@ -151,6 +188,21 @@ def test_inputs_argument_fills_only_those() -> None:
     (h * h).sum().backward(inputs=[x])
     assert x.grad.tolist() == [8.0]
     assert y.grad is None
+
+
+def test_inputs_named_twice_or_retained_count_once() -> None:
+    x = leaf(1.0, 2.0)
+    y = x * 2
+    y.retain_grad()
+    (y * 3).sum().backward(inputs=[x, x, y])
+    assert x.grad.tolist() == [6.0, 6.0]
+    assert y.grad.tolist() == [3.0, 3.0]
+
+
+def test_inputs_from_a_generator() -> None:
+    x = leaf(1.0)
+    (gradient,) = wg.autograd.grad(x * 2, (each for each in [x]))
+    assert gradient.tolist() == [2.0]
 
 
 def test_several_roots() -> None:
@@ -260,6 +312,16 @@ def test_saved_value_overwritten_names_both_ops_and_lines() -> None:
     assert "version 0, now at version 1" in text
     assert "clone()" in text
     assert x.grad is None
+
+
+def test_write_between_first_and_second_order_is_noticed() -> None:
+    x = leaf(1.0, 2.0)
+    (first,) = wg.autograd.grad((x**3).sum(), x, create_graph=True)
+    with wg.no_grad():
+        x.mul_(10)  # what the second order needs
+    with pytest.raises(RuntimeError, match="modified by an inplace operation: mul_") as caught:
+        first.sum().backward()
+    assert "what the second order needs" in str(caught.value)
 
 
 def test_leaf_in_place_names_both_lines() -> None:
@@ -407,3 +469,11 @@ def test_create_graph_gradient_makes_no_cycle() -> None:
         assert node() is None
     finally:
         gc.enable()
+
+
+def test_overwritten_constant_operand_is_noticed() -> None:
+    x, mask = leaf(1.0, 2.0), wg.tensor([1.0, 0.0], dtype=wg.float64)
+    y = (x * mask).sum()
+    mask.fill_(5.0)
+    with pytest.raises(RuntimeError, match="fill_ wrote to this memory"):
+        y.backward()

@@ -26,6 +26,15 @@ def test_requires_grad_can_be_switched_on_leaves() -> None:
     assert y.requires_grad_(True) is y
 
 
+def test_a_leaf_frozen_before_backward_gets_no_gradient() -> None:
+    x, y = whygrad.ones(2, requires_grad=True), whygrad.ones(2, requires_grad=True)
+    loss = (x * y).sum()
+    x.requires_grad_(False)
+    loss.backward()
+    assert x.grad is None
+    assert y.grad.tolist() == [1.0, 1.0]
+
+
 def test_retained_gradient_of_a_value_in_the_middle() -> None:
     x = leaf()
     y = x * 3

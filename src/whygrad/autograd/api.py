@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from whygrad.autograd import leaves, modes
 from whygrad.autograd.engine import Target, fresh, run
 from whygrad.errors import describe, fail
 from whygrad.tensor import Tensor, wrap
@@ -27,7 +28,7 @@ def backward(
     keep = create_graph if retain_graph is None else retain_graph
     targets = None
     if inputs is not None:
-        wanted = _sequence(inputs)
+        wanted = list({id(each): each for each in _sequence(inputs)}.values())
         if not wanted:
             raise fail(
                 RuntimeError,
@@ -37,15 +38,16 @@ def backward(
             )
         targets = [_target("backward", tensor) for tensor in wanted]
     arrived = run(roots, gradients, keep_graph=keep, create_graph=create_graph, targets=targets)
-    if inputs is not None and targets is not None:
-        for tensor, target in zip(wanted, targets, strict=True):
-            if target.gradient is not None:
-                _accumulate(tensor, _as_tensor(target.gradient), create_graph)
-        return
-    for leaf, gradient in arrived.items():
-        variable = leaf.variable  # type: ignore[attr-defined]
-        if variable is not None:
-            _accumulate(variable, gradient, create_graph)
+    with modes.set_grad_enabled(create_graph):
+        if inputs is not None and targets is not None:
+            for tensor, target in zip(wanted, targets, strict=True):
+                if target.gradient is not None and not leaves.is_retained(tensor):
+                    _accumulate(tensor, _as_tensor(target.gradient).clone(), create_graph)
+            return
+        for leaf, gradient in arrived.items():
+            variable = leaf.variable  # type: ignore[attr-defined]
+            if variable is not None and variable.requires_grad:
+                _accumulate(variable, gradient, create_graph)
 
 
 def grad(
@@ -89,7 +91,7 @@ def grad(
 def _sequence(value: Any, length: int = 1) -> list[Any]:
     if value is None:
         return [None] * length
-    return list(value) if isinstance(value, (list, tuple)) else [value]
+    return [value] if isinstance(value, Tensor) else list(value)
 
 
 def _as_tensor(gradient: Any) -> Tensor:
@@ -164,6 +166,8 @@ def _accumulate(tensor: Tensor, gradient: Tensor, create_graph: bool) -> None:
     if before is None:
         tensor._grad = gradient
     elif create_graph or {type(before._array), type(gradient._array)} != {np.ndarray}:
+        tensor._grad = before + gradient
+    elif 0 in before._array.strides:  # assigned by the user, with several elements in one place
         tensor._grad = before + gradient
     else:
         np.add(before._array, gradient._array, out=before._array)

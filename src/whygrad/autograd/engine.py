@@ -21,7 +21,9 @@ from whygrad.autograd.graph import Node
 from whygrad.autograd.source import Where, caller
 from whygrad.dispatch import quiet
 from whygrad.errors import explained, fail
+from whygrad.memory import is_dense
 from whygrad.ops.namespace import Namespace, raw, recorded
+from whygrad.storage import Storage
 from whygrad.tensor import Tensor, wrap
 
 __all__ = ["Target", "Walk", "run"]
@@ -58,12 +60,13 @@ def run(
     on_tensors = create_graph or not all(_is_plain(each) for each in (*roots, *gradients))
     walk = Walk(keep_graph, where, recorded if on_tensors else raw, targets)
     for root, gradient in zip(roots, gradients, strict=True):
-        walk.send(root._node, root._slot, gradient if on_tensors else gradient._array, None)
+        seed = gradient if on_tensors else gradient._array
+        walk.send(root._node, root._slot, seed, seed)
     if on_tensors:
         with modes.set_grad_enabled(create_graph):
             walk.run()
-    else:
-        quiet.run(walk.run)
+            return walk.at_leaves()
+    quiet.run(walk.run)
     return walk.at_leaves()
 
 
@@ -209,7 +212,7 @@ class Walk:
             gradient = _sum_to(self.xp, gradient, shape, node)
         if self.on_arrays:
             if isinstance(gradient, Tensor):
-                gradient = gradient._array
+                gradient = incoming = gradient._array  # may be what came in, under a new wrapper
                 if type(gradient) is not ndarray:
                     self.owned.discard(parent)  # it cannot be added in place
             if gradient.dtype != dtype:
@@ -229,33 +232,38 @@ class Walk:
             value = values[index]
             if place >= inputs:
                 values[index] = _connected(
-                    value, node, place - inputs, _tangents(node, plan.arity + place - inputs)
+                    value, node, output, _tangents(node, plan.arity + output), storages
                 )
             elif plan.op.variadic:
                 values[index] = [
-                    _connected(each, *edge.get(position, (None, 0)), _tangents(node, position))
-                    for position, each in enumerate(value)
+                    _connected(each, *edge.get(i, (None, 0)), _tangents(node, i), storages[i:])
+                    for i, each in enumerate(value)
                 ]
             elif value is not None and hasattr(value, "shape"):
                 values[index] = _connected(
-                    value, *edge.get(place, (None, 0)), _tangents(node, place)
+                    value, *edge.get(place, (None, 0)), _tangents(node, place), storages
                 )
         return tuple(values)
 
     def _observe(self, node: Node, incoming: Any) -> Any:
         for target in self.targets.get(node, ()):
             target.gradient = incoming if node.outputs is None else incoming[target.slot]
+            # The storages they had: what is recorded now notices later writes to them, too.
+            storages = [storage for storage, _, guarded in node.guards if guarded == index]
         for hook in node.hooks or ():
+                output = place - inputs
             hook(incoming)
         return incoming
 
     def at_leaves(self) -> dict[Node, Any]:
-        """What arrived at each leaf, as tensors that share memory with nothing else."""
+        """What arrived at each leaf, as tensors; if kept in ``.grad``, sharing no memory."""
         arrived = {}
         for leaf in self.leaves:
             gradient = self.pending.pop(leaf)
             if self.on_arrays:
-                gradient = wrap(gradient) if leaf in self.owned else fresh(gradient)
+                gradient = _laid_out_like(leaf, gradient, leaf in self.owned)
+            elif not self.targets:
+                gradient = gradient.clone()
             arrived[leaf] = gradient
             for target in self.targets.get(leaf, ()):
                 target.gradient = gradient
@@ -285,8 +293,25 @@ def _tangents(node: Node, place: int) -> Any:
     return None if node.tangents is None else node.tangents[place]
 
 
-def _connected(array: Any, node: Node | None, slot: int, tangents: Any) -> Tensor:
-    """A saved array as the tensor it was: same place in the graph, same tangents."""
+def _laid_out_like(leaf: Any, gradient: Any, owned: bool) -> Tensor:
+    """In the memory order of its leaf, so ``p.grad.view(-1)`` works where ``p.view(-1)`` does."""
+    model = None if leaf.variable is None else leaf.variable._array
+    if (
+        type(model) is type(gradient) is ndarray
+        and model.strides != gradient.strides
+        and model.shape == gradient.shape
+        and is_dense(model)
+    ):
+        laid_out = np.empty_like(model)
+        laid_out[...] = gradient
+        return wrap(laid_out)
+    return wrap(gradient) if owned else fresh(gradient)
+
+
+def _connected(
+    array: Any, node: Node | None, slot: int, tangents: Any, storages: list[Storage]
+) -> Tensor:
+    """A saved array as the tensor it was: same place in the graph, same memory and tangents."""
     tensor = wrap(array)
     if tangents is not None:
         tensor._tangent = tangents
@@ -307,6 +332,8 @@ def _nodes_leading_to(targets: dict[Node, Any], roots: list[Node]) -> set[Node]:
     while stack:
         node = stack.pop()
         if node not in seen:
+    if storages:
+        tensor._storage = storages[0]
             seen.add(node)
             order.append(node)
             stack.extend(node.parents)

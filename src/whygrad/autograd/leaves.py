@@ -141,7 +141,6 @@ class _Retainer:
         arrived = incoming[self._slot] if isinstance(incoming, list) else incoming
         if tensor is None or arrived is None:
             return
-        gradient = arrived if isinstance(arrived, Tensor) else fresh(arrived)
         with quiet.again():
             tensor._grad = gradient if tensor._grad is None else tensor._grad + gradient
 

@@ -56,6 +56,6 @@ def trace_backward(root: Tensor, gradient: Tensor | None = None) -> list[Step]:
     """Walk back from ``root`` and report every step; no ``.grad`` changes, nothing is freed."""
     (seed,) = root_gradients("trace_backward", [root], [gradient])
     walk = _RecordingWalk()
-    walk.send(root._node, root._slot, seed._array, None)
+    walk.send(root._node, root._slot, seed._array, seed._array)
     quiet.run(walk.run)
     return walk.steps
