@@ -165,10 +165,13 @@ def _accumulate(tensor: Tensor, gradient: Tensor, create_graph: bool) -> None:
     before = tensor._grad
     if before is None:
         tensor._grad = gradient
-    elif create_graph or {type(before._array), type(gradient._array)} != {np.ndarray}:
-        tensor._grad = before + gradient
-    elif 0 in before._array.strides:  # assigned by the user, with several elements in one place
+    elif create_graph or not _adds_in_place(before._array, gradient._array):
         tensor._grad = before + gradient
     else:
         np.add(before._array, gradient._array, out=before._array)
         before._storage.version += 1
+
+
+def _adds_in_place(before: Any, gradient: Any) -> bool:
+    """Not where a ``.grad`` that the user assigned keeps several elements in one place."""
+    return type(before) is type(gradient) is np.ndarray and 0 not in before.strides

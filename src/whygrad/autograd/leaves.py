@@ -142,6 +142,7 @@ class _Retainer:
         if tensor is None or arrived is None:
             return
         with quiet.again():
+            gradient = arrived.clone() if isinstance(arrived, Tensor) else fresh(arrived)
             tensor._grad = gradient if tensor._grad is None else tensor._grad + gradient
 
 
