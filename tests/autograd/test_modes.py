@@ -73,7 +73,39 @@ def test_inference_mode() -> None:
     assert not wg.is_inference_mode_enabled()
 
 
-def test_generators_and_recursion_are_left_alone() -> None:
+def test_generators_run_inside_and_their_users_outside() -> None:
+    ended = []
+
+    @wg.no_grad()
+    def steps() -> Any:
+        try:
+            answer = yield wg.is_grad_enabled()
+            assert answer == "sent"
+            try:
+                yield wg.is_grad_enabled()
+            except KeyError:
+                yield wg.is_grad_enabled()
+        finally:
+            ended.append(wg.is_grad_enabled())
+
+    running = steps()
+    seen = [next(running), running.send("sent"), running.throw(KeyError())]
+    assert seen == [False, False, False]
+    assert wg.is_grad_enabled()
+    running.close()
+    assert ended == [False]
+    assert wg.is_grad_enabled()
+
+
+def test_enable_grad_does_not_record_in_inference_mode() -> None:
+    x = wg.ones(2, requires_grad=True)
+    with wg.inference_mode(), wg.enable_grad():
+        y = x * 2
+    assert not y.requires_grad
+    assert y.is_inference()
+
+
+def test_recursion() -> None:
     @wg.no_grad()
     def depth(n: int) -> list[bool]:
         return [wg.is_grad_enabled()] + (depth(n - 1) if n else [])

@@ -7,13 +7,14 @@ call look at the thread's own state.
 from __future__ import annotations
 
 import functools
+import inspect
 import threading
 from typing import TYPE_CHECKING, Any
 
 from whygrad import keys
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Generator
 
 __all__ = [
     "enable_grad",
@@ -51,7 +52,7 @@ def _set(grad: bool, inference: bool) -> None:
     was_plain = state.grad and not state.inference
     state.grad = grad
     state.inference = inference
-    state.mask = -1 if grad else ~keys.AUTOGRAD
+    state.mask = -1 if grad and not inference else ~keys.AUTOGRAD
     is_plain = grad and not inference
     with _lock:
         active.count += was_plain - is_plain
@@ -79,7 +80,29 @@ class _Mode:
             with self._again():
                 return function(*args, **kwargs)
 
-        return inside
+        @functools.wraps(function)
+        def steps_inside(*args: Any, **kwargs: Any) -> Any:
+            return self._drive(function(*args, **kwargs))
+
+        return steps_inside if inspect.isgeneratorfunction(function) else inside
+
+    def _drive(self, steps: Generator[Any, Any, Any]) -> Generator[Any, Any, Any]:
+        """Each step of a generator runs inside; what its user does between the steps does not."""
+        proceed = functools.partial(next, steps)
+        while True:
+            try:
+                with self._again():
+                    produced = proceed()
+            except StopIteration as end:
+                return end.value
+            try:
+                proceed = functools.partial(steps.send, (yield produced))
+            except GeneratorExit:
+                with self._again():
+                    steps.close()
+                raise
+            except BaseException as thrown:
+                proceed = functools.partial(steps.throw, thrown)
 
     def _again(self) -> _Mode:
         return type(self)()
