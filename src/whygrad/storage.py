@@ -33,6 +33,9 @@ class Storage:
         self.last_writer: tuple[str, Where] | None = None
         self._views: list[weakref.ref[Tensor]] = []
 
+    def check_writable(self, op_name: str, where: Where) -> None:
+        """Raise if a write here and now is not allowed; ordinary memory takes any."""
+
     def bump(self, op_name: str, where: Where) -> None:
         """Record a write."""
         self.version += 1
@@ -85,7 +88,7 @@ class InferenceStorage(Storage):
             fix="clone() it outside inference_mode, or make it under no_grad() instead",
         )
 
-    def bump(self, op_name: str, where: Where) -> None:
+    def check_writable(self, op_name: str, where: Where) -> None:
         if not modes.state.inference:
             raise fail(
                 RuntimeError,
@@ -93,4 +96,6 @@ class InferenceStorage(Storage):
                 cause="Inplace update to inference tensor outside InferenceMode is not allowed",
                 fix="clone() it first",
             )
+
+    def bump(self, op_name: str, where: Where) -> None:
         self.last_writer = (op_name, where)

@@ -232,3 +232,10 @@ def test_errors(expression: str, words: str) -> None:
         eval(expression)
     assert words in str(caught.value)
     assert "fix:" in str(caught.value)
+
+
+def test_integer_bounds_of_clamp_are_numbers_of_the_dtype() -> None:
+    x = whygrad.tensor([1, 2], dtype=whygrad.uint8)
+    with pytest.raises(RuntimeError, match="cannot be converted to type uint8 without overflow"):
+        x.clamp(max=300)
+    assert x.clamp_min(-1).tolist() == [255, 255]  # wraps around, as in PyTorch

@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 
 from whygrad import dtypes, keys
-from whygrad.autograd import modes
+from whygrad.autograd import leaves, modes
 from whygrad.autograd.source import Where, caller
 from whygrad.dispatch import quiet
 from whygrad.errors import describe, fail
 from whygrad.ops.define import Op, define, table
+from whygrad.ops.numbers import number_for
 from whygrad.tensor import Tensor, wrap
 
 __all__ = ["assign", "check_writable", "install", "snapshot"]
@@ -27,10 +28,26 @@ def _copy_meta(x: Any, *_: Any) -> Any:
     return x.shape, x.dtype
 
 
+def _fill_args(input: Tensor, value: Any) -> tuple[Tensor, Any]:
+    if not isinstance(value, Tensor):
+        return input, number_for(input, value, "fill")
+    if value.ndim:
+        raise fail(
+            RuntimeError,
+            call=f"fill({describe(input)}, {describe(value)})",
+            cause="fill_ only supports 0-dimension value tensor but got tensor with "
+            f"{value.ndim} dimensions",
+            fix="use copy_() to write many values",
+            where=caller(),
+        )
+    return input, value
+
+
 define(
     "fill(x, value)",
     "y = value everywhere;  ∂y/∂x = 0,  ∂y/∂value = 1 (summed over x)",
     forward=lambda x, value: np.full_like(x, value),
+    public=_fill_args,
     vjp={
         "x": lambda xp, incoming: xp.zeros_like(incoming),
         "value": lambda xp, incoming: incoming,
@@ -91,6 +108,9 @@ def assign(target: Tensor, result: Tensor, name: str) -> Tensor:
             fix=f"convert the target first: x.to(whygrad.{result.dtype.name})",
             where=where,
         )
+    loses_history = modes.state.grad and target._node is not None and result._node is None
+    if loses_history or (target._tangent is not None and result._tangent is None):
+        result = table["copy"].call(snapshot(target, table["copy"]), result)
     check_writable(target, name, result)
     if not target._keys & keys.META:
         np.copyto(target._array, result._array, casting="unsafe")
@@ -98,12 +118,11 @@ def assign(target: Tensor, result: Tensor, name: str) -> Tensor:
     if result._node is not None:
         if result.dtype is not target.dtype:
             result = result.to(target.dtype)
-        target._node = result._node
-        target._slot = result._slot
-        target._keys |= keys.AUTOGRAD
+        leaves.move(target, result._node, result._slot)
     if result._tangent is not None:
-        target._tangent = result._tangent
-        target._keys |= keys.FORWARD
+        from whygrad.autograd.forward_ad import adopt_tangents
+
+        adopt_tangents(target, result)
     return target
 
 
@@ -129,6 +148,15 @@ def check_writable(target: Tensor, name: str, source: Tensor | None = None) -> N
             fix="clone() the tensor before writing to it",
             where=where,
         )
+    if not target._keys & keys.META and not array.flags.writeable:
+        raise fail(
+            RuntimeError,
+            call=f"{name} on {describe(target)}",
+            cause="its memory is read-only: it was made from a NumPy array that is not writeable",
+            fix="clone() the tensor before writing to it",
+            where=where,
+        )
+    target._storage.check_writable(name, where)
     if not modes.state.grad:
         return
     base = target if target._base is None else target._base
@@ -144,7 +172,7 @@ def check_writable(target: Tensor, name: str, source: Tensor | None = None) -> N
             fix="write inside `with whygrad.no_grad():`, or use the out-of-place form",
         )
     gains_history = source is not None and source._node is not None
-    if gains_history or target.requires_grad:
+    if gains_history or target.requires_grad or base.requires_grad:
         _refuse_shared_history(target, name, where)
 
 
@@ -191,15 +219,15 @@ def _saves_first_input(op: Op) -> bool:
 
 def _make_method(op: Op) -> Callable[..., Any]:
     name = f"{op.name}_"
-    ufunc = op.forward if isinstance(op.forward, np.ufunc) else None
+    ufunc: Any = op.forward
+    operands = ufunc.nin - 1 if isinstance(ufunc, np.ufunc) else None
 
     def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-        if ufunc is not None and not kwargs and _plain_operands(self, args):
-            check_writable(self, name)
+        check_writable(self, name)
+        if len(args) == operands and not kwargs and _plain_operands(self, args):
             quiet.run(ufunc, self._array, *[_payload(arg) for arg in args], out=self._array)
             self._storage.bump(name, caller())
             return self
-        check_writable(self, name)
         return assign(self, op.public(snapshot(self, op), *args, **kwargs), name)
 
     method.__name__ = method.__qualname__ = name
@@ -226,7 +254,7 @@ def _plain_operands(self: Tensor, args: tuple[Any, ...]) -> bool:
                 return False
             if (arg.ndim and arg.shape != self.shape) or np.shares_memory(arg._array, self._array):
                 return False
-        elif dtypes.CATEGORY_OF_PYTHON.get(type(arg), dtypes.COMPLEX) > dtypes.FLOAT:
+        elif type(arg) is not float and (type(arg) is not int or abs(arg) > 2**53):
             return False
     return True
 

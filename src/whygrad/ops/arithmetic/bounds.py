@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from whygrad import dtypes
 from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.define import alias, composite, elementwise, table
+from whygrad.ops.numbers import number_for
 from whygrad.tensor import Tensor
 
 __all__ = ["UNORDERED"]
@@ -126,7 +128,13 @@ def _clamp_args(input: Tensor, min: Any = None, max: Any = None) -> tuple[Any, A
             fix="pass a bound: clamp(input, min=0)",
             where=caller(),
         )
-    return input, min, max
+    return input, _bound(input, min), _bound(input, max)
+
+
+def _bound(input: Tensor, bound: Any) -> Any:
+    """A whole number beside whole numbers must be one that their dtype can hold."""
+    beside_integers = isinstance(input, Tensor) and input.dtype.category == dtypes.INTEGER
+    return number_for(input, bound, "clamp") if type(bound) is int and beside_integers else bound
 
 
 elementwise(
@@ -158,13 +166,13 @@ elementwise(
 
 def clamp_min(input: Tensor, min: Any) -> Tensor:
     """The larger of ``input`` and a lower bound."""
-    result: Tensor = table["clamp"].call(input, min, None)
+    result: Tensor = table["clamp"].public(input, min, None)
     return result
 
 
 def clamp_max(input: Tensor, max: Any) -> Tensor:
     """The smaller of ``input`` and an upper bound."""
-    result: Tensor = table["clamp"].call(input, None, max)
+    result: Tensor = table["clamp"].public(input, None, max)
     return result
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Callable
 from typing import Any, TypedDict, Unpack
@@ -15,6 +14,7 @@ from whygrad.errors import describe, fail
 from whygrad.ops.creation.literals import array_from
 from whygrad.ops.define import composite
 from whygrad.ops.geometry import shape_from
+from whygrad.ops.numbers import fitting
 from whygrad.storage import InferenceStorage
 from whygrad.tensor import Tensor, wrap
 
@@ -253,23 +253,15 @@ def full(size: Any, fill_value: Any, **options: Unpack[Options]) -> Tensor:
 
 def filled(shape: Shape, value: Any, dtype: Any) -> Array:
     """``np.full`` with PyTorch's rules for a value of another kind."""
-    if isinstance(value, float) and dtype.kind in "iu":
-        if not math.isfinite(value):
-            raise _cannot_hold(value, dtype)
-        value = int(value)
-    try:
-        return np.full(shape, value, dtype)
-    except (OverflowError, TypeError, ValueError) as error:
-        raise _cannot_hold(value, dtype) from error
-
-
-def _cannot_hold(value: Any, dtype: Any) -> RuntimeError:
-    return fail(
-        RuntimeError,
-        call=f"a {dtype.name} tensor filled with {value!r}",
-        cause=f"value cannot be converted to type {dtype.name} without overflow",
-        fix="choose a dtype that can hold the value",
-    )
+    number = fitting(value, dtypes.by_numpy[dtype])
+    if number is None:
+        raise fail(
+            RuntimeError,
+            call=f"a {dtype.name} tensor filled with {describe(value)}",
+            cause=f"value cannot be converted to type {dtype.name} without overflow",
+            fix="choose a dtype that can hold the value",
+        )
+    return np.full(shape, number, dtype)
 
 
 def number_and_dtype(value: Any) -> tuple[Any, dtypes.DType]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from whygrad import dtypes, keys
+from whygrad import keys
 from whygrad.autograd import modes
 from whygrad.autograd.source import caller
 from whygrad.dispatch import quiet
@@ -20,9 +20,10 @@ from whygrad.ops import inplace
 from whygrad.ops.define import define, table
 from whygrad.ops.indexing.positions import index_put, write
 from whygrad.ops.indexing.subscripts import Selection, read, read_plain
+from whygrad.ops.numbers import number_for
 from whygrad.tensor import Tensor, wrap
 
-__all__ = ["assignable", "number_for"]
+__all__ = ["assignable"]
 
 Array = Any
 Shape = tuple[int, ...]
@@ -108,35 +109,6 @@ def assignable(target: Tensor, chosen: Selection, value: Any, call: str) -> Any:
             where=caller(),
         )
     return value.to(target.dtype)
-
-
-def number_for(target: Tensor, value: Any, call: str) -> Any:
-    """A Python number that the target can hold; fractions are cut off for integer tensors."""
-    if not isinstance(value, (bool, int, float, complex)):
-        raise fail(
-            TypeError,
-            call=f"{call} into {describe(target)}",
-            cause=f"can't assign a {type(value).__name__} to a tensor",
-            fix="convert it with whygrad.tensor(value)",
-            where=caller(),
-        )
-    category = target.dtype.category
-    fits = category == dtypes.COMPLEX or not isinstance(value, complex)
-    if fits and category == dtypes.INTEGER:
-        limits = dtypes.iinfo(target.dtype)
-        fits = limits.min <= value.real <= limits.max  # false for nan and inf too
-        value = int(value.real) if fits else value
-    elif fits and category == dtypes.BOOL:
-        value = bool(value)
-    if not fits:
-        raise fail(
-            RuntimeError,
-            call=f"{call} with {value!r} into {describe(target)}",
-            cause=f"value cannot be converted to type {target.dtype.name} without overflow",
-            fix="convert the tensor first, to a dtype that can hold the value",
-            where=caller(),
-        )
-    return value
 
 
 def _broadcasts(shape: Shape, target: Shape) -> bool:

@@ -17,8 +17,8 @@ from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.define import define, table
 from whygrad.ops.geometry import normalize_dim
-from whygrad.ops.indexing.brackets import number_for
 from whygrad.ops.indexing.positions import check_bounds, overwritten
+from whygrad.ops.numbers import number_for
 from whygrad.tensor import Tensor
 
 __all__ = ["accumulating", "same_as_input", "with_source"]

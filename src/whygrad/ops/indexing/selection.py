@@ -11,11 +11,11 @@ from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.define import composite, define, table
 from whygrad.ops.geometry import normalize_dim
-from whygrad.ops.indexing.brackets import number_for
 from whygrad.ops.indexing.masking import choose
 from whygrad.ops.indexing.positions import check_bounds
 from whygrad.ops.indexing.searching import nonzero
 from whygrad.ops.indexing.subscripts import read
+from whygrad.ops.numbers import number_for
 from whygrad.tensor import Tensor
 
 __all__ = ["require_integers", "require_same_dtype", "require_vector", "single", "where"]

@@ -15,6 +15,7 @@ import numpy as np
 from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.define import composite, define
+from whygrad.ops.numbers import number_for
 from whygrad.ops.shape.parts import along
 from whygrad.ops.shape.views import clone
 from whygrad.tensor import Tensor
@@ -161,7 +162,7 @@ def pad(input: Tensor, pad: Any, mode: str = "constant", value: Any = None) -> T
         return clone(input)
     if mode == "constant":
         _check_not_negative(input, pad, pads)
-        return pad_constant(input, pads, 0 if value is None else value)
+        return pad_constant(input, pads, 0 if value is None else number_for(input, value, "pad"))
     if value:
         raise _refuse(
             input, pad, f'Padding mode "{mode}" doesn\'t take in value argument', "leave value out"
