@@ -103,6 +103,23 @@ def test_several_inputs_and_outputs(x: wg.Tensor) -> None:
     }  # fmt: skip
 
 
+def test_constants_stay_constants(x: wg.Tensor) -> None:
+    constant = wg.ones(2, 3, dtype=wg.float64)
+    assert gradgradcheck(lambda a, b: a * a * b, (x, constant), check_fwd_over_rev=True)
+    assert not constant.requires_grad
+
+
+@pytest.mark.parametrize(
+    ("function", "words"),
+    [(lambda a: None, "no tensor"), (lambda a: a.to(wg.complex128), "complex numbers")],
+)
+def test_a_function_without_real_outputs_is_refused(
+    x: wg.Tensor, function: Any, words: str
+) -> None:
+    with pytest.raises(TypeError, match=words):
+        gradcheck(function, x)
+
+
 def test_sweep_is_a_pair_of_us(x: wg.Tensor, tmp_path: Path) -> None:
     sweep = gradcheck_sweep(lambda x: (x**4).sum(), x)
     assert sweep.digits("central", 1e-4) > 7.5

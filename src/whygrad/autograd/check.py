@@ -42,7 +42,7 @@ class GradcheckError(RuntimeError):
 class Comparison:
     """One Jacobian, computed two ways, and the element where they differ most."""
 
-    mode: str  # "reverse", "forward", "determinism", "undefined gradient"
+    mode: str  # "reverse", "forward", "determinism"
     output: int
     input: int
     passed: bool
@@ -380,13 +380,13 @@ def gradgradcheck(
 
     def first_derivative(*everything: Any) -> tuple[Any, ...]:
         args, cotangents = everything[:count], everything[count:]
-        results = Function(func, list(args)).call_on(args)
+        wanted = [args[position].requires_grad_() for position in function.positions]
+        results = function.call_on(args)
         chosen = [results[each] for each in live]
-        wanted = [each for each in args if isinstance(each, Tensor) and each.requires_grad]
         return grad(chosen, wanted, list(cotangents), create_graph=True, materialize_grads=True)
 
     return gradcheck(
-        _with_gradients(first_derivative),
+        first_derivative,
         [*arguments, *seeds],
         eps=eps,
         atol=atol,
@@ -397,21 +397,3 @@ def gradgradcheck(
         check_forward_ad=check_fwd_over_rev,
         fast_mode=fast_mode,
     )
-
-
-def _with_gradients(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Make every float tensor argument differentiable, so the inner gradient can be taken."""
-
-    def call(*args: Any) -> Any:
-        ready = [
-            each.requires_grad_()
-            if isinstance(each, Tensor)
-            and each.dtype is dtypes.float64
-            and not each.requires_grad
-            and each.is_leaf
-            else each
-            for each in args
-        ]
-        return function(*ready)
-
-    return call

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from whygrad.autograd import modes
+from whygrad.errors import fail
 from whygrad.tensor import Tensor, wrap
 
 __all__ = ["Function", "central_difference"]
@@ -34,7 +35,16 @@ class Function:
         return self.call_on(arguments)
 
     def call_on(self, arguments: Any) -> list[Tensor]:
-        return [out for out in _flatten(self.func(*arguments)) if out._array.dtype.kind == "f"]
+        outputs = list(_flatten(self.func(*arguments)))
+        if not outputs or any(out.dtype.is_complex for out in outputs):
+            returned = "complex numbers" if outputs else "no tensor"
+            raise fail(
+                TypeError,
+                call="a gradient check",
+                cause=f"the function returned {returned}: there is no gradient to check",
+                fix="return real tensors, such as the real and the imaginary part",
+            )
+        return [out for out in outputs if out.dtype.is_floating_point]
 
     def recorded(self) -> tuple[list[Tensor], list[Tensor]]:
         """Float outputs and the fresh leaves they were computed from."""
