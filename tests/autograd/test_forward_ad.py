@@ -68,6 +68,38 @@ def test_reverse_over_forward() -> None:
     assert x.grad.tolist() == [6.0, 120.0]
 
 
+def test_closing_an_inner_level_keeps_the_tangents_of_the_outer_one() -> None:
+    x = t(2.0).requires_grad_()
+    with fwAD.dual_level():
+        outer = fwAD.make_dual(x, t(1.0))
+        with fwAD.dual_level():
+            cube = fwAD.unpack_dual(fwAD.make_dual(outer, t(1.0)) ** 3).primal
+        (gradient,) = wg.autograd.grad(cube, x)
+        assert fwAD.unpack_dual(gradient).tangent.tolist() == [12.0]
+
+
+def test_an_exception_closes_inner_levels_too() -> None:
+    def fails() -> None:
+        with fwAD.dual_level():
+            fwAD.enter_dual_level()
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        fails()
+    with pytest.raises(RuntimeError, match="innermost open level is None"):
+        fwAD.exit_dual_level()
+
+
+def test_written_tensor_has_the_tangent_of_what_was_written() -> None:
+    target = t(0.0, 0.0)
+    with fwAD.dual_level():
+        target.add_(fwAD.make_dual(t(1.0, 2.0), t(3.0, 4.0)))
+        assert fwAD.unpack_dual(target).tangent.tolist() == [3.0, 4.0]
+        target.gt_(1.5)
+        assert fwAD.unpack_dual(target).tangent.tolist() == [0.0, 0.0]
+    assert target._tangent is None
+
+
 def test_errors() -> None:
     with pytest.raises(RuntimeError, match="no dual level is open"):
         fwAD.make_dual(t(1.0), t(1.0))

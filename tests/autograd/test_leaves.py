@@ -63,6 +63,24 @@ def test_retained_gradient_is_not_the_buffer_of_another() -> None:
     assert z.grad.tolist() == x.grad.tolist() == [1, 1]
 
 
+def test_retained_gradient_follows_a_write() -> None:
+    y = leaf() * 2
+    y.retain_grad()
+    y.mul_(5)
+    assert y.retains_grad
+    (y * 3).sum().backward()
+    assert y.grad.tolist() == [3.0, 3.0]
+
+
+def test_a_value_overwritten_by_a_comparison_depends_on_nothing() -> None:
+    x = leaf(1.0, 2.0)
+    y = x * 3
+    y.gt_(4.0)
+    assert y.tolist() == [0.0, 1.0]
+    y.sum().backward()
+    assert x.grad.tolist() == [0.0, 0.0]
+
+
 def test_retained_gradient_of_one_output_of_several() -> None:
     x = whygrad.tensor([[2.0, 0.0], [0.0, 3.0]], requires_grad=True)
     sign, logarithm = whygrad.slogdet(x)

@@ -16,6 +16,7 @@ from itertools import count
 from typing import Any, NamedTuple
 
 from whygrad import keys
+from whygrad.autograd.graph import Node
 from whygrad.dispatch import register_layer
 from whygrad.errors import describe, fail
 from whygrad.ops.define import Op, names_needed_by
@@ -45,7 +46,7 @@ class _Level:
             if isinstance(carrier, Tensor):
                 _drop(carrier, self.number)
             elif carrier is not None:
-                carrier.tangents = None
+                _drop_saved(carrier, self.number)
 
 
 class _Levels(threading.local):
@@ -92,7 +93,8 @@ def dual_level() -> Iterator[int]:
     try:
         yield level
     finally:
-        exit_dual_level(level)
+        while _levels.open and _levels.open[-1].number >= level:  # inner ones left open as well
+            exit_dual_level()
 
 
 def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> Tensor:
@@ -134,6 +136,14 @@ def _attach(tensor: Tensor, level: int, tangent: Tensor) -> None:
     _carry(tensor, level)
 
 
+def adopt_tangents(tensor: Tensor, source: Tensor) -> None:
+    """``tensor`` now has the value of ``source``, so it has its tangents, too."""
+    tensor._tangent = source._tangent
+    tensor._keys |= keys.FORWARD
+    for level in source._tangent:
+        _carry(tensor, level)
+
+
 def _carry(carrier: Any, level: int) -> None:
     for each in _levels.open:
         if each.number == level:
@@ -145,6 +155,14 @@ def _drop(tensor: Tensor, level: int) -> None:
     tensor._tangent = left or None
     if not left:
         tensor._keys &= ~keys.FORWARD
+
+
+def _drop_saved(node: Node, level: int) -> None:
+    kept = [
+        {key: each for key, each in (tangents or {}).items() if key != level} or None
+        for tangents in node.tangents or ()
+    ]
+    node.tangents = tuple(kept) if any(kept) else None
 
 
 def _alias(tensor: Tensor) -> Tensor:

@@ -21,6 +21,7 @@ __all__ = [
     "check_gradient",
     "cut_off",
     "is_retained",
+    "move",
     "replace_data",
     "retain",
     "set_requires_grad",
@@ -161,6 +162,23 @@ def retain(tensor: Tensor) -> None:
     if node.hooks is None:
         node.hooks = []
     node.hooks.append(_Retainer(tensor))
+
+
+def move(tensor: Tensor, node: Any, slot: int) -> None:
+    """Give ``tensor`` another place in the graph; what it retains is the gradient there."""
+    retained = is_retained(tensor)
+    if retained:
+        former = tensor._node
+        former.hooks = [
+            hook
+            for hook in former.hooks
+            if not (isinstance(hook, _Retainer) and hook.serves(tensor))
+        ]
+    tensor._node = node
+    tensor._slot = slot
+    tensor._keys |= keys.AUTOGRAD
+    if retained:
+        retain(tensor)
 
 
 def is_retained(tensor: Tensor) -> bool:
