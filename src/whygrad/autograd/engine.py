@@ -230,7 +230,10 @@ class Walk:
         }
         for index, place in plan.guarded:
             value = values[index]
+            # The storages they had: what is recorded now notices later writes to them, too.
+            storages = [storage for storage, _, guarded in node.guards if guarded == index]
             if place >= inputs:
+                output = place - inputs
                 values[index] = _connected(
                     value, node, output, _tangents(node, plan.arity + output), storages
                 )
@@ -248,10 +251,7 @@ class Walk:
     def _observe(self, node: Node, incoming: Any) -> Any:
         for target in self.targets.get(node, ()):
             target.gradient = incoming if node.outputs is None else incoming[target.slot]
-            # The storages they had: what is recorded now notices later writes to them, too.
-            storages = [storage for storage, _, guarded in node.guards if guarded == index]
         for hook in node.hooks or ():
-                output = place - inputs
             hook(incoming)
         return incoming
 
@@ -275,6 +275,21 @@ def fresh(gradient: Any) -> Tensor:
     return wrap(np.array(gradient) if isinstance(gradient, (ndarray, np.generic)) else gradient)
 
 
+def _laid_out_like(leaf: Any, gradient: Any, owned: bool) -> Tensor:
+    """In the memory order of its leaf, so ``p.grad.view(-1)`` works where ``p.view(-1)`` does."""
+    model = None if leaf.variable is None else leaf.variable._array
+    if (
+        type(model) is type(gradient) is ndarray
+        and model.strides != gradient.strides
+        and model.shape == gradient.shape
+        and is_dense(model)
+    ):
+        laid_out = np.empty_like(model)
+        laid_out[...] = gradient
+        return wrap(laid_out)
+    return wrap(gradient) if owned else fresh(gradient)
+
+
 def _wrapped(incoming: Any) -> Any:
     if isinstance(incoming, list):
         return [None if each is None else wrap(each) for each in incoming]
@@ -293,26 +308,13 @@ def _tangents(node: Node, place: int) -> Any:
     return None if node.tangents is None else node.tangents[place]
 
 
-def _laid_out_like(leaf: Any, gradient: Any, owned: bool) -> Tensor:
-    """In the memory order of its leaf, so ``p.grad.view(-1)`` works where ``p.view(-1)`` does."""
-    model = None if leaf.variable is None else leaf.variable._array
-    if (
-        type(model) is type(gradient) is ndarray
-        and model.strides != gradient.strides
-        and model.shape == gradient.shape
-        and is_dense(model)
-    ):
-        laid_out = np.empty_like(model)
-        laid_out[...] = gradient
-        return wrap(laid_out)
-    return wrap(gradient) if owned else fresh(gradient)
-
-
 def _connected(
     array: Any, node: Node | None, slot: int, tangents: Any, storages: list[Storage]
 ) -> Tensor:
     """A saved array as the tensor it was: same place in the graph, same memory and tangents."""
     tensor = wrap(array)
+    if storages:
+        tensor._storage = storages[0]
     if tangents is not None:
         tensor._tangent = tangents
         tensor._keys |= keys.FORWARD
@@ -332,8 +334,6 @@ def _nodes_leading_to(targets: dict[Node, Any], roots: list[Node]) -> set[Node]:
     while stack:
         node = stack.pop()
         if node not in seen:
-    if storages:
-        tensor._storage = storages[0]
             seen.add(node)
             order.append(node)
             stack.extend(node.parents)
