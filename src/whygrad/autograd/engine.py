@@ -17,7 +17,7 @@ import numpy as np
 
 from whygrad import keys
 from whygrad.autograd import modes
-from whygrad.autograd.graph import Node
+from whygrad.autograd.graph import Freed, Node
 from whygrad.autograd.source import Where, caller
 from whygrad.dispatch import quiet
 from whygrad.errors import explained, fail
@@ -133,29 +133,33 @@ class Walk:
         )  # fmt: skip
         on_arrays = self.on_arrays
         careful = self.careful or useful is not None
-        release = not self.keep_graph
-        send = self.send
+        release, freed = not self.keep_graph, Freed(self.where)
+        send, own, leaves = self.send, self.owned.add, self.leaves
         while heap:
             node = heappop(heap)[1]
             incoming = pending.pop(node)
-            if node.hooks is not None or targets:
-                incoming = self._observe(node, incoming)
+            if node._extras is not None or targets:
+                self._observe(node, incoming)
                 if useful is not None and node not in useful:
                     continue
-            if node.freed_at is not None:
+            values = node.values
+            if type(values) is Freed:
                 node.require_saved()
             if node.guards:
                 node.check_versions()
-            values = node.values if on_arrays else self._as_tensors(node)
+            if not on_arrays:
+                values = self._as_tensors(node)
             plan = node.plan
-            if on_arrays and node.dtype.itemsize == 2 and not plan.on_tensors:
-                values, incoming = _widen(values), _widen(incoming)
             try:
                 if careful or not plan.regular:
                     self.run_rules(node, incoming, values)
                 else:
                     for (rule, pick), parent, slot in zip(plan.rules, node.parents, node.slots):
-                        gradient = rule(xp, incoming, *(values if pick is None else pick(values)))
+                        gradient = (
+                            rule(xp, incoming, *values)
+                            if pick is None
+                            else rule(xp, incoming, *pick(values))
+                        )
                         if (
                             parent.outputs is not None
                             or gradient is None
@@ -163,14 +167,27 @@ class Walk:
                             or gradient.dtype is not parent.dtype
                         ):
                             self._deliver(node, parent, slot, gradient, incoming)
-                        else:
+                        elif parent in pending:
                             send(parent, slot, gradient, incoming)
+                        else:  # send() without the call: most nodes hear from one child only
+                            pending[parent] = gradient
+                            if (
+                                gradient is not incoming
+                                and type(gradient) is ndarray
+                                and gradient.base is None
+                            ):
+                                own(parent)
+                            if parent.plan is None:
+                                leaves.append(parent)
+                            else:
+                                heappush(heap, (parent.order, parent))
             except Exception as error:
                 if explained(error):
                     raise
                 raise _rule_failed(node, error) from error
-            if release and plan.saves_arrays:
-                node.release(self.where)
+            if release and plan.saves_arrays:  # shapes and other plain parameters may stay
+                node.values = freed
+                node.guards = ()
 
     def run_rules(self, node: Node, incoming: Any, values: tuple[Any, ...]) -> None:
         """Rules that share their work, or of which only some are wanted."""
@@ -178,6 +195,8 @@ class Walk:
         if plan.on_tensors and xp is raw:
             self._run_on_tensors(node, incoming)
             return
+        if plan.in_float32 and xp is raw:
+            values, incoming = _widen(values), _widen(incoming)
         if plan.joint is not None:
             pick = plan.rules[0][1]
             gradients = plan.joint(xp, incoming, *(values if pick is None else pick(values)))
@@ -248,12 +267,12 @@ class Walk:
                 )
         return tuple(values)
 
-    def _observe(self, node: Node, incoming: Any) -> Any:
+    def _observe(self, node: Node, incoming: Any) -> None:
         for target in self.targets.get(node, ()):
             target.gradient = incoming if node.outputs is None else incoming[target.slot]
-        for hook in node.hooks or ():
-            hook(incoming)
-        return incoming
+        if node._extras is not None:
+            for hook in node._extras.hooks:
+                hook(incoming)
 
     def at_leaves(self) -> dict[Node, Any]:
         """What arrived at each leaf, as tensors; if kept in ``.grad``, sharing no memory."""
@@ -262,7 +281,7 @@ class Walk:
             gradient = self.pending.pop(leaf)
             if self.on_arrays:
                 gradient = _laid_out_like(leaf, gradient, leaf in self.owned)
-            elif not self.targets:
+            elif not self.targets and type(gradient._array) is ndarray:
                 gradient = gradient.clone()
             arrived[leaf] = gradient
             for target in self.targets.get(leaf, ()):
@@ -305,7 +324,8 @@ def _added(before: Any, gradient: Any) -> Any:
 
 
 def _tangents(node: Node, place: int) -> Any:
-    return None if node.tangents is None else node.tangents[place]
+    extras = node._extras
+    return None if extras is None or extras.tangents is None else extras.tangents[place]
 
 
 def _connected(
@@ -348,6 +368,8 @@ def _sum_to(xp: Namespace, gradient: Any, shape: tuple[int, ...], node: Node) ->
     have = gradient.shape
     extra = len(have) - len(shape)
     aligned = have[extra:]
+    if extra > 0 and aligned == shape:
+        return xp.sum(gradient, tuple(range(extra)), False)
     fits = extra >= 0 and all(
         mine == theirs or mine == 1 for mine, theirs in zip(shape, aligned, strict=True)
     )

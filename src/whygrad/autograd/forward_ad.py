@@ -160,9 +160,9 @@ def _drop(tensor: Tensor, level: int) -> None:
 def _drop_saved(node: Node, level: int) -> None:
     kept = [
         {key: each for key, each in (tangents or {}).items() if key != level} or None
-        for tangents in node.tangents or ()
+        for tangents in node.extras.tangents or ()
     ]
-    node.tangents = tuple(kept) if any(kept) else None
+    node.extras.tangents = tuple(kept) if any(kept) else None
 
 
 def _alias(tensor: Tensor) -> Tensor:
@@ -218,7 +218,7 @@ def _remember(outputs: tuple[Tensor, ...], inputs: list[Any], level: int) -> Non
     """Let the recorded node find the tangents of what it saved (reverse mode over forward)."""
     node = next((out._node for out in outputs if out._node is not None), None)
     if node is not None:
-        node.tangents = tuple(
+        node.extras.tangents = tuple(
             each._tangent if isinstance(each, Tensor) else None for each in (*inputs, *outputs)
         )
         _carry(node, level)

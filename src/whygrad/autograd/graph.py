@@ -15,13 +15,14 @@ from whygrad.autograd.source import Where, user_frame
 from whygrad.errors import fail
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import CodeType
 
     from whygrad.ops.define import Op, Plan
     from whygrad.storage import Storage
     from whygrad.tensor import Tensor
 
-__all__ = ["AccumulateGrad", "Edge", "Node"]
+__all__ = ["AccumulateGrad", "Edge", "Extras", "Freed", "ManyOutputs", "Node"]
 
 Edge = tuple["Node | None", int]
 
@@ -30,41 +31,64 @@ Edge = tuple["Node | None", int]
 next_order = count(0, -1).__next__
 
 
+class Freed:
+    """Stands where the saved values were, and knows which backward call released them."""
+
+    __slots__ = ("where",)
+
+    def __init__(self, where: Where) -> None:
+        self.where = where
+
+
+class Extras:
+    """What few nodes have; most nodes carry None instead, which costs one slot."""
+
+    __slots__ = ("hooks", "tangents")
+
+    def __init__(self) -> None:
+        self.hooks: list[Callable[[Any], None]] = []  # see the gradient when the node runs
+        # of inputs and outputs, while a forward-mode level is open
+        self.tangents: tuple[Any, ...] | None = None
+
+
 class Node:
     """One recorded op call."""
 
     __slots__ = (
         "__weakref__",
+        "_extras",
         "code",
         "dtype",
-        "freed_at",
         "guards",
-        "hooks",
         "instruction",
         "order",
-        "outputs",
         "parents",
         "plan",
         "shape",
         "slots",
-        "tangents",
         "values",
     )
 
     plan: Plan  # which rule serves which parent, and what each rule needs
     parents: tuple[Any, ...]  # nodes of the inputs that require grad, in argument order
     slots: tuple[int, ...]  # which output of the parent each edge comes from
-    values: tuple[Any, ...]  # what the rules need: raw arrays and plain parameters
+    values: Any  # what the rules need: a tuple of raw arrays and plain parameters, or Freed
     guards: tuple[tuple[Storage, int, int], ...]  # (storage, version, index into values)
     shape: tuple[int, ...]  # of the output (of output 0 if there are several)
     dtype: Any  # NumPy dtype of the output
-    outputs: tuple[tuple[tuple[int, ...], Any], ...] | None  # (shape, dtype) each, if several
     order: int
     code: CodeType
     instruction: int
-    hooks: list[Any] | None
-    tangents: tuple[Any, ...] | None  # of inputs and outputs, while a forward-mode level is open
-    freed_at: Where | None  # the backward call that released the saved values
+    _extras: Extras | None
+
+    outputs: tuple[tuple[tuple[int, ...], Any], ...] | None = None  # see ManyOutputs
+
+    @property
+    def extras(self) -> Extras:
+        """Room for hooks and tangents."""
+        if self._extras is None:
+            self._extras = Extras()
+        return self._extras
 
     @property
     def op(self) -> Op:
@@ -100,11 +124,11 @@ class Node:
         return dict(zip(self.plan.saved_names, self.values, strict=True))
 
     def require_saved(self) -> None:
-        if self.freed_at is not None:
+        if isinstance(self.values, Freed):
             raise fail(
                 RuntimeError,
                 call=f"{self.name()} needs the values it saved at {self.where}",
-                cause=f"they were freed by the backward() at {self.freed_at}",
+                cause=f"they were freed by the backward() at {self.values.where}",
                 fix="pass retain_graph=True to that backward(), or add the losses and call "
                 "backward() once",
             )
@@ -127,15 +151,14 @@ class Node:
             fix=f"use the out-of-place form of {writer}, or write to a clone()",
         )
 
-    def release(self, where: Where) -> None:
-        """Drop the saved values; shapes and other plain parameters stay."""
-        if self.plan.saves_arrays:
-            self.values = ()
-            self.guards = ()
-            self.freed_at = where
-
     def __repr__(self) -> str:
         return f"<{self.name()} at {self.where}>"
+
+
+class ManyOutputs(Node):
+    """A node whose op has several results; ``outputs`` holds the (shape, dtype) of each."""
+
+    __slots__ = ("outputs",)
 
 
 class AccumulateGrad(Node):
@@ -151,16 +174,13 @@ class AccumulateGrad(Node):
         self._leaf = weakref.ref(leaf)
         self.plan = None  # type: ignore[assignment]  # what tells a leaf from an op
         self.order = next_order()
-        self.shape = leaf.shape
+        self.shape = leaf._array.shape
         self.dtype = leaf._array.dtype
-        self.outputs = None
         self.parents = ()
         self.slots = ()
         self.values = ()
         self.guards = ()
-        self.hooks = None
-        self.tangents = None
-        self.freed_at = None
+        self._extras = None
         frame = user_frame()
         self.code, self.instruction = frame.f_code, frame.f_lasti
 

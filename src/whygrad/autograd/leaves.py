@@ -159,19 +159,17 @@ def retain(tensor: Tensor) -> None:
     if tensor.is_leaf or is_retained(tensor):
         return
     node = tensor._node
-    if node.hooks is None:
-        node.hooks = []
-    node.hooks.append(_Retainer(tensor))
+    node.extras.hooks.append(_Retainer(tensor))
 
 
 def move(tensor: Tensor, node: Any, slot: int) -> None:
     """Give ``tensor`` another place in the graph; what it retains is the gradient there."""
     retained = is_retained(tensor)
     if retained:
-        former = tensor._node
-        former.hooks = [
+        extras = tensor._node.extras
+        extras.hooks = [
             hook
-            for hook in former.hooks
+            for hook in extras.hooks
             if not (isinstance(hook, _Retainer) and hook.serves(tensor))
         ]
     tensor._node = node
@@ -184,7 +182,7 @@ def move(tensor: Tensor, node: Any, slot: int) -> None:
 def is_retained(tensor: Tensor) -> bool:
     node = tensor._node
     return node is not None and any(
-        isinstance(hook, _Retainer) and hook.serves(tensor) for hook in node.hooks or ()
+        isinstance(hook, _Retainer) and hook.serves(tensor) for hook in node.extras.hooks
     )
 
 

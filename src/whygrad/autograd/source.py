@@ -12,7 +12,7 @@ import sys
 from itertools import islice
 from types import CodeType, FrameType
 
-__all__ = ["Where", "caller", "outside", "user_frame"]
+__all__ = ["Where", "caller", "outside", "user_files", "user_frame"]
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
@@ -22,11 +22,17 @@ def user_frame() -> FrameType:
     return outside(sys._getframe(1))
 
 
+# Files known not to be this package's: most calls need no closer look than this.
+user_files: set[str] = set()
+
+
 def outside(frame: FrameType) -> FrameType:
     """The first frame from ``frame`` outwards that is not this package's."""
-    package = _PACKAGE
     inner = frame
-    while frame.f_code.co_filename.startswith(package):
+    while frame.f_code.co_filename not in user_files:
+        if not frame.f_code.co_filename.startswith(_PACKAGE):
+            user_files.add(frame.f_code.co_filename)
+            return frame
         if frame.f_back is None:
             return inner
         frame = frame.f_back

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from whygrad import keys
+from whygrad import dtypes, keys
 from whygrad.autograd import modes
-from whygrad.autograd.graph import Node, next_order
-from whygrad.autograd.source import caller, outside, user_frame
+from whygrad.autograd.graph import ManyOutputs, Node, next_order
+from whygrad.autograd.source import caller, outside, user_files, user_frame
 from whygrad.dispatch.silence import quiet
-from whygrad.errors import describe_call, explained, fail
+from whygrad.errors import describe_call, explained, fail, kind_of
 from whygrad.storage import InferenceStorage
 from whygrad.tensor import Tensor, dtype_keys, wrap
 
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 __all__ = ["Entry", "plain", "recording"]
 
 Entry = Callable[..., Any]
-new_node = Node.__new__
 new_tensor = Tensor.__new__
 ndarray = np.ndarray
 getframe = sys._getframe
@@ -100,16 +99,17 @@ def _share_memory(view: Tensor, source: Tensor) -> None:
 def recording(op: Op, kernel: Callable[..., Any], bits: int) -> Entry:
     """Compute, and leave a node behind."""
     plain = bits & (keys.DEVICES | keys.LAYOUTS) == keys.CPU
+    half = bool(bits & keys.HALVES)
     count = len(op.tensor_names)
     complete = all(op.has_rule(name) for name in op.tensor_names)
     if plain and op.kind != "view" and count == 2 and complete and not op.param_names:
         return _recording_binary(op, kernel, bits)
     if count == 1 and len(op.output_names) == 1 and not op.variadic and not op.returns_list:
-        return _recording_single(op, kernel, plain)
-    return _recording_any(op, kernel, plain)
+        return _recording_single(op, kernel, plain, half)
+    return _recording_any(op, kernel, plain, half)
 
 
-def _recording_any(op: Op, kernel: Callable[..., Any], plain: bool) -> Entry:
+def _recording_any(op: Op, kernel: Callable[..., Any], plain: bool, half: bool) -> Entry:
     """Any number of tensors in and out."""
     count = len(op.tensor_names)
     is_view = op.kind == "view"
@@ -130,13 +130,12 @@ def _recording_any(op: Op, kernel: Callable[..., Any], plain: bool) -> Entry:
             needs = tuple([node is not None for node in nodes])
         else:
             needs = tuple([node is not None and ok for node, ok in zip(nodes, has_rule)])
-        if isinstance(result, tuple):
-            outs = tuple(_output(each, args[0], is_view) for each in result)
-        else:
-            outs = (_output(result, args[0], is_view),)
+        several = isinstance(result, tuple)
+        made = result if several else (result,)
+        outs = tuple([_output(each, args[0], is_view) for each in made])
         if outs and True in needs:
-            plan = op.plan(needs, not plain or type(outs[0]._array) is not ndarray)
-            node = _node(plan, inputs, outs, isinstance(result, tuple))
+            plan = op.plan(needs, not plain or type(outs[0]._array) is not ndarray, half)
+            node = _node(plan, inputs, outs, several)
             made = [out._array for out in outs]
             if op.returns_list:
                 made = [made]
@@ -147,7 +146,7 @@ def _recording_any(op: Op, kernel: Callable[..., Any], plain: bool) -> Entry:
                     out._node = node
                     out._slot = slot
                     out._keys |= AUTOGRAD
-        return outs if isinstance(result, tuple) else outs[0]
+        return outs if several else outs[0]
 
     return record
 
@@ -157,22 +156,23 @@ def _carries_gradient(out: Tensor) -> bool:
 
 
 def _node(plan: Plan, inputs: Any, outs: tuple[Tensor, ...], several: bool) -> Node:
-    node = new_node(Node)
-    node.plan = plan
     parents = [inputs[position] for position in plan.positions]
-    node.parents = tuple(parent._node for parent in parents)
-    node.slots = tuple(parent._slot for parent in parents)
-    first = outs[0]._array
-    node.shape = first.shape
-    node.dtype = first.dtype
-    node.outputs = tuple((out._array.shape, out._array.dtype) for out in outs) if several else None
+    node: Node
+    if several:
+        node = many = ManyOutputs.__new__(ManyOutputs)
+        many.outputs = tuple([(out._array.shape, out._array.dtype) for out in outs])
+    else:
+        node = Node()
+    node.plan = plan
+    node.parents = tuple([parent._node for parent in parents])
+    node.slots = tuple([parent._slot for parent in parents])
+    node.shape = outs[0]._array.shape
+    node.dtype = outs[0]._array.dtype
     node.order = next_order()
     frame = user_frame()
     node.code = frame.f_code
     node.instruction = frame.f_lasti
-    node.hooks = None
-    node.tangents = None
-    node.freed_at = None
+    node._extras = None
     return node
 
 
@@ -187,10 +187,10 @@ def _guards(plan: Plan, tensors: tuple[Any, ...], outs: tuple[Tensor, ...]) -> t
     return tuple(guards)
 
 
-def _recording_single(op: Op, kernel: Callable[..., Any], plain: bool) -> Entry:
+def _recording_single(op: Op, kernel: Callable[..., Any], plain: bool, half: bool) -> Entry:
     """One tensor in, one out, parameters welcome."""
-    on_tensors = op.plan((True,), True)
-    plan = op.plan((True,)) if plain else on_tensors
+    on_tensors = op.plan((True,), True, half)
+    plan = op.plan((True,), False, half) if plain else on_tensors
     is_view = op.kind == "view"
 
     def record(x: Tensor, *params: Any) -> Any:
@@ -202,7 +202,7 @@ def _recording_single(op: Op, kernel: Callable[..., Any], plain: bool) -> Entry:
         array = out._array
         if is_view:
             _share_memory(out, x)
-        node = new_node(Node)
+        node = Node()
         node.plan = plan if type(array) is ndarray else on_tensors
         node.parents = (x._node,)
         node.slots = FIRST if x._slot == 0 else (x._slot,)
@@ -213,14 +213,13 @@ def _recording_single(op: Op, kernel: Callable[..., Any], plain: bool) -> Entry:
             node.values = node.guards = ()
         node.shape = array.shape
         node.dtype = array.dtype
-        node.outputs = None
         node.order = next_order()
-        frame = outside(getframe(2))
+        frame = getframe(2)
+        if frame.f_code.co_filename not in user_files:
+            frame = outside(frame)
         node.code = frame.f_code
         node.instruction = frame.f_lasti
-        node.hooks = None
-        node.tangents = None
-        node.freed_at = None
+        node._extras = None
         out._node = node
         out._keys |= AUTOGRAD
         return out
@@ -230,32 +229,44 @@ def _recording_single(op: Op, kernel: Callable[..., Any], plain: bool) -> Entry:
 
 def _recording_binary(op: Op, kernel: Callable[..., Any], bits: int) -> Entry:
     """The hot path: two operands, one result, no parameters."""
+    half = bool(bits & keys.HALVES)
     both, left_only, right_only = (
-        op.plan(needs) for needs in ((True, True), (True, False), (False, True))
+        op.plan(needs, False, half) for needs in ((True, True), (True, False), (False, True))
     )
     same_dtype = op.kind == "elementwise"
     out_keys = bits & ~keys.SCALARS | AUTOGRAD
+    number_dtype = _dtype_for_numbers(kernel, bits)
+    last_number: tuple[Any, Any] = (None, None)  # the operand and its array
+    guards_left = any(place != 1 for _, place in left_only.guarded)
 
     def record(a: Any, b: Any) -> Any:
+        nonlocal last_number
         if isinstance(a, Tensor):
             left = a._array
             left_node = a._node
         else:
             left = a
             left_node = None
-        if isinstance(b, Tensor):
-            right = b._array
-            right_node = b._node
-        else:
-            right = b
-            right_node = None
         try:
+            if isinstance(b, Tensor):
+                right = b._array
+                right_node = b._node
+                guarded = True
+            else:
+                right = b
+                right_node = None
+                guarded = guards_left
+                if number_dtype is not None:
+                    known, right = last_number
+                    if known is not b:
+                        right = np.array(b, number_dtype)
+                        last_number = (b, right)
             array = quiet.run(kernel, left, right)
         except Exception as error:
             raise _explain_failure(op, (a, b), error) from error
         if type(array) is not ndarray:
             array = np.asarray(array)
-        node = new_node(Node)
+        node = Node()
         out = new_tensor(Tensor)
         out._array = array
         out._keys = out_keys if same_dtype else CPU_AUTOGRAD | dtype_keys[array.dtype]
@@ -277,22 +288,32 @@ def _recording_binary(op: Op, kernel: Callable[..., Any], bits: int) -> Entry:
         node.plan = plan
         if plan.saved_names:
             node.values = plan.save((left, right, array))
-            node.guards = _guards(plan, (a, b), (out,)) if plan.guarded else ()
+            node.guards = _guards(plan, (a, b), (out,)) if guarded and plan.guarded else ()
         else:
             node.values = node.guards = ()
         node.shape = array.shape
         node.dtype = array.dtype
-        node.outputs = None
         node.order = next_order()
-        frame = outside(getframe(2))
+        frame = getframe(2)
+        if frame.f_code.co_filename not in user_files:
+            frame = outside(frame)
         node.code = frame.f_code
         node.instruction = frame.f_lasti
-        node.hooks = None
-        node.tangents = None
-        node.freed_at = None
+        node._extras = None
         return out
 
     return record
+
+
+def _dtype_for_numbers(kernel: Callable[..., Any], bits: int) -> Any:
+    """The dtype to turn a Python number into before a ufunc sees it, or None to leave it.
+
+    NumPy takes twice as long for a ufunc with a Python number as with a 0-d array, and backward
+    meets the same number again.
+    """
+    if not isinstance(kernel, np.ufunc) or not bits & keys.KINDS["float"]:
+        return None
+    return dtypes.by_key[bits & keys.DTYPES].numpy
 
 
 def _explain_failure(op: Op, args: tuple[Any, ...], error: Exception) -> Exception:
@@ -300,7 +321,7 @@ def _explain_failure(op: Op, args: tuple[Any, ...], error: Exception) -> Excepti
     if explained(error):
         return error
     names = (*op.tensor_names, *op.param_names)
-    kind: type[Exception] = RuntimeError if isinstance(error, ValueError) else type(error)
+    kind: type[Exception] = RuntimeError if isinstance(error, ValueError) else kind_of(error)
     shapes = [tuple(arg.shape) for arg in args if isinstance(arg, Tensor)]
     cause, fix = str(error), "check the shapes and parameters above"
     if op.kind == "elementwise" and "broadcast" in cause:

@@ -111,8 +111,7 @@ class Op:
         self.node_name = "".join(part.capitalize() for part in name.split("_")) + "Backward"
         self.call: Callable[..., Any] = _unbound
         self.public: Callable[..., Any] = _unbound
-        self._plans: dict[tuple[bool, ...], Plan] = {}
-        self._plans_on_tensors: dict[tuple[bool, ...], Plan] = {}
+        self._plans: dict[tuple[tuple[bool, ...], bool, bool], Plan] = {}
 
     @property
     def public_name(self) -> str | None:
@@ -122,15 +121,18 @@ class Op:
         space, _, name = self.name.partition("_")
         return f"{space}.{name}" if space == "linalg" else self.name
 
-    def plan(self, needs: tuple[bool, ...], on_tensors: bool = False) -> Plan:
+    def plan(
+        self, needs: tuple[bool, ...], on_tensors: bool = False, in_float32: bool = False
+    ) -> Plan:
         """How backward works when exactly these tensor arguments need a gradient.
 
         ``on_tensors``: the data is no NumPy array, so the rules need the dispatcher.
+        ``in_float32``: half precision, so the rules compute in float32 and round once.
         """
-        plans = self._plans_on_tensors if on_tensors else self._plans
-        plan = plans.get(needs)
+        key = (needs, on_tensors, in_float32)
+        plan = self._plans.get(key)
         if plan is None:
-            plan = plans[needs] = Plan(self, needs, on_tensors)
+            plan = self._plans[key] = Plan(self, *key)
         return plan
 
     def saves(self) -> tuple[str, ...]:
@@ -161,6 +163,7 @@ class Plan:
         "_sources",
         "arity",
         "guarded",
+        "in_float32",
         "joint",
         "needs",
         "on_tensors",
@@ -173,10 +176,11 @@ class Plan:
         "saves_arrays",
     )
 
-    def __init__(self, op: Op, needs: tuple[bool, ...], on_tensors: bool = False) -> None:
+    def __init__(self, op: Op, needs: tuple[bool, ...], on_tensors: bool, in_float32: bool) -> None:
         self.op = op
         self.needs = needs
         self.on_tensors = on_tensors
+        self.in_float32 = in_float32
         self.arity = len(needs)
         self.positions = tuple(i for i, needed in enumerate(needs) if needed)
         self.joint: Rule | None = None
@@ -186,7 +190,7 @@ class Plan:
         elif op.vjp is not None:
             self.joint = op.vjp
             wanted = [op.vjp]
-        self.regular = self.joint is None and not on_tensors
+        self.regular = self.joint is None and not on_tensors and not in_float32
         needed_by = [names_needed_by(rule) for rule in wanted]
         asked = dict.fromkeys(name for names in needed_by for name in names)
         self.saved_names = tuple(sorted(asked, key=self._source))
@@ -401,8 +405,11 @@ def composite(
         inplace=inplace,
         notes=notes,
     )
-    op.call = op.public = function
+    from whygrad.dispatch.arguments import guarded
+
     function.op = op  # type: ignore[attr-defined]
+    op.call = function
+    op.public = guarded(op, function)
     if kernel is not None:
         setattr(raw, op.name, kernel)
         setattr(recorded, op.name, function)
@@ -422,10 +429,12 @@ def public_form(op: Op) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     overloads) or whose results have names (``sort``).
     """
 
+    from whygrad.dispatch.arguments import guarded
+
     def attach(function: Callable[..., Any]) -> Callable[..., Any]:
         function.__name__ = function.__qualname__ = op.name
         function.op = op  # type: ignore[attr-defined]
-        op.public = function
+        op.public = guarded(op, function)
         return function
 
     return attach

@@ -51,9 +51,9 @@ def _class_weights(
     out[labels.places] = 1.0 - label_smoothing + smoothed
     if weight is not None:
         out *= _along_classes(weight, len(shape))
-    if not labels.all_counted:
+    if labels.counted is not None:
         out *= np.expand_dims(labels.counted, labels.dim)
-    if reduction == "mean" and labels.counted.any():
+    if reduction == "mean" and labels.any_counted():
         out /= labels.total_weight(out.dtype)
     return out
 

@@ -28,10 +28,13 @@ class Labels:
     def __init__(self, target: Array, weight: Array | None, shape: Shape, ignore_index: int):
         self.dim = class_dim(len(shape))
         self.classes = shape[self.dim]
-        self.counted = target != ignore_index
-        self.all_counted = bool(self.counted.all())
-        index = target if self.all_counted else np.where(self.counted, target, 0)
-        _check_bounds(index, self.classes)
+        self.size = target.size
+        self.counted: Array | None = None  # None if no target is to be ignored
+        index = target
+        if not _all_count(target, self.classes, ignore_index):
+            self.counted = target != ignore_index
+            index = np.where(self.counted, target, 0)
+            _check_bounds(index, self.classes)
         self.weights = None if weight is None else weight[index]
         grid = [
             np.arange(size).reshape(size, *(1,) * (index.ndim - axis - 1))
@@ -41,18 +44,32 @@ class Labels:
 
     def masked(self, values: Array) -> Array:
         """0 for the targets that are to be ignored."""
-        return values if self.all_counted else np.where(self.counted, values, values.dtype.type(0))
+        if self.counted is None:
+            return values
+        return np.where(self.counted, values, values.dtype.type(0))
 
     def total_weight(self, dtype: Any) -> Any:
         """What a mean divides by."""
         if self.weights is not None:
             return self.masked(self.weights).sum()
-        return np.asarray(np.count_nonzero(self.counted), dtype)
+        count = self.size if self.counted is None else np.count_nonzero(self.counted)
+        return np.asarray(count, dtype)
+
+    def any_counted(self) -> bool:
+        return bool(self.size) if self.counted is None else bool(self.counted.any())
 
     def picked(self, x: Array) -> Array:
         """Per target, the element of its class, times the weight of the class."""
         picked = x[self.places]
         return self.masked(picked if self.weights is None else picked * self.weights)
+
+
+def _all_count(target: Array, classes: int, ignore_index: int) -> bool:
+    """Whether every target is a class and none is to be ignored, by the extremes alone."""
+    if not target.size:
+        return True
+    low, high = target.min(), target.max()
+    return bool(low >= 0 and high < classes and not low <= ignore_index <= high)
 
 
 def _check_bounds(index: Array, classes: int) -> None:
