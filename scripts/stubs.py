@@ -179,7 +179,8 @@ def _as_annotated(function: Function, imports: Imports, method: bool) -> str:
 
 def _is_primitive(op: Op) -> bool:
     """Whether the public function is the kernel's call, perhaps after sorting out arguments."""
-    prepared = hasattr(op.public, "__wrapped__")
+    inner = getattr(op.public, "__wrapped__", None)
+    prepared = inner is not None and not hasattr(inner, "op")  # a finished function knows its op
     return op.kind != "composite" and (prepared or op.public is op.call)
 
 

@@ -6,7 +6,9 @@ import importlib
 import pkgutil
 import subprocess
 import sys
+from collections.abc import Callable
 from types import FunctionType
+from typing import Any
 
 import pytest
 
@@ -67,3 +69,22 @@ def test_version_is_the_packages() -> None:
     from importlib.metadata import version
 
     assert whygrad.__version__ == version("whygrad")
+
+
+@pytest.mark.parametrize(
+    ("call", "cause"),
+    [
+        (lambda: whygrad.sum(), r"invalid combination of arguments: missing a required argument"),
+        (lambda: whygrad.add(whygrad.ones(2), 1, 2, 3), r"too many positional arguments"),
+        (
+            lambda: whygrad.softmax(whygrad.ones(2), 0, bogus=1),
+            r"unexpected keyword argument 'bogus'",
+        ),
+        (lambda: whygrad.flatten("a"), r"argument 'input' \(position 1\) must be Tensor, not str"),
+        (lambda: whygrad.where("a", 1, 2), r"argument 'condition' \(position 1\) must be Tensor"),
+        (lambda: whygrad.ones(2, 3).repeat("ab", 1), r"these arguments do not fit together"),
+    ],
+)
+def test_unforeseen_arguments_are_explained(call: Callable[[], Any], cause: str) -> None:
+    with pytest.raises(TypeError, match=rf"cause: .*{cause}[^\0]*fix:   call it as \w+\("):
+        call()

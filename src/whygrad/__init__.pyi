@@ -1139,7 +1139,7 @@ def eye(n: builtins.int, m: builtins.int | None = None, **options: Unpack[Option
     y[i, j] = 1 where i = j, else 0
     """
 
-def fill(input: Tensor, other: Operand) -> Tensor:
+def fill(input: Tensor, value: Operand) -> Tensor:
     """y = value everywhere;  ∂y/∂x = 0,  ∂y/∂value = 1 (summed over x)"""
 
 def fix(input: Tensor) -> Tensor:

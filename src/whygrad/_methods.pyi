@@ -528,9 +528,9 @@ class OpMethods:
         """y = eˣ − 1;  ∂y/∂x = y + 1"""
     def expm1_(self) -> Tensor:
         """In-place expm1: y = eˣ − 1;  ∂y/∂x = y + 1"""
-    def fill(self, other: Operand) -> Tensor:
+    def fill(self, value: Operand) -> Tensor:
         """y = value everywhere;  ∂y/∂x = 0,  ∂y/∂value = 1 (summed over x)"""
-    def fill_(self, other: Operand) -> Tensor:
+    def fill_(self, value: Operand) -> Tensor:
         """In-place fill: y = value everywhere;  ∂y/∂x = 0,  ∂y/∂value = 1 (summed over x)"""
     def fix(self) -> Tensor:
         """y = x without its fraction;  ∂y/∂x = 0"""

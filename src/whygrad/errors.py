@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
-__all__ = ["describe", "describe_call", "fail"]
+__all__ = ["describe", "describe_call", "explained", "fail", "kind_of"]
 
 E = TypeVar("E", bound=BaseException)
 
@@ -25,6 +25,14 @@ def fail(kind: type[E], *, call: str, cause: str, fix: str, where: object = None
 def explained(error: BaseException) -> bool:
     """Whether ``fail`` built this exception, so nobody explains it a second time."""
     return getattr(error, "whygrad_explained", False)
+
+
+def kind_of(error: Exception) -> type[Exception]:
+    """The type under which PyTorch would raise it: no NumPy classes, no slips of attribute."""
+    if isinstance(error, (AttributeError, KeyError)):
+        return TypeError
+    known = (IndexError, OverflowError, TypeError, ValueError)
+    return next((kind for kind in known if isinstance(error, kind)), RuntimeError)
 
 
 def describe(value: Any) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 
 from whygrad import keys
 from whygrad.autograd import modes
+from whygrad.dispatch.arguments import SURPRISES, restated
 from whygrad.dispatch.paths import Entry
 from whygrad.dispatch.routes import KernelTable
 from whygrad.errors import fail
@@ -69,8 +70,11 @@ def _public(op: Op, prepare: Callable[..., tuple[Any, ...]]) -> Callable[..., An
     call = op.call
 
     def public(*args: Any, **kwargs: Any) -> Any:
-        prepared = prepare(*args, **kwargs)
-        return call(*prepared) if type(prepared) is tuple else prepared
+        try:
+            prepared = prepare(*args, **kwargs)
+            return call(*prepared) if type(prepared) is tuple else prepared
+        except SURPRISES as error:
+            raise restated(op, prepare, args, kwargs, error) from error
 
     return public
 

@@ -17,7 +17,7 @@ from whygrad.autograd import modes
 from whygrad.autograd.graph import ManyOutputs, Node, next_order
 from whygrad.autograd.source import caller, outside, user_files, user_frame
 from whygrad.dispatch.silence import quiet
-from whygrad.errors import describe_call, explained, fail, kind_of
+from whygrad.errors import describe_call, explained, fail, kind_of, kind_of
 from whygrad.storage import InferenceStorage
 from whygrad.tensor import Tensor, dtype_keys, wrap
 

@@ -15,7 +15,7 @@ import numpy as np
 from whygrad import dtypes
 from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
-from whygrad.ops.define import define, table
+from whygrad.ops.define import define, public_form, table
 from whygrad.ops.geometry import normalize_dim
 from whygrad.ops.indexing.positions import check_bounds, overwritten
 from whygrad.ops.numbers import number_for
@@ -280,4 +280,4 @@ def scatter(
     return result
 
 
-_scatter_op.public = scatter
+public_form(_scatter_op)(scatter)

@@ -12,7 +12,7 @@ import numpy as np
 from whygrad import dtypes, keys
 from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
-from whygrad.ops.define import composite, define, table
+from whygrad.ops.define import composite, define, public_form, table
 from whygrad.ops.geometry import normalize_dim
 from whygrad.tensor import Tensor, wrap
 
@@ -46,7 +46,7 @@ def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
     return tuple(rows[:, dim] for dim in range(input.ndim))
 
 
-_nonzero_op.public = nonzero
+public_form(_nonzero_op)(nonzero)
 
 
 def argwhere(input: Tensor) -> Tensor:

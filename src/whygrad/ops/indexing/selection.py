@@ -9,7 +9,7 @@ import numpy as np
 from whygrad import dtypes
 from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
-from whygrad.ops.define import composite, define, table
+from whygrad.ops.define import composite, define, public_form, table
 from whygrad.ops.geometry import normalize_dim
 from whygrad.ops.indexing.masking import choose
 from whygrad.ops.indexing.positions import check_bounds
@@ -83,7 +83,7 @@ def _where_method(self: Tensor, condition: Tensor, other: Any) -> Any:
     return where(condition, self, other)
 
 
-_where_op.public = where
+public_form(_where_op)(where)
 setattr(Tensor, _where_op.name, _where_method)
 
 

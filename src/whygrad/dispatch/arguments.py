@@ -1,0 +1,105 @@
+"""What was wrong with the arguments of a public function.
+
+Public functions are plain Python and check what PyTorch checks.  What they do not foresee (a
+string where a tensor belongs, one argument too many) surfaces as whatever Python or NumPy happens
+to raise.  Only then, in the ``except`` branch, is the call held against its signature.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from whygrad.autograd.source import caller
+from whygrad.errors import describe, explained, fail, kind_of
+from whygrad.tensor import Tensor
+
+if TYPE_CHECKING:
+    from whygrad.ops.define import Op
+
+__all__ = ["guarded", "restated"]
+
+# What Python and NumPy raise when they are handed something of the wrong type or size.
+SURPRISES = (
+    AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError, ZeroDivisionError,
+)  # fmt: skip
+
+_ACCEPTED: dict[str, tuple[type, ...]] = {
+    "Tensor": (Tensor,),
+    "bool": (bool,),
+    "float": (float, int, Tensor),
+    "int": (int, Tensor),
+    "str": (str,),
+    "None": (type(None),),
+}
+
+
+def guarded(op: Op, function: Callable[..., Any]) -> Callable[..., Any]:
+    """``function``, with its surprises explained."""
+
+    @functools.wraps(function)
+    def public(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except SURPRISES as error:
+            raise restated(op, function, args, kwargs, error) from error
+
+    return public
+
+
+def restated(
+    op: Op,
+    function: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    error: Exception,
+) -> Exception:
+    """The same failure in the house layout; errors that explain themselves stay as they are."""
+    if explained(error):
+        return error
+    name = op.public_name or op.name
+    given = [*map(describe, args), *(f"{key}={describe(value)}" for key, value in kwargs.items())]
+    signature = inspect.signature(function)
+    kind, cause = _diagnosis(name, signature, args, kwargs, error)
+    return fail(
+        kind,
+        call=f"{name}({', '.join(given)})",
+        cause=cause,
+        fix=f"call it as {name}{_short(signature)}",
+        where=caller(),
+    )
+
+
+def _diagnosis(
+    name: str,
+    signature: inspect.Signature,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    error: Exception,
+) -> tuple[type[Exception], str]:
+    try:
+        bound = signature.bind(*args, **kwargs)
+    except TypeError as mismatch:
+        return TypeError, f"{name}() received an invalid combination of arguments: {mismatch}"
+    for position, (label, value) in enumerate(bound.arguments.items()):
+        parameter = signature.parameters[label]
+        wanted = str(parameter.annotation).split(" | ")
+        if parameter.annotation is parameter.empty and label == "input":
+            wanted = ["Tensor"]
+        known = parameter.kind is parameter.POSITIONAL_OR_KEYWORD and set(wanted) <= set(_ACCEPTED)
+        if known and not isinstance(value, sum((_ACCEPTED[each] for each in wanted), ())):
+            return TypeError, (
+                f"argument '{label}' (position {position + 1}) must be {' or '.join(wanted)}, "
+                f"not {type(value).__name__}"
+            )
+    return kind_of(error), f"these arguments do not fit together: {error}"
+
+
+def _short(signature: inspect.Signature) -> str:
+    """The signature without annotations."""
+    bare = [
+        each.replace(annotation=inspect.Parameter.empty) for each in signature.parameters.values()
+    ]
+    return str(inspect.Signature(bare))
