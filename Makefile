@@ -7,7 +7,7 @@ RUN_STAMP  := $(VENV)/.installed-run
 DEV_STAMP  := $(VENV)/.installed-dev
 BENCH_STAMP := $(VENV)/.installed-bench
 
-.PHONY: run test lint format stubs bench fuzz clean
+.PHONY: docs run test lint format stubs bench fuzz clean
 
 run: $(RUN_STAMP)  ## a guided minute with whygrad in the terminal
 	$(BIN)/whygrad tour
@@ -33,6 +33,9 @@ bench: $(BENCH_STAMP)  ## speed against every installed peer, in one run
 FUZZ ?= 20000
 fuzz: $(DEV_STAMP)  ## a long run of random programs against PyTorch: make fuzz FUZZ=100000
 	$(BIN)/python -m tests.fuzz --programs $(FUZZ)
+
+docs: $(DEV_STAMP)  ## rerun what the documents show and write the output back
+	$(BIN)/python -m scripts.documents
 
 clean:
 	rm -rf $(VENV) build dist src/*.egg-info .pytest_cache .mypy_cache .ruff_cache

@@ -2,44 +2,25 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
-import linecache
-import re
-from pathlib import Path
-
 import pytest
 
-ROOT = Path(__file__).parent.parent
-DOCUMENTS = sorted([ROOT / "README.md", *ROOT.glob("docs/**/*.md")])
-BLOCK = re.compile(r"^```python\n(.*?)^```\n(?:\n?^```text\n(.*?)^```\n)?", re.S | re.M)
+from scripts.documents import DOCUMENTS, EXAMPLE, ROOT, output_of
 
 
 def examples() -> list[object]:
     found = []
     for document in DOCUMENTS:
-        text = document.read_text()
-        for number, match in enumerate(BLOCK.finditer(text), 1):
+        for number, match in enumerate(EXAMPLE.finditer(document.read_text()), 1):
             name = f"{document.relative_to(ROOT)}-{number}"
             found.append(pytest.param(match[1], match[2], id=name))
     return found
 
 
 @pytest.mark.parametrize(("source", "expected"), examples())
-def test_example(
-    source: str,
-    expected: str | None,
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    lines = source.splitlines(keepends=True)
-    monkeypatch.setitem(linecache.cache, "example.py", (len(source), None, lines, "example.py"))
-    printed = io.StringIO()
-    with contextlib.redirect_stdout(printed):
-        exec(compile(source, "example.py", "exec"), {"__name__": "example"})
+def test_example(source: str, expected: str | None) -> None:
+    printed = output_of(source)
     if expected is not None:
-        assert printed.getvalue().strip() == expected.strip()
+        assert printed.strip() == expected.strip(), "run `make docs` if the new output is right"
 
 
 def test_the_op_in_the_contributing_guide_passes_the_suite() -> None:
@@ -51,7 +32,7 @@ def test_the_op_in_the_contributing_guide_passes_the_suite() -> None:
     from whygrad.ops.samples import samples_of
 
     guide = (ROOT / "CONTRIBUTING.md").read_text()
-    entry = next(match[1] for match in BLOCK.finditer(guide) if "softsquare" in match[1])
+    entry = next(match[1] for match in EXAMPLE.finditer(guide) if "softsquare" in match[1])
     namespace: dict[str, object] = {"__name__": "whygrad.ops.activation.smooth"}
     exec("import numpy as np\nfrom whygrad.ops.define import elementwise\n" + entry, namespace)
     op = table["softsquare"]

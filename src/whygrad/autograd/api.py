@@ -9,6 +9,7 @@ import numpy as np
 
 from whygrad.autograd import leaves, modes
 from whygrad.autograd.engine import Target, fresh, run
+from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.tensor import Tensor, wrap
 
@@ -81,8 +82,10 @@ def grad(
             raise fail(
                 RuntimeError,
                 call=f"grad(outputs, inputs): inputs[{position}] is {describe(tensor)}",
-                cause="the outputs were not computed from it, so there is no gradient",
+                cause="it appears to not have been used in the graph: the outputs were not "
+                "computed from it, so there is no gradient",
                 fix="pass allow_unused=True to get None (or materialize_grads=True for zeros)",
+                where=caller(),
             )
         answers.append(answer)
     return tuple(answers)
@@ -130,6 +133,7 @@ def _root_gradient(call: str, root: Tensor, gradient: Any) -> Tensor:
             cause="it does not require grad and has no grad_fn: nothing it was computed from "
             "requires grad, or it was cut off by detach() or no_grad()",
             fix="call requires_grad_() on the inputs you want gradients for",
+            where=caller(),
         )
     if gradient is None:
         if root.numel() != 1:
@@ -140,6 +144,7 @@ def _root_gradient(call: str, root: Tensor, gradient: Any) -> Tensor:
                 f"{root.numel()} elements",
                 fix="reduce it first, for example y.sum().backward(), or pass gradient= of shape "
                 f"{tuple(root.shape)}",
+                where=caller(),
             )
         one = wrap(np.ones(root.shape, root._array.dtype))
         return one if root.device == "cpu" else one.to(root.device)

@@ -128,7 +128,8 @@ class Node:
             raise fail(
                 RuntimeError,
                 call=f"{self.name()} needs the values it saved at {self.where}",
-                cause=f"they were freed by the backward() at {self.values.where}",
+                cause="trying to backward through the graph a second time: they were freed by the "
+                f"backward() at {self.values.where}",
                 fix="pass retain_graph=True to that backward(), or add the losses and call "
                 "backward() once",
             )

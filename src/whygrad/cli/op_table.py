@@ -6,6 +6,7 @@ from difflib import get_close_matches
 
 import click
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 import whygrad  # noqa: F401  (fills the op table)
@@ -29,7 +30,9 @@ def show_all(console: Console, family: str | None = None) -> None:
         grid.add_column("dtypes", no_wrap=True)
         grid.add_column("layouts", no_wrap=True)
         for op in members:
-            grid.add_row(op.name, op.formula, saved_in_words(op), dtypes_of(op), layouts_of(op))
+            label = f"{op.name} (internal)" if op.internal else op.name
+            cells = (label, op.formula, saved_in_words(op), dtypes_of(op), layouts_of(op))
+            grid.add_row(*map(escape, cells))
         console.print(grid)
 
 
@@ -44,7 +47,7 @@ def show_one(console: Console, name: str) -> None:
     grid.add_column(style="bold", no_wrap=True)
     grid.add_column()
     for label, text in rows(op):
-        grid.add_row(label, text)
+        grid.add_row(label, escape(text))
     console.print(grid)
 
 
@@ -53,7 +56,7 @@ def rows(op: Op) -> list[tuple[str, str]]:
     inputs = ", ".join((*op.tensor_names, *op.param_names))
     lines = [
         ("op", f"{op.name}({inputs})" if inputs else op.name),
-        ("family", f"{op.family}, {op.kind}"),
+        ("family", f"{op.family}, {op.kind}" + (", internal" if op.internal else "")),
         ("formula", op.formula),
         ("backward saves", saved_in_words(op)),
         ("node", op.node_name if op.vjp is not None else "none of its own"),

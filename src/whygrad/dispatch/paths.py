@@ -17,7 +17,7 @@ from whygrad.autograd import modes
 from whygrad.autograd.graph import ManyOutputs, Node, next_order
 from whygrad.autograd.source import caller, outside, user_files, user_frame
 from whygrad.dispatch.silence import quiet
-from whygrad.errors import describe_call, explained, fail, kind_of, kind_of
+from whygrad.errors import describe_call, explained, fail, kind_of
 from whygrad.storage import InferenceStorage
 from whygrad.tensor import Tensor, dtype_keys, wrap
 
@@ -316,6 +316,24 @@ def _dtype_for_numbers(kernel: Callable[..., Any], bits: int) -> Any:
     return dtypes.by_key[bits & keys.DTYPES].numpy
 
 
+def _why_not_broadcast(names: tuple[str, ...], shapes: list[tuple[int, ...]]) -> str:
+    """Name the first dimension, from the last one backwards, whose sizes differ."""
+    text = f"the shapes {' and '.join(map(str, shapes))} do not broadcast"
+    for back in range(1, max(map(len, shapes)) + 1):
+        sizes = [
+            (name, shape[-back])
+            for name, shape in zip(names, shapes)
+            if len(shape) >= back and shape[-back] != 1
+        ]
+        for name, size in sizes[1:]:
+            if size != sizes[0][1]:
+                return (
+                    f"{text}: the size of tensor {sizes[0][0]} ({sizes[0][1]}) must match the size "
+                    f"of tensor {name} ({size}) in dimension -{back}"
+                )
+    return text
+
+
 def _explain_failure(op: Op, args: tuple[Any, ...], error: Exception) -> Exception:
     """Restate a kernel's exception: the call, the shapes, the cause, the user's line."""
     if explained(error):
@@ -325,7 +343,7 @@ def _explain_failure(op: Op, args: tuple[Any, ...], error: Exception) -> Excepti
     shapes = [tuple(arg.shape) for arg in args if isinstance(arg, Tensor)]
     cause, fix = str(error), "check the shapes and parameters above"
     if op.kind == "elementwise" and "broadcast" in cause:
-        cause = f"the shapes {' and '.join(map(str, shapes))} do not broadcast"
+        cause = _why_not_broadcast(op.tensor_names, shapes)
         fix = (
             "sizes must be equal or 1, counted from the last dimension; insert one with unsqueeze()"
         )

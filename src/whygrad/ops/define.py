@@ -431,13 +431,11 @@ def public_form(op: Op) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 
     from whygrad.dispatch.arguments import guarded
 
-    from whygrad.dispatch.arguments import guarded
-
     def attach(function: Callable[..., Any]) -> Callable[..., Any]:
         function.__name__ = function.__qualname__ = op.name
         function.op = op  # type: ignore[attr-defined]
         op.public = guarded(op, function)
-        return function
+        return op.public
 
     return attach
 

@@ -1,0 +1,112 @@
+"""``python -m scripts.documents``: rerun what the documents show and write the output back.
+
+Three kinds of output are kept fresh: a ```text block right after a ```python block is what that
+program prints; one after ``<!-- whygrad … -->`` is what that command prints; the table after
+``<!-- bench -->`` is the last ``make bench``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import linecache
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+__all__ = ["DOCUMENTS", "EXAMPLE", "ROOT", "output_of", "refreshed"]
+
+ROOT = Path(__file__).parent.parent
+DOCUMENTS = sorted([ROOT / "README.md", *ROOT.glob("docs/**/*.md")])
+EXAMPLE = re.compile(r"^```python\n(.*?)^```\n(?:\n?^```text\n(.*?)^```\n)?", re.S | re.M)
+_COMMAND = re.compile(r"(<!-- whygrad (.*?) -->\n```text\n)(.*?)(^```\n)", re.S | re.M)
+_BENCH = re.compile(r"(<!-- bench -->\n)(.*?)(\n\n)", re.S)
+RESULTS = ROOT / "bench" / "results" / "results.json"
+
+
+def output_of(source: str) -> str:
+    """What a program prints, run as ``example.py`` in an empty folder."""
+    lines = source.splitlines(keepends=True)
+    linecache.cache["example.py"] = (len(source), None, lines, "example.py")
+    printed = io.StringIO()
+    before = Path.cwd()
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        try:
+            with contextlib.redirect_stdout(printed):
+                exec(compile(source, "example.py", "exec"), {"__name__": "example"})
+        finally:
+            os.chdir(before)
+            linecache.cache.pop("example.py", None)
+    return printed.getvalue()
+
+
+def _after_program(match: re.Match[str]) -> str:
+    if match[2] is None:
+        return match[0]
+    start, end = match.span(2)
+    offset = match.start()
+    printed = output_of(match[1]).rstrip() + "\n"
+    return match[0][: start - offset] + printed + match[0][end - offset :]
+
+
+def _after_command(match: re.Match[str]) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "whygrad", *shlex.split(match[2])],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "COLUMNS": "80", "NO_COLOR": "1"},
+    )
+    text = "\n".join(line.rstrip() for line in done.stdout.splitlines()).strip("\n")
+    return match[1] + text + "\n" + match[4]
+
+
+def _bench_table(match: re.Match[str]) -> str:
+    if not RESULTS.exists():
+        return match[0]
+    rows = ["| workload | whygrad | PyTorch eager | others |", "| --- | --- | --- | --- |"]
+    for result in json.loads(RESULTS.read_text())["results"]:
+        seconds, reference = result["seconds"], result["reference"]
+        if reference != "torch":
+            continue
+        others = ", ".join(
+            f"{peer} {each / seconds['torch']:.2f}×"
+            for peer, each in seconds.items()
+            if peer not in ("whygrad", "torch")
+        )
+        ratio = seconds["whygrad"] / seconds["torch"]
+        rows.append(
+            f"| {result['what']} | **{ratio:.2f}×** ({_short(seconds['whygrad'])}) "
+            f"| 1× ({_short(seconds['torch'])}) | {others} |"
+        )
+    return match[1] + "\n".join(rows) + match[3]
+
+
+def _short(seconds: float) -> str:
+    return f"{seconds * 1e6:.1f} µs" if seconds < 1e-3 else f"{seconds * 1e3:.2f} ms"
+
+
+def refreshed(text: str) -> str:
+    """The document with every output as it is now."""
+    text = EXAMPLE.sub(_after_program, text)
+    text = _COMMAND.sub(_after_command, text)
+    return _BENCH.sub(_bench_table, text)
+
+
+def main() -> None:
+    for document in DOCUMENTS:
+        text = document.read_text()
+        fresh = refreshed(text)
+        if fresh != text:
+            document.write_text(fresh)
+            print(f"rewrote {document.relative_to(ROOT)}")
+
+
+if __name__ == "__main__":
+    main()
