@@ -199,6 +199,14 @@ def test_inputs_named_twice_or_retained_count_once() -> None:
     assert y.grad.tolist() == [3.0, 3.0]
 
 
+def test_no_inputs_at_all() -> None:
+    x = leaf(1.0)
+    with pytest.raises(RuntimeError, match=r"grad\(inputs=\[\]\)\n.*'inputs' is empty"):
+        wg.autograd.grad(x * 2, [])
+    with pytest.raises(RuntimeError, match=r"backward\(inputs=\[\]\)\n.*'inputs' is empty"):
+        (x * 2).backward(inputs=[])
+
+
 def test_inputs_from_a_generator() -> None:
     x = leaf(1.0)
     (gradient,) = wg.autograd.grad(x * 2, (each for each in [x]))

@@ -30,14 +30,7 @@ def backward(
     targets = None
     if inputs is not None:
         wanted = list({id(each): each for each in _sequence(inputs)}.values())
-        if not wanted:
-            raise fail(
-                RuntimeError,
-                call="backward(inputs=[])",
-                cause="'inputs' is empty, so no gradient would be kept",
-                fix="name at least one tensor, or leave 'inputs' out",
-            )
-        targets = [_target("backward", tensor) for tensor in wanted]
+        targets = _targets("backward", wanted)
     arrived = run(roots, gradients, keep_graph=keep, create_graph=create_graph, targets=targets)
     with modes.set_grad_enabled(create_graph):
         if inputs is not None and targets is not None:
@@ -71,7 +64,7 @@ def grad(
     roots, wanted = _sequence(outputs), _sequence(inputs)
     gradients = root_gradients("grad", roots, _sequence(grad_outputs, len(roots)))
     keep = create_graph if retain_graph is None else retain_graph
-    targets = [_target("grad", tensor) for tensor in wanted]
+    targets = _targets("grad", wanted)
     run(roots, gradients, keep_graph=keep, create_graph=create_graph, targets=targets)
     answers: list[Tensor | None] = []
     for position, (tensor, target) in enumerate(zip(wanted, targets, strict=True)):
@@ -99,6 +92,17 @@ def _sequence(value: Any, length: int = 1) -> list[Any]:
 
 def _as_tensor(gradient: Any) -> Tensor:
     return gradient if isinstance(gradient, Tensor) else fresh(gradient)
+
+
+def _targets(call: str, wanted: list[Tensor]) -> list[Target]:
+    if not wanted:
+        raise fail(
+            RuntimeError,
+            call=f"{call}(inputs=[])",
+            cause="'inputs' is empty, so no gradient would be kept",
+            fix="name at least one tensor",
+        )
+    return [_target(call, tensor) for tensor in wanted]
 
 
 def _target(call: str, tensor: Tensor) -> Target:
