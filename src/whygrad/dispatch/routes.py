@@ -178,7 +178,8 @@ def route(op: Op, bits: int) -> Route:
         if bits & bit:
             return Route(keys.describe(bit)[0], partial(build, op, bits))
     kernel = kernel_for(op, bits).run
-    if not bits & keys.AUTOGRAD or op.vjp is None:
+    through_complex = bits & keys.COMPLEX and op.kind == "view"  # real and imag have no rule
+    if not bits & keys.AUTOGRAD or (op.vjp is None and not through_complex):
         return Route("kernel", partial(plain, op, kernel))
     if bits & keys.COMPLEX:
         cause = "gradients through complex numbers are not supported; complex is forward only"
