@@ -100,6 +100,21 @@ def test_written_tensor_has_the_tangent_of_what_was_written() -> None:
     assert target._tangent is None
 
 
+def test_a_tangent_does_not_go_stale_through_a_view() -> None:
+    with fwAD.dual_level():
+        dual = fwAD.make_dual(t(1.0, 2.0), t(1.0, 10.0))
+        view = dual[1:]
+        for written in (dual, view):
+            with pytest.raises(RuntimeError, match="tangent would no longer match its values"):
+                written.mul_(3)
+        constant = t(0.0, 0.0)
+        part = constant[1:]
+        with pytest.raises(RuntimeError, match="shares memory"):
+            part.copy_(view)
+        assert constant.tolist() == [0.0, 0.0]
+        assert dual.tolist() == [1.0, 2.0]
+
+
 def test_errors() -> None:
     with pytest.raises(RuntimeError, match="no dual level is open"):
         fwAD.make_dual(t(1.0), t(1.0))

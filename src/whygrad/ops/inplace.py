@@ -157,6 +157,8 @@ def check_writable(target: Tensor, name: str, source: Tensor | None = None) -> N
             where=where,
         )
     target._storage.check_writable(name, where)
+    if (target._keys | (0 if source is None else source._keys)) & keys.FORWARD:
+        _refuse_shared_history(target, name, where)
     if not modes.state.grad:
         return
     base = target if target._base is None else target._base
@@ -187,8 +189,8 @@ def _refuse_shared_history(target: Tensor, name: str, where: Where) -> None:
     raise fail(
         RuntimeError,
         call=f"{name} on {describe(target)} at {where}",
-        cause=f"it shares memory with {describe(other)} ({made}), whose recorded history would no "
-        "longer match its values",
+        cause=f"it shares memory with {describe(other)} ({made}), whose recorded history or "
+        "tangent would no longer match its values",
         fix="use the out-of-place form, or clone() before writing",
     )
 
