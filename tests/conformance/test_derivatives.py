@@ -70,6 +70,27 @@ def test_second_order(op: Op, index: int) -> None:
 
 
 @pytest.mark.parametrize(("op", "index"), differentiable_cases())
+def test_reverse_over_forward(op: Op, index: int) -> None:
+    """The reverse derivative of a forward derivative."""
+    from whygrad.autograd import forward_ad
+    from whygrad.tensor import wrap
+
+    function, inputs = as_function(op, samples_of(op)[index])
+    if not has_derivative(function, inputs):
+        return
+    rng = np.random.default_rng(5)
+    directions = [np.asarray(rng.normal(size=each.shape)) for each in inputs]
+
+    def pushed(*at: Tensor) -> Any:
+        with forward_ad.dual_level():
+            duals = [forward_ad.make_dual(x, wrap(v)) for x, v in zip(at, directions)]
+            tangents = [forward_ad.unpack_dual(out).tangent for out in function(*duals)]
+        return [each for each in tangents if each is not None]
+
+    gradcheck(pushed, inputs, fast_mode=True, atol=1e-4)
+
+
+@pytest.mark.parametrize(("op", "index"), differentiable_cases())
 def test_forward_over_forward(op: Op, index: int) -> None:
     """d/ds d/dt f(x + s·u + t·v): nested forward mode against differences of the first order."""
     from whygrad.autograd import forward_ad

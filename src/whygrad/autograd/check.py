@@ -243,10 +243,9 @@ class _Check:
         passed = bool(np.allclose(analytic, numeric, self.rtol, self.atol, equal_nan=False))
         comparison = Comparison(mode, output, self.function.positions[input], passed)
         if analytic.size:
-            excess = np.abs(analytic - numeric) - self.rtol * np.abs(numeric)
-            worst = np.unravel_index(
-                int(np.argmax(np.nan_to_num(excess, nan=np.inf))), excess.shape
-            )
+            allowed = self.atol + self.rtol * np.abs(numeric)
+            share = np.nan_to_num(np.abs(analytic - numeric) / allowed, nan=np.inf)
+            worst = np.unravel_index(int(np.argmax(share)), share.shape)
             comparison.index = tuple(int(each) for each in worst)
             comparison.analytic = float(analytic[worst])
             comparison.numeric = float(numeric[worst])

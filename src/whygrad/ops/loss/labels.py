@@ -68,7 +68,8 @@ def _all_count(target: Array, classes: int, ignore_index: int) -> bool:
     """Whether every target is a class and none is to be ignored, by the extremes alone."""
     if not target.size:
         return True
-    low, high = target.min(), target.max()
+    low = np.minimum.reduce(target, axis=None)
+    high = np.maximum.reduce(target, axis=None)
     return bool(low >= 0 and high < classes and not low <= ignore_index <= high)
 
 
@@ -109,8 +110,9 @@ def checked_target(input: Tensor, target: Tensor, weight: Tensor | None, name: s
         )
     if input.ndim == 1 and target.numel() == 1:
         target = target.reshape(())
-    expected = (*input.shape[: class_dim(input.ndim)], *input.shape[class_dim(input.ndim) + 1 :])
-    if target.shape != expected:
+    sizes, dim = input._array.shape, class_dim(input.ndim)
+    expected = sizes[:dim] + sizes[dim + 1 :]
+    if target._array.shape != expected:
         if input.ndim > 1 and target.ndim and target.shape[0] != input.shape[0]:
             raise refuse(
                 ValueError,
