@@ -146,6 +146,9 @@ def test_accumulating_into_an_expanded_gradient() -> None:
     x.grad = wg.zeros(1, dtype=wg.float64).expand(3)
     (x * x).sum().backward()
     assert x.grad.tolist() == [2.0, 4.0, 6.0]
+    x.grad = wg.from_numpy(np.broadcast_to(np.ones(3), (1, 3)))[0]
+    (x * x).sum().backward()
+    assert x.grad.tolist() == [3.0, 5.0, 7.0]
 
 
 def test_leaf_as_its_own_root() -> None:

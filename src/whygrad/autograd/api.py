@@ -182,5 +182,7 @@ def _accumulate(tensor: Tensor, gradient: Tensor, create_graph: bool) -> None:
 
 
 def _adds_in_place(before: Any, gradient: Any) -> bool:
-    """Not where a ``.grad`` that the user assigned keeps several elements in one place."""
-    return type(before) is type(gradient) is np.ndarray and 0 not in before.strides
+    """Not into a ``.grad`` the user assigned that is read-only, or several elements in one."""
+    if type(before) is not np.ndarray or type(gradient) is not np.ndarray:
+        return False
+    return before.flags.writeable and 0 not in before.strides

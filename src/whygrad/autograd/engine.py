@@ -4,7 +4,7 @@ Nodes run youngest first.  An op's inputs exist before the op does, so youngest-
 topological order, and when a node's turn comes its whole incoming gradient has arrived.  Nothing
 here recurses, so a chain of a million ops is only a longer loop.
 
-Leaves receive their gradients at the very end: if any rule fails, no ``.grad`` has changed.
+Leaves receive their gradients at the very end: if any rule fails, no leaf's ``.grad`` has changed.
 """
 
 from __future__ import annotations

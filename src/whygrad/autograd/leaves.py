@@ -180,9 +180,9 @@ def move(tensor: Tensor, node: Any, slot: int) -> None:
 
 
 def is_retained(tensor: Tensor) -> bool:
-    node = tensor._node
-    return node is not None and any(
-        isinstance(hook, _Retainer) and hook.serves(tensor) for hook in node.extras.hooks
+    extras = None if tensor._node is None else tensor._node._extras
+    return extras is not None and any(
+        isinstance(hook, _Retainer) and hook.serves(tensor) for hook in extras.hooks
     )
 
 
