@@ -9,7 +9,7 @@ import numpy as np
 
 from whygrad import keys
 from whygrad.errors import fail
-from whygrad.memory import is_dense
+from whygrad.memory import is_dense, row_major
 
 __all__ = ["Device", "Layout", "MetaArray", "meta_array", "of"]
 
@@ -101,15 +101,10 @@ class MetaArray(np.ndarray[Any, Any]):
 def meta_array(shape: tuple[int, ...], dtype: Any, strides: tuple[int, ...] | None = None) -> Any:
     """A payload with the given geometry; ``strides`` count elements, row-major by default."""
     dtype = np.dtype(dtype)
-    if strides is None:
-        steps, step = [], 1
-        for size in reversed(shape):
-            steps.append(step)
-            step *= max(size, 1)
-        strides = tuple(reversed(steps))
+    steps = row_major(shape) if strides is None else strides
     cell = np.empty((), dtype)
     spread = np.lib.stride_tricks.as_strided(
-        cell, shape, tuple(step * dtype.itemsize for step in strides), writeable=False
+        cell, shape, tuple(step * dtype.itemsize for step in steps), writeable=False
     )
     return spread.view(MetaArray)
 
