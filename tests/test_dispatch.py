@@ -127,23 +127,9 @@ def test_composite_lists_its_primitives() -> None:
 def test_forward_mode_is_a_layer() -> None:
     with forward_ad.dual_level():
         dual = forward_ad.make_dual(floats(2), floats(2))
-        steps = explain_uncopied(whygrad.exp, dual)
+        steps = path(explain(whygrad.exp, dual))
     assert steps[0] == ("exp", "forward-mode")
     assert ("exp", "kernel") in steps
-
-
-def explain_uncopied(function: Any, *args: Any) -> list[tuple[str, str]]:
-    """Copies carry no tangents, so watch the call itself."""
-    from whygrad.dispatch.explanation import _Watcher
-
-    watcher = _Watcher()
-    with watcher:
-        function(*args)
-    return [pair for s in watcher.steps for pair in [(s.op, s.layer), *_pairs(s)]]
-
-
-def _pairs(step: Step) -> list[tuple[str, str]]:
-    return [pair for s in step.inner for pair in [(s.op, s.layer), *_pairs(s)]]
 
 
 def test_explaining_changes_nothing() -> None:

@@ -190,6 +190,10 @@ def _copy(value: Any) -> Any:
         copied = value.detach()
         if type(value._array) is np.ndarray:  # other payloads are never written to
             copied = copied.clone()
+        if value._tangent is not None:
+            from whygrad.autograd.forward_ad import adopt_tangents
+
+            adopt_tangents(copied, value)
         return copied.requires_grad_() if value.requires_grad else copied
     if isinstance(value, (list, tuple)):
         return type(value)(_copy(each) for each in value)
