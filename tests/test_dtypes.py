@@ -6,6 +6,7 @@ import pickle
 from itertools import product
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
@@ -135,3 +136,33 @@ def test_names() -> None:
     for dtype in dtypes.ALL:
         assert pickle.loads(pickle.dumps(dtype)) is dtype
         assert repr(dtype) == f"whygrad.{dtype.name}"
+
+
+def test_small_integers_keep_their_dtype_inside_reductions() -> None:
+    x = whygrad.tensor([[200, 100], [3, 100]], dtype=whygrad.uint8)
+    assert x.sum(dtype=whygrad.uint8).item() == (200 + 100 + 3 + 100) % 256
+    assert x.prod(dtype=whygrad.uint8).dtype is whygrad.uint8
+    assert whygrad.einsum("ij->", x).dtype is whygrad.uint8
+    assert x.trace().dtype is whygrad.int64
+    assert x.trace().item() == 300
+    single = whygrad.ones(1, 2, dtype=whygrad.int32)
+    assert whygrad.tensordot(whygrad.ones(2, 1, dtype=whygrad.int32), single).dtype is whygrad.int32
+
+
+@pytest.mark.parametrize("name", ["float16", "bfloat16"])
+def test_nan_to_num_uses_the_limits_of_half_precision(name: str) -> None:
+    dtype = getattr(whygrad, name)
+    x = whygrad.tensor([float("inf"), -float("inf")], dtype=dtype)
+    limits = whygrad.finfo(dtype)
+    assert x.nan_to_num().tolist() == [limits.max, limits.min]
+
+
+def test_kernels_that_numpy_would_widen_or_narrow() -> None:
+    mask = whygrad.tensor([True, False])
+    assert whygrad.conj_physical(mask).dtype is whygrad.bool
+    index = whygrad.tensor([0, 0])
+    amax = mask.scatter_reduce(0, index, whygrad.tensor([False, True]), "amax", include_self=False)
+    assert amax.tolist() == [True, False]
+    turned = whygrad.tensor([[1j]])
+    assert whygrad.logdet(turned).dtype is whygrad.complex64
+    assert whygrad.logdet(turned).item() == pytest.approx(1j * np.pi / 2)

@@ -161,3 +161,12 @@ def test_functional_lists_its_names() -> None:
     for name in F.__all__:
         assert callable(getattr(F, name))
         assert hasattr(TF, name)
+
+
+@pytest.mark.parametrize("name", ["hardtanh", "hardshrink", "softshrink"])
+def test_no_slope_at_nan(name: str) -> None:
+    """PyTorch's choice: what is not inside an interval gets no gradient."""
+    x = whygrad.tensor([float("nan"), 0.75], requires_grad=True)
+    getattr(whygrad.nn.functional, name)(x).sum().backward()
+    assert x.grad is not None
+    assert x.grad.tolist() == [0.0, 1.0]

@@ -162,7 +162,7 @@ elementwise(
     forward=lambda x, min_val, max_val: np.clip(x, min_val, max_val),
     vjp={
         "x": lambda xp, incoming, x, min_val, max_val: xp.where(
-            (x <= min_val) | (x >= max_val), 0.0, incoming
+            (x > min_val) & (x < max_val), incoming, 0.0
         )
     },
     kinks={"x": (-1.0, 1.0)},
@@ -255,7 +255,7 @@ elementwise(
     "hardshrink(x; lambd)",
     "y = 0 if −λ ≤ x ≤ λ else x;  ∂y/∂x = 0 or 1",
     forward=lambda x, lambd: choose((x >= -lambd) & (x <= lambd), 0.0, x),
-    vjp={"x": lambda xp, incoming, x, lambd: xp.where((x >= -lambd) & (x <= lambd), 0.0, incoming)},
+    vjp={"x": lambda xp, incoming, x, lambd: xp.where((x < -lambd) | (x > lambd), incoming, 0.0)},
     kinks={"x": (-0.5, 0.5)},
     subgradient="0 at ±λ",
     refuses=ONLY_FLOATS,
@@ -286,7 +286,7 @@ elementwise(
     "softshrink(x; lambd)",
     "y = x moved by λ towards 0;  ∂y/∂x = 0 if −λ ≤ x ≤ λ else 1",
     forward=lambda x, lambd: x - np.clip(x, -lambd, lambd),
-    vjp={"x": lambda xp, incoming, x, lambd: xp.where((x >= -lambd) & (x <= lambd), 0.0, incoming)},
+    vjp={"x": lambda xp, incoming, x, lambd: xp.where((x < -lambd) | (x > lambd), incoming, 0.0)},
     kinks={"x": (-0.5, 0.5)},
     subgradient="0 at ±λ",
     refuses=ONLY_FLOATS,

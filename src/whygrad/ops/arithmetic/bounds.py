@@ -194,6 +194,14 @@ def _nan_to_num(x: Array, nan: float, posinf: Any, neginf: Any) -> Array:
     return np.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)
 
 
+def _nan_to_num_args(input: Tensor, nan: Any = None, posinf: Any = None, neginf: Any = None) -> Any:
+    if input.dtype.is_floating_point:
+        limits = dtypes.finfo(input.dtype)  # the kernel sees float32 in place of half precision
+        posinf = limits.max if posinf is None else posinf
+        neginf = limits.min if neginf is None else neginf
+    return input, 0.0 if nan is None else nan, posinf, neginf
+
+
 elementwise(
     "nan_to_num(x; nan, posinf, neginf)",
     "y = x with NaN and infinities replaced;  ∂y/∂x = 1 where x is finite, else 0",
@@ -202,12 +210,7 @@ elementwise(
     vjp={"x": lambda xp, incoming, x: xp.where(x - x == 0, incoming, 0.0)},
     promote="same",
     subgradient="0 where a value was replaced",
-    public=lambda input, nan=None, posinf=None, neginf=None: (
-        input,
-        0.0 if nan is None else nan,
-        posinf,
-        neginf,
-    ),
+    public=_nan_to_num_args,
     samples=lambda make: [
         make.call(make(3, 4)),
         make.call(make()),

@@ -145,7 +145,8 @@ def scatter_reduce(
         ones = src.new_full(src.shape, 1)
         count = table["scatter_add"].call(start, index, ones, dim)
         count = table["where"].call(count == 0, 1, count)
-        return result / count if input.dtype.is_floating_point else result // count
+        whole = input.dtype.category <= dtypes.INTEGER
+        return result // count if whole else result / count
     return result
 
 
@@ -155,6 +156,8 @@ def _identity(reduce: str, dtype: dtypes.DType) -> Any:
         return int(reduce == "prod")
     if dtype.is_floating_point:
         return -np.inf if reduce == "amax" else np.inf
+    if dtype is dtypes.bool_:
+        return reduce == "amin"
     limits = dtypes.iinfo(dtype)
     return int(limits.min if reduce == "amax" else limits.max)
 

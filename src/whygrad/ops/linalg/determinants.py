@@ -117,6 +117,8 @@ def logdet(input: Tensor) -> Tensor:
     """The logarithm of the determinant: −inf if that is zero, nan if it is negative."""
     require_square("logdet", input)
     sign, size = recorded.linalg_slogdet(input)
+    if input.dtype.is_complex:
+        return recorded.log(sign) + size
     return recorded.where(sign == -1, math.nan, size)
 
 

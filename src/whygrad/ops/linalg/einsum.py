@@ -7,7 +7,7 @@ from typing import Any
 
 from whygrad.autograd.source import caller
 from whygrad.errors import fail
-from whygrad.ops.define import composite
+from whygrad.ops.define import composite, table
 from whygrad.ops.geometry import normalize_dims
 from whygrad.ops.linalg.contraction import contract
 from whygrad.ops.linalg.equations import from_sublists, parse
@@ -171,7 +171,8 @@ def trace(input: Tensor) -> Tensor:
             fix="for batches use x.diagonal(dim1=-2, dim2=-1).sum(-1)",
             where=caller(),
         )
-    return recorded.sum(recorded.diagonal(input, 0, 0, 1), (0,), False)
+    total: Tensor = table["sum"].public(recorded.diagonal(input, 0, 0, 1))
+    return total
 
 
 composite(

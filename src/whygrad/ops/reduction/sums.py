@@ -100,7 +100,7 @@ def _sum_args(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any 
 define(
     "sum(x; dim, keepdim)",
     "y = Σ x over dim;  ∂y/∂x = 1",
-    forward=lambda x, dim, keepdim: np.add.reduce(x, axis=dim, keepdims=keepdim),
+    forward=lambda x, dim, keepdim: np.add.reduce(x, axis=dim, dtype=x.dtype, keepdims=keepdim),
     vjp={
         "x": lambda xp, incoming, x_shape, dim, keepdim: spread(xp, incoming, x_shape, dim, keepdim)
     },
@@ -181,7 +181,9 @@ def _prod_args(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any
 define(
     "prod(x; dim, keepdim)",
     "y = Π x over dim;  ∂y/∂x_j = Π_{k≠j} x_k",
-    forward=lambda x, dim, keepdim: np.multiply.reduce(x, axis=dim, keepdims=keepdim),
+    forward=lambda x, dim, keepdim: np.multiply.reduce(
+        x, axis=dim, dtype=x.dtype, keepdims=keepdim
+    ),
     vjp={
         "x": lambda xp, incoming, x, dim, keepdim: (
             with_kept_dims(xp, incoming, x.shape, dim, keepdim) * _product_of_others(xp, x, dim)

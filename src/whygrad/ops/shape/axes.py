@@ -234,7 +234,7 @@ _imaginary_part = define(
 _conjugated = elementwise(
     "conj_physical(x)",
     "y = Re x − i·Im x as a copy;  ∂y/∂x = 1 for real x",
-    forward=np.conjugate,
+    forward=lambda x: np.conjugate(x) if x.dtype.kind == "c" else x.copy(),
     vjp={"x": lambda xp, incoming: incoming},
     promote="none",
 ).public
