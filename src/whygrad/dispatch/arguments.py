@@ -94,7 +94,8 @@ def _diagnosis(
                 f"argument '{label}' (position {position + 1}) must be {' or '.join(wanted)}, "
                 f"not {type(value).__name__}"
             )
-    return kind_of(error), f"these arguments do not fit together: {error}"
+    reason = f"{type(error).__name__}: {error}"
+    return kind_of(error), f"these arguments do not fit together: {reason}"
 
 
 def _short(signature: inspect.Signature) -> str:
