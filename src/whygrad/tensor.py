@@ -7,6 +7,7 @@ somebody asks, because most tensors of a training step live for microseconds.
 
 from __future__ import annotations
 
+import threading
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,9 @@ else:
     OpMethods = object  # whygrad.ops installs the methods on Tensor itself
 
 __all__ = ["Tensor", "wrap"]
+
+
+_first_use = threading.Lock()
 
 
 class Tensor(Interchange, OpMethods):
@@ -71,8 +75,10 @@ class Tensor(Interchange, OpMethods):
     def _empty_slot(self, name: str) -> Any:
         """What an empty slot stands for; called for truly unknown names, too."""
         if name == "_storage":
-            storage = self._storage = Storage(self._array)
-            return storage
+            with _first_use:  # two threads must agree on one version counter
+                if not _has_storage(self):
+                    self._storage = Storage(self._array)
+            return self._storage
         if name in ("_grad", "_tangent"):
             return None
         raise AttributeError(f"'Tensor' object has no attribute {name!r}")
@@ -340,6 +346,14 @@ class Tensor(Interchange, OpMethods):
         from whygrad.autograd.api import backward
 
         backward(self, gradient, retain_graph, create_graph, inputs)
+
+
+def _has_storage(tensor: Tensor) -> bool:
+    try:
+        object.__getattribute__(tensor, "_storage")
+    except AttributeError:
+        return False
+    return True
 
 
 class _KeysByPayload(dict[type, int]):

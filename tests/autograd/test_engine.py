@@ -488,3 +488,23 @@ def test_overwritten_constant_operand_is_noticed() -> None:
     mask.fill_(5.0)
     with pytest.raises(RuntimeError, match="fill_ wrote to this memory"):
         y.backward()
+
+
+def test_numpy_operand_is_a_constant() -> None:
+    x, array = leaf(1.0, 2.0), np.array([3.0, 4.0])
+    y = (x * array).sum()
+    array[:] = 100
+    y.backward()
+    assert x.grad.tolist() == [3.0, 4.0]
+
+
+def test_threads_share_one_version_counter() -> None:
+    for _ in range(200):
+        x = wg.ones(2)
+        found: list[Any] = []
+        workers = [threading.Thread(target=lambda: found.append(x._storage)) for _ in range(4)]
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+        assert len(set(map(id, found))) == 1

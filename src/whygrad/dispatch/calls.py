@@ -164,9 +164,13 @@ def keys_of(arg: Any) -> int:
 
 
 def as_operand(value: Any) -> Tensor:
-    """A tensor for a lone operand; NumPy arrays and scalars are taken as constants."""
+    """A tensor for a lone operand.
+
+    NumPy arrays and scalars are taken as constants, by copy: a later write to the array would go
+    unnoticed by the version counter.
+    """
     if isinstance(value, (np.ndarray, np.generic)):
-        return wrap(np.asarray(value))
+        return wrap(np.array(value))
     raise fail(
         TypeError,
         call=f"an op with an argument of type {type(value).__name__}",
