@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-
 from scripts.documents import DOCUMENTS, EXAMPLE, ROOT, output_of
 
 

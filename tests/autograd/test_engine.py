@@ -499,10 +499,12 @@ def test_numpy_operand_is_a_constant() -> None:
 
 
 def test_threads_share_one_version_counter() -> None:
+    def look(tensor: wg.Tensor, found: list[Any]) -> None:
+        found.append(tensor._storage)
+
     for _ in range(200):
-        x = wg.ones(2)
-        found: list[Any] = []
-        workers = [threading.Thread(target=lambda: found.append(x._storage)) for _ in range(4)]
+        x, found = wg.ones(2), []
+        workers = [threading.Thread(target=look, args=(x, found)) for _ in range(4)]
         for worker in workers:
             worker.start()
         for worker in workers:

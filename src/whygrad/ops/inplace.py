@@ -254,7 +254,9 @@ def _plain_operands(self: Tensor, args: tuple[Any, ...]) -> bool:
         if isinstance(arg, Tensor):
             if arg._keys & ~keys.AUTOGRAD != bits or (modes.state.grad and arg._node is not None):
                 return False
-            if (arg.ndim and arg.shape != self.shape) or np.may_share_memory(arg._array, self._array):
+            if arg.ndim and arg.shape != self.shape:
+                return False
+            if np.may_share_memory(arg._array, self._array):
                 return False
         elif type(arg) is not float and (type(arg) is not int or abs(arg) > 2**53):
             return False
