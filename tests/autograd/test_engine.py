@@ -510,3 +510,20 @@ def test_threads_share_one_version_counter() -> None:
         for worker in workers:
             worker.join()
         assert len(set(map(id, found))) == 1
+
+
+@pytest.mark.parametrize(
+    ("call", "cause"),
+    [
+        (lambda x: wg.autograd.grad("loss", x), "the outputs must be tensors, not str"),
+        (
+            lambda x: wg.autograd.grad(x.sum(), [x, None]),
+            "the inputs must be tensors, not NoneType",
+        ),
+        (lambda x: wg.autograd.backward(3.0), "the outputs must be tensors, not float"),
+        (lambda x: wg.autograd.backward(x.sum(), inputs=5), "the inputs must be tensors, not int"),
+    ],
+)
+def test_only_tensors_have_gradients(call: Any, cause: str) -> None:
+    with pytest.raises(TypeError, match=f"cause: {cause}"):
+        call(wg.ones(2, requires_grad=True))

@@ -311,3 +311,9 @@ def test_mean_saves_no_data() -> None:
     assert x.mean().grad_fn.op.saves() == ()
     assert x.sum().grad_fn.op.saves() == ()
     assert x.max(1).values.grad_fn.op.saves() == ("indices",)
+
+
+@pytest.mark.parametrize("name", ["trapezoid", "cumulative_trapezoid"])
+def test_trapezoid_needs_one_position_per_sample(name: str) -> None:
+    with pytest.raises(RuntimeError, match="There must be one `x` value for each sample point"):
+        getattr(whygrad, name)(whygrad.ones(2, 1), whygrad.ones(3), dim=0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -87,7 +87,19 @@ def grad(
 def _sequence(value: Any, length: int = 1) -> list[Any]:
     if value is None:
         return [None] * length
-    return [value] if isinstance(value, Tensor) else list(value)
+    alone = isinstance(value, Tensor) or not isinstance(value, Iterable)
+    return [value] if alone else list(value)
+
+
+def _require_tensor(call: str, role: str, value: Any) -> None:
+    if not isinstance(value, Tensor):
+        raise fail(
+            TypeError,
+            call=f"{call} with {describe(value)} among the {role}",
+            cause=f"the {role} must be tensors, not {type(value).__name__}",
+            fix="pass a tensor or a list of tensors",
+            where=caller(),
+        )
 
 
 def _as_tensor(gradient: Any) -> Tensor:
@@ -106,6 +118,7 @@ def _targets(call: str, wanted: list[Tensor]) -> list[Target]:
 
 
 def _target(call: str, tensor: Tensor) -> Target:
+    _require_tensor(call, "inputs", tensor)
     if tensor._node is None:
         raise fail(
             RuntimeError,
@@ -130,6 +143,7 @@ def root_gradients(call: str, roots: list[Tensor], given: list[Any]) -> list[Ten
 
 
 def _root_gradient(call: str, root: Tensor, gradient: Any) -> Tensor:
+    _require_tensor(call, "outputs", root)
     if root._node is None:
         raise fail(
             RuntimeError,

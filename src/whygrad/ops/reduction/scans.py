@@ -13,7 +13,7 @@ import numpy as np
 
 from whygrad import dtypes, return_types
 from whygrad.autograd.source import caller
-from whygrad.errors import fail
+from whygrad.errors import describe, fail
 from whygrad.ops.define import composite, define, public_form
 from whygrad.ops.geometry import normalize_dim
 from whygrad.ops.reduction.chosen import INDEX, chosen_jvp, chosen_vjp
@@ -297,6 +297,14 @@ def _trapezoids(y: Any, x: Any, dx: Any, dim: int, name: str) -> Tensor:
     if x is None:
         return pairs * (dx / 2.0)
     x = operand(x)
+    if x.ndim == 1 and y.shape[axis] != x.shape[0]:
+        raise fail(
+            RuntimeError,
+            call=f"{name}({describe(y)}, {describe(x)}, dim={dim})",
+            cause="There must be one `x` value for each sample point",
+            fix=f"pass {y.shape[axis]} positions, one per element of y along dim {axis}",
+            where=caller(),
+        )
     widths = x.diff(dim=axis if x.ndim == y.ndim else -1)
     if x.ndim == 1:
         widths = widths.reshape((-1,) + (1,) * (y.ndim - 1 - axis))
