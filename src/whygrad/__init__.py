@@ -48,7 +48,7 @@ from whygrad.random import (
 from whygrad.tensor import Tensor
 
 _dtypes: dict[str, DType] = {dtype.name: dtype for dtype in dtypes.ALL} | dtypes.ALIASES
-_lazy = ("linalg", "nn", "sparse")  # modules that load on first use
+_lazy = ("func", "linalg", "nn", "sparse")  # modules that load on first use
 _by_hand = [
     "DType", "Generator", "Size", "Tensor", "autograd", "can_cast", "contiguous_format",
     "default_generator", "device",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from whygrad import keys
 from whygrad.errors import describe, fail
 from whygrad.printing import tensor_repr
 
@@ -94,7 +95,7 @@ class Interchange:
         return int(self.item())
 
     def __format__(self: Any, spec: str) -> str:
-        if self.ndim == 0 and self.device.type != "meta":
+        if self.ndim == 0 and self.device.type != "meta" and not self._keys & keys.BATCHED:
             return format(self.item(), spec)
         if spec:
             raise fail(
@@ -192,6 +193,8 @@ def _host_array(tensor: Any) -> Any:
     """The values as a NumPy array: the payload itself on the CPU."""
     if type(tensor._array) is np.ndarray:
         return tensor._array
+    if tensor._keys & keys.BATCHED:
+        return tensor._array.__array__()  # which says why a batch has no single number
     if tensor.layout.key:
         _cannot_be_array(tensor, f"a {tensor.layout.name} tensor has no array of all its elements")
     if tensor.device.type == "meta":

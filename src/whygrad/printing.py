@@ -8,13 +8,14 @@ their edges; after the numbers whatever a reader could not guess (dtype, device,
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from whygrad import devices, dtypes
+from whygrad import devices, dtypes, keys
 from whygrad.errors import fail
 
 if TYPE_CHECKING:
@@ -92,6 +93,8 @@ def printoptions(**options: Any) -> Iterator[None]:
 
 def tensor_repr(tensor: Tensor) -> str:
     """``tensor([1., 2.], requires_grad=True)``"""
+    if tensor._keys & keys.BATCHED:
+        return _batched_repr(tensor)
     prefix = "tensor(" if type(tensor).__name__ == "Tensor" else f"{type(tensor).__name__}("
     indent = len(prefix)
     notes: list[str] = []
@@ -119,6 +122,12 @@ def tensor_repr(tensor: Tensor) -> str:
         notes.append("requires_grad=True")
     new_line = tensor.layout is devices.sparse_coo
     return _with_notes(prefix + body, notes, indent, new_line)
+
+
+def _batched_repr(tensor: Tensor) -> str:
+    batch = tensor._array
+    inner = textwrap.indent(repr(batch.tensor), "    ")
+    return f"a sample of shape {tuple(batch.shape)}, batched at level {batch.level}, of\n{inner}"
 
 
 def _note_dtype(

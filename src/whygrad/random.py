@@ -7,10 +7,12 @@ draws, so threads may share one without mixing up its state.
 
 from __future__ import annotations
 
+import functools
 import os
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from whygrad import devices
 from whygrad.errors import fail
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
 __all__ = [
     "Generator",
     "default_generator",
+    "drawing",
+    "draws",
     "fork_rng",
     "get_rng_state",
     "initial_seed",
@@ -29,6 +33,8 @@ __all__ = [
     "seed",
     "set_rng_state",
 ]
+
+F = TypeVar("F", bound="Callable[..., Any]")
 
 # Layout of a saved state: the seed, PCG64's two 128-bit words, and the half of a 64-bit draw that
 # is still unused after an odd number of 32-bit ones.
@@ -147,6 +153,27 @@ def _checked_state(state: Any) -> bytes:
 
 
 default_generator = Generator()
+
+
+class _Drawing(threading.local):
+    """What stands around the random functions of this thread; ``vmap`` puts itself there."""
+
+    around: Callable[..., Any] | None = None
+
+
+drawing = _Drawing()
+
+
+def draws(function: F) -> F:
+    """Mark a function that draws random numbers."""
+
+    @functools.wraps(function)
+    def draw(*args: Any, **kwargs: Any) -> Any:
+        if drawing.around is not None:
+            return drawing.around(function, *args, **kwargs)
+        return function(*args, **kwargs)
+
+    return draw  # type: ignore[return-value]
 
 
 def manual_seed(seed: int) -> Generator:

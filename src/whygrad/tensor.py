@@ -315,7 +315,7 @@ class Tensor(Interchange, OpMethods):
     @property
     def data(self) -> Tensor:
         """The same memory outside the graph, and outside the version counter."""
-        return wrap(self._array)
+        return self.detach() if self._keys & keys.BATCHED else wrap(self._array)
 
     @data.setter
     def data(self, value: Tensor) -> None:
@@ -323,6 +323,8 @@ class Tensor(Interchange, OpMethods):
 
     def detach(self) -> Tensor:
         """The same memory, cut off from the graph."""
+        if self._keys & keys.BATCHED:
+            return leaves.detach_batched(self)
         cut = wrap(self._array)
         cut._storage = self._storage
         return cut

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from whygrad import keys
 from whygrad.autograd import leaves, modes
 from whygrad.autograd.engine import Target, fresh, run
 from whygrad.autograd.source import caller
@@ -143,6 +144,15 @@ def root_gradients(call: str, roots: list[Tensor], given: list[Any]) -> list[Ten
 
 
 def _root_gradient(call: str, root: Tensor, gradient: Any) -> Tensor:
+    if root._keys & keys.BATCHED:
+        raise fail(
+            RuntimeError,
+            call=f"{call}() of {describe(root)}, inside vmap",
+            cause=f"{call}() called inside a function being vmapped is not supported: the graph "
+            "belongs to the whole batch, not to one sample",
+            fix=f"call {call}() on what vmap returns",
+            where=caller(),
+        )
     _require_tensor(call, "outputs", root)
     if root._node is None:
         raise fail(

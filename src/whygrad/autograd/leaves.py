@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = [
     "check_gradient",
     "cut_off",
+    "detach_batched",
     "is_retained",
     "move",
     "replace_data",
@@ -40,6 +41,12 @@ def set_requires_grad(tensor: Tensor, wanted: Any) -> None:
 
     if not isinstance(wanted, bool):
         raise refuse("requires_grad must be a bool", "pass True or False", TypeError)
+    if tensor._keys & keys.BATCHED:
+        raise refuse(
+            "You are attempting to call Tensor.requires_grad_() inside of a function being "
+            "vmapped: a single sample of a batch has no place of its own in the graph",
+            "call requires_grad_() on the whole batch, outside vmap",
+        )
     if not wanted:
         if not tensor.is_leaf:
             raise refuse(
@@ -63,6 +70,13 @@ def set_requires_grad(tensor: Tensor, wanted: Any) -> None:
     tensor._node = AccumulateGrad(tensor)
     tensor._slot = 0
     tensor._keys |= keys.AUTOGRAD
+
+
+def detach_batched(tensor: Tensor) -> Tensor:
+    """The same batch behind a sample, cut off from the graph."""
+    from whygrad.autograd.batching import add_batch
+
+    return add_batch(tensor._array.tensor.detach(), tensor._array.level)
 
 
 def cut_off(tensor: Tensor) -> Tensor:

@@ -24,6 +24,7 @@ from whygrad.ops.namespace import raw, recorded
 
 if TYPE_CHECKING:
     from whygrad.dispatch.routes import KernelTable
+    from whygrad.ops.batching import GenericRule
 
 __all__ = [
     "Op",
@@ -69,6 +70,7 @@ class Op:
         promote: Promotion = "none",
         promoted: tuple[int, ...] = (),
         meta: Callable[..., Any] | None = None,
+        batching: Rule | GenericRule | None = None,
         subgradient: str | None = None,
         kinks: dict[str, tuple[float, ...]] | None = None,
         domain: dict[str, tuple[float, float]] | None = None,
@@ -97,6 +99,7 @@ class Op:
         self.promote = promote
         self.promoted = promoted
         self.meta = meta
+        self.batching = batching
         self.subgradient = subgradient
         self.kinks = kinks or {}
         self.domain = domain or {}
@@ -277,6 +280,7 @@ def define(
     promoted: str | None = None,
     outputs: tuple[str, ...] = ("y",),
     meta: Callable[..., Any] | None = None,
+    batching: Rule | GenericRule | None = None,
     subgradient: str | None = None,
     kinks: dict[str, tuple[float, ...]] | None = None,
     domain: dict[str, tuple[float, float]] | None = None,
@@ -315,6 +319,13 @@ def define(
     ``meta``
         shapes and dtypes of the outputs from those of the inputs, for the meta device: takes
         what ``forward`` takes, returns ``(shape, dtype)`` (a list of them for several outputs).
+    ``batching``
+        how one call serves a whole batch, for ``vmap``: ``shift_dims("dim")`` or
+        ``leading_dims`` (see :mod:`whygrad.ops.batching`), or a rule ``rule(xp, …)`` that asks by
+        name for tensors, parameters and the ``size`` of the batch.  The tensors have the batch as
+        first dimension, and so has what the rule returns.  A rule that asks for ``batched`` (one
+        bool per tensor) gets tensors without a batch as they are.  Not needed for elementwise
+        ops; everything else runs sample by sample without it.
     ``kinks``, ``subgradient``
         points where the derivative jumps, per tensor, and which value is used there.
     ``domain``
@@ -351,6 +362,7 @@ def define(
         promote=promote,
         promoted=tuple(tensor_names.index(each) for each in promoted_names),
         meta=meta,
+        batching=batching,
         subgradient=subgradient,
         kinks=kinks,
         domain=domain,

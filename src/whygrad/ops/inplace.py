@@ -90,6 +90,11 @@ define(
 def assign(target: Tensor, result: Tensor, name: str) -> Tensor:
     """Write ``result`` into the memory of ``target`` and give ``target`` its history."""
     where = caller()
+    if (target._keys | result._keys) & keys.BATCHED:
+        from whygrad.autograd.batching import physical_pair
+
+        assign(*physical_pair(target, result, name), name)
+        return target
     if result.shape != target.shape:
         raise fail(
             RuntimeError,
@@ -129,6 +134,8 @@ def assign(target: Tensor, result: Tensor, name: str) -> Tensor:
 def check_writable(target: Tensor, name: str, source: Tensor | None = None) -> None:
     """Raise unless a write to ``target`` leaves every gradient right."""
     where = caller()
+    while target._keys & keys.BATCHED:
+        target = target._array.tensor
     array = target._array
     if not isinstance(array, np.ndarray):
         kind = " and ".join(keys.describe(target._keys & (keys.DEVICES | keys.LAYOUTS)))
@@ -203,6 +210,10 @@ def _overlaps_itself(array: Any) -> bool:
 
 def snapshot(tensor: Tensor, op: Op) -> Tensor:
     """What the op should read: a copy if backward will need the value the write destroys."""
+    if tensor._keys & keys.BATCHED:
+        from whygrad.autograd.batching import add_batch
+
+        return add_batch(snapshot(tensor._array.tensor, op), tensor._array.level)
     recording = modes.state.grad
     if not recording or (op.kind != "composite" and not _saves_first_input(op)):
         copy = wrap(tensor._array)
@@ -237,6 +248,9 @@ def _make_method(op: Op) -> Callable[..., Any]:
     return method
 
 
+_NOT_PLAIN = keys.HALVES | keys.FORWARD | keys.BATCHED
+
+
 def _payload(arg: Any) -> Any:
     return arg._array if isinstance(arg, Tensor) else arg
 
@@ -244,7 +258,7 @@ def _payload(arg: Any) -> Any:
 def _plain_operands(self: Tensor, args: tuple[Any, ...]) -> bool:
     """Whether the kernel may write straight into the target: nothing to record or convert."""
     bits = self._keys & ~keys.AUTOGRAD
-    if (modes.state.grad and self._node is not None) or bits & (keys.HALVES | keys.FORWARD):
+    if (modes.state.grad and self._node is not None) or bits & _NOT_PLAIN:
         return False
     if not bits & keys.CPU or bits & keys.LAYOUTS:
         return False

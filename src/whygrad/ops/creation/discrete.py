@@ -13,11 +13,13 @@ from whygrad.ops.creation.creation import Shape, build, new_shape
 from whygrad.ops.creation.likes import require_tensor
 from whygrad.ops.creation.sampling import RandomOptions, check_inexact, rng_of, seeded
 from whygrad.ops.define import composite
+from whygrad.random import draws
 from whygrad.tensor import Tensor
 
 Array = Any
 
 
+@draws
 def randint(*bounds: Any, **options: Any) -> Tensor:
     """``randint(low=0, high, size)``: whole numbers from low up to but without high."""
     names = ("high", "size") if len(bounds) + ("low" in options) < 3 else ("low", "high", "size")
@@ -31,6 +33,7 @@ def randint(*bounds: Any, **options: Any) -> Tensor:
     return _integers("randint", low, high, shape, options, dtypes.int64)
 
 
+@draws
 def randint_like(
     input: Tensor, low: int, high: int | None = None, **options: Unpack[RandomOptions]
 ) -> Tensor:
@@ -91,6 +94,7 @@ def _whole_range(dtype: dtypes.DType) -> tuple[int, int]:
     return -reach, reach
 
 
+@draws
 def randperm(n: int, **options: Unpack[RandomOptions]) -> Tensor:
     """The numbers 0 … n − 1 in random order."""
     generator = options.pop("generator", None)
@@ -111,6 +115,7 @@ def randperm(n: int, **options: Unpack[RandomOptions]) -> Tensor:
     return build("randperm", (count,), make, options, dtypes.int64)
 
 
+@draws
 def bernoulli(input: Tensor, p: float | None = None, *, generator: Any = None) -> Tensor:
     """1 with probability ``input`` (or ``p`` for all), else 0, in the dtype of ``input``."""
     require_tensor("bernoulli", input)
@@ -139,6 +144,7 @@ def bernoulli(input: Tensor, p: float | None = None, *, generator: Any = None) -
     return build("bernoulli", input.shape, make, {}, input.dtype, input.device)
 
 
+@draws
 def multinomial(
     input: Tensor, num_samples: int, replacement: bool = False, *, generator: Any = None
 ) -> Tensor:

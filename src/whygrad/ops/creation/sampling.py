@@ -16,7 +16,7 @@ from whygrad.errors import describe, fail
 from whygrad.ops.creation.creation import Options, Shape, build, size_argument
 from whygrad.ops.creation.likes import require_tensor
 from whygrad.ops.define import composite
-from whygrad.random import Generator, default_generator
+from whygrad.random import Generator, default_generator, draws
 from whygrad.tensor import Tensor
 
 __all__ = ["RandomOptions", "check_inexact", "rng_of", "seeded"]
@@ -84,22 +84,26 @@ def _continuous(
     )
 
 
+@draws
 def rand(*size: Any, **options: Unpack[RandomOptions]) -> Tensor:
     """Uniform in [0, 1)."""
     return _continuous("rand", _draw_uniform, size_argument("rand", size, options), options)
 
 
+@draws
 def randn(*size: Any, **options: Unpack[RandomOptions]) -> Tensor:
     """Normal with mean 0 and variance 1."""
     return _continuous("randn", _draw_normal, size_argument("randn", size, options), options)
 
 
+@draws
 def rand_like(input: Tensor, **options: Unpack[RandomOptions]) -> Tensor:
     """Uniform in [0, 1), shaped like ``input``."""
     require_tensor("rand_like", input)
     return _continuous("rand_like", _draw_uniform, input.shape, options, input)
 
 
+@draws
 def randn_like(input: Tensor, **options: Unpack[RandomOptions]) -> Tensor:
     """Standard normal, shaped like ``input``."""
     require_tensor("randn_like", input)

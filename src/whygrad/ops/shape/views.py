@@ -125,8 +125,8 @@ def reshape(input: Tensor, *shape: Any, size: Any = None) -> Tensor:
     """The elements in another shape: a view when strides allow it, a copy otherwise."""
     array = input._array
     target = resolve_shape(_sizes(shape, size, "reshape"), input.numel())
-    has_strides = isinstance(array, np.ndarray)  # other payloads leave it to their view kernel
-    if has_strides and view_strides(array.shape, array.strides, target, array.itemsize) is None:
+    strides = getattr(array, "strides", None)  # payloads without leave it to their view kernel
+    if strides is not None and view_strides(array.shape, strides, target, array.itemsize) is None:
         input = clone(input, memory_format=contiguous_format)
     return _view_op.call(input, target)
 

@@ -1,0 +1,255 @@
+"""Batches behind single samples: the layer that ``vmap`` switches on.
+
+A batched tensor looks like one sample.  Its payload, a :class:`Batch`, holds the *physical* tensor
+with all samples, the batch as its first dimension.  An op on batched tensors takes the highest
+level off its arguments and runs the op's batching rule on what is left; what is left may be
+batched at lower levels, so levels nest.
+
+Only the physical tensors have a place in the graph, tangents and memory.  Reverse and forward mode
+therefore never see a batch dimension that is not simply there, and need no rules about it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import count
+from math import prod
+from typing import Any, NoReturn
+
+from whygrad import keys
+from whygrad.autograd.source import caller
+from whygrad.dispatch import register_layer
+from whygrad.errors import describe, describe_call, fail
+from whygrad.ops.batching import (
+    BatchedCall,
+    EmptyBatch,
+    GenericRule,
+    ShapeDependsOnData,
+    elementwise_rule,
+    loop,
+    repeat_over,
+)
+from whygrad.ops.define import Op
+from whygrad.ops.namespace import recorded
+from whygrad.tensor import Tensor
+
+__all__ = ["Batch", "add_batch", "batch_level", "level_of", "physical_pair", "remove_batch"]
+
+
+class Batch:
+    """The payload of a batched tensor: geometry of a sample, data of all of them."""
+
+    __slots__ = ("level", "tensor")
+
+    def __init__(self, tensor: Tensor, level: int) -> None:
+        self.tensor = tensor
+        self.level = level
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        shape: tuple[int, ...] = self.tensor._array.shape
+        return shape[1:]
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        return prod(self.shape)
+
+    @property
+    def dtype(self) -> Any:
+        return self.tensor._array.dtype
+
+    @property
+    def itemsize(self) -> int:
+        itemsize: int = self.tensor._array.itemsize
+        return itemsize
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        strides: tuple[int, ...] = self.tensor._array.strides
+        return strides[1:]
+
+    @property
+    def sample(self) -> Any:
+        """The array of the first sample (of the first batch, …), for questions about memory."""
+        array = self.tensor._array
+        if isinstance(array, Batch):
+            array = array.sample
+        return array[0] if array.shape[0] else array
+
+    @property
+    def flags(self) -> Any:
+        return self.sample.flags
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        _refuse_numbers(self, f".{name}")
+
+    def __array__(self, *_: Any, **__: Any) -> NoReturn:
+        _refuse_numbers(self, " as an array")
+
+
+def _refuse_numbers(batch: Batch, what: str) -> NoReturn:
+    raise fail(
+        RuntimeError,
+        call=f"the numbers of {describe(batch)}{what}, inside vmap",
+        cause="vmap runs the function once for all samples, so a value has no single answer here: "
+        "data-dependent control flow (if x > 0), item(), tolist() and numpy() cannot work",
+        fix="choose per element with whygrad.where(condition, a, b), or loop over the samples "
+        "instead of vmap",
+        where=caller(),
+    )
+
+
+class _Levels(threading.local):
+    def __init__(self) -> None:
+        self.open: dict[int, int] = {}  # level: size of its batch
+
+
+_levels = _Levels()
+_next_number = count(1).__next__  # never used twice, so an escaped tensor is always recognised
+
+
+@contextmanager
+def batch_level(size: int) -> Iterator[int]:
+    """A level for batches of this size, closed on every exit."""
+    level = _next_number()
+    _levels.open[level] = size
+    try:
+        yield level
+    finally:
+        del _levels.open[level]
+
+
+def add_batch(tensor: Tensor, level: int) -> Tensor:
+    """A tensor that looks like one sample of ``tensor``, whose first dimension is the batch."""
+    batched = Tensor.__new__(Tensor)
+    batched._array = Batch(tensor, level)
+    batched._keys = tensor._keys & ~(keys.AUTOGRAD | keys.FORWARD) | keys.BATCHED
+    batched._node = None
+    batched._slot = 0
+    batched._base = None
+    batched._storage = tensor._storage
+    return batched
+
+
+def remove_batch(tensor: Tensor, level: int, size: int) -> Tensor:
+    """The physical tensor with the batch of ``level`` in front."""
+    if level_of(tensor) == level:
+        physical: Tensor = tensor._array.tensor
+        return physical
+    repeated: Tensor = repeat_over(tensor, size)
+    return repeated
+
+
+def level_of(value: Any) -> int:
+    """The highest level a value is batched at; 0 for none."""
+    if isinstance(value, Tensor) and value._keys & keys.BATCHED:
+        level: int = value._array.level
+        return level
+    return 0
+
+
+def physical_pair(target: Tensor, source: Tensor, name: str) -> tuple[Tensor, Tensor]:
+    """What a write of ``source`` into ``target`` is one level down."""
+    level = level_of(target)
+    if level_of(source) > level:
+        raise fail(
+            RuntimeError,
+            call=f"{name} on {describe(target)}, inside vmap",
+            cause="vmap: inplace arithmetic is not possible because the written value has more "
+            "elements than the target: the value differs per sample, while the target is one "
+            "tensor that all samples share",
+            fix="use the out-of-place form, or make the target from a batched tensor, for example "
+            "with zeros_like(x) or x.new_zeros(shape)",
+            where=caller(),
+        )
+    return target._array.tensor, remove_batch(source, level, _levels.open[level])
+
+
+def _layer(op: Op, bits: int) -> Callable[..., Any]:
+    count = len(op.tensor_names)
+    run = _rule_of(op)
+
+    def over_batch(*args: Any) -> Any:
+        tensors = list(args[0]) if op.variadic else list(args[:count])
+        levels = [level_of(each) for each in tensors]
+        level = max(levels)
+        size = _levels.open.get(level)
+        if size is None:
+            raise _escaped(op, args)
+        batched = tuple([each == level for each in levels])
+        physical = [
+            each._array.tensor if carries else each
+            for each, carries in zip(tensors, batched, strict=True)
+        ]
+        try:
+            result = run(BatchedCall(op, physical, batched, size, args[count:]))
+        except (ShapeDependsOnData, EmptyBatch) as problem:
+            raise _refused(op, args, problem) from None
+        if isinstance(result, tuple):
+            return tuple([add_batch(each, level) for each in result])
+        return add_batch(result, level)
+
+    return over_batch
+
+
+def _rule_of(op: Op) -> Callable[[BatchedCall], Any]:
+    if isinstance(op.batching, GenericRule):
+        return op.batching.run
+    if op.batching is not None:
+        return _own_rule(op, op.batching)
+    return elementwise_rule.run if op.kind == "elementwise" else loop.run
+
+
+def _own_rule(op: Op, rule: Callable[..., Any]) -> Callable[[BatchedCall], Any]:
+    """Hand a rule what it asks for by name."""
+    code = rule.__code__
+    wanted = code.co_varnames[1 : code.co_argcount]
+
+    def run(call: BatchedCall) -> Any:
+        tensors = call.tensors if "batched" in wanted else call.lifted()
+        known = dict(zip(op.param_names, call.params, strict=True))
+        known.update({op.tensor_names[0]: tensors} if op.variadic else zip(op.tensor_names, tensors))
+        known.update(size=call.size, batched=call.batched)
+        return rule(recorded, *[known[name] for name in wanted])
+
+    return run
+
+
+def _escaped(op: Op, args: tuple[Any, ...]) -> RuntimeError:
+    return fail(
+        RuntimeError,
+        call=describe_call(op.name, (*op.tensor_names, *op.param_names), args),
+        cause="a tensor has escaped from inside a function being vmapped: its vmap has ended",
+        fix="return what you need from the function instead of keeping it in an outer variable",
+        where=caller(),
+    )
+
+
+def _refused(op: Op, args: tuple[Any, ...], problem: Exception) -> RuntimeError:
+    if isinstance(problem, EmptyBatch):
+        cause = f"the batch has no samples, and {op.name} runs sample by sample"
+        fix = "skip empty batches"
+    else:
+        cause = (
+            "vmap does not support operators that can output dynamic shape: the shape of the "
+            "result depends on the data, so it may differ from sample to sample"
+        )
+        fix = "keep all elements and mark the unwanted ones: whygrad.where(condition, x, 0)"
+    return fail(
+        RuntimeError,
+        call=describe_call(op.name, (*op.tensor_names, *op.param_names), args),
+        cause=cause,
+        fix=fix,
+        where=caller(),
+    )
+
+
+register_layer(keys.BATCHED, _layer)

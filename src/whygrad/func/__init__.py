@@ -1,0 +1,5 @@
+"""Functions of functions, as in ``torch.func``."""
+
+from whygrad.func.vmap import vmap
+
+__all__ = ["vmap"]

@@ -1,0 +1,72 @@
+"""What random functions do inside ``vmap``: refuse, draw once for all samples, or once for each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from whygrad.autograd.batching import add_batch, level_of
+from whygrad.autograd.source import caller
+from whygrad.errors import fail
+from whygrad.ops.namespace import recorded
+from whygrad.random import drawing
+
+__all__ = ["randomness_of"]
+
+
+@contextmanager
+def randomness_of(mode: str, level: int, size: int) -> Iterator[None]:
+    """Let the random functions of this thread behave as ``vmap(…, randomness=mode)`` says."""
+    outer = drawing.around
+
+    def around(draw: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        if mode == "error":
+            raise _refused(draw)
+        if mode == "same":
+            _check_shared(draw, args)
+            return outwards(draw, *args, **kwargs)
+        drawn = []
+        for number in range(size):
+            sample = [_sample(each, level, number) for each in args]
+            drawn.append(outwards(draw, *sample, **kwargs))
+        return add_batch(recorded.stack(drawn, 0), level)
+
+    def outwards(draw: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """The enclosing ``vmap``, if any, has its own say."""
+        return draw(*args, **kwargs) if outer is None else outer(draw, *args, **kwargs)
+
+    drawing.around = around
+    try:
+        yield
+    finally:
+        drawing.around = outer
+
+
+def _sample(value: Any, level: int, number: int) -> Any:
+    if level_of(value) != level:
+        return value
+    return recorded.slice(value._array.tensor, (number,))
+
+
+def _refused(draw: Callable[..., Any]) -> RuntimeError:
+    return fail(
+        RuntimeError,
+        call=f"{draw.__name__}(…) inside vmap",
+        cause="vmap: called random operation while in randomness error mode",
+        fix="say what you mean: vmap(…, randomness='different') or 'same'; or draw outside vmap",
+        where=caller(),
+    )
+
+
+def _check_shared(draw: Callable[..., Any], args: tuple[Any, ...]) -> None:
+    uses_values = draw.__name__ in ("bernoulli", "multinomial")  # of others only the shape counts
+    if uses_values and any(level_of(each) for each in args):
+        raise fail(
+            RuntimeError,
+            call=f"{draw.__name__}(…) inside vmap(…, randomness='same')",
+            cause="Vmap does not support same randomness with a batched tensor input: every "
+            "sample has its own probabilities",
+            fix="use randomness='different'",
+            where=caller(),
+        )

@@ -1,0 +1,166 @@
+"""Batching rules: how one op call serves a whole batch of samples.
+
+Inside ``vmap`` a function sees one sample; the tensors behind it hold all of them, with the batch
+as their first dimension.  A batching rule turns a call on samples into calls on those *physical*
+tensors.  Elementwise ops need none: aligned dimensions are all they ask for.  Ops that take
+dimensions as parameters declare ``batching=shift_dims("dim")``, ops that treat leading dimensions
+as a batch already declare ``batching=leading_dims``.  What remains is written as a function of
+the physical tensors and the parameters, by name as in other rules, or left to the loop over the
+samples, which is always right and only slow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from whygrad.ops.namespace import recorded
+
+if TYPE_CHECKING:
+    from whygrad.ops.define import Op
+
+__all__ = [
+    "BatchedCall",
+    "GenericRule",
+    "align",
+    "elementwise_rule",
+    "leading_dims",
+    "loop",
+    "shift",
+    "shift_dims",
+]
+
+Array = Any
+
+
+class BatchedCall(NamedTuple):
+    """A call of an op in which some tensors carry a batch, as their first dimension."""
+
+    op: Op
+    tensors: list[Any]  # physical tensors, numbers, or None
+    batched: tuple[bool, ...]  # which of them carry the batch
+    size: int  # of the batch
+    params: tuple[Any, ...]
+
+    @property
+    def ranks(self) -> list[int]:
+        """The number of dimensions that a sample of each tensor has; 0 for numbers and None."""
+        return [
+            getattr(each, "ndim", 0) - carries
+            for each, carries in zip(self.tensors, self.batched, strict=True)
+        ]
+
+    def lifted(self) -> list[Any]:
+        """All tensors with the batch in front; those without one show the same for every sample."""
+        return [
+            each if carries or not hasattr(each, "ndim") else repeat_over(each, self.size)
+            for each, carries in zip(self.tensors, self.batched, strict=True)
+        ]
+
+    def run(self, tensors: Sequence[Any], params: Sequence[Any]) -> Any:
+        if self.op.variadic:
+            return self.op.call(list(tensors), *params)
+        return self.op.call(*tensors, *params)
+
+
+class GenericRule(NamedTuple):
+    """A rule that fits many ops, and what ``whygrad ops NAME`` says about it."""
+
+    words: str
+    run: Callable[[BatchedCall], Any]
+
+
+def repeat_over(tensor: Array, size: int) -> Array:
+    """The same sample ``size`` times, as a view."""
+    return recorded.expand(tensor, (size, *tensor.shape))
+
+
+def align(tensor: Array, rank: int) -> Array:
+    """Insert dimensions of size 1 after the batch until a sample has ``rank`` dimensions."""
+    missing = rank + 1 - tensor.ndim
+    if missing <= 0:
+        return tensor
+    return recorded.view(tensor, (tensor.shape[0], *(1,) * missing, *tensor.shape[1:]))
+
+
+def shift(dim: Any) -> Any:
+    """A dimension of a sample (or several) as dimensions of the physical tensor."""
+    if isinstance(dim, (tuple, list)):
+        return tuple(shift(each) for each in dim)
+    return dim + 1 if dim >= 0 else dim
+
+
+def _elementwise(call: BatchedCall) -> Any:
+    rank = max(call.ranks)
+    aligned = [
+        align(each, rank) if carries else each
+        for each, carries in zip(call.tensors, call.batched, strict=True)
+    ]
+    return call.run(aligned, call.params)
+
+
+def _loop(call: BatchedCall) -> Any:
+    if call.op.meta is None and call.op.kind == "general":
+        raise ShapeDependsOnData
+    if not call.size:
+        raise EmptyBatch
+    results = []
+    for number in range(call.size):
+        sample = [
+            recorded.slice(each, (number,)) if carries else each
+            for each, carries in zip(call.tensors, call.batched, strict=True)
+        ]
+        results.append(call.run(sample, call.params))
+    if isinstance(results[0], tuple):
+        return tuple(recorded.stack(list(each), 0) for each in zip(*results, strict=True))
+    return recorded.stack(results, 0)
+
+
+class ShapeDependsOnData(Exception):
+    """Samples would give results of different shapes."""
+
+
+class EmptyBatch(Exception):
+    """There is no sample from which the loop could learn the shape of the result."""
+
+
+def _on_leading_dims(call: BatchedCall) -> Any:
+    return call.run(call.lifted(), call.params)
+
+
+elementwise_rule = GenericRule("the op itself, dimensions aligned", _elementwise)
+leading_dims = GenericRule("the op itself: leading dimensions are a batch", _on_leading_dims)
+loop = GenericRule("one call per sample", _loop)
+
+
+def shift_dims(*names: str) -> GenericRule:
+    """The op itself, with the dimensions that these parameters name moved on by one.
+
+    A sample without dimensions accepts dimension 0 or −1 in PyTorch; it gets one for the call.
+    """
+
+    def run(call: BatchedCall) -> Any:
+        places = [call.op.param_names.index(name) for name in names]
+        ranks = {rank for rank, each in zip(call.ranks, call.tensors) if hasattr(each, "ndim")}
+        if len(ranks) > 1:
+            return _loop(call)
+        tensors = call.lifted()
+        params = list(call.params)
+        flat = ranks == {0} and any(params[place] != () for place in places)
+        for place in places:
+            params[place] = shift(params[place])
+        if not flat:
+            return call.run(tensors, params)
+        for place in places:
+            params[place] = (1,) if isinstance(params[place], tuple) else 1
+        deeper = [align(each, 1) if hasattr(each, "ndim") else each for each in tensors]
+        return _without_dim(call.run(deeper, params))
+
+    return GenericRule(f"the op itself, {' and '.join(names)} moved on by one", run)
+
+
+def _without_dim(result: Any) -> Any:
+    """Take back the dimension that a sample without dimensions was given."""
+    if isinstance(result, tuple):
+        return tuple(map(_without_dim, result))
+    return recorded.squeeze(result, (1,)) if result.ndim > 1 else result

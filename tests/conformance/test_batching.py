@@ -1,0 +1,105 @@
+"""``vmap`` of every op against a Python loop over the samples: values and gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import whygrad
+from tests.conformance.harness import as_numpy, cases, flatten, whygrad_side
+from whygrad.func import vmap
+from whygrad.ops.define import Op
+from whygrad.ops.samples import Call, samples_of
+from whygrad.tensor import Tensor
+
+SIZE = 3
+# What an op says that needs the numbers themselves, or whose result has a shape that depends on
+# them.
+DOCUMENTED = ("data-dependent control flow", "dynamic shape")
+
+
+def as_function(op: Op, call: Call) -> tuple[Callable[..., Any], list[Tensor]]:
+    """The sample as a function of its float arrays, with tensors only as results."""
+    side = whygrad_side(call, "float64")
+
+    def function(*inputs: Tensor) -> Any:
+        replacement = dict(zip(map(id, side.inputs), inputs, strict=True))
+
+        def swap(value: Any) -> Any:
+            if isinstance(value, Tensor):
+                return replacement.get(id(value), value)
+            if isinstance(value, (list, tuple)):
+                return type(value)(swap(each) for each in value)
+            return value
+
+        named = {name: swap(value) for name, value in side.kwargs.items()}
+        return tuple(flatten(call.on(op.public)(*swap(side.args), **named)))
+
+    return function, side.inputs
+
+
+def stacked(tensor: Tensor) -> Tensor:
+    """Samples that differ but stay on the same side of kinks and inside domains."""
+    copies = [as_numpy(tensor) * (1 - 0.01 * number) for number in range(SIZE)]
+    return whygrad.from_numpy(np.stack(copies)).requires_grad_()
+
+
+def looped(function: Callable[..., Any], dims: tuple[int | None, ...], inputs: list[Tensor]) -> Any:
+    results = [
+        function(*[each if dim is None else each[number] for each, dim in zip(inputs, dims)])
+        for number in range(SIZE)
+    ]
+    return [whygrad.stack(list(each)) for each in zip(*results, strict=True)]
+
+
+def pulled_back(outputs: list[Tensor], inputs: list[Tensor]) -> list[Any]:
+    """Gradients of a weighted sum of all outputs."""
+    rng = np.random.default_rng(7)
+    total: Any = 0.0
+    for out in outputs:
+        weights = rng.uniform(0.5, 1.5, tuple(out.shape))
+        if out.requires_grad:
+            total = total + (out * whygrad.from_numpy(np.asarray(weights))).sum()
+    if not isinstance(total, Tensor):
+        return []
+    return list(whygrad.autograd.grad(total, inputs, allow_unused=True))
+
+
+def batched_cases() -> list[Any]:
+    return [
+        case for case in cases() if whygrad_side(samples_of(case.values[0])[case.values[1]], "float64").inputs
+    ]
+
+
+@pytest.mark.parametrize(("op", "index"), cases())
+def test_vmap_is_a_loop(op: Op, index: int) -> None:
+    function, inputs = as_function(op, samples_of(op)[index])
+    if not inputs:
+        return
+    if not all(isinstance(each, Tensor) for each in function(*inputs)):
+        pytest.skip("returns a Python value, which cannot differ per sample")
+    choices = {(0, *[None] * (len(inputs) - 1)), (0,) * len(inputs)}
+    for dims in choices:
+        batches = [
+            each if dim is None else stacked(each) for each, dim in zip(inputs, dims, strict=True)
+        ]
+        try:
+            mine = list(vmap(function, in_dims=dims)(*batches))
+        except RuntimeError as error:
+            if not any(phrase in str(error) for phrase in DOCUMENTED):
+                raise
+            pytest.skip(str(error).splitlines()[1])
+        theirs = looped(function, dims, batches)
+        label = f"{op.name}, in_dims={dims}"
+        for place, (a, b) in enumerate(zip(mine, theirs, strict=True)):
+            assert (a.shape, a.dtype) == (b.shape, b.dtype), f"{label}, output {place}"
+            np.testing.assert_allclose(as_numpy(a), as_numpy(b), 1e-9, 1e-11, err_msg=label)
+        gradients = zip(pulled_back(mine, batches), pulled_back(theirs, batches), strict=True)
+        for place, (a, b) in enumerate(gradients):
+            where = f"{label}, gradient of input {place}"
+            assert (a is None) == (b is None), f"{where}: {a} against {b}"
+            if a is not None:
+                np.testing.assert_allclose(as_numpy(a), as_numpy(b), 1e-8, 1e-10, err_msg=where)
