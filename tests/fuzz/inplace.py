@@ -168,7 +168,7 @@ def difference(program: Program) -> str | None:
             continue
         error = _attempt(step, theirs, torch)
         if error is not None:
-            if _needless(error):
+            if _needless(step, mine, error):
                 return None
             return f"{step}: only PyTorch refuses: {error}"
         done.append(step)
@@ -184,17 +184,17 @@ def _reads_what_it_writes(step: Step, pool: Pool) -> bool:
     return step.kind in WRITERS and a is not b and np.shares_memory(a._array, b._array)
 
 
-def _needless(error: Exception) -> bool:
-    """Whether PyTorch refuses for a reason that whygrad does not have.
-
-    PyTorch gives up on the parts of unbind() and on views made under no_grad once their memory has
-    been written; whygrad can still read them.
-    """
+def _needless(step: Step, pool: Pool, error: Exception) -> bool:
+    """Whether PyTorch refuses for a reason that whygrad does not have."""
     text = str(error)
-    return (
-        "another view of its base has been modified" in text
-        or "some elements of the input tensor and the written-to tensor" in text
-    )
+    if "some elements of the input tensor and the written-to tensor" in text:
+        return True
+    if "another view of its base has been modified" in text:
+        return True  # parts of unbind(), views made under no_grad: whygrad can still read them
+    target = pool[step.first % len(pool)]
+    whole = target if target._base is None else target._base
+    # PyTorch lets a view made under no_grad require grad, and with it all that is made from it.
+    return step.kind in WRITERS and not whole.requires_grad
 
 
 def _state(tensor: Any) -> tuple[Any, ...]:
