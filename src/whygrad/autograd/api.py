@@ -144,6 +144,7 @@ def root_gradients(call: str, roots: list[Tensor], given: list[Any]) -> list[Ten
 
 
 def _root_gradient(call: str, root: Tensor, gradient: Any) -> Tensor:
+    _require_tensor(call, "outputs", root)
     if root._keys & keys.BATCHED:
         raise fail(
             RuntimeError,
@@ -153,7 +154,6 @@ def _root_gradient(call: str, root: Tensor, gradient: Any) -> Tensor:
             fix=f"call {call}() on what vmap returns",
             where=caller(),
         )
-    _require_tensor(call, "outputs", root)
     if root._node is None:
         raise fail(
             RuntimeError,
