@@ -27,7 +27,7 @@ from whygrad.ops.batching import (
     EmptyBatch,
     GenericRule,
     ShapeDependsOnData,
-    elementwise_rule,
+    aligned,
     loop,
     repeat_over,
 )
@@ -205,19 +205,20 @@ def _rule_of(op: Op) -> Callable[[BatchedCall], Any]:
         return op.batching.run
     if op.batching is not None:
         return _own_rule(op, op.batching)
-    return elementwise_rule.run if op.kind == "elementwise" else loop.run
+    return aligned.run if op.kind == "elementwise" else loop.run
 
 
 def _own_rule(op: Op, rule: Callable[..., Any]) -> Callable[[BatchedCall], Any]:
     """Hand a rule what it asks for by name."""
     code = rule.__code__
     wanted = code.co_varnames[1 : code.co_argcount]
+    names = (*op.tensor_names, *op.param_names)
 
     def run(call: BatchedCall) -> Any:
         tensors = call.tensors if "batched" in wanted else call.lifted()
-        known = dict(zip(op.param_names, call.params, strict=True))
-        known.update({op.tensor_names[0]: tensors} if op.variadic else zip(op.tensor_names, tensors))
-        known.update(size=call.size, batched=call.batched)
+        operands = [tensors] if op.variadic else tensors
+        known = dict(zip(names, (*operands, *call.params), strict=True))
+        known.update(batch=call.size, batched=call.batched)
         return rule(recorded, *[known[name] for name in wanted])
 
     return run

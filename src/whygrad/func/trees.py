@@ -11,7 +11,7 @@ __all__ = ["Tree", "broadcast_prefix", "flatten"]
 class Tree(NamedTuple):
     """The structure around a flat list of leaves."""
 
-    kind: type | None  # None for a leaf
+    kind: Any  # a type; None for a leaf
     keys: tuple[Any, ...]  # of a dict
     children: tuple[Tree, ...]
 

@@ -23,9 +23,11 @@ __all__ = [
     "BatchedCall",
     "GenericRule",
     "align",
-    "elementwise_rule",
+    "aligned",
     "leading_dims",
     "loop",
+    "only",
+    "repeat_over",
     "shift",
     "shift_dims",
 ]
@@ -90,13 +92,13 @@ def shift(dim: Any) -> Any:
     return dim + 1 if dim >= 0 else dim
 
 
-def _elementwise(call: BatchedCall) -> Any:
+def _on_aligned_dims(call: BatchedCall) -> Any:
     rank = max(call.ranks)
-    aligned = [
+    tensors = [
         align(each, rank) if carries else each
         for each, carries in zip(call.tensors, call.batched, strict=True)
     ]
-    return call.run(aligned, call.params)
+    return call.run(tensors, call.params)
 
 
 def _loop(call: BatchedCall) -> Any:
@@ -128,7 +130,7 @@ def _on_leading_dims(call: BatchedCall) -> Any:
     return call.run(call.lifted(), call.params)
 
 
-elementwise_rule = GenericRule("the op itself, dimensions aligned", _elementwise)
+aligned = GenericRule("the op itself, dimensions aligned", _on_aligned_dims)
 leading_dims = GenericRule("the op itself: leading dimensions are a batch", _on_leading_dims)
 loop = GenericRule("one call per sample", _loop)
 
@@ -157,6 +159,18 @@ def shift_dims(*names: str) -> GenericRule:
         return _without_dim(call.run(deeper, params))
 
     return GenericRule(f"the op itself, {' and '.join(names)} moved on by one", run)
+
+
+def only(name: str, rule: Callable[..., Any]) -> GenericRule:
+    """``rule(xp, tensors…, parameters…)`` if no other tensor carries the batch, else the loop."""
+
+    def run(call: BatchedCall) -> Any:
+        carriers = [each for each, carries in zip(call.op.tensor_names, call.batched) if carries]
+        if carriers != [name]:
+            return _loop(call)
+        return rule(recorded, *call.tensors, *call.params)
+
+    return GenericRule(f"its own if only {name} is batched, else one call per sample", run)
 
 
 def _without_dim(result: Any) -> Any:

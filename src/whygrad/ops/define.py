@@ -322,10 +322,10 @@ def define(
     ``batching``
         how one call serves a whole batch, for ``vmap``: ``shift_dims("dim")`` or
         ``leading_dims`` (see :mod:`whygrad.ops.batching`), or a rule ``rule(xp, …)`` that asks by
-        name for tensors, parameters and the ``size`` of the batch.  The tensors have the batch as
-        first dimension, and so has what the rule returns.  A rule that asks for ``batched`` (one
-        bool per tensor) gets tensors without a batch as they are.  Not needed for elementwise
-        ops; everything else runs sample by sample without it.
+        name for tensors, parameters and ``batch``, the number of samples.  The tensors have the
+        batch as first dimension, and so has what the rule returns.  A rule that asks for
+        ``batched`` (one bool per tensor) gets tensors without a batch as they are.  Not needed
+        for elementwise ops; everything else runs sample by sample without it.
     ``kinks``, ``subgradient``
         points where the derivative jumps, per tensor, and which value is used there.
     ``domain``

@@ -17,6 +17,7 @@ from whygrad.autograd import leaves, modes
 from whygrad.autograd.source import Where, caller
 from whygrad.dispatch import quiet
 from whygrad.errors import describe, fail
+from whygrad.ops.batching import align
 from whygrad.ops.define import Op, define, table
 from whygrad.ops.numbers import number_for
 from whygrad.tensor import Tensor, wrap
@@ -47,6 +48,9 @@ define(
     "fill(x, value)",
     "y = value everywhere;  ∂y/∂x = 0,  ∂y/∂value = 1 (summed over x)",
     forward=lambda x, value: np.full_like(x, value),
+    batching=lambda xp, x, value, batched: (
+        xp.copy(x, align(value, x.ndim - 1)) if batched[1] else xp.fill(x, value)
+    ),
     public=_fill_args,
     vjp={
         "x": lambda xp, incoming: xp.zeros_like(incoming),
@@ -80,6 +84,7 @@ define(
         else xp.cast(xp.expand(tangents[1], y.shape), dtypes.of(x_dtype))
     ),
     meta=_copy_meta,
+    batching=lambda xp, x, source: xp.copy(x, align(source, x.ndim - 1)),
     public=_copy_args,
     internal=True,
     inplace=True,

@@ -9,6 +9,7 @@ import numpy as np
 
 from whygrad import dtypes
 from whygrad.ops.activation.smooth import ONLY_FLOATS
+from whygrad.ops.batching import shift_dims
 from whygrad.ops.define import composite, define
 from whygrad.ops.geometry import dims_or_all
 from whygrad.tensor import Tensor
@@ -91,6 +92,7 @@ define(
     vjp={"x": _softmax_rule},
     jvp=lambda xp, tangents, y, dim: _softmax_rule(xp, tangents[0], y, dim),
     meta=lambda x, dim: (x.shape, x.dtype),
+    batching=shift_dims("dim"),
     refuses=ONLY_FLOATS,
     public=_softmax_args,
     samples=_samples,
@@ -104,6 +106,7 @@ define(
     },
     jvp=_log_softmax_jvp,
     meta=lambda x, dim: (x.shape, x.dtype),
+    batching=shift_dims("dim"),
     refuses=ONLY_FLOATS,
     public=_log_softmax_args,
     samples=_samples,

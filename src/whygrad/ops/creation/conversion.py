@@ -8,6 +8,7 @@ from typing import Any
 
 from whygrad import devices, dtypes
 from whygrad.errors import describe, fail
+from whygrad.ops.batching import leading_dims
 from whygrad.ops.creation.transfer import move
 from whygrad.ops.define import composite, define
 from whygrad.tensor import Tensor
@@ -44,6 +45,7 @@ cast = define(
     vjp={"x": lambda xp, incoming, x_dtype: xp.cast(incoming, dtypes.of(x_dtype))},
     linear=True,
     meta=lambda x, dtype: (x.shape, dtype.numpy),
+    batching=leading_dims,
     public=_cast_args,
     method=False,
     torch="Tensor.to",

@@ -14,6 +14,7 @@ import numpy as np
 
 from whygrad import devices, dtypes
 from whygrad.errors import describe, fail
+from whygrad.ops.batching import leading_dims
 from whygrad.ops.creation.creation import (
     Options,
     build,
@@ -86,6 +87,7 @@ _constant_like(
         forward=lambda x: np.zeros_like(x),
         vjp=None,
         meta=lambda x: (x.shape, x.dtype),
+        batching=leading_dims,
         method=False,
         samples=lambda make: [
             make.call(make(3, 4)),
@@ -102,6 +104,7 @@ _constant_like(
         forward=lambda x: np.ones_like(x),
         vjp=None,
         meta=lambda x: (x.shape, x.dtype),
+        batching=leading_dims,
         method=False,
         samples=lambda make: [
             make.call(make(3, 4)),
@@ -117,6 +120,7 @@ _zeros = define(
     forward=lambda x, shape: np.zeros(shape, x.dtype),
     vjp=None,
     meta=lambda x, shape: (shape, x.dtype),
+    batching=lambda xp, x, shape, batch: xp.new_zeros(x, (batch, *shape)),
     torch="Tensor.new_zeros",
     samples=lambda make: [
         make.call(make(3), (2, 3)),
@@ -130,6 +134,7 @@ _full = define(
     forward=lambda x, shape, value: filled(shape, value, x.dtype),
     vjp=None,
     meta=lambda x, shape, value: (shape, x.dtype),
+    batching=lambda xp, x, shape, value, batch: xp.new_full(x, (batch, *shape), value),
     torch="Tensor.new_full",
     samples=lambda make: [
         make.call(make(3), (2, 3), 1.5),

@@ -8,6 +8,7 @@ from whygrad import devices, keys
 from whygrad.autograd.source import caller
 from whygrad.dispatch import register
 from whygrad.errors import describe, fail
+from whygrad.ops.batching import leading_dims
 from whygrad.ops.define import define, table
 from whygrad.tensor import Tensor
 
@@ -26,6 +27,7 @@ define(
     forward=_move,
     vjp={"x": lambda xp, incoming, device, source: xp.move(incoming, source, device)},
     linear=True,
+    batching=leading_dims,
     public=lambda input, device: (input, devices.of(device), input.device),
     internal=True,
     samples=lambda make: [make.call(make(3, 4), "cpu"), make.call(make(), "cpu")],

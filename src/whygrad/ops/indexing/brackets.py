@@ -17,6 +17,7 @@ from whygrad.autograd.source import caller
 from whygrad.dispatch import quiet
 from whygrad.errors import describe, fail
 from whygrad.ops import inplace
+from whygrad.ops.batching import align
 from whygrad.ops.define import define, table
 from whygrad.ops.indexing.positions import index_put, write
 from whygrad.ops.indexing.subscripts import Selection, read, read_plain
@@ -123,6 +124,13 @@ def _slice_put(x: Array, value: Array, index: tuple[Any, ...]) -> Array:
     return out
 
 
+def _slice_put_of_batch(xp: Any, x: Array, value: Array, index: tuple[Any, ...]) -> Array:
+    index = (slice(None), *index)
+    if isinstance(value, Tensor):
+        value = align(value, xp.slice(x, index).ndim - 1)
+    return xp.slice_put(x, value, index)
+
+
 define(
     "slice_put(x, value; index)",
     "y = x with value written at a basic index;  ∂x = incoming, 0 at index,  "
@@ -134,6 +142,7 @@ define(
     },
     linear=True,
     meta=lambda x, value, index: (x.shape, x.dtype),
+    batching=_slice_put_of_batch,
     internal=True,
     samples=lambda make: [
         make.call(make(3, 4), make(4), (1,)),

@@ -9,6 +9,7 @@ import numpy as np
 from whygrad import keys
 from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
+from whygrad.ops.batching import only
 from whygrad.ops.define import composite, define, table
 from whygrad.ops.geometry import normalize_dim
 from whygrad.ops.indexing.positions import check_bounds, within
@@ -288,6 +289,7 @@ define(
     vjp={"weight": _embedding_rule},
     linear=True,
     meta=lambda weight, index, padding: ((*index.shape, weight.shape[1]), weight.dtype),
+    batching=only("index", lambda xp, weight, index, padding: xp.embedding(weight, index, padding)),
     public=_embedding_args,
     method=False,
     torch="nn.functional.embedding",

@@ -16,6 +16,7 @@ import numpy as np
 
 from whygrad.autograd.source import caller
 from whygrad.errors import fail
+from whygrad.ops.batching import only, shift
 from whygrad.ops.define import define
 
 __all__ = [
@@ -190,6 +191,15 @@ def _positions(make: Any, dims: Dims, *shape: int) -> Any:
     return make(*shape), make.ints(5, high=_cells(shape, dims)), dims
 
 
+def _index_of_batch(xp: Any, x: Array, position: Array, dims: Dims) -> Array:
+    picked = xp.index(x, position, shift(dims))
+    if _adjacent(dims):
+        return picked
+    batch = position.ndim  # the picked block has come before the batch
+    rest = (dim for dim in range(picked.ndim) if dim != batch)
+    return xp.permute(picked, (batch, *rest))
+
+
 define(
     "index(x, position; dims)",
     "y = the cells of x at position, counted over dims;  ∂x = incoming added up at position",
@@ -201,6 +211,7 @@ define(
     },
     linear=True,
     meta=lambda x, position, dims: (picked_shape(x.shape, position.shape, dims), x.dtype),
+    batching=only("x", _index_of_batch),
     internal=True,
     samples=lambda make: [
         make.call(*_positions(make, (0,), 3, 4)),

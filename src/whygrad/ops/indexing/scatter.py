@@ -15,6 +15,7 @@ import numpy as np
 from whygrad import dtypes
 from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
+from whygrad.ops.batching import shift_dims
 from whygrad.ops.define import define, public_form, table
 from whygrad.ops.geometry import normalize_dim
 from whygrad.ops.indexing.positions import check_bounds, overwritten
@@ -178,6 +179,7 @@ define(
     },
     linear=True,
     meta=lambda x, index, dim: (index.shape, x.dtype),
+    batching=shift_dims("dim"),
     public=_gather_args,
     samples=lambda make: [
         make.call(make(3, 4), 1, make.ints(3, 2, high=4)),
@@ -200,6 +202,7 @@ define(
     },
     linear=True,
     meta=lambda x, index, dim: (index.shape, x.dtype),
+    batching=shift_dims("dim"),
     internal=True,
     samples=lambda make: [
         make.call(make(3, 4), np.array([[1, 2, 1], [0, 0, 0]]), 1),
@@ -216,6 +219,7 @@ define(
     },
     linear=True,
     meta=same_as_input,
+    batching=shift_dims("dim"),
     public=lambda input, dim, index, src: with_source("scatter_add", input, dim, index, src),
     inplace=True,
     samples=lambda make: [
@@ -237,6 +241,7 @@ _scatter_op = define(
     },
     linear=True,
     meta=same_as_input,
+    batching=shift_dims("dim"),
     inplace=True,
     notes="Of several values written to one place the last one stays and only it gets a "
     "gradient; PyTorch sends the gradient to all of them.",

@@ -9,6 +9,7 @@ import numpy as np
 from whygrad import dtypes
 from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
+from whygrad.ops.batching import shift_dims
 from whygrad.ops.define import composite, define, table
 from whygrad.ops.indexing.scatter import accumulating, same_as_input, with_source
 from whygrad.tensor import Tensor
@@ -54,6 +55,7 @@ define(
     },
     jvp=_scatter_prod_jvp,
     meta=same_as_input,
+    batching=shift_dims("dim"),
     notes="Where source holds a 0 the first derivative is exact, the second is not.",
     internal=True,
     samples=lambda make: [
@@ -106,6 +108,7 @@ for _name, _ufunc, _word in (
         vjp=_extreme_rule,
         jvp=_extreme_jvp,
         meta=same_as_input,
+        batching=shift_dims("dim"),
         subgradient="shared equally among ties",
         internal=True,
         torch="",

@@ -12,6 +12,7 @@ import numpy as np
 from whygrad import dtypes, keys
 from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
+from whygrad.ops.batching import leading_dims
 from whygrad.ops.define import composite, define, public_form, table
 from whygrad.ops.geometry import normalize_dim
 from whygrad.tensor import Tensor, wrap
@@ -157,6 +158,7 @@ define(
     forward=_one_hot,
     vjp=None,
     meta=lambda x, num_classes: ((*x.shape, num_classes), np.dtype(np.int64)),
+    batching=leading_dims,
     public=_one_hot_args,
     method=False,
     torch="nn.functional.one_hot",

@@ -9,6 +9,7 @@ import numpy as np
 from whygrad import dtypes
 from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
+from whygrad.ops.batching import only, shift
 from whygrad.ops.define import composite, define, public_form, table
 from whygrad.ops.geometry import normalize_dim
 from whygrad.ops.indexing.masking import choose
@@ -286,6 +287,7 @@ define(
     },
     linear=True,
     meta=lambda x, index, dim: ((*x.shape[:dim], *index.shape, *x.shape[dim + 1 :]), x.dtype),
+    batching=only("x", lambda xp, x, index, dim: xp.index_select(x, index, shift(dim))),
     public=_index_select_args,
     samples=lambda make: [
         make.call(make(3, 4), 1, make.ints(5, high=4)),

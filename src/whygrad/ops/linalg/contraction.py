@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from math import prod
+from string import ascii_letters
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -129,6 +130,13 @@ def _pair_tangent(xp: Any, tangents: Any, a: Array, b: Array, equation: str) -> 
     )
 
 
+def _pair_of_batch(xp: Any, a: Array, b: Array, equation: str, batched: tuple[bool, ...]) -> Array:
+    letter = next(each for each in ascii_letters if each not in equation)
+    left, right, output = _terms(equation)
+    left, right = (letter * carries + term for carries, term in zip(batched, (left, right)))
+    return xp.einsum_pair(a, b, f"{left},{right}->{letter}{output}")
+
+
 define(
     "einsum_pair(a, b; equation)",
     "y = Σ a·b over the letters that equation leaves out;  "
@@ -138,6 +146,7 @@ define(
     jvp=_pair_tangent,
     promote="same",
     meta=_pair_meta,
+    batching=_pair_of_batch,
     internal=True,
     notes="every letter is in two of the three terms and at most once in each; see einsum",
     samples=lambda make: [

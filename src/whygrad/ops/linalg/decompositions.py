@@ -13,6 +13,7 @@ import numpy as np
 from whygrad import return_types
 from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
+from whygrad.ops.batching import leading_dims
 from whygrad.ops.define import composite, define
 from whygrad.ops.linalg.matrices import (
     LinAlgError,
@@ -99,6 +100,7 @@ define(
     vjp={"x": _cholesky_vjp},
     jvp=_cholesky_jvp,
     meta=lambda x: (x.shape, x.dtype),
+    batching=leading_dims,
     public=_cholesky_args,
     method=False,
     torch="linalg.cholesky",
@@ -226,6 +228,7 @@ define(
     jvp=_qr_jvp,
     outputs=("q", "r"),
     meta=_qr_meta,
+    batching=leading_dims,
     public=_qr_args,
     method=False,
     torch="linalg.qr",
@@ -341,6 +344,7 @@ define(
     jvp=_eigh_jvp,
     outputs=("values", "vectors"),
     meta=lambda x, uplo: [(x.shape[:-1], x.real.dtype), (x.shape, x.dtype)],
+    batching=leading_dims,
     public=_eigh_args,
     method=False,
     torch="linalg.eigh",
@@ -378,6 +382,7 @@ define(
     },
     jvp=_eigvalsh_jvp,
     meta=lambda x, uplo: (x.shape[:-1], x.real.dtype),
+    batching=leading_dims,
     public=lambda A, UPLO="L": (A, _check_uplo("linalg.eigvalsh", A, UPLO)),
     method=False,
     torch="linalg.eigvalsh",

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from whygrad import return_types
+from whygrad.ops.batching import leading_dims
 from whygrad.ops.define import composite, define
 from whygrad.ops.linalg.matrices import matrix_transpose, over_matrices, require_square, square_only
 from whygrad.ops.namespace import recorded
@@ -49,6 +50,7 @@ define(
     vjp={"x": _cofactor_vjp},
     jvp=lambda xp, tangents, x, y: _cofactor_vjp(xp, tangents[0], x, y),
     meta=lambda x: (x.shape, x.dtype),
+    batching=leading_dims,
     internal=True,
     notes="defined for singular matrices too, where PyTorch's gradient of det is not exact",
     samples=lambda make: [make.call(make.positive_definite(2, 2))],
@@ -60,6 +62,7 @@ define(
     vjp={"x": lambda xp, incoming, x: over_matrices(xp, incoming) * xp.cofactor(x)},
     jvp=lambda xp, tangents, x: _inner(xp, tangents[0], xp.cofactor(x)),
     meta=lambda x: (x.shape[:-2], x.dtype),
+    batching=leading_dims,
     public=square_only("linalg.det"),
     method=False,
     torch="linalg.det",
@@ -95,6 +98,7 @@ define(
     jvp=_slogdet_jvp,
     outputs=("sign", "logabsdet"),
     meta=lambda x: [(x.shape[:-2], x.dtype), (x.shape[:-2], x.real.dtype)],
+    batching=leading_dims,
     public=_slogdet_args,
     method=False,
     torch="linalg.slogdet",

@@ -12,12 +12,14 @@ import numpy as np
 
 from whygrad.autograd.source import caller
 from whygrad.errors import fail
+from whygrad.ops.batching import align, repeat_over
 from whygrad.ops.define import composite, define
 from whygrad.ops.linalg.products import (
     add_terms,
     batch_to_columns,
     left_gradient,
     matmul_meta,
+    matmul_of_batch,
     multiply,
     product_tangent,
     require_equal_batches,
@@ -106,6 +108,29 @@ def _baddbmm_args(
     return _add_product_args("baddbmm", input, batch1, batch2, beta, alpha)
 
 
+def _add_product_of_batch(
+    xp: Any,
+    input: Array,
+    a: Array,
+    b: Array,
+    beta: Any,
+    alpha: Any,
+    batched: tuple[bool, ...],
+    batch: int,
+) -> Array:
+    if any(batched[1:]):
+        product = matmul_of_batch(xp, a, b, batched[1:])
+    else:
+        product = repeat_over(xp.matmul(a, b), batch)
+    if alpha != 1:
+        product = product * alpha
+    if batched[0]:
+        input = align(input, product.ndim - 1)
+    if beta == 0:  # what input holds does not count then, not even NaN
+        return product + xp.fill(input, 0)
+    return product + _scaled(input, beta)
+
+
 def _declare_add_product(name: str, public: Any, samples: Any) -> None:
     """The fused forms differ in the ranks they take, not in what they compute."""
     define(
@@ -123,6 +148,7 @@ def _declare_add_product(name: str, public: Any, samples: Any) -> None:
         },
         jvp=_add_product_tangent,
         meta=lambda input, a, b, beta, alpha: matmul_meta(a, b),
+        batching=_add_product_of_batch,
         public=public,
         inplace=True,
         samples=samples,

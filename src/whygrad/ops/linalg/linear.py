@@ -7,7 +7,9 @@ from typing import Any
 
 from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
+from whygrad.ops.batching import align
 from whygrad.ops.define import define
+from whygrad.ops.linalg.products import matmul_of_batch
 from whygrad.tensor import Tensor
 
 Array = Any
@@ -115,6 +117,22 @@ def _fits(small: Shape, whole: Shape) -> bool:
     )
 
 
+def _linear_of_batch(
+    xp: Any, x: Array, weight: Array, bias: Array | None, batched: tuple[bool, ...]
+) -> Array:
+    if not batched[1] and not batched[2]:
+        return xp.linear(x, weight, bias)
+    rank = x.ndim - batched[0]
+    if batched[1]:
+        flipped = xp.transpose(weight, -2, -1)
+        y = matmul_of_batch(xp, x, flipped, batched[:2])
+    else:
+        y = xp.linear(x, weight, None)
+    if bias is None:
+        return y
+    return y + (align(bias, rank) if batched[2] else bias)
+
+
 define(
     "linear(x, weight, bias)",
     "y = x·Wᵀ + b;  ∂x = incoming·W,  ∂W = incomingᵀ·x,  ∂b = incoming",
@@ -126,6 +144,7 @@ define(
     },
     jvp=_linear_jvp,
     meta=lambda x, weight, bias: ((*x.shape[:-1], weight.shape[0]), x.dtype),
+    batching=_linear_of_batch,
     public=_linear_args,
     torch="nn.functional.linear",
     method=False,

@@ -12,6 +12,7 @@ import numpy as np
 from whygrad import return_types
 from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
+from whygrad.ops.batching import leading_dims, shift_dims
 from whygrad.ops.define import composite, define
 from whygrad.ops.geometry import normalize_dim
 from whygrad.ops.linalg.matrices import matrix_transpose, require_matrices, require_square
@@ -100,6 +101,7 @@ define(
     vjp={"x": lambda xp, incoming, x: _along(xp, matrix_transpose(xp, x), incoming)},
     jvp=lambda xp, tangents, x: _along(xp, x, tangents[0]),
     meta=lambda x: (x.shape, x.dtype),
+    batching=leading_dims,
     public=_exp_args,
     method=False,
     torch="linalg.matrix_exp",
@@ -255,6 +257,7 @@ define(
     jvp=_cross_jvp,
     promote="same",
     meta=lambda a, b, dim: (np.broadcast_shapes(a.shape, b.shape), a.dtype),
+    batching=shift_dims("dim"),
     public=_cross_args,
     method=False,
     torch="linalg.cross",

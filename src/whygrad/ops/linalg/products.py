@@ -14,6 +14,7 @@ import numpy as np
 
 from whygrad.autograd.source import caller
 from whygrad.errors import describe_call, fail
+from whygrad.ops.batching import align
 from whygrad.ops.define import alias, composite, define
 from whygrad.ops.namespace import recorded
 from whygrad.tensor import Tensor
@@ -23,6 +24,7 @@ __all__ = [
     "batch_to_columns",
     "left_gradient",
     "matmul_meta",
+    "matmul_of_batch",
     "multiply",
     "product_tangent",
     "require_equal_batches",
@@ -174,6 +176,26 @@ def product_tangent(xp: Any, tangents: Any, a: Array, b: Array) -> Array:
     )
 
 
+def matmul_of_batch(xp: Any, a: Array, b: Array, batched: tuple[bool, ...]) -> Array:
+    """Products of samples as one product, if need be with a column or row for a vector."""
+    rank_a, rank_b = a.ndim - batched[0], b.ndim - batched[1]
+    if not batched[1] and rank_b <= 2:
+        return xp.matmul(a, b)
+    if not batched[0] and rank_a <= 2:
+        if rank_b >= 2:
+            return xp.matmul(a, b)
+        return xp.matmul(b, xp.transpose(a, 0, 1) if rank_a == 2 else a)
+    if rank_a == 1:
+        a = xp.unsqueeze(a, -2)
+    if rank_b == 1:
+        b = xp.unsqueeze(b, -1)
+    rank = max(rank_a, rank_b, 2)
+    y = xp.matmul(align(a, rank) if batched[0] else a, align(b, rank) if batched[1] else b)
+    if rank_b == 1:
+        y = xp.squeeze(y, (-1,))
+    return xp.squeeze(y, (-2 if rank_b > 1 else -1,)) if rank_a == 1 else y
+
+
 define(
     "matmul(a, b)",
     "y = a·b over the last dimension of a and the rows of b, batches broadcast;  "
@@ -182,6 +204,7 @@ define(
     vjp={"a": left_gradient, "b": right_gradient},
     jvp=product_tangent,
     meta=matmul_meta,
+    batching=matmul_of_batch,
     refuses={
         "bool": ("matmul is not implemented for 'Bool'", "convert first: x.to(whygrad.int64)")
     },

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from whygrad import dtypes, return_types
+from whygrad.ops.batching import leading_dims
 from whygrad.ops.define import composite, define
 from whygrad.ops.linalg.decompositions import did_not_converge, on_symmetric
 from whygrad.ops.linalg.matrices import matrix_transpose, require_matrices, require_square
@@ -133,6 +134,7 @@ define(
     jvp=_svd_jvp,
     outputs=("u", "s", "vh"),
     meta=_svd_meta,
+    batching=leading_dims,
     public=_svd_args,
     method=False,
     torch="linalg.svd",
@@ -181,6 +183,7 @@ define(
     vjp={"x": _svdvals_vjp},
     jvp=_svdvals_jvp,
     meta=lambda x: ((*x.shape[:-2], min(x.shape[-2:])), x.real.dtype),
+    batching=leading_dims,
     public=_svdvals_args,
     method=False,
     torch="linalg.svdvals",
@@ -283,6 +286,7 @@ define(
         (*x.shape[:-2], x.shape[-1], x.shape[-2]),
         x.dtype,
     ),
+    batching=leading_dims,
     public=pinv_args,
     method=False,
     torch="linalg.pinv",

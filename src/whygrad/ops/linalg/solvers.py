@@ -11,6 +11,7 @@ import numpy as np
 
 from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
+from whygrad.ops.batching import aligned, leading_dims
 from whygrad.ops.define import composite, define
 from whygrad.ops.linalg.matrices import (
     matrix_transpose,
@@ -45,6 +46,7 @@ define(
     vjp={"x": _inv_vjp},
     jvp=lambda xp, tangents, y: -xp.matmul(xp.matmul(y, tangents[0]), y),
     meta=lambda x: (x.shape, x.dtype),
+    batching=leading_dims,
     public=square_only("linalg.inv"),
     method=False,
     torch="linalg.inv",
@@ -144,6 +146,7 @@ define(
     vjp=_solve_vjp,
     jvp=_solve_jvp,
     meta=_solution_meta,
+    batching=aligned,
     public=_solve_args,
     method=False,
     torch="linalg.solve",
@@ -245,6 +248,7 @@ define(
     vjp=_solve_triangular_vjp,
     jvp=_solve_triangular_jvp,
     meta=lambda a, b, upper, left, unitriangular: _solution_meta(a, b),
+    batching=aligned,
     public=_solve_triangular_args,
     method=False,
     torch="linalg.solve_triangular",

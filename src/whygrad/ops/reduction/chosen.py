@@ -13,6 +13,7 @@ import numpy as np
 
 from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
+from whygrad.ops.batching import shift_dims
 from whygrad.ops.define import Op, define
 from whygrad.ops.reduction.sums import count, reduced_shape
 from whygrad.tensor import Tensor
@@ -90,6 +91,7 @@ def declare_along(signature: str, formula: str, find: Callable[..., Array], **ro
         kind="reduction",
         outputs=("values", "indices"),
         meta=meta,
+        batching=shift_dims("dim"),
         refuses=NO_ORDER,
         **row,
     )
@@ -121,7 +123,9 @@ def _of_all_jvp(xp: Any, tangents: Any, x: Array, y: Array) -> Array:
     return tied_average(xp, tangents[0], _equal_or_both_nan(xp, x, y), everything, False)
 
 
-def declare_of_all(name: str, formula: str, kernel: Callable[[Array], Array]) -> None:
+def declare_of_all(
+    name: str, formula: str, kernel: Callable[[Array], Array], batching: Any = None
+) -> None:
     """``{name}_of_all``: one element out of all of them; ties share the gradient."""
     define(
         f"{name}_of_all(x)",
@@ -131,6 +135,7 @@ def declare_of_all(name: str, formula: str, kernel: Callable[[Array], Array]) ->
         jvp=_of_all_jvp,
         kind="reduction",
         meta=lambda x: ((), x.dtype),
+        batching=batching,
         internal=True,
         torch=name,
         refuses=NO_ORDER,

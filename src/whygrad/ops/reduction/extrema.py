@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from whygrad import return_types
 from whygrad.autograd.source import caller
 from whygrad.errors import fail
+from whygrad.ops.batching import shift, shift_dims
 from whygrad.ops.define import composite, define, public_form, table
 from whygrad.ops.geometry import dims_or_all, normalize_dim
 from whygrad.ops.reduction.chosen import (
@@ -56,6 +58,7 @@ def _declare_reduction(name: str, formula: str, reduce: Kernel) -> None:
         ),
         kind="reduction",
         meta=lambda x, dim, keepdim: (reduced_shape(x.shape, dim, keepdim), x.dtype),
+        batching=shift_dims("dim"),
         public=prepare,
         refuses=NO_ORDER,
         subgradient="tied elements share evenly",
@@ -109,6 +112,14 @@ def _declare_position(name: str, formula: str, find: Kernel) -> None:
         refuse_empty(name, input, dims, full=dim is None)
         return input, axis if input.ndim else None, keepdim
 
+    def batching(xp: Any, x: Array, dim: int | None, keepdim: bool, batch: int) -> Array:
+        call = getattr(xp, name)
+        if dim is not None:
+            return call(x, shift(dim), keepdim)
+        rank = x.ndim - 1
+        flat = xp.reshape(x, (batch, prod(x.shape[1:])))
+        return xp.reshape(call(flat, 1, False), (batch, *(1,) * rank * keepdim))
+
     define(
         f"{name}(x; dim, keepdim)",
         formula,
@@ -119,6 +130,7 @@ def _declare_position(name: str, formula: str, find: Kernel) -> None:
             reduced_shape(x.shape, tuple(range(x.ndim)) if dim is None else (dim,), keepdim),
             INDEX,
         ),
+        batching=batching,
         public=prepare,
         refuses=NO_ORDER,
         samples=lambda make: [
@@ -136,8 +148,18 @@ _declare_position("argmax", "y = position of the first maximum (along dim)", np.
 _declare_position("argmin", "y = position of the first minimum (along dim)", np.argmin)
 
 
-declare_of_all("max", "y = max x;  ∂y/∂x = 1 at the maximum", np.max)
-declare_of_all("min", "y = min x;  ∂y/∂x = 1 at the minimum", np.min)
+declare_of_all(
+    "max",
+    "y = max x;  ∂y/∂x = 1 at the maximum",
+    np.max,
+    batching=lambda xp, x: xp.amax(x, tuple(range(1, x.ndim)), False),
+)
+declare_of_all(
+    "min",
+    "y = min x;  ∂y/∂x = 1 at the minimum",
+    np.min,
+    batching=lambda xp, x: xp.amin(x, tuple(range(1, x.ndim)), False),
+)
 
 
 def _declare_overloaded(name: str, word: str, find: Kernel, elementwise: str) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
+from whygrad.ops.batching import shift_dims
 from whygrad.ops.define import composite, define, table
 from whygrad.ops.geometry import dims_or_all
 from whygrad.ops.reduction.sums import count, reduced_shape, require_float, with_kept_dims
@@ -101,6 +102,7 @@ define(
     ),
     kind="reduction",
     meta=_var_meta,
+    batching=shift_dims("dim"),
     public=_var_args("var"),
     samples=_var_samples,
 )
@@ -126,6 +128,7 @@ define(
     ),
     kind="reduction",
     meta=_var_meta,
+    batching=shift_dims("dim"),
     public=_var_args("std"),
     subgradient="0 where all elements are equal",
     kinks={"x": (1.0,)},
@@ -233,6 +236,7 @@ define(
     jvp=_norm_jvp,
     kind="reduction",
     meta=lambda x, p, dim, keepdim: _var_meta(x, dim, 0, keepdim),
+    batching=shift_dims("dim"),
     public=_norm_args,
     subgradient="0 at x = 0; for p = ±inf the elements that attain it share evenly",
     kinks={"x": (0.0,)},

@@ -13,6 +13,7 @@ import numpy as np
 from whygrad import return_types
 from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
+from whygrad.ops.batching import shift_dims
 from whygrad.ops.define import define, public_form, table
 from whygrad.ops.geometry import normalize_dim
 from whygrad.ops.reduction.chosen import (
@@ -70,6 +71,7 @@ _sort_op = define(
     jvp=chosen_jvp,
     outputs=("values", "indices"),
     meta=lambda x, dim, descending: [(x.shape, x.dtype), (x.shape, INDEX)],
+    batching=shift_dims("dim"),
     refuses=NO_ORDER,
     subgradient="tied elements keep their order",
     samples=_order_samples,
@@ -99,6 +101,7 @@ define(
     forward=_order,
     vjp=None,
     meta=lambda x, dim, descending: (x.shape, INDEX),
+    batching=shift_dims("dim"),
     public=_argsort_args,
     refuses=NO_ORDER,
     samples=_order_samples,
@@ -136,6 +139,7 @@ _topk_op = define(
     jvp=chosen_jvp,
     outputs=("values", "indices"),
     meta=_topk_meta,
+    batching=shift_dims("dim"),
     refuses=NO_ORDER,
     subgradient="which of several tied elements is taken is not specified",
     samples=lambda make: [

@@ -14,6 +14,7 @@ import numpy as np
 from whygrad import dtypes, return_types
 from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
+from whygrad.ops.batching import shift_dims
 from whygrad.ops.define import composite, define, public_form
 from whygrad.ops.geometry import normalize_dim
 from whygrad.ops.reduction.chosen import INDEX, chosen_jvp, chosen_vjp
@@ -45,6 +46,7 @@ define(
     vjp={"x": lambda xp, incoming, dim, step: xp.shift(incoming, dim, -step, 0.0)},
     jvp=lambda xp, tangents, dim, step: xp.shift(tangents[0], dim, step, 0.0),
     meta=lambda x, dim, step, fill: (x.shape, x.dtype),
+    batching=shift_dims("dim"),
     internal=True,
     samples=lambda make: [
         make.call(make(3, 4), 1, 1, 1.0),
@@ -94,6 +96,7 @@ define(
     vjp=_recurrence_vjp,
     jvp=_recurrence_jvp,
     meta=lambda a, b, dim, reverse: (b.shape, b.dtype),
+    batching=shift_dims("dim"),
     internal=True,
     samples=lambda make: [
         make.call(make(5), make(5), 0, False),
@@ -143,6 +146,7 @@ define(
     },
     linear=True,
     meta=_same_meta,
+    batching=shift_dims("dim"),
     public=_scan_args("cumsum"),
     inplace=True,
     samples=lambda make: [
@@ -165,6 +169,7 @@ define(
         x, tangents[0] * xp.shift(y, dim, 1, 1.0), dim, False
     ),
     meta=_same_meta,
+    batching=shift_dims("dim"),
     public=_scan_args("cumprod"),
     inplace=True,
     samples=lambda make: [
@@ -193,6 +198,7 @@ def _declare_running(name: str, formula: str, accumulate: Any) -> None:
         jvp=chosen_jvp,
         outputs=("values", "indices"),
         meta=lambda x, dim: [(x.shape, x.dtype), (x.shape, INDEX)],
+        batching=shift_dims("dim"),
         subgradient="the latest of tied elements gets it all",
         samples=lambda make: [
             make.call(make.distinct(3, 4), 1),
@@ -236,6 +242,7 @@ define(
     ),
     promote="float",
     meta=_same_meta,
+    batching=shift_dims("dim"),
     public=lambda input, dim: (
         operand(input),
         normalize_dim(dim, operand(input).ndim, "logcumsumexp"),

@@ -11,6 +11,7 @@ from whygrad import dtypes, keys
 from whygrad.autograd.source import caller
 from whygrad.dispatch.calls import as_operand
 from whygrad.errors import describe, fail
+from whygrad.ops.batching import shift, shift_dims
 from whygrad.ops.define import composite, define
 from whygrad.ops.geometry import dims_or_all, normalize_dim
 from whygrad.tensor import Tensor
@@ -107,6 +108,7 @@ define(
     kind="reduction",
     linear=True,
     meta=_reduced_meta,
+    batching=shift_dims("dim"),
     public=_sum_args,
     samples=lambda make: [
         make.call(make(3, 4)),
@@ -146,6 +148,7 @@ define(
     kind="reduction",
     linear=True,
     meta=_reduced_meta,
+    batching=shift_dims("dim"),
     public=_mean_args,
     samples=lambda make: [
         make.call(make(3, 4)),
@@ -178,6 +181,14 @@ def _prod_args(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any
     return input, (normalize_dim(dim, input.ndim, "prod"),) if input.ndim else (), keepdim
 
 
+def _prod_of_batch(xp: Any, x: Array, dim: Dims, keepdim: bool, batch: int) -> Array:
+    if len(dim) == 1:
+        return xp.prod(x, shift(dim), keepdim)
+    shape = x.shape[1:]  # of a sample, all of which is multiplied up
+    flat = xp.reshape(x, (batch, math.prod(shape)))
+    return xp.reshape(xp.prod(flat, (1,), False), (batch, *(1,) * len(shape) * keepdim))
+
+
 define(
     "prod(x; dim, keepdim)",
     "y = Π x over dim;  ∂y/∂x_j = Π_{k≠j} x_k",
@@ -194,6 +205,7 @@ define(
     ),
     kind="reduction",
     meta=_reduced_meta,
+    batching=_prod_of_batch,
     public=_prod_args,
     notes="the rule multiplies prefix and suffix products instead of dividing y by x",
     samples=lambda make: [
@@ -235,6 +247,7 @@ define(
     jvp=lambda xp, tangents, x, dim, keepdim: xp.sum(tangents[0] * (x == x), dim, keepdim),
     kind="reduction",
     meta=_reduced_meta,
+    batching=shift_dims("dim"),
     public=_nansum_args,
     samples=lambda make: [
         make.call(make(3, 4)),
@@ -292,6 +305,7 @@ def _declare_question(name: str, formula: str, reduce: Any) -> None:
             reduced_shape(x.shape, dim, keepdim),
             x.dtype if x.dtype == np.uint8 else np.bool_,
         ),
+        batching=shift_dims("dim"),
         public=prepare,
         samples=lambda make: [
             make.call(make.bools(3, 4)),
@@ -323,6 +337,7 @@ define(
     vjp=None,
     kind="reduction",
     meta=lambda x, dim: (reduced_shape(x.shape, dim, False), np.int64),
+    batching=shift_dims("dim"),
     public=_count_nonzero_args,
     samples=lambda make: [
         make.call(make.ints(3, 4, high=2)),
@@ -366,6 +381,7 @@ define(
     kind="reduction",
     promote="float",
     meta=_reduced_meta,
+    batching=shift_dims("dim"),
     public=_logsumexp_args,
     samples=lambda make: [
         make.call(make(3, 4), 1),

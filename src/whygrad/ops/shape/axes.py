@@ -8,6 +8,7 @@ import numpy as np
 
 from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
+from whygrad.ops.batching import leading_dims, shift, shift_dims
 from whygrad.ops.define import composite, define, elementwise
 from whygrad.ops.geometry import normalize_dim, normalize_dims, shape_from
 from whygrad.tensor import Tensor
@@ -28,6 +29,7 @@ _transpose_op = define(
     vjp={"x": lambda xp, incoming, dim0, dim1: xp.transpose(incoming, dim0, dim1)},
     kind="view",
     linear=True,
+    batching=shift_dims("dim0", "dim1"),
     public=_transpose_args,
     samples=lambda make: [
         make.call(make(2, 3, 4), 0, 2),
@@ -79,6 +81,7 @@ permute = define(
     vjp={"x": lambda xp, incoming, dims: xp.permute(incoming, _inverse(dims))},
     kind="view",
     linear=True,
+    batching=lambda xp, x, dims: xp.permute(x, (0, *shift(dims))),
     public=_permute_args,
     samples=lambda make: [
         make.call(make(2, 3, 4), (2, 0, 1)),
@@ -215,6 +218,7 @@ _real_part = define(
     forward=lambda x: x.real,
     vjp=None,
     kind="view",
+    batching=leading_dims,
     method=False,
     torch="real",
     samples=lambda make: [make.call(make(2, 3).astype(complex) * (1 + 2j))],
@@ -225,6 +229,7 @@ _imaginary_part = define(
     forward=lambda x: x.imag,
     vjp=None,
     kind="view",
+    batching=leading_dims,
     method=False,
     torch="imag",
     samples=lambda make: [make.call(make(2, 3).astype(complex) * (1 + 2j))],

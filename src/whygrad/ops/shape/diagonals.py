@@ -10,6 +10,7 @@ import numpy as np
 from whygrad import dtypes
 from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
+from whygrad.ops.batching import leading_dims
 from whygrad.ops.define import composite, define, table
 from whygrad.ops.shape.joining import atleast_2d, cannot_join, require_tensors
 from whygrad.ops.shape.parts import diagonal_backward, distinct_dims
@@ -70,6 +71,7 @@ define(
     vjp={"x": lambda xp, incoming, diagonal: xp.tril(incoming, diagonal)},
     linear=True,
     meta=lambda x, diagonal: (x.shape, x.dtype),
+    batching=leading_dims,
     public=_triangle_args("tril"),
     inplace=True,
     samples=_triangle_samples,
@@ -81,6 +83,7 @@ define(
     vjp={"x": lambda xp, incoming, diagonal: xp.triu(incoming, diagonal)},
     linear=True,
     meta=lambda x, diagonal: (x.shape, x.dtype),
+    batching=leading_dims,
     public=_triangle_args("triu"),
     inplace=True,
     samples=_triangle_samples,

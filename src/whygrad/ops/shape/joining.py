@@ -9,6 +9,7 @@ import numpy as np
 
 from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
+from whygrad.ops.batching import shift
 from whygrad.ops.define import composite, define
 from whygrad.ops.geometry import normalize_dim
 from whygrad.ops.shape.parts import along
@@ -109,6 +110,14 @@ def cannot_join(tensors: list[Tensor], cause: str, fix: str, call: str = "cat") 
     )
 
 
+def _cat_of_batch(xp: Any, tensors: list[Array], dim: int) -> Array:
+    place = shift(dim)
+    full = max(tensors, key=lambda each: each.ndim).shape
+    empty = (*full[:place], 0, *full[place + 1 :])
+    fitting = [xp.reshape(each, empty) if each.ndim < len(full) else each for each in tensors]
+    return xp.cat(fitting, place)
+
+
 cat = define(
     "cat(*tensors; dim)",
     "y = x₁, x₂, … one after the other along dim;  ∂xᵢ = its part of incoming",
@@ -117,6 +126,7 @@ cat = define(
     linear=True,
     promote="same",
     meta=lambda tensors, dim: (_cat_shape([each.shape for each in tensors], dim), tensors[0].dtype),
+    batching=_cat_of_batch,
     public=_cat_args,
     method=False,
     samples=lambda make: [
@@ -179,6 +189,7 @@ stack = define(
     meta=lambda tensors, dim: (
         _stack_shape(tensors[0].shape, len(tensors), dim), tensors[0].dtype
     ),
+    batching=lambda xp, tensors, dim: xp.stack(tensors, shift(dim)),
     public=_stack_args,
     method=False,
     samples=lambda make: [

@@ -105,6 +105,7 @@ pad_constant = define(
     vjp={"x": lambda xp, incoming, pads: xp.pad_constant(incoming, _negated(pads), 0)},
     jvp=lambda xp, tangents, pads: xp.pad_constant(tangents[0], pads, 0),
     meta=lambda x, pads, value: (padded_shape(x.shape, pads), x.dtype),
+    batching=lambda xp, x, pads, value: xp.pad_constant(x, ((0, 0), *pads), value),
     internal=True,
     samples=lambda make: [
         make.call(make(2, 3), ((1, 0), (0, 2)), 1.5),
@@ -122,6 +123,7 @@ pad_edges = define(
     },
     linear=True,
     meta=lambda x, pads, mode: (padded_shape(x.shape, pads), x.dtype),
+    batching=lambda xp, x, pads, mode: xp.pad_edges(x, ((0, 0), *pads), mode),
     internal=True,
     samples=lambda make: [
         make.call(make(3, 3), ((1, 2), (2, -1)), mode) for mode in _MODES[1:]
@@ -134,6 +136,9 @@ define(
     vjp={"x": lambda xp, incoming, pads, mode: xp.pad_edges(incoming, pads, mode)},
     linear=True,
     meta=lambda x, shape, pads, mode: (shape, x.dtype),
+    batching=lambda xp, x, shape, pads, mode, batch: xp.pad_edges_backward(
+        x, (batch, *shape), ((0, 0), *pads), mode
+    ),
     internal=True,
     samples=lambda make: [
         make.call(make(6, 4), (3, 3), ((1, 2), (2, -1)), mode) for mode in _MODES[1:]

@@ -14,6 +14,7 @@ import numpy as np
 from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.memory import strided
+from whygrad.ops.batching import shift, shift_dims
 from whygrad.ops.define import composite, define
 from whygrad.ops.geometry import normalize_dim
 from whygrad.tensor import Tensor
@@ -68,6 +69,7 @@ slice_view = define(
     },
     kind="view",
     linear=True,
+    batching=lambda xp, x, index: xp.slice(x, (slice(None), *index)),
     method=False,
     torch="Tensor.__getitem__",
     samples=lambda make: [
@@ -86,6 +88,9 @@ define(
     forward=_slice_backward,
     vjp={"x": lambda xp, incoming, index: xp.slice(incoming, index)},
     linear=True,
+    batching=lambda xp, x, shape, index, batch: xp.slice_backward(
+        x, (batch, *shape), (slice(None), *index)
+    ),
     internal=True,
     meta=lambda x, shape, index: (shape, x.dtype),
     samples=lambda make: [
@@ -223,6 +228,7 @@ define(
     },
     kind="view",
     linear=True,
+    batching=shift_dims("dim1", "dim2"),
     public=_diagonal_args,
     samples=lambda make: [
         make.call(make(3, 4)),
@@ -241,6 +247,9 @@ diagonal_backward = define(
         "x": lambda xp, incoming, offset, dim1, dim2: xp.diagonal(incoming, offset, dim1, dim2),
     },
     linear=True,
+    batching=lambda xp, x, shape, offset, dim1, dim2, batch: xp.diagonal_backward(
+        x, (batch, *shape), offset, shift(dim1), shift(dim2)
+    ),
     internal=True,
     meta=lambda x, shape, offset, dim1, dim2: (shape, x.dtype),
     samples=lambda make: [
@@ -302,6 +311,7 @@ define(
     },
     kind="view",
     linear=True,
+    batching=shift_dims("dimension"),
     public=_unfold_args,
     torch="Tensor.unfold",
     samples=lambda make: [
@@ -312,6 +322,16 @@ define(
         make.call(make(3), 0, 0, 1),
     ],
 )
+
+
+def _unfold_backward_of_batch(
+    xp: Any, x: Array, shape: Shape, dimension: int, size: int, step: int, batch: int
+) -> Array:
+    if not shape:
+        return xp.sum(x, (1,), False)
+    return xp.unfold_backward(x, (batch, *shape), shift(dimension), size, step)
+
+
 define(
     "unfold_backward(x; shape, dimension, size, step)",
     "y = Σ of the windows in x at the places they came from;  ∂x = the windows of incoming",
@@ -320,6 +340,7 @@ define(
         "x": lambda xp, incoming, dimension, size, step: xp.unfold(incoming, dimension, size, step)
     },
     linear=True,
+    batching=_unfold_backward_of_batch,
     internal=True,
     meta=lambda x, shape, dimension, size, step: (shape, x.dtype),
     samples=lambda make: [

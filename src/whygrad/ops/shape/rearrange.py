@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.memory import contiguous_format, is_dense
+from whygrad.ops.batching import align, shift, shift_dims
 from whygrad.ops.define import composite, define, table
 from whygrad.ops.geometry import normalize_dim, normalize_dims, shape_from
 from whygrad.ops.shape.axes import transpose
@@ -72,6 +74,7 @@ repeat = define(
     vjp={"x": _repeat_rule},
     linear=True,
     meta=lambda x, repeats: (_repeated_shape(x.shape, repeats), x.dtype),
+    batching=lambda xp, x, repeats: xp.repeat(align(x, len(repeats)), (1, *repeats)),
     public=_repeat_args,
     torch="Tensor.repeat",
     samples=lambda make: [
@@ -183,6 +186,7 @@ flip = define(
     vjp={"x": lambda xp, incoming, dims: xp.flip(incoming, dims)},
     linear=True,
     meta=lambda x, dims: (x.shape, x.dtype),
+    batching=shift_dims("dims"),
     public=_flip_args,
     samples=lambda make: [
         make.call(make(2, 3), (0,)),
@@ -245,6 +249,13 @@ def _roll(x: Array, shifts: Shape, dims: Shape) -> Array:
     return np.asarray(np.roll(x, shifts, dims) if dims else np.roll(x, shifts[0]), order="C")
 
 
+def _roll_of_batch(xp: Any, x: Array, shifts: Shape, dims: Shape, batch: int) -> Array:
+    if dims:
+        return xp.roll(x, shifts, shift(dims))
+    flat = xp.reshape(x, (batch, prod(x.shape[1:])))
+    return xp.reshape(xp.roll(flat, shifts, (1,)), x.shape)
+
+
 define(
     "roll(x; shifts, dims)",
     "y = x moved on along dims, in a circle;  ∂x = incoming moved back",
@@ -256,6 +267,7 @@ define(
     },
     linear=True,
     meta=lambda x, shifts, dims: (x.shape, x.dtype),
+    batching=_roll_of_batch,
     public=_roll_args,
     samples=lambda make: [
         make.call(make(2, 3), 1),

@@ -11,6 +11,7 @@ from typing import Any
 
 from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
+from whygrad.ops.batching import shift_dims
 from whygrad.ops.define import composite, define
 from whygrad.ops.geometry import normalize_dim
 from whygrad.ops.shape.parts import along, slice_view
@@ -84,6 +85,7 @@ split_with_sizes = define(
     vjp={"x": _split_rule},
     kind="view",
     linear=True,
+    batching=shift_dims("dim"),
     public=_split_sizes_args,
     torch="Tensor.split_with_sizes",
     samples=lambda make: [
@@ -219,6 +221,7 @@ unbind = define(
     },
     kind="view",
     linear=True,
+    batching=shift_dims("dim"),
     public=_unbind_args,
     samples=lambda make: [
         make.call(make(2, 3)),

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from whygrad import keys
 from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.memory import strided
@@ -59,6 +60,15 @@ def _restride_backward(
 def _as_strided_args(input: Tensor, size: Any, stride: Any, storage_offset: Any = None) -> Any:
     """A view of the input's storage with the given sizes, strides and offset (in elements)."""
     shape, steps = shape_from((size,)), shape_from((stride,))
+    if input._keys & keys.BATCHED:
+        raise fail(
+            RuntimeError,
+            call=f"as_strided({describe(input)}, size={shape}, stride={steps}), inside vmap",
+            cause="vmap does not support as_strided: what lies around a sample in memory belongs "
+            "to other samples",
+            fix="use views that name dimensions: view, transpose, narrow, unfold, diagonal",
+            where=caller(),
+        )
     here = input.storage_offset()
     start = here if storage_offset is None else int(storage_offset)
     problem = _problem(input, shape, steps, start)

@@ -23,6 +23,7 @@ from whygrad.memory import (
     strided,
     view_strides,
 )
+from whygrad.ops.batching import align, leading_dims, shift, shift_dims
 from whygrad.ops.define import composite, define
 from whygrad.ops.geometry import normalize_dim, normalize_dims, shape_from
 from whygrad.tensor import Tensor
@@ -95,6 +96,7 @@ _view_dtype = define(
     forward=lambda x, dtype: x.view(dtype.numpy),
     vjp=None,
     kind="view",
+    batching=leading_dims,
     public=_view_dtype_args,
     method=False,
     torch="Tensor.view",
@@ -107,6 +109,7 @@ _view_op = define(
     vjp={"x": lambda xp, incoming, x_shape: xp.reshape(incoming, x_shape)},
     kind="view",
     linear=True,
+    batching=lambda xp, x, shape, batch: xp.view(x, (batch, *shape)),
     public=_view_args,
     torch="Tensor.view",
     samples=lambda make: [
@@ -172,6 +175,7 @@ clone = define(
     vjp={"x": lambda xp, incoming: incoming},
     linear=True,
     meta=lambda x, memory_format=preserve_format: (x.shape, x.dtype),
+    batching=leading_dims,
     public=_clone_args,
     samples=lambda make: [make.call(make(3, 4)), make.call(make()), make.call(make(0, 2))],
 ).public
@@ -232,6 +236,7 @@ expand = define(
     vjp={"x": lambda xp, incoming: incoming},
     kind="view",
     linear=True,
+    batching=lambda xp, x, shape, batch: xp.expand(align(x, len(shape)), (batch, *shape)),
     public=_expand_args,
     torch="Tensor.expand",
     samples=lambda make: [
@@ -311,6 +316,7 @@ squeeze = define(
     vjp={"x": lambda xp, incoming, x_shape: xp.reshape(incoming, x_shape)},
     kind="view",
     linear=True,
+    batching=shift_dims("dim"),
     public=_squeeze_args,
     samples=lambda make: [
         make.call(make(1, 3, 1)),
@@ -339,6 +345,7 @@ unsqueeze = define(
     vjp={"x": lambda xp, incoming, dim: xp.squeeze(incoming, (dim,))},
     kind="view",
     linear=True,
+    batching=lambda xp, x, dim: xp.unsqueeze(x, shift(dim)),
     public=lambda input, dim: (input, normalize_dim(dim, input.ndim + 1, "unsqueeze")),
     samples=lambda make: [
         make.call(make(3, 4), 0),
