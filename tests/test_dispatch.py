@@ -231,3 +231,21 @@ def test_a_registered_kernel_can_replace_the_reference() -> None:
     finally:
         op.table.kernels.clear()
         op.table.clear()
+
+
+def test_operators_leave_strangers_to_the_other_side() -> None:
+    class Stranger:
+        def __radd__(self, other: object) -> str:
+            return "mine"
+
+        def __rsub__(self, other: object) -> str:
+            return "mine"
+
+    assert whygrad.ones(2) + Stranger() == "mine"
+    assert whygrad.ones(2) - Stranger() == "mine"
+    with pytest.raises(TypeError, match="unsupported operand"):
+        whygrad.ones(2) + "text"
+    with pytest.raises(TypeError, match="unsupported operand"):
+        "text" - whygrad.ones(2)
+    with pytest.raises(TypeError, match="this op takes a tensor"):
+        whygrad.add(whygrad.ones(2), "text")

@@ -18,7 +18,15 @@ from whygrad.tensor import Tensor, wrap
 if TYPE_CHECKING:
     from whygrad.ops.define import Op
 
-__all__ = ["as_operand", "bind", "keys_of", "operand_pair", "scalar_keys"]
+__all__ = [
+    "as_operand",
+    "bind",
+    "is_operand",
+    "keys_of",
+    "operand_pair",
+    "operator_call",
+    "scalar_keys",
+]
 
 active = modes.active
 state = modes.state
@@ -103,13 +111,22 @@ def _single_call(table: KernelTable) -> Entry:
     return single
 
 
-def _binary_call(table: KernelTable) -> Entry:
+def operator_call(op: Op) -> Entry:
+    """The op as a Python operator: a stranger on the other side may know what to do."""
+    if len(op.tensor_names) == 2 and not op.param_names:
+        return _named(_binary_call(op.table, polite=True), op)
+    return op.call
+
+
+def _binary_call(table: KernelTable, polite: bool = False) -> Entry:
     def binary(input: Any, other: Any) -> Any:
         try:
             bits = input._keys | (
                 other._keys if isinstance(other, Tensor) else scalar_keys[type(other)]
             )
         except (AttributeError, TypeError):
+            if polite and not is_operand(other):
+                return NotImplemented
             input, other = operand_pair(input, other)
             bits = keys_of(input) | keys_of(other)
         if active.count:
@@ -161,6 +178,11 @@ def _variadic_call(table: KernelTable) -> Entry:
 
 def keys_of(arg: Any) -> int:
     return arg._keys if isinstance(arg, Tensor) else scalar_keys[type(arg)]
+
+
+def is_operand(value: Any) -> bool:
+    """Whether ops know what to do with it: a tensor, a Python number, or something of NumPy's."""
+    return type(value) in keys.SCALAR_BITS or isinstance(value, (Tensor, np.ndarray, np.generic))
 
 
 def as_operand(value: Any) -> Tensor:

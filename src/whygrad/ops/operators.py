@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
-from whygrad.keys import SCALAR_BITS
+from whygrad.dispatch.calls import is_operand, operator_call
 from whygrad.ops.define import table
 from whygrad.tensor import Tensor
 
@@ -19,12 +17,18 @@ _BINARY = {
     "or": "bitwise_or", "xor": "bitwise_xor", "lshift": "bitwise_left_shift",
     "rshift": "bitwise_right_shift",
 }  # fmt: skip
+_COMMUTATIVE = ("add", "mul")
 _COMPARISON = {"eq": "eq", "ne": "ne", "lt": "lt", "le": "le", "gt": "gt", "ge": "ge"}
 _UNARY = {"neg": "neg", "abs": "abs", "invert": "bitwise_not"}
 
 
 def _reflected(call: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda self, other: call(other, self)
+    """``3 - x``: Python asks the right side when the left one does not know tensors."""
+
+    def reflected(self: Tensor, other: Any) -> Any:
+        return call(other, self) if is_operand(other) else NotImplemented
+
+    return reflected
 
 
 def _comparison(call: Callable[..., Any]) -> Callable[..., Any]:
@@ -34,9 +38,7 @@ def _comparison(call: Callable[..., Any]) -> Callable[..., Any]:
     """
 
     def compare(self: Tensor, other: Any) -> Any:
-        if type(other) in SCALAR_BITS or isinstance(other, (Tensor, np.ndarray, np.generic)):
-            return call(self, other)
-        return NotImplemented
+        return call(self, other) if is_operand(other) else NotImplemented
 
     return compare
 
@@ -45,9 +47,10 @@ def install() -> None:
     """Set the double-underscore methods of ``Tensor``."""
     for dunder, name in _BINARY.items():
         if name in table:
-            call = table[name].call
+            call = operator_call(table[name])
             setattr(Tensor, f"__{dunder}__", call)
-            setattr(Tensor, f"__r{dunder}__", _reflected(call))
+            reflected = call if name in _COMMUTATIVE else _reflected(call)
+            setattr(Tensor, f"__r{dunder}__", reflected)
     for dunder, name in _COMPARISON.items():
         setattr(Tensor, f"__{dunder}__", _comparison(table[name].call))
     for dunder, name in _UNARY.items():
