@@ -24,9 +24,8 @@ from whygrad.dispatch import register_layer
 from whygrad.errors import describe, describe_call, fail
 from whygrad.ops.batching import (
     BatchedCall,
-    EmptyBatch,
     GenericRule,
-    ShapeDependsOnData,
+    Refused,
     aligned,
     loop,
     repeat_over,
@@ -35,7 +34,15 @@ from whygrad.ops.define import Op
 from whygrad.ops.namespace import recorded
 from whygrad.tensor import Tensor
 
-__all__ = ["Batch", "add_batch", "batch_level", "level_of", "physical_pair", "remove_batch"]
+__all__ = [
+    "Batch",
+    "add_batch",
+    "batch_level",
+    "level_of",
+    "physical_pair",
+    "remove_batch",
+    "without_highest_level",
+]
 
 
 class Batch:
@@ -156,6 +163,12 @@ def level_of(value: Any) -> int:
     return 0
 
 
+def without_highest_level(*tensors: Tensor) -> tuple[list[Tensor], int]:
+    """The physical tensors behind tensors that belong together, and the level taken off."""
+    level = max(map(level_of, tensors))
+    return [remove_batch(each, level, _levels.open[level]) for each in tensors], level
+
+
 def physical_pair(target: Tensor, source: Tensor, name: str) -> tuple[Tensor, Tensor]:
     """What a write of ``source`` into ``target`` is one level down."""
     level = level_of(target)
@@ -183,7 +196,12 @@ def _layer(op: Op, bits: int) -> Callable[..., Any]:
         level = max(levels)
         size = _levels.open.get(level)
         if size is None:
-            raise _escaped(op, args)
+            raise _failure(
+                op,
+                args,
+                "a tensor has escaped from inside a function being vmapped: its vmap has ended",
+                "return what you need from the function instead of keeping it outside",
+            )
         batched = tuple([each == level for each in levels])
         physical = [
             each._array.tensor if carries else each
@@ -191,8 +209,9 @@ def _layer(op: Op, bits: int) -> Callable[..., Any]:
         ]
         try:
             result = run(BatchedCall(op, physical, batched, size, args[count:]))
-        except (ShapeDependsOnData, EmptyBatch) as problem:
-            raise _refused(op, args, problem) from None
+        except Refused as refusal:
+            cause, fix = refusal.args
+            raise _failure(op, args, cause, fix) from None
         if isinstance(result, tuple):
             return tuple([add_batch(each, level) for each in result])
         return add_batch(result, level)
@@ -224,29 +243,10 @@ def _own_rule(op: Op, rule: Callable[..., Any]) -> Callable[[BatchedCall], Any]:
     return run
 
 
-def _escaped(op: Op, args: tuple[Any, ...]) -> RuntimeError:
+def _failure(op: Op, args: tuple[Any, ...], cause: str, fix: str) -> RuntimeError:
     return fail(
         RuntimeError,
-        call=describe_call(op.name, (*op.tensor_names, *op.param_names), args),
-        cause="a tensor has escaped from inside a function being vmapped: its vmap has ended",
-        fix="return what you need from the function instead of keeping it in an outer variable",
-        where=caller(),
-    )
-
-
-def _refused(op: Op, args: tuple[Any, ...], problem: Exception) -> RuntimeError:
-    if isinstance(problem, EmptyBatch):
-        cause = f"the batch has no samples, and {op.name} runs sample by sample"
-        fix = "skip empty batches"
-    else:
-        cause = (
-            "vmap does not support operators that can output dynamic shape: the shape of the "
-            "result depends on the data, so it may differ from sample to sample"
-        )
-        fix = "keep all elements and mark the unwanted ones: whygrad.where(condition, x, 0)"
-    return fail(
-        RuntimeError,
-        call=describe_call(op.name, (*op.tensor_names, *op.param_names), args),
+        call=f"{describe_call(op.name, (*op.tensor_names, *op.param_names), args)}, inside vmap",
         cause=cause,
         fix=fix,
         where=caller(),

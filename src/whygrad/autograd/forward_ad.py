@@ -107,6 +107,11 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
             cause="a tangent needs the shape and dtype of its tensor",
             fix="make it with whygrad.randn_like(tensor) or whygrad.ones_like(tensor)",
         )
+    if (tensor._keys | tangent._keys) & keys.BATCHED:
+        from whygrad.autograd.batching import add_batch, without_highest_level
+
+        (tensor, tangent), batch = without_highest_level(tensor, tangent)
+        return add_batch(make_dual(tensor, tangent, level=level), batch)
     dual = _alias(tensor)
     dual._tangent = tensor._tangent
     _attach(dual, level, tangent)
@@ -116,6 +121,13 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
 def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:
     """Take a dual tensor apart."""
     level = _current(level, "unpack_dual")
+    if tensor._keys & keys.BATCHED:
+        from whygrad.autograd.batching import add_batch
+
+        batch = tensor._array.level
+        inner = unpack_dual(tensor._array.tensor, level=level)
+        tangent = None if inner.tangent is None else add_batch(inner.tangent, batch)
+        return UnpackedDualTensor(add_batch(inner.primal, batch), tangent)
     return UnpackedDualTensor(_without(tensor, level), _tangent(tensor, level))
 
 

@@ -11,6 +11,7 @@ from rich.table import Table
 
 import whygrad  # noqa: F401  (fills the op table)
 from whygrad import keys
+from whygrad.ops.batching import GenericRule, aligned, loop
 from whygrad.ops.define import Op, table
 
 __all__ = ["show_all", "show_one"]
@@ -62,6 +63,7 @@ def rows(op: Op) -> list[tuple[str, str]]:
         ("node", op.node_name if op.vjp is not None else "none of its own"),
         ("reverse rule", rule_in_words(op)),
         ("forward rule", forward_in_words(op)),
+        ("batching rule", batching_in_words(op)),
         ("dtypes", dtypes_of(op)),
         ("layouts", layouts_of(op)),
     ]
@@ -106,6 +108,17 @@ def forward_in_words(op: Op) -> str:
     if op.jvp is not None:
         return "its own"
     return "the op itself (it is linear)" if op.linear else "the reverse rule (diagonal Jacobian)"
+
+
+def batching_in_words(op: Op) -> str:
+    """How the op serves a batch inside ``vmap``."""
+    if op.kind == "composite":
+        return "through its parts"
+    if isinstance(op.batching, GenericRule):
+        return op.batching.words
+    if op.batching is not None:
+        return "its own"
+    return (aligned if op.kind == "elementwise" else loop).words
 
 
 def dtypes_of(op: Op) -> str:

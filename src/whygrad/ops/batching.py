@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from whygrad import keys
 from whygrad.ops.namespace import recorded
 
 if TYPE_CHECKING:
@@ -22,11 +23,15 @@ if TYPE_CHECKING:
 __all__ = [
     "BatchedCall",
     "GenericRule",
+    "Refused",
     "align",
     "aligned",
+    "all_numbers",
+    "dynamic_shape",
     "leading_dims",
     "loop",
     "only",
+    "refuse",
     "repeat_over",
     "shift",
     "shift_dims",
@@ -72,6 +77,13 @@ class GenericRule(NamedTuple):
     run: Callable[[BatchedCall], Any]
 
 
+def all_numbers(tensor: Any) -> Array:
+    """The array with the numbers of all samples, for checks that hold for all or for none."""
+    while tensor._keys & keys.BATCHED:
+        tensor = tensor._array.tensor
+    return tensor._array
+
+
 def repeat_over(tensor: Array, size: int) -> Array:
     """The same sample ``size`` times, as a view."""
     return recorded.expand(tensor, (size, *tensor.shape))
@@ -102,10 +114,11 @@ def _on_aligned_dims(call: BatchedCall) -> Any:
 
 
 def _loop(call: BatchedCall) -> Any:
-    if call.op.meta is None and call.op.kind == "general":
-        raise ShapeDependsOnData
     if not call.size:
-        raise EmptyBatch
+        raise Refused(
+            f"the batch has no samples, and {call.op.name} runs sample by sample",
+            "skip empty batches",
+        )
     results = []
     for number in range(call.size):
         sample = [
@@ -118,12 +131,17 @@ def _loop(call: BatchedCall) -> Any:
     return recorded.stack(results, 0)
 
 
-class ShapeDependsOnData(Exception):
-    """Samples would give results of different shapes."""
+class Refused(Exception):
+    """An op that cannot serve a batch; its arguments are the cause and the fix."""
 
 
-class EmptyBatch(Exception):
-    """There is no sample from which the loop could learn the shape of the result."""
+def refuse(cause: str, fix: str) -> GenericRule:
+    """No batch of such results can exist."""
+
+    def run(call: BatchedCall) -> Any:
+        raise Refused(cause, fix)
+
+    return GenericRule(f"refused: {cause}", run)
 
 
 def _on_leading_dims(call: BatchedCall) -> Any:
@@ -131,6 +149,11 @@ def _on_leading_dims(call: BatchedCall) -> Any:
 
 
 aligned = GenericRule("the op itself, dimensions aligned", _on_aligned_dims)
+dynamic_shape = refuse(
+    "vmap does not support operators that can output dynamic shape: the shape of the result "
+    "depends on the data, so it may differ from sample to sample",
+    "keep all elements and mark the unwanted ones: whygrad.where(condition, x, 0)",
+)
 leading_dims = GenericRule("the op itself: leading dimensions are a batch", _on_leading_dims)
 loop = GenericRule("one call per sample", _loop)
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from whygrad import dtypes
+from whygrad import dtypes, keys
 from whygrad.errors import describe, fail
 from whygrad.tensor import Tensor
 
@@ -24,7 +24,7 @@ _NUMBERS = (bool, int, float, complex)
 def array_from(data: Any, dtype: dtypes.DType | None, call: str) -> Any:
     """A new array with the values of ``data``: numbers, nested sequences, arrays or tensors."""
     if isinstance(data, Tensor):
-        data = data._array
+        data = data.detach().numpy() if data._keys & keys.BATCHED else data._array
     if isinstance(data, (np.ndarray, np.generic)):
         chosen = dtypes.by_numpy[data.dtype] if dtype is None else dtype
         with np.errstate(all="ignore"):

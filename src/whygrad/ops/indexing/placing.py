@@ -9,7 +9,7 @@ import numpy as np
 from whygrad import keys
 from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
-from whygrad.ops.batching import only
+from whygrad.ops.batching import all_numbers, only
 from whygrad.ops.define import composite, define, table
 from whygrad.ops.geometry import normalize_dim
 from whygrad.ops.indexing.positions import check_bounds, within
@@ -44,10 +44,12 @@ def _in_range(
     """The index with every entry between 0 and size − 1 (a meta tensor has nothing to check)."""
     if index._keys & keys.META:
         return index
-    array = index._array
+    array = all_numbers(index)
     if within(array, size):
         return index
     check_bounds(array, size, call=name, dim=dim, kind=kind, wraps=wraps)
+    if index._keys & keys.BATCHED:
+        return index + (index < 0) * size
     return wrap(np.where(array < 0, array + size, array))
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from whygrad import dtypes, keys
 from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
-from whygrad.ops.batching import leading_dims
+from whygrad.ops.batching import dynamic_shape, leading_dims
 from whygrad.ops.define import composite, define, public_form, table
 from whygrad.ops.geometry import normalize_dim
 from whygrad.tensor import Tensor, wrap
@@ -26,6 +26,7 @@ _nonzero_op = define(
     "y = the coordinates of the elements that are not 0, one row each",
     forward=lambda x: np.ascontiguousarray(np.argwhere(x)),
     vjp=None,
+    batching=dynamic_shape,
     samples=lambda make: [
         make.call(make.bools(3, 4)),
         make.call(make.ints(5, high=2)),
@@ -94,6 +95,7 @@ define(
     "went and how often each occurs",
     forward=_unique,
     vjp=None,
+    batching=dynamic_shape,
     public=_unique_args,
     samples=lambda make: [
         make.call(make.ints(3, 4)),

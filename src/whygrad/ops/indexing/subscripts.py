@@ -18,9 +18,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from whygrad import devices, keys
+from whygrad import devices, dtypes, keys
 from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
+from whygrad.ops.batching import all_numbers
 from whygrad.ops.indexing.positions import check_bounds, picked_shape, within
 from whygrad.tensor import Tensor, wrap
 
@@ -167,6 +168,13 @@ class _Reader:
         self.dim += 1
 
     def _mask(self, mask: Array) -> None:
+        if _is_batched(mask):
+            raise self._fail(
+                RuntimeError,
+                "vmap does not support operators that can output dynamic shape: a mask may pick "
+                "more elements of one sample than of another",
+                "use whygrad.where(mask, x, 0), or x.masked_fill(mask, value) to write",
+            )
         mask = _payload(mask)
         self._refuse_meta(mask)
         end = self.dim + mask.ndim
@@ -188,9 +196,13 @@ class _Reader:
         if isinstance(array, devices.MetaArray):
             return item
         size = self.shape[dim]
+        if _is_batched(item):
+            array = all_numbers(item)
         if within(array, size):
             return item
         check_bounds(array, size, call=self._call(), dim=dim, wraps=True)
+        if _is_batched(item):
+            return item + (item < 0) * size
         return np.where(array < 0, array + size, array)
 
     def _array(self, item: Any) -> Any:
@@ -213,7 +225,7 @@ class _Reader:
                 f"tensors used as indices must be long, int, byte or bool tensors, not {kind}",
                 "convert with .to(whygrad.int64), or compare to get a mask",
             )
-        if item.ndim == 0:
+        if item.ndim == 0 and not _is_batched(item):
             self._refuse_meta(_payload(item))
             return item.item()
         return item
@@ -236,10 +248,14 @@ class _Reader:
             ) from None
         if any(isinstance(array, devices.MetaArray) for array in arrays):
             return wrap(devices.meta_array(shape, np.int64))
-        position = arrays[0].astype(np.int64, copy=False)
+        if any(_is_batched(place.array) for place in self.places):
+            arrays = [_as_tensor(place.array).to(dtypes.int64) for place in self.places]
+        else:
+            arrays[0] = arrays[0].astype(np.int64, copy=False)
+        position = arrays[0]
         for place, array in zip(self.places[1:], arrays[1:], strict=True):
             position = position * place.cells + array
-        return self._beside(wrap(position))
+        return self._beside(_as_tensor(position))
 
     def _beside(self, position: Tensor) -> Tensor:
         """On the device of the indexed tensor: a meta tensor only wants the shape."""
@@ -335,6 +351,14 @@ def _is_mask(item: Any) -> bool:
 def _from_list(values: Sequence[Any]) -> Array:
     plain = [each._array if isinstance(each, Tensor) else each for each in values]
     return np.asarray(plain) if len(plain) else np.zeros(0, np.int64)
+
+
+def _is_batched(item: Any) -> bool:
+    return isinstance(item, Tensor) and bool(item._keys & keys.BATCHED)
+
+
+def _as_tensor(value: Any) -> Tensor:
+    return value if isinstance(value, Tensor) else wrap(value)
 
 
 def _payload(value: Any) -> Array:

@@ -16,9 +16,11 @@ from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.activation.smooth import ONLY_FLOATS
 from whygrad.ops.activation.softmax import log_softmax_kernel
+from whygrad.ops.batching import BatchedCall, GenericRule, loop
 from whygrad.ops.define import define
 from whygrad.ops.loss.labels import Labels, checked_target, class_dim
 from whygrad.ops.loss.pointwise import reduced, reduction_from
+from whygrad.ops.namespace import recorded
 from whygrad.tensor import Tensor
 
 Array = Any
@@ -173,6 +175,33 @@ def _nll_loss_args(
     return input, target, weight, int(ignore_index), reduction
 
 
+def _over_batch(call: BatchedCall) -> Array:
+    """The samples as one long batch, reduced sample by sample afterwards."""
+    if call.batched[2]:
+        return loop.run(call)
+    ignore_index, reduction, *rest = call.params
+    x, target, weight = call.lifted()[:2] + call.tensors[2:]
+    shape = target.shape
+    if len(shape) > 1:
+        x = recorded.reshape(x, (shape[0] * shape[1], *x.shape[2:]))
+        target = recorded.reshape(target, (shape[0] * shape[1], *shape[2:]))
+    losses = call.run((x, target, weight), (ignore_index, "none", *rest))
+    losses = recorded.reshape(losses, shape)
+    if reduction == "none":
+        return losses
+    over = tuple(range(1, len(shape)))
+    total = recorded.sum(losses, over, False)
+    if reduction == "sum":
+        return total
+    counted = target != ignore_index
+    counts = recorded.cast(counted, x.dtype)
+    if weight is not None:
+        counts = counts * recorded.index(weight, target * counted, (0,))
+    return total / recorded.sum(recorded.reshape(counts, shape), over, False)
+
+
+_joined = GenericRule("samples joined to one batch, reduced one by one", _over_batch)
+
 define(
     "nll_loss(x, target, weight; ignore_index, reduction)",
     "y = −weight[t]·x[t] per target t, then mean (over the total weight) or sum;  ∂x = −q·incoming",
@@ -180,6 +209,7 @@ define(
     vjp={"x": _nll_loss_rule},
     linear=True,
     meta=_meta,
+    batching=_joined,
     refuses=ONLY_FLOATS,
     public=_nll_loss_args,
     torch="nn.functional.nll_loss",
@@ -257,6 +287,7 @@ define(
     vjp={"x": _cross_entropy_rule},
     jvp=_cross_entropy_jvp,
     meta=_meta,
+    batching=_joined,
     refuses=ONLY_FLOATS,
     public=_cross_entropy_args,
     torch="nn.functional.cross_entropy",

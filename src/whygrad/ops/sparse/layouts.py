@@ -18,6 +18,7 @@ from whygrad import devices, keys
 from whygrad.autograd.source import caller
 from whygrad.dispatch import register
 from whygrad.errors import describe, fail
+from whygrad.ops.batching import refuse
 from whygrad.ops.define import composite, define
 from whygrad.ops.sparse.pattern import CooArray, CooPattern, CsrArray, CsrPattern, Pattern, matched
 from whygrad.tensor import Tensor, payload_keys
@@ -124,6 +125,10 @@ _build = define(
     forward=lambda values, pattern: pattern.array(values),
     vjp={"values": lambda xp, incoming, pattern: lookup(incoming, pattern)},
     linear=True,
+    batching=refuse(
+        "vmap does not support sparse tensors inside: every sample would have its own pattern",
+        "compute with dense tensors inside vmap, or loop over the samples",
+    ),
     internal=True,
     samples=lambda make: [
         make.around(_then_dense, make(3), CooPattern(np.array([[2, 0, 4]]), (5,), False)),
