@@ -11,7 +11,7 @@ import pytest
 import whygrad
 from tests.conformance.harness import as_numpy, cases, flatten, whygrad_side
 from whygrad.func import vmap
-from whygrad.ops.define import Op
+from whygrad.ops.define import Op, table
 from whygrad.ops.samples import Call, samples_of
 from whygrad.tensor import Tensor
 
@@ -97,3 +97,36 @@ def test_vmap_is_a_loop(op: Op, index: int) -> None:
             assert (a is None) == (b is None), f"{where}: {a} against {b}"
             if a is not None:
                 np.testing.assert_allclose(as_numpy(a), as_numpy(b), 1e-8, 1e-10, err_msg=where)
+
+
+@pytest.mark.parametrize(("op", "index"), cases())
+def test_levels_nest(op: Op, index: int) -> None:
+    """Batched by two levels at once: the rules run on batched tensors in turn."""
+    function, inputs = as_function(op, samples_of(op)[index])
+    if not inputs or not all(isinstance(each, Tensor) for each in function(*inputs)):
+        return
+    batches = [stacked(each) for each in inputs]
+    inner = (0, *[None] * (len(inputs) - 1))
+    outer = (None, *[0] * (len(inputs) - 1)) if len(inputs) > 1 else (0,)
+    if len(inputs) == 1:
+        batches = [stacked(each) for each in batches]
+    nested = vmap(vmap(function, inner, randomness="different"), outer, randomness="different")
+    try:
+        mine = nested(*batches)
+    except RuntimeError as error:
+        if not any(phrase in str(error) for phrase in DOCUMENTED):
+            raise
+        return
+    for number in range(SIZE):
+        sample = [
+            each if dim is None else each[number] for each, dim in zip(batches, outer, strict=True)
+        ]
+        for a, b in zip(mine, looped(function, inner, sample), strict=True):
+            assert a.shape == (SIZE, *b.shape)
+            np.testing.assert_allclose(as_numpy(a[number]), as_numpy(b), 1e-9, 1e-11)
+
+
+@pytest.mark.parametrize("op", [op for op in table.values() if op.kind == "view"], ids=str)
+def test_views_stay_views(op: Op) -> None:
+    """A write to a view inside must reach the batch, so no view may be left to the loop."""
+    assert op.batching is not None or op.name in ("as_strided", "sparse_entries")
