@@ -48,6 +48,15 @@ define(
     "fill(x, value)",
     "y = value everywhere;  ∂y/∂x = 0,  ∂y/∂value = 1 (summed over x)",
     forward=lambda x, value: np.full_like(x, value),
+    public=_fill_args,
+    vjp={
+        "x": lambda xp, incoming: xp.zeros_like(incoming),
+        "value": lambda xp, incoming: incoming,
+    },
+    jvp=lambda xp, tangents, y: xp.expand(
+        xp.zeros_like(y) if tangents[1] is None else tangents[1], y.shape
+    ),
+    meta=_copy_meta,
     batching=lambda xp, x, value: (
         xp.copy(x, align(value, x.ndim - 1)) if isinstance(value, Tensor) else xp.fill(x, value)
     ),
