@@ -11,6 +11,7 @@ from typing import Any, Literal, Unpack, overload
 
 from whygrad import autograd as autograd
 from whygrad import dispatch as dispatch
+from whygrad import func as func
 from whygrad import linalg as linalg
 from whygrad import nn as nn
 from whygrad import return_types
@@ -208,6 +209,7 @@ __all__ = [
     "from_numpy",
     "full",
     "full_like",
+    "func",
     "gather",
     "ge",
     "gelu",

@@ -141,6 +141,8 @@ def check_writable(target: Tensor, name: str, source: Tensor | None = None) -> N
     where = caller()
     while target._keys & keys.BATCHED:
         target = target._array.tensor
+    while source is not None and source._keys & keys.BATCHED:
+        source = source._array.tensor
     array = target._array
     if not isinstance(array, np.ndarray):
         kind = " and ".join(keys.describe(target._keys & (keys.DEVICES | keys.LAYOUTS)))

@@ -49,7 +49,7 @@ def _setitem(self: Tensor, index: Any, value: Any) -> None:
     """``x[index] = value``, broadcast and converted to the dtype of ``x``."""
     chosen = read(self, index)
     value = assignable(self, chosen, value, "x[index] = value")
-    if _writes_directly(self, value):
+    if _writes_directly(self, value, chosen.position):
         inplace.check_writable(self, "__setitem__")
         quiet.run(_write, self._array, chosen, getattr(value, "_array", value))
         self._storage.bump("__setitem__", caller())
@@ -65,9 +65,9 @@ def _setitem(self: Tensor, index: Any, value: Any) -> None:
     inplace.assign(self, written, "__setitem__")
 
 
-def _writes_directly(target: Tensor, value: Any) -> bool:
+def _writes_directly(target: Tensor, value: Any, position: Tensor | None) -> bool:
     """Whether this is a plain write into memory: nothing to record, no other layer involved."""
-    involved = [target, value] if isinstance(value, Tensor) else [target]
+    involved = [each for each in (target, value, position) if isinstance(each, Tensor)]
     recorded = modes.state.grad and any(each._node is not None for each in involved)
     others = keys.DEVICES | keys.LAYOUTS | keys.LAYERS & ~keys.AUTOGRAD
     return not recorded and all(each._keys & others == keys.CPU for each in involved)

@@ -88,11 +88,11 @@ define(
     forward=_slice_backward,
     vjp={"x": lambda xp, incoming, index: xp.slice(incoming, index)},
     linear=True,
+    meta=lambda x, shape, index: (shape, x.dtype),
     batching=lambda xp, x, shape, index, batch: xp.slice_backward(
         x, (batch, *shape), (slice(None), *index)
     ),
     internal=True,
-    meta=lambda x, shape, index: (shape, x.dtype),
     samples=lambda make: [
         make.call(make(4), (3, 4), (1,)),
         make.call(make(2, 2), (3, 4), (slice(None, None, 2), slice(1, 3))),
@@ -247,11 +247,11 @@ diagonal_backward = define(
         "x": lambda xp, incoming, offset, dim1, dim2: xp.diagonal(incoming, offset, dim1, dim2),
     },
     linear=True,
+    meta=lambda x, shape, offset, dim1, dim2: (shape, x.dtype),
     batching=lambda xp, x, shape, offset, dim1, dim2, batch: xp.diagonal_backward(
         x, (batch, *shape), offset, shift(dim1), shift(dim2)
     ),
     internal=True,
-    meta=lambda x, shape, offset, dim1, dim2: (shape, x.dtype),
     samples=lambda make: [
         make.call(make(3), (3, 4), 0, 0, 1),
         make.call(make(2, 2), (2, 3, 3), -1, 2, 1),
@@ -340,9 +340,9 @@ define(
         "x": lambda xp, incoming, dimension, size, step: xp.unfold(incoming, dimension, size, step)
     },
     linear=True,
+    meta=lambda x, shape, dimension, size, step: (shape, x.dtype),
     batching=_unfold_backward_of_batch,
     internal=True,
-    meta=lambda x, shape, dimension, size, step: (shape, x.dtype),
     samples=lambda make: [
         make.call(make(4, 3), (6,), 0, 3, 1),
         make.call(make(2, 2, 2), (2, 5), 1, 2, 2),
