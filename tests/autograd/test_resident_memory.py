@@ -24,7 +24,8 @@ def resident():
 
 def step():
     hidden = F.linear(x, w1).tanh()
-    loss = F.cross_entropy(F.linear(hidden, w2), target) + hidden[:, 1:].transpose(0, 1).pow(2).mean()
+    loss = F.cross_entropy(F.linear(hidden, w2), target)
+    loss = loss + hidden[:, 1:].transpose(0, 1).pow(2).mean()
     loss.backward()
     with wg.no_grad():
         for weight in (w1, w2):
