@@ -154,6 +154,14 @@ def _root_gradient(call: str, root: Tensor, gradient: Any) -> Tensor:
             fix=f"call {call}() on what vmap returns",
             where=caller(),
         )
+    if call == "backward" and isinstance(gradient, Tensor) and gradient._keys & keys.BATCHED:
+        raise fail(
+            RuntimeError,
+            call=f"backward(gradient: {describe(gradient)}), inside vmap",
+            cause="the gradient differs per sample, while .grad of a leaf is one tensor",
+            fix="use whygrad.autograd.grad(outputs, inputs, gradient), which returns it",
+            where=caller(),
+        )
     if root._node is None:
         raise fail(
             RuntimeError,

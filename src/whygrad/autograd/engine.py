@@ -17,18 +17,18 @@ import numpy as np
 
 from whygrad import keys
 from whygrad.autograd import modes
+from whygrad.autograd.fitting import match_dtype, sum_to, widen
 from whygrad.autograd.graph import Freed, Node
+from whygrad.autograd.saved import as_tensors
 from whygrad.autograd.source import Where, caller
 from whygrad.dispatch import quiet
 from whygrad.errors import explained, fail
 from whygrad.memory import is_dense
 from whygrad.ops.namespace import Namespace, raw, recorded
-from whygrad.storage import Storage
 from whygrad.tensor import Tensor, wrap
 
 __all__ = ["Target", "Walk", "run"]
 
-_HALVES = ("float16", "bfloat16")
 ndarray, add = np.ndarray, np.add
 
 
@@ -148,7 +148,7 @@ class Walk:
             if node.guards:
                 node.check_versions()
             if not on_arrays:
-                values = self._as_tensors(node)
+                values = as_tensors(node)
             plan = node.plan
             try:
                 if careful or not plan.regular:
@@ -196,7 +196,7 @@ class Walk:
             self._run_on_tensors(node, incoming)
             return
         if plan.in_float32 and xp is raw:
-            values, incoming = _widen(values), _widen(incoming)
+            values, incoming = widen(values), widen(incoming)
         if plan.joint is not None:
             pick = plan.rules[0][1]
             gradients = plan.joint(xp, incoming, *(values if pick is None else pick(values)))
@@ -216,7 +216,7 @@ class Walk:
         self.xp = recorded
         try:
             with modes.no_grad(), quiet.again():
-                self.run_rules(node, _wrapped(incoming), self._as_tensors(node))
+                self.run_rules(node, _wrapped(incoming), as_tensors(node))
         finally:
             self.xp = raw
 
@@ -228,44 +228,15 @@ class Walk:
         if parent.outputs is not None:
             shape, dtype = parent.outputs[slot]
         if gradient.shape != shape:
-            gradient = _sum_to(self.xp, gradient, shape, node)
+            gradient = sum_to(self.xp, gradient, shape, node)
         if self.on_arrays:
             if isinstance(gradient, Tensor):
                 gradient = incoming = gradient._array  # may be what came in, under a new wrapper
                 if type(gradient) is not ndarray:
                     self.owned.discard(parent)  # it cannot be added in place
             if gradient.dtype != dtype:
-                gradient = _match_dtype(gradient, dtype, node)
+                gradient = match_dtype(gradient, dtype, node)
         self.send(parent, slot, gradient, incoming)
-
-    def _as_tensors(self, node: Node) -> tuple[Any, ...]:
-        """Saved values as tensors that are connected to the graph."""
-        plan = node.plan
-        values = list(node.values)
-        inputs = len(plan.op.tensor_names)
-        edge = {
-            position: (parent, slot)
-            for position, parent, slot in zip(plan.positions, node.parents, node.slots, strict=True)
-        }
-        for index, place in plan.guarded:
-            value = values[index]
-            # The storages they had: what is recorded now notices later writes to them, too.
-            storages = [storage for storage, _, guarded in node.guards if guarded == index]
-            if place >= inputs:
-                output = place - inputs
-                values[index] = _connected(
-                    value, node, output, _tangents(node, plan.arity + output), storages
-                )
-            elif plan.op.variadic:
-                values[index] = [
-                    _connected(each, *edge.get(i, (None, 0)), _tangents(node, i), storages[i:])
-                    for i, each in enumerate(value)
-                ]
-            elif value is not None and hasattr(value, "shape"):
-                values[index] = _connected(
-                    value, *edge.get(place, (None, 0)), _tangents(node, place), storages
-                )
-        return tuple(values)
 
     def _observe(self, node: Node, incoming: Any) -> None:
         for target in self.targets.get(node, ()):
@@ -323,28 +294,6 @@ def _added(before: Any, gradient: Any) -> Any:
         return (wrap(before) + wrap(gradient))._array
 
 
-def _tangents(node: Node, place: int) -> Any:
-    extras = node._extras
-    return None if extras is None or extras.tangents is None else extras.tangents[place]
-
-
-def _connected(
-    array: Any, node: Node | None, slot: int, tangents: Any, storages: list[Storage]
-) -> Tensor:
-    """A saved array as the tensor it was: same place in the graph, same memory and tangents."""
-    tensor = wrap(array)
-    if storages:
-        tensor._storage = storages[0]
-    if tangents is not None:
-        tensor._tangent = tangents
-        tensor._keys |= keys.FORWARD
-    if node is not None and array.dtype.kind not in "iub":
-        tensor._node = node
-        tensor._slot = slot
-        tensor._keys |= keys.AUTOGRAD
-    return tensor
-
-
 def _nodes_leading_to(targets: dict[Node, Any], roots: list[Node]) -> set[Node]:
     """The nodes that have a target among their ancestors: the only ones worth running."""
     useful: set[Node] = set()
@@ -361,54 +310,6 @@ def _nodes_leading_to(targets: dict[Node, Any], roots: list[Node]) -> set[Node]:
         if any(parent in targets or parent in useful for parent in node.parents):
             useful.add(node)
     return useful
-
-
-def _sum_to(xp: Namespace, gradient: Any, shape: tuple[int, ...], node: Node) -> Any:
-    """Undo broadcasting: every copy of an element sends its gradient back to the one original."""
-    have = gradient.shape
-    extra = len(have) - len(shape)
-    aligned = have[extra:]
-    if extra > 0 and aligned == shape:
-        return xp.sum(gradient, tuple(range(extra)), False)
-    fits = extra >= 0 and all(
-        mine == theirs or mine == 1 for mine, theirs in zip(shape, aligned, strict=True)
-    )
-    if not fits:
-        try:
-            return xp.expand(gradient, shape)  # a rule may return a gradient still to broadcast
-        except Exception as error:
-            raise fail(
-                RuntimeError,
-                call=f"{node.name()} recorded at {node.where}",
-                cause=f"its rule returned a gradient of shape {have} for an input of shape {shape}",
-                fix="return a gradient in the shape of the input, or of the output",
-            ) from error
-    axes = tuple(range(extra)) + tuple(
-        extra + axis
-        for axis, (mine, theirs) in enumerate(zip(shape, aligned, strict=True))
-        if mine != theirs
-    )
-    summed = xp.sum(gradient, axes, True) if axes else gradient
-    return xp.reshape(summed, shape) if extra else summed
-
-
-def _match_dtype(gradient: Any, dtype: Any, node: Node) -> Any:
-    if dtype.name in _HALVES or node.dtype.name in _HALVES:
-        return gradient.astype(dtype)
-    raise fail(
-        RuntimeError,
-        call=f"{node.name()} recorded at {node.where}",
-        cause=f"its rule returned a {gradient.dtype} gradient for a {dtype} input",
-        fix="keep the dtype of the input inside the rule",
-    )
-
-
-def _widen(value: Any) -> Any:
-    if isinstance(value, (tuple, list)):
-        return type(value)(_widen(each) for each in value)
-    if isinstance(value, (np.ndarray, np.generic)) and value.dtype.name in _HALVES:
-        return value.astype(np.float32)
-    return value
 
 
 def _wrong_count(node: Node, count: int) -> RuntimeError:

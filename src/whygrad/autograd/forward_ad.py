@@ -19,8 +19,9 @@ from whygrad import keys
 from whygrad.autograd.graph import Node
 from whygrad.dispatch import register_layer
 from whygrad.errors import describe, fail
-from whygrad.ops.define import Op, names_needed_by
+from whygrad.ops.define import Op
 from whygrad.ops.namespace import recorded
+from whygrad.ops.plan import names_needed_by
 from whygrad.tensor import Tensor, wrap
 
 __all__ = [

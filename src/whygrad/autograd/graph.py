@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import CodeType
 
-    from whygrad.ops.define import Op, Plan
+    from whygrad.ops.define import Op
+    from whygrad.ops.plan import Plan
     from whygrad.storage import Storage
     from whygrad.tensor import Tensor
 

@@ -22,7 +22,8 @@ from whygrad.storage import InferenceStorage
 from whygrad.tensor import Tensor, dtype_keys, wrap
 
 if TYPE_CHECKING:
-    from whygrad.ops.define import Op, Plan
+    from whygrad.ops.define import Op
+    from whygrad.ops.plan import Plan
 
 __all__ = ["Entry", "plain", "recording"]
 
