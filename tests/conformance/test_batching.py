@@ -126,6 +126,38 @@ def test_levels_nest(op: Op, index: int) -> None:
             np.testing.assert_allclose(as_numpy(a[number]), as_numpy(b), 1e-9, 1e-11)
 
 
+@pytest.mark.parametrize(("op", "index"), cases(lambda op: op.differentiable))
+def test_many_gradients_at_once(op: Op, index: int) -> None:
+    """``vmap`` over the gradient that is sent back: a Jacobian in one backward pass."""
+    function, inputs = as_function(op, samples_of(op)[index])
+    outputs = [
+        each
+        for each in (function(*inputs) if inputs else ())
+        if isinstance(each, Tensor) and each.requires_grad and each.layout is whygrad.strided
+    ]
+    if not outputs:
+        return
+    rng = np.random.default_rng(0)
+    sent = [
+        whygrad.from_numpy(np.asarray(rng.normal(size=(SIZE, *each.shape)))) for each in outputs
+    ]
+
+    def pull(*gradients: Tensor) -> Any:
+        found = whygrad.autograd.grad(
+            outputs, inputs, list(gradients), retain_graph=True, allow_unused=True
+        )
+        return tuple(each for each in found if each is not None)
+
+    try:
+        mine = vmap(pull)(*sent)
+    except RuntimeError as error:
+        if "vmap does not support sparse" not in str(error):
+            raise
+        pytest.skip("a sparse tensor on the way")
+    for a, b in zip(mine, looped(pull, (0,) * len(sent), sent), strict=True):
+        np.testing.assert_allclose(as_numpy(a), as_numpy(b), 1e-8, 1e-10)
+
+
 @pytest.mark.parametrize("op", [op for op in table.values() if op.kind == "view"], ids=str)
 def test_views_stay_views(op: Op) -> None:
     """A write to a view inside must reach the batch, so no view may be left to the loop."""

@@ -151,6 +151,14 @@ def test_forward_mode_over_vmap_and_vmap_over_forward_mode() -> None:
     same(vmap(push, in_dims=(None, 0))(x[0], basis), 3 * x[0] ** 2)
 
 
+def test_a_jacobian_in_one_backward_pass() -> None:
+    x, w = t(4).requires_grad_(), t(3, 4, seed=1)
+    y = (w @ x).tanh()
+    rows = wg.eye(3, dtype=wg.float64)
+    jacobian = vmap(lambda v: wg.autograd.grad(y, x, v, retain_graph=True)[0])(rows)
+    same(jacobian, (1 - y * y)[:, None] * w)
+
+
 def test_reading_lines_are_the_users() -> None:
     x = t(3).requires_grad_()
     assert "test_vmap.py" in str(vmap(lambda x: x.exp())(x).grad_fn)
@@ -280,6 +288,10 @@ def test_graph_work_inside() -> None:
         vmap(lambda x: x.sum().backward())(x)
     with pytest.raises(RuntimeError, match=r"grad\(\) called inside a function being vmapped"):
         vmap(lambda x: wg.autograd.grad(x.sum(), x))(x)
+    y = x.exp()
+    with pytest.raises(RuntimeError, match=r"the gradient differs per sample[\s\S]*autograd.grad"):
+        vmap(lambda v: y.backward(v))(t(5, 3, 2))
+    assert x.grad is None
 
 
 def test_escaped_tensors_are_recognised() -> None:
@@ -319,6 +331,12 @@ def test_levels_close_after_an_error_and_belong_to_a_thread() -> None:
 
     vmap(other_thread)(t(3))
     assert not seen[0][1]
+
+
+def test_an_error_also_names_the_call_on_a_sample() -> None:
+    with pytest.raises(RuntimeError) as caught:
+        vmap(lambda x: x + t(5))(t(3, 4))
+    assert caught.value.__notes__ == ["add(a: float64[4], b: float64[5]), inside vmap"]
 
 
 def test_printing() -> None:

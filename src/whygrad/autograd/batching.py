@@ -166,7 +166,8 @@ def level_of(value: Any) -> int:
 def without_highest_level(*tensors: Tensor) -> tuple[list[Tensor], int]:
     """The physical tensors behind tensors that belong together, and the level taken off."""
     level = max(map(level_of, tensors))
-    return [remove_batch(each, level, _levels.open[level]) for each in tensors], level
+    size = _size_at(level)
+    return [remove_batch(each, level, size) for each in tensors], level
 
 
 def physical_pair(target: Tensor, source: Tensor, name: str) -> tuple[Tensor, Tensor]:
@@ -183,7 +184,20 @@ def physical_pair(target: Tensor, source: Tensor, name: str) -> tuple[Tensor, Te
             "with zeros_like(x) or x.new_zeros(shape)",
             where=caller(),
         )
-    return target._array.tensor, remove_batch(source, level, _levels.open[level])
+    return target._array.tensor, remove_batch(source, level, _size_at(level))
+
+
+def _size_at(level: int) -> int:
+    try:
+        return _levels.open[level]
+    except KeyError:
+        raise fail(
+            RuntimeError,
+            call="an op on a tensor that was batched by vmap",
+            cause="a tensor has escaped from inside a function being vmapped: its vmap has ended",
+            fix="return what you need from the function instead of keeping it outside",
+            where=caller(),
+        ) from None
 
 
 def _layer(op: Op, bits: int) -> Callable[..., Any]:
@@ -194,14 +208,7 @@ def _layer(op: Op, bits: int) -> Callable[..., Any]:
         tensors = list(args[0]) if op.variadic else list(args[:count])
         levels = [level_of(each) for each in tensors]
         level = max(levels)
-        size = _levels.open.get(level)
-        if size is None:
-            raise _failure(
-                op,
-                args,
-                "a tensor has escaped from inside a function being vmapped: its vmap has ended",
-                "return what you need from the function instead of keeping it outside",
-            )
+        size = _size_at(level)
         batched = tuple([each == level for each in levels])
         physical = [
             each._array.tensor if carries else each
@@ -211,7 +218,12 @@ def _layer(op: Op, bits: int) -> Callable[..., Any]:
             result = run(BatchedCall(op, physical, batched, size, args[count:]))
         except Refused as refusal:
             cause, fix = refusal.args
-            raise _failure(op, args, cause, fix) from None
+            raise fail(
+                RuntimeError, call=_call_on_samples(op, args), cause=cause, fix=fix, where=caller()
+            ) from None
+        except Exception as error:  # it speaks of the whole batch; say what a sample looked like
+            error.add_note(_call_on_samples(op, args))
+            raise
         if isinstance(result, tuple):
             return tuple([add_batch(each, level) for each in result])
         return add_batch(result, level)
@@ -243,14 +255,8 @@ def _own_rule(op: Op, rule: Callable[..., Any]) -> Callable[[BatchedCall], Any]:
     return run
 
 
-def _failure(op: Op, args: tuple[Any, ...], cause: str, fix: str) -> RuntimeError:
-    return fail(
-        RuntimeError,
-        call=f"{describe_call(op.name, (*op.tensor_names, *op.param_names), args)}, inside vmap",
-        cause=cause,
-        fix=fix,
-        where=caller(),
-    )
+def _call_on_samples(op: Op, args: tuple[Any, ...]) -> str:
+    return f"{describe_call(op.name, (*op.tensor_names, *op.param_names), args)}, inside vmap"
 
 
 register_layer(keys.BATCHED, _layer)

@@ -169,17 +169,15 @@ def shift_dims(*names: str) -> GenericRule:
         ranks = {rank for rank, each in zip(call.ranks, call.tensors) if hasattr(each, "ndim")}
         if len(ranks) > 1:
             return _loop(call)
-        tensors = call.lifted()
-        params = list(call.params)
-        flat = ranks == {0} and any(params[place] != () for place in places)
+        tensors, params = call.lifted(), list(call.params)
+        if ranks == {0} and any(params[place] != () for place in places):
+            for place in places:
+                params[place] = (1,) if isinstance(params[place], tuple) else 1
+            deeper = [align(each, 1) if hasattr(each, "ndim") else each for each in tensors]
+            return _without_dim(call.run(deeper, params))
         for place in places:
             params[place] = shift(params[place])
-        if not flat:
-            return call.run(tensors, params)
-        for place in places:
-            params[place] = (1,) if isinstance(params[place], tuple) else 1
-        deeper = [align(each, 1) if hasattr(each, "ndim") else each for each in tensors]
-        return _without_dim(call.run(deeper, params))
+        return call.run(tensors, params)
 
     return GenericRule(f"the op itself, {' and '.join(names)} moved on by one", run)
 
