@@ -12,7 +12,7 @@ samples, which is always right and only slow.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from whygrad import keys
 from whygrad.ops.namespace import recorded
@@ -40,14 +40,24 @@ __all__ = [
 Array = Any
 
 
-class BatchedCall(NamedTuple):
+class BatchedCall:
     """A call of an op in which some tensors carry a batch, as their first dimension."""
 
-    op: Op
-    tensors: list[Any]  # physical tensors, numbers, or None
-    batched: tuple[bool, ...]  # which of them carry the batch
-    size: int  # of the batch
-    params: tuple[Any, ...]
+    __slots__ = ("batched", "op", "params", "size", "tensors")
+
+    def __init__(
+        self,
+        op: Op,
+        tensors: list[Any],  # physical tensors, numbers, or None
+        batched: tuple[bool, ...],  # which of them carry the batch
+        size: int,  # of the batch
+        params: tuple[Any, ...],
+    ) -> None:
+        self.op = op
+        self.tensors = tensors
+        self.batched = batched
+        self.size = size
+        self.params = params
 
     @property
     def ranks(self) -> list[int]:
@@ -70,11 +80,12 @@ class BatchedCall(NamedTuple):
         return self.op.call(*tensors, *params)
 
 
-class GenericRule(NamedTuple):
+class GenericRule:
     """A rule that fits many ops, and what ``whygrad ops NAME`` says about it."""
 
-    words: str
-    run: Callable[[BatchedCall], Any]
+    def __init__(self, words: str, run: Callable[[BatchedCall], Any]) -> None:
+        self.words = words
+        self.run = run
 
 
 def all_numbers(tensor: Any) -> Array:
