@@ -10,7 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from bench.measure import Result, Workload, measure
+from bench.measure import Result, Workload, best_round, measure
 
 WORKLOADS = ("small_op", "mlp", "gelu", "imports", "chain")
 RESULTS = Path(__file__).parent / "results"
@@ -85,11 +85,19 @@ def draw(results: list[Result], path: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("workloads", nargs="*", choices=[[], *WORKLOADS], default=[])
+    parser.add_argument("workloads", nargs="*", help=f"any of {', '.join(WORKLOADS)}")
+    parser.add_argument("--one", nargs=2, metavar=("WORKLOAD", "PEER"), help=argparse.SUPPRESS)
     options = parser.parse_args()
+    if options.one:
+        workload, peer = options.one
+        print(best_round(load(workload), peer) or "missing")
+        return
+    unknown = set(options.workloads) - set(WORKLOADS)
+    if unknown:
+        parser.error(f"no workload {', '.join(unknown)}; there are {', '.join(WORKLOADS)}")
     results = []
     for name in options.workloads or WORKLOADS:
-        result = measure(load(name))
+        result = measure(name, load(name))
         show(result)
         results.append(result)
     save(results, RESULTS)

@@ -1,17 +1,21 @@
 """Timing several libraries fairly on a noisy machine.
 
-Every round times each peer once, one after the other, and the best round counts: what disturbs
-the machine for a moment disturbs one round of everybody instead of one library's whole turn.
+Every library runs in a process of its own: in one process the idle worker threads of one spin for
+a while and slow the other down (both sides measured up to 1.8× slower).  The libraries take turns
+within the same minute, several times, and each one's best round counts, so what disturbs the
+machine for a moment disturbs one turn of everybody.
 """
 
 from __future__ import annotations
 
-import gc
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 Run = Callable[[], object]
+TURNS = 3
 
 
 @dataclass
@@ -44,24 +48,37 @@ class Result:
         return self.seconds[peer] / reference if reference else None
 
 
-def measure(workload: Workload) -> Result:
-    """Time every installed peer."""
-    result = Result(workload.name, workload.what, workload.reference)
-    runs: dict[str, Run] = {}
-    for peer, prepare in workload.peers.items():
-        try:
-            runs[peer] = prepare()
-        except ModuleNotFoundError:
-            result.missing.append(peer)
-    for run in runs.values():  # warm caches, threads and just-in-time compilers
-        run()
-        run()
-    best = dict.fromkeys(runs, float("inf"))
+def best_round(workload: Workload, peer: str) -> float | None:
+    """Seconds per operation in the best round of one peer; None if it is not installed."""
+    try:
+        run = workload.peers[peer]()
+    except ModuleNotFoundError:
+        return None
+    run()  # warm caches, threads and just-in-time compilers
+    best = float("inf")
     for _ in range(workload.rounds):
-        for peer, run in runs.items():
-            gc.collect()  # nobody pays for another's garbage
-            start = time.perf_counter()
-            run()
-            best[peer] = min(best[peer], time.perf_counter() - start)
-    result.seconds = {peer: each / workload.operations for peer, each in best.items()}
+        start = time.perf_counter()
+        run()
+        best = min(best, time.perf_counter() - start)
+    return best / workload.operations
+
+
+def measure(module: str, workload: Workload) -> Result:
+    """Time every installed peer, each in its own process, taking turns."""
+    result = Result(workload.name, workload.what, workload.reference)
+    for _ in range(TURNS):
+        for peer in workload.peers:
+            done = subprocess.run(
+                [sys.executable, "-m", "bench", "--one", module, peer],
+                capture_output=True,
+                text=True,
+                check=True,
+            )
+            answer = done.stdout.split()[-1]
+            if answer == "missing":
+                if peer not in result.missing:
+                    result.missing.append(peer)
+                continue
+            before = result.seconds.get(peer, float("inf"))
+            result.seconds[peer] = min(before, float(answer))
     return result
