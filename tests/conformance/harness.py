@@ -20,6 +20,8 @@ from whygrad.ops.define import Op, table
 from whygrad.ops.samples import Call, Constant, samples_of
 from whygrad.tensor import Tensor
 
+# PyTorch hands out LAPACK's column-major results; ours are row-major like everything else.
+OWN_STRIDES = ("linalg",)
 TOLERANCE = {"float64": (1e-9, 1e-11), "float32": (2e-4, 2e-5)}
 
 
@@ -124,6 +126,14 @@ def assert_same_values(mine: list[Any], theirs: list[Any], dtype: str, label: st
         np.testing.assert_allclose(as_numpy(a), as_numpy(b), rtol, atol, err_msg=where)
 
 
+def assert_same_strides(mine: list[Any], theirs: list[Any], label: str) -> None:
+    for position, (a, b) in enumerate(zip(mine, theirs, strict=True)):
+        if isinstance(b, torch.Tensor) and b.layout is torch.strided and b.numel():
+            assert tuple(a.stride()) == b.stride(), (
+                f"{label}, output {position}: strides {a.stride()} against {b.stride()}"
+            )
+
+
 def gradients(side: Side, outputs: list[Any], library: Any) -> list[Any]:
     """Vector-Jacobian products with fixed, generic cotangents."""
     rng = np.random.default_rng(7)
@@ -155,6 +165,8 @@ def compare_with_torch(op: Op, call: Call, dtype: str) -> None:
     label = f"{op.name}({call!r}) in {dtype}"
     my_outputs, their_outputs = mine.run(op.public), theirs.run(torch_function(op))
     assert_same_values(my_outputs, their_outputs, dtype, label)
+    if op.family not in OWN_STRIDES:
+        assert_same_strides(my_outputs, their_outputs, label)
     assert_same_gradients(
         gradients(mine, my_outputs, whygrad), gradients(theirs, their_outputs, torch), dtype, label
     )

@@ -24,7 +24,7 @@ Array = Any
 _nonzero_op = define(
     "nonzero(x)",
     "y = the coordinates of the elements that are not 0, one row each",
-    forward=lambda x: np.ascontiguousarray(np.argwhere(x)),
+    forward=lambda x: np.array(np.argwhere(x), order="F"),  # one dimension's positions together
     vjp=None,
     batching=dynamic_shape,
     samples=lambda make: [
