@@ -381,3 +381,14 @@ def test_errors_are_pytorchs_in_better_words(text: str, kind: type[Exception], p
             eval(text, names)
     assert phrase in str(caught.value)
     assert "fix:" in str(caught.value)
+
+
+def test_product_with_a_zero_factor() -> None:
+    """Exact at first order, refused at second: never a number that is wrong."""
+    source = whygrad.tensor([2.0, 0.0, 5.0], dtype=whygrad.float64, requires_grad=True)
+    index = whygrad.tensor([0, 0, 0])
+    product = whygrad.ones(1, dtype=whygrad.float64).scatter_reduce(0, index, source, "prod")
+    (first,) = whygrad.autograd.grad(product.sum(), source, create_graph=True)
+    assert first.tolist() == [0.0, 10.0, 0.0]
+    with pytest.raises(RuntimeError, match="a factor is 0"):
+        first.sum().backward()

@@ -9,22 +9,97 @@ import numpy as np
 from whygrad import dtypes
 from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
-from whygrad.ops.batching import shift_dims
+from whygrad.ops.batching import leading_dims, shift_dims
 from whygrad.ops.define import composite, define, table
 from whygrad.ops.indexing.scatter import accumulating, same_as_input, with_source
+from whygrad.ops.namespace import raw
 from whygrad.tensor import Tensor
 
 Array = Any
 
 
-def _others(xp: Any, x: Array, index: Array, source: Array, dim: int) -> Array:
+def _others(x: Array, index: Array, source: Array, dim: int) -> Array:
     """For each element of ``source``, the product of everything else that meets it."""
     zero = source == 0
-    is_zero = xp.where(zero, xp.ones_like(source), 0.0)
-    zeros = xp.gather(xp.scatter_add(xp.zeros_like(x), index, is_zero, dim), index, dim)
-    safe = xp.where(zero, 1.0, source)
-    product = xp.gather(xp.scatter_prod(x, index, safe, dim), index, dim)
-    return xp.where(zeros - is_zero == 0, product / safe, 0.0)
+    is_zero = np.where(zero, np.ones_like(source), 0)
+    zeros = raw.gather(raw.scatter_add(np.zeros_like(x), index, is_zero, dim), index, dim)
+    safe = np.where(zero, np.ones_like(source), source)
+    product = raw.gather(raw.scatter_prod(x, index, safe, dim), index, dim)
+    return np.where(zeros == is_zero, product / safe, np.zeros_like(source))
+
+
+def _factors(x: Array) -> Array:
+    if not x.all():
+        raise fail(
+            RuntimeError,
+            call="the second derivative of scatter_reduce(…, reduce='prod')",
+            cause="a factor is 0, and the product of all factors but two is not computed there",
+            fix="write the product with index_select and prod(), which handle zeros at every order",
+            where=caller(),
+        )
+    return x.copy()
+
+
+define(
+    "nonzero_factors(x)",
+    "y = x, refused if any element is 0",
+    forward=_factors,
+    vjp={"x": lambda xp, incoming: incoming},
+    jvp=lambda xp, tangents: tangents[0],
+    meta=lambda x: (x.shape, x.dtype),
+    batching=leading_dims,
+    internal=True,
+    samples=lambda make: [make.call(make(3, low=0.5, high=2.0))],
+)
+
+
+def _others_source_rule(
+    xp: Any, incoming: Array, index: Array, source: Array, y: Array, x_shape: Any, dim: int
+) -> Array:
+    weighted = incoming * y
+    met = xp.scatter_add(xp.new_zeros(weighted, x_shape), index, weighted, dim)
+    return (xp.gather(met, index, dim) - weighted) / xp.nonzero_factors(source)
+
+
+def _others_x_rule(
+    xp: Any, incoming: Array, index: Array, source: Array, x_shape: Any, dim: int
+) -> Array:
+    nothing = xp.new_zeros(source, x_shape)
+    others = xp.scatter_others(xp.ones_like(nothing), index, source, dim)
+    return xp.scatter_add(nothing, index, incoming * others, dim)
+
+
+def _others_jvp(
+    xp: Any, tangents: tuple[Array, ...], x: Array, index: Array, source: Array, y: Array, dim: int
+) -> Array:
+    from_x, _, from_source = tangents
+    total = xp.zeros_like(y)
+    if from_x is not None:
+        others = xp.scatter_others(xp.ones_like(x), index, source, dim)
+        total = total + xp.gather(from_x, index, dim) * others
+    if from_source is not None:
+        relative = from_source / xp.nonzero_factors(source)
+        met = xp.gather(xp.scatter_add(xp.zeros_like(x), index, relative, dim), index, dim)
+        total = total + y * (met - relative)
+    return total
+
+
+define(
+    "scatter_others(x, index, source; dim)",
+    "y = for each element of source, x times all others that index sends to the same place;  "
+    "∂source = Σ incoming · (product of all but two)",
+    forward=_others,
+    vjp={"x": _others_x_rule, "source": _others_source_rule},
+    jvp=_others_jvp,
+    meta=lambda x, index, source, dim: (source.shape, source.dtype),
+    batching=shift_dims("dim"),
+    notes="Differentiating it where source holds a 0 is refused.",
+    internal=True,
+    samples=lambda make: [
+        make.call(make(3, 4), make.ints(3, 3, high=4), make(3, 3, low=0.5, high=2.0), 1),
+        make.call(make(3), np.array([0, 0, 1]), make(3, low=-2.0, high=-0.5), 0),
+    ],
+)
 
 
 def _scatter_prod_jvp(
@@ -35,7 +110,7 @@ def _scatter_prod_jvp(
     if from_x is not None:
         total = from_x * xp.scatter_prod(xp.ones_like(x), index, source, dim)
     if from_source is not None:
-        moved = from_source * _others(xp, x, index, source, dim)
+        moved = from_source * xp.scatter_others(x, index, source, dim)
         total = xp.scatter_add(total, index, moved, dim)
     return total
 
@@ -50,13 +125,13 @@ define(
             incoming * xp.scatter_prod(xp.ones_like(x), index, source, dim)
         ),
         "source": lambda xp, incoming, x, index, source, dim: (
-            xp.gather(incoming, index, dim) * _others(xp, x, index, source, dim)
+            xp.gather(incoming, index, dim) * xp.scatter_others(x, index, source, dim)
         ),
     },
     jvp=_scatter_prod_jvp,
     meta=same_as_input,
     batching=shift_dims("dim"),
-    notes="Where source holds a 0 the first derivative is exact, the second is not.",
+    notes="A second derivative is refused where source holds a 0.",
     internal=True,
     samples=lambda make: [
         make.call(make(3, 4), make.ints(3, 3, high=4), make(3, 3), 1),
