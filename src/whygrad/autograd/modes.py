@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import inspect
 import threading
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
 from whygrad import keys
@@ -58,14 +59,15 @@ def _set(grad: bool, inference: bool) -> None:
         active.count += was_plain - is_plain
 
 
-class _Mode:
+class _Mode(ABC):
     """Context manager and decorator; restores what it found on every exit, re-entrant."""
 
     def __init__(self) -> None:
         self._outer: list[tuple[bool, bool]] = []
 
+    @abstractmethod
     def _inner(self) -> tuple[bool, bool]:
-        raise NotImplementedError
+        """(recording, inference) inside the block."""
 
     def __enter__(self) -> None:
         self._outer.append((state.grad, state.inference))
