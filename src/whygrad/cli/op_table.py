@@ -25,13 +25,13 @@ def show_all(console: Console, family: str | None = None) -> None:
     for name in [family] if family else families:
         members = [op for op in table.values() if op.family == name]
         grid = Table(title=f"{name} ({len(members)})", title_justify="left", expand=True)
-        grid.add_column("op", overflow="fold", max_width=22)
+        grid.add_column("op", no_wrap=True)
         grid.add_column("formula", ratio=3)
         grid.add_column("backward saves", ratio=1, min_width=14)
         grid.add_column("dtypes", no_wrap=True)
         grid.add_column("layouts", max_width=12)
         for op in members:
-            label = f"{op.name} (internal)" if op.internal else op.name
+            label = f"{op.name}\n(internal)" if op.internal else op.name
             cells = (label, op.formula, saved_in_words(op), dtypes_of(op), layouts_of(op))
             grid.add_row(*map(escape, cells))
         console.print(grid)
