@@ -27,12 +27,12 @@ def show_all(console: Console, family: str | None = None) -> None:
         grid = Table(title=f"{name} ({len(members)})", title_justify="left", expand=True)
         grid.add_column("op", no_wrap=True)
         grid.add_column("formula", ratio=3)
-        grid.add_column("backward saves", ratio=1, min_width=14)
+        grid.add_column("saves", min_width=8)
         grid.add_column("dtypes", no_wrap=True)
         grid.add_column("layouts", max_width=12)
         for op in members:
             label = f"{op.name}\n(internal)" if op.internal else op.name
-            cells = (label, op.formula, saved_in_words(op), dtypes_of(op), layouts_of(op))
+            cells = (label, op.formula, saved_in_short(op), dtypes_of(op), layouts_of(op))
             grid.add_row(*map(escape, cells))
         console.print(grid)
 
@@ -74,6 +74,13 @@ def rows(op: Op) -> list[tuple[str, str]]:
     if op.notes:
         lines.append(("notes", op.notes))
     return lines
+
+
+def saved_in_short(op: Op) -> str:
+    """The names alone, for a narrow column."""
+    if op.kind == "composite" and op.differentiable:
+        return "by parts"
+    return saved_in_words(op).replace("input ", "").replace("output ", "")
 
 
 def saved_in_words(op: Op) -> str:
