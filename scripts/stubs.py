@@ -70,8 +70,8 @@ def _collection(module: ModuleType) -> str:
             imports.add(value.__module__, value.__name__, name)
         else:
             kind = type(value)
-            imports.add(kind.__module__, kind.__name__)
-            body.append(f"{name}: {kind.__name__}")
+            label = "None" if value is None else kind.__name__
+            body.append(f"{name}: {imports.annotation(label, {label: kind})}")
     if hasattr(module, "__version__"):
         body.append("__version__: str")
     return _stub(str(module.__doc__), imports, body)

@@ -10,7 +10,9 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
+import numpy as np
 import pytest
+import torch
 
 import whygrad
 from whygrad.ops.define import table
@@ -88,3 +90,33 @@ def test_version_is_the_packages() -> None:
 def test_unforeseen_arguments_are_explained(call: Callable[[], Any], cause: str) -> None:
     with pytest.raises(TypeError, match=rf"cause: .*{cause}[^\0]*fix:   call it as \w+\("):
         call()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda lib, x: x.sum(axis=0),
+        lambda lib, x: x.mean(1, keepdims=True),
+        lambda lib, x: x.std(axis=1, keepdims=True),
+        lambda lib, x: x.max(axis=1).indices,
+        lambda lib, x: lib.softmax(x, axis=-1),
+        lambda lib, x: lib.cat([x, x], axis=1),
+        lambda lib, x: lib.stack([x, x], axis=1),
+        lambda lib, x: lib.unsqueeze(x, axis=0),
+        lambda lib, x: x[:, lib.newaxis] * lib.tensor([lib.pi, lib.e, lib.inf]),
+    ],
+)
+def test_names_pytorch_shares_with_numpy(call: Callable[[Any, Any], Any]) -> None:
+    values = [[1.0, 5.0, 2.0], [4.0, 3.0, 6.0]]
+    expected = call(torch, torch.tensor(values))
+    result = call(whygrad, whygrad.tensor(values))
+    assert tuple(result.shape) == tuple(expected.shape)
+    np.testing.assert_allclose(result.numpy(), expected.numpy(), rtol=1e-6)
+
+
+def test_a_dimension_named_twice_is_refused() -> None:
+    with pytest.raises(TypeError, match="unexpected keyword argument 'axis'"):
+        whygrad.ones(2).sum(dim=0, axis=0)
+    with pytest.raises(IndexError, match="Dimension out of range") as caught:
+        whygrad.ones(2).sum(axis=3)
+    assert caught.value.__context__ is None

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import importlib
+from math import e, inf, nan, pi
 from typing import Any
 
 from whygrad import autograd, dispatch, dtypes
@@ -47,15 +48,17 @@ from whygrad.random import (
 )
 from whygrad.tensor import Tensor
 
+newaxis = None
+
 _dtypes: dict[str, DType] = {dtype.name: dtype for dtype in dtypes.ALL} | dtypes.ALIASES
 _lazy = ("func", "linalg", "nn", "sparse")  # modules that load on first use
 _by_hand = [
     "DType", "Generator", "Size", "Tensor", "autograd", "can_cast", "contiguous_format",
-    "default_generator", "device",
-    "dispatch", "enable_grad", "finfo", "fork_rng", "get_default_dtype", "get_printoptions",
-    "get_rng_state", "iinfo", "inference_mode", "initial_seed", "is_grad_enabled",
-    "is_inference_mode_enabled", "is_tensor", "layout", "manual_seed", "no_grad",
-    "preserve_format", "printoptions",
+    "default_generator", "device", "dispatch", "e", "enable_grad", "finfo", "fork_rng",
+    "get_default_dtype", "get_printoptions",
+    "get_rng_state", "iinfo", "inf", "inference_mode", "initial_seed", "is_grad_enabled",
+    "is_inference_mode_enabled", "is_tensor", "layout", "manual_seed", "nan", "newaxis",
+    "no_grad", "pi", "preserve_format", "printoptions",
     "promote_types", "result_type", "seed", "set_default_dtype", "set_grad_enabled",
     "set_printoptions", "set_rng_state", "sparse_coo", "sparse_csr", "strided",
 ]  # fmt: skip

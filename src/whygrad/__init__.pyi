@@ -170,6 +170,7 @@ __all__ = [
     "dropout",
     "dsplit",
     "dstack",
+    "e",
     "einsum",
     "elu",
     "embedding",
@@ -238,6 +239,7 @@ __all__ = [
     "index_fill",
     "index_put",
     "index_select",
+    "inf",
     "inference_mode",
     "initial_seed",
     "inner",
@@ -316,6 +318,7 @@ __all__ = [
     "multinomial",
     "multiply",
     "mv",
+    "nan",
     "nan_to_num",
     "nanmean",
     "nanmedian",
@@ -329,6 +332,7 @@ __all__ = [
     "new_ones",
     "new_tensor",
     "new_zeros",
+    "newaxis",
     "nll_loss",
     "nn",
     "no_grad",
@@ -342,6 +346,7 @@ __all__ = [
     "outer",
     "pad",
     "permute",
+    "pi",
     "pinverse",
     "polygamma",
     "positive",
@@ -1073,6 +1078,8 @@ def dstack(tensors: Sequence[Tensor]) -> Tensor:
     y = x₁, x₂, … along the third dimension
     """
 
+e: builtins.float
+
 def einsum(*args: Any) -> Tensor:
     """Σ Π operands as the equation says: ``einsum("bij,bjk->bik", a, b)``.
 
@@ -1331,6 +1338,8 @@ def index_put(
 
 def index_select(input: Tensor, dim: builtins.int, index: Tensor) -> Tensor:
     """y = the slices of x at index along dim;  ∂x = incoming added up at index"""
+
+inf: builtins.float
 
 def inner(input: Tensor, other: Tensor) -> Tensor:
     """Sum products over the last dimension of both.
@@ -1714,6 +1723,8 @@ def mv(input: Tensor, vec: Tensor) -> Tensor:
     y = A·v for a matrix and a vector
     """
 
+nan: builtins.float
+
 def nan_to_num(
     input: Tensor,
     nan: builtins.float | None = None,
@@ -1806,6 +1817,8 @@ def new_zeros(input: Tensor, *size: Ints, **options: Unpack[Options]) -> Tensor:
     y = 0 in the given shape, with dtype and device of x
     """
 
+newaxis: None
+
 def nll_loss(
     input: Tensor,
     target: Tensor,
@@ -1886,6 +1899,8 @@ def pad(
 
 def permute(input: Tensor, *order: Ints, dims: Ints | None = None) -> Tensor:
     """y = x with its dimensions in another order;  ∂x = incoming in the old order"""
+
+pi: builtins.float
 
 def pinverse(input: Tensor, rcond: Any = 1e-15) -> Tensor:
     """``linalg.pinv`` under its older name.

@@ -19,12 +19,14 @@ from whygrad.tensor import Tensor
 if TYPE_CHECKING:
     from whygrad.ops.define import Op
 
-__all__ = ["guarded", "restated"]
+__all__ = ["guarded", "restated", "without_numpy_names"]
 
 # What Python and NumPy raise when they are handed something of the wrong type or size.
 SURPRISES = (
     AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError, ZeroDivisionError,
 )  # fmt: skip
+
+_NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim"}
 
 _ACCEPTED: dict[str, tuple[type, ...]] = {
     "Tensor": (Tensor,),
@@ -44,9 +46,18 @@ def guarded(op: Op, function: Callable[..., Any]) -> Callable[..., Any]:
         try:
             return function(*args, **kwargs)
         except SURPRISES as error:
-            raise restated(op, function, args, kwargs, error) from error
+            renamed = without_numpy_names(kwargs)
+            if renamed is None:
+                raise restated(op, function, args, kwargs, error) from error
+        return public(*args, **renamed)
 
     return public
+
+
+def without_numpy_names(kwargs: dict[str, Any]) -> dict[str, Any] | None:
+    """The keywords with NumPy's names replaced, as PyTorch takes both; None if there are none."""
+    renamed = {_NUMPY_NAMES.get(key, key): value for key, value in kwargs.items()}
+    return renamed if len(renamed) == len(kwargs) and renamed.keys() != kwargs.keys() else None
 
 
 def restated(

@@ -9,7 +9,7 @@ import numpy as np
 
 from whygrad import keys
 from whygrad.autograd import modes
-from whygrad.dispatch.arguments import SURPRISES, restated
+from whygrad.dispatch.arguments import SURPRISES, restated, without_numpy_names
 from whygrad.dispatch.paths import Entry
 from whygrad.dispatch.routes import KernelTable
 from whygrad.errors import fail
@@ -82,7 +82,10 @@ def _public(op: Op, prepare: Callable[..., tuple[Any, ...]]) -> Callable[..., An
             prepared = prepare(*args, **kwargs)
             return call(*prepared) if type(prepared) is tuple else prepared
         except SURPRISES as error:
-            raise restated(op, prepare, args, kwargs, error) from error
+            renamed = without_numpy_names(kwargs)
+            if renamed is None:
+                raise restated(op, prepare, args, kwargs, error) from error
+        return public(*args, **renamed)
 
     return public
 
