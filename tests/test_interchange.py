@@ -165,6 +165,7 @@ def leaf() -> Any:
             "unsupported format string passed to Tensor.__format__",
         ),
         (lambda: leaf().numpy(), RuntimeError, "Can't call numpy() on Tensor that requires grad"),
+        (lambda: leaf().numpy(), RuntimeError, "at:    tests/test_interchange.py"),
         (lambda: np.asarray(leaf()), RuntimeError, "use tensor.detach().numpy()"),
         (lambda: np.sin(leaf()), RuntimeError, "Can't call numpy() on Tensor that requires grad"),
         (lambda: ghost().numpy(), TypeError, "can't convert meta device type tensor to numpy"),

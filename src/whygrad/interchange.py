@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from whygrad import keys
+from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.printing import tensor_repr
 
@@ -118,6 +119,7 @@ class Interchange:
                 cause="Can't call numpy() on Tensor that requires grad: NumPy does not record, "
                 "so gradients would stop here without notice",
                 fix="use tensor.detach().numpy() if that is meant, or whygrad's own functions",
+                where=caller(),
             )
         return _host_array(self)
 

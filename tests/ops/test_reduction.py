@@ -192,7 +192,7 @@ def test_nuclear_norm() -> None:
 
 
 def test_dimension_out_of_range() -> None:
-    with pytest.raises(IndexError, match="Dimension out of range"):
+    with pytest.raises(IndexError, match=r"Dimension out of range[^\0]*at: .*test_reduction.py"):
         whygrad.tensor([1.0]).sum(1)
     with pytest.raises(RuntimeError, match="appears multiple times in the list of dims"):
         whygrad.tensor([[1.0]]).sum((0, 0))
