@@ -102,6 +102,20 @@ def test_powers_as_in_pytorch(call: Any) -> None:
     assert_same(call)
 
 
+@pytest.mark.parametrize("exponent", [1, 2, 3, 4])
+def test_a_power_can_be_differentiated_once_past_its_degree(exponent: int) -> None:
+    def derivatives(library: Any) -> list[float]:
+        x = library.tensor(1.5, requires_grad=True)
+        found = [x**exponent]
+        for _ in range(exponent + 1):
+            found += library.autograd.grad(found[-1], x, create_graph=True)
+        return [each.item() for each in found]
+
+    mine, theirs = both(derivatives)
+    assert mine == theirs
+    assert mine[-1] == 0
+
+
 @pytest.mark.parametrize(
     ("function", "values"),
     [

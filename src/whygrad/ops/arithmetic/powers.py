@@ -81,9 +81,9 @@ def _slope_of_base(xp: Any, incoming: Array, a: Array, b: Array) -> Array:
         return xp.where(b == 0, 0.0, incoming * (b * xp.pow(a, b - 1)))
     if b == 0:
         return xp.zeros_like(incoming)
-    if b == 1:
-        return incoming
-    return incoming * (b * (a if b == 2 else xp.pow(a, b - 1)))
+    if b in (1, 2) and not isinstance(a, Tensor):  # on tensors a¹ and a⁰ keep a on the tape
+        return incoming if b == 1 else incoming * (b * a)
+    return incoming * (b * xp.pow(a, b - 1))
 
 
 def _slope_of_exponent(xp: Any, incoming: Array, a: Array, b: Array, y: Array) -> Array:
