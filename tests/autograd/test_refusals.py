@@ -198,3 +198,12 @@ def test_overwritten_constant_operand_is_noticed() -> None:
 def test_only_tensors_have_gradients(call: Any, cause: str) -> None:
     with pytest.raises(TypeError, match=f"cause: {cause}"):
         call(wg.ones(2, requires_grad=True))
+
+
+def test_overwritten_by_an_assignment() -> None:
+    x = leaf(1.0, 2.0)
+    h = x * 2
+    y = (h * h).sum()
+    h[0] = 0
+    with pytest.raises(RuntimeError, match=r"__setitem__ wrote[\s\S]*whygrad.where\(\)"):
+        y.backward()

@@ -150,7 +150,9 @@ class Node:
             cause="one of the variables needed for gradient computation has been modified by an "
             f"inplace operation: {writer} wrote to this memory at {line} (saved at version "
             f"{version}, now at version {storage.version})",
-            fix=f"use the out-of-place form of {writer}, or write to a clone()",
+            fix="pick values with whygrad.where(), or write to a clone()"
+            if writer == "__setitem__"
+            else f"use the out-of-place form of {writer}, or write to a clone()",
         )
 
     def __repr__(self) -> str:

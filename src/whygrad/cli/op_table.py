@@ -25,11 +25,12 @@ def show_all(console: Console, family: str | None = None) -> None:
     for name in [family] if family else families:
         members = [op for op in table.values() if op.family == name]
         grid = Table(title=f"{name} ({len(members)})", title_justify="left", expand=True)
-        grid.add_column("op", no_wrap=True)
-        grid.add_column("formula", ratio=3)
-        grid.add_column("saves", min_width=8)
+        narrow = console.width < 100
+        grid.add_column("op", overflow="fold", max_width=20 if narrow else None)
+        grid.add_column("formula", ratio=3, min_width=24)
+        grid.add_column("saves", max_width=10 if narrow else None)
         grid.add_column("dtypes", no_wrap=True)
-        grid.add_column("layouts", max_width=12)
+        grid.add_column("layouts", max_width=11 if narrow else None)
         for op in members:
             label = f"{op.name}\n(internal)" if op.internal else op.name
             cells = (label, op.formula, saved_in_short(op), dtypes_of(op), layouts_of(op))
