@@ -7,6 +7,7 @@ arrays, and inf and NaN move like any other value (a product with the mask would
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -27,13 +28,24 @@ def choose(condition: Array, a: Array, b: Array) -> Array:
     if not (_is_mask(condition, whole) and _fits(a, whole) and _fits(b, whole)):
         return np.where(condition, a, b)
     bits = _BITS[whole.dtype]
-    on, off = (np.asarray(each, whole.dtype).view(bits) for each in (a, b))
     out = np.empty_like(whole)
     mixed = out.view(bits)
+    if _is_zero(b):
+        np.multiply(a.view(bits), condition, mixed)
+        return out
+    if _is_zero(a):
+        np.multiply(b.view(bits), ~condition, mixed)
+        return out
+    on, off = (np.asarray(each, whole.dtype).view(bits) for each in (a, b))
     np.bitwise_xor(on, off, mixed)
     mixed *= condition
     mixed ^= off
     return out
+
+
+def _is_zero(value: Any) -> bool:
+    """Whether all its bits are 0, which a product with the mask can write (−0.0 is not)."""
+    return type(value) is not np.ndarray and value == 0 and math.copysign(1.0, value) > 0
 
 
 def _is_mask(condition: Any, whole: Array) -> bool:
