@@ -296,7 +296,8 @@ class Tensor(Interchange, OpMethods):
 
     @grad.setter
     def grad(self, value: Tensor | None) -> None:
-        leaves.check_gradient(self, value)
+        if value is not None:
+            leaves.check_gradient(self, value)
         self._grad = value
 
     @grad.deleter

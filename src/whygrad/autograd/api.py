@@ -182,8 +182,8 @@ def _root_gradient(call: str, root: Tensor, gradient: Any) -> Tensor:
                 f"{tuple(root.shape)}",
                 where=caller(),
             )
-        one = wrap(np.ones(root.shape, root._array.dtype))
-        return one if root.device == "cpu" else one.to(root.device)
+        one = wrap(np.ones(root._array.shape, root._array.dtype))
+        return one if root._keys & keys.CPU else one.to(root.device)
     if not isinstance(gradient, Tensor):
         raise fail(
             TypeError,

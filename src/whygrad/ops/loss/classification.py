@@ -15,7 +15,7 @@ import numpy as np
 from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.activation.smooth import ONLY_FLOATS
-from whygrad.ops.activation.softmax import log_softmax_kernel
+from whygrad.ops.activation.softmax import log_softmax_kernel, softmax_kernel
 from whygrad.ops.batching import BatchedCall, GenericRule, loop
 from whygrad.ops.define import define
 from whygrad.ops.loss.labels import Labels, checked_target, class_dim
@@ -119,7 +119,30 @@ def _nll_loss_rule(
     return -(q * _per_class(xp, incoming, reduction, len(x_shape)))
 
 
-def _cross_entropy_rule(
+def _slope(
+    x: Array,
+    target: Array,
+    weight: Array | None,
+    ignore_index: int,
+    reduction: str,
+    label_smoothing: float,
+) -> Array:
+    """softmax(x)·Σq − q, in place: the array is as large as the logits."""
+    dim = (class_dim(x.ndim),)
+    slope = softmax_kernel(x, dim)
+    labels = Labels(target, weight, x.shape, ignore_index)
+    if weight is None and not label_smoothing and labels.counted is None:
+        slope[labels.places] -= 1
+        if reduction == "mean" and labels.size:
+            slope /= slope.dtype.type(labels.size)
+        return slope
+    q = _class_weights(target, weight, x.shape, x.dtype, ignore_index, reduction, label_smoothing)
+    slope *= np.add.reduce(q, dim, keepdims=True)
+    slope -= q
+    return slope
+
+
+def _slope_rule(
     xp: Any,
     incoming: Array,
     x: Array,
@@ -132,7 +155,54 @@ def _cross_entropy_rule(
 ) -> Array:
     q = xp.class_weights(target, weight, x.shape, x_dtype, ignore_index, reduction, label_smoothing)
     dim = (class_dim(x.ndim),)
-    slope = xp.softmax(x, dim) * xp.sum(q, dim, True) - q
+    weighted = incoming * xp.softmax(x, dim) * xp.sum(q, dim, True)
+    return weighted - xp.softmax(x, dim) * xp.sum(weighted, dim, True)
+
+
+def _slope_jvp(
+    xp: Any,
+    tangents: Any,
+    x: Array,
+    target: Array,
+    weight: Array | None,
+    x_dtype: Any,
+    ignore_index: int,
+    reduction: str,
+    label_smoothing: float,
+) -> Array:
+    # A softmax has a symmetric Jacobian, so its reverse rule is also its forward rule.
+    return _slope_rule(
+        xp, tangents[0], x, target, weight, x_dtype, ignore_index, reduction, label_smoothing
+    )
+
+
+define(
+    "cross_entropy_slope(x, target, weight; ignore_index, reduction, label_smoothing)",
+    "y = softmax(x)·Σq − q: the gradient of cross_entropy;  ∂x = Σq·(∂softmax of incoming)",
+    forward=_slope,
+    vjp={"x": _slope_rule},
+    jvp=_slope_jvp,
+    meta=lambda x, *_: (x.shape, x.dtype),
+    internal=True,
+    samples=lambda make: [
+        make.call(make(3, 4), make.ints(3, high=4), None, -100, "mean", 0.0),
+        make.call(make(3, 4), np.array([1, -100, 3]), None, -100, "sum", 0.1),
+        make.call(make(2, 4, 3), make.ints(2, 3, high=4), make.constant(make(4)), 2, "none", 0.0),
+    ],
+)
+
+
+def _cross_entropy_rule(
+    xp: Any,
+    incoming: Array,
+    x: Array,
+    target: Array,
+    weight: Array | None,
+    ignore_index: int,
+    reduction: str,
+    label_smoothing: float,
+) -> Array:
+    slope = xp.cross_entropy_slope(x, target, weight, ignore_index, reduction, label_smoothing)
     return slope * _per_class(xp, incoming, reduction, x.ndim)
 
 
