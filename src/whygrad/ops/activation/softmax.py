@@ -14,26 +14,26 @@ from whygrad.ops.define import composite, define
 from whygrad.ops.geometry import dims_or_all
 from whygrad.tensor import Tensor
 
-__all__ = ["log_softmax_kernel", "softmax_kernel", "softmin"]
+__all__ = ["below_the_largest", "log_softmax_kernel", "softmax_kernel", "softmin"]
 
 Array = Any
 Dims = tuple[int, ...]
 
 
 def softmax_kernel(x: Array, dim: Dims) -> Array:
-    out = _below_the_largest(x, dim)
+    out = below_the_largest(x, dim)
     np.exp(out, out)
     out /= np.add.reduce(out, dim, keepdims=True)
     return out
 
 
 def log_softmax_kernel(x: Array, dim: Dims) -> Array:
-    out = _below_the_largest(x, dim)
+    out = below_the_largest(x, dim)
     out -= np.log(np.add.reduce(np.exp(out), dim, keepdims=True))
     return out
 
 
-def _below_the_largest(x: Array, dim: Dims) -> Array:
+def below_the_largest(x: Array, dim: Dims) -> Array:
     largest = np.maximum.reduce(x, dim, keepdims=True, initial=-np.inf)
     return np.subtract(x, largest, out=np.empty(x.shape, x.dtype))
 

@@ -15,10 +15,10 @@ import numpy as np
 from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.activation.smooth import ONLY_FLOATS
-from whygrad.ops.activation.softmax import log_softmax_kernel, softmax_kernel
+from whygrad.ops.activation.softmax import below_the_largest, log_softmax_kernel, softmax_kernel
 from whygrad.ops.batching import BatchedCall, GenericRule, loop
 from whygrad.ops.define import define
-from whygrad.ops.loss.labels import Labels, checked_target, class_dim
+from whygrad.ops.loss.labels import Labels, all_count, checked_target, class_dim
 from whygrad.ops.loss.pointwise import reduced, reduction_from
 from whygrad.ops.namespace import recorded
 from whygrad.tensor import Tensor
@@ -89,6 +89,8 @@ def _cross_entropy(
     reduction: str,
     label_smoothing: float,
 ) -> Array:
+    if _is_plain(x, target, weight, ignore_index, label_smoothing):
+        return _plain_cross_entropy(x, target, reduction)
     labels = Labels(target, weight, x.shape, ignore_index)
     logs = log_softmax_kernel(x, (labels.dim,))
     losses = -labels.picked(logs)
@@ -98,6 +100,29 @@ def _cross_entropy(
         evenly = -labels.masked(logs.sum(labels.dim))
         losses = (1.0 - label_smoothing) * losses + (label_smoothing / labels.classes) * evenly
     return _reduce(losses, labels, reduction)
+
+
+def _is_plain(
+    x: Array, target: Array, weight: Array | None, ignore_index: int, label_smoothing: float
+) -> bool:
+    """Whether it is what most programs ask for: rows of logits, one class each, nothing else."""
+    return (
+        weight is None
+        and not label_smoothing
+        and x.ndim == 2
+        and target.size > 0
+        and all_count(target, x.shape[1], ignore_index)
+    )
+
+
+def _plain_cross_entropy(x: Array, target: Array, reduction: str) -> Array:
+    shifted = below_the_largest(x, (1,))
+    picked = shifted[np.arange(target.size), target]
+    losses = np.log(np.add.reduce(np.exp(shifted), 1)) - picked
+    if reduction == "none":
+        return losses
+    total = np.add.reduce(losses)
+    return total / total.dtype.type(target.size) if reduction == "mean" else total
 
 
 def _per_class(xp: Any, incoming: Array, reduction: str, ndim: int) -> Array:
@@ -130,11 +155,10 @@ def _slope(
     """softmax(x)·Σq − q, in place: the array is as large as the logits."""
     dim = (class_dim(x.ndim),)
     slope = softmax_kernel(x, dim)
-    labels = Labels(target, weight, x.shape, ignore_index)
-    if weight is None and not label_smoothing and labels.counted is None:
-        slope[labels.places] -= 1
-        if reduction == "mean" and labels.size:
-            slope /= slope.dtype.type(labels.size)
+    if _is_plain(x, target, weight, ignore_index, label_smoothing):
+        slope[np.arange(target.size), target] -= 1
+        if reduction == "mean":
+            slope /= slope.dtype.type(target.size)
         return slope
     q = _class_weights(target, weight, x.shape, x.dtype, ignore_index, reduction, label_smoothing)
     slope *= np.add.reduce(q, dim, keepdims=True)

@@ -11,7 +11,7 @@ from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.tensor import Tensor
 
-__all__ = ["Labels", "checked_target", "class_dim"]
+__all__ = ["Labels", "all_count", "checked_target", "class_dim"]
 
 Array = Any
 Shape = tuple[int, ...]
@@ -31,7 +31,7 @@ class Labels:
         self.size = target.size
         self.counted: Array | None = None  # None if no target is to be ignored
         index = target
-        if not _all_count(target, self.classes, ignore_index):
+        if not all_count(target, self.classes, ignore_index):
             self.counted = target != ignore_index
             index = np.where(self.counted, target, 0)
             _check_bounds(index, self.classes)
@@ -64,7 +64,7 @@ class Labels:
         return self.masked(picked if self.weights is None else picked * self.weights)
 
 
-def _all_count(target: Array, classes: int, ignore_index: int) -> bool:
+def all_count(target: Array, classes: int, ignore_index: int) -> bool:
     """Whether every target is a class and none is to be ignored, by the extremes alone."""
     if not target.size:
         return True
