@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 import whygrad as wg
@@ -207,3 +208,16 @@ def test_overwritten_by_an_assignment() -> None:
     h[0] = 0
     with pytest.raises(RuntimeError, match=r"__setitem__ wrote[\s\S]*whygrad.where\(\)"):
         y.backward()
+
+
+def test_hidden_write_does_not_reach_a_saved_result() -> None:
+    """Through ``.data`` no version counter notices; the saved result is a copy of its own."""
+    x = leaf(0.3, -1.2)
+    y = x * 1
+    alias = y.data
+    y.sigmoid_()
+    kept = y.clone()
+    alias.neg_()
+    kept.sum().backward()
+    sigmoid = 1 / (1 + np.exp(-x.detach().numpy()))
+    np.testing.assert_allclose(x.grad.numpy(), sigmoid * (1 - sigmoid))

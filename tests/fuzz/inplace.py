@@ -249,20 +249,30 @@ def _compare_gradients(program: Program, mine: Pool, theirs: Pool) -> str | None
             if a is not b:
                 return f"gradient {position}: {a} against {b}"
         elif not np.allclose(as_numpy(a), as_numpy(b), 1e-7, 1e-9):
-            if _pytorch_may_be_wrong(program):
+            if _overwritten_behind_pytorch(program):
                 return None
             return f"gradient {position}: {as_numpy(a)} against {as_numpy(b)}"
     return None
 
 
-def _pytorch_may_be_wrong(program: Program) -> bool:
-    """Whether a saved result can have been overwritten behind PyTorch's back.
+def _overwritten_behind_pytorch(program: Program) -> bool:
+    """Whether a write through ``.data`` ruined what PyTorch had saved.
 
-    ``sigmoid_`` and ``tanh_`` save what they write.  PyTorch saves that very memory, and a write
-    through ``.data`` does not count as a change; whygrad saves a copy, whose gradient is right.
+    ``sigmoid_`` saves what it writes; PyTorch saves that very memory, and ``.data`` keeps its
+    version counter from noticing.  Through ``detach()``, which shares the counter, the same
+    program is an error there.  whygrad saves a copy, whose gradient is right.
     """
-    kinds = {step.kind for step in program.steps}
-    return "a.data" in kinds and bool(kinds & {"a.sigmoid_()", "a.tanh_()"})
+    seen = tuple(
+        replace(step, kind="detach(a)") if step.kind == "a.data" else step for step in program.steps
+    )
+    if seen == program.steps:
+        return False
+    noticed = replace(program, steps=seen)
+    pool = noticed.leaves(torch)
+    if any(_attempt(step, pool, torch) is not None for step in seen):
+        return False
+    outcome = _gradients(noticed, pool)
+    return isinstance(outcome, RuntimeError) and "inplace operation" in str(outcome)
 
 
 def _compare_with_numbers(program: Program, gradients: list[Any]) -> str | None:
