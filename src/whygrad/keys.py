@@ -15,6 +15,7 @@ __all__ = [
     "DEVICES",
     "DTYPES",
     "FORWARD",
+    "INTERCEPTED",
     "LAYERS",
     "LAYOUTS",
     "META",
@@ -60,6 +61,7 @@ SPARSE_COO = _bit("sparse_coo")
 SPARSE_CSR = _bit("sparse_csr")
 # Layers, lowest first: a higher layer runs before a lower one and calls down to it.
 AUTOGRAD = _bit("autograd")
+INTERCEPTED = _bit("intercepted")  # set by the thread, not by an argument
 FORWARD = _bit("forward-mode")
 BATCHED = _bit("batched")
 TRACED = _bit("traced")
@@ -68,7 +70,7 @@ DTYPES = sum(DTYPE_BITS.values())
 SCALARS = sum(SCALAR_BITS.values())
 DEVICES = CPU | META
 LAYOUTS = SPARSE_COO | SPARSE_CSR
-LAYERS = AUTOGRAD | FORWARD | BATCHED | TRACED
+LAYERS = AUTOGRAD | INTERCEPTED | FORWARD | BATCHED | TRACED
 COMPLEX = DTYPE_BITS["complex64"] | DTYPE_BITS["complex128"]
 # Numbers by kind, Python's own included, for ops that refuse one.
 KINDS = {

@@ -22,7 +22,7 @@ from whygrad.storage import InferenceStorage, Storage
 
 if TYPE_CHECKING:
     from whygrad._methods import OpMethods  # a stub without a module, written by `make stubs`
-    from whygrad.autograd.graph import Node
+    from whygrad.autograd.node import Node
 else:
     OpMethods = object  # whygrad.ops installs the methods on Tensor itself
 

@@ -9,7 +9,8 @@ Leaves receive their gradients at the very end: if any rule fails, no leaf's ``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from heapq import heappop, heappush
 from typing import Any
 
@@ -18,7 +19,7 @@ import numpy as np
 from whygrad import keys
 from whygrad.autograd import modes
 from whygrad.autograd.fitting import match_dtype, sum_to, widen
-from whygrad.autograd.graph import Freed, Node
+from whygrad.autograd.node import Freed, Node
 from whygrad.autograd.saved import as_tensors
 from whygrad.autograd.source import Where, caller
 from whygrad.dispatch import quiet
@@ -58,7 +59,7 @@ def run(
     """
     where = caller()
     on_tensors = create_graph or not all(_is_plain(each) for each in (*roots, *gradients))
-    walk = Walk(keep_graph, where, recorded if on_tensors else raw, targets)
+    walk = Walk(keep_graph, create_graph, where, recorded if on_tensors else raw, targets)
     for root, gradient in zip(roots, gradients, strict=True):
         seed = gradient if on_tensors else gradient._array
         walk.send(root._node, root._slot, seed, seed)
@@ -79,9 +80,15 @@ class Walk:
     """State of one backward pass."""
 
     def __init__(
-        self, keep_graph: bool, where: Where, xp: Namespace, targets: Sequence[Target] | None
+        self,
+        keep_graph: bool,
+        create_graph: bool,
+        where: Where,
+        xp: Namespace,
+        targets: Sequence[Target] | None,
     ) -> None:
         self.keep_graph = keep_graph
+        self.create_graph = create_graph
         self.where = where
         self.xp = xp
         self.on_arrays = xp is raw  # what travels: payloads, or tensors that can be recorded
@@ -143,12 +150,13 @@ class Walk:
                 if useful is not None and node not in useful:
                     continue
             values = node.values
-            if type(values) is Freed:
-                node.require_saved()
+            if type(values) is not tuple:
+                with self.user_code():
+                    values = values.unpack(node)
             if node.guards:
                 node.check_versions()
             if not on_arrays:
-                values = as_tensors(node)
+                values = as_tensors(node, values)
             plan = node.plan
             try:
                 if careful or not plan.regular:
@@ -189,11 +197,17 @@ class Walk:
                 node.values = freed
                 node.guards = ()
 
+    @contextmanager
+    def user_code(self) -> Iterator[None]:
+        """The user's hooks see the modes they know: recording only if the walk is recorded."""
+        with modes.set_grad_enabled(self.create_graph), quiet.again():
+            yield
+
     def run_rules(self, node: Node, incoming: Any, values: tuple[Any, ...]) -> None:
         """Rules that share their work, or of which only some are wanted."""
         plan, xp, useful = node.plan, self.xp, self.useful
         if plan.on_tensors and xp is raw:
-            self._run_on_tensors(node, incoming)
+            self._run_on_tensors(node, incoming, values)
             return
         if plan.in_float32 and xp is raw:
             values, incoming = widen(values), widen(incoming)
@@ -211,12 +225,12 @@ class Walk:
                 gradient = rule(xp, incoming, *(values if pick is None else pick(values)))
                 self._deliver(node, parent, slot, gradient, incoming)
 
-    def _run_on_tensors(self, node: Node, incoming: Any) -> None:
+    def _run_on_tensors(self, node: Node, incoming: Any, values: tuple[Any, ...]) -> None:
         """Rules on data that is no NumPy array go through the dispatcher: it has the kernels."""
         self.xp = recorded
         try:
             with modes.no_grad(), quiet.again():
-                self.run_rules(node, _wrapped(incoming), as_tensors(node))
+                self.run_rules(node, _wrapped(incoming), as_tensors(node, values))
         finally:
             self.xp = raw
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.autograd.graph import Node
+from whygrad.autograd.node import Node
 from whygrad.errors import fail
 from whygrad.ops.namespace import Namespace
 

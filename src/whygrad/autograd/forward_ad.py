@@ -16,7 +16,7 @@ from itertools import count
 from typing import Any, NamedTuple
 
 from whygrad import keys
-from whygrad.autograd.graph import Node
+from whygrad.autograd.node import Node
 from whygrad.dispatch import register_layer
 from whygrad.errors import describe, fail
 from whygrad.ops.define import Op

@@ -32,7 +32,7 @@ __all__ = [
 
 def set_requires_grad(tensor: Tensor, wanted: Any) -> None:
     """Make ``tensor`` a leaf that collects a gradient, or a plain constant."""
-    from whygrad.autograd.graph import AccumulateGrad
+    from whygrad.autograd.node import AccumulateGrad
 
     def refuse(cause: str, fix: str, kind: type[Exception] = RuntimeError) -> Exception:
         return fail(

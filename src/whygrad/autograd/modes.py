@@ -31,6 +31,7 @@ class _ThreadState(threading.local):
     grad = True
     inference = False
     mask = -1  # key bits an op call may see
+    added = 0  # key bits every op call gets
 
 
 state = _ThreadState()
@@ -50,13 +51,27 @@ _lock = threading.Lock()
 
 
 def _set(grad: bool, inference: bool) -> None:
-    was_plain = state.grad and not state.inference
+    was_plain = _is_plain()
     state.grad = grad
     state.inference = inference
     state.mask = -1 if grad and not inference else ~keys.AUTOGRAD
-    is_plain = grad and not inference
+    _count_change(was_plain)
+
+
+def set_added(bits: int) -> None:
+    """From now on every op call of this thread gets these key bits."""
+    was_plain = _is_plain()
+    state.added = bits
+    _count_change(was_plain)
+
+
+def _is_plain() -> bool:
+    return state.grad and not state.inference and not state.added
+
+
+def _count_change(was_plain: bool) -> None:
     with _lock:
-        active.count += was_plain - is_plain
+        active.count += was_plain - _is_plain()
 
 
 class _Mode(ABC):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from whygrad import keys
-from whygrad.autograd.graph import Node
+from whygrad.autograd.node import Node
 from whygrad.tensor import Tensor, wrap
 
 if TYPE_CHECKING:
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 __all__ = ["as_tensors"]
 
 
-def as_tensors(node: Node) -> tuple[Any, ...]:
-    """Saved values as tensors that are connected to the graph."""
+def as_tensors(node: Node, saved: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The values a node saved as tensors that are connected to the graph."""
     plan = node.plan
-    values = list(node.values)
+    values = list(saved)
     inputs = len(plan.op.tensor_names)
     edge = {
         position: (parent, slot)

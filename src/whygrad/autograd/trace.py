@@ -9,7 +9,7 @@ import numpy as np
 
 from whygrad.autograd.api import root_gradients
 from whygrad.autograd.engine import Walk
-from whygrad.autograd.graph import Node
+from whygrad.autograd.node import Node
 from whygrad.autograd.source import caller
 from whygrad.dispatch import quiet
 from whygrad.ops.namespace import raw
@@ -38,7 +38,9 @@ class Step:
 
 class _RecordingWalk(Walk):
     def __init__(self) -> None:
-        super().__init__(keep_graph=True, where=caller(), xp=raw, targets=None)
+        super().__init__(
+            keep_graph=True, create_graph=False, where=caller(), xp=raw, targets=None
+        )
         self.steps: list[Step] = []
         self.careful = True
 

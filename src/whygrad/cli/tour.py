@@ -10,7 +10,7 @@ from rich.panel import Panel
 from rich.syntax import Syntax
 from rich.table import Table
 
-from whygrad.autograd.graph import Node
+from whygrad.autograd.node import Node
 from whygrad.autograd.trace import Step, trace_backward
 from whygrad.tensor import Tensor
 

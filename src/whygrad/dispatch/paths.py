@@ -14,7 +14,7 @@ import numpy as np
 
 from whygrad import dtypes, keys
 from whygrad.autograd import modes
-from whygrad.autograd.graph import ManyOutputs, Node, next_order
+from whygrad.autograd.node import ManyOutputs, Node, next_order
 from whygrad.autograd.source import caller, outside, user_files, user_frame
 from whygrad.dispatch.silence import quiet
 from whygrad.errors import describe_call, explained, fail, kind_of

@@ -27,7 +27,9 @@ class _Quiet(threading.local):
     def again(self) -> Iterator[None]:
         """A context cannot be entered twice: code inside one that calls ops needs a second."""
         outer = self.run
-        self.run = contextvars.copy_context().run
+        context = contextvars.copy_context()
+        context.run(np.seterr, all="ignore")
+        self.run = context.run
         try:
             yield
         finally:

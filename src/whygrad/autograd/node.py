@@ -1,0 +1,233 @@
+"""The tape: nodes that remember how a value came to be.
+
+A Node holds its op, edges to the nodes of its inputs, what the rules will need (with the version
+of the memory at that moment), a sequence number and the user's source line.  It never refers to
+the tensor it produced, so there are no reference cycles and memory goes with the last reference.
+"""
+
+from __future__ import annotations
+
+import weakref
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+from whygrad.autograd.source import Where, user_frame
+from whygrad.errors import fail
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import CodeType
+
+    from whygrad.ops.define import Op
+    from whygrad.ops.plan import Plan
+    from whygrad.storage import Storage
+    from whygrad.tensor import Tensor
+
+__all__ = ["AccumulateGrad", "Edge", "Extras", "Freed", "ManyOutputs", "Node", "Packed"]
+
+Edge = tuple["Node | None", int]
+
+# Counts down, so that a min-heap of orders pops the youngest node first.  An op runs after its
+# inputs exist, hence youngest-first is a reverse topological order: no dependency counting.
+next_order = count(0, -1).__next__
+
+
+class Freed:
+    """Stands where the saved values were, and knows which backward call released them."""
+
+    __slots__ = ("where",)
+
+    def __init__(self, where: Where) -> None:
+        self.where = where
+
+    def unpack(self, node: Node) -> tuple[Any, ...]:
+        raise fail(
+            RuntimeError,
+            call=f"{node.name()} needs the values it saved at {node.where}",
+            cause="trying to backward through the graph a second time: they were freed by the "
+            f"backward() at {self.where}",
+            fix="pass retain_graph=True to that backward(), or add the losses and call "
+            "backward() once",
+        )
+
+
+class Packed:
+    """Stands where the saved values were while somebody else keeps them (pack hooks, a checkpoint).
+
+    Where an array was, ``values`` holds something with an ``open()`` that gives it back; where a
+    list of arrays was, a list of those.
+    """
+
+    __slots__ = ("values",)
+
+    def __init__(self, values: tuple[Any, ...]) -> None:
+        self.values = values
+
+    def unpack(self, node: Node) -> tuple[Any, ...]:
+        values = list(self.values)
+        for index, _ in node.plan.guarded:
+            box = values[index]
+            if isinstance(box, list):
+                values[index] = [each.open() for each in box]
+            elif hasattr(box, "open"):
+                values[index] = box.open()
+        return tuple(values)
+
+
+class Extras:
+    """What few nodes have; most nodes carry None instead, which costs one slot."""
+
+    __slots__ = ("hooks", "tangents")
+
+    def __init__(self) -> None:
+        self.hooks: list[Callable[[Any], None]] = []  # see the gradient when the node runs
+        # of inputs and outputs, while a forward-mode level is open
+        self.tangents: tuple[Any, ...] | None = None
+
+
+class Node:
+    """One recorded op call."""
+
+    __slots__ = (
+        "__weakref__",
+        "_extras",
+        "code",
+        "dtype",
+        "guards",
+        "instruction",
+        "order",
+        "parents",
+        "plan",
+        "shape",
+        "slots",
+        "values",
+    )
+
+    plan: Plan  # which rule serves which parent, and what each rule needs
+    parents: tuple[Any, ...]  # nodes of the inputs that require grad, in argument order
+    slots: tuple[int, ...]  # which output of the parent each edge comes from
+    values: Any  # what the rules need: a tuple of raw arrays and plain parameters, Packed or Freed
+    guards: tuple[tuple[Storage, int, int], ...]  # (storage, version, index into values)
+    shape: tuple[int, ...]  # of the output (of output 0 if there are several)
+    dtype: Any  # NumPy dtype of the output
+    order: int
+    code: CodeType
+    instruction: int
+    _extras: Extras | None
+
+    outputs: tuple[tuple[tuple[int, ...], Any], ...] | None = None  # see ManyOutputs
+
+    @property
+    def extras(self) -> Extras:
+        """Room for hooks and tangents."""
+        if self._extras is None:
+            self._extras = Extras()
+        return self._extras
+
+    @property
+    def op(self) -> Op:
+        return self.plan.op
+
+    def name(self) -> str:
+        """PyTorch's way of naming: ``MulBackward``."""
+        return self.plan.op.node_name
+
+    @property
+    def next_functions(self) -> tuple[Edge, ...]:
+        """One (node, output slot) per tensor argument; (None, 0) where no gradient flows."""
+        edges: list[Edge] = [(None, 0)] * self.plan.arity
+        for position, parent, slot in zip(
+            self.plan.positions, self.parents, self.slots, strict=True
+        ):
+            edges[position] = (parent, slot)
+        return tuple(edges)
+
+    @property
+    def sequence_nr(self) -> int:
+        return -self.order
+
+    @property
+    def where(self) -> Where:
+        """The user's line that made this node."""
+        return Where(self.code, self.instruction)
+
+    @property
+    def saved(self) -> dict[str, Any]:
+        """What backward keeps for this op, by name; an error once it has been released."""
+        return dict(zip(self.plan.saved_names, self.unpacked(), strict=True))
+
+    def unpacked(self) -> tuple[Any, ...]:
+        """The saved values, wherever they are kept."""
+        values: tuple[Any, ...] = (
+            self.values if type(self.values) is tuple else self.values.unpack(self)
+        )
+        return values
+
+    def check_versions(self) -> None:
+        """Refuse to compute with a saved value whose memory has been written since."""
+        for storage, version, index in self.guards:
+            if storage.version != version:
+                raise self._overwritten(storage, version, index)
+
+    def _overwritten(self, storage: Storage, version: int, index: int) -> RuntimeError:
+        writer, line = storage.last_writer or ("an unknown writer", "an unknown line")
+        label = self.plan.saved_names[index]
+        return fail(
+            RuntimeError,
+            call=f"{self.name()} saved '{label}' at {self.where}",
+            cause="one of the variables needed for gradient computation has been modified by an "
+            f"inplace operation: {writer} wrote to this memory at {line} (saved at version "
+            f"{version}, now at version {storage.version})",
+            fix="pick values with whygrad.where(), or write to a clone()"
+            if writer == "__setitem__"
+            else f"use the out-of-place form of {writer}, or write to a clone()",
+        )
+
+    def __repr__(self) -> str:
+        return f"<{self.name()} at {self.where}>"
+
+
+class ManyOutputs(Node):
+    """A node whose op has several results; ``outputs`` holds the (shape, dtype) of each."""
+
+    __slots__ = ("outputs",)
+
+
+class AccumulateGrad(Node):
+    """The end of a path: adds what arrives to ``leaf.grad``.
+
+    It knows its leaf only weakly.  A leaf that is gone has no ``.grad`` anyone could read, and a
+    ``.grad`` that carries a graph of its own (create_graph) therefore makes no cycle.
+    """
+
+    __slots__ = ("_leaf",)
+
+    def __init__(self, leaf: Tensor) -> None:
+        self._leaf = weakref.ref(leaf)
+        self.plan = None  # type: ignore[assignment]  # what tells a leaf from an op
+        self.order = next_order()
+        self.shape = leaf._array.shape
+        self.dtype = leaf._array.dtype
+        self.parents = ()
+        self.slots = ()
+        self.values = ()
+        self.guards = ()
+        self._extras = None
+        frame = user_frame()
+        self.code, self.instruction = frame.f_code, frame.f_lasti
+
+    @property
+    def variable(self) -> Tensor | None:
+        """The leaf, or None if it has been deleted."""
+        return self._leaf()
+
+    def name(self) -> str:
+        return "AccumulateGrad"
+
+    @property
+    def next_functions(self) -> tuple[Edge, ...]:
+        return ()
+
+    @property
+    def saved(self) -> dict[str, Any]:
+        return {}

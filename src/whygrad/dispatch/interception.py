@@ -1,0 +1,80 @@
+"""A look over the shoulder of every op call of this thread.
+
+Anomaly mode, saved-tensor hooks and selective checkpointing want to see ops as they run.  While
+somebody does, the thread adds one key bit to every call, and the layer for that bit hands the call
+over.  It sits just above autograd: an interceptor sees promoted arguments and real memory, and the
+node that was recorded.  When nobody looks, the bit is not there and nothing is spent.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from whygrad import keys
+from whygrad.autograd import modes
+from whygrad.dispatch.paths import Entry
+from whygrad.dispatch.routes import register_layer
+
+if TYPE_CHECKING:
+    from whygrad.ops.define import Op
+
+__all__ = ["Interceptor", "intercepting", "not_intercepting"]
+
+# (op, the call path below, its arguments) -> the result of the call
+Interceptor = Callable[["Op", Entry, tuple[Any, ...]], Any]
+
+
+class _Stack(threading.local):
+    interceptors: tuple[Interceptor, ...] = ()
+
+
+_stack = _Stack()
+
+
+@contextmanager
+def intercepting(interceptor: Interceptor) -> Iterator[None]:
+    """Let ``interceptor`` carry out the op calls of this thread; the latest one comes first.
+
+    The ops that an interceptor calls itself are seen by the ones outside it only.
+    """
+    with _only((*_stack.interceptors, interceptor)):
+        yield
+
+
+@contextmanager
+def not_intercepting() -> Iterator[None]:
+    """Nobody looks inside this block."""
+    with _only(()):
+        yield
+
+
+@contextmanager
+def _only(interceptors: tuple[Interceptor, ...]) -> Iterator[None]:
+    outer = _stack.interceptors
+    _switch(interceptors)
+    try:
+        yield
+    finally:
+        _switch(outer)
+
+
+def _switch(interceptors: tuple[Interceptor, ...]) -> None:
+    _stack.interceptors = interceptors
+    modes.set_added(keys.INTERCEPTED if interceptors else 0)
+
+
+def _layer(op: Op, bits: int) -> Entry:
+    below = op.table[bits & ~keys.INTERCEPTED]
+
+    def intercepted(*args: Any) -> Any:
+        *outer, interceptor = _stack.interceptors
+        with _only(tuple(outer)):
+            return interceptor(op, intercepted if outer else below, args)
+
+    return intercepted
+
+
+register_layer(keys.INTERCEPTED, _layer)
