@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from whygrad.autograd.node import AccumulateGrad, Node
+from whygrad.autograd.saved_bytes import saved_bytes_peak
 
-__all__ = ["AccumulateGrad", "Node"]
+__all__ = ["AccumulateGrad", "Node", "saved_bytes_peak"]
