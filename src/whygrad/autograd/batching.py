@@ -39,6 +39,7 @@ __all__ = [
     "add_batch",
     "batch_level",
     "level_of",
+    "open_levels",
     "physical_pair",
     "remove_batch",
     "without_highest_level",
@@ -132,6 +133,11 @@ def batch_level(size: int) -> Iterator[int]:
         yield level
     finally:
         del _levels.open[level]
+
+
+def open_levels() -> tuple[tuple[int, int], ...]:
+    """The levels that this thread is inside of, with the size of each batch, outermost first."""
+    return tuple(_levels.open.items())
 
 
 def add_batch(tensor: Tensor, level: int) -> Tensor:

@@ -1,0 +1,218 @@
+"""All partial derivatives: ``jacrev``, ``jacfwd``, ``hessian``.
+
+Reverse mode finds one row of a Jacobian per pass, forward mode one column.  ``vmap`` makes one pass
+of them all: over a batch of unit vectors.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from whygrad.errors import fail
+from whygrad.func.arguments import Argnums, Selected, name_of, outputs_of, split_aux
+from whygrad.func.forward import jvp
+from whygrad.func.tape import Tape
+from whygrad.func.trees import flatten
+from whygrad.func.vmap import vmap
+from whygrad.ops.namespace import recorded
+from whygrad.ops.shape.axes import movedim
+from whygrad.tensor import Tensor, wrap
+
+__all__ = ["hessian", "jacfwd", "jacrev"]
+
+
+def jacrev(
+    func: Callable[..., Any],
+    argnums: Argnums = 0,
+    *,
+    has_aux: bool = False,
+    chunk_size: int | None = None,
+) -> Callable[..., Any]:
+    """The function that computes the Jacobian of ``func``, all rows in one reverse pass.
+
+    The cheaper way if there are fewer outputs than inputs.  The result has the structure of the
+    output, and where that has a tensor, the structure of the argument (see ``grad``).  Each part
+    has the shape of the output, then the shape of the input.  ``chunk_size`` limits how many rows
+    are computed at the same time.
+    """
+    call = f"jacrev({name_of(func)})(…)"
+    _check_chunk_size(call, chunk_size)
+
+    @functools.wraps(func)
+    def jacobian(*args: Any, **kwargs: Any) -> Any:
+        chosen = Selected(call, args, argnums)
+        tape = Tape(chosen.tensors)
+        result = tape.run(func, *chosen.replaced(tape.inputs), **kwargs)
+        output, aux = split_aux(call, result) if has_aux else (result, None)
+        outputs, tree = outputs_of(call, output)
+        rows = _rows(tape, outputs, chunk_size)
+        answer = tree.build([chosen.shaped(parts) for parts in rows])
+        return (answer, tape.released(aux)) if has_aux else answer
+
+    return jacobian
+
+
+def jacfwd(
+    func: Callable[..., Any],
+    argnums: Argnums = 0,
+    has_aux: bool = False,
+    *,
+    chunk_size: int | None = None,
+    randomness: str = "error",
+) -> Callable[..., Any]:
+    """The function that computes the Jacobian of ``func``, all columns in one forward pass.
+
+    The cheaper way if there are fewer inputs than outputs.  The result is that of ``jacrev``;
+    ``randomness`` is that of ``vmap``.
+    """
+    call = f"jacfwd({name_of(func)})(…)"
+    _check_chunk_size(call, chunk_size)
+
+    @functools.wraps(func)
+    def jacobian(*args: Any, **kwargs: Any) -> Any:
+        chosen = Selected(call, args, argnums)
+
+        def of_selected(*tensors: Tensor) -> Any:
+            return func(*chosen.replaced(tensors), **kwargs)
+
+        pushed = _Pushed(of_selected, chosen.tensors, has_aux)
+        slopes, aux = pushed.columns(randomness, chunk_size)
+        leaves, tree = flatten(slopes)
+        answer = tree.build([chosen.shaped(_by_input(leaf, chosen.tensors)) for leaf in leaves])
+        return (answer, aux) if has_aux else answer
+
+    return jacobian
+
+
+def hessian(func: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
+    """The function that computes all second derivatives of ``func``.
+
+    The result is that of ``jacfwd(jacrev(func))``.  A function with one number as result is
+    differentiated in reverse mode twice, which computes everything but the last pass only once
+    instead of once per input.
+    """
+    call = f"hessian({name_of(func)})(…)"
+    forward_over_reverse = jacfwd(jacrev(func, argnums), argnums)
+
+    @functools.wraps(func)
+    def second(*args: Any, **kwargs: Any) -> Any:
+        chosen = Selected(call, args, argnums)
+        outer = Tape(chosen.tensors)
+
+        def slopes() -> tuple[Any, list[Tensor]] | None:
+            inner = Tape(outer.inputs)
+            output = inner.run(func, *chosen.replaced(inner.inputs), **kwargs)
+            (first, *others), tree = outputs_of(call, output)
+            if others or first.numel() != 1:
+                return None
+            found = inner.pull_or_zeros([first], [recorded.ones_like(first)])
+            return tree, [_reshaped(each, (*first.shape, *each.shape)) for each in found]
+
+        found = outer.run(slopes)
+        if found is None:
+            return forward_over_reverse(*args, **kwargs)
+        tree, gradients = found
+        return tree.build([chosen.shaped([chosen.shaped(row) for row in _rows(outer, gradients)])])
+
+    return second
+
+
+def _rows(
+    tape: Tape, outputs: list[Tensor], chunk_size: int | None = None
+) -> list[list[Tensor]]:
+    """The Jacobian of each output by each input."""
+    inputs = tape.inputs
+    count = sum(each.numel() for each in outputs)
+    if len(outputs) == count == 1:
+        rows = tape.pull_or_zeros(outputs, [recorded.ones_like(outputs[0])])
+    else:
+
+        def pull(*cotangents: Tensor) -> Any:
+            return tuple(tape.pull_or_zeros(outputs, cotangents))
+
+        rows = vmap(pull, chunk_size=chunk_size)(*_unit_vectors(outputs))
+    jacobian, start = [], 0
+    for output in outputs:
+        part = slice(start, start := start + output.numel())
+        jacobian.append(
+            [
+                _reshaped(
+                    row if count == part.stop - part.start else recorded.slice(row, (part,)),
+                    (*output.shape, *input.shape),
+                )
+                for row, input in zip(rows, inputs, strict=True)
+            ]
+        )
+    return jacobian
+
+
+class _Pushed:
+    """A function pushed forward along every unit vector of its inputs."""
+
+    def __init__(
+        self, function: Callable[..., Any], inputs: Sequence[Tensor], has_aux: bool
+    ) -> None:
+        self._function = function
+        self._inputs = tuple(inputs)
+        self._has_aux = has_aux
+        self._result: Any = None  # the structure of the result, with what vmap cannot carry
+
+    def columns(self, randomness: str, chunk_size: int | None) -> tuple[Any, Any]:
+        """(derivatives with the unit vectors as last dimension, aux)"""
+        mapped = vmap(self._push, randomness=randomness, chunk_size=chunk_size)
+        columns = list(mapped(*_unit_vectors(self._inputs)))
+        leaves, tree, slopes = self._result
+        found = [columns.pop(0) if isinstance(leaf, Tensor) else leaf for leaf in leaves]
+        for place, leaf in enumerate(found):
+            if place < slopes:
+                found[place] = movedim(leaf, 0, -1)
+            elif isinstance(leaf, Tensor):
+                found[place] = recorded.slice(leaf, (0,))  # aux is the same along every direction
+        answer: tuple[Any, Any] = tree.build(found)
+        return answer
+
+    def _push(self, *directions: Tensor) -> tuple[Tensor, ...]:
+        _, slope, *aux = jvp(self._function, self._inputs, directions, has_aux=self._has_aux)
+        leaves, tree = flatten((slope, aux[0] if aux else None))
+        self._result = leaves, tree, len(flatten(slope)[0])
+        return tuple(leaf for leaf in leaves if isinstance(leaf, Tensor))
+
+
+def _by_input(columns: Tensor, inputs: Sequence[Tensor]) -> list[Tensor]:
+    """The derivative of one output by each input, from the columns of all inputs together."""
+    shape = tuple(columns.shape[:-1])
+    parts, start = [], 0
+    for each in inputs:
+        part = slice(start, start := start + each.numel())
+        chosen = recorded.slice(columns, (*[slice(None)] * len(shape), part))
+        parts.append(_reshaped(chosen, (*shape, *each.shape)))
+    return parts
+
+
+def _unit_vectors(tensors: Sequence[Tensor]) -> list[Tensor]:
+    """Every direction in which one element of one tensor moves, as a batch."""
+    count = sum(each.numel() for each in tensors)
+    basis, start = [], 0
+    for each in tensors:
+        block = np.eye(count, each.numel(), -start, each.dtype.numpy)
+        basis.append(wrap(block.reshape(count, *each.shape)).to(each.device))
+        start += each.numel()
+    return basis
+
+
+def _reshaped(tensor: Tensor, shape: tuple[int, ...]) -> Tensor:
+    return tensor if tensor.shape == shape else tensor.reshape(shape)
+
+
+def _check_chunk_size(call: str, chunk_size: int | None) -> None:
+    if chunk_size is not None and (not isinstance(chunk_size, int) or chunk_size <= 0):
+        raise fail(
+            ValueError,
+            call=f"{call} with chunk_size={chunk_size!r}",
+            cause="`chunk_size` should be greater than 0",
+            fix="say how many rows or columns fit into memory at the same time",
+        )

@@ -1,0 +1,164 @@
+"""One run of a function, recorded from fresh inputs, to be pulled back as often as one likes.
+
+The function gets *twins* of its inputs: the same memory, a new place in the graph.  A gradient with
+respect to a twin belongs to this run alone, so transforms nest without mistaking one derivative for
+another, and nothing the function does moves the caller's tensors.  A twin leads on to the caller's
+tensor if that one is part of a graph: then the result can be differentiated further.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from whygrad import keys
+from whygrad.autograd import api, modes
+from whygrad.autograd.batching import add_batch, without_highest_level
+from whygrad.autograd.forward_ad import set_tangents
+from whygrad.autograd.lifting import lower, open_levels, raised
+from whygrad.autograd.node import AccumulateGrad, Node
+from whygrad.func.trees import flatten
+from whygrad.ops.namespace import recorded
+from whygrad.storage import InferenceStorage
+from whygrad.tensor import Tensor, wrap
+
+__all__ = ["Tape"]
+
+
+class Tape:
+    """Twins of some tensors, and what was computed from them."""
+
+    def __init__(self, tensors: Sequence[Tensor]) -> None:
+        self.levels = open_levels()
+        self.outside = modes.state.grad and not modes.state.inference
+        self._twins = [_twin(lower(each, self.levels), self.outside) for each in tensors]
+        self._own = {twin._node for twin in self._twins}
+        self.inputs = [raised(twin, self.levels) for twin in self._twins]
+
+    def run(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """Call ``function`` and record what it does, whatever mode the caller is in."""
+        with modes.inference_mode(False):
+            return function(*args, **kwargs)
+
+    def pull(
+        self,
+        outputs: Sequence[Tensor],
+        cotangents: Sequence[Tensor],
+        *,
+        retain_graph: bool = True,
+        create_graph: bool | None = None,
+    ) -> list[Tensor | None]:
+        """The gradient of each input; None where the outputs do not depend on it.
+
+        ``create_graph`` None: if somebody outside could differentiate the result.
+        """
+        roots = [lower(each, self.levels) for each in outputs]
+        sent = [
+            (root, lower(each, self.levels))
+            for root, each in zip(roots, cotangents, strict=True)
+            if root._node is not None
+        ]
+        if not sent or not self._twins:
+            return [None] * len(self._twins)
+        if create_graph is None:
+            create_graph = modes.state.grad and self.leads_outside(chain(*sent))
+        gradients = api.grad(
+            [root for root, _ in sent],
+            self._twins,
+            [each for _, each in sent],
+            retain_graph=retain_graph or create_graph,
+            create_graph=create_graph,
+            allow_unused=True,
+        )
+        return [None if each is None else raised(each, self.levels) for each in gradients]
+
+    def pull_or_zeros(self, *args: Any, **options: Any) -> list[Tensor]:
+        """``pull``, with zeros for inputs that do not matter."""
+        return [
+            recorded.zeros_like(twin) if each is None else self.released(each)
+            for each, twin in zip(self.pull(*args, **options), self.inputs, strict=True)
+        ]
+
+    def released(self, result: Any) -> Any:
+        """What the caller gets of a (nested) result: no longer tied to the twins."""
+        leaves, tree = flatten(result)
+        return tree.build([self._released(leaf) for leaf in leaves])
+
+    def _released(self, value: Any) -> Any:
+        if not isinstance(value, Tensor):
+            return value
+        if value._keys & keys.BATCHED:
+            return add_batch(self._released(value._array.tensor), value._array.level)
+        if value._node is None and value._tangent is None:
+            return value
+        free = _without_place(value)
+        if value._tangent is not None:
+            set_tangents(
+                free, {level: self._released(each) for level, each in value._tangent.items()}
+            )
+        if self.outside and self._reaches_outside([value._node]):
+            _place(free, value._node, value._slot)
+        return free
+
+    def leads_outside(self, tensors: Iterable[Tensor]) -> bool:
+        """Whether a tensor, or a tangent of it, was computed from something besides the twins."""
+        nodes: list[Node] = []
+        waiting = list(tensors)
+        while waiting:
+            tensor = waiting.pop()
+            if tensor._keys & keys.BATCHED:
+                waiting.append(tensor._array.tensor)
+            elif tensor._node is not None:
+                nodes.append(tensor._node)
+            waiting.extend((tensor._tangent or {}).values())
+        return self._reaches_outside(nodes)
+
+    def _reaches_outside(self, nodes: Iterable[Node | None]) -> bool:
+        own = self._own
+        seen: set[Node | None] = set()
+        stack = list(nodes)
+        while stack:
+            node = stack.pop()
+            if node is None or node in seen:
+                continue
+            seen.add(node)
+            if node.plan is None and node not in own:
+                return True
+            stack.extend(node.parents)
+        return False
+
+
+def _twin(tensor: Tensor, connected: bool) -> Tensor:
+    if tensor._keys & keys.BATCHED:
+        without_highest_level(tensor)  # raises: the vmap it belongs to has ended
+    twin = _without_place(tensor)
+    if connected and tensor._node is not None:
+        source = _without_place(tensor)
+        _place(source, tensor._node, tensor._slot)
+        step = source.clone() if tensor._keys & keys.LAYOUTS else recorded.view(source, tensor.shape)
+        _place(twin, step._node, step._slot)
+        if isinstance(twin._array, np.ndarray):  # a write would change the caller's tensor
+            twin._array = twin._array.view()
+            twin._array.flags.writeable = False
+    else:
+        _place(twin, AccumulateGrad(twin), 0)
+    if tensor._tangent is not None:
+        set_tangents(twin, tensor._tangent)
+    return twin
+
+
+def _without_place(tensor: Tensor) -> Tensor:
+    """The same memory, outside every graph."""
+    alias = wrap(tensor._array)
+    if not isinstance(tensor._storage, InferenceStorage):
+        alias._storage = tensor._storage
+    return alias
+
+
+def _place(tensor: Tensor, node: Node, slot: int) -> None:
+    tensor._node = node
+    tensor._slot = slot
+    tensor._keys |= keys.AUTOGRAD
