@@ -22,6 +22,7 @@ __all__ = [
     "contiguous_format",
     "expanded_strides",
     "is_dense",
+    "may_overlap",
     "preserve_format",
     "resolve_shape",
     "row_major",
@@ -99,6 +100,17 @@ def is_dense(array: Any) -> bool:
                 return False
             expected *= size
     return True
+
+
+def may_overlap(shape: Shape, strides: Shape) -> bool:
+    """Whether two elements may share memory; False is certain."""
+    reach = 0
+    for stride, size in sorted((abs(stride), size) for stride, size in zip(strides, shape)):
+        if size > 1:
+            if stride <= reach:
+                return True
+            reach += stride * (size - 1)
+    return False
 
 
 class _Interface:

@@ -19,19 +19,26 @@ if TYPE_CHECKING:
     from whygrad.autograd.source import Where
     from whygrad.tensor import Tensor
 
-__all__ = ["InferenceStorage", "Storage"]
+__all__ = ["DataStorage", "InferenceStorage", "Storage"]
 
 
 class Storage:
     """One block of memory, its version counter and its last writer."""
 
-    __slots__ = ("_views", "array", "last_writer", "version")
+    __slots__ = ("_views", "array", "hidden", "last_writer", "restricted", "version")
 
     def __init__(self, array: Any) -> None:
         self.array = array
-        self.version = 0
+        self.version = 0  # of the memory: every write counts
+        self.hidden = 0  # how many of those came through .data, which PyTorch does not count
         self.last_writer: tuple[str, Where] | None = None
+        self.restricted = False  # whether some view must not be written to, see autograd.views
         self._views: list[weakref.ref[Tensor]] = []
+
+    @property
+    def shown_version(self) -> int:
+        """What ``Tensor._version`` says."""
+        return self.version - self.hidden
 
     def check_writable(self, op_name: str, where: Where) -> None:
         """Raise if a write here and now is not allowed; ordinary memory takes any."""
@@ -68,6 +75,47 @@ class Storage:
         return high - low
 
 
+class DataStorage(Storage):
+    """The memory behind ``x.data``.
+
+    As in PyTorch it has a version of its own to show, and a write here does not show in the
+    version of ``x``.  But the memory is one, so what was saved from it is known to be overwritten.
+    """
+
+    __slots__ = ("_shown", "origin")
+
+    def __init__(self, source: Storage) -> None:
+        self.origin: Storage = source.origin if isinstance(source, DataStorage) else source
+        self.array = source.array
+        self.restricted = False
+        self._views = []
+        self._shown = 0
+
+    @property
+    def version(self) -> int:  # type: ignore[override]
+        return self.origin.version
+
+    @version.setter
+    def version(self, value: int) -> None:
+        self.origin.version = value
+
+    @property
+    def shown_version(self) -> int:
+        return self._shown
+
+    @property
+    def last_writer(self) -> tuple[str, Where] | None:  # type: ignore[override]
+        return self.origin.last_writer
+
+    def check_writable(self, op_name: str, where: Where) -> None:
+        self.origin.check_writable(op_name, where)
+
+    def bump(self, op_name: str, where: Where) -> None:
+        self._shown += 1
+        self.origin.hidden += 1
+        self.origin.bump(f".data.{op_name}", where)
+
+
 class InferenceStorage(Storage):
     """Memory made inside ``inference_mode``: it has no version, so nothing can rely on one."""
 
@@ -75,7 +123,9 @@ class InferenceStorage(Storage):
 
     def __init__(self, array: Any) -> None:
         self.array = array
+        self.hidden = 0
         self.last_writer = None
+        self.restricted = False
         self._views = []
 
     @property

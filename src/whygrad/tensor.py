@@ -18,7 +18,7 @@ from whygrad.autograd import leaves
 from whygrad.errors import fail
 from whygrad.interchange import Interchange
 from whygrad.memory import Size, row_major
-from whygrad.storage import InferenceStorage, Storage
+from whygrad.storage import DataStorage, InferenceStorage, Storage
 
 if TYPE_CHECKING:
     from whygrad._methods import OpMethods  # a stub without a module, written by `make stubs`
@@ -169,8 +169,8 @@ class Tensor(Interchange, OpMethods):
 
     @property
     def _version(self) -> int:
-        """How often the memory has been written in place."""
-        return self._storage.version
+        """How often the memory has been written in place, other than through ``.data``."""
+        return self._storage.shown_version
 
     def _is_view(self) -> bool:
         return self._base is not None
@@ -315,8 +315,12 @@ class Tensor(Interchange, OpMethods):
 
     @property
     def data(self) -> Tensor:
-        """The same memory outside the graph, and outside the version counter."""
-        return self.detach() if self._keys & keys.BATCHED else wrap(self._array)
+        """The same memory outside the graph, with a version of its own."""
+        if self._keys & keys.BATCHED:
+            return self.detach()
+        alias = wrap(self._array)
+        alias._storage = DataStorage(self._storage)
+        return alias
 
     @data.setter
     def data(self, value: Tensor) -> None:

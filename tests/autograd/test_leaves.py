@@ -132,16 +132,29 @@ def test_grad_can_be_assigned_and_deleted() -> None:
     plain.grad = whygrad.ones(2, dtype=whygrad.int64)
 
 
-def test_data_is_the_memory_without_history_or_version() -> None:
+def test_data_is_the_memory_with_a_version_of_its_own() -> None:
+    x = leaf()
+    alias = x.data
+    alias.add_(1)
+    assert (x._version, alias._version, x.data._version) == (0, 1, 0)
+    assert not alias.requires_grad
+    assert alias.data_ptr() == x.data_ptr()
+
+
+def test_a_write_through_data_to_a_saved_value_is_noticed() -> None:
     x = leaf()
     y = x * x
-    x.data.numpy()[0] = 5
-    version = x._version
-    x.data.add_(1)
-    assert x._version == version
-    assert not x.data.requires_grad
-    y.sum().backward()
-    assert x.grad.tolist() == [12, 6]
+    x.data.data[:1].mul_(3)
+    with pytest.raises(RuntimeError, match=r"\.data\.mul_ wrote to this memory at .*test_leaves"):
+        y.sum().backward()
+    y = x.data * x  # saved from the alias, written through the tensor
+    with whygrad.no_grad():
+        x.add_(1)
+    with pytest.raises(RuntimeError, match="add_ wrote to this memory"):
+        y.sum().backward()
+    x.data.zero_()
+    (x * x).sum().backward()
+    assert x.grad.tolist() == [0, 0]
 
 
 def test_data_can_be_replaced() -> None:

@@ -15,7 +15,7 @@ def test_a_view_made_under_no_grad_is_not_a_way_around_the_history() -> None:
     y = x * 2
     with wg.no_grad():
         view = y.view(3)
-    with pytest.raises(RuntimeError, match=r"shares memory with float32\[3\] \(made by Mul"):
+    with pytest.raises(RuntimeError, match=r"created in no_grad mode, by view\(\) at"):
         view.mul_(5)
     assert y.tolist() == [2.0, 2.0, 2.0]
     with wg.no_grad():

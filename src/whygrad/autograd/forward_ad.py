@@ -149,11 +149,11 @@ def _attach(tensor: Tensor, level: int, tangent: Tensor) -> None:
     _carry(tensor, level)
 
 
-def adopt_tangents(tensor: Tensor, source: Tensor) -> None:
-    """``tensor`` now has the value of ``source``, so it has its tangents, too."""
-    tensor._tangent = source._tangent
-    tensor._keys |= keys.FORWARD
-    for level in source._tangent:
+def set_tangents(tensor: Tensor, tangents: dict[int, Tensor]) -> None:
+    """``tensor`` has another value now, whose tangents are these."""
+    tensor._tangent = tangents or None
+    tensor._keys = tensor._keys | keys.FORWARD if tangents else tensor._keys & ~keys.FORWARD
+    for level in tangents:
         _carry(tensor, level)
 
 
@@ -185,6 +185,9 @@ def _alias(tensor: Tensor) -> Tensor:
     alias._node = tensor._node
     alias._slot = tensor._slot
     alias._storage = tensor._storage
+    alias._base = tensor._base
+    if tensor._storage.restricted:
+        alias.__dict__.update(tensor.__dict__)
     return alias
 
 
@@ -215,6 +218,9 @@ def _layer(op: Op, bits: int) -> Callable[..., Any]:
         params = args[count:]
         result = op.call(primals, *params) if op.variadic else op.call(*primals, *params)
         outputs = result if isinstance(result, tuple) else (result,)
+        for output in outputs:
+            if output._base is not None and output._base is primals[0]:
+                output._base = tensors[0]  # a write to the view is a write to the dual tensor
         derivative = push(op, primals, tangents, outputs, params)
         if derivative is not None:
             tangents_out = derivative if isinstance(result, tuple) else (derivative,)

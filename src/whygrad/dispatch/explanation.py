@@ -191,9 +191,9 @@ def _copy(value: Any) -> Any:
         if type(value._array) is np.ndarray:  # other payloads are never written to
             copied = copied.clone()
         if value._tangent is not None:
-            from whygrad.autograd.forward_ad import adopt_tangents
+            from whygrad.autograd.forward_ad import set_tangents
 
-            adopt_tangents(copied, value)
+            set_tangents(copied, dict(value._tangent))
         return copied.requires_grad_() if value.requires_grad else copied
     if isinstance(value, (list, tuple)):
         return type(value)(_copy(each) for each in value)

@@ -16,6 +16,7 @@ from whygrad import dtypes, keys
 from whygrad.autograd import modes
 from whygrad.autograd.node import ManyOutputs, Node, next_order
 from whygrad.autograd.source import caller, outside, user_files, user_frame
+from whygrad.autograd.views import share_memory
 from whygrad.dispatch.silence import quiet
 from whygrad.errors import describe_call, explained, fail, kind_of
 from whygrad.storage import InferenceStorage
@@ -49,7 +50,7 @@ def _payload(arg: Any) -> Any:
 def plain(op: Op, kernel: Callable[..., Any]) -> Entry:
     """Compute; record nothing."""
     count = len(op.tensor_names)
-    is_view = op.kind == "view"
+    viewing = op if op.kind == "view" else None
     if count == 1 and not op.variadic:
         return _plain_single(op, kernel)
 
@@ -59,15 +60,15 @@ def plain(op: Op, kernel: Callable[..., Any]) -> Entry:
         except Exception as error:
             raise _explain_failure(op, args, error) from error
         if isinstance(result, tuple):
-            return tuple(_output(each, args[0], is_view) for each in result)
-        return _output(result, args[0], is_view)
+            return tuple(_output(each, args[0], viewing) for each in result)
+        return _output(result, args[0], viewing)
 
     return compute
 
 
 def _plain_single(op: Op, kernel: Callable[..., Any]) -> Entry:
     """One tensor in, parameters welcome."""
-    is_view = op.kind == "view"
+    viewing = op if op.kind == "view" else None
 
     def compute(x: Tensor, *params: Any) -> Any:
         try:
@@ -75,26 +76,20 @@ def _plain_single(op: Op, kernel: Callable[..., Any]) -> Entry:
         except Exception as error:
             raise _explain_failure(op, (x, *params), error) from error
         if isinstance(result, tuple):
-            return tuple(_output(each, x, is_view) for each in result)
-        return _output(result, x, is_view)
+            return tuple(_output(each, x, viewing) for each in result)
+        return _output(result, x, viewing)
 
     return compute
 
 
-def _output(array: Any, source: Any, is_view: bool) -> Tensor:
+def _output(array: Any, source: Any, viewing: Op | None) -> Tensor:
+    """Wrap what the kernel returned; ``viewing`` is the op if that is a view of ``source``."""
     out = wrap(array)
-    if is_view:
-        _share_memory(out, source)
+    if viewing is not None:
+        share_memory(out, source, viewing)
     elif active.count and state.inference:
         out._storage = InferenceStorage(array)
     return out
-
-
-def _share_memory(view: Tensor, source: Tensor) -> None:
-    view._storage = storage = source._storage
-    view._base = source if source._base is None else source._base
-    if state.grad:
-        storage.add_view(view)
 
 
 def recording(op: Op, kernel: Callable[..., Any], bits: int) -> Entry:
@@ -113,7 +108,7 @@ def recording(op: Op, kernel: Callable[..., Any], bits: int) -> Entry:
 def _recording_any(op: Op, kernel: Callable[..., Any], plain: bool, half: bool) -> Entry:
     """Any number of tensors in and out."""
     count = len(op.tensor_names)
-    is_view = op.kind == "view"
+    viewing = op if op.kind == "view" else None
     variadic = op.variadic
     has_rule = [op.has_rule(name) for name in op.tensor_names]
     complete = all(has_rule)
@@ -133,7 +128,7 @@ def _recording_any(op: Op, kernel: Callable[..., Any], plain: bool, half: bool) 
             needs = tuple([node is not None and ok for node, ok in zip(nodes, has_rule)])
         several = isinstance(result, tuple)
         made = result if several else (result,)
-        outs = tuple([_output(each, args[0], is_view) for each in made])
+        outs = tuple([_output(each, args[0], viewing) for each in made])
         if outs and True in needs:
             plan = op.plan(needs, not plain or type(outs[0]._array) is not ndarray, half)
             node = _node(plan, inputs, outs, several)
@@ -202,7 +197,7 @@ def _recording_single(op: Op, kernel: Callable[..., Any], plain: bool, half: boo
             raise _explain_failure(op, (x, *params), error) from error
         array = out._array
         if is_view:
-            _share_memory(out, x)
+            share_memory(out, x, op)
         node = Node()
         node.plan = plan if type(array) is ndarray else on_tensors
         node.parents = (x._node,)

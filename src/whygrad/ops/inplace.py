@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from whygrad import dtypes, keys
-from whygrad.autograd import leaves, modes
-from whygrad.autograd.source import Where, caller
+from whygrad.autograd import modes, views
+from whygrad.autograd.source import caller
 from whygrad.dispatch import quiet
 from whygrad.errors import describe, fail
 from whygrad.ops.batching import align
@@ -22,7 +22,7 @@ from whygrad.ops.define import Op, define, table
 from whygrad.ops.numbers import number_for
 from whygrad.tensor import Tensor, wrap
 
-__all__ = ["assign", "check_writable", "install", "snapshot"]
+__all__ = ["assign", "check_writable", "install", "overlaps_itself", "snapshot"]
 
 
 def _copy_meta(x: Any, *_: Any) -> Any:
@@ -92,13 +92,16 @@ define(
 )
 
 
-def assign(target: Tensor, result: Tensor, name: str) -> Tensor:
-    """Write ``result`` into the memory of ``target`` and give ``target`` its history."""
+def assign(target: Tensor, result: Tensor, name: str, uniform: bool = False) -> Tensor:
+    """Write ``result`` into the memory of ``target`` and give ``target`` its history.
+
+    ``uniform``: every element gets the same number, so they may share memory.
+    """
     where = caller()
     if (target._keys | result._keys) & keys.BATCHED:
         from whygrad.autograd.batching import physical_pair
 
-        assign(*physical_pair(target, result, name), name)
+        assign(*physical_pair(target, result, name), name, uniform)
         return target
     if result.shape != target.shape:
         raise fail(
@@ -118,25 +121,28 @@ def assign(target: Tensor, result: Tensor, name: str) -> Tensor:
             fix=f"convert the target first: x.to(whygrad.{result.dtype.name})",
             where=where,
         )
-    loses_history = modes.state.grad and target._node is not None and result._node is None
-    if loses_history or (target._tangent is not None and result._tangent is None):
+    check_writable(target, name, result, uniform)
+    if result.dtype is not target.dtype:
+        result = result.to(target.dtype)
+    if target._base is None and _loses_history(target, result):
         result = table["copy"].call(snapshot(target, table["copy"]), result)
-    check_writable(target, name, result)
     if not target._keys & keys.META:
-        np.copyto(target._array, result._array, casting="unsafe")
+        np.copyto(target._array, result._array)
     target._storage.bump(name, where)
-    if result._node is not None:
-        if result.dtype is not target.dtype:
-            result = result.to(target.dtype)
-        leaves.move(target, result._node, result._slot)
-    if result._tangent is not None:
-        from whygrad.autograd.forward_ad import adopt_tangents
-
-        adopt_tangents(target, result)
+    views.rewrite(target, result)
     return target
 
 
-def check_writable(target: Tensor, name: str, source: Tensor | None = None) -> None:
+def _loses_history(target: Tensor, result: Tensor) -> bool:
+    """What was there before gets a gradient of zeros, not None.  A view's base sees to that."""
+    if modes.state.grad and target._node is not None and result._node is None:
+        return True
+    return target._tangent is not None and result._tangent is None
+
+
+def check_writable(
+    target: Tensor, name: str, source: Tensor | None = None, uniform: bool = False
+) -> None:
     """Raise unless a write to ``target`` leaves every gradient right."""
     where = caller()
     while target._keys & keys.BATCHED:
@@ -153,7 +159,7 @@ def check_writable(target: Tensor, name: str, source: Tensor | None = None) -> N
             fix="use the out-of-place form; the values of a sparse tensor are x._values()",
             where=where,
         )
-    if not target._keys & keys.META and _overlaps_itself(array):
+    if not uniform and not target._keys & keys.META and overlaps_itself(array):
         raise fail(
             RuntimeError,
             call=f"{name} on {describe(target)}",
@@ -171,45 +177,12 @@ def check_writable(target: Tensor, name: str, source: Tensor | None = None) -> N
             where=where,
         )
     target._storage.check_writable(name, where)
-    if (target._keys | (0 if source is None else source._keys)) & keys.FORWARD:
-        _refuse_shared_history(target, name, where)
-    if not modes.state.grad:
-        return
-    base = target if target._base is None else target._base
-    if base.requires_grad and base.is_leaf:
-        leaf = base._node
-        what = "a leaf" if base is target else "a view of a leaf"
-        raise fail(
-            RuntimeError,
-            call=f"{name} on {describe(target)} at {where}",
-            cause=f"{what} Variable that requires grad is being used in an in-place operation; "
-            f"it became a leaf by requires_grad at {leaf.where}, and its gradient belongs to the "
-            "value it had",
-            fix="write inside `with whygrad.no_grad():`, or use the out-of-place form",
-        )
-    gains_history = source is not None and source._node is not None
-    if gains_history or target.requires_grad or base.requires_grad:
-        _refuse_shared_history(target, name, where)
+    if modes.state.grad:
+        views.check_writable(target, source, name, where, uniform)
 
 
-def _refuse_shared_history(target: Tensor, name: str, where: Where) -> None:
-    """A new history must not leave another view of the same memory with the old one."""
-    other = target._base
-    if other is None:
-        other = next((view for view in target._storage.live_views() if view is not target), None)
-    if other is None:
-        return
-    made = f"made by {other._node.name()} at {other._node.where}" if other._node else "without grad"
-    raise fail(
-        RuntimeError,
-        call=f"{name} on {describe(target)} at {where}",
-        cause=f"it shares memory with {describe(other)} ({made}), whose recorded history or "
-        "tangent would no longer match its values",
-        fix="use the out-of-place form, or clone() before writing",
-    )
-
-
-def _overlaps_itself(array: Any) -> bool:
+def overlaps_itself(array: Any) -> bool:
+    """Whether a dimension was expanded, so that its elements are one."""
     return array.size > 0 and any(
         step == 0 and size > 1 for step, size in zip(array.strides, array.shape, strict=True)
     )
@@ -226,6 +199,8 @@ def snapshot(tensor: Tensor, op: Op) -> Tensor:
         copy = wrap(tensor._array)
     else:
         copy = wrap(tensor._array.copy())
+    if op.name in ("copy", "fill") and tensor._base is not None:
+        return copy  # nothing of the old value is left, and the base knows which part is gone
     copy._keys = tensor._keys
     copy._node = tensor._node
     copy._slot = tensor._slot
@@ -243,12 +218,13 @@ def _make_method(op: Op) -> Callable[..., Any]:
     operands = ufunc.nin - 1 if isinstance(ufunc, np.ufunc) else None
 
     def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-        check_writable(self, name)
+        uniform = op.name == "fill" and not any(isinstance(arg, Tensor) for arg in args)
+        check_writable(self, name, None, uniform)
         if len(args) == operands and not kwargs and _plain_operands(self, args):
             quiet.run(ufunc, self._array, *[_payload(arg) for arg in args], out=self._array)
             self._storage.bump(name, caller())
             return self
-        return assign(self, op.public(snapshot(self, op), *args, **kwargs), name)
+        return assign(self, op.public(snapshot(self, op), *args, **kwargs), name, uniform)
 
     method.__name__ = method.__qualname__ = name
     method.__doc__ = f"In-place {op.name}: {op.formula}"
@@ -265,6 +241,8 @@ def _payload(arg: Any) -> Any:
 def _plain_operands(self: Tensor, args: tuple[Any, ...]) -> bool:
     """Whether the kernel may write straight into the target: nothing to record or convert."""
     bits = self._keys & ~keys.AUTOGRAD
+    if modes.state.added:  # somebody wants to see every op
+        return False
     if (modes.state.grad and self._node is not None) or bits & _NOT_PLAIN:
         return False
     if not bits & keys.CPU or bits & keys.LAYOUTS:

@@ -17,7 +17,6 @@ from whygrad.autograd.source import caller
 from whygrad.dispatch import quiet
 from whygrad.errors import describe, fail
 from whygrad.ops import inplace
-from whygrad.ops.batching import align
 from whygrad.ops.define import define, table
 from whygrad.ops.indexing.positions import index_put, write
 from whygrad.ops.indexing.subscripts import Selection, read, read_plain
@@ -54,15 +53,16 @@ def _setitem(self: Tensor, index: Any, value: Any) -> None:
         quiet.run(_write, self._array, chosen, getattr(value, "_array", value))
         self._storage.bump("__setitem__", caller())
         return
-    inplace.check_writable(self, "__setitem__", value if isinstance(value, Tensor) else None)
-    before = inplace.snapshot(self, table["slice_put"])
-    written = value
-    if chosen.position is not None:
-        view = before if chosen.whole else table["slice"].call(before, chosen.basic)
-        written = table["index_put"].call(view, value, chosen.position, chosen.dims, False)
+    target = self
     if chosen.position is None or not chosen.whole:
-        written = table["slice_put"].call(before, written, chosen.basic)
-    inplace.assign(self, written, "__setitem__")
+        target = table["slice"].call(self, chosen.basic)
+    inplace.check_writable(target, "__setitem__", value if isinstance(value, Tensor) else None)
+    if chosen.position is None:
+        op, args = table["copy" if isinstance(value, Tensor) else "fill"], (value,)
+    else:
+        op, args = table["index_put"], (value, chosen.position, chosen.dims, False)
+    written = op.call(inplace.snapshot(target, op), *args)
+    inplace.assign(target, written, "__setitem__")
 
 
 def _writes_directly(target: Tensor, value: Any, position: Tensor | None) -> bool:
@@ -70,7 +70,9 @@ def _writes_directly(target: Tensor, value: Any, position: Tensor | None) -> boo
     involved = [each for each in (target, value, position) if isinstance(each, Tensor)]
     recorded = modes.state.grad and any(each._node is not None for each in involved)
     others = keys.DEVICES | keys.LAYOUTS | keys.LAYERS & ~keys.AUTOGRAD
-    return not recorded and all(each._keys & others == keys.CPU for each in involved)
+    if recorded or any(each._keys & others != keys.CPU for each in involved):
+        return False
+    return not modes.state.added and not inplace.overlaps_itself(target._array)
 
 
 def _write(array: Array, chosen: Selection, value: Array) -> None:
@@ -116,41 +118,6 @@ def _broadcasts(shape: Shape, target: Shape) -> bool:
     return len(shape) <= len(target) and all(
         size in (1, wanted) for size, wanted in zip(reversed(shape), reversed(target), strict=False)
     )
-
-
-def _slice_put(x: Array, value: Array, index: tuple[Any, ...]) -> Array:
-    out = np.array(x, order="C")
-    out[index] = value
-    return out
-
-
-def _slice_put_of_batch(xp: Any, x: Array, value: Array, index: tuple[Any, ...]) -> Array:
-    index = (slice(None), *index)
-    if isinstance(value, Tensor):
-        value = align(value, xp.slice(x, index).ndim - 1)
-    return xp.slice_put(x, value, index)
-
-
-define(
-    "slice_put(x, value; index)",
-    "y = x with value written at a basic index;  ∂x = incoming, 0 at index,  "
-    "∂value = incoming[index]",
-    forward=_slice_put,
-    vjp={
-        "x": lambda xp, incoming, index: xp.slice_put(incoming, 0.0, index),
-        "value": lambda xp, incoming, index: xp.slice(incoming, index),
-    },
-    linear=True,
-    meta=lambda x, value, index: (x.shape, x.dtype),
-    batching=_slice_put_of_batch,
-    internal=True,
-    samples=lambda make: [
-        make.call(make(3, 4), make(4), (1,)),
-        make.call(make(3, 4), make(2, 1), (slice(None, None, 2), slice(1, 3))),
-        make.call(make(3, 4), make(), (slice(1), None)),
-        make.call(make(3), 2.5, (0,)),
-    ],
-)
 
 
 def _index_put_args(

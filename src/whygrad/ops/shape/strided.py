@@ -14,7 +14,7 @@ import numpy as np
 from whygrad import keys
 from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
-from whygrad.memory import strided
+from whygrad.memory import may_overlap, strided
 from whygrad.ops.define import define
 from whygrad.ops.geometry import shape_from
 from whygrad.tensor import Tensor
@@ -31,30 +31,64 @@ def _positions(shape: Shape, strides: Shape, start: int = 0) -> Array:
     return positions
 
 
-def _both_positions(
-    shape: Shape, source: Shape, size: Shape, stride: Shape, offset: int
-) -> tuple[Array, Array, int]:
-    """Positions of input and output in a buffer that starts at 0, and its length."""
-    inner, outer = _positions(shape, source), _positions(size, stride, offset)
-    low = min(inner.min(initial=0), outer.min(initial=0))
-    length = max(inner.max(initial=0), outer.max(initial=0)) - low + 1
-    return inner - low, outer - low, int(length)
+def _extent(shape: Shape, strides: Shape, start: int = 0) -> tuple[int, int]:
+    """The lowest and the highest position of an element."""
+    if 0 in shape:
+        return 0, 0
+    reach = [(size - 1) * stride for size, stride in zip(shape, strides, strict=True)]
+    return start + sum(min(each, 0) for each in reach), start + sum(max(each, 0) for each in reach)
+
+
+class _Scratch:
+    """Zeros that can be seen with the geometry of the input (inner) and the wanted one (outer)."""
+
+    def __init__(
+        self, dtype: Any, shape: Shape, source: Shape, size: Shape, stride: Shape, offset: int
+    ) -> None:
+        lows, highs = zip(_extent(shape, source), _extent(size, stride, offset), strict=True)
+        self.start, step = -min(lows), dtype.itemsize
+        self.memory = np.zeros(max(highs) + self.start + 1, dtype)
+        self.inner = strided(
+            self.memory, shape, tuple(each * step for each in source), self.start * step
+        )
+        self.outer = strided(
+            self.memory, size, tuple(each * step for each in stride), (self.start + offset) * step
+        )
 
 
 def _restride(x: Array, size: Shape, stride: Shape, offset: int, source: Shape) -> Array:
-    inner, outer, length = _both_positions(x.shape, source, size, stride, offset)
-    memory = np.zeros(length, x.dtype)
-    memory[inner] = x
-    return memory[outer]
+    scratch = _Scratch(x.dtype, x.shape, source, size, stride, offset)
+    scratch.inner[...] = x
+    return scratch.outer.copy()
 
 
 def _restride_backward(
     x: Array, shape: Shape, size: Shape, stride: Shape, offset: int, source: Shape
 ) -> Array:
-    inner, outer, length = _both_positions(shape, source, size, stride, offset)
-    memory = np.zeros(length, x.dtype)
-    np.add.at(memory, outer, x)
-    return memory[inner]
+    scratch = _Scratch(x.dtype, shape, source, size, stride, offset)
+    if may_overlap(size, stride):
+        np.add.at(scratch.memory, _positions(size, stride, scratch.start + offset), x)
+    else:
+        scratch.outer[...] = x
+    return scratch.inner
+
+
+def _copy_slices(
+    base: Array, part: Array, size: Shape, stride: Shape, offset: int, source: Shape
+) -> Array:
+    scratch = _Scratch(base.dtype, base.shape, source, size, stride, offset)
+    scratch.inner[...] = base
+    scratch.outer[...] = part
+    return scratch.inner
+
+
+def _for_batch(
+    batch: int, shape: Shape, size: Shape, stride: Shape, offset: int, source: Shape
+) -> tuple[Shape, Shape, int, Shape]:
+    """The geometry in which every sample has memory of its own, one sample after the other."""
+    lows, highs = zip(_extent(shape, source), _extent(size, stride, offset), strict=True)
+    apart = max(highs) - min(lows) + 1
+    return (batch, *size), (apart, *stride), offset, (apart, *source)
 
 
 def _as_strided_args(input: Tensor, size: Any, stride: Any, storage_offset: Any = None) -> Any:
@@ -142,6 +176,9 @@ define(
     linear=True,
     internal=True,
     meta=lambda x, size, stride, offset, source: (size, x.dtype),
+    batching=lambda xp, x, size, stride, offset, source: xp.restride(
+        x, *_for_batch(x.shape[0], x.shape[1:], size, stride, offset, source)
+    ),
     samples=lambda make: [make.call(make(2, 3), (2, 2), (1, 1), 2, (3, 1))],
 )
 define(
@@ -156,5 +193,36 @@ define(
     linear=True,
     internal=True,
     meta=lambda x, shape, size, stride, offset, source: (shape, x.dtype),
+    batching=lambda xp, x, shape, size, stride, offset, source: xp.restride_backward(
+        x,
+        (x.shape[0], *shape),
+        *_for_batch(x.shape[0], shape, size, stride, offset, source),
+    ),
     samples=lambda make: [make.call(make(2, 2), (2, 3), (2, 2), (1, 1), 2, (3, 1))],
+)
+define(
+    "copy_slices(base, part; size, stride, offset, source)",
+    "y = base with part written into a view of it;  ∂base = incoming, 0 where written,  "
+    "∂part = what of incoming the view shows",
+    forward=_copy_slices,
+    vjp={
+        "base": lambda xp, incoming, size, stride, offset, source: xp.copy_slices(
+            incoming, xp.new_zeros(incoming, size), size, stride, offset, source
+        ),
+        "part": lambda xp, incoming, size, stride, offset, source: xp.restride(
+            incoming, size, stride, offset, source
+        ),
+    },
+    linear=True,
+    internal=True,
+    meta=lambda base, part, size, stride, offset, source: (base.shape, base.dtype),
+    batching=lambda xp, base, part, size, stride, offset, source: xp.copy_slices(
+        base, part, *_for_batch(base.shape[0], base.shape[1:], size, stride, offset, source)
+    ),
+    notes="Recorded for a write through a view: the base gets this history, and every view of it "
+    "becomes an as_strided of the base.",
+    samples=lambda make: [
+        make.call(make(2, 3), make(2, 2), (2, 2), (3, 1), 1, (3, 1)),
+        make.call(make(4), make(), (), (), 2, (1,)),
+    ],
 )

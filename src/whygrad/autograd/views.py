@@ -1,0 +1,213 @@
+"""Views and the tensor they look at: one memory, one history.
+
+A write through a view changes its base, and with it every other view.  So the *base* gets the new
+history, "the old base with this part written over", and every living view of it becomes an
+``as_strided`` of the new base.  PyTorch's name for the first is CopySlices.  Nothing is copied:
+the write itself happened in memory, only the graph is told.
+
+PyTorch does not allow writes to some views, and neither do we: to one of several outputs (split,
+unbind, chunk), and to a view that was made while recording was off.  Those carry a :class:`Made`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from whygrad import keys
+from whygrad.autograd import leaves, modes
+from whygrad.autograd.node import Node, next_order
+from whygrad.autograd.source import Where, user_frame
+from whygrad.errors import describe, fail
+from whygrad.memory import may_overlap
+
+if TYPE_CHECKING:
+    from types import CodeType
+
+    from whygrad.ops.define import Op
+    from whygrad.tensor import Tensor
+
+__all__ = ["Made", "check_writable", "rewrite", "share_memory"]
+
+
+class Made(NamedTuple):
+    """How a view came to be that must not be written to."""
+
+    op: str
+    several: bool  # outputs; otherwise recording was off
+    code: CodeType
+    instruction: int
+
+    def refuse(self, target: Tensor, name: str, where: Where) -> RuntimeError:
+        place = f"{self.op}() at {Where(self.code, self.instruction)}"
+        if self.several:
+            cause = (
+                f"it is a view made by {place}, which returns multiple views. Such functions do "
+                "not allow the output views to be modified inplace"
+            )
+            fix = "use the out-of-place form, or write to a slice of the base: x[1:3].mul_(2)"
+        else:
+            cause = (
+                f"it is a view that was created in no_grad mode, by {place}, and is being modified "
+                "inplace with grad mode enabled: should the write be recorded or not?"
+            )
+            fix = "make the view where it is written: both inside no_grad(), or both outside"
+        return fail(
+            RuntimeError, call=f"{name} on {describe(target)} at {where}", cause=cause, fix=fix
+        )
+
+
+def share_memory(view: Tensor, source: Tensor, op: Op) -> None:
+    """Let ``view``, which ``op`` made of ``source``, know its base and its storage."""
+    view._storage = storage = source._storage
+    view._base = source if source._base is None else source._base
+    if modes.state.grad:
+        storage.add_view(view)
+        if op.returns_list:
+            _restrict(view, op)
+        elif storage.restricted and source._base is not None:
+            _inherit(view, source)
+    else:
+        _restrict(view, op)
+
+
+def _restrict(view: Tensor, op: Op) -> None:
+    frame = user_frame()
+    view._storage.restricted = True
+    view.__dict__["_made"] = Made(op.name, op.returns_list, frame.f_code, frame.f_lasti)
+
+
+def _inherit(view: Tensor, source: Tensor) -> None:
+    made = source.__dict__.get("_made")
+    if made is not None:
+        view.__dict__["_made"] = made
+
+
+def check_writable(
+    target: Tensor, source: Tensor | None, name: str, where: Where, uniform: bool
+) -> None:
+    """Raise unless a recorded write of ``source`` to ``target`` has a meaning."""
+    base = target if target._base is None else target._base
+    gains_history = source is not None and source._node is not None
+    if not gains_history and target._node is None and base._node is None:
+        return
+    if target._base is not None:
+        made = target.__dict__.get("_made") if target._storage.restricted else None
+        if made is not None:
+            raise made.refuse(target, name, where)
+        _check_geometry(target, base, name, where, uniform)
+    for tensor, what in ((base, "a view of a leaf"), (target, "a leaf")):
+        if tensor._node is not None and tensor.is_leaf:
+            raise fail(
+                RuntimeError,
+                call=f"{name} on {describe(target)} at {where}",
+                cause=f"{'a leaf' if tensor is target else what} Variable that requires grad is "
+                "being used in an in-place operation; it became a leaf by requires_grad at "
+                f"{tensor._node.where}, and its gradient belongs to the value it had",
+                fix="write inside `with whygrad.no_grad():`, or use the out-of-place form",
+            )
+
+
+def _check_geometry(target: Tensor, base: Tensor, name: str, where: Where, uniform: bool) -> None:
+    if target.dtype is not base.dtype:
+        cause = f"its base is {describe(base)}: no gradient goes through a change of dtype"
+    elif not uniform and may_overlap(tuple(target.shape), target.stride()):
+        cause = "several of its elements share memory, so it is not defined which one was written"
+    else:
+        return
+    raise fail(
+        RuntimeError,
+        call=f"{name} on {describe(target)}, a view, at {where}",
+        cause=cause,
+        fix="clone() it before writing, or write to the base",
+    )
+
+
+def rewrite(target: Tensor, written: Tensor) -> None:
+    """``written`` is now in the memory of ``target``: give target, base and views their history."""
+    base = target if target._base is None else target._base
+    involved = (written, target, base)
+    recording = modes.state.grad and any(each._node is not None for each in involved)
+    tangents = any(each._tangent for each in involved)
+    if not recording and not tangents:
+        return
+    if base is not target:
+        _write_part(base, target, written, recording)
+    else:
+        if recording:
+            leaves.move(target, written._node, written._slot)
+        if tangents:
+            _adopt(target, dict(written._tangent or {}))
+    for view in base._storage.live_views():
+        if view._base is base and view.dtype is base.dtype:
+            _look_again(view, base, recording)
+
+
+def _write_part(base: Tensor, target: Tensor, written: Tensor, recording: bool) -> None:
+    from whygrad.ops.define import table
+
+    op, geometry = table["copy_slices"], _geometry(target, base)
+    if base._tangent or written._tangent:
+        _adopt(base, {
+            level: op.call(
+                _tangent(base, level), _tangent(written, level), *geometry
+            )
+            for level in {*(base._tangent or {}), *(written._tangent or {})}
+        })  # fmt: skip
+    if recording:
+        leaves.move(base, _node(op, (base, written), base, geometry), 0)
+
+
+def _look_again(view: Tensor, base: Tensor, recording: bool) -> None:
+    """Make ``view`` an ``as_strided`` of what its base is now."""
+    from whygrad.ops.define import table
+
+    geometry = _geometry(view, base)
+    if base._tangent or view._tangent:
+        _adopt(view, {
+            level: table["restride"].call(tangent, *geometry)
+            for level, tangent in (base._tangent or {}).items()
+        })  # fmt: skip
+    if recording and base._node is not None:
+        node = _node(table["as_strided"], (base,), view, geometry)
+        if view._node is not None:  # the line that made the view says more than that of the write
+            node.code, node.instruction = view._node.code, view._node.instruction
+        leaves.move(view, node, 0)
+
+
+def _geometry(view: Tensor, base: Tensor) -> tuple[Any, ...]:
+    """size, stride, offset of the view and strides of its base, in elements."""
+    size, stride = tuple(view._array.shape), view.stride()
+    return size, stride, view.storage_offset() - base.storage_offset(), base.stride()
+
+
+def _tangent(tensor: Tensor, level: int) -> Tensor:
+    from whygrad.ops.namespace import recorded
+
+    found = (tensor._tangent or {}).get(level)
+    return recorded.zeros_like(tensor.detach()) if found is None else found
+
+
+def _adopt(tensor: Tensor, tangents: dict[int, Tensor]) -> None:
+    from whygrad.autograd.forward_ad import set_tangents
+
+    set_tangents(tensor, tangents)
+
+
+def _node(op: Op, inputs: tuple[Tensor, ...], output: Tensor, params: tuple[Any, ...]) -> Node:
+    """The record of an op whose result is already in memory."""
+    needs = tuple(each._node is not None for each in inputs)
+    plan = op.plan(needs, bool(output._keys & ~keys.LAYERS & keys.META))
+    node = Node()
+    node.plan = plan
+    node.parents = tuple(each._node for each in inputs if each._node is not None)
+    node.slots = tuple(each._slot for each in inputs if each._node is not None)
+    arrays = [each._array for each in inputs]
+    node.values = plan.save((*arrays, output._array, *params))
+    node.guards = ()
+    node.shape = output._array.shape
+    node.dtype = output._array.dtype
+    node.order = next_order()
+    frame = user_frame()
+    node.code, node.instruction = frame.f_code, frame.f_lasti
+    node._extras = None
+    return node
