@@ -19,13 +19,18 @@ if TYPE_CHECKING:
     from whygrad.autograd.source import Where
     from whygrad.tensor import Tensor
 
-__all__ = ["DataStorage", "InferenceStorage", "Storage"]
+__all__ = ["DataStorage", "InferenceStorage", "Storage", "readers"]
+
+# Saved values that must get a copy before their memory is written, see autograd.mutation.
+readers: weakref.WeakKeyDictionary[Storage, Any] = weakref.WeakKeyDictionary()
 
 
 class Storage:
     """One block of memory, its version counter and its last writer."""
 
-    __slots__ = ("_views", "array", "hidden", "last_writer", "restricted", "version")
+    __slots__ = (
+        "__weakref__", "_views", "array", "hidden", "last_writer", "restricted", "version",
+    )  # fmt: skip
 
     def __init__(self, array: Any) -> None:
         self.array = array
@@ -42,6 +47,9 @@ class Storage:
 
     def check_writable(self, op_name: str, where: Where) -> None:
         """Raise if a write here and now is not allowed; ordinary memory takes any."""
+        if readers:
+            for reader in list(readers.pop(self, {}).values()):
+                reader.before_write()
 
     def bump(self, op_name: str, where: Where) -> None:
         """Record a write."""
@@ -92,7 +100,7 @@ class DataStorage(Storage):
         self._shown = 0
 
     @property
-    def version(self) -> int:  # type: ignore[override]
+    def version(self) -> int:
         return self.origin.version
 
     @version.setter

@@ -57,11 +57,11 @@ def _setitem(self: Tensor, index: Any, value: Any) -> None:
     if chosen.position is None or not chosen.whole:
         target = table["slice"].call(self, chosen.basic)
     inplace.check_writable(target, "__setitem__", value if isinstance(value, Tensor) else None)
-    if chosen.position is None:
-        op, args = table["copy" if isinstance(value, Tensor) else "fill"], (value,)
-    else:
-        op, args = table["index_put"], (value, chosen.position, chosen.dims, False)
-    written = op.call(inplace.snapshot(target, op), *args)
+    params: tuple[Any, ...] = ()
+    op = table["copy" if isinstance(value, Tensor) else "fill"]
+    if chosen.position is not None:
+        op, params = table["index_put"], (chosen.position, chosen.dims, False)
+    written = op.call(inplace.snapshot(target, op), value, *params)
     inplace.assign(target, written, "__setitem__")
 
 
