@@ -9,6 +9,7 @@ Leaves receive their gradients at the very end: if any rule fails, no leaf's ``.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from heapq import heappop, heappush
@@ -28,7 +29,7 @@ from whygrad.memory import is_dense
 from whygrad.ops.namespace import Namespace, raw, recorded
 from whygrad.tensor import Tensor, wrap
 
-__all__ = ["Target", "Walk", "run"]
+__all__ = ["Target", "Walk", "chosen", "run"]
 
 ndarray, add = np.ndarray, np.add
 
@@ -59,10 +60,9 @@ def run(
     """
     where = caller()
     on_tensors = create_graph or not all(_is_plain(each) for each in (*roots, *gradients))
-    walk = Walk(keep_graph, create_graph, where, recorded if on_tensors else raw, targets)
+    walk = chosen.walk(keep_graph, create_graph, where, recorded if on_tensors else raw, targets)
     for root, gradient in zip(roots, gradients, strict=True):
-        seed = gradient if on_tensors else gradient._array
-        walk.send(root._node, root._slot, seed, seed)
+        walk.begin(root, gradient if on_tensors else gradient._array)
     if on_tensors:
         with modes.set_grad_enabled(create_graph):
             walk.run()
@@ -101,6 +101,10 @@ class Walk:
         self.careful = False  # send every gradient through run_rules, where it can be watched
         for target in targets or ():
             self.targets.setdefault(target.node, []).append(target)
+
+    def begin(self, root: Tensor, gradient: Any) -> None:
+        """Start from ``root``, whose gradient is given."""
+        self.send(root._node, root._slot, gradient, gradient)
 
     def send(self, node: Node, slot: int, gradient: Any, source: Any) -> None:
         """Add a contribution to what is waiting at ``node``."""
@@ -272,6 +276,15 @@ class Walk:
             for target in self.targets.get(leaf, ()):
                 target.gradient = gradient
         return arrived
+
+
+class _Chosen(threading.local):
+    """How this thread walks back; anomaly mode puts a watchful walk here."""
+
+    walk: type[Walk] = Walk
+
+
+chosen = _Chosen()
 
 
 def fresh(gradient: Any) -> Tensor:

@@ -77,12 +77,13 @@ class Packed:
 class Extras:
     """What few nodes have; most nodes carry None instead, which costs one slot."""
 
-    __slots__ = ("hooks", "tangents")
+    __slots__ = ("hooks", "memo", "tangents")
 
     def __init__(self) -> None:
         self.hooks: list[Callable[[Any], None]] = []  # see the gradient when the node runs
         # of inputs and outputs, while a forward-mode level is open
         self.tangents: tuple[Any, ...] | None = None
+        self.memo: Any = None  # what anomaly mode remembers of the call
 
 
 class Node:

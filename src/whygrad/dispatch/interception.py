@@ -4,6 +4,9 @@ Anomaly mode, saved-tensor hooks and selective checkpointing want to see ops as 
 somebody does, the thread adds one key bit to every call, and the layer for that bit hands the call
 over.  It sits just above autograd: an interceptor sees promoted arguments and real memory, and the
 node that was recorded.  When nobody looks, the bit is not there and nothing is spent.
+
+There is one place more: a *watcher*, which outlives every ``with`` block and looks last, when the
+call itself has run.  It calls no ops of its own, so nothing has to be switched for it.
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ from whygrad.dispatch.routes import register_layer
 if TYPE_CHECKING:
     from whygrad.ops.define import Op
 
-__all__ = ["Interceptor", "intercepting", "not_intercepting"]
+__all__ = ["Interceptor", "intercepting", "not_intercepting", "watch"]
 
 # (op, the call path below, its arguments) -> the result of the call
 Interceptor = Callable[["Op", Entry, tuple[Any, ...]], Any]
@@ -29,9 +32,16 @@ Interceptor = Callable[["Op", Entry, tuple[Any, ...]], Any]
 
 class _Stack(threading.local):
     interceptors: tuple[Interceptor, ...] = ()
+    watcher: Interceptor | None = None
 
 
 _stack = _Stack()
+
+
+def watch(watcher: Interceptor | None) -> None:
+    """Let ``watcher`` carry out the calls that reach autograd in this thread; None: nobody."""
+    _stack.watcher = watcher
+    _switch(_stack.interceptors)
 
 
 @contextmanager
@@ -47,8 +57,13 @@ def intercepting(interceptor: Interceptor) -> Iterator[None]:
 @contextmanager
 def not_intercepting() -> Iterator[None]:
     """Nobody looks inside this block."""
-    with _only(()):
-        yield
+    watcher = _stack.watcher
+    _stack.watcher = None
+    try:
+        with _only(()):
+            yield
+    finally:
+        watch(watcher)
 
 
 @contextmanager
@@ -63,16 +78,19 @@ def _only(interceptors: tuple[Interceptor, ...]) -> Iterator[None]:
 
 def _switch(interceptors: tuple[Interceptor, ...]) -> None:
     _stack.interceptors = interceptors
-    modes.set_added(keys.INTERCEPTED if interceptors else 0)
+    modes.set_added(keys.INTERCEPTED if interceptors or _stack.watcher else 0)
 
 
 def _layer(op: Op, bits: int) -> Entry:
     below = op.table[bits & ~keys.INTERCEPTED]
 
     def intercepted(*args: Any) -> Any:
-        *outer, interceptor = _stack.interceptors
-        with _only(tuple(outer)):
-            return interceptor(op, intercepted if outer else below, args)
+        interceptors, watcher = _stack.interceptors, _stack.watcher
+        if interceptors:
+            outer = interceptors[:-1]
+            with _only(outer):
+                return interceptors[-1](op, intercepted if outer or watcher else below, args)
+        return below(*args) if watcher is None else watcher(op, below, args)
 
     return intercepted
 
