@@ -147,7 +147,7 @@ def test_forward_mode_agrees_with_reverse_mode(program: Any) -> None:
 
 
 def test_names_of_the_nodes() -> None:
-    w, b = _base(whygrad)
+    _, b = _base(whygrad)
     row = b[0]
     row.mul_(2)
     assert (b.grad_fn.name(), row.grad_fn.name()) == ("CopySlicesBackward", "AsStridedBackward")
@@ -191,11 +191,13 @@ REFUSALS = [
     (_leaf_view, "a view of a leaf Variable that requires grad is being used in an in-place",
      r"became a leaf by requires_grad at .*requires_grad_\(\)"),
     (_leaf, "a leaf Variable that requires grad is being used in an in-place", "became a leaf"),
-    (_part_of_split, "do not allow the output views to be modified inplace", r"by split_with_sizes\(\) at .*:\d"),
-    (_slice_of_chunk, "do not allow the output views to be modified inplace", r"by split_with_sizes\(\) at "),
+    (_part_of_split, "do not allow the output views to be modified inplace",
+     r"by split_with_sizes\(\) at .*:\d"),
+    (_slice_of_chunk, "do not allow the output views to be modified inplace",
+     r"by split_with_sizes\(\) at "),
     (_made_under_no_grad, "created in no_grad mode", r"by slice\(\) at .*row = b\[0\]"),
     (_constant_made_under_no_grad, "created in no_grad mode", r"by slice\(\) at .*lib\.zeros"),
-    (_expanded, "more than one element of the written-to tensor refers to a single memory", "expand"),
+    (_expanded, "more than one element of the written-to tensor refers to a single", "expand"),
 ]  # fmt: skip
 
 
@@ -221,7 +223,7 @@ def test_parts_can_still_be_read_after_their_base_was_written() -> None:
 
 
 def test_a_view_made_under_no_grad_stays_a_constant() -> None:
-    w, b = _base(whygrad)
+    _, b = _base(whygrad)
     with whygrad.no_grad():
         row = b[0]
     b.mul_(2)
@@ -245,7 +247,7 @@ def test_overlapping_windows_are_not_written_with_history() -> None:
 
 
 def test_gradient_stays_within_a_dtype() -> None:
-    w, b = _base(whygrad)
+    w, _ = _base(whygrad)
     values = whygrad.zeros(2, dtype=whygrad.complex128)
     with pytest.raises(RuntimeError, match="no gradient goes through a change of dtype"):
         values.real.copy_(w[:2])
