@@ -51,27 +51,27 @@ _lock = threading.Lock()
 
 
 def _set(grad: bool, inference: bool) -> None:
-    was_plain = _is_plain()
+    was_plain = state.mask == -1 and not state.added
     state.grad = grad
     state.inference = inference
     state.mask = -1 if grad and not inference else ~keys.AUTOGRAD
-    _count_change(was_plain)
+    is_plain = state.mask == -1 and not state.added
+    if was_plain is not is_plain:
+        _count(was_plain - is_plain)
 
 
 def set_added(bits: int) -> None:
     """From now on every op call of this thread gets these key bits."""
-    was_plain = _is_plain()
+    was_plain = state.mask == -1 and not state.added
     state.added = bits
-    _count_change(was_plain)
+    is_plain = state.mask == -1 and not state.added
+    if was_plain is not is_plain:
+        _count(was_plain - is_plain)
 
 
-def _is_plain() -> bool:
-    return state.grad and not state.inference and not state.added
-
-
-def _count_change(was_plain: bool) -> None:
+def _count(change: int) -> None:
     with _lock:
-        active.count += was_plain - _is_plain()
+        active.count += change
 
 
 class _Mode(ABC):

@@ -6,12 +6,12 @@ history, "the old base with this part written over", and every living view of it
 the write itself happened in memory, only the graph is told.
 
 PyTorch does not allow writes to some views, and neither do we: to one of several outputs (split,
-unbind, chunk), and to a view that was made while recording was off.  Those carry a :class:`Made`.
+unbind, chunk), and to a view that was made while recording was off.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from whygrad import keys
 from whygrad.autograd import leaves, modes
@@ -26,34 +26,11 @@ if TYPE_CHECKING:
     from whygrad.ops.define import Op
     from whygrad.tensor import Tensor
 
-__all__ = ["Made", "check_writable", "rewrite", "share_memory"]
+__all__ = ["check_writable", "rewrite", "share_memory"]
 
 
-class Made(NamedTuple):
-    """How a view came to be that must not be written to."""
-
-    op: str
-    several: bool  # outputs; otherwise recording was off
-    code: CodeType
-    instruction: int
-
-    def refuse(self, target: Tensor, name: str, where: Where) -> RuntimeError:
-        place = f"{self.op}() at {Where(self.code, self.instruction)}"
-        if self.several:
-            cause = (
-                f"it is a view made by {place}, which returns multiple views. Such functions do "
-                "not allow the output views to be modified inplace"
-            )
-            fix = "use the out-of-place form, or write to a slice of the base: x[1:3].mul_(2)"
-        else:
-            cause = (
-                f"it is a view that was created in no_grad mode, by {place}, and is being modified "
-                "inplace with grad mode enabled: should the write be recorded or not?"
-            )
-            fix = "make the view where it is written: both inside no_grad(), or both outside"
-        return fail(
-            RuntimeError, call=f"{name} on {describe(target)} at {where}", cause=cause, fix=fix
-        )
+# How a view came to be that must not be written to: the op, and the place of the call if known.
+Made = tuple["Op", "CodeType | None", int]
 
 
 def share_memory(view: Tensor, source: Tensor, op: Op) -> None:
@@ -71,9 +48,12 @@ def share_memory(view: Tensor, source: Tensor, op: Op) -> None:
 
 
 def _restrict(view: Tensor, op: Op) -> None:
-    frame = user_frame()
     view._storage.restricted = True
-    view.__dict__["_made"] = Made(op.name, op.returns_list, frame.f_code, frame.f_lasti)
+    if view._base is None or view._base._node is None:  # a line is worth its price in graphs only
+        view.__dict__["_made"] = (op, None, 0)
+    else:
+        frame = user_frame()
+        view.__dict__["_made"] = (op, frame.f_code, frame.f_lasti)
 
 
 def _inherit(view: Tensor, source: Tensor) -> None:
@@ -93,18 +73,37 @@ def check_writable(
     if target._base is not None:
         made = target.__dict__.get("_made") if target._storage.restricted else None
         if made is not None:
-            raise made.refuse(target, name, where)
+            raise _not_writable(made, target, name, where)
         _check_geometry(target, base, name, where, uniform)
-    for tensor, what in ((base, "a view of a leaf"), (target, "a leaf")):
+    for tensor in (base, target):
         if tensor._node is not None and tensor.is_leaf:
+            what = "a leaf" if tensor is target else "a view of a leaf"
             raise fail(
                 RuntimeError,
                 call=f"{name} on {describe(target)} at {where}",
-                cause=f"{'a leaf' if tensor is target else what} Variable that requires grad is "
-                "being used in an in-place operation; it became a leaf by requires_grad at "
-                f"{tensor._node.where}, and its gradient belongs to the value it had",
+                cause=f"{what} Variable that requires grad is being used in an in-place operation; "
+                f"it became a leaf by requires_grad at {tensor._node.where}, and its gradient "
+                "belongs to the value it had",
                 fix="write inside `with whygrad.no_grad():`, or use the out-of-place form",
             )
+
+
+def _not_writable(made: Made, target: Tensor, name: str, where: Where) -> RuntimeError:
+    op, code, instruction = made
+    place = f"{op.name}()" if code is None else f"{op.name}() at {Where(code, instruction)}"
+    if op.returns_list:
+        cause = (
+            f"it is a view made by {place}, which returns multiple views. Such functions do not "
+            "allow the output views to be modified inplace"
+        )
+        fix = "use the out-of-place form, or write to a slice of the base: x[1:3].mul_(2)"
+    else:
+        cause = (
+            f"it is a view that was created in no_grad mode, by {place}, and is being modified "
+            "inplace with grad mode enabled: should the write be recorded or not?"
+        )
+        fix = "make the view where it is written: both inside no_grad(), or both outside"
+    return fail(RuntimeError, call=f"{name} on {describe(target)} at {where}", cause=cause, fix=fix)
 
 
 def _check_geometry(target: Tensor, base: Tensor, name: str, where: Where, uniform: bool) -> None:
