@@ -26,6 +26,7 @@ __all__ = [
     "preserve_format",
     "resolve_shape",
     "row_major",
+    "share_partly",
     "strided",
     "view_strides",
 ]
@@ -111,6 +112,16 @@ def may_overlap(shape: Shape, strides: Shape) -> bool:
                 return True
             reach += stride * (size - 1)
     return False
+
+
+def share_partly(a: Any, b: Any) -> bool:
+    """Whether two dense arrays have memory in common without being the same elements."""
+    if a is b or not a.size or not b.size or not np.may_share_memory(a, b):
+        return False
+    if not is_dense(a) or not is_dense(b):
+        return False  # their gaps may interlock; PyTorch does not look closer either
+    same_start = a.__array_interface__["data"][0] == b.__array_interface__["data"][0]
+    return not (same_start and a.nbytes == b.nbytes and a.strides == b.strides)
 
 
 class _Interface:

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from whygrad.autograd.source import caller
+from whygrad.dispatch.out import into
 from whygrad.errors import describe, explained, fail, kind_of
 from whygrad.tensor import Tensor
 
@@ -38,7 +39,7 @@ _ACCEPTED: dict[str, tuple[type, ...]] = {
 }
 
 
-def guarded(op: Op, function: Callable[..., Any]) -> Callable[..., Any]:
+def guarded(op: Op, function: Callable[..., Any], takes_out: bool) -> Callable[..., Any]:
     """``function``, with its surprises explained."""
 
     @functools.wraps(function)
@@ -46,10 +47,11 @@ def guarded(op: Op, function: Callable[..., Any]) -> Callable[..., Any]:
         try:
             return function(*args, **kwargs)
         except SURPRISES as error:
-            renamed = without_numpy_names(kwargs)
-            if renamed is None:
+            writes = takes_out and "out" in kwargs
+            renamed = None if writes else without_numpy_names(kwargs)
+            if renamed is None and not writes:
                 raise restated(op, function, args, kwargs, error) from error
-        return public(*args, **renamed)
+        return into(op, args, kwargs) if renamed is None else public(*args, **renamed)
 
     return public
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from whygrad import keys
 from whygrad.autograd import modes
-from whygrad.dispatch.arguments import SURPRISES, restated, without_numpy_names
+from whygrad.dispatch.arguments import SURPRISES, guarded, restated, without_numpy_names
+from whygrad.dispatch.out import into
 from whygrad.dispatch.paths import Entry
 from whygrad.dispatch.routes import KernelTable
 from whygrad.errors import fail
@@ -23,6 +24,7 @@ __all__ = [
     "bind",
     "is_operand",
     "keys_of",
+    "method_of",
     "operand_pair",
     "operator_call",
     "scalar_keys",
@@ -62,7 +64,25 @@ def bind(op: Op, public: Callable[..., tuple[Any, ...]] | None) -> None:
     else:
         call = _general_call(table, count)
     op.call = _named(call, op)
-    op.public = op.call if public is None else _named(_public(op, public), op, public)
+    if public is not None:
+        op.public = _named(_public(op, public, op.takes_out), op, public)
+    elif op.takes_out:
+        accepting = _unary_function if count == 1 else _binary_function
+        op.public = _named(accepting(table), op)
+    else:
+        op.public = op.call
+
+
+def method_of(op: Op) -> Callable[..., Any]:
+    """The public function without ``out=``, which PyTorch's methods do not take."""
+    if not op.takes_out:
+        return op.public
+    inner = getattr(op.public, "__wrapped__", None)
+    if inner is None:
+        return op.call
+    if hasattr(inner, "op"):  # a finished function, which knows its op
+        return guarded(op, inner, takes_out=False)
+    return _named(_public(op, inner, takes_out=False), op, inner)
 
 
 def _named(function: Any, op: Op, like: Any = None) -> Any:
@@ -74,7 +94,7 @@ def _named(function: Any, op: Op, like: Any = None) -> Any:
     return function
 
 
-def _public(op: Op, prepare: Callable[..., tuple[Any, ...]]) -> Callable[..., Any]:
+def _public(op: Op, prepare: Callable[..., tuple[Any, ...]], takes_out: bool) -> Callable[..., Any]:
     call = op.call
 
     def public(*args: Any, **kwargs: Any) -> Any:
@@ -82,10 +102,11 @@ def _public(op: Op, prepare: Callable[..., tuple[Any, ...]]) -> Callable[..., An
             prepared = prepare(*args, **kwargs)
             return call(*prepared) if type(prepared) is tuple else prepared
         except SURPRISES as error:
-            renamed = without_numpy_names(kwargs)
-            if renamed is None:
+            writes = takes_out and "out" in kwargs
+            renamed = None if writes else without_numpy_names(kwargs)
+            if renamed is None and not writes:
                 raise restated(op, prepare, args, kwargs, error) from error
-        return public(*args, **renamed)
+        return into(op, args, kwargs) if renamed is None else public(*args, **renamed)
 
     return public
 
@@ -130,6 +151,42 @@ def _binary_call(table: KernelTable, polite: bool = False) -> Entry:
         except (AttributeError, TypeError):
             if polite and not is_operand(other):
                 return NotImplemented
+            input, other = operand_pair(input, other)
+            bits = keys_of(input) | keys_of(other)
+        if active.count:
+            bits = bits & state.mask | state.added
+        return table[bits](input, other)
+
+    return binary
+
+
+def _unary_function(table: KernelTable) -> Entry:
+    """As :func:`_unary_call`, for users; rules and operators never ask for ``out``."""
+
+    def unary(input: Any, *, out: Tensor | None = None) -> Any:
+        if out is not None:
+            return into(table.op, (input,), {"out": out})
+        if not isinstance(input, Tensor):
+            input = as_operand(input)
+        bits = input._keys
+        if active.count:
+            bits = bits & state.mask | state.added
+        return table[bits](input)
+
+    return unary
+
+
+def _binary_function(table: KernelTable) -> Entry:
+    """As :func:`_binary_call`, for users."""
+
+    def binary(input: Any, other: Any, *, out: Tensor | None = None) -> Any:
+        if out is not None:
+            return into(table.op, (input, other), {"out": out})
+        try:
+            bits = input._keys | (
+                other._keys if isinstance(other, Tensor) else scalar_keys[type(other)]
+            )
+        except (AttributeError, TypeError):
             input, other = operand_pair(input, other)
             bits = keys_of(input) | keys_of(other)
         if active.count:

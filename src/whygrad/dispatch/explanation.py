@@ -149,9 +149,9 @@ def explain(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Explanat
 
 
 def _op_of(function: Callable[..., Any]) -> Op:
-    for op in table.values():
-        if function in (op.public, op.call):
-            return op
+    op = getattr(function, "op", None)
+    if isinstance(op, Op):
+        return op
     raise fail(
         TypeError,
         call=f"explain({describe(function)}, …)",

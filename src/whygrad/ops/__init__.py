@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from whygrad.dispatch.calls import method_of
 from whygrad.ops import (  # noqa: F401  (each declares its ops)
     activation,
     arithmetic,
@@ -13,6 +14,7 @@ from whygrad.ops import (  # noqa: F401  (each declares its ops)
     exponential,
     indexing,
     inplace,
+    inplace_geometry,
     linalg,
     loss,
     operators,
@@ -31,10 +33,11 @@ functions: dict[str, Callable[..., Any]] = {
 
 for _op in table.values():
     if _op.method:
-        setattr(Tensor, _op.name, _op.public)
+        setattr(Tensor, _op.name, method_of(_op))
 creation.conversion.install()
 operators.install()
 inplace.install()
+inplace_geometry.install()
 sparse.algebra.install()
 sparse.parts.install()
 for _name, _original in aliases.items():

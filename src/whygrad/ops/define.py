@@ -19,6 +19,7 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal
 
+from whygrad.dispatch.out import TAKES_OUT
 from whygrad.ops.namespace import raw, recorded
 from whygrad.ops.plan import Plan, Rule
 
@@ -108,6 +109,7 @@ class Op:
         self.internal = internal
         self.refuses = refuses or {}
         self.notes = notes
+        self.takes_out = not internal and name in TAKES_OUT
         self.table: KernelTable
         self.node_name = "".join(part.capitalize() for part in name.split("_")) + "Backward"
         self.call: Callable[..., Any] = _unbound
@@ -311,7 +313,7 @@ def composite(
 
     function.op = op  # type: ignore[attr-defined]
     op.call = function
-    op.public = guarded(op, function)
+    op.public = guarded(op, function, op.takes_out)
     if kernel is not None:
         setattr(raw, op.name, kernel)
         setattr(recorded, op.name, function)
@@ -336,7 +338,7 @@ def public_form(op: Op) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     def attach(function: Callable[..., Any]) -> Callable[..., Any]:
         function.__name__ = function.__qualname__ = op.name
         function.op = op  # type: ignore[attr-defined]
-        op.public = guarded(op, function)
+        op.public = guarded(op, function, op.takes_out)
         return op.public
 
     return attach

@@ -16,6 +16,7 @@ from whygrad import dtypes, keys
 from whygrad.autograd import modes, views
 from whygrad.autograd.source import caller
 from whygrad.dispatch import quiet
+from whygrad.dispatch.calls import method_of
 from whygrad.errors import describe, fail
 from whygrad.ops.batching import align
 from whygrad.ops.define import Op, define, table
@@ -214,6 +215,7 @@ def _saves_first_input(op: Op) -> bool:
 
 def _make_method(op: Op) -> Callable[..., Any]:
     name = f"{op.name}_"
+    compute = method_of(op)
     ufunc: Any = op.forward
     operands = ufunc.nin - 1 if isinstance(ufunc, np.ufunc) else None
 
@@ -224,7 +226,7 @@ def _make_method(op: Op) -> Callable[..., Any]:
             quiet.run(ufunc, self._array, *[_payload(arg) for arg in args], out=self._array)
             self._storage.bump(name, caller())
             return self
-        return assign(self, op.public(snapshot(self, op), *args, **kwargs), name, uniform)
+        return assign(self, compute(snapshot(self, op), *args, **kwargs), name, uniform)
 
     method.__name__ = method.__qualname__ = name
     method.__doc__ = f"In-place {op.name}: {op.formula}"

@@ -1,0 +1,220 @@
+"""``out=``: the result of a function, written into a tensor that is already there.
+
+One implementation for every function.  The result is computed as always, and only once it exists
+and every check has passed is it written; so an ``out`` that shares memory with an input sees the
+right values, and a refused call changes nothing.  A call without ``out=`` does not come by here.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+from whygrad import dtypes, keys
+from whygrad.autograd import modes
+from whygrad.autograd.source import caller
+from whygrad.errors import describe, fail
+from whygrad.memory import share_partly
+from whygrad.tensor import Tensor
+
+if TYPE_CHECKING:
+    from whygrad.ops.define import Op
+
+__all__ = ["TAKES_OUT", "into"]
+
+# The functions that take it in PyTorch; a test holds the list against PyTorch's signatures.
+TAKES_OUT = frozenset((
+    "abs", "acos", "acosh", "add", "addbmm", "addcdiv", "addcmul", "addmm", "addmv", "addr",
+    "all", "amax", "amin", "aminmax", "any", "arange", "argmax", "argmin", "argsort", "asin",
+    "asinh", "atan", "atan2", "atanh", "baddbmm", "bernoulli", "bitwise_and",
+    "bitwise_left_shift", "bitwise_not", "bitwise_or", "bitwise_right_shift", "bitwise_xor",
+    "bmm", "bucketize", "cat", "ceil", "chain_matmul", "cholesky", "cholesky_solve", "clamp",
+    "clamp_max", "clamp_min", "column_stack", "concat", "concatenate", "conj_physical", "cos",
+    "cosh", "cross", "cummax", "cummin", "cumprod", "cumsum", "deg2rad", "diag", "diff",
+    "digamma", "div", "dot", "dstack", "empty", "eq", "erf", "erfc", "erfinv", "exp", "exp2",
+    "expm1", "eye", "floor", "floor_divide", "fmax", "fmin", "fmod", "frac", "full", "gather",
+    "ge", "gelu", "gt", "hardshrink", "heaviside", "hstack", "hypot", "index_add",
+    "index_copy", "index_select", "inner", "inverse", "isin", "isneginf", "isposinf", "kron",
+    "kthvalue", "le", "lerp", "lgamma", "linalg_cholesky", "linalg_cross", "linalg_det",
+    "linalg_eigh", "linalg_eigvalsh", "linalg_inv", "linalg_lstsq", "linalg_matrix_norm",
+    "linalg_matrix_power", "linalg_matrix_rank", "linalg_multi_dot", "linalg_norm",
+    "linalg_pinv", "linalg_qr", "linalg_slogdet", "linalg_solve", "linalg_solve_triangular",
+    "linalg_svd", "linalg_svdvals", "linalg_vecdot", "linalg_vector_norm", "linear",
+    "linspace", "log", "log10", "log1p", "log2", "log_softmax", "logaddexp", "logaddexp2",
+    "logcumsumexp", "logical_and", "logical_not", "logical_or", "logical_xor", "logit",
+    "logsigmoid", "logspace", "logsumexp", "lt", "masked_select", "matmul", "matrix_power",
+    "max", "maximum", "mean", "median", "min", "minimum", "mm", "mode", "mul", "multinomial",
+    "mv", "nan_to_num", "nanmean", "nanmedian", "nansum", "ne", "neg", "nonzero", "norm",
+    "normal", "ones", "outer", "polygamma", "pow", "prod", "qr", "quantile", "rad2deg", "rand",
+    "randint", "randn", "randperm", "reciprocal", "remainder", "round", "rsqrt", "scatter",
+    "scatter_add", "scatter_reduce", "searchsorted", "sgn", "sigmoid", "sign", "signbit",
+    "sin", "sinc", "sinh", "slogdet", "softmax", "softplus", "softshrink", "sort", "sqrt",
+    "square", "stack", "std", "sub", "sum", "svd", "take", "take_along_dim", "tan", "tanh",
+    "tensordot", "topk", "tril", "triu", "trunc", "var", "vdot", "vstack", "where", "xlogy",
+    "zeros",
+))  # fmt: skip
+
+
+def into(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Call the public function of ``op`` and write what it returns into ``kwargs["out"]``."""
+    from whygrad.ops.inplace import assign, check_writable
+
+    out = kwargs["out"]
+    rest = {name: value for name, value in kwargs.items() if name != "out"}
+    if out is None:
+        return op.public(*args, **rest)
+    call = _Call(op, out)
+    inputs = [*_tensors(args), *_tensors(rest.values())]
+    call.check_history(inputs)
+    requires_grad = False
+    if op.family == "creation" and not inputs:
+        rest, requires_grad = call.as_created(rest)
+    for target in call.targets:
+        check_writable(target, call.name)
+        if op.kind == "elementwise":
+            call.check_overlap(target, inputs)
+    result = op.public(*args, **rest)
+    results = result if isinstance(result, tuple) else (result,)
+    call.check_results(results)
+    for target, each in zip(call.targets, results, strict=True):
+        if target.shape != each.shape:
+            _resize(target, each)
+        assign(target, each, call.name)
+    if not isinstance(result, tuple):
+        return out.requires_grad_() if requires_grad else out
+    return type(result)(*call.targets) if hasattr(result, "_fields") else call.targets
+
+
+def _tensors(values: Any) -> list[Tensor]:
+    found = []
+    for value in values:
+        for each in value if isinstance(value, (list, tuple)) else (value,):
+            if isinstance(each, Tensor):
+                found.append(each)
+    return found
+
+
+def _resize(target: Tensor, result: Tensor) -> None:
+    """As PyTorch does, and with its remark: it was hardly meant that way."""
+    from whygrad.ops.inplace_geometry import resize
+
+    if target.numel():
+        warnings.warn(
+            "An output with one or more elements was resized since it had shape "
+            f"{list(target.shape)}, which does not match the required output shape "
+            f"{list(result.shape)}. If that is what you want, say so before: out.resize_(0)",
+            UserWarning,
+            stacklevel=4,
+        )
+    resize(target, tuple(result.shape))
+
+
+class _Call:
+    """What is written where, and whether that may be."""
+
+    def __init__(self, op: Op, out: Any) -> None:
+        self.op = op
+        self.function = op.public_name or op.name
+        self.name = f"{self.function}(out=…)"
+        self.targets = tuple(out) if isinstance(out, (list, tuple)) else (out,)
+        self.single = not isinstance(out, (list, tuple))
+        for each in self.targets:
+            if not isinstance(each, Tensor):
+                raise fail(
+                    TypeError,
+                    call=f"{self.function}(…, out={describe(out)})",
+                    cause=f"{self.function}(): argument 'out' must be Tensor, not "
+                    f"{type(each).__name__}",
+                    fix="pass a tensor, or a tuple of tensors for a function with several results",
+                    where=caller(),
+                )
+
+    def refuse(self, cause: str, fix: str, kind: type[Exception] = RuntimeError) -> Exception:
+        targets = describe(self.targets[0] if self.single else list(self.targets))
+        return fail(
+            kind,
+            call=f"{self.function}(…, out={targets})",
+            cause=cause,
+            fix=fix,
+            where=caller(),
+        )
+
+    def check_history(self, inputs: list[Tensor]) -> None:
+        bits = 0
+        for each in (*inputs, *self.targets):
+            bits |= each._keys
+        if bits & keys.BATCHED:
+            raise self.refuse(
+                "vmap: batching is not defined for out=: one output cannot hold a result per "
+                "sample",
+                f"use the result: y = {self.function}(…)",
+            )
+        if bits & keys.FORWARD:
+            raise self.refuse(
+                f"Trying to use forward AD with {self.function} that does not support it because "
+                "it is an out= function",
+                f"use the result: y = {self.function}(…)",
+                NotImplementedError,
+            )
+        watched = [each if each._base is None else each._base for each in self.targets]
+        watched += self.targets
+        if self.op.differentiable:
+            watched += inputs
+        if modes.state.grad and any(each.requires_grad for each in watched):
+            raise self.refuse(
+                f"{self.function}(): functions with out=... arguments don't support automatic "
+                "differentiation, but one of the arguments requires grad",
+                f"use the result: y = {self.function}(…), or call it inside "
+                "`with whygrad.no_grad():`",
+            )
+
+    def check_overlap(self, target: Tensor, inputs: list[Tensor]) -> None:
+        for each in inputs:
+            if each is not target and share_partly(each._array, target._array):
+                raise self.refuse(
+                    "unsupported operation: some elements of the input tensor and the written-to "
+                    f"tensor refer to a single memory location ({describe(each)} is another view "
+                    "of the same memory)",
+                    "clone() the input first, or write to a tensor of its own",
+                )
+
+    def as_created(self, options: dict[str, Any]) -> tuple[dict[str, Any], bool]:
+        """New values are made in the dtype and on the device they are wanted in."""
+        (target,) = self.targets
+        dtype, device = options.get("dtype"), options.get("device")
+        if dtype is not None and dtypes.of(dtype) is not target.dtype:
+            raise self.refuse(
+                f"dtype {dtypes.of(dtype).name} does not match dtype of out parameter "
+                f"({target.dtype.name})",
+                "leave dtype= out: that of out is used",
+            )
+        if device is not None and str(device) != str(target.device):
+            raise self.refuse(
+                f"device type {device} does not match device type of out parameter "
+                f"({target.device})",
+                "leave device= out: that of out is used",
+            )
+        chosen = {**options, "dtype": target.dtype, "device": target.device}
+        return chosen, bool(chosen.pop("requires_grad", False))
+
+    def check_results(self, results: tuple[Any, ...]) -> None:
+        """Nothing has been written yet: the last chance to refuse."""
+        if len(results) != len(self.targets) or (self.single and len(results) > 1):
+            raise self.refuse(
+                f"expected tuple of {len(results)} elements but got {len(self.targets)}",
+                "pass one tensor per result: out=(values, indices)",
+                TypeError,
+            )
+        for target, each in zip(self.targets, results, strict=True):
+            if not dtypes.can_cast(each.dtype, target.dtype):
+                raise self.refuse(
+                    f"result type {each.dtype.name} can't be cast to the desired output type "
+                    f"{target.dtype.name}",
+                    f"make out with dtype=whygrad.{each.dtype.name}",
+                )
+            if (each._keys ^ target._keys) & (keys.DEVICES | keys.LAYOUTS):
+                raise self.refuse(
+                    "Expected all tensors to be on the same device, but the result is on "
+                    f"{each.device} ({each.layout}) and out on {target.device} ({target.layout})",
+                    f"make out with device='{each.device}'",
+                )
