@@ -71,7 +71,7 @@ def into(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         rest, requires_grad = call.as_created(rest)
     for target in call.targets:
         check_writable(target, call.name)
-        if op.kind == "elementwise":
+        if op.kind == "elementwise" and target._keys & keys.CPU:
             call.check_overlap(target, inputs)
     result = op.public(*args, **rest)
     results = result if isinstance(result, tuple) else (result,)
@@ -170,7 +170,8 @@ class _Call:
 
     def check_overlap(self, target: Tensor, inputs: list[Tensor]) -> None:
         for each in inputs:
-            if each is not target and share_partly(each._array, target._array):
+            known = each._keys & keys.CPU and not each._keys & keys.LAYOUTS
+            if known and share_partly(each._array, target._array):
                 raise self.refuse(
                     "unsupported operation: some elements of the input tensor and the written-to "
                     f"tensor refer to a single memory location ({describe(each)} is another view "

@@ -128,6 +128,8 @@ def normal(mean: Any, std: Any = 1.0, size: Any = None, **options: Any) -> Tenso
     for each in both:
         check_inexact("normal", each.dtype)
     generator = options.pop("generator", None)
+    if options:
+        raise TypeError(f"normal() got an unexpected keyword argument {min(options)!r}")
     shape = np.broadcast_shapes(*(each.shape for each in both))
     dtype = dtypes.result_type(*both)
     drawn = randn(shape, dtype=dtype, device=both[0].device, generator=generator)
