@@ -157,7 +157,19 @@ def remove_batch(tensor: Tensor, level: int, size: int) -> Tensor:
     if level_of(tensor) == level:
         physical: Tensor = tensor._array.tensor
         return physical
+    if _level_carried_by(tensor) == level:
+        return _with_physical_tangents(tensor, level, size)
     repeated: Tensor = repeat_over(tensor, size)
+    return repeated
+
+
+def _with_physical_tangents(tensor: Tensor, level: int, size: int) -> Tensor:
+    """The same value for every sample, with the tangents that differ per sample."""
+    from whygrad.autograd.forward_ad import set_tangents, without_tangents
+
+    repeated: Tensor = repeat_over(without_tangents(tensor), size)
+    tangents = tensor._tangent.items()
+    set_tangents(repeated, {key: remove_batch(each, level, size) for key, each in tangents})
     return repeated
 
 
@@ -167,6 +179,13 @@ def level_of(value: Any) -> int:
         level: int = value._array.level
         return level
     return 0
+
+
+def _level_carried_by(value: Any) -> int:
+    """``level_of``, or that of its tangents: one point can have a tangent for every sample."""
+    if isinstance(value, Tensor) and value._keys & (keys.BATCHED | keys.FORWARD) == keys.FORWARD:
+        return max(map(level_of, value._tangent.values()))
+    return level_of(value)
 
 
 def without_highest_level(*tensors: Tensor) -> tuple[list[Tensor], int]:
@@ -212,12 +231,12 @@ def _layer(op: Op, bits: int) -> Callable[..., Any]:
 
     def over_batch(*args: Any) -> Any:
         tensors = list(args[0]) if op.variadic else list(args[:count])
-        levels = [level_of(each) for each in tensors]
+        levels = [_level_carried_by(each) for each in tensors]
         level = max(levels)
         size = _size_at(level)
         batched = tuple([each == level for each in levels])
         physical = [
-            each._array.tensor if carries else each
+            remove_batch(each, level, size) if carries else each
             for each, carries in zip(tensors, batched, strict=True)
         ]
         try:

@@ -108,12 +108,12 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
             cause="a tangent needs the shape and dtype of its tensor",
             fix="make it with whygrad.randn_like(tensor) or whygrad.ones_like(tensor)",
         )
-    if (tensor._keys | tangent._keys) & keys.BATCHED:
+    if tensor._keys & keys.BATCHED:
         from whygrad.autograd.batching import add_batch, without_highest_level
 
         (tensor, tangent), batch = without_highest_level(tensor, tangent)
         return add_batch(make_dual(tensor, tangent, level=level), batch)
-    dual = _alias(tensor)
+    dual = without_tangents(tensor)
     dual._tangent = tensor._tangent
     _attach(dual, level, tangent)
     return dual
@@ -178,7 +178,7 @@ def _drop_saved(node: Node, level: int) -> None:
     node.extras.tangents = tuple(kept) if any(kept) else None
 
 
-def _alias(tensor: Tensor) -> Tensor:
+def without_tangents(tensor: Tensor) -> Tensor:
     """The same memory and the same place in the graph, without tangents."""
     alias = wrap(tensor._array)
     alias._keys = tensor._keys & ~keys.FORWARD
@@ -200,7 +200,7 @@ def _without(value: Any, level: int) -> Any:
     if not isinstance(value, Tensor) or _tangent(value, level) is None:
         return value
     left = {key: each for key, each in value._tangent.items() if key != level}
-    alias = _alias(value)
+    alias = without_tangents(value)
     if left:
         alias._tangent = left
         alias._keys |= keys.FORWARD

@@ -1,7 +1,7 @@
 """All partial derivatives: ``jacrev``, ``jacfwd``, ``hessian``.
 
 Reverse mode finds one row of a Jacobian per pass, forward mode one column.  ``vmap`` makes one pass
-of them all: over a batch of unit vectors.
+of them all, over a batch of unit vectors.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from whygrad.ops.namespace import recorded
 from whygrad.ops.shape.axes import movedim
 from whygrad.tensor import Tensor, wrap
 
-__all__ = ["hessian", "jacfwd", "jacrev"]
+__all__ = ["hessian", "jacfwd", "jacobian_of", "jacrev", "unit_vectors"]
 
 
 def jacrev(
@@ -49,8 +49,8 @@ def jacrev(
         result = tape.run(func, *chosen.replaced(tape.inputs), **kwargs)
         output, aux = split_aux(call, result) if has_aux else (result, None)
         outputs, tree = outputs_of(call, output)
-        rows = _rows(tape, outputs, chunk_size)
-        answer = tree.build([chosen.shaped(parts) for parts in rows])
+        parts = jacobian_of(tape, outputs, chunk_size)
+        answer = tree.build([chosen.shaped(each) for each in parts])
         return (answer, tape.released(aux)) if has_aux else answer
 
     return jacobian
@@ -80,7 +80,7 @@ def jacfwd(
             return func(*chosen.replaced(tensors), **kwargs)
 
         pushed = _Pushed(of_selected, chosen.tensors, has_aux)
-        slopes, aux = pushed.columns(randomness, chunk_size)
+        slopes, aux = pushed.along(unit_vectors(chosen.tensors), randomness, chunk_size)
         leaves, tree = flatten(slopes)
         answer = tree.build([chosen.shaped(_by_input(leaf, chosen.tensors)) for leaf in leaves])
         return (answer, aux) if has_aux else answer
@@ -92,8 +92,8 @@ def hessian(func: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any
     """The function that computes all second derivatives of ``func``.
 
     The result is that of ``jacfwd(jacrev(func))``.  A function with one number as result is
-    differentiated in reverse mode twice, which computes everything but the last pass only once
-    instead of once per input.
+    differentiated in reverse mode twice: everything but the last pass is then computed once instead
+    of once per input.
     """
     call = f"hessian({name_of(func)})(…)"
     forward_over_reverse = jacfwd(jacrev(func, argnums), argnums)
@@ -103,55 +103,48 @@ def hessian(func: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any
         chosen = Selected(call, args, argnums)
         outer = Tape(chosen.tensors)
 
-        def slopes() -> tuple[Any, list[Tensor]] | None:
+        def gradient() -> Any:
             inner = Tape(outer.inputs)
             output = inner.run(func, *chosen.replaced(inner.inputs), **kwargs)
             (first, *others), tree = outputs_of(call, output)
             if others or first.numel() != 1:
                 return None
-            found = inner.pull_or_zeros([first], [recorded.ones_like(first)])
-            return tree, [_reshaped(each, (*first.shape, *each.shape)) for each in found]
+            return tree, jacobian_of(inner, [first])[0]
 
-        found = outer.run(slopes)
+        found = outer.run(gradient)
         if found is None:
             return forward_over_reverse(*args, **kwargs)
-        tree, gradients = found
-        return tree.build([chosen.shaped([chosen.shaped(row) for row in _rows(outer, gradients)])])
+        tree, slopes = found
+        parts = jacobian_of(outer, slopes)
+        return tree.build([chosen.shaped([chosen.shaped(each) for each in parts])])
 
     return second
 
 
-def _rows(
-    tape: Tape, outputs: list[Tensor], chunk_size: int | None = None
+def jacobian_of(
+    tape: Tape, outputs: Sequence[Tensor], chunk_size: int | None = None
 ) -> list[list[Tensor]]:
-    """The Jacobian of each output by each input."""
-    inputs = tape.inputs
-    count = sum(each.numel() for each in outputs)
-    if len(outputs) == count == 1:
+    """The derivative of each output by each input of the tape."""
+    if len(outputs) == 1 and outputs[0].numel() == 1:
         rows = tape.pull_or_zeros(outputs, [recorded.ones_like(outputs[0])])
-    else:
+        return [[_reshaped(each, (*outputs[0].shape, *each.shape)) for each in rows]]
 
-        def pull(*cotangents: Tensor) -> Any:
-            return tuple(tape.pull_or_zeros(outputs, cotangents))
+    def pull(*cotangents: Tensor) -> Any:
+        return tuple(tape.pull_or_zeros(outputs, cotangents))
 
-        rows = vmap(pull, chunk_size=chunk_size)(*_unit_vectors(outputs))
-    jacobian, start = [], 0
-    for output in outputs:
-        part = slice(start, start := start + output.numel())
-        jacobian.append(
-            [
-                _reshaped(
-                    row if count == part.stop - part.start else recorded.slice(row, (part,)),
-                    (*output.shape, *input.shape),
-                )
-                for row, input in zip(rows, inputs, strict=True)
-            ]
-        )
-    return jacobian
+    batches = vmap(pull, chunk_size=chunk_size)(*unit_vectors(outputs))
+    by_input = [
+        [
+            _reshaped(rows, (*output.shape, *input.shape))
+            for rows, output in zip(_split(batch, outputs), outputs, strict=True)
+        ]
+        for batch, input in zip(batches, tape.inputs, strict=True)
+    ]
+    return [[parts[place] for parts in by_input] for place in range(len(outputs))]
 
 
 class _Pushed:
-    """A function pushed forward along every unit vector of its inputs."""
+    """A function pushed forward along many directions at the same time."""
 
     def __init__(
         self, function: Callable[..., Any], inputs: Sequence[Tensor], has_aux: bool
@@ -159,41 +152,39 @@ class _Pushed:
         self._function = function
         self._inputs = tuple(inputs)
         self._has_aux = has_aux
-        self._result: Any = None  # the structure of the result, with what vmap cannot carry
+        self._result: Any = None  # its structure, and what vmap does not carry
 
-    def columns(self, randomness: str, chunk_size: int | None) -> tuple[Any, Any]:
-        """(derivatives with the unit vectors as last dimension, aux)"""
+    def along(
+        self, directions: list[Tensor], randomness: str, chunk_size: int | None
+    ) -> tuple[Any, Any]:
+        """(derivatives with one batch for all directions, aux)"""
         mapped = vmap(self._push, randomness=randomness, chunk_size=chunk_size)
-        columns = list(mapped(*_unit_vectors(self._inputs)))
-        leaves, tree, slopes = self._result
-        found = [columns.pop(0) if isinstance(leaf, Tensor) else leaf for leaf in leaves]
-        for place, leaf in enumerate(found):
-            if place < slopes:
-                found[place] = movedim(leaf, 0, -1)
-            elif isinstance(leaf, Tensor):
-                found[place] = recorded.slice(leaf, (0,))  # aux is the same along every direction
+        batches = iter(mapped(*directions))
+        slopes, aux, tree = self._result
+        found = [next(batches) for _ in slopes]
+        for leaf in aux:  # the same along every direction
+            found.append(recorded.slice(next(batches), (0,)) if isinstance(leaf, Tensor) else leaf)
         answer: tuple[Any, Any] = tree.build(found)
         return answer
 
     def _push(self, *directions: Tensor) -> tuple[Tensor, ...]:
         _, slope, *aux = jvp(self._function, self._inputs, directions, has_aux=self._has_aux)
+        slopes = flatten(slope)[0]
         leaves, tree = flatten((slope, aux[0] if aux else None))
-        self._result = leaves, tree, len(flatten(slope)[0])
+        self._result = slopes, leaves[len(slopes) :], tree
         return tuple(leaf for leaf in leaves if isinstance(leaf, Tensor))
 
 
 def _by_input(columns: Tensor, inputs: Sequence[Tensor]) -> list[Tensor]:
-    """The derivative of one output by each input, from the columns of all inputs together."""
-    shape = tuple(columns.shape[:-1])
-    parts, start = [], 0
-    for each in inputs:
-        part = slice(start, start := start + each.numel())
-        chosen = recorded.slice(columns, (*[slice(None)] * len(shape), part))
-        parts.append(_reshaped(chosen, (*shape, *each.shape)))
-    return parts
+    """The derivative of one output by each input; first comes a batch over all of them."""
+    shape = tuple(columns.shape[1:])
+    return [
+        _reshaped(movedim(part, 0, -1), (*shape, *each.shape))
+        for part, each in zip(_split(columns, inputs), inputs, strict=True)
+    ]
 
 
-def _unit_vectors(tensors: Sequence[Tensor]) -> list[Tensor]:
+def unit_vectors(tensors: Sequence[Tensor]) -> list[Tensor]:
     """Every direction in which one element of one tensor moves, as a batch."""
     count = sum(each.numel() for each in tensors)
     basis, start = [], 0
@@ -202,6 +193,17 @@ def _unit_vectors(tensors: Sequence[Tensor]) -> list[Tensor]:
         basis.append(wrap(block.reshape(count, *each.shape)).to(each.device))
         start += each.numel()
     return basis
+
+
+def _split(batch: Tensor, tensors: Sequence[Tensor]) -> list[Tensor]:
+    """A batch over the elements of all tensors as one batch for each of them."""
+    if len(tensors) == 1:
+        return [batch]
+    parts, start = [], 0
+    for each in tensors:
+        parts.append(recorded.slice(batch, (slice(start, start + each.numel()),)))
+        start += each.numel()
+    return parts
 
 
 def _reshaped(tensor: Tensor, shape: tuple[int, ...]) -> Tensor:

@@ -16,7 +16,7 @@ from whygrad.func.arguments import (
     split_aux,
     tensors_like,
 )
-from whygrad.func.tape import Tape
+from whygrad.func.tape import Tape, Transposed
 from whygrad.func.trees import flatten
 from whygrad.ops.namespace import recorded
 from whygrad.tensor import Tensor
@@ -93,26 +93,21 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
 def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
     """``func(*primals)`` and its derivative there, a linear function of the tangents.
 
-    ``func`` runs once.  The way back through it is linear in the cotangents, so the way back
-    through *that* is the way forward: many tangents can be pushed without computing ``func`` again.
+    ``func`` runs once; many tangents can then be pushed without computing it again.
     """
     call = f"linearize({name_of(func)}, …)"
     chosen = Selected(call, primals, None)
     tape = Tape(chosen.tensors)
     output = tape.run(func, *chosen.replaced(tape.inputs))
     outputs, tree = outputs_of(call, output)
-    transpose = Tape([recorded.zeros_like(each) for each in outputs])
-    pulled = transpose.run(tape.pull, outputs, transpose.inputs, create_graph=True)
-    reached = [each is not None for each in pulled]
+    forth = Transposed(tape, outputs)
     _, primal_tree = flatten(primals)
 
     def push(*tangents: Any) -> Any:
         given = tensors_like(
             f"{call}: its jvp function", "tangents", tangents, primal_tree, chosen.tensors
         )
-        sent = [each for each, here in zip(given, reached, strict=True) if here]
-        slopes = transpose.pull_or_zeros([each for each in pulled if each is not None], sent)
-        return tree.build(tape.released(slopes))
+        return tree.build(forth.push(given))
 
     return tape.released(output), push
 

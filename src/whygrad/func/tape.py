@@ -25,17 +25,25 @@ from whygrad.ops.namespace import recorded
 from whygrad.storage import InferenceStorage
 from whygrad.tensor import Tensor, wrap
 
-__all__ = ["Tape"]
+__all__ = ["Tape", "Transposed"]
 
 
 class Tape:
     """Twins of some tensors, and what was computed from them."""
 
-    def __init__(self, tensors: Sequence[Tensor]) -> None:
+    def __init__(
+        self, tensors: Sequence[Tensor], *, outside: bool = True, within: Tape | None = None
+    ) -> None:
+        """``outside``: whether results may lead on to what the caller's tensors came from.
+
+        ``within``: another tape whose twins are no more outside than those of this one.
+        """
         self.levels = open_levels()
-        self.outside = modes.state.grad and not modes.state.inference
+        self.outside = outside and modes.state.grad and not modes.state.inference
         self._twins = [_twin(lower(each, self.levels), self.outside) for each in tensors]
         self._own = {twin._node for twin in self._twins}
+        if within is not None:
+            self._own |= within._own
         self.inputs = [raised(twin, self.levels) for twin in self._twins]
 
     def run(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -64,7 +72,7 @@ class Tape:
         if not sent or not self._twins:
             return [None] * len(self._twins)
         if create_graph is None:
-            create_graph = modes.state.grad and self.leads_outside(chain(*sent))
+            create_graph = self.outside and modes.state.grad and self.leads_outside(chain(*sent))
         gradients = api.grad(
             [root for root, _ in sent],
             self._twins,
@@ -76,11 +84,15 @@ class Tape:
         return [None if each is None else raised(each, self.levels) for each in gradients]
 
     def pull_or_zeros(self, *args: Any, **options: Any) -> list[Tensor]:
-        """``pull``, with zeros for inputs that do not matter."""
+        """``pull`` for the caller, with zeros for inputs that do not matter."""
         return [
             recorded.zeros_like(twin) if each is None else self.released(each)
             for each, twin in zip(self.pull(*args, **options), self.inputs, strict=True)
         ]
+
+    def has_recorded(self, tensor: Tensor) -> bool:
+        """Whether a tensor was computed from something that requires grad."""
+        return lower(tensor, self.levels)._node is not None
 
     def released(self, result: Any) -> Any:
         """What the caller gets of a (nested) result: no longer tied to the twins."""
@@ -129,6 +141,32 @@ class Tape:
                 return True
             stack.extend(node.parents)
         return False
+
+
+class Transposed:
+    """The way forward, from the way back.
+
+    What is pulled back is linear in the cotangents, so pulling back through *that* pushes forward:
+    it needs neither another run of the function nor a forward rule of any op.
+    """
+
+    def __init__(self, tape: Tape, outputs: Sequence[Tensor]) -> None:
+        zeros = [recorded.zeros_like(each) for each in outputs]
+        self._tape = Tape(zeros, outside=tape.outside, within=tape)
+        self.pulled = self._tape.run(tape.pull, outputs, self._tape.inputs, create_graph=True)
+
+    def push(self, tangents: Sequence[Tensor], create_graph: bool | None = None) -> list[Tensor]:
+        """The derivative of each output along one tangent per input."""
+        reached = [
+            (each, tangent)
+            for each, tangent in zip(self.pulled, tangents, strict=True)
+            if each is not None
+        ]
+        return self._tape.pull_or_zeros(
+            [each for each, _ in reached],
+            [tangent for _, tangent in reached],
+            create_graph=create_graph,
+        )
 
 
 def _twin(tensor: Tensor, connected: bool) -> Tensor:

@@ -52,12 +52,36 @@ def multiply(a: Array, b: Array) -> Array:
                 rows = a.reshape(prod(a.shape[:-1]), a.shape[-1])
                 return rows.dot(b).reshape(*a.shape[:-1], b.shape[1])
             if a.ndim > 2 or b.ndim > 2:
-                return np.matmul(a, b)
+                return _multiply_stacks(a, b)
             if a.ndim and b.ndim:
                 return a.dot(b)  # a third of the call cost of np.matmul, the same BLAS behind it
     except (AttributeError, ValueError):
         pass
     raise _cannot_multiply(a, b)
+
+
+def _multiply_stacks(a: Array, b: Array) -> Array:
+    """Stacks of matrices; BLAS is called once per matrix, which some stacks can do without."""
+    if min(a.ndim, b.ndim) > 1:
+        if a.shape[-1] == b.shape[-2] == 1:
+            return a * b
+        if a.shape[:-2] == b.shape[:-2]:
+            if _repeats(b):
+                rows = a.reshape(-1, a.shape[-1]).dot(_first(b))
+                return rows.reshape(*a.shape[:-1], b.shape[-1])
+            if _repeats(a) and b.shape[-1] == 1:
+                rows = b.reshape(-1, b.shape[-2]).dot(_first(a).T)
+                return rows.reshape(*a.shape[:-1], 1)
+    return np.matmul(a, b)
+
+
+def _repeats(stack: Array) -> bool:
+    """Whether a stack shows one matrix again and again, as ``expand`` makes it."""
+    return stack.size > 0 and not any(stack.strides[:-2])
+
+
+def _first(stack: Array) -> Array:
+    return stack[(0,) * (stack.ndim - 2)]
 
 
 def matmul_meta(a: Array, b: Array) -> tuple[Shape, Any]:
