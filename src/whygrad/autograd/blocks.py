@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.lib.array_utils import byte_bounds
 
+from whygrad import keys
 from whygrad.devices import MetaArray
 from whygrad.ops.sparse.pattern import SparseArray
 from whygrad.tensor import Tensor
@@ -39,8 +40,8 @@ def blocks(value: Any) -> Iterator[tuple[Any, int]]:
 
     A meta tensor counts with the bytes that a real one would take.
     """
-    if isinstance(value, Tensor):
-        value = value._array
+    while isinstance(value, Tensor):
+        value = value._array.tensor if value._keys & keys.BATCHED else value._array
     if isinstance(value, MetaArray):
         low, high = byte_bounds(value) if value.size else (0, 0)
         yield owner(value), high - low

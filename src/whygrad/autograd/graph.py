@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from whygrad.autograd.memory_report import memory
 from whygrad.autograd.mutation import allow_mutation_on_saved_tensors
 from whygrad.autograd.node import AccumulateGrad, Node
 from whygrad.autograd.saved_bytes import saved_bytes_peak
@@ -16,6 +17,7 @@ __all__ = [
     "Node",
     "allow_mutation_on_saved_tensors",
     "disable_saved_tensors_hooks",
+    "memory",
     "save_on_cpu",
     "saved_bytes_peak",
     "saved_tensors_hooks",

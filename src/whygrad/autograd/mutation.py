@@ -41,6 +41,9 @@ class _Reader:
     def open(self) -> Any:
         return self.array
 
+    def held(self) -> list[Any]:
+        return [self.array]
+
     def before_write(self) -> None:
         """Leave the shared memory."""
         if type(self.array) is np.ndarray:

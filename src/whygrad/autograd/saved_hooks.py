@@ -12,6 +12,7 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 from whygrad import keys
@@ -37,7 +38,6 @@ __all__ = [
     "innermost_keeper",
     "save_on_cpu",
     "saved_tensors_hooks",
-    "tensors_in",
 ]
 
 
@@ -209,10 +209,9 @@ class Box:
         self.dtype = source._array.dtype
         self._node_name = node.name()
         self._where = Where(node.code, node.instruction)
-        kept = tensors_in(packed)
-        self.shares_memory = any(each._storage is source._storage for each in kept)
+        self.shares_memory = any(each._storage is source._storage for each in self.held())
         if not (self.shares_memory and is_of_leaf(source)):
-            note_saved(kept)
+            note_saved(self.held())
 
     def open(self) -> Any:
         """The array, after a look at whether it can be the one that was packed."""
@@ -236,6 +235,15 @@ class Box:
             )
         return tensor._array
 
+    def held(self) -> list[Tensor]:
+        """The tensors that what was packed keeps in memory, as far as one can see."""
+        return _tensors_in(self.packed)
+
+    @property
+    def nbytes(self) -> int:
+        """Of the tensor that was packed."""
+        return prod(self.shape) * int(self.dtype.itemsize)
+
     def _describe(self) -> str:
         return (
             f"unpack_hook for '{self._name}' ({describe(self)}), saved by {self._node_name} at "
@@ -247,14 +255,14 @@ _PLACES = keys.DEVICES | keys.LAYOUTS
 _WHAT_IT_IS = keys.DTYPES | _PLACES
 
 
-def tensors_in(packed: Any) -> list[Tensor]:
+def _tensors_in(packed: Any) -> list[Tensor]:
     """The tensors among what a hook returned, also inside lists, tuples and dicts."""
     if isinstance(packed, Tensor):
         return [packed]
     if isinstance(packed, dict):
         packed = list(packed.values())
     if isinstance(packed, (list, tuple)):
-        return [tensor for each in packed for tensor in tensors_in(each)]
+        return [tensor for each in packed for tensor in _tensors_in(each)]
     return []
 
 
