@@ -21,8 +21,11 @@ from whygrad.memory import Size, row_major
 from whygrad.storage import DataStorage, InferenceStorage, Storage
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from whygrad._methods import OpMethods  # a stub without a module, written by `make stubs`
     from whygrad.autograd.node import Node
+    from whygrad.utils.hooks import RemovableHandle
 else:
     OpMethods = object  # whygrad.ops installs the methods on Tensor itself
 
@@ -312,6 +315,27 @@ class Tensor(Interchange, OpMethods):
     def retains_grad(self) -> bool:
         """Whether ``retain_grad`` was called on this tensor, which is not a leaf."""
         return leaves.is_retained(self)
+
+    def register_hook(self, hook: Callable[[Tensor], Any]) -> RemovableHandle:
+        """Call ``hook(gradient)`` whenever a gradient of this tensor is computed.
+
+        A tensor that it returns is used in place of the gradient.
+        """
+        from whygrad.autograd.hooks import register_tensor_hook
+
+        return register_tensor_hook(self, hook)
+
+    def register_post_accumulate_grad_hook(
+        self, hook: Callable[[Tensor], Any]
+    ) -> RemovableHandle:
+        """Call ``hook(leaf)`` once backward() has added to ``.grad`` of this leaf.
+
+        That is during backward(), as soon as nothing more can arrive: the hook may use ``.grad``
+        and set it to None before the gradients of other leaves are computed.
+        """
+        from whygrad.autograd.hooks import register_post_accumulate_grad_hook
+
+        return register_post_accumulate_grad_hook(self, hook)
 
     @property
     def data(self) -> Tensor:

@@ -8,46 +8,53 @@ from typing import Any
 import numpy as np
 
 from whygrad import keys
-from whygrad.autograd import leaves, modes
-from whygrad.autograd.engine import Target, fresh, run
+from whygrad.autograd.edges import GradientEdge, tensor_at
+from whygrad.autograd.engine import Target, run
+from whygrad.autograd.fitting import fresh
 from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.tensor import Tensor, wrap
 
 __all__ = ["backward", "grad", "root_gradients"]
 
+Places = Tensor | GradientEdge | Sequence[Tensor | GradientEdge]
+
 
 def backward(
-    tensors: Tensor | Sequence[Tensor],
+    tensors: Places,
     grad_tensors: Any = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
-    inputs: Tensor | Sequence[Tensor] | None = None,
+    inputs: Places | None = None,
 ) -> None:
-    """Add the gradients of ``tensors`` to ``.grad`` of the leaves they were computed from."""
-    roots = _sequence(tensors)
+    """Add the gradients of ``tensors`` to ``.grad`` of the leaves they were computed from.
+
+    With ``inputs``, only those get a gradient, whether they are leaves or not (``retain_grad`` is
+    called for the others).  Tensors may be given as a ``GradientEdge``.
+    """
+    roots = [tensor_at(each) for each in _sequence(tensors)]
     gradients = root_gradients("backward", roots, _sequence(grad_tensors, len(roots)))
     keep = create_graph if retain_graph is None else retain_graph
     targets = None
     if inputs is not None:
-        wanted = list({id(each): each for each in _sequence(inputs)}.values())
-        targets = _targets("backward", wanted)
-    arrived = run(roots, gradients, keep_graph=keep, create_graph=create_graph, targets=targets)
-    with modes.set_grad_enabled(create_graph):
-        if inputs is not None and targets is not None:
-            for tensor, target in zip(wanted, targets, strict=True):
-                if target.gradient is not None and not leaves.is_retained(tensor):
-                    _accumulate(tensor, _as_tensor(target.gradient).clone(), create_graph)
-            return
-        for leaf, gradient in arrived.items():
-            variable = leaf.variable  # type: ignore[attr-defined]
-            if variable is not None and variable.requires_grad:
-                _accumulate(variable, gradient, create_graph)
+        wanted = _sequence(inputs)
+        targets = _targets("backward", [tensor_at(each) for each in wanted])
+        for each in wanted:
+            if isinstance(each, Tensor):
+                each.retain_grad()
+    run(
+        roots,
+        gradients,
+        keep_graph=keep,
+        create_graph=create_graph,
+        accumulate=True,
+        targets=targets,
+    )
 
 
 def grad(
-    outputs: Tensor | Sequence[Tensor],
-    inputs: Tensor | Sequence[Tensor],
+    outputs: Places,
+    inputs: Places,
     grad_outputs: Any = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
@@ -62,7 +69,9 @@ def grad(
             cause="materialize_grads fills in zeros for unused inputs, so they must be allowed",
             fix="leave allow_unused out",
         )
-    roots, wanted = _sequence(outputs), _sequence(inputs)
+    roots, wanted = (
+        [tensor_at(each) for each in _sequence(places)] for places in (outputs, inputs)
+    )
     gradients = root_gradients("grad", roots, _sequence(grad_outputs, len(roots)))
     keep = create_graph if retain_graph is None else retain_graph
     targets = _targets("grad", wanted)
@@ -88,7 +97,7 @@ def grad(
 def _sequence(value: Any, length: int = 1) -> list[Any]:
     if value is None:
         return [None] * length
-    alone = isinstance(value, Tensor) or not isinstance(value, Iterable)
+    alone = isinstance(value, (Tensor, GradientEdge)) or not isinstance(value, Iterable)
     return [value] if alone else list(value)
 
 
@@ -200,21 +209,3 @@ def _root_gradient(call: str, root: Tensor, gradient: Any) -> Tensor:
             fix="pass one number per element of the output",
         )
     return gradient.to(root.dtype)
-
-
-def _accumulate(tensor: Tensor, gradient: Tensor, create_graph: bool) -> None:
-    before = tensor._grad
-    if before is None:
-        tensor._grad = gradient
-    elif create_graph or not _adds_in_place(before._array, gradient._array):
-        tensor._grad = before + gradient
-    else:
-        np.add(before._array, gradient._array, out=before._array)
-        before._storage.version += 1
-
-
-def _adds_in_place(before: Any, gradient: Any) -> bool:
-    """Not into a ``.grad`` the user assigned that is read-only, or several elements in one."""
-    if type(before) is not np.ndarray or type(gradient) is not np.ndarray:
-        return False
-    return before.flags.writeable and 0 not in before.strides

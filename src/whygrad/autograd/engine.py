@@ -5,6 +5,8 @@ topological order, and when a node's turn comes its whole incoming gradient has 
 here recurses, so a chain of a million ops is only a longer loop.
 
 Leaves receive their gradients at the very end: if any rule fails, no leaf's ``.grad`` has changed.
+Only a leaf with hooks takes its turn as soon as nothing more can arrive for it, because a hook may
+want to use the gradient and give its memory back while the walk goes on.
 """
 
 from __future__ import annotations
@@ -12,22 +14,24 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from heapq import heappop, heappush
+from heapq import heapify, heappop, heappush
 from typing import Any
 
 import numpy as np
 
 from whygrad import keys
 from whygrad.autograd import modes
-from whygrad.autograd.fitting import match_dtype, sum_to, widen
+from whygrad.autograd.fitting import added, fit, laid_out_like, widen, wrapped
+from whygrad.autograd.hooks import hooked_leaves, hooks_of
+from whygrad.autograd.leaves import add_to_grad
 from whygrad.autograd.node import Freed, Node
+from whygrad.autograd.reach import Turns, nodes_leading_to, reachable
 from whygrad.autograd.saved import as_tensors
 from whygrad.autograd.source import Where, caller
 from whygrad.dispatch import quiet
 from whygrad.errors import explained, fail
-from whygrad.memory import is_dense
 from whygrad.ops.namespace import Namespace, raw, recorded
-from whygrad.tensor import Tensor, wrap
+from whygrad.tensor import Tensor
 
 __all__ = ["Target", "Walk", "chosen", "run"]
 
@@ -51,9 +55,10 @@ def run(
     *,
     keep_graph: bool,
     create_graph: bool,
+    accumulate: bool = False,
     targets: Sequence[Target] | None = None,
-) -> dict[Node, Any]:
-    """Walk back from ``roots``; return what arrived at each leaf, as tensors.
+) -> None:
+    """Walk back from ``roots``; with ``accumulate``, add what arrives at leaves to their ``.grad``.
 
     With ``targets``, only the paths that lead to them are walked, and each target's ``gradient``
     is filled in.
@@ -61,14 +66,20 @@ def run(
     where = caller()
     on_tensors = create_graph or not all(_is_plain(each) for each in (*roots, *gradients))
     walk = chosen.walk(keep_graph, create_graph, where, recorded if on_tensors else raw, targets)
+    walk.accumulates = accumulate
     for root, gradient in zip(roots, gradients, strict=True):
         walk.begin(root, gradient if on_tensors else gradient._array)
-    if on_tensors:
-        with modes.set_grad_enabled(create_graph):
-            walk.run()
-            return walk.at_leaves()
-    quiet.run(walk.run)
-    return walk.at_leaves()
+    try:
+        if on_tensors:
+            with modes.set_grad_enabled(create_graph):
+                walk.run()
+                walk.finish()
+        else:
+            quiet.run(walk.run)
+            walk.finish()
+    except BaseException:
+        walk.forget()
+        raise
 
 
 def _is_plain(tensor: Tensor) -> bool:
@@ -99,6 +110,12 @@ class Walk:
         self.targets: dict[Node, list[Target]] = {}
         self.useful: set[Node] | None = None
         self.careful = False  # send every gradient through run_rules, where it can be watched
+        self.outbox: list[Any] | None = None  # holds back what a node sends until its hooks ran
+        self.accumulates = False
+        self.roots: list[Node] = []
+        self._reachable: set[Node] | None = None
+        self.kept: list[tuple[Tensor, Tensor | None]] = []  # retained, and the .grad before
+        self.gathered: dict[Any, Any] = {}  # by hook on several tensors: what it waits for
         for target in targets or ():
             self.targets.setdefault(target.node, []).append(target)
 
@@ -124,7 +141,7 @@ class Walk:
             before = pending[node]
             add(before, gradient, before)
         else:
-            total = pending[node] = _added(pending[node], gradient)
+            total = pending[node] = added(pending[node], gradient)
             if type(total) is ndarray:
                 self.owned.add(node)
 
@@ -134,25 +151,26 @@ class Walk:
             waiting = self.pending[node] = [None] * len(node.outputs or ())
             heappush(self.heap, (node.order, node))
         before = waiting[slot]
-        waiting[slot] = gradient if before is None else _added(before, gradient)
+        waiting[slot] = gradient if before is None else added(before, gradient)
 
     def run(self) -> None:
+        self.roots = [*(node for _, node in self.heap), *self.leaves]
         if self.targets:
-            self.useful = _nodes_leading_to(self.targets, [node for _, node in self.heap])
-        heap, pending, xp, useful, targets = (
-            self.heap, self.pending, self.xp, self.useful, self.targets,
-        )  # fmt: skip
-        on_arrays = self.on_arrays
-        careful = self.careful or useful is not None
+            self._narrow_down()
+        if hooked_leaves:
+            self.leaves = Turns(self)
+        heap, pending, xp, targets = self.heap, self.pending, self.xp, self.targets
+        on_arrays, careful = self.on_arrays, self.careful
         release, freed = not self.keep_graph, Freed(self.where)
         send, own, leaves = self.send, self.owned.add, self.leaves
         while heap:
             node = heappop(heap)[1]
             incoming = pending.pop(node)
-            if node._extras is not None or targets:
-                self._observe(node, incoming)
-                if useful is not None and node not in useful:
+            if node._extras is not None or (targets and node in targets):
+                incoming = self._arrived(node, incoming)
+                if incoming is None:
                     continue
+                careful = self.careful
             values = node.values
             if type(values) is not tuple:
                 with self.user_code():
@@ -178,7 +196,10 @@ class Walk:
                             or gradient.shape != parent.shape
                             or gradient.dtype is not parent.dtype
                         ):
-                            self._deliver(node, parent, slot, gradient, incoming)
+                            if gradient is not None:
+                                send(
+                                    parent, slot, *fit(self, node, parent, slot, gradient, incoming)
+                                )
                         elif parent in pending:
                             send(parent, slot, gradient, incoming)
                         else:  # send() without the call: most nodes hear from one child only
@@ -201,6 +222,13 @@ class Walk:
                 node.values = freed
                 node.guards = ()
 
+    def _narrow_down(self) -> None:
+        """Only what leads to the targets will be sent anything."""
+        self.useful = nodes_leading_to(self.targets, reachable(self.roots))
+        self.heap[:] = [entry for entry in self.heap if self._leads_to_target(entry[1])]
+        heapify(self.heap)
+        self.careful = True
+
     @contextmanager
     def user_code(self) -> Iterator[None]:
         """The user's hooks see the modes they know: recording only if the walk is recorded."""
@@ -208,8 +236,11 @@ class Walk:
             yield
 
     def run_rules(self, node: Node, incoming: Any, values: tuple[Any, ...]) -> None:
-        """Rules that share their work, or of which only some are wanted."""
+        """Rules that share their work, of which only some are wanted, or with hooks to follow."""
         plan, xp, useful = node.plan, self.xp, self.useful
+        if node._extras is not None and self.outbox is None and hooks_of(node).after:
+            self._run_hooked(node, incoming, values)
+            return
         if plan.on_tensors and xp is raw:
             self._run_on_tensors(node, incoming, values)
             return
@@ -220,62 +251,123 @@ class Walk:
             gradients = plan.joint(xp, incoming, *(values if pick is None else pick(values)))
             if len(gradients) != plan.arity:
                 raise _wrong_count(node, len(gradients))
-            for position, parent, slot in zip(plan.positions, node.parents, node.slots):
-                if useful is None or parent in useful or parent in self.targets:
-                    self._deliver(node, parent, slot, gradients[position], incoming)
-            return
-        for (rule, pick), parent, slot in zip(plan.rules, node.parents, node.slots):
+        for index, parent in enumerate(node.parents):
             if useful is None or parent in useful or parent in self.targets:
-                gradient = rule(xp, incoming, *(values if pick is None else pick(values)))
-                self._deliver(node, parent, slot, gradient, incoming)
+                if plan.joint is not None:
+                    gradient = gradients[plan.positions[index]]
+                else:
+                    rule, pick = plan.rules[index]
+                    gradient = rule(xp, incoming, *(values if pick is None else pick(values)))
+                self._pass_on(node, index, gradient, incoming)
 
     def _run_on_tensors(self, node: Node, incoming: Any, values: tuple[Any, ...]) -> None:
         """Rules on data that is no NumPy array go through the dispatcher: it has the kernels."""
         self.xp = recorded
         try:
             with modes.no_grad(), quiet.again():
-                self.run_rules(node, _wrapped(incoming), as_tensors(node, values))
+                Walk.run_rules(self, node, wrapped(incoming), as_tensors(node, values))
         finally:
             self.xp = raw
 
-    def _deliver(self, node: Node, parent: Node, slot: int, gradient: Any, incoming: Any) -> None:
-        """Check what a rule returned, undo broadcasting, pass it on."""
-        if gradient is None:
-            return
-        shape, dtype = parent.shape, parent.dtype
-        if parent.outputs is not None:
-            shape, dtype = parent.outputs[slot]
-        if gradient.shape != shape:
-            gradient = sum_to(self.xp, gradient, shape, node)
-        if self.on_arrays:
-            if isinstance(gradient, Tensor):
-                gradient = incoming = gradient._array  # may be what came in, under a new wrapper
-                if type(gradient) is not ndarray:
-                    self.owned.discard(parent)  # it cannot be added in place
-            if gradient.dtype != dtype:
-                gradient = match_dtype(gradient, dtype, node)
-        self.send(parent, slot, gradient, incoming)
+    def _run_hooked(self, node: Node, incoming: Any, values: tuple[Any, ...]) -> None:
+        """The node's hooks have the last word on what goes on."""
+        self.outbox = outbox = [None] * node.plan.arity
+        try:
+            Walk.run_rules(self, node, incoming, values)
+        finally:
+            self.outbox = None
+        gradients = hooks_of(node).after_node(self, outbox, incoming)
+        for position, parent, slot in zip(node.plan.positions, node.parents, node.slots):
+            gradient = gradients[position]
+            if gradient is not None:
+                self.send(parent, slot, gradient, gradient)
 
-    def _observe(self, node: Node, incoming: Any) -> None:
+    def _leads_to_target(self, parent: Node) -> bool:
+        return self.useful is None or parent in self.useful or parent in self.targets
+
+    def _fitting(self, node: Node, index: int, gradient: Any, incoming: Any) -> tuple[Any, Any]:
+        """What goes along one edge, and what it may share memory with."""
+        if gradient is None:
+            return None, None
+        return fit(self, node, node.parents[index], node.slots[index], gradient, incoming)
+
+    def _pass_on(self, node: Node, index: int, gradient: Any, incoming: Any) -> None:
+        gradient, source = self._fitting(node, index, gradient, incoming)
+        if self.outbox is not None:
+            self.outbox[node.plan.positions[index]] = gradient
+        elif gradient is not None:
+            self.send(node.parents[index], node.slots[index], gradient, source)
+
+    def _arrived(self, node: Node, incoming: Any) -> Any:
+        """Let hooks and targets have a complete gradient; None if the node is not to run."""
+        found = None if node._extras is None else node._extras.hooks
+        if found is not None:
+            incoming = found.arrived(self, node, incoming)
+        if node.plan is None:
+            self._take_turn(node, incoming)
+            return None
         for target in self.targets.get(node, ()):
             target.gradient = incoming if node.outputs is None else incoming[target.slot]
-        if node._extras is not None:
-            for hook in node._extras.hooks:
-                hook(incoming)
+        runs = self.useful is None or node in self.useful
+        if found and (runs or self._accumulates_at(node)):
+            incoming = found.before_node(self, node, incoming)
+            if found.after and runs:
+                self.careful = True
+            elif found.after:
+                found.after_node(self, [None] * node.plan.arity, incoming)
+        return incoming if runs else None
 
-    def at_leaves(self) -> dict[Node, Any]:
-        """What arrived at each leaf, as tensors; if kept in ``.grad``, sharing no memory."""
-        arrived = {}
-        for leaf in self.leaves:
-            gradient = self.pending.pop(leaf)
-            if self.on_arrays:
-                gradient = _laid_out_like(leaf, gradient, leaf in self.owned)
-            elif not self.targets and type(gradient._array) is ndarray:
-                gradient = gradient.clone()
-            arrived[leaf] = gradient
+    def _accumulates_at(self, node: Node) -> bool:
+        return self.accumulates and (not self.targets or node in self.targets)
+
+    def _take_turn(self, leaf: Any, gradient: Any) -> None:
+        """A leaf with hooks, in the middle of the walk: nothing more can arrive for it."""
+        found = leaf.extras.hooks
+        if self._accumulates_at(leaf):
+            gradient = found.before_node(self, leaf, gradient)
+            if gradient is None:
+                return
+            if found.accumulated or found.after:
+                with self.user_code():
+                    self._settle(leaf, gradient)
+                if leaf.variable is not None and leaf.variable.requires_grad:
+                    found.after_accumulation(self, leaf.variable)
+                found.after_node(self, (), gradient)
+                return
+        self.pending[leaf] = gradient
+        self.leaves.append(leaf)
+
+    def finish(self) -> None:
+        """The walk has succeeded: leaves get what arrived."""
+        for group in list(self.gathered):
+            group.finish(self)
+        with modes.set_grad_enabled(self.create_graph):
+            for leaf in self.leaves:
+                self._settle(leaf, self.pending.pop(leaf))
+
+    def forget(self) -> None:
+        """The walk has failed: what was retained goes back to what it was."""
+        for tensor, before in reversed(self.kept):
+            tensor._grad = before
+
+    def _settle(self, leaf: Any, gradient: Any) -> None:
+        """Hand over a leaf's gradient; if kept in ``.grad``, it shares no memory."""
+        variable = leaf.variable
+        if self.on_arrays:
+            gradient = laid_out_like(variable, gradient, leaf in self.owned)
+        elif self.accumulates and type(gradient._array) is ndarray:
+            gradient = gradient.clone()
+        if self.targets:
             for target in self.targets.get(leaf, ()):
                 target.gradient = gradient
-        return arrived
+        if self._accumulates_at(leaf) and variable is not None and variable.requires_grad:
+            add_to_grad(variable, gradient, self.create_graph)
+
+    def will_reach(self, node: Node) -> bool:
+        """Whether this walk computes the gradient of what ``node`` made."""
+        if self._reachable is None:
+            self._reachable = reachable(self.roots)
+        return node in self._reachable and self._leads_to_target(node)
 
 
 class _Chosen(threading.local):
@@ -285,58 +377,6 @@ class _Chosen(threading.local):
 
 
 chosen = _Chosen()
-
-
-def fresh(gradient: Any) -> Tensor:
-    """A tensor that shares memory with nothing else; only NumPy arrays are ever written to."""
-    return wrap(np.array(gradient) if isinstance(gradient, (ndarray, np.generic)) else gradient)
-
-
-def _laid_out_like(leaf: Any, gradient: Any, owned: bool) -> Tensor:
-    """In the memory order of its leaf, so ``p.grad.view(-1)`` works where ``p.view(-1)`` does."""
-    model = None if leaf.variable is None else leaf.variable._array
-    if (
-        type(model) is type(gradient) is ndarray
-        and model.strides != gradient.strides
-        and model.shape == gradient.shape
-        and is_dense(model)
-    ):
-        laid_out = np.empty_like(model)
-        laid_out[...] = gradient
-        return wrap(laid_out)
-    return wrap(gradient) if owned else fresh(gradient)
-
-
-def _wrapped(incoming: Any) -> Any:
-    if isinstance(incoming, list):
-        return [None if each is None else wrap(each) for each in incoming]
-    return wrap(incoming)
-
-
-def _added(before: Any, gradient: Any) -> Any:
-    known = (ndarray, np.generic, Tensor)
-    if isinstance(before, known) and isinstance(gradient, known):
-        return before + gradient  # type: ignore[operator]
-    with modes.no_grad(), quiet.again():
-        return (wrap(before) + wrap(gradient))._array
-
-
-def _nodes_leading_to(targets: dict[Node, Any], roots: list[Node]) -> set[Node]:
-    """The nodes that have a target among their ancestors: the only ones worth running."""
-    useful: set[Node] = set()
-    seen: set[Node] = set()
-    order: list[Node] = []
-    stack = list(roots)
-    while stack:
-        node = stack.pop()
-        if node not in seen:
-            seen.add(node)
-            order.append(node)
-            stack.extend(node.parents)
-    for node in sorted(order, key=lambda each: each.order, reverse=True):  # oldest first
-        if any(parent in targets or parent in useful for parent in node.parents):
-            useful.add(node)
-    return useful
 
 
 def _wrong_count(node: Node, count: int) -> RuntimeError:

@@ -1,18 +1,44 @@
-"""Making what a rule returned fit the input it belongs to: shape, dtype, precision."""
+"""Making what a rule returned fit where it goes: shape, dtype, precision, memory."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from whygrad.autograd import modes
 from whygrad.autograd.node import Node
+from whygrad.dispatch import quiet
 from whygrad.errors import fail
+from whygrad.memory import is_dense
 from whygrad.ops.namespace import Namespace
+from whygrad.tensor import Tensor, wrap
 
-__all__ = ["match_dtype", "sum_to", "widen"]
+if TYPE_CHECKING:
+    from whygrad.autograd.engine import Walk
+
+__all__ = ["added", "fit", "fresh", "laid_out_like", "match_dtype", "sum_to", "widen", "wrapped"]
 
 _HALVES = ("float16", "bfloat16")
+
+
+def fit(
+    walk: Walk, node: Node, parent: Node, slot: int, gradient: Any, incoming: Any
+) -> tuple[Any, Any]:
+    """What a rule of ``node`` returned as ``parent`` takes it, and what that may share."""
+    shape, dtype = parent.shape, parent.dtype
+    if parent.outputs is not None:
+        shape, dtype = parent.outputs[slot]
+    if gradient.shape != shape:
+        gradient = sum_to(walk.xp, gradient, shape, node)
+    if walk.on_arrays:
+        if isinstance(gradient, Tensor):
+            gradient = incoming = gradient._array  # may be what came in, under a new wrapper
+            if type(gradient) is not np.ndarray:
+                walk.owned.discard(parent)  # it cannot be added in place
+        if gradient.dtype != dtype:
+            gradient = match_dtype(gradient, dtype, node)
+    return gradient, incoming
 
 
 def sum_to(xp: Namespace, gradient: Any, shape: tuple[int, ...], node: Node) -> Any:
@@ -61,3 +87,37 @@ def widen(value: Any) -> Any:
     if isinstance(value, (np.ndarray, np.generic)) and value.dtype.name in _HALVES:
         return value.astype(np.float32)
     return value
+
+
+def fresh(gradient: Any) -> Tensor:
+    """A tensor that shares memory with nothing else; only NumPy arrays are ever written to."""
+    return wrap(np.array(gradient) if isinstance(gradient, (np.ndarray, np.generic)) else gradient)
+
+
+def laid_out_like(leaf: Tensor | None, gradient: Any, owned: bool) -> Tensor:
+    """In the memory order of its leaf, so ``p.grad.view(-1)`` works where ``p.view(-1)`` does."""
+    model = None if leaf is None else leaf._array
+    if (
+        type(model) is type(gradient) is np.ndarray
+        and model.strides != gradient.strides
+        and model.shape == gradient.shape
+        and is_dense(model)
+    ):
+        laid_out = np.empty_like(model)
+        laid_out[...] = gradient
+        return wrap(laid_out)
+    return wrap(gradient) if owned else fresh(gradient)
+
+
+def wrapped(incoming: Any) -> Any:
+    if isinstance(incoming, list):
+        return [None if each is None else wrap(each) for each in incoming]
+    return wrap(incoming)
+
+
+def added(before: Any, gradient: Any) -> Any:
+    known = (np.ndarray, np.generic, Tensor)
+    if isinstance(before, known) and isinstance(gradient, known):
+        return before + gradient  # type: ignore[operator]
+    with modes.no_grad(), quiet.again():
+        return (wrap(before) + wrap(gradient))._array

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from whygrad.autograd.edges import GradientEdge, get_gradient_edge
+from whygrad.autograd.leaves import increment_version
 from whygrad.autograd.memory_report import memory
+from whygrad.autograd.multi_grad import register_multi_grad_hook
 from whygrad.autograd.mutation import allow_mutation_on_saved_tensors
 from whygrad.autograd.node import AccumulateGrad, Node
 from whygrad.autograd.saved_bytes import saved_bytes_peak
@@ -14,10 +17,14 @@ from whygrad.autograd.saved_hooks import (
 
 __all__ = [
     "AccumulateGrad",
+    "GradientEdge",
     "Node",
     "allow_mutation_on_saved_tensors",
     "disable_saved_tensors_hooks",
+    "get_gradient_edge",
+    "increment_version",
     "memory",
+    "register_multi_grad_hook",
     "save_on_cpu",
     "saved_bytes_peak",
     "saved_tensors_hooks",

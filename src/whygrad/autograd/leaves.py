@@ -8,19 +8,26 @@ from __future__ import annotations
 
 import warnings
 import weakref
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from whygrad import keys
 from whygrad.autograd import modes
+from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 
 if TYPE_CHECKING:
+    from whygrad.autograd.engine import Walk
     from whygrad.tensor import Tensor
 
 __all__ = [
+    "add_to_grad",
     "check_gradient",
     "cut_off",
     "detach_batched",
+    "increment_version",
     "is_retained",
     "move",
     "replace_data",
@@ -30,9 +37,20 @@ __all__ = [
 ]
 
 
+class _Frozen:
+    """Keeps the hooks of a leaf while it does not require grad: in PyTorch they come back."""
+
+    __slots__ = ("node",)
+
+    def __init__(self, node: Any) -> None:
+        self.node = node
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> None:
+        """Hooks are not copied."""
+
+
 def set_requires_grad(tensor: Tensor, wanted: Any) -> None:
     """Make ``tensor`` a leaf that collects a gradient, or a plain constant."""
-    from whygrad.autograd.node import AccumulateGrad
 
     def refuse(cause: str, fix: str, kind: type[Exception] = RuntimeError) -> Exception:
         return fail(
@@ -54,6 +72,8 @@ def set_requires_grad(tensor: Tensor, wanted: Any) -> None:
                 f"by {tensor._node.name()} at {tensor._node.where}",
                 "use x.detach() to get a tensor without history",
             )
+        if tensor._node is not None and tensor._node._extras is not None:
+            tensor.__dict__["_frozen"] = _Frozen(tensor._node)
         tensor._node = None
         tensor._keys &= ~keys.AUTOGRAD
         return
@@ -67,7 +87,10 @@ def set_requires_grad(tensor: Tensor, wanted: Any) -> None:
             "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed",
             "clone() it first, or make it under no_grad() instead of inference_mode()",
         )
-    tensor._node = AccumulateGrad(tensor)
+    from whygrad.autograd.node import AccumulateGrad
+
+    frozen = tensor.__dict__.pop("_frozen", None)
+    tensor._node = AccumulateGrad(tensor) if frozen is None else frozen.node
     tensor._slot = 0
     tensor._keys |= keys.AUTOGRAD
 
@@ -124,16 +147,18 @@ def replace_data(tensor: Tensor, value: Any) -> None:
             f"{tensor._node.name()} will send back a gradient for {describe(tensor)}",
             "give a value inside the graph data of the same shape and dtype only",
         )
+    frozen = tensor.__dict__.get("_frozen")
+    leaf = tensor._node if frozen is None else frozen.node
     tensor._array = value._array
     tensor._storage = value._storage
     tensor._keys = tensor._keys & ~keys.DTYPES | value._keys & keys.DTYPES
-    if tensor._node is not None and tensor.is_leaf:
-        tensor._node.shape = value._array.shape
-        tensor._node.dtype = value._array.dtype
+    if leaf is not None and leaf.plan is None:
+        leaf.shape = value._array.shape
+        leaf.dtype = value._array.dtype
 
 
 class _Retainer:
-    """A node's hook that keeps what arrives for one of its outputs.
+    """Keeps what arrives for one output of a node.
 
     It knows the tensor only weakly: a node must not keep alive what it produced.
     """
@@ -147,8 +172,8 @@ class _Retainer:
     def serves(self, tensor: Tensor) -> bool:
         return self._tensor() is tensor
 
-    def __call__(self, incoming: Any) -> None:
-        from whygrad.autograd.engine import fresh
+    def __call__(self, walk: Walk, incoming: Any) -> None:
+        from whygrad.autograd.fitting import fresh
         from whygrad.dispatch import quiet
         from whygrad.tensor import Tensor
 
@@ -158,6 +183,7 @@ class _Retainer:
             return
         with quiet.again():
             gradient = arrived.clone() if isinstance(arrived, Tensor) else fresh(arrived)
+            walk.kept.append((tensor, tensor._grad))
             tensor._grad = gradient if tensor._grad is None else tensor._grad + gradient
 
 
@@ -172,32 +198,55 @@ def retain(tensor: Tensor) -> None:
         )
     if tensor.is_leaf or is_retained(tensor):
         return
-    node = tensor._node
-    node.extras.hooks.append(_Retainer(tensor))
+    from whygrad.autograd.hooks import hooks_of
+
+    hooks_of(tensor._node).retainers.append(_Retainer(tensor))
 
 
 def move(tensor: Tensor, node: Any, slot: int) -> None:
-    """Give ``tensor`` another place in the graph; what it retains is the gradient there."""
-    retained = is_retained(tensor)
-    if retained:
-        extras = tensor._node.extras
-        extras.hooks = [
-            hook
-            for hook in extras.hooks
-            if not (isinstance(hook, _Retainer) and hook.serves(tensor))
-        ]
+    """Give ``tensor`` another place in the graph.
+
+    What it retains is the gradient there; its hooks stay where they were registered and see the
+    gradient of the value it had.
+    """
+    retainer = _retainer(tensor)
+    if retainer is not None:
+        tensor._node.extras.hooks.retainers.remove(retainer)
     tensor._node = node
     tensor._slot = slot
     tensor._keys |= keys.AUTOGRAD
-    if retained:
+    if retainer is not None:
         retain(tensor)
 
 
 def is_retained(tensor: Tensor) -> bool:
+    return _retainer(tensor) is not None
+
+
+def _retainer(tensor: Tensor) -> _Retainer | None:
     extras = None if tensor._node is None else tensor._node._extras
-    return extras is not None and any(
-        isinstance(hook, _Retainer) and hook.serves(tensor) for hook in extras.hooks
-    )
+    if extras is None or extras.hooks is None:
+        return None
+    return next((each for each in extras.hooks.retainers if each.serves(tensor)), None)
+
+
+def add_to_grad(tensor: Tensor, gradient: Tensor, create_graph: bool) -> None:
+    """Add to ``.grad``: in place, unless the sum has a history of its own."""
+    before = tensor._grad
+    if before is None:
+        tensor._grad = gradient
+    elif create_graph or not _adds_in_place(before._array, gradient._array):
+        tensor._grad = before + gradient
+    else:
+        np.add(before._array, gradient._array, out=before._array)
+        before._storage.version += 1
+
+
+def _adds_in_place(before: Any, gradient: Any) -> bool:
+    """Not into a ``.grad`` the user assigned that is read-only, or several elements in one."""
+    if type(before) is not np.ndarray or type(gradient) is not np.ndarray:
+        return False
+    return before.flags.writeable and 0 not in before.strides
 
 
 def warn_not_retained(tensor: Tensor) -> None:
@@ -258,3 +307,26 @@ def check_gradient(tensor: Tensor, gradient: Any) -> None:
             f"'{list(tensor.shape)}'",
             "a gradient has one number per element: reshape it",
         )
+
+
+def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
+    """Note a write that went past the tensors: what was saved of their memory counts as old.
+
+    For tensors made in ``inference_mode`` there is nothing to note: they have no version.
+    """
+    from whygrad.tensor import Tensor
+
+    tensors = [tensor] if isinstance(tensor, Tensor) else tensor
+    known = list(tensors) if isinstance(tensors, Iterable) else [tensors]
+    for each in known:
+        if not isinstance(each, Tensor):
+            raise fail(
+                RuntimeError,
+                call=f"increment_version({describe(tensor)})",
+                cause="increment_version expect a Iterable[Tensor] as input, not "
+                f"{type(each).__name__}",
+                fix="pass a tensor, or a list of tensors",
+                where=caller(),
+            )
+    for each in known:
+        each._storage.bump("increment_version", caller())

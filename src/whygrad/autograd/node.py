@@ -18,10 +18,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import CodeType
 
+    from whygrad.autograd.hooks import Hooks
     from whygrad.ops.define import Op
     from whygrad.ops.plan import Plan
     from whygrad.storage import Storage
     from whygrad.tensor import Tensor
+    from whygrad.utils.hooks import RemovableHandle
 
 __all__ = ["AccumulateGrad", "Edge", "Extras", "Freed", "ManyOutputs", "Node", "Packed"]
 
@@ -77,13 +79,14 @@ class Packed:
 class Extras:
     """What few nodes have; most nodes carry None instead, which costs one slot."""
 
-    __slots__ = ("hooks", "memo", "tangents")
+    __slots__ = ("hooks", "memo", "metadata", "tangents")
 
     def __init__(self) -> None:
-        self.hooks: list[Callable[[Any], None]] = []  # see the gradient when the node runs
+        self.hooks: Hooks | None = None  # see the gradient when the node runs
         # of inputs and outputs, while a forward-mode level is open
         self.tangents: tuple[Any, ...] | None = None
         self.memo: Any = None  # what anomaly mode remembers of the call
+        self.metadata: dict[str, Any] | None = None  # free for the user
 
 
 class Node:
@@ -146,6 +149,35 @@ class Node:
     @property
     def sequence_nr(self) -> int:
         return -self.order
+
+    def _sequence_nr(self) -> int:
+        return -self.order
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """Room for the user's own notes about this node."""
+        extras = self.extras
+        if extras.metadata is None:
+            extras.metadata = {}
+        return extras.metadata
+
+    def register_hook(
+        self, fn: Callable[[tuple[Any, ...], tuple[Any, ...]], Any]
+    ) -> RemovableHandle:
+        """Call ``fn(grad_inputs, grad_outputs)`` after this node ran.
+
+        ``grad_inputs`` is what goes on, one per tensor argument (None where no gradient flows); a
+        tuple that ``fn`` returns goes on in its place.
+        """
+        from whygrad.autograd.hooks import register_node_hook
+
+        return register_node_hook(self, fn)
+
+    def register_prehook(self, fn: Callable[[tuple[Any, ...]], Any]) -> RemovableHandle:
+        """Call ``fn(grad_outputs)`` before this node runs; a tuple it returns is used instead."""
+        from whygrad.autograd.hooks import register_prehook
+
+        return register_prehook(self, fn)
 
     @property
     def where(self) -> Where:

@@ -1,0 +1,14 @@
+"""What PyTorch keeps in ``torch.utils``: each part loads on first use."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+__all__ = ["checkpoint", "hooks"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in __all__:
+        return importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
