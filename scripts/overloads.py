@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from whygrad import return_types
+from whygrad.random import Generator
 from whygrad.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -121,6 +122,16 @@ def unique(
 def where(condition: Tensor) -> tuple[Tensor, ...]: ...
 @form
 def where(condition: Tensor, input: Operand, other: Operand) -> Tensor: ...
+
+
+@method_form
+def random_(self: Tensor, *, generator: Generator | None = None) -> Tensor: ...
+@method_form
+def random_(self: Tensor, to: int, *, generator: Generator | None = None) -> Tensor: ...
+@method_form
+def random_(
+    self: Tensor, from_: int, to: int | None, *, generator: Generator | None = None
+) -> Tensor: ...
 
 
 @method_form

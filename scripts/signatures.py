@@ -19,7 +19,7 @@ from typing import Any
 
 from whygrad.ops.define import Op
 
-__all__ = ["Imports", "parameters_of", "render", "scope_of"]
+__all__ = ["Imports", "parameters_of", "render", "scope_of", "with_out"]
 
 Function = Callable[..., Any]
 Scope = dict[str, Any]
@@ -127,12 +127,23 @@ def scope_of(function: Function) -> Scope:
 
 def parameters_of(op: Op) -> list[Parameter]:
     """What the public function takes, with a word for every parameter."""
-    parameters = list(inspect.signature(op.public).parameters.values())
+    every = inspect.signature(op.public).parameters.values()
+    parameters = [each for each in every if each.name != "out"]
     bare = op.kind != "composite" and op.public is op.call
     if bare and parameters[-1].kind is Parameter.VAR_POSITIONAL:  # by position, as declared
         names = (*op.tensor_names, *op.param_names)
         parameters = [Parameter(name, Parameter.POSITIONAL_ONLY) for name in names]
     return [each.replace(annotation=_word(op, each)) for each in parameters]
+
+
+def with_out(parameters: Iterable[Parameter], result: str) -> list[Parameter]:
+    """The parameters and ``out=``, which every function takes in the same way."""
+    taken = {"Tensor": "Tensor | None", "Any": "Tensor | Sequence[Tensor] | None"}
+    annotation = taken.get(result, "Sequence[Tensor] | None")
+    out = Parameter("out", Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+    given = list(parameters)
+    options = [each for each in given if each.kind is Parameter.VAR_KEYWORD]
+    return [*given[: len(given) - len(options)], out, *options]
 
 
 def _word(op: Op, parameter: Parameter) -> str:

@@ -28,7 +28,7 @@ from tests.conformance.harness import whygrad_side
 
 import whygrad
 from scripts.overloads import forms, method_forms
-from scripts.signatures import Imports, parameters_of, render, scope_of
+from scripts.signatures import Imports, parameters_of, render, scope_of, with_out
 from whygrad import return_types
 from whygrad.ops.define import Op, table
 from whygrad.ops.samples import samples_of
@@ -42,6 +42,7 @@ _PACKAGE = Path(whygrad.__file__).parent
 _COLLECTIONS = ("whygrad", "whygrad.linalg", "whygrad.nn.functional")
 # Operators are installed as primitives, whose parameters say less than the operator's name.
 _OPERATOR_HOMES = ("whygrad.dispatch", "whygrad.ops.inplace", "whygrad.ops.operators")
+_IN_PLACE_HOMES = ("whygrad.ops.inplace", "whygrad.ops.inplace_geometry")
 _NOTICE = "Written by scripts/stubs.py from the op table: run `make stubs` instead of editing."
 _WIDTH = 86  # of docstrings: leaves room for the quotes and indent of a method
 
@@ -64,6 +65,8 @@ def _collection(module: ModuleType) -> str:
         value = getattr(module, name)
         if inspect.isfunction(value) and value in ops:
             body.append(_op_function(name, ops[value], imports))
+        elif inspect.isfunction(value) and name.endswith("_"):
+            body.append(_in_place(name, value, imports, method=False))
         elif inspect.ismodule(value):
             imports.add(module.__name__, name, name)
         elif inspect.isclass(value) or inspect.isfunction(value):
@@ -116,9 +119,13 @@ def _op_function(name: str, op: Op, imports: Imports, method: bool = False) -> s
     doc = op.formula
     if not _is_primitive(op):
         doc = f"{inspect.getdoc(op.public) or ''}\n\n{op.formula}".strip()
+    out = op.takes_out and not method
     if op.name in forms:
-        return _overloaded(name, forms[op.name], doc, imports, method)
-    signature = render(parameters_of(op), result_of(op), imports, scope_of(op.public), method)
+        return _overloaded(name, forms[op.name], doc, imports, method, out)
+    parameters, result = parameters_of(op), result_of(op)
+    if out:
+        parameters = with_out(parameters, result)
+    signature = render(parameters, result, imports, scope_of(op.public), method)
     return _def(name, signature, doc)
 
 
@@ -133,13 +140,19 @@ def _method(name: str, value: Any, imports: Imports) -> str:
     if name in method_forms:
         return _overloaded(name, method_forms[name], function.__doc__, imports, method=True)
     op = table.get(function.__name__)
-    if op is not None and op.public is function:
+    if op is not None and getattr(function, "op", None) is op:
         return _op_function(name, op, imports, method=True)
+    return _in_place(name, function, imports, method=True)
+
+
+def _in_place(name: str, function: Function, imports: Imports, method: bool) -> str:
+    """By the parameters of the op it repeats in place, if there is one."""
     twin = table.get(function.__name__.removesuffix("_"))
-    if twin is not None and twin.inplace:
-        signature = render(parameters_of(twin), "Tensor", imports, scope_of(twin.public), True)
-        return _def(name, signature, function.__doc__)
-    return _plain(name, function, imports, method=True)
+    if twin is None or hasattr(function, "op") or function.__module__ not in _IN_PLACE_HOMES:
+        return _plain(name, function, imports, method)
+    parameters = [each for each in parameters_of(twin) if each.name != "inplace"]
+    signature = render(parameters, "Tensor", imports, scope_of(twin.public), method)
+    return _def(name, signature, function.__doc__)
 
 
 def _operator(name: str, function: Function, imports: Imports) -> str:
@@ -162,26 +175,33 @@ def _plain(name: str, function: Function, imports: Imports, method: bool) -> str
 
 
 def _overloaded(
-    name: str, variants: list[Function], doc: str | None, imports: Imports, method: bool
+    name: str,
+    variants: list[Function],
+    doc: str | None,
+    imports: Imports,
+    method: bool,
+    out: bool = False,
 ) -> str:
-    texts = [_def(name, _as_annotated(each, imports, method), doc) for each in variants]
+    texts = [_def(name, _as_annotated(each, imports, method, out), doc) for each in variants]
     if len(texts) == 1:
         return texts[0]
     imports.add("typing", "overload")
     return "\n".join(f"@overload\n{text}" for text in texts)
 
 
-def _as_annotated(function: Function, imports: Imports, method: bool) -> str:
+def _as_annotated(function: Function, imports: Imports, method: bool, out: bool = False) -> str:
     signature = inspect.signature(function)
-    parameters, result = signature.parameters.values(), str(signature.return_annotation)
+    parameters, result = list(signature.parameters.values()), str(signature.return_annotation)
+    if out:
+        parameters = with_out(parameters, result)
     return render(parameters, result, imports, scope_of(function), method)
 
 
 def _is_primitive(op: Op) -> bool:
     """Whether the public function is the kernel's call, perhaps after sorting out arguments."""
     inner = getattr(op.public, "__wrapped__", None)
-    prepared = inner is not None and not hasattr(inner, "op")  # a finished function knows its op
-    return op.kind != "composite" and (prepared or op.public is op.call)
+    finished = hasattr(inner, "op")  # a function that returns the result knows its op
+    return op.kind != "composite" and not finished
 
 
 @cache

@@ -50,11 +50,12 @@ def test_every_op_is_public() -> None:
 
 
 def test_every_public_function_is_in_the_table() -> None:
-    known = {op.public for op in table.values()}
+    known = {op.public for op in table.values()} | {whygrad.is_tensor, whygrad.dropout_}
     for name in whygrad.__all__:
         value = getattr(whygrad, name)
         if isinstance(value, FunctionType) and value.__module__ not in NOT_OPS:
-            assert value in known | {whygrad.is_tensor}, f"{name} is not in the op table"
+            in_place = name.endswith("_") and value is getattr(whygrad.Tensor, name, None)
+            assert in_place or value in known, f"{name} is not in the op table"
 
 
 def test_import_loads_nothing_heavy() -> None:

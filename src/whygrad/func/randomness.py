@@ -14,6 +14,9 @@ from whygrad.random import drawing
 
 __all__ = ["randomness_of"]
 
+# The first argument whose values count; of the arguments of other functions only the shape does.
+_PROBABILITIES = {"bernoulli": 0, "bernoulli_": 1, "multinomial": 0}
+
 
 @contextmanager
 def randomness_of(mode: str, level: int, size: int) -> Iterator[None]:
@@ -60,8 +63,8 @@ def _refused(draw: Callable[..., Any]) -> RuntimeError:
 
 
 def _check_shared(draw: Callable[..., Any], args: tuple[Any, ...]) -> None:
-    uses_values = draw.__name__ in ("bernoulli", "multinomial")  # of others only the shape counts
-    if uses_values and any(level_of(each) for each in args):
+    first = _PROBABILITIES.get(draw.__name__, len(args))
+    if any(level_of(each) for each in args[first:]):
         raise fail(
             RuntimeError,
             call=f"{draw.__name__}(…) inside vmap(…, randomness='same')",

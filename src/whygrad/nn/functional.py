@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from whygrad.ops import functions
+from whygrad.tensor import Tensor
 
 __all__ = [
     "binary_cross_entropy",
     "binary_cross_entropy_with_logits",
     "celu",
+    "celu_",
     "cross_entropy",
     "dropout",
     "elu",
+    "elu_",
     "embedding",
     "gelu",
     "glu",
@@ -18,8 +21,10 @@ __all__ = [
     "hardsigmoid",
     "hardswish",
     "hardtanh",
+    "hardtanh_",
     "l1_loss",
     "leaky_relu",
+    "leaky_relu_",
     "linear",
     "log_softmax",
     "logsigmoid",
@@ -31,7 +36,9 @@ __all__ = [
     "prelu",
     "relu",
     "relu6",
+    "relu_",
     "selu",
+    "selu_",
     "sigmoid",
     "silu",
     "softmax",
@@ -42,14 +49,17 @@ __all__ = [
     "tanh",
     "tanhshrink",
     "threshold",
+    "threshold_",
 ]
 
 binary_cross_entropy = functions["binary_cross_entropy"]
 binary_cross_entropy_with_logits = functions["binary_cross_entropy_with_logits"]
 celu = functions["celu"]
+celu_ = Tensor.celu_
 cross_entropy = functions["cross_entropy"]
 dropout = functions["dropout"]
 elu = functions["elu"]
+elu_ = Tensor.elu_
 embedding = functions["embedding"]
 gelu = functions["gelu"]
 glu = functions["glu"]
@@ -57,8 +67,10 @@ hardshrink = functions["hardshrink"]
 hardsigmoid = functions["hardsigmoid"]
 hardswish = functions["hardswish"]
 hardtanh = functions["hardtanh"]
+hardtanh_ = Tensor.hardtanh_
 l1_loss = functions["l1_loss"]
 leaky_relu = functions["leaky_relu"]
+leaky_relu_ = Tensor.leaky_relu_
 linear = functions["linear"]
 log_softmax = functions["log_softmax"]
 logsigmoid = functions["logsigmoid"]
@@ -70,7 +82,9 @@ pad = functions["pad"]
 prelu = functions["prelu"]
 relu = functions["relu"]
 relu6 = functions["relu6"]
+relu_ = Tensor.relu_
 selu = functions["selu"]
+selu_ = Tensor.selu_
 sigmoid = functions["sigmoid"]
 silu = functions["silu"]
 softmax = functions["softmax"]
@@ -81,3 +95,4 @@ softsign = functions["softsign"]
 tanh = functions["tanh"]
 tanhshrink = functions["tanhshrink"]
 threshold = functions["threshold"]
+threshold_ = Tensor.threshold_

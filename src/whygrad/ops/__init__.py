@@ -15,6 +15,7 @@ from whygrad.ops import (  # noqa: F401  (each declares its ops)
     indexing,
     inplace,
     inplace_geometry,
+    inplace_random,
     linalg,
     loss,
     operators,
@@ -38,6 +39,7 @@ creation.conversion.install()
 operators.install()
 inplace.install()
 inplace_geometry.install()
+inplace_random.install()
 sparse.algebra.install()
 sparse.parts.install()
 for _name, _original in aliases.items():
@@ -45,3 +47,18 @@ for _name, _original in aliases.items():
     for _suffix in ("", "_"):
         if hasattr(Tensor, _original + _suffix):
             setattr(Tensor, _name + _suffix, getattr(Tensor, _original + _suffix))
+
+# In-place methods that PyTorch has as functions, too.
+_INPLACE = (
+    "abs_", "acos_", "acosh_", "addmv_", "arccos_", "arccosh_", "arcsin_", "arcsinh_",
+    "arctan_", "arctanh_", "as_strided_", "asin_", "asinh_", "atan_", "atanh_", "ceil_",
+    "celu_", "clamp_", "clamp_max_", "clamp_min_", "clip_", "conj_physical_", "cos_", "cosh_",
+    "deg2rad_", "detach_", "erf_", "erfc_", "exp2_", "exp_", "expm1_", "fill_", "fix_",
+    "floor_", "frac_", "index_put_", "log10_", "log1p_", "log2_", "log_", "logit_",
+    "nan_to_num_", "neg_", "negative_", "rad2deg_", "reciprocal_", "relu_", "resize_as_",
+    "round_", "rsqrt_", "selu_", "sigmoid_", "sin_", "sinc_", "sinh_", "sqrt_", "square_",
+    "tan_", "tanh_", "threshold_", "trunc_", "xlogy_", "zero_",
+)  # fmt: skip
+for _name in _INPLACE:
+    functions[_name] = getattr(Tensor, _name)
+functions["dropout_"] = activation.dropout.dropout_

@@ -276,12 +276,36 @@ def zero_(self: Tensor) -> Tensor:
     return self.fill_(0)
 
 
+def fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
+    """Write one value on the main diagonal; ``wrap`` starts it again below, after an empty row."""
+    if self.ndim < 2 or (self.ndim > 2 and len(set(self.shape)) > 1):
+        cause = "dimensions must larger than 1"
+        if self.ndim > 2:
+            cause = "all dimensions of input must be of equal length"
+        raise fail(
+            RuntimeError,
+            call=f"fill_diagonal_ on {describe(self)}",
+            cause=cause,
+            fix="choose the matrices first; x.diagonal(dim1=1, dim2=2).fill_(v) fills one of each",
+            where=caller(),
+        )
+    height, width = self.shape[:2]
+    wraps = wrap and self.ndim == 2
+    for start in range(0, height, width + 1) if wraps else (0,):
+        diagonal = self[start:]
+        while diagonal.ndim > 1:
+            diagonal = diagonal.diagonal(0, 0, 1)
+        diagonal.fill_(fill_value)
+    return self
+
+
 def install() -> None:
     """Give ``Tensor`` the in-place twin of every op that has one."""
     for op in table.values():
         if op.inplace:
             setattr(Tensor, f"{op.name}_", _make_method(op))
-    Tensor.zero_ = zero_  # type: ignore[assignment, method-assign]
+    for written in (fill_diagonal_, zero_):
+        setattr(Tensor, written.__name__, written)
     for dunder, name in _OPERATORS.items():
         if hasattr(Tensor, name):
             setattr(Tensor, f"__{dunder}__", getattr(Tensor, name))

@@ -7,7 +7,7 @@ from whygrad.errors import fail
 from whygrad.ops.define import composite, table
 from whygrad.tensor import Tensor
 
-__all__ = ["dropout"]
+__all__ = ["dropout", "dropout_"]
 
 
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
@@ -25,6 +25,11 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
     kept = table["bernoulli"].public(input.detach(), 1.0 - p)
     factor = kept / (1.0 - p) if p < 1.0 else kept
     return input.mul_(factor) if inplace else input * factor
+
+
+def dropout_(input: Tensor, p: float, train: bool) -> Tensor:
+    """Drop elements of ``input`` itself."""
+    return dropout(input, p, train, inplace=True)
 
 
 composite(

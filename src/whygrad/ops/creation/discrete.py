@@ -16,6 +16,8 @@ from whygrad.ops.define import composite
 from whygrad.random import draws
 from whygrad.tensor import Tensor
 
+__all__ = ["check_bounds", "whole_range"]
+
 Array = Any
 
 
@@ -60,6 +62,16 @@ def _integers(
             cause=f"argument 'high' must be int: {error}",
             fix="pass whole numbers; use rand() for real ones",
         ) from None
+    check_bounds(call, low, high, dtype)
+
+    def make(chosen: Any) -> Array:
+        return np.asarray(rng_of(generator).integers(low, high, shape)).astype(chosen)
+
+    return build(name, shape, make, options, default)
+
+
+def check_bounds(call: str, low: int, high: int, dtype: dtypes.DType) -> None:
+    """Raise unless there are numbers from low up to but without high, and the dtype has them."""
     if low >= high:
         raise fail(
             RuntimeError,
@@ -67,7 +79,7 @@ def _integers(
             cause=f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}",
             fix="high is not included, so it must be larger than low",
         )
-    least, most = _whole_range(dtype)
+    least, most = whole_range(dtype)
     if low < least or high - 1 > most:
         bound = "from" if low < least else "to - 1"
         raise fail(
@@ -77,13 +89,8 @@ def _integers(
             fix="choose a wider dtype",
         )
 
-    def make(chosen: Any) -> Array:
-        return np.asarray(rng_of(generator).integers(low, high, shape)).astype(chosen)
 
-    return build(name, shape, make, options, default)
-
-
-def _whole_range(dtype: dtypes.DType) -> tuple[int, int]:
+def whole_range(dtype: dtypes.DType) -> tuple[int, int]:
     """The whole numbers a dtype represents without a gap."""
     if dtype.category == dtypes.BOOL:
         return 0, 1
@@ -100,7 +107,7 @@ def randperm(n: int, **options: Unpack[RandomOptions]) -> Tensor:
     generator = options.pop("generator", None)
     (count,) = new_shape("randperm", (n,))
     dtype = dtypes.of(options.get("dtype") or dtypes.int64)
-    most = _whole_range(dtype)[1] if dtype.category in (dtypes.INTEGER, dtypes.FLOAT) else -1
+    most = whole_range(dtype)[1] if dtype.category in (dtypes.INTEGER, dtypes.FLOAT) else -1
     if count > most + 1 or dtype.category in (dtypes.BOOL, dtypes.COMPLEX):
         raise fail(
             RuntimeError,

@@ -19,7 +19,7 @@ from whygrad.ops.define import composite
 from whygrad.random import Generator, default_generator, draws
 from whygrad.tensor import Tensor
 
-__all__ = ["RandomOptions", "check_inexact", "rng_of", "seeded"]
+__all__ = ["RandomOptions", "check_inexact", "draw_normal", "draw_uniform", "rng_of", "seeded"]
 
 Array = Any
 
@@ -36,22 +36,22 @@ def rng_of(generator: Generator | None) -> np.random.Generator:
     return (default_generator if generator is None else generator).rng
 
 
-def _draw_uniform(rng: np.random.Generator, shape: Shape, dtype: Any) -> Array:
+def draw_uniform(rng: np.random.Generator, shape: Shape, dtype: Any) -> Array:
     """Uniform in [0, 1); in half precision too, where rounding a float32 could give 1."""
     if dtype.kind == "c":
         part = np.dtype(f"f{dtype.itemsize // 2}")
-        return _draw_uniform(rng, (*shape, 2), part).view(dtype)[..., 0]
+        return draw_uniform(rng, (*shape, 2), part).view(dtype)[..., 0]
     bits = _HALF_BITS.get(dtype.name)
     if bits is not None:
         return (rng.integers(0, 1 << bits, shape) / (1 << bits)).astype(dtype)
     return np.asarray(rng.random(shape, dtype))
 
 
-def _draw_normal(rng: np.random.Generator, shape: Shape, dtype: Any) -> Array:
+def draw_normal(rng: np.random.Generator, shape: Shape, dtype: Any) -> Array:
     """Standard normal; a complex number has variance 1 in all, half of it in each part."""
     if dtype.kind == "c":
         part = np.dtype(f"f{dtype.itemsize // 2}")
-        pairs = _draw_normal(rng, (*shape, 2), part) * part.type(0.5**0.5)
+        pairs = draw_normal(rng, (*shape, 2), part) * part.type(0.5**0.5)
         return pairs.view(dtype)[..., 0]
     if dtype.name in _HALF_BITS:
         return rng.standard_normal(shape, np.float32).astype(dtype)
@@ -87,27 +87,27 @@ def _continuous(
 @draws
 def rand(*size: Any, **options: Unpack[RandomOptions]) -> Tensor:
     """Uniform in [0, 1)."""
-    return _continuous("rand", _draw_uniform, size_argument("rand", size, options), options)
+    return _continuous("rand", draw_uniform, size_argument("rand", size, options), options)
 
 
 @draws
 def randn(*size: Any, **options: Unpack[RandomOptions]) -> Tensor:
     """Normal with mean 0 and variance 1."""
-    return _continuous("randn", _draw_normal, size_argument("randn", size, options), options)
+    return _continuous("randn", draw_normal, size_argument("randn", size, options), options)
 
 
 @draws
 def rand_like(input: Tensor, **options: Unpack[RandomOptions]) -> Tensor:
     """Uniform in [0, 1), shaped like ``input``."""
     require_tensor("rand_like", input)
-    return _continuous("rand_like", _draw_uniform, input.shape, options, input)
+    return _continuous("rand_like", draw_uniform, input.shape, options, input)
 
 
 @draws
 def randn_like(input: Tensor, **options: Unpack[RandomOptions]) -> Tensor:
     """Standard normal, shaped like ``input``."""
     require_tensor("randn_like", input)
-    return _continuous("randn_like", _draw_normal, input.shape, options, input)
+    return _continuous("randn_like", draw_normal, input.shape, options, input)
 
 
 def normal(mean: Any, std: Any = 1.0, size: Any = None, **options: Any) -> Tensor:

@@ -242,6 +242,7 @@ _conjugated = elementwise(
     forward=lambda x: np.conjugate(x) if x.dtype.kind == "c" else x.copy(),
     vjp={"x": lambda xp, incoming: incoming},
     promote="none",
+    inplace=True,
 ).public
 
 
