@@ -15,8 +15,8 @@ from numpy.lib.array_utils import byte_bounds
 
 from whygrad import keys
 from whygrad.devices import MetaArray
-from whygrad.ops.sparse.pattern import SparseArray
-from whygrad.tensor import Tensor
+from whygrad.ops.sparse.pattern import Pattern, SparseArray
+from whygrad.tensor import Tensor, payload_keys
 
 if TYPE_CHECKING:
     from whygrad.autograd.node import Node
@@ -49,12 +49,14 @@ def blocks(value: Any) -> Iterator[tuple[Any, int]]:
         whole = owner(value)
         yield whole, whole.nbytes
     elif isinstance(value, SparseArray):
-        yield from blocks([value.values, *vars(value.pattern).values()])
+        yield from blocks([value.values, value.pattern])
+    elif isinstance(value, Pattern):
+        yield from blocks([each for each in vars(value).values() if isinstance(each, np.ndarray)])
     elif isinstance(value, (list, tuple)):
         for each in value:
             yield from blocks(each)
-    elif hasattr(value, "shape") and hasattr(value, "dtype") and not isinstance(value, np.generic):
-        yield value, prod(value.shape) * value.dtype.itemsize  # memory of a registered device
+    elif type(value) in payload_keys:  # memory of a registered device
+        yield value, prod(value.shape) * value.dtype.itemsize
 
 
 def is_of_leaf(tensor: Tensor) -> bool:

@@ -12,15 +12,18 @@ import textwrap
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from whygrad.autograd.blocks import blocks
 from whygrad.autograd.node import Freed, Node
 from whygrad.autograd.source import Where, caller
 from whygrad.errors import describe, fail
 from whygrad.tensor import Tensor
+
+if TYPE_CHECKING:
+    from types import CodeType
+
+    from whygrad.ops.plan import Plan
 
 __all__ = ["GraphMemory", "Row", "memory"]
 
@@ -161,8 +164,9 @@ def in_words(size: int) -> str:
     return f"{rounded / 1000**step:#.3g}".rstrip(".") + f" {'kMGT'[step - 1]}B"
 
 
-class _Key(NamedTuple):
-    """What the values of one row have in common, besides their kind."""
+@dataclass(eq=False, slots=True)
+class _Call:
+    """One name that one line of the program saved; the same object each time the line runs."""
 
     op: str
     name: str
@@ -170,7 +174,7 @@ class _Key(NamedTuple):
 
 
 class _Block(NamedTuple):
-    key: _Key
+    call: _Call
     size: int
     kind: str
 
@@ -180,34 +184,49 @@ class _Count:
 
     def __init__(self, parameters: set[int]) -> None:
         self._parameters = parameters
+        self._calls: dict[tuple[Plan, CodeType, int], list[_Call]] = {}
         self._blocks: dict[int, _Block] = {}
-        self._bytes: Counter[tuple[_Key, str]] = Counter()
-        self._values: Counter[tuple[_Key, str]] = Counter()
+        self._sums: dict[tuple[_Call, str], list[int]] = {}  # bytes and number of values
 
-    def held(self, key: _Key, value: Any, kind: str) -> None:
+    def calls(self, node: Node) -> list[_Call]:
+        """One per saved name, and one for tangents."""
+        plan, code, instruction = node.plan, node.code, node.instruction
+        known = self._calls.get((plan, code, instruction))
+        if known is None:
+            where = Where(code, instruction)
+            known = [_Call(plan.op.name, name, where) for name in (*plan.saved_names, "tangents")]
+            self._calls[plan, code, instruction] = known
+        return known
+
+    def held(self, call: _Call, value: Any, kind: str) -> None:
         for owner, size in blocks(value):
             if id(owner) in self._parameters:
                 kind = "parameters"
             known = self._blocks.get(id(owner))
             if known is None:
-                self._blocks[id(owner)] = _Block(key, size, kind)
+                self._blocks[id(owner)] = _Block(call, size, kind)
             else:
-                self.away(key, size, "shared")
+                self.away(call, size, "shared")
                 if kind == "activations":  # also saved as a constant: x.detach()
                     self._blocks[id(owner)] = known._replace(kind=kind)
 
-    def away(self, key: _Key, size: int, kind: str) -> None:
-        self._bytes[key, kind] += size
-        self._values[key, kind] += 1
+    def away(self, call: _Call, size: int, kind: str) -> None:
+        sums = self._sums.setdefault((call, kind), [0, 0])
+        sums[0] += size
+        sums[1] += 1
 
     def rows(self) -> list[Row]:
         for block in self._blocks.values():
-            self.away(block.key, block.size, block.kind)
-        found = [
-            Row(kind, self._bytes[key, kind], key.op, key.name, str(key.where), count)
-            for (key, kind), count in self._values.items()
-        ]
-        return sorted(found, key=lambda row: (row.kind not in HELD, -row.bytes))
+            self.away(block.call, block.size, block.kind)
+        found: dict[tuple[str, ...], Row] = {}
+        for (call, kind), (size, count) in self._sums.items():
+            where = str(call.where)
+            row = found.setdefault(
+                (kind, call.op, call.name, where), Row(kind, 0, call.op, call.name, where, 0)
+            )
+            row.bytes += size
+            row.count += count
+        return sorted(found.values(), key=lambda row: (row.kind not in HELD, -row.bytes))
 
 
 def memory(*roots: Tensor | Node) -> GraphMemory:
@@ -219,10 +238,10 @@ def memory(*roots: Tensor | Node) -> GraphMemory:
     nodes = _nodes_behind([_node(root) for root in roots])
     leaves = [each.variable for each in nodes if each.plan is None]  # type: ignore[attr-defined]
     count = _Count({id(owner) for leaf in leaves if leaf is not None for owner, _ in blocks(leaf)})
-    calls = [node for node in nodes if node.plan is not None]
-    for node in calls:
+    recorded = [node for node in nodes if node.plan is not None]
+    for node in recorded:
         _count_node(node, count)
-    return GraphMemory(len(calls), count.rows())
+    return GraphMemory(len(recorded), count.rows())
 
 
 def _node(root: Any) -> Node | None:
@@ -254,36 +273,32 @@ def _nodes_behind(roots: list[Node | None]) -> list[Node]:
 
 def _count_node(node: Node, count: _Count) -> None:
     plan = node.plan
-    where = Where(node.code, node.instruction)
+    calls = count.calls(node)
     if isinstance(node.values, Freed):
         for index, _ in plan.guarded:
-            count.away(_Key(plan.op.name, plan.saved_names[index], where), 0, "freed")
+            count.away(calls[index], 0, "freed")
         return
     inputs = len(plan.op.tensor_names)
-    needed = {
-        index
-        for index, place in plan.guarded
-        if place >= inputs or plan.op.variadic or plan.needs[place]
-    }
+    kinds = ["constants"] * len(plan.saved_names)
+    for index, place in plan.guarded:
+        if place >= inputs or plan.op.variadic or plan.needs[place]:
+            kinds[index] = "activations"
     values = node.values if type(node.values) is tuple else node.values.values
-    for index, value in enumerate(values):
-        key = _Key(plan.op.name, plan.saved_names[index], where)
-        kind = "activations" if index in needed else "constants"
+    for call, value, kind in zip(calls, values, kinds):
         for each in value if isinstance(value, (list, tuple)) else [value]:
-            _count_value(key, each, kind, count)
+            _count_value(call, each, kind, count)
     tangents = node._extras.tangents if node._extras is not None else None
     for levels in tangents or ():
         for tangent in (levels or {}).values():
-            count.held(_Key(plan.op.name, "tangents", where), tangent, "activations")
+            count.held(calls[-1], tangent, "activations")
 
 
-def _count_value(key: _Key, value: Any, kind: str, count: _Count) -> None:
-    if not hasattr(value, "open"):
-        if not isinstance(value, np.ndarray) or value.ndim or kind == "activations":
-            count.held(key, value, kind)  # a number that became an array is not worth a row
-        return
-    held = value.held() if hasattr(value, "held") else []
-    for each in held:
-        count.held(key, each, kind)
-    if not held:
-        count.away(key, getattr(value, "nbytes", 0), "elsewhere")
+def _count_value(call: _Call, value: Any, kind: str, count: _Count) -> None:
+    if hasattr(value, "open"):
+        held = value.held() if hasattr(value, "held") else []
+        for each in held:
+            count.held(call, each, kind)
+        if not held:
+            count.away(call, getattr(value, "nbytes", 0), "elsewhere")
+    elif kind == "activations" or getattr(value, "shape", None) != ():
+        count.held(call, value, kind)  # a number that became an array is not worth a row
