@@ -13,6 +13,7 @@ __all__ = [
     "backward",
     "enable_grad",
     "forward_ad",
+    "functional",
     "grad",
     "gradcheck",
     "gradcheck_report",

@@ -124,7 +124,7 @@ def hessian(func: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any
 def jacobian_of(
     tape: Tape, outputs: Sequence[Tensor], chunk_size: int | None = None
 ) -> list[list[Tensor]]:
-    """The derivative of each output by each input of the tape."""
+    """The derivative of each output by each input of the tape; row by row if ``chunk_size`` is 1."""
     if len(outputs) == 1 and outputs[0].numel() == 1:
         rows = tape.pull_or_zeros(outputs, [recorded.ones_like(outputs[0])])
         return [[_reshaped(each, (*outputs[0].shape, *each.shape)) for each in rows]]
@@ -132,7 +132,13 @@ def jacobian_of(
     def pull(*cotangents: Tensor) -> Any:
         return tuple(tape.pull_or_zeros(outputs, cotangents))
 
-    batches = vmap(pull, chunk_size=chunk_size)(*unit_vectors(outputs))
+    vectors = unit_vectors(outputs)
+    count = vectors[0].shape[0]
+    if chunk_size == 1 and count:
+        rows = [pull(*[recorded.slice(each, (row,)) for each in vectors]) for row in range(count)]
+        batches = [recorded.stack(list(parts), 0) for parts in zip(*rows, strict=True)]
+    else:
+        batches = vmap(pull, chunk_size=chunk_size)(*vectors)
     by_input = [
         [
             _reshaped(rows, (*output.shape, *input.shape))
