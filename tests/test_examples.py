@@ -15,6 +15,7 @@ KEY_LINES = {
     "gradcheck_sweep": "at step 1e-04: central 8 correct digits, forward 4",
     "meta_shapes": "parameters:      66,521,661,440 in 482 tensors, 266 GB",
     "new_backend": "price.grad = tensor([10., 20., 30.], device='ledger')",
+    "offload_to_disk": "the same gradients, bit for bit: True\nfiles left: 0",
     "overwritten_value": "w.grad is None: a backward that fails changes nothing",
     "sparse_regression": "gradient of the design: whygrad.sparse_coo, 587 numbers",
     "two_layer_network": "dW1       (1, 16)    (1, 16)",

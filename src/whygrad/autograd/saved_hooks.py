@@ -147,6 +147,8 @@ class saved_tensors_hooks(Keeper):
         super().__enter__()
 
     def box(self, tensor: Tensor, node: Node, name: str, is_output: bool) -> Box:
+        if not is_of_leaf(tensor):
+            note_saved(tensor)
         shown = _alias(tensor, node) if is_output else tensor
         storage = shown._storage
         version = storage.version
@@ -210,7 +212,7 @@ class Box:
         self._node_name = node.name()
         self._where = Where(node.code, node.instruction)
         self.shares_memory = any(each._storage is source._storage for each in self.held())
-        if not (self.shares_memory and is_of_leaf(source)):
+        if not self.shares_memory:
             note_saved(self.held())
 
     def open(self) -> Any:
@@ -233,6 +235,8 @@ class Box:
                 cause=f"it returned {describe(tensor)}{where}, which is not what was packed",
                 fix="return a tensor of the shape, dtype, device and layout that pack_hook got",
             )
+        if not self.shares_memory:
+            note_saved(tensor)
         return tensor._array
 
     def held(self) -> list[Tensor]:
