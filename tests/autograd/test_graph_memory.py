@@ -168,7 +168,7 @@ def test_the_table_fits(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("COLUMNS", str(columns))
         lines = str(report).splitlines()
         assert max(map(len, lines)) <= min(columns, 100)
-    assert lines[0].startswith(f"the graph of {report.nodes} nodes holds ")
+    assert lines[0].startswith(f"{report.nodes} nodes hold ")
     assert lines[2].split() == ["bytes", "what", "saved", "by", "at"]
     assert "38.4 kB  activations  exp: y ×3 " in str(report)
 
@@ -191,8 +191,8 @@ def test_html() -> None:
 
 
 def test_nothing_to_report() -> None:
-    assert str(memory(wg.ones(3))) == "the graph of 0 nodes holds 0 B"
-    assert str(memory(leaf(1.0))) == "the graph of 0 nodes holds 0 B"
+    assert str(memory(wg.ones(3))) == "0 nodes hold 0 B"
+    assert str(memory(leaf(1.0))) == "0 nodes hold 0 B"
     with pytest.raises(TypeError, match="a graph hangs from a tensor or a node, not from a list"):
         memory([wg.ones(3)])  # type: ignore[arg-type]
 

@@ -128,11 +128,10 @@ class GraphMemory:
         return f"{html.escape(self._summary())}<table>{head}{rows}</table>"
 
     def _summary(self) -> str:
-        nodes = "1 node" if self.nodes == 1 else f"{self.nodes:,} nodes"
-        parts = [f"{in_words(self._of(kind))} of {kind}" for kind in HELD if self._of(kind)]
-        text = f"the graph of {nodes} holds {in_words(self.total)}"
-        text += f": {', '.join(parts)}" if parts else ""
-        return f"{text}; {in_words(self.elsewhere)} are elsewhere" if self.elsewhere else text
+        nodes = "1 node holds" if self.nodes == 1 else f"{self.nodes:,} nodes hold"
+        kinds = [kind for kind in (*HELD, "elsewhere") if self._of(kind)]
+        parts = ", ".join(f"{kind} {in_words(self._of(kind))}" for kind in kinds)
+        return f"{nodes} {in_words(self.total)}" + (f": {parts}" if parts else "")
 
     def _cells(self) -> Iterator[tuple[str, str, str, str]]:
         for row in self.rows[:MOST_ROWS]:
