@@ -239,3 +239,18 @@ def test_gradient_of_the_sum_is_not_the_gradient_of_each() -> None:
     np.testing.assert_allclose(each.sum(0).numpy(), total.numpy())
     for row, sample in zip(each, x, strict=True):
         np.testing.assert_allclose(row.numpy(), func.grad(loss)(w, sample).numpy())
+
+
+def test_autograd_grad_inside() -> None:
+    """The gradient of each sample, also where the function itself is differentiated."""
+
+    def slope(lib: Any) -> Any:
+        return lambda x: lib.autograd.grad((x**3).sum(), x, create_graph=True)[0]
+
+    agree(lambda F, lib: F.grad(lambda x: slope(lib)(x).sum()), t(3))
+    agree(lambda F, lib: F.vmap(F.grad(lambda x: slope(lib)(x).sum())), t(2, 3))
+    agree(lambda F, lib: F.vmap(F.vmap(F.grad(lambda x: slope(lib)(x).sum()))), t(2, 2, 3))
+    x = t(2, 3).requires_grad_()
+    np.testing.assert_allclose(func.vmap(slope(wg))(x).detach().numpy(), 3 * x.detach().numpy() ** 2)
+    with pytest.raises(RuntimeError, match="implicitly created only for scalar outputs"):
+        func.vmap(lambda x: wg.autograd.grad(x * 2, x))(x)

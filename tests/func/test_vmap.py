@@ -286,8 +286,12 @@ def test_graph_work_inside() -> None:
         vmap(lambda x: x.requires_grad_())(x)
     with pytest.raises(RuntimeError, match=r"backward\(\) called inside a function being vmapped"):
         vmap(lambda x: x.sum().backward())(x)
+    w = t(2).requires_grad_()
     with pytest.raises(RuntimeError, match=r"grad\(\) called inside a function being vmapped"):
-        vmap(lambda x: wg.autograd.grad(x.sum(), x))(x)
+        vmap(lambda x: wg.autograd.grad((x * w).sum(), w))(x)
+    a = t(4).requires_grad_()
+    with pytest.raises(RuntimeError, match=r"an input that all samples share[\s\S]*func.grad"):
+        vmap(lambda x: vmap(lambda a: wg.autograd.grad((x * a).sum(), x))(a))(x)
     y = x.exp()
     with pytest.raises(RuntimeError, match=r"the gradient differs per sample[\s\S]*autograd.grad"):
         vmap(lambda v: y.backward(v))(t(5, 3, 2))

@@ -72,7 +72,13 @@ def grad(
     roots, wanted = (
         [tensor_at(each) for each in _sequence(places)] for places in (outputs, inputs)
     )
-    gradients = root_gradients("grad", roots, _sequence(grad_outputs, len(roots)))
+    given = _sequence(grad_outputs, len(roots))
+    if any(_is_batched(each) for each in roots) and all(_is_batched(each) for each in wanted):
+        from whygrad.autograd.lifting import grad_of_samples
+
+        options = (retain_graph, create_graph, allow_unused, materialize_grads)
+        return grad_of_samples(grad, roots, wanted, given, options)
+    gradients = root_gradients("grad", roots, given)
     keep = create_graph if retain_graph is None else retain_graph
     targets = _targets("grad", wanted)
     run(roots, gradients, keep_graph=keep, create_graph=create_graph, targets=targets)
@@ -80,7 +86,8 @@ def grad(
     for position, (tensor, target) in enumerate(zip(wanted, targets, strict=True)):
         answer = None if target.gradient is None else _as_tensor(target.gradient)
         if answer is None and materialize_grads:
-            answer = wrap(np.zeros(tensor.shape, tensor.dtype.numpy)).to(tensor.device)
+            zeros = wrap(np.zeros(tensor.shape, tensor.dtype.numpy)).to(tensor.device)
+            answer = zeros.requires_grad_(create_graph)  # as PyTorch: a gradient of it can be asked
         if answer is None and not allow_unused:
             raise fail(
                 RuntimeError,
@@ -99,6 +106,10 @@ def _sequence(value: Any, length: int = 1) -> list[Any]:
         return [None] * length
     alone = isinstance(value, (Tensor, GradientEdge)) or not isinstance(value, Iterable)
     return [value] if alone else list(value)
+
+
+def _is_batched(value: Any) -> bool:
+    return isinstance(value, Tensor) and bool(value._keys & keys.BATCHED)
 
 
 def _require_tensor(call: str, role: str, value: Any) -> None:
@@ -160,7 +171,7 @@ def _root_gradient(call: str, root: Tensor, gradient: Any) -> Tensor:
             call=f"{call}() of {describe(root)}, inside vmap",
             cause=f"{call}() called inside a function being vmapped is not supported: the graph "
             "belongs to the whole batch, not to one sample",
-            fix=f"call {call}() on what vmap returns",
+            fix=f"call {call}() on what vmap returns, or use whygrad.func.grad inside",
             where=caller(),
         )
     if call == "backward" and isinstance(gradient, Tensor) and gradient._keys & keys.BATCHED:

@@ -8,11 +8,16 @@ respect to the repeated input *is* the gradient of each sample, side by side.
 
 from __future__ import annotations
 
-from whygrad.autograd.batching import add_batch, level_of, open_levels, remove_batch
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from whygrad.autograd.batching import add_batch, level_of, remove_batch
+from whygrad.autograd.source import caller
+from whygrad.errors import describe, fail
 from whygrad.ops.namespace import recorded
 from whygrad.tensor import Tensor
 
-__all__ = ["Levels", "levels_of", "lower", "open_levels", "raised"]
+__all__ = ["Levels", "grad_of_samples", "levels_of", "lower", "raised"]
 
 Levels = tuple[tuple[int, int], ...]  # (level, size of its batch), outermost first
 
@@ -56,3 +61,35 @@ def _within(tensor: Tensor, level: int) -> Tensor:
     if above < level:
         return add_batch(tensor, level)
     return add_batch(_within(recorded.transpose(tensor._array.tensor, 0, 1), level), above)
+
+
+def grad_of_samples(
+    grad: Callable[..., Any],
+    outputs: Sequence[Tensor],
+    inputs: Sequence[Tensor],
+    grad_outputs: Sequence[Tensor | None],
+    options: tuple[Any, ...],
+) -> tuple[Tensor | None, ...]:
+    """``autograd.grad`` of batched outputs, for each sample by itself."""
+    levels = tuple(sorted({level for each in outputs for level in levels_of(each)}))
+    for each in inputs:
+        if not set(levels) <= set(levels_of(each)):
+            raise fail(
+                RuntimeError,
+                call=f"grad() of {describe(outputs[0])} by {describe(each)}, inside vmap",
+                cause="grad() called inside a function being vmapped is not supported for an input "
+                "that all samples share: its place in the graph belongs to the whole batch",
+                fix="use whygrad.func.grad(function), which gives every sample an input of its own",
+                where=caller(),
+            )
+    seeds = [
+        recorded.ones_like(root) if each is None and root.numel() == 1 else each
+        for root, each in zip(outputs, grad_outputs, strict=True)
+    ]
+    found = grad(
+        [lower(each, levels) for each in outputs],
+        [lower(each, levels) for each in inputs],
+        [each if each is None else lower(each, levels) for each in seeds],
+        *options,
+    )
+    return tuple(None if each is None else raised(each, levels) for each in found)

@@ -16,9 +16,9 @@ import numpy as np
 
 from whygrad import keys
 from whygrad.autograd import api, modes
-from whygrad.autograd.batching import add_batch, without_highest_level
+from whygrad.autograd.batching import add_batch, open_levels, without_highest_level
 from whygrad.autograd.forward_ad import set_tangents
-from whygrad.autograd.lifting import lower, open_levels, raised
+from whygrad.autograd.lifting import lower, raised
 from whygrad.autograd.node import AccumulateGrad, Node
 from whygrad.func.trees import flatten
 from whygrad.ops.namespace import recorded
