@@ -22,7 +22,7 @@ import numpy as np
 from whygrad import keys
 from whygrad.autograd import modes
 from whygrad.autograd.fitting import added, fit, laid_out_like, widen, wrapped
-from whygrad.autograd.hooks import hooked_leaves, hooks_of
+from whygrad.autograd.hooks import hooked_leaves
 from whygrad.autograd.leaves import add_to_grad
 from whygrad.autograd.node import Freed, Node
 from whygrad.autograd.reach import Turns, nodes_leading_to, reachable
@@ -110,11 +110,13 @@ class Walk:
         self.targets: dict[Node, list[Target]] = {}
         self.useful: set[Node] | None = None
         self.careful = False  # send every gradient through run_rules, where it can be watched
-        self.outbox: list[Any] | None = None  # holds back what a node sends until its hooks ran
+        self.hooked: Any = None  # hooks of the node that runs, which follow it
+        self.outbox: list[Any] | None = None  # holds back what it sends until then
         self.accumulates = False
         self.roots: list[Node] = []
         self._reachable: set[Node] | None = None
         self.kept: list[tuple[Tensor, Tensor | None]] = []  # retained, and the .grad before
+        self.filled: list[Tensor] = []  # leaves whose .grad has a graph
         self.gathered: dict[Any, Any] = {}  # by hook on several tensors: what it waits for
         for target in targets or ():
             self.targets.setdefault(target.node, []).append(target)
@@ -227,6 +229,7 @@ class Walk:
         self.useful = nodes_leading_to(self.targets, reachable(self.roots))
         self.heap[:] = [entry for entry in self.heap if self._leads_to_target(entry[1])]
         heapify(self.heap)
+        self.leaves[:] = [leaf for leaf in self.leaves if leaf in self.targets]
         self.careful = True
 
     @contextmanager
@@ -238,7 +241,7 @@ class Walk:
     def run_rules(self, node: Node, incoming: Any, values: tuple[Any, ...]) -> None:
         """Rules that share their work, of which only some are wanted, or with hooks to follow."""
         plan, xp, useful = node.plan, self.xp, self.useful
-        if node._extras is not None and self.outbox is None and hooks_of(node).after:
+        if self.hooked is not None:
             self._run_hooked(node, incoming, values)
             return
         if plan.on_tensors and xp is raw:
@@ -258,7 +261,11 @@ class Walk:
                 else:
                     rule, pick = plan.rules[index]
                     gradient = rule(xp, incoming, *(values if pick is None else pick(values)))
-                self._pass_on(node, index, gradient, incoming)
+                gradient, source = self._fitting(node, index, gradient, incoming)
+                if self.outbox is not None:
+                    self.outbox[plan.positions[index]] = gradient
+                elif gradient is not None:
+                    self.send(parent, node.slots[index], gradient, source)
 
     def _run_on_tensors(self, node: Node, incoming: Any, values: tuple[Any, ...]) -> None:
         """Rules on data that is no NumPy array go through the dispatcher: it has the kernels."""
@@ -271,12 +278,13 @@ class Walk:
 
     def _run_hooked(self, node: Node, incoming: Any, values: tuple[Any, ...]) -> None:
         """The node's hooks have the last word on what goes on."""
+        found, self.hooked = self.hooked, None
         self.outbox = outbox = [None] * node.plan.arity
         try:
             Walk.run_rules(self, node, incoming, values)
         finally:
             self.outbox = None
-        gradients = hooks_of(node).after_node(self, outbox, incoming)
+        gradients = found.after_node(self, outbox, incoming)
         for position, parent, slot in zip(node.plan.positions, node.parents, node.slots):
             gradient = gradients[position]
             if gradient is not None:
@@ -291,13 +299,6 @@ class Walk:
             return None, None
         return fit(self, node, node.parents[index], node.slots[index], gradient, incoming)
 
-    def _pass_on(self, node: Node, index: int, gradient: Any, incoming: Any) -> None:
-        gradient, source = self._fitting(node, index, gradient, incoming)
-        if self.outbox is not None:
-            self.outbox[node.plan.positions[index]] = gradient
-        elif gradient is not None:
-            self.send(node.parents[index], node.slots[index], gradient, source)
-
     def _arrived(self, node: Node, incoming: Any) -> Any:
         """Let hooks and targets have a complete gradient; None if the node is not to run."""
         found = None if node._extras is None else node._extras.hooks
@@ -309,21 +310,18 @@ class Walk:
         for target in self.targets.get(node, ()):
             target.gradient = incoming if node.outputs is None else incoming[target.slot]
         runs = self.useful is None or node in self.useful
-        if found and (runs or self._accumulates_at(node)):
+        if found and (runs or self.accumulates):
             incoming = found.before_node(self, node, incoming)
-            if found.after and runs:
-                self.careful = True
+            if found.after and runs and incoming is not None:
+                self.careful, self.hooked = True, found
             elif found.after:
                 found.after_node(self, [None] * node.plan.arity, incoming)
         return incoming if runs else None
 
-    def _accumulates_at(self, node: Node) -> bool:
-        return self.accumulates and (not self.targets or node in self.targets)
-
     def _take_turn(self, leaf: Any, gradient: Any) -> None:
         """A leaf with hooks, in the middle of the walk: nothing more can arrive for it."""
         found = leaf.extras.hooks
-        if self._accumulates_at(leaf):
+        if self.accumulates:
             gradient = found.before_node(self, leaf, gradient)
             if gradient is None:
                 return
@@ -344,6 +342,10 @@ class Walk:
         with modes.set_grad_enabled(self.create_graph):
             for leaf in self.leaves:
                 self._settle(leaf, self.pending.pop(leaf))
+        if self.filled:
+            from whygrad.autograd.cycles import warn_of_cycles
+
+            warn_of_cycles(self.filled, self.where)
 
     def forget(self) -> None:
         """The walk has failed: what was retained goes back to what it was."""
@@ -360,8 +362,10 @@ class Walk:
         if self.targets:
             for target in self.targets.get(leaf, ()):
                 target.gradient = gradient
-        if self._accumulates_at(leaf) and variable is not None and variable.requires_grad:
+        if self.accumulates and variable is not None and variable.requires_grad:
             add_to_grad(variable, gradient, self.create_graph)
+            if self.create_graph:
+                self.filled.append(variable)
 
     def will_reach(self, node: Node) -> bool:
         """Whether this walk computes the gradient of what ``node`` made."""

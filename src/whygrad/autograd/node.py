@@ -204,17 +204,38 @@ class Node:
 
     def _overwritten(self, storage: Storage, version: int, index: int) -> RuntimeError:
         writer, line = storage.last_writer or ("an unknown writer", "an unknown line")
-        label = self.plan.saved_names[index]
+        what = f"'{self.plan.saved_names[index]}'"
+        leaf = self._leaf_behind(storage, index)
+        if leaf is not None:
+            what += f", which is {leaf.description},"
+            fix = (
+                "write to it after the last backward() that needs the old value; to go back again "
+                "after a step, run the forward again instead of retaining the graph"
+            )
+        elif writer == "__setitem__":
+            fix = "pick values with whygrad.where(), or write to a clone()"
+        else:
+            fix = f"use the out-of-place form of {writer}, or write to a clone()"
         return fail(
             RuntimeError,
-            call=f"{self.name()} saved '{label}' at {self.where}",
+            call=f"{self.name()} saved {what} at {self.where}",
             cause="one of the variables needed for gradient computation has been modified by an "
             f"inplace operation: {writer} wrote to this memory at {line} (saved at version "
             f"{version}, now at version {storage.version})",
-            fix="pick values with whygrad.where(), or write to a clone()"
-            if writer == "__setitem__"
-            else f"use the out-of-place form of {writer}, or write to a clone()",
+            fix=fix,
         )
+
+    def _leaf_behind(self, storage: Storage, index: int) -> AccumulateGrad | None:
+        """The leaf that a saved value is, or looks at through views."""
+        place = next(place for guarded, place in self.plan.guarded if guarded == index)
+        if self.plan.op.variadic:
+            place = [each for each, _, guarded in self.guards if guarded == index].index(storage)
+        if place not in self.plan.positions:
+            return None
+        parent: Node = self.parents[self.plan.positions.index(place)]
+        while parent.plan is not None and parent.plan.op.kind == "view":
+            parent = parent.parents[0]
+        return parent if isinstance(parent, AccumulateGrad) else None
 
     def __repr__(self) -> str:
         return f"<{self.name()} at {self.where}>"
@@ -253,6 +274,19 @@ class AccumulateGrad(Node):
     def variable(self) -> Tensor | None:
         """The leaf, or None if it has been deleted."""
         return self._leaf()
+
+    @property
+    def description(self) -> str:
+        """The leaf by its name, if the user gave it one, what it is and since when."""
+        leaf = self._leaf()
+        name = "a leaf" if leaf is None or leaf.name is None else f"the leaf {leaf.name!r}"
+        described = f"{self.dtype}[{', '.join(map(str, self.shape))}]"
+        hooks = None if self._extras is None else self._extras.hooks
+        written = "".join(
+            f", with a post-accumulate hook from {hook.where}"
+            for hook in ([] if hooks is None else hooks.accumulated.values())
+        )
+        return f"{name} ({described}, since {self.where}{written})"
 
     def name(self) -> str:
         return "AccumulateGrad"
