@@ -1,0 +1,115 @@
+"""Evidence that two runs of a function did the same work.
+
+A checkpoint throws away what its function saved and trusts a second run to make it again.  Of every
+saved tensor there remains a note: who saved it and where, its shape and dtype, and a handful of its
+elements.  A second run that differs in any of these would give wrong gradients, so it is an error,
+and the notes say what was different.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from whygrad.autograd.source import Where
+from whygrad.errors import describe
+
+if TYPE_CHECKING:
+    from whygrad.autograd.node import Node
+
+__all__ = ["Note", "difference"]
+
+# How many elements to look at along each dimension, by number of dimensions: at most 32 in all.
+_ELEMENTS = (1, 16, 4, 3, 2, 2)
+# A second run gives the same bits, unless a library adds up in another order.
+_TOLERANCE = 1e-3
+
+
+class Note:
+    """What is remembered of one saved tensor."""
+
+    __slots__ = ("dtype", "elements", "label", "needs", "op", "shape", "where")
+
+    def __init__(self, array: Any, label: str, op: str, needs: Any, where: Where) -> None:
+        self.shape = tuple(array.shape)
+        self.dtype = array.dtype
+        self.label = label
+        self.op = op
+        self.needs = needs  # which inputs of the op required grad
+        self.where = where
+        self.elements = (
+            array[_lattice(self.shape)].copy() if type(array) is np.ndarray else None
+        )
+
+    @classmethod
+    def of(cls, array: Any, label: str, node: Node) -> Note:
+        """The note of what ``node`` saves under this name."""
+        where = Where(node.code, node.instruction)
+        return cls(array, label, node.name(), node.plan.needs, where)
+
+    @property
+    def nbytes(self) -> int:
+        """Of the tensor."""
+        return prod(self.shape) * int(self.dtype.itemsize)
+
+    def __str__(self) -> str:
+        return f"{self.name} at {self.where}"
+
+    @property
+    def name(self) -> str:
+        return f"'{self.label}' of {self.op}, {describe(self)}"
+
+
+@lru_cache(maxsize=1024)
+def _lattice(shape: tuple[int, ...]) -> tuple[slice, ...]:
+    """Few elements that lie far apart: a slice costs the same for an array of any size."""
+    wanted = _ELEMENTS[min(len(shape), len(_ELEMENTS) - 1)]
+    return tuple(slice(None, None, max(1, -(-size // wanted))) for size in shape)
+
+
+def difference(before: Note, now: Note, values: bool) -> str | None:
+    """In what a second run differs from the first, or None.
+
+    Without ``values`` only this is asked: can one tensor stand where the other one stood?
+    """
+    if (before.op, before.label, before.needs) != (now.op, now.label, now.needs):
+        return _other_metadata(before, now)
+    if not values:
+        return None
+    if (before.shape, before.dtype) != (now.shape, now.dtype):
+        return _other_metadata(before, now)
+    unequal = _unequal(before.elements, now.elements)
+    if unequal is None:
+        return None
+    return (
+        f"Recomputed values differ from those of the forward pass: {before} has the element "
+        f"{unequal[1]} where {unequal[0]} was"
+    )
+
+
+def _other_metadata(before: Note, now: Note) -> str:
+    text = (
+        "Recomputed values for the following tensors have different metadata than during the "
+        f"forward pass: {before}; in recomputation {now}"
+    )
+    if before.op == now.op and before.needs != now.needs:
+        text += f" (inputs of the op that require grad: {before.needs}, now {now.needs})"
+    return text
+
+
+def _unequal(before: Any, now: Any) -> tuple[Any, Any] | None:
+    """The first pair of elements that differ by more than rounding."""
+    if before is None or now is None or before.tobytes() == now.tobytes():
+        return None
+    if before.dtype.kind in "fc":
+        with np.errstate(all="ignore"):
+            scale = np.abs(before[np.isfinite(before)]).max(initial=0.0)
+            apart = ~np.isclose(before, now, _TOLERANCE, _TOLERANCE * scale, equal_nan=True)
+    else:
+        apart = before != now
+    if not apart.any():
+        return None
+    return before[apart][0], now[apart][0]

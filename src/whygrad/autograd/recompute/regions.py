@@ -1,0 +1,286 @@
+"""Regions of a program that are run a second time when backward needs what they saved.
+
+The first run is recorded as always, but the nodes keep no arrays: in place of each they hold a
+:class:`Box`, and all boxes know their :class:`Region`.  When backward opens the first one, the
+region runs again, under the modes and with the random numbers of the first time, up to the tensor
+that is asked for.  What its nodes save on the way is put into the boxes of the first run, and each
+of them is empty again when it has been opened.  The second run's own graph is dropped.
+
+A node holds its boxes and they the region, which refers back only weakly: a graph that goes takes
+everything along.  The arguments of a region inside a region are boxes of the outer one, so nesting
+saves memory at every level.
+"""
+
+from __future__ import annotations
+
+import weakref
+from abc import abstractmethod
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from whygrad.autograd import modes
+from whygrad.autograd.blocks import is_of_leaf
+from whygrad.autograd.node import Packed
+from whygrad.autograd.recompute.determinism import Note, difference
+from whygrad.autograd.recompute.inputs import Inputs, Memory, Reads, overwritten
+from whygrad.autograd.recompute.reports import different_count, different_work, surplus
+from whygrad.autograd.saved_bytes import note_saved
+from whygrad.autograd.saved_hooks import Keeper, innermost_keeper
+from whygrad.autograd.source import caller
+from whygrad.errors import fail
+
+if TYPE_CHECKING:
+    from whygrad.autograd.node import Node
+    from whygrad.autograd.recompute.streams import Streams
+    from whygrad.dispatch.paths import Entry
+    from whygrad.ops.define import Op
+    from whygrad.storage import Storage
+    from whygrad.tensor import Tensor
+
+__all__ = ["Region", "Settings"]
+
+
+class Settings(NamedTuple):
+    """How a region is run again."""
+
+    streams: Streams  # the random numbers it draws
+    around: AbstractContextManager[Any]  # the user's context for every further run
+    early_stop: bool  # as soon as the tensor that is asked for is there
+    compare: bool  # shapes, dtypes and elements; whether the ops fit is always checked
+    debug: bool  # keep a list of the ops
+
+
+class _Enough(BaseException):
+    """Ends a further run; no ``Exception``, so that functions which catch those let it pass."""
+
+
+class Box:
+    """Stands for one saved tensor of a region, and is filled when the region runs again."""
+
+    __slots__ = ("__weakref__", "_index", "_region", "found", "guard", "last")
+
+    def __init__(self, region: Region, index: int) -> None:
+        self._region = region
+        self._index = index
+        self.last = index  # of the boxes that will be opened together with this one
+        self.found: Memory | None = None
+        self.guard: tuple[Storage, int | None] | None = None
+
+    def take(self) -> Memory:
+        """The memory.  It is handed out once: to need it again is to compute it again."""
+        found, self.found = self.found, None
+        return self._region.run_again(self.last)[self._index] if found is None else found
+
+    def open(self) -> Any:
+        """The array that a node saved."""
+        found = self.take()
+        if not found.is_current:
+            note = self._region.records[self._index].note
+            call = f"{note.op} saved '{note.label}' at {note.where}"
+            raise overwritten(found.storage, found.version, call, "this memory")
+        # What is recorded from the array must notice later writes to memory outside the region.
+        outside = self._region.reads.knows(found.storage)
+        self.guard = (found.storage, found.version) if outside else None
+        return found.array
+
+    def held(self) -> list[Any]:
+        """The array, while it is here."""
+        return [] if self.found is None else [self.found.array]
+
+    @property
+    def nbytes(self) -> int:
+        """Of the tensor that was saved."""
+        return self._region.records[self._index].note.nbytes
+
+
+class Boxes(Packed):
+    """The values of a node, some of which are boxes."""
+
+    __slots__ = ()
+
+    def unpack(self, node: Node) -> tuple[Any, ...]:
+        values = super().unpack(node)
+        node.guards = tuple(
+            (*box.guard, index)
+            for index, value in enumerate(self.values)
+            for box in _boxes(value)
+            if box.guard is not None
+        )
+        return values
+
+
+def _boxes(value: Any) -> list[Box]:
+    return [each for each in (value if isinstance(value, list) else [value]) if type(each) is Box]
+
+
+class _Record(NamedTuple):
+    """One tensor that the first run saved, and who waits for it."""
+
+    waiting: weakref.ref[Box]
+    note: Note
+
+
+class Region:
+    """One checkpointed call: how to run it again, and what may be asked of it."""
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        settings: Settings,
+    ) -> None:
+        self.function = function
+        self.settings = settings
+        self.where = caller()
+        self.records: list[_Record] = []
+        self.reads = Reads()
+        self.ops: list[str] = []  # of the first run, with ``debug``
+        self.finished = False
+        self.inputs = Inputs(args, kwargs, self._keep)
+
+    def _keep(self, tensor: Tensor, label: str) -> Any:
+        """What to hold of an argument; inside another region, that one can make it again."""
+        outer = innermost_keeper()
+        if isinstance(outer, _Run):
+            return outer.keep(tensor, Note(tensor._array, label, "checkpoint()", None, self.where))
+        if not is_of_leaf(tensor):
+            note_saved(tensor)
+        return Memory.of(tensor)
+
+    def run(self, around: AbstractContextManager[Any], args: Any, kwargs: Any) -> Any:
+        """The first run."""
+        nothing = result = object()
+        with _FirstRun(self, self.ops), self.settings.streams.noted(), around:
+            result = self.function(*args, **kwargs)
+        if result is nothing:
+            raise fail(
+                RuntimeError,
+                call=f"checkpoint() at {self.where}",
+                cause="the forward context provided by context_fn suppressed an exception raised "
+                "during the checkpointed forward, so there is no result to return",
+                fix="let the first of the two contexts pass exceptions on",
+            )
+        self.reads.forget_temporaries()
+        self.finished = True
+        return result
+
+    def run_again(self, last: int) -> list[Memory]:
+        """The tensors of the records up to ``last``; the boxes that wait for them get theirs."""
+        again = _FurtherRun(self, last)
+        try:
+            args, kwargs = self.inputs.open(self.where)
+            with self.settings.streams.rewound(), modes.inference_mode(False):
+                with again, self.settings.around:
+                    self.function(*args, **kwargs)
+        except _Enough:
+            pass
+        except Exception as error:
+            error.add_note(f"raised when backward ran the checkpoint() at {self.where} again")
+            raise
+        again.check_count()
+        for record, found in zip(self.records, again.found):
+            waiting = record.waiting()
+            if waiting is not None:
+                waiting.found = found
+        return again.found
+
+
+class _Run(Keeper):
+    """A run of a region, which sees the ops and what their nodes save."""
+
+    def __init__(self, region: Region, ops: list[str]) -> None:
+        super().__init__()
+        self.region = region
+        self.ops = ops
+
+    @abstractmethod
+    def keep(self, tensor: Tensor, note: Note) -> Any:
+        """Take a tensor; what is returned has a ``take()`` that gives its memory back."""
+
+    @abstractmethod
+    def read(self, op: Op, args: tuple[Any, ...]) -> None:
+        """An op is about to read its arguments."""
+
+    def box(self, tensor: Tensor, node: Node, name: str, is_output: bool) -> Any:
+        return self.keep(tensor, Note.of(tensor._array, name, node))
+
+    def _intercept(self, op: Op, below: Entry, args: tuple[Any, ...]) -> Any:
+        self.read(op, args)
+        if self.region.settings.debug:
+            self.ops.append(f"{op.name} at {caller()}")
+        return super()._intercept(op, below, args)
+
+
+class _FirstRun(_Run):
+    """Takes from each node what it saved, and leaves a note of it."""
+
+    def keep(self, tensor: Tensor, note: Note) -> Box:
+        records = self.region.records
+        box = Box(self.region, len(records))
+        records.append(_Record(weakref.ref(box), note))
+        return box
+
+    def read(self, op: Op, args: tuple[Any, ...]) -> None:
+        self.region.reads.note(args)
+
+    def put(self, node: Node, values: tuple[Any, ...]) -> None:
+        last = len(self.region.records) - 1
+        for value in values:
+            for box in _boxes(value):
+                box.last = last
+        node.values = Boxes(values)
+        node.guards = ()
+
+
+class _FurtherRun(_Run):
+    """Collects what the boxes of the first run wait for."""
+
+    def __init__(self, region: Region, last: int) -> None:
+        super().__init__(region, [])
+        self.last = last
+        self.found: list[Memory] = []
+        self._count = 0
+        self._stopped = False
+
+    def keep(self, tensor: Tensor, note: Note) -> Memory:
+        memory = Memory.of(tensor)
+        if not self._stopped:  # otherwise the function has caught what was to end it
+            self._collect(memory, note)
+        return memory
+
+    def _collect(self, memory: Memory, note: Note) -> None:
+        region, index = self.region, self._count
+        self._count += 1
+        if index >= len(region.records):
+            if region.finished:
+                raise surplus(note, region.where, self._ops())
+            return  # backward inside the function: the first run has not come this far yet
+        different = difference(region.records[index].note, note, region.settings.compare)
+        if different is not None:
+            raise different_work(different, region.where, self._ops())
+        if index <= self.last:
+            self.found.append(memory)
+        if index == self.last and region.settings.early_stop:
+            self._stopped = True
+            raise _Enough
+
+    def read(self, op: Op, args: tuple[Any, ...]) -> None:
+        self.region.reads.check(args, op, self.region.where)
+
+    def put(self, node: Node, values: tuple[Any, ...]) -> None:
+        """This graph keeps its values, for a backward inside the function."""
+
+    def check_count(self) -> None:
+        """Raise if the run ended before it had saved what the first one did."""
+        region, needed = self.region, self.last + 1
+        if region.finished and not region.settings.early_stop:
+            needed = len(region.records)
+        if self._count < needed:
+            missing = region.records[self._count].note
+            counts = len(region.records), self._count
+            raise different_count(*counts, missing, region.where, self._ops())
+
+    def _ops(self) -> tuple[list[str], list[str]] | None:
+        return (self.region.ops, self.ops) if self.region.settings.debug else None
