@@ -192,6 +192,11 @@ def _overloaded(
 def _as_annotated(function: Function, imports: Imports, method: bool, out: bool = False) -> str:
     signature = inspect.signature(function)
     parameters, result = list(signature.parameters.values()), str(signature.return_annotation)
+    if not method:  # a method that is a function, too
+        parameters = [
+            each.replace(name="input", annotation="Tensor") if each.name == "self" else each
+            for each in parameters
+        ]
     if out:
         parameters = with_out(parameters, result)
     return render(parameters, result, imports, scope_of(function), method)
