@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from itertools import pairwise
 from typing import Any
 
 from whygrad.autograd import modes
@@ -65,7 +66,7 @@ def checkpoint(
     preserve_rng_state: bool = True,
     **kwargs: Any,
 ) -> Any:
-    """``function(*args, **kwargs)``, whose saved values are not kept but computed again in backward.
+    """``function(*args, **kwargs)``, but backward computes again what it saves.
 
     ``use_reentrant``
         for PyTorch's sake: there is one way here, PyTorch's ``use_reentrant=False``, which can do
@@ -130,7 +131,7 @@ def checkpoint_sequential(
             where=caller(),
         )
     bounds = [len(steps) * part // segments for part in range(segments + 1)]
-    for start, end in zip(bounds[:-2], bounds[1:-1], strict=True):
+    for start, end in pairwise(bounds[:-1]):
         input = checkpoint(
             _in_turn,
             steps[start:end],

@@ -40,9 +40,7 @@ class Note:
         self.op = op
         self.needs = needs  # which inputs of the op required grad
         self.where = where
-        self.elements = (
-            array[_lattice(self.shape)].copy() if type(array) is np.ndarray else None
-        )
+        self.elements = array[_lattice(self.shape)].copy() if type(array) is np.ndarray else None
 
     @classmethod
     def of(cls, array: Any, label: str, node: Node) -> Note:

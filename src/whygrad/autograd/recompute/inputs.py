@@ -10,7 +10,7 @@ import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from whygrad import keys
+from whygrad.autograd.recompute.reports import CheckpointError
 from whygrad.autograd.source import Where, caller
 from whygrad.errors import describe, fail
 from whygrad.storage import DataStorage, InferenceStorage, Storage
@@ -19,7 +19,7 @@ from whygrad.tensor import Tensor
 if TYPE_CHECKING:
     from whygrad.ops.define import Op
 
-__all__ = ["Inputs", "Memory", "Reads", "overwritten"]
+__all__ = ["Entrusted", "Inputs", "Memory", "Reads", "overwritten"]
 
 
 class Memory(NamedTuple):
@@ -41,6 +41,21 @@ class Memory(NamedTuple):
     def is_current(self) -> bool:
         """Whether nobody has written there since."""
         return version_of(self.storage) == self.version
+
+
+class Entrusted:
+    """The memory of an argument that is in the care of hooks around the checkpoint."""
+
+    __slots__ = ("_box", "_guard")
+
+    def __init__(self, box: Any, tensor: Tensor) -> None:
+        self._box = box
+        shares = getattr(box, "shares_memory", False)
+        self._guard = (tensor._storage, version_of(tensor._storage)) if shares else None
+
+    def take(self) -> Memory:
+        array = self._box.open()
+        return Memory(array, *(self._guard or (Storage(array), 0)))
 
 
 class Inputs:
@@ -87,7 +102,7 @@ class _Place:
         memory = self._source.take()
         if not memory.is_current:
             what = f"an argument of it, {describe(memory.array)}"
-            raise overwritten(memory.storage, memory.version, _again(where), what)
+            raise overwritten(memory.storage, memory.version, what, where)
         if self._leaf is not None:
             return self._leaf
         made = Tensor.__new__(self._type)
@@ -148,7 +163,7 @@ class Reads:
             known = self._seen.get(id(memory))
             if known is not None and known[0]() is memory and known[1] != version_of(memory):
                 what = f"{describe(tensor)}, which {op.name} reads at {caller()}"
-                raise overwritten(memory, known[1], _again(where), what)
+                raise overwritten(memory, known[1], what, where)
 
 
 def _tensors(args: tuple[Any, ...]) -> list[Tensor]:
@@ -167,18 +182,15 @@ def version_of(storage: Storage) -> int | None:
     return None if type(storage) is InferenceStorage else storage.version
 
 
-def _again(where: Where) -> str:
-    return f"backward runs the checkpoint() at {where} again"
-
-
-def overwritten(storage: Storage, version: int | None, call: str, what: str) -> RuntimeError:
+def overwritten(storage: Storage, version: int | None, what: str, where: Where) -> CheckpointError:
     """A second run would not see what the first one saw."""
     writer, line = storage.last_writer or ("an unknown writer", "an unknown line")
     return fail(
-        RuntimeError,
-        call=call,
+        CheckpointError,
+        call=f"backward runs the checkpoint() at {where} again",
         cause="one of the variables needed for gradient computation has been modified by an "
         f"inplace operation: {writer} at {line} wrote to {what} (version {version} in the forward "
         f"pass, now {version_of(storage)})",
-        fix="call backward() before that write, or write to a clone()",
+        fix=f"use the out-of-place form of {writer} or write to a clone(); or call backward() "
+        "before the write",
     )

@@ -15,19 +15,24 @@ from __future__ import annotations
 
 import weakref
 from abc import abstractmethod
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from whygrad.autograd import modes
 from whygrad.autograd.blocks import is_of_leaf
 from whygrad.autograd.node import Packed
 from whygrad.autograd.recompute.determinism import Note, difference
-from whygrad.autograd.recompute.inputs import Inputs, Memory, Reads, overwritten
-from whygrad.autograd.recompute.reports import different_count, different_work, surplus
+from whygrad.autograd.recompute.inputs import Entrusted, Inputs, Memory, Reads, overwritten
+from whygrad.autograd.recompute.reports import (
+    CheckpointError,
+    different_count,
+    different_work,
+    surplus,
+)
 from whygrad.autograd.saved_bytes import note_saved
 from whygrad.autograd.saved_hooks import Keeper, innermost_keeper
-from whygrad.autograd.source import caller
+from whygrad.autograd.source import Where, caller, user_frame
 from whygrad.errors import fail
 
 if TYPE_CHECKING:
@@ -65,7 +70,7 @@ class Box:
         self._index = index
         self.last = index  # of the boxes that will be opened together with this one
         self.found: Memory | None = None
-        self.guard: tuple[Storage, int | None] | None = None
+        self.guard: tuple[Storage, Any] | None = None
 
     def take(self) -> Memory:
         """The memory.  It is handed out once: to need it again is to compute it again."""
@@ -77,8 +82,8 @@ class Box:
         found = self.take()
         if not found.is_current:
             note = self._region.records[self._index].note
-            call = f"{note.op} saved '{note.label}' at {note.where}"
-            raise overwritten(found.storage, found.version, call, "this memory")
+            what = f"what became {note}"
+            raise overwritten(found.storage, found.version, what, self._region.where)
         # What is recorded from the array must notice later writes to memory outside the region.
         outside = self._region.reads.knows(found.storage)
         self.guard = (found.storage, found.version) if outside else None
@@ -133,7 +138,8 @@ class Region:
     ) -> None:
         self.function = function
         self.settings = settings
-        self.where = caller()
+        frame = user_frame()
+        self.code, self.instruction = frame.f_code, frame.f_lasti
         self.records: list[_Record] = []
         self.reads = Reads()
         self.ops: list[str] = []  # of the first run, with ``debug``
@@ -141,13 +147,25 @@ class Region:
         self.inputs = Inputs(args, kwargs, self._keep)
 
     def _keep(self, tensor: Tensor, label: str) -> Any:
-        """What to hold of an argument; inside another region, that one can make it again."""
+        """What to hold of an argument: its memory, or what those around the call make of it."""
         outer = innermost_keeper()
+        if outer is None or (tensor.requires_grad and tensor.is_leaf):
+            if not is_of_leaf(tensor):
+                note_saved(tensor)
+            return Memory.of(tensor)
         if isinstance(outer, _Run):
-            return outer.keep(tensor, Note(tensor._array, label, "checkpoint()", None, self.where))
-        if not is_of_leaf(tensor):
-            note_saved(tensor)
-        return Memory.of(tensor)
+            return outer.keep(tensor, Note(tensor._array, label, self.name(), None, self.where))
+        box = outer.box(tensor, self, label, False)  # type: ignore[arg-type]  # has name and line
+        return Entrusted(box, tensor)
+
+    def name(self) -> str:
+        """In messages about its arguments."""
+        return "checkpoint()"
+
+    @property
+    def where(self) -> Where:
+        """The user's line that called checkpoint()."""
+        return Where(self.code, self.instruction)
 
     def run(self, around: AbstractContextManager[Any], args: Any, kwargs: Any) -> Any:
         """The first run."""
@@ -171,13 +189,13 @@ class Region:
         again = _FurtherRun(self, last)
         try:
             args, kwargs = self.inputs.open(self.where)
-            with self.settings.streams.rewound(), modes.inference_mode(False):
-                with again, self.settings.around:
-                    self.function(*args, **kwargs)
+            with self._as_it_was(), again, self.settings.around:
+                self.function(*args, **kwargs)
         except _Enough:
             pass
         except Exception as error:
-            error.add_note(f"raised when backward ran the checkpoint() at {self.where} again")
+            if not isinstance(error, CheckpointError):
+                error.add_note(f"raised when backward ran the checkpoint() at {self.where} again")
             raise
         again.check_count()
         for record, found in zip(self.records, again.found):
@@ -185,6 +203,11 @@ class Region:
             if waiting is not None:
                 waiting.found = found
         return again.found
+
+    @contextmanager
+    def _as_it_was(self) -> Iterator[None]:
+        with modes.inference_mode(False), self.settings.streams.rewound():
+            yield
 
 
 class _Run(Keeper):

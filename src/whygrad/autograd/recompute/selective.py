@@ -9,6 +9,7 @@ recompute the rest, which is dear to keep.
 from __future__ import annotations
 
 import enum
+from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
@@ -128,11 +129,11 @@ class _Result(NamedTuple):
     memory: list[tuple[Storage, int]]
 
 
-Results = dict[Op, list["_Result | None"]]  # by op, in the order of its calls; None: not kept
+Results = dict[tuple[Op, int], "_Result | None"]  # by op and number of its call; None: not kept
 
 
 class _Watching(AbstractContextManager[None]):
-    """An interceptor that can be entered any number of times, one after the other."""
+    """An interceptor that counts calls; to be entered any number of times, one after the other."""
 
     innermost = True
 
@@ -150,7 +151,16 @@ class _Watching(AbstractContextManager[None]):
         self._entered.pop().__exit__(*error)
 
     def __call__(self, op: Op, below: Entry, args: tuple[Any, ...]) -> Any:
-        raise NotImplementedError
+        """Carry out the call; the results of views and custom functions are nobody's to keep."""
+        if op.kind == "view" or table.get(op.name) is not op:
+            return below(*args)
+        number = self._calls[op]
+        self._calls[op] += 1
+        return self.call(op, number, below, args)
+
+    @abstractmethod
+    def call(self, op: Op, number: int, below: Entry, args: tuple[Any, ...]) -> Any:
+        """Carry out the call of this number of an op."""
 
 
 class _Keeping(_Watching):
@@ -161,12 +171,11 @@ class _Keeping(_Watching):
         self._policy = policy
         self._kept = kept
 
-    def __call__(self, op: Op, below: Entry, args: tuple[Any, ...]) -> Any:
+    def call(self, op: Op, number: int, below: Entry, args: tuple[Any, ...]) -> Any:
         result = below(*args)
-        if op.kind != "view":
-            context = SelectiveCheckpointContext(is_recompute=False, op_output=result)
-            saves = self._policy(context, op.public, *args) in _SAVES
-            self._kept.setdefault(op, []).append(_result(result) if saves else None)
+        context = SelectiveCheckpointContext(is_recompute=False, op_output=result)
+        saves = self._policy(context, op.public, *args) in _SAVES
+        self._kept[op, number] = _result(result) if saves else None
         return result
 
 
@@ -190,15 +199,10 @@ class _Handing(_Watching):
         self._kept = kept
         self._allow_mutation = allow_mutation
 
-    def __call__(self, op: Op, below: Entry, args: tuple[Any, ...]) -> Any:
-        if op.kind == "view":
-            return below(*args)
-        number = self._calls[op]
-        self._calls[op] += 1
-        results = self._kept.get(op, ())
-        if number >= len(results):
+    def call(self, op: Op, number: int, below: Entry, args: tuple[Any, ...]) -> Any:
+        if (op, number) not in self._kept:
             raise _not_found(op, number)
-        found = results[number]
+        found = self._kept[op, number]
         if found is None:
             return below(*args)
         if not self._allow_mutation:
@@ -242,7 +246,6 @@ def _check_unwritten(op: Op, result: _Result) -> None:
                 call=f"{op.name} in a selective checkpoint that runs again",
                 cause="Tensor cached during selective activation checkpoint has been mutated: "
                 f"{writer} wrote to the result of {op.name} at {line}",
-                fix=f"use the out-of-place form of {writer}, or let the policy recompute "
-                f"{op.name}",
+                fix=f"use the out-of-place form of {writer}, or let the policy recompute {op.name}",
                 where=caller(),
             )
