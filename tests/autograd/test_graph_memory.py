@@ -119,14 +119,20 @@ def test_a_retained_graph_still_holds() -> None:
     assert memory(y).total == 16
 
 
-def test_packed_values_are_elsewhere() -> None:
-    x = leaf(1.0, 2.0)
-    with saved_tensors_hooks(lambda t: t.detach().numpy().copy(), wg.from_numpy):
+def test_packed_values() -> None:
+    x, store = leaf(1.0, 2.0), {}
+
+    def put(t: wg.Tensor) -> str:
+        store["y"] = t.detach().numpy().copy()
+        return "y"
+
+    with saved_tensors_hooks(put, lambda key: wg.from_numpy(store[key])):
         y = x.exp()
     assert (memory(y).total, memory(y).elsewhere) == (0, 16)
-    with saved_tensors_hooks(lambda t: ("here", t.clone()), lambda packed: packed[1]):
-        y = x.exp()
-    assert (memory(y).total, memory(y).elsewhere) == (16, 0), "a tensor that a hook keeps is held"
+    for pack in (lambda t: ("here", t.clone()), lambda t: {"here": t.detach().numpy().copy()}):
+        with saved_tensors_hooks(pack, lambda packed: packed):
+            y = x.exp()
+        assert (memory(y).total, memory(y).elsewhere) == (16, 0), "what a hook returned is held"
 
 
 def test_several_roots() -> None:

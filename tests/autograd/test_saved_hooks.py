@@ -52,6 +52,7 @@ PROGRAMS: dict[str, Callable[[Any, Any, Any], Any]] = {
     "input of a chain": lambda lib, a, b: (a * 3).sin(),
     "softmax": lambda lib, a, b: a.softmax(0),
     "integers": lambda lib, a, b: a[lib.tensor([0, 2])],
+    "integer output": lambda lib, a, b: a.max(0).values,
     "quotient": lambda lib, a, b: a / b,
     "product of matrices": lambda lib, a, b: a.unsqueeze(1) @ b.unsqueeze(0),
     "recording off": lambda lib, a, b: a.detach() * 3,
@@ -268,14 +269,21 @@ def test_a_packed_copy_may_outlive_a_write() -> None:
     assert run(wg) == run(torch) == [2.0, 4.0]
 
 
-@pytest.mark.parametrize(
-    "pack", [same, keep, lambda x: (1, {"x": [x]})], ids=["same", "detached", "deep"]
-)
-def test_memory_that_was_only_lent_is_still_watched(pack: Callable[[Any], Any]) -> None:
+LENT = {
+    "the tensor": (same, same),
+    "detached": (keep, same),
+    "deep inside": (lambda x: (1, {"x": [x]}), lambda packed: packed[1]["x"][0]),
+    "data": (lambda x: x.data, same),
+    "numpy": (lambda x: x.detach().numpy(), wg.from_numpy),
+}
+
+
+@pytest.mark.parametrize("how", LENT)
+def test_memory_that_was_only_lent_is_still_watched(how: str) -> None:
     """PyTorch uses the new values here and returns a wrong gradient."""
     x = leaf(1.0, 2.0)
     h = x * 1
-    with saved_tensors_hooks(pack, lambda p: p if isinstance(p, wg.Tensor) else p[1]["x"][0]):
+    with saved_tensors_hooks(*LENT[how]):
         y = h * h
     with wg.no_grad():
         h.add_(1)
@@ -457,3 +465,45 @@ def test_saved_reads_through_the_hooks() -> None:
     y.sum().backward()
     with pytest.raises(RuntimeError, match="freed by the backward"):
         _ = y.grad_fn.saved
+
+
+# --- custom functions and checkpoints ---------------------------------------------------------
+
+
+def test_what_a_custom_function_saves_is_packed() -> None:
+    def packed(lib: Any) -> list[Any]:
+        class Scaled(lib.autograd.Function):
+            @staticmethod
+            def forward(ctx: Any, x: Any, w: Any) -> Any:
+                y = x * w
+                ctx.save_for_backward(x, w, y)
+                return y
+
+            @staticmethod
+            def backward(ctx: Any, incoming: Any) -> Any:
+                x, w, _ = ctx.saved_tensors
+                return incoming * w, incoming * x
+
+        seen = []
+        x = lib.tensor([1.0, 2.0], requires_grad=True)
+        w = lib.tensor([3.0, 4.0])
+        hooks = lib.autograd.graph.saved_tensors_hooks(
+            lambda t: seen.append(t.tolist()) or t.detach(), same
+        )
+        with hooks:
+            Scaled.apply(x, w).sum().backward()
+        return [*seen, x.grad.tolist()]
+
+    assert packed(wg) == packed(torch)
+
+
+def test_a_checkpoint_inside_hooks_keeps_to_itself() -> None:
+    from whygrad.utils.checkpoint import checkpoint
+
+    calls: list[int] = []
+    x = leaf(1.0, 2.0)
+    with saved_tensors_hooks(lambda t: calls.append(1) or t.detach(), same):
+        y = checkpoint(lambda t: t.exp().sin(), x, use_reentrant=False)
+        y.sum().backward()
+    assert calls == []
+    np.testing.assert_allclose(x.grad.numpy(), np.cos(np.exp([1.0, 2.0])) * np.exp([1.0, 2.0]))

@@ -15,9 +15,11 @@ from contextlib import AbstractContextManager, contextmanager
 from math import prod
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from whygrad import keys
 from whygrad.autograd import modes
-from whygrad.autograd.blocks import is_of_leaf, recorded_node
+from whygrad.autograd.blocks import blocks, is_of_leaf, recorded_node
 from whygrad.autograd.node import Packed
 from whygrad.autograd.saved_bytes import note_saved
 from whygrad.autograd.source import Where, caller
@@ -149,7 +151,7 @@ class saved_tensors_hooks(Keeper):
     def box(self, tensor: Tensor, node: Node, name: str, is_output: bool) -> Box:
         if not is_of_leaf(tensor):
             note_saved(tensor)
-        shown = _alias(tensor, node) if is_output else tensor
+        shown = _alias(tensor) if is_output else tensor
         storage = shown._storage
         version = storage.version
         with modes.no_grad(), quiet.again(), _nobody_keeps():
@@ -171,12 +173,12 @@ def _shares_memory(value: Box | list[Box]) -> bool:
     return all(box.shares_memory for box in (value if isinstance(value, list) else [value]))
 
 
-def _alias(tensor: Tensor, node: Node) -> Tensor:
+def _alias(tensor: Tensor) -> Tensor:
     """An output as another object: the real one must not be kept by the node that made it."""
     alias = wrap(tensor._array)
-    alias._keys = tensor._keys | keys.AUTOGRAD
+    alias._keys = tensor._keys
     alias._storage = tensor._storage
-    alias._node = node
+    alias._node = tensor._node
     alias._slot = tensor._slot
     return alias
 
@@ -211,7 +213,7 @@ class Box:
         self.dtype = source._array.dtype
         self._node_name = node.name()
         self._where = Where(node.code, node.instruction)
-        self.shares_memory = any(each._storage is source._storage for each in self.held())
+        self.shares_memory = not _owners(source).isdisjoint(_owners(self.held()))
         if not self.shares_memory:
             note_saved(self.held())
 
@@ -239,9 +241,9 @@ class Box:
             note_saved(tensor)
         return tensor._array
 
-    def held(self) -> list[Tensor]:
-        """The tensors that what was packed keeps in memory, as far as one can see."""
-        return _tensors_in(self.packed)
+    def held(self) -> list[Any]:
+        """The tensors and arrays that what was packed keeps in memory, as far as one can see."""
+        return _arrays_in(self.packed)
 
     @property
     def nbytes(self) -> int:
@@ -259,15 +261,19 @@ _PLACES = keys.DEVICES | keys.LAYOUTS
 _WHAT_IT_IS = keys.DTYPES | _PLACES
 
 
-def _tensors_in(packed: Any) -> list[Tensor]:
-    """The tensors among what a hook returned, also inside lists, tuples and dicts."""
-    if isinstance(packed, Tensor):
+def _arrays_in(packed: Any) -> list[Any]:
+    """Tensors and arrays among what a hook returned, also inside lists, tuples and dicts."""
+    if isinstance(packed, (Tensor, np.ndarray)):
         return [packed]
     if isinstance(packed, dict):
         packed = list(packed.values())
     if isinstance(packed, (list, tuple)):
-        return [tensor for each in packed for tensor in _tensors_in(each)]
+        return [array for each in packed for array in _arrays_in(each)]
     return []
+
+
+def _owners(value: Any) -> set[int]:
+    return {id(owner) for owner, _ in blocks(value)}
 
 
 def _modified_by_pack(node: Node, name: str, tensor: Tensor) -> RuntimeError:
