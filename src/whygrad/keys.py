@@ -23,6 +23,7 @@ __all__ = [
     "SPARSE_COO",
     "SPARSE_CSR",
     "TRACED",
+    "VARYING",
     "describe",
     "new_device",
     "new_layout",
@@ -62,6 +63,7 @@ SPARSE_CSR = _bit("sparse_csr")
 # Layers, lowest first: a higher layer runs before a lower one and calls down to it.
 AUTOGRAD = _bit("autograd")
 INTERCEPTED = _bit("intercepted")  # set by the thread, not by an argument
+VARYING = _bit("varying")  # with an argument of the custom function that is running
 FORWARD = _bit("forward-mode")
 BATCHED = _bit("batched")
 TRACED = _bit("traced")
@@ -70,7 +72,7 @@ DTYPES = sum(DTYPE_BITS.values())
 SCALARS = sum(SCALAR_BITS.values())
 DEVICES = CPU | META
 LAYOUTS = SPARSE_COO | SPARSE_CSR
-LAYERS = AUTOGRAD | INTERCEPTED | FORWARD | BATCHED | TRACED
+LAYERS = AUTOGRAD | INTERCEPTED | VARYING | FORWARD | BATCHED | TRACED
 COMPLEX = DTYPE_BITS["complex64"] | DTYPE_BITS["complex128"]
 # Numbers by kind, Python's own included, for ops that refuse one.
 KINDS = {

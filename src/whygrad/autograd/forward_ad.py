@@ -115,7 +115,7 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
         return add_batch(make_dual(tensor, tangent, level=level), batch)
     dual = without_tangents(tensor)
     dual._tangent = tensor._tangent
-    _attach(dual, level, tangent)
+    attach(dual, level, tangent)
     return dual
 
 
@@ -129,7 +129,7 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
         inner = unpack_dual(tensor._array.tensor, level=level)
         tangent = None if inner.tangent is None else add_batch(inner.tangent, batch)
         return UnpackedDualTensor(add_batch(inner.primal, batch), tangent)
-    return UnpackedDualTensor(_without(tensor, level), _tangent(tensor, level))
+    return UnpackedDualTensor(without(tensor, level), tangent_at(tensor, level))
 
 
 def _current(level: int | None, call: str) -> int:
@@ -143,7 +143,8 @@ def _current(level: int | None, call: str) -> int:
     return _levels.open[-1].number if level is None else level
 
 
-def _attach(tensor: Tensor, level: int, tangent: Tensor) -> None:
+def attach(tensor: Tensor, level: int, tangent: Tensor) -> None:
+    """Give ``tensor`` its tangent of this level."""
     tensor._tangent = {**(tensor._tangent or {}), level: tangent}
     tensor._keys |= keys.FORWARD
     _carry(tensor, level)
@@ -191,13 +192,15 @@ def without_tangents(tensor: Tensor) -> Tensor:
     return alias
 
 
-def _tangent(value: Any, level: int) -> Any:
+def tangent_at(value: Any, level: int) -> Any:
+    """The tangent of this level; None where there is none."""
     tangents = value._tangent if isinstance(value, Tensor) else None
     return None if tangents is None else tangents.get(level)
 
 
-def _without(value: Any, level: int) -> Any:
-    if not isinstance(value, Tensor) or _tangent(value, level) is None:
+def without(value: Any, level: int) -> Any:
+    """The same value without its tangent of this level."""
+    if not isinstance(value, Tensor) or tangent_at(value, level) is None:
         return value
     left = {key: each for key, each in value._tangent.items() if key != level}
     alias = without_tangents(value)
@@ -213,8 +216,8 @@ def _layer(op: Op, bits: int) -> Callable[..., Any]:
     def with_tangents(*args: Any) -> Any:
         tensors = list(args[0]) if op.variadic else list(args[:count])
         level = max(max(each._tangent) for each in tensors if _is_dual(each))
-        primals = [_without(each, level) for each in tensors]
-        tangents = tuple(_tangent(each, level) for each in tensors)
+        primals = [without(each, level) for each in tensors]
+        tangents = tuple(tangent_at(each, level) for each in tensors)
         params = args[count:]
         result = op.call(primals, *params) if op.variadic else op.call(*primals, *params)
         outputs = result if isinstance(result, tuple) else (result,)
@@ -226,7 +229,7 @@ def _layer(op: Op, bits: int) -> Callable[..., Any]:
             tangents_out = derivative if isinstance(result, tuple) else (derivative,)
             for output, tangent in zip(outputs, tangents_out, strict=True):
                 if tangent is not None:
-                    _attach(output, level, tangent)
+                    attach(output, level, tangent)
         _remember(outputs, tensors, level)
         return result
 
@@ -234,13 +237,17 @@ def _layer(op: Op, bits: int) -> Callable[..., Any]:
 
 
 def _remember(outputs: tuple[Tensor, ...], inputs: list[Any], level: int) -> None:
-    """Let the recorded node find the tangents of what it saved (reverse mode over forward)."""
     node = next((out._node for out in outputs if out._node is not None), None)
     if node is not None:
-        node.extras.tangents = tuple(
-            each._tangent if isinstance(each, Tensor) else None for each in (*inputs, *outputs)
-        )
-        _carry(node, level)
+        values = (*inputs, *outputs)
+        found = (each._tangent if isinstance(each, Tensor) else None for each in values)
+        remember(node, tuple(found), level)
+
+
+def remember(node: Node, tangents: tuple[Any, ...], level: int) -> None:
+    """Let a node find the tangents of its inputs and outputs, for reverse mode over forward."""
+    node.extras.tangents = tangents
+    _carry(node, level)
 
 
 def _is_dual(value: Any) -> bool:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from whygrad.ops.define import Op
     from whygrad.tensor import Tensor
 
-__all__ = ["check_writable", "rewrite", "share_memory"]
+__all__ = ["check_writable", "restrict", "rewrite", "share_memory"]
 
 
 # How a view came to be that must not be written to: the op, and the place of the call if known.
@@ -54,6 +54,13 @@ def _restrict(view: Tensor, op: Op) -> None:
     else:
         frame = user_frame()
         view.__dict__["_made"] = (op, frame.f_code, frame.f_lasti)
+
+
+def restrict(view: Tensor, made: Made) -> None:
+    """``view`` is an output of a custom function, whose ``backward`` a write would go around."""
+    view._storage.restricted = True
+    view._storage.add_view(view)
+    view.__dict__["_made"] = made
 
 
 def _inherit(view: Tensor, source: Tensor) -> None:
@@ -91,7 +98,14 @@ def check_writable(
 def _not_writable(made: Made, target: Tensor, name: str, where: Where) -> RuntimeError:
     op, code, instruction = made
     place = f"{op.name}()" if code is None else f"{op.name}() at {Where(code, instruction)}"
-    if op.returns_list:
+    if op.kind == "custom":
+        cause = (
+            f"it is a view made by {place}: it was created inside a custom Function (or an input "
+            "was returned as-is), and a recorded write would override its backward, leading to "
+            "incorrect gradients"
+        )
+        fix = f"clone() the output of {op.name} before writing to it"
+    elif op.returns_list:
         cause = (
             f"it is a view made by {place}, which returns multiple views. Such functions do not "
             "allow the output views to be modified inplace"
@@ -167,6 +181,12 @@ def _look_again(view: Tensor, base: Tensor, recording: bool) -> None:
             for level, tangent in (base._tangent or {}).items()
         })  # fmt: skip
     if recording and base._node is not None:
+        made = view.__dict__.get("_made") if view._storage.restricted else None
+        if made is not None and made[0].kind == "custom" and view._node is not None:
+            from whygrad.autograd.custom.refusal import refuse_overwritten
+
+            refuse_overwritten(view, base, made)
+            return
         node = _node(table["as_strided"], (base,), view, geometry)
         if view._node is not None:  # the line that made the view says more than that of the write
             node.code, node.instruction = view._node.code, view._node.instruction

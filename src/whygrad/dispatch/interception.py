@@ -24,7 +24,7 @@ from whygrad.dispatch.routes import register_layer
 if TYPE_CHECKING:
     from whygrad.ops.define import Op
 
-__all__ = ["Interceptor", "intercepting", "not_intercepting", "watch"]
+__all__ = ["Interceptor", "intercepting", "not_intercepting", "offered", "watch"]
 
 # (op, the call path below, its arguments) -> the result of the call
 Interceptor = Callable[["Op", Entry, tuple[Any, ...]], Any]
@@ -45,12 +45,14 @@ def watch(watcher: Interceptor | None) -> None:
 
 
 @contextmanager
-def intercepting(interceptor: Interceptor) -> Iterator[None]:
+def intercepting(interceptor: Interceptor, *, innermost: bool = True) -> Iterator[None]:
     """Let ``interceptor`` carry out the op calls of this thread; the latest one comes first.
 
-    The ops that an interceptor calls itself are seen by the ones outside it only.
+    The ops that an interceptor calls itself are seen by the ones outside it only.  One that is not
+    ``innermost`` comes last: the others see what it answers as if autograd had.
     """
-    with _only((*_stack.interceptors, interceptor)):
+    there = _stack.interceptors
+    with _only((*there, interceptor) if innermost else (interceptor, *there)):
         yield
 
 
@@ -82,14 +84,21 @@ def _switch(interceptors: tuple[Interceptor, ...]) -> None:
 
 
 def _layer(op: Op, bits: int) -> Entry:
-    below = op.table[bits & ~keys.INTERCEPTED]
+    return offered(op, op.table[bits & ~keys.INTERCEPTED])
+
+
+def offered(op: Op, below: Entry) -> Entry:
+    """The call path ``below``, but those who look are asked to carry it out."""
 
     def intercepted(*args: Any) -> Any:
         interceptors, watcher = _stack.interceptors, _stack.watcher
         if interceptors:
             outer = interceptors[:-1]
-            with _only(outer):
+            _switch(outer)  # by hand: this runs at every op call
+            try:
                 return interceptors[-1](op, intercepted if outer or watcher else below, args)
+            finally:
+                _switch(interceptors)
         return below(*args) if watcher is None else watcher(op, below, args)
 
     return intercepted

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -12,7 +13,20 @@ from whygrad.errors import fail
 from whygrad.ops.namespace import recorded
 from whygrad.random import drawing
 
-__all__ = ["randomness_of"]
+__all__ = ["mode_of", "randomness_of"]
+
+
+class _Modes(threading.local):
+    def __init__(self) -> None:
+        self.of_level: dict[int, str] = {}
+
+
+_modes = _Modes()
+
+
+def mode_of(level: int) -> str:
+    """What ``vmap`` was told about random functions, for an open level."""
+    return _modes.of_level.get(level, "error")
 
 # The first argument whose values count; of the arguments of other functions only the shape does.
 _PROBABILITIES = {"bernoulli": 0, "bernoulli_": 1, "multinomial": 0}
@@ -40,10 +54,12 @@ def randomness_of(mode: str, level: int, size: int) -> Iterator[None]:
         return draw(*args, **kwargs) if outer is None else outer(draw, *args, **kwargs)
 
     drawing.around = around
+    _modes.of_level[level] = mode
     try:
         yield
     finally:
         drawing.around = outer
+        del _modes.of_level[level]
 
 
 def _sample(value: Any, level: int, number: int) -> Any:

@@ -38,7 +38,7 @@ __all__ = [
     "table",
 ]
 
-Kind = Literal["elementwise", "view", "reduction", "general", "composite"]
+Kind = Literal["elementwise", "view", "reduction", "general", "composite", "custom"]
 Promotion = Literal["same", "float", "none"]
 
 # Every op by name, in order of declaration.

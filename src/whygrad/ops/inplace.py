@@ -23,7 +23,15 @@ from whygrad.ops.define import Op, define, table
 from whygrad.ops.numbers import number_for
 from whygrad.tensor import Tensor, wrap
 
-__all__ = ["assign", "check_writable", "install", "overlaps_itself", "snapshot"]
+__all__ = [
+    "assign",
+    "check_writable",
+    "install",
+    "overlaps_itself",
+    "payload",
+    "plain_operands",
+    "snapshot",
+]
 
 
 def _copy_meta(x: Any, *_: Any) -> Any:
@@ -130,6 +138,10 @@ def assign(target: Tensor, result: Tensor, name: str, uniform: bool = False) -> 
     if not target._keys & keys.META:
         np.copyto(target._array, result._array)
     target._storage.bump(name, where)
+    if result._keys & keys.VARYING:
+        for written in (target, target._base):
+            if written is not None:
+                written._keys |= keys.VARYING
     views.rewrite(target, result)
     return target
 
@@ -222,8 +234,8 @@ def _make_method(op: Op) -> Callable[..., Any]:
     def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         uniform = op.name == "fill" and not any(isinstance(arg, Tensor) for arg in args)
         check_writable(self, name, None, uniform)
-        if len(args) == operands and not kwargs and _plain_operands(self, args):
-            quiet.run(ufunc, self._array, *[_payload(arg) for arg in args], out=self._array)
+        if len(args) == operands and not kwargs and plain_operands(self, args):
+            quiet.run(ufunc, self._array, *[payload(arg) for arg in args], out=self._array)
             self._storage.bump(name, caller())
             return self
         return assign(self, compute(snapshot(self, op), *args, **kwargs), name, uniform)
@@ -236,11 +248,11 @@ def _make_method(op: Op) -> Callable[..., Any]:
 _NOT_PLAIN = keys.HALVES | keys.FORWARD | keys.BATCHED
 
 
-def _payload(arg: Any) -> Any:
+def payload(arg: Any) -> Any:
     return arg._array if isinstance(arg, Tensor) else arg
 
 
-def _plain_operands(self: Tensor, args: tuple[Any, ...]) -> bool:
+def plain_operands(self: Tensor, args: tuple[Any, ...]) -> bool:
     """Whether the kernel may write straight into the target: nothing to record or convert."""
     bits = self._keys & ~keys.AUTOGRAD
     if modes.state.added:  # somebody wants to see every op

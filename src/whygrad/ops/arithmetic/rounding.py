@@ -24,7 +24,7 @@ _HALVES = (-1.5, -0.5, 0.5, 1.5)
 _FLAT = "0 at the steps as well"
 
 
-def _no_slope(xp: Any, incoming: Array) -> Array:
+def no_slope(xp: Any, incoming: Array) -> Array:
     return xp.zeros_like(incoming)
 
 
@@ -44,7 +44,7 @@ for _name, _kernel, _symbol in (
         f"{_name}(x)",
         f"y = {_symbol};  ∂y/∂x = 0",
         forward=_kernel,
-        vjp={"x": _no_slope},
+        vjp={"x": no_slope},
         promote="same",
         refuses=_refused_kinds(_name),
         kinks={"x": _WHOLE},
@@ -76,7 +76,7 @@ elementwise(
     "round(x; decimals)",
     "y = x to the nearest multiple of 10^−decimals, halves to even;  ∂y/∂x = 0",
     forward=_round,
-    vjp={"x": _no_slope},
+    vjp={"x": no_slope},
     promote="same",
     refuses=_refused_kinds("round"),
     kinks={"x": _HALVES},
@@ -115,7 +115,7 @@ elementwise(
     "sign(x)",
     "y = −1, 0 or 1;  ∂y/∂x = 0",
     forward=_sign,
-    vjp={"x": _no_slope},
+    vjp={"x": no_slope},
     promote="same",
     refuses=UNORDERED,
     kinks={"x": (0.0,)},
@@ -127,7 +127,7 @@ elementwise(
     "y = x/|x|, 0 at 0;  ∂y/∂x = 0 for real x",
     forward=lambda x: np.sign(x) if x.dtype.kind == "c" else _sign(x),
     torch="sign",
-    vjp={"x": _no_slope},
+    vjp={"x": no_slope},
     promote="same",
     kinks={"x": (0.0,)},
     subgradient=_FLAT,
@@ -138,7 +138,7 @@ elementwise(
     "y = 0 for x < 0, values at x = 0, 1 for x > 0;  ∂y/∂x = 0,  ∂y/∂values = 1 at x = 0",
     forward=lambda x, values: np.where(x == 0, values, (x > 0).astype(x.dtype)),
     vjp={
-        "x": _no_slope,
+        "x": no_slope,
         "values": lambda xp, incoming, x: xp.where(x == 0, incoming, 0.0),
     },
     promote="same",
@@ -203,7 +203,7 @@ elementwise(
     "floor_divide(a, b)",
     "y = ⌊a/b⌋;  ∂y/∂a = 0,  ∂y/∂b = 0",
     forward=_floor_divide,
-    vjp={"a": _no_slope, "b": _no_slope},
+    vjp={"a": no_slope, "b": no_slope},
     promote="same",
     refuses=UNORDERED,
     subgradient=_FLAT,
