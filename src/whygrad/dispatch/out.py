@@ -10,9 +10,12 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from whygrad import dtypes, keys
 from whygrad.autograd import modes
 from whygrad.autograd.source import caller
+from whygrad.dispatch.silence import quiet
 from whygrad.errors import describe, fail
 from whygrad.memory import share_partly
 from whygrad.tensor import Tensor
@@ -73,6 +76,8 @@ def into(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         check_writable(target, call.name)
         if op.kind == "elementwise" and target._keys & keys.CPU:
             call.check_overlap(target, inputs)
+    if _computed_in_place(op, args, rest, out, call.name):
+        return out
     result = op.public(*args, **rest)
     results = result if isinstance(result, tuple) else (result,)
     call.check_results(results)
@@ -83,6 +88,24 @@ def into(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if not isinstance(result, tuple):
         return out.requires_grad_() if requires_grad else out
     return type(result)(*call.targets) if hasattr(result, "_fields") else call.targets
+
+
+def _computed_in_place(
+    op: Op, args: tuple[Any, ...], rest: dict[str, Any], out: Any, name: str
+) -> bool:
+    """Let the kernel write to ``out`` itself, where nothing stands between them."""
+    from whygrad.ops.inplace import payload, plain_operands
+
+    kernel: Any = op.forward
+    if not isinstance(kernel, np.ufunc) or rest or len(args) != kernel.nin:
+        return False
+    if not isinstance(out, Tensor) or not plain_operands(out, args):
+        return False
+    if all(getattr(arg, "shape", None) != out.shape for arg in args):
+        return False  # the result is smaller than out
+    quiet.run(kernel, *[payload(arg) for arg in args], out=out._array)
+    out._storage.bump(name, caller())
+    return True
 
 
 def _tensors(values: Any) -> list[Tensor]:
