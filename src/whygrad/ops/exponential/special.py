@@ -90,11 +90,17 @@ elementwise(
     vjp={"x": lambda xp, incoming, x: incoming * (-2 / math.sqrt(math.pi) * xp.exp(-x * x))},
     inplace=True,
 )
+
+
+def _erfinv_slope(xp: Any, y: Any) -> Any:
+    return math.sqrt(math.pi) / 2 * xp.exp(y * y)
+
+
 elementwise(
     "erfinv(x)",
     "erf y = x;  ∂y/∂x = √π/2·e^(y²)",
     forward=_scipy("erfinv"),
-    vjp={"x": lambda xp, incoming, y: incoming * (math.sqrt(math.pi) / 2 * xp.exp(y * y))},
+    vjp={"x": lambda xp, incoming, x: incoming * _erfinv_slope(xp, xp.erfinv(x))},
     domain={"x": (-0.8, 0.8)},
     inplace=True,
 )

@@ -132,8 +132,8 @@ elementwise(
     "y = sin(πx)/(πx), 1 at 0;  ∂y/∂x = (cos(πx) − y)/x, 0 at 0",
     forward=_sinc,
     vjp={
-        "x": lambda xp, incoming, x, y: xp.where(
-            x == 0, 0.0, incoming * ((xp.cos(math.pi * x) - y) / x)
+        "x": lambda xp, incoming, x: xp.where(
+            x == 0, 0.0, incoming * ((xp.cos(math.pi * x) - xp.sinc(x)) / x)
         )
     },
     domain={"x": (0.3, 2.0)},

@@ -7,6 +7,7 @@ gradients, None for the outputs nobody used, and puts them together in one go.
 from __future__ import annotations
 
 import operator
+from itertools import accumulate
 from typing import Any
 
 from whygrad.autograd.source import caller
@@ -142,7 +143,8 @@ def tensor_split(input: Tensor, indices_or_sections: Any, dim: int = 0) -> tuple
     if isinstance(indices_or_sections, Tensor):
         indices_or_sections = indices_or_sections._array.tolist()
     if not isinstance(indices_or_sections, (list, tuple)):
-        return split_with_sizes(input, _near_equal_sizes(input, indices_or_sections, dim), dim)
+        sizes = _near_equal_sizes(input, indices_or_sections, dim)
+        indices_or_sections = list(accumulate(sizes))[:-1]
     edges = [*indices_or_sections, None]
     return tuple(
         slice_view(input, along(dim, slice(start, stop)))
