@@ -74,21 +74,18 @@ def torch_twin(op: Op) -> Callable[..., Any] | None:
     return getattr(torch.nn.functional, name, None)
 
 
-def calls(kinds: str) -> list[Any]:
-    """The samples of every op with an in-place method whose target has one of these kinds."""
+IN_PLACE = [op for op in table.values() if op.inplace and op.name != "copy"]
+
+
+def calls(op: Op, kinds: str) -> list[Call]:
+    """The samples of an op whose target has one of these kinds of dtype."""
     found = []
-    for op in table.values():
-        samples = samples_of(op) if op.inplace and op.name != "copy" else []
-        for index, call in enumerate(samples):
-            if op.name == "polygamma":
-                call.args = call.args[::-1]
-            target = getattr(call.args[0], "array", call.args[0])  # perhaps in a Constant
-            if (
-                call.around is None
-                and isinstance(target, np.ndarray)
-                and target.dtype.kind in kinds
-            ):
-                found.append(pytest.param(op, call, id=f"{op.name}_-{index}"))
+    for call in samples_of(op):
+        if op.name == "polygamma":
+            call.args = call.args[::-1]
+        target = getattr(call.args[0], "array", call.args[0])  # perhaps in a Constant
+        if call.around is None and isinstance(target, np.ndarray) and target.dtype.kind in kinds:
+            found.append(call)
     return found
 
 
@@ -120,10 +117,15 @@ def outcome(method: Callable[..., Any], args: list[Any], kwargs: dict[str, Any])
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int64"])
-@pytest.mark.parametrize(("op", "call"), calls("biufc"))
-def test_values_and_refusals(op: Op, call: Call, dtype: str) -> None:
+@pytest.mark.parametrize("op", IN_PLACE, ids=lambda op: op.name)
+def test_values_and_refusals(op: Op, dtype: str) -> None:
     twin = torch_twin(op)
     assert twin is not None, "PyTorch has no such method"
+    for call in calls(op, "biufc"):
+        compare_values(op, call, dtype, twin)
+
+
+def compare_values(op: Op, call: Call, dtype: str, twin: Callable[..., Any]) -> None:
     args, kwargs = side(call, wg, dtype)
     before = as_numpy(args[0]).copy()
     mine = outcome(getattr(wg.Tensor, f"{op.name}_"), args, kwargs)
@@ -142,14 +144,18 @@ def test_values_and_refusals(op: Op, call: Call, dtype: str) -> None:
     np.testing.assert_allclose(as_numpy(mine), as_numpy(theirs), *TOLERANCE.get(dtype, (0, 0)))
 
 
-@pytest.mark.parametrize(("op", "call"), calls("f"))
-def test_gradients(op: Op, call: Call) -> None:
+@pytest.mark.parametrize("op", IN_PLACE, ids=lambda op: op.name)
+def test_gradients(op: Op) -> None:
     """Of a value inside the graph that is overwritten, and of the other float arguments."""
     twin = torch_twin(op)
     if op.name in ("acosh", "asinh", "atanh"):  # "the derivative for inplace … is not implemented"
         twin = torch_function(op)
-    if op.name == "addbmm" and as_numpy(call.args[0]).ndim < 2:
-        return  # PyTorch resizes the target
+    for call in calls(op, "f"):
+        if op.name != "addbmm" or as_numpy(call.args[0]).ndim == 2:  # else PyTorch resizes
+            compare_gradients(op, call, twin)
+
+
+def compare_gradients(op: Op, call: Call, twin: Any) -> None:
 
     def gradients(library: Any, method: Any) -> list[Any] | None:
         args, kwargs = side(call, library, "float64")
