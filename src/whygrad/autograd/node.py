@@ -227,7 +227,9 @@ class Node:
 
     def _leaf_behind(self, storage: Storage, index: int) -> AccumulateGrad | None:
         """The leaf that a saved value is, or looks at through views."""
-        place = next(place for guarded, place in self.plan.guarded if guarded == index)
+        place = dict(self.plan.guarded).get(index)
+        if place is None or place >= len(self.plan.op.tensor_names):
+            return None
         if self.plan.op.variadic:
             place = [each for each, _, guarded in self.guards if guarded == index].index(storage)
         if place not in self.plan.positions:
