@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import whygrad as wg
+from tests.autograd.hooking import Mine, fails, node_of
 from tests.autograd.tensors import leaf
-from tests.autograd.test_hooks import Mine, fails, node_of
 
 
 @pytest.mark.parametrize("kind", ["tensor", "pre-hook", "node", "leaf", "leaf node"])

@@ -7,7 +7,6 @@ from fractions import Fraction
 from heapq import heappush
 from typing import TYPE_CHECKING, Any
 
-from whygrad.autograd.hooks import hooked_leaves
 from whygrad.autograd.node import Node, next_order
 
 if TYPE_CHECKING:
@@ -49,23 +48,17 @@ class Turns(list[Node]):
         super().__init__()
         self._heap = walk.heap
         self._turns: dict[Node, Any] = {}
-        hooked: set[Node] = {leaf for leaf in hooked_leaves if leaf.extras.hooks}
-        if hooked:
-            self._plan(hooked, walk)
-        for leaf in walk.leaves:
-            self.append(leaf)
-
-    def _plan(self, hooked: set[Node], walk: Walk) -> None:
-        nodes = reachable(walk.roots) if walk.useful is None else walk.useful
-        for node in nodes:
+        for node in reachable(walk.roots) if walk.useful is None else walk.useful:
             for position, parent in enumerate(node.parents, 1):
-                if parent in hooked:
+                if _is_hooked_leaf(parent):
                     # Several leaves may follow one node, in the order of its arguments.
                     turn = node.order + Fraction(position, len(node.parents) + 1)
                     self._turns[parent] = max(turn, self._turns.get(parent, turn))
         for leaf in reversed(walk.leaves):  # roots of this walk
-            if leaf in hooked:
+            if _is_hooked_leaf(leaf):
                 self._turns.setdefault(leaf, next_order())
+        for leaf in walk.leaves:
+            self.append(leaf)
 
     def append(self, leaf: Node) -> None:
         """Something has arrived for ``leaf``; after its turn, it goes with the others."""
@@ -74,3 +67,7 @@ class Turns(list[Node]):
             super().append(leaf)
         else:
             heappush(self._heap, (turn, leaf))
+
+
+def _is_hooked_leaf(node: Node) -> bool:
+    return node.plan is None and node._extras is not None and bool(node._extras.hooks)
