@@ -81,9 +81,11 @@ def into(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     result = op.public(*args, **rest)
     results = result if isinstance(result, tuple) else (result,)
     call.check_results(results)
-    for target, each in zip(call.targets, results, strict=True):
+    pairs = list(zip(call.targets, results, strict=True))
+    for target, each in pairs:
         if target.shape != each.shape:
             _resize(target, each)
+    for target, each in pairs:
         assign(target, each, call.name)
     if not isinstance(result, tuple):
         return out.requires_grad_() if requires_grad else out
