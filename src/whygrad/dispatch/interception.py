@@ -14,6 +14,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from whygrad import keys
@@ -24,7 +25,7 @@ from whygrad.dispatch.routes import register_layer
 if TYPE_CHECKING:
     from whygrad.ops.define import Op
 
-__all__ = ["Interceptor", "intercepting", "not_intercepting", "offered", "watch"]
+__all__ = ["Interceptor", "intercepting", "not_intercepting", "offer", "watch"]
 
 # (op, the call path below, its arguments) -> the result of the call
 Interceptor = Callable[["Op", Entry, tuple[Any, ...]], Any]
@@ -83,25 +84,22 @@ def _switch(interceptors: tuple[Interceptor, ...]) -> None:
     modes.set_added(keys.INTERCEPTED if interceptors or _stack.watcher else 0)
 
 
+def offer(op: Op, below: Entry, *args: Any) -> Any:
+    """Carry out a call, or let those who look carry it out."""
+    interceptors, watcher = _stack.interceptors, _stack.watcher
+    if interceptors:
+        outer = interceptors[:-1]
+        rest = partial(offer, op, below) if outer or watcher else below
+        _switch(outer)  # by hand: this runs at every op call
+        try:
+            return interceptors[-1](op, rest, args)
+        finally:
+            _switch(interceptors)
+    return below(*args) if watcher is None else watcher(op, below, args)
+
+
 def _layer(op: Op, bits: int) -> Entry:
-    return offered(op, op.table[bits & ~keys.INTERCEPTED])
-
-
-def offered(op: Op, below: Entry) -> Entry:
-    """The call path ``below``, but those who look are asked to carry it out."""
-
-    def intercepted(*args: Any) -> Any:
-        interceptors, watcher = _stack.interceptors, _stack.watcher
-        if interceptors:
-            outer = interceptors[:-1]
-            _switch(outer)  # by hand: this runs at every op call
-            try:
-                return interceptors[-1](op, intercepted if outer or watcher else below, args)
-            finally:
-                _switch(interceptors)
-        return below(*args) if watcher is None else watcher(op, below, args)
-
-    return intercepted
+    return partial(offer, op, op.table[bits & ~keys.INTERCEPTED])
 
 
 register_layer(keys.INTERCEPTED, _layer)

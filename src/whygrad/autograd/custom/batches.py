@@ -113,7 +113,10 @@ class _OnSamples(Signature):
         ]
         inner = self.inner = FunctionCtx(ctx.needs_input_grad)
         inner._writable = lambda tensor: _check_writable(ctx, _without(tensor, level))
-        output = self.of.run(inner, samples, keywords)
+        try:
+            output = self.of.run(inner, samples, keywords)
+        finally:
+            inner._writable = None
         outputs = output if isinstance(output, tuple) else (output,)
         ctx.mark_dirty(*[_without(each, level) for each in inner._dirty])
         ctx.mark_non_differentiable(*[_without(each, level) for each in inner._non_differentiable])

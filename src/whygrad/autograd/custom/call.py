@@ -20,7 +20,7 @@ from whygrad.autograd.custom.record import CallPlan, FunctionNode, no_history, o
 from whygrad.autograd.custom.varying import is_varying, mark
 from whygrad.autograd.node import next_order
 from whygrad.autograd.source import caller, user_frame
-from whygrad.dispatch.interception import offered
+from whygrad.dispatch.interception import offer
 from whygrad.ops.namespace import recorded
 from whygrad.tensor import Tensor
 
@@ -158,11 +158,14 @@ class Call:
         given = tensors
         if records or self.pushes:
             given = [_argument(each, each._node is not None or self.pushes) for each in tensors]
-        made = Outputs(self, tensors, given, records)
-        ctx._writable = made.check_writable
-        with modes.no_grad():
-            made.receive(signature.run(ctx, self.arranged(given), self.keywords))
-        self.made = made
+        self.made = made = Outputs(signature, self.where, tensors, given, records)
+        try:
+            ctx._writable = made.check_writable
+            with modes.no_grad():
+                output = signature.run(ctx, self.arranged(given), self.keywords)
+        finally:
+            ctx._writable = None
+        made.receive(output, ctx)
         if records or self.pushes:
             self.sources = self._take_out(given)
         if records and len(made.fixed) < len(made.tensors):
@@ -188,7 +191,8 @@ class Call:
                 label = self.names[self.places[inputs[key]]]
                 sources.append(_Source("input", inputs[key], held._replace(label=label)))
             elif key in outputs:
-                sources.append(_Source("output", outputs[key], held))
+                label = f"output {outputs[key]}" if made.several else "the output"
+                sources.append(_Source("output", outputs[key], held._replace(label=label)))
             else:
                 free = is_varying(held.tensor) and key not in fixed
                 kind = "intermediate" if free else "constant"
@@ -208,7 +212,7 @@ class Call:
         kinds = [Kind.of(arg) if isinstance(arg, Tensor) else None for arg in self.args]
         made = [Kind.of(each) if isinstance(each, Tensor) else None for each in self.made.values]
         plan = CallPlan(self.signature, op, self.ctx, names, kinds, made)
-        offered(op, partial(self._leave_node, plan))(*inputs)
+        offer(op, partial(self._leave_node, plan), *inputs)
 
     def _leave_node(self, plan: CallPlan, *inputs: Tensor) -> tuple[Tensor, ...]:
         self.node = node = FunctionNode.__new__(FunctionNode)

@@ -156,7 +156,6 @@ class FunctionCtx:
                 )
                 del self.__dict__[name]
         self._dirty = self._non_differentiable = ()
-        self._writable = None
         return held
 
     def showing(

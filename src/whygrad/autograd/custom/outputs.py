@@ -16,8 +16,10 @@ from whygrad.func.trees import flatten
 from whygrad.tensor import Tensor, wrap
 
 if TYPE_CHECKING:
-    from whygrad.autograd.custom.call import Call
+    from whygrad.autograd.custom.context import FunctionCtx
+    from whygrad.autograd.custom.signature import Signature
     from whygrad.autograd.node import Node
+    from whygrad.autograd.source import Where
 
 __all__ = ["Outputs"]
 
@@ -26,9 +28,15 @@ class Outputs:
     """The outputs of one call.  A *slot* counts the tensors among them."""
 
     def __init__(
-        self, call: Call, arguments: list[Tensor], given: list[Tensor], records: bool
+        self,
+        signature: Signature,
+        where: Where,
+        arguments: list[Tensor],
+        given: list[Tensor],
+        records: bool,
     ) -> None:
-        self.call = call
+        self.signature = signature
+        self.where = where
         self.arguments = arguments
         self.given = given  # what forward got for the arguments: the same, or aliases of them
         self.records = records
@@ -40,14 +48,13 @@ class Outputs:
         self.fixed: set[int] = set()  # outputs without a derivative
         self.dirty: dict[int, int] = {}  # by output: the argument that was written to
 
-    def receive(self, output: Any) -> None:
+    def receive(self, output: Any, ctx: FunctionCtx) -> None:
         """Make what the user gets from what ``forward`` returned."""
         self.several = isinstance(output, tuple)
         returned = list(output) if self.several else [output]
-        ctx = self.call.ctx
         if self.records and not self.several:
             self._check_nothing_is_lost(output)
-        self._check_dirty_are_returned(returned)
+        self._check_dirty_are_returned(returned, ctx)
         fixed = {id(each) for each in ctx._non_differentiable}
         for place, value in enumerate(returned):
             if not isinstance(value, Tensor):
@@ -55,13 +62,13 @@ class Outputs:
                 continue
             if id(value) in fixed or not value.dtype.is_floating_point:
                 self.fixed.add(place)
-            made = self._made(place, value)
+            made = self._made(place, value, ctx)
             self.slots[id(value)] = len(self.tensors)
             self.values.append(made)
             self.tensors.append(made)
             self.places.append(place)
 
-    def _made(self, place: int, value: Tensor) -> Tensor:
+    def _made(self, place: int, value: Tensor, ctx: FunctionCtx) -> Tensor:
         number = self._argument(value)
         if number is None:
             before = self.slots.get(id(value))
@@ -70,10 +77,10 @@ class Outputs:
             made = value if value._node is None else _alias(value)
             made._keys &= ~keys.VARYING
             self._look_at_arguments(made)
-        elif any(value is each for each in self.call.ctx._dirty):
+        elif any(value is each for each in ctx._dirty):
             self.dirty[place] = number
             made = _alias(self.arguments[number])
-            made._storage.bump(f"{self.call.signature.name}.forward", self.call.where)
+            made._storage.bump(f"{self.signature.name}.forward", self.where)
         else:
             source = self.arguments[number]
             made = _alias(source)
@@ -107,38 +114,39 @@ class Outputs:
         for place, number in self.dirty.items():
             target = arguments[number]
             views.rewrite(target, self.values[place])
+            if self.records:
+                target._grad = None  # as in PyTorch: it was the gradient of the old value
             self.values[place] = target
         return tuple(self.values) if self.several else self.values[0]
 
     def check_writable(self, tensor: Tensor) -> None:
         """Raise unless ``forward`` may write to what it got as ``tensor``."""
-        call = self.call
         number = self._argument(tensor)
         if number is None:
             raise fail(
                 RuntimeError,
-                call=f"ctx.mark_dirty({describe(tensor)}) in {call.signature.name}.forward",
+                call=f"ctx.mark_dirty({describe(tensor)}) in {self.signature.name}.forward",
                 cause="Some elements marked as dirty during the forward method are not among its "
                 "arguments: only an argument can be modified in place",
                 fix="leave it out: what forward made itself may be written to freely",
-                where=place_of(call.signature.forward),
+                where=place_of(self.signature.forward),
             )
         if self.records:
             source = next(each for each in self.arguments if each._node is not None)
-            name = f"{call.signature.name}.forward"
-            views.check_writable(tensor, source, name, call.where, uniform=False)
+            name = f"{self.signature.name}.forward"
+            views.check_writable(tensor, source, name, self.where, uniform=False)
 
-    def _check_dirty_are_returned(self, returned: list[Any]) -> None:
-        for tensor in self.call.ctx._dirty:
+    def _check_dirty_are_returned(self, returned: list[Any], ctx: FunctionCtx) -> None:
+        for tensor in ctx._dirty:
             if not any(tensor is each for each in returned):
                 raise fail(
                     RuntimeError,
-                    call=f"{self.call.signature.name}.apply at {self.call.where}",
+                    call=f"{self.signature.name}.apply at {self.where}",
                     cause="Some elements marked as dirty during the forward method were not "
                     f"returned as output: {describe(tensor)}. The inputs that are modified inplace "
                     "must all be outputs of the Function",
                     fix="return the argument itself after writing to it",
-                    where=place_of(self.call.signature.forward),
+                    where=place_of(self.signature.forward),
                 )
 
     def _check_nothing_is_lost(self, output: Any) -> None:
@@ -148,11 +156,11 @@ class Outputs:
         if any(isinstance(leaf, Tensor) for leaf in flatten(output)[0]):
             raise fail(
                 RuntimeError,
-                call=f"{self.call.signature.name}.apply at {self.call.where}",
+                call=f"{self.signature.name}.apply at {self.where}",
                 cause=f"forward returned a {type(output).__name__} of tensors: only a tensor or a "
                 "tuple of tensors takes part in autograd, so these would have no gradient",
                 fix="return a tuple",
-                where=place_of(self.call.signature.forward),
+                where=place_of(self.signature.forward),
             )
 
 

@@ -35,7 +35,7 @@ class Signature:
             return None if found is getattr(Function, method) else found
 
         self.name = function.__name__
-        self.about = inspect.getdoc(function) or f"{self.name}, a custom function"
+        self.about = inspect.cleandoc(function.__doc__ or f"{self.name}, a custom function")
         self.forward = own("forward")
         self.jvp = own("jvp")
         self.vmap = own("vmap")
