@@ -17,6 +17,7 @@ KEY_LINES = {
     "new_backend": "price.grad = tensor([10., 20., 30.], device='ledger')",
     "offload_to_disk": "the same gradients, bit for bit: True\nfiles left: 0",
     "overwritten_value": "w.grad is None: a backward that fails changes nothing",
+    "per_sample_gradients": "the model disagrees most with sample 7",
     "sparse_regression": "gradient of the design: whygrad.sparse_coo, 587 numbers",
     "two_layer_network": "dW1       (1, 16)    (1, 16)",
 }

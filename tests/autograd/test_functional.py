@@ -103,6 +103,17 @@ def test_values_have_a_graph_only_on_request() -> None:
         assert run(SCALAR, x, vector, create_graph=True)[0].requires_grad
 
 
+@pytest.mark.parametrize("create_graph", [False, True])
+def test_strict_accepts_what_depends(create_graph: bool) -> None:
+    options = {"strict": True, "create_graph": create_graph}
+    agree("vjp", SCALAR, t(3), **options)
+    agree("jvp", SCALAR, t(3), t(3), **options)
+    agree("vhp", SCALAR, t(3), t(3), **options)
+    agree("hvp", SCALAR, t(3), t(3), **options)
+    agree("jacobian", ONE, t(3), **options)
+    agree("hessian", SCALAR, t(3), **options)
+
+
 def constant(x: Any) -> Any:
     return x.detach() * 2
 
@@ -126,11 +137,12 @@ X = (t(2), t(2))
         (lambda: F.vjp(ONE, t(3), t(2)), RuntimeError, "Entry 0 in v has invalid size"),
         (lambda: F.vjp(ONE, t(3), X), RuntimeError, "invalid length: should be 1 but got 2"),
         (lambda: F.vjp(ONE, [t(3)]), TypeError, "inputs given to vjp must be either a Tensor"),
+        (lambda: F.vjp(ONE, wg.arange(3)), RuntimeError, "Tensors of floating point dtype"),
         (lambda: F.vjp(ONE, (t(3), 2.0)), TypeError, "value at index 1 has type float"),
         (lambda: F.jacobian(lambda x: 3.0, t(3)), TypeError, "outputs of the user-provided"),
         (lambda: F.hvp(ONE, t(3), t(3)), RuntimeError, "given to hvp should return a single"),
         (lambda: F.hessian(ONE, t(3)), RuntimeError, "should contain a single element"),
-        (lambda: F.jacobian(ONE, t(3), strategy="sideways"), AssertionError, "either \"forward"),
+        (lambda: F.jacobian(ONE, t(3), strategy="sideways"), AssertionError, 'either "forward'),
         (
             lambda: F.jacobian(ONE, t(3), strict=True, vectorize=True),
             RuntimeError,
@@ -141,6 +153,16 @@ X = (t(2), t(2))
         (lambda: F.jvp(ignores_second, X, X, strict=True), RuntimeError, "independent of input 1"),
         (lambda: F.jacobian(ignores_second, X, strict=True), RuntimeError, "of input 1"),
         (lambda: F.hessian(ignores_second, X, strict=True), RuntimeError, "independent of input 1"),
+        (
+            lambda: F.vjp(linear, t(2), strict=True, create_graph=True),
+            RuntimeError,
+            "independent of the input",
+        ),
+        (
+            lambda: F.jacobian(linear, t(2), strict=True, create_graph=True),
+            RuntimeError,
+            "independent of the input",
+        ),
         (lambda: F.hessian(linear, t(2), strict=True), RuntimeError, "independent of the input"),
         (lambda: F.vhp(linear, t(2), t(2), strict=True), RuntimeError, "independent of the input"),
     ],

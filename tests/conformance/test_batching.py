@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import whygrad
-from tests.conformance.harness import as_numpy, cases, flatten, whygrad_side
-from whygrad.func import vmap
+from tests.conformance.harness import Side, as_numpy, cases, flatten, whygrad_side
+from whygrad.dtypes import DType
+from whygrad.func import grad, vmap
 from whygrad.ops.define import Op, table
 from whygrad.ops.samples import Call, samples_of
 from whygrad.tensor import Tensor
@@ -24,9 +25,14 @@ DOCUMENTED = ("data-dependent control flow", "dynamic shape", "vmap does not sup
 def as_function(op: Op, call: Call) -> tuple[Callable[..., Any], list[Tensor]]:
     """The sample as a function of its float arrays, with tensors only as results."""
     side = whygrad_side(call, "float64")
+    return on_other_inputs(op, side, side.inputs), side.inputs
+
+
+def on_other_inputs(op: Op, side: Side, originals: list[Tensor]) -> Callable[..., Any]:
+    """The call with other tensors in the place of the original ones."""
 
     def function(*inputs: Tensor) -> Any:
-        replacement = dict(zip(map(id, side.inputs), inputs, strict=True))
+        replacement = dict(zip(map(id, originals), inputs, strict=True))
 
         def swap(value: Any) -> Any:
             if isinstance(value, Tensor):
@@ -36,9 +42,9 @@ def as_function(op: Op, call: Call) -> tuple[Callable[..., Any], list[Tensor]]:
             return value
 
         named = {name: swap(value) for name, value in side.kwargs.items()}
-        return tuple(flatten(call.on(op.public)(*swap(side.args), **named)))
+        return tuple(flatten(side.call.on(op.public)(*swap(side.args), **named)))
 
-    return function, side.inputs
+    return function
 
 
 def stacked(tensor: Tensor) -> Tensor:
@@ -66,6 +72,13 @@ def pulled_back(outputs: list[Tensor], inputs: list[Tensor]) -> list[Any]:
     if not isinstance(total, Tensor):
         return []
     return list(whygrad.autograd.grad(total, inputs, allow_unused=True))
+
+
+def has_gradient(outputs: Any) -> bool:
+    return any(
+        isinstance(each, Tensor) and each.requires_grad and each.layout is whygrad.strided
+        for each in outputs
+    )
 
 
 @pytest.mark.parametrize(("op", "index"), cases())
@@ -97,6 +110,34 @@ def test_vmap_is_a_loop(op: Op, index: int) -> None:
             assert (a is None) == (b is None), f"{where}: {a} against {b}"
             if a is not None:
                 np.testing.assert_allclose(as_numpy(a), as_numpy(b), 1e-8, 1e-10, err_msg=where)
+
+
+@pytest.mark.parametrize(("op", "index"), cases(lambda op: op.kind != "composite"))
+def test_other_numbers_are_batched_too(op: Op, index: int) -> None:
+    """Calls without a float among their tensors: integers, bools, complex numbers."""
+    call, found = samples_of(op)[index], []
+
+    def make(array: Any, requires_grad: bool) -> Any:
+        if isinstance(array, DType):
+            return array
+        found.append(whygrad.from_numpy(np.array(array)))
+        return found[-1]
+
+    side = Side(call, make)
+    if not found or any(each.dtype.is_floating_point for each in found):
+        return
+    function = on_other_inputs(op, side, found)
+    rolled = [[np.roll(as_numpy(each), number) for number in range(SIZE)] for each in found]
+    batches = [whygrad.from_numpy(np.stack(each)) for each in rolled]
+    try:
+        mine = vmap(function)(*batches)
+    except RuntimeError as error:
+        if not any(phrase in str(error) for phrase in DOCUMENTED):
+            raise
+        pytest.skip(str(error).splitlines()[1])
+    for a, b in zip(mine, looped(function, (0,) * len(found), batches), strict=True):
+        assert (a.shape, a.dtype) == (b.shape, b.dtype)
+        np.testing.assert_array_equal(as_numpy(a), as_numpy(b))
 
 
 @pytest.mark.parametrize(("op", "index"), cases())
@@ -156,6 +197,40 @@ def test_many_gradients_at_once(op: Op, index: int) -> None:
         pytest.skip("a sparse tensor on the way")
     for a, b in zip(mine, looped(pull, (0,) * len(sent), sent), strict=True):
         np.testing.assert_allclose(as_numpy(a), as_numpy(b), 1e-8, 1e-10)
+
+
+@pytest.mark.parametrize(("op", "index"), cases(lambda op: op.differentiable))
+def test_gradient_of_each_sample(op: Op, index: int) -> None:
+    """``vmap`` of ``func.grad``: nothing of one sample may leak into the gradient of another."""
+    function, inputs = as_function(op, samples_of(op)[index])
+    if not inputs or not has_gradient(function(*inputs)):
+        return
+
+    def weighted(*at: Tensor) -> Any:
+        total: Any = 0.0
+        for out in function(*at):
+            if isinstance(out, Tensor) and out.dtype.is_floating_point:
+                weights = np.linspace(0.5, 1.5, out.numel()).reshape(tuple(out.shape))
+                total = total + (out * whygrad.from_numpy(weights)).sum()
+        return total
+
+    carrier = index % len(inputs)  # the others are shared by all samples
+    dims = tuple(0 if place == carrier else None for place in range(len(inputs)))
+    batches = [
+        each.detach() if dim is None else stacked(each).detach()
+        for each, dim in zip(inputs, dims, strict=True)
+    ]
+    per_sample = grad(weighted, tuple(range(len(inputs))))
+    try:
+        mine = vmap(per_sample, dims, randomness="different")(*batches)
+    except RuntimeError as error:
+        if not any(phrase in str(error) for phrase in DOCUMENTED):
+            raise
+        pytest.skip(str(error).splitlines()[1])
+    theirs = looped(per_sample, dims, batches)
+    for place, (a, b) in enumerate(zip(mine, theirs, strict=True)):
+        label = f"{op.name}, in_dims={dims}, gradient of input {place}"
+        np.testing.assert_allclose(as_numpy(a), as_numpy(b), 1e-8, 1e-10, err_msg=label)
 
 
 @pytest.mark.parametrize("op", [op for op in table.values() if op.kind == "view"], ids=str)

@@ -59,9 +59,7 @@ def test_chunks_give_the_same(chunk_size: int) -> None:
 def test_aux() -> None:
     agree(lambda F, lib: F.jacrev(lambda x: (x**2, x * 3), has_aux=True), t(3))
     agree(lambda F, lib: F.jacfwd(lambda x: (x**2, {"b": x * 3}), has_aux=True), t(3))
-    agree(
-        lambda F, lib: lambda x: F.jvp(lambda x: (x**2, x * 3), (x,), (x,), has_aux=True), t(3)
-    )
+    agree(lambda F, lib: lambda x: F.jvp(lambda x: (x**2, x * 3), (x,), (x,), has_aux=True), t(3))
     for transform in (func.jacrev, func.jacfwd):
         assert transform(lambda x: (x, ("words", x.shape)), has_aux=True)(t(2))[1][0] == "words"
 

@@ -106,18 +106,20 @@ NESTED = {
     ),
     "jvp of grad": lambda F, lib: lambda x, a: F.jvp(F.grad(loss), (x, a), (a, x)),
     "grad of jvp": lambda F, lib: F.grad(lambda x, a: F.jvp(loss, (x, a), (a, x))[1], (0, 1)),
-    "jvp of jvp": lambda F, lib: lambda x, a: F.jvp(
-        lambda x: F.jvp(lambda x: loss(x, a), (x,), (a * x,)), (x,), (a,)
+    "jvp of jvp": lambda F, lib: (
+        lambda x, a: F.jvp(lambda x: F.jvp(lambda x: loss(x, a), (x,), (a * x,)), (x,), (a,))
     ),
-    "jvp of vjp": lambda F, lib: lambda x, a: F.jvp(
-        lambda x: F.vjp(lambda x: x.tanh() * a, x)[1](x)[0], (x,), (a,)
+    "jvp of vjp": lambda F, lib: (
+        lambda x, a: F.jvp(lambda x: F.vjp(lambda x: x.tanh() * a, x)[1](x)[0], (x,), (a,))
     ),
-    "grad by the tangent of jvp of grad": lambda F, lib: lambda x, a: F.grad(
-        lambda v: summed(F.jvp(F.grad(loss), (x, a), (v, a))[1])
-    )(x),
-    "grad by the tangent of jvp of the value": lambda F, lib: lambda x, a: F.grad(
-        lambda v: summed(F.jvp(F.grad_and_value(loss), (x, a), (v, a))[1][1])
-    )(x),
+    "grad by the tangent of jvp of grad": lambda F, lib: (
+        lambda x, a: F.grad(lambda v: summed(F.jvp(F.grad(loss), (x, a), (v, a))[1]))(x)
+    ),
+    "grad by the tangent of jvp of the value": lambda F, lib: (
+        lambda x, a: F.grad(lambda v: summed(F.jvp(F.grad_and_value(loss), (x, a), (v, a))[1][1]))(
+            x
+        )
+    ),
     "jacrev of jacfwd": lambda F, lib: F.jacrev(F.jacfwd(loss)),
     "jacfwd of jacrev": lambda F, lib: F.jacfwd(F.jacrev(loss)),
     "jacfwd of jacfwd": lambda F, lib: F.jacfwd(F.jacfwd(loss)),
@@ -251,6 +253,8 @@ def test_autograd_grad_inside() -> None:
     agree(lambda F, lib: F.vmap(F.grad(lambda x: slope(lib)(x).sum())), t(2, 3))
     agree(lambda F, lib: F.vmap(F.vmap(F.grad(lambda x: slope(lib)(x).sum()))), t(2, 2, 3))
     x = t(2, 3).requires_grad_()
-    np.testing.assert_allclose(func.vmap(slope(wg))(x).detach().numpy(), 3 * x.detach().numpy() ** 2)
+    np.testing.assert_allclose(
+        func.vmap(slope(wg))(x).detach().numpy(), 3 * x.detach().numpy() ** 2
+    )
     with pytest.raises(RuntimeError, match="implicitly created only for scalar outputs"):
         func.vmap(lambda x: wg.autograd.grad(x * 2, x))(x)

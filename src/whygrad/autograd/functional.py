@@ -13,6 +13,7 @@ from typing import Any, Literal, TypeVar
 from whygrad.autograd import modes
 from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
+from whygrad.func.arguments import check_differentiable
 from whygrad.func.jacobians import jacfwd, jacobian_of
 from whygrad.func.tape import Tape, Transposed
 from whygrad.ops.namespace import recorded
@@ -27,7 +28,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def _recording(function: F) -> F:
     """``create_graph`` alone decides, even under ``no_grad``."""
-    return modes.enable_grad()(function)  # type: ignore[no-any-return]
+    return modes.enable_grad()(function)  # type: ignore[return-value]
 
 
 @_recording
@@ -46,7 +47,7 @@ def vjp(
     """
     run = _Run("vjp", func, inputs, create_graph, strict)
     cotangents = run.vector(v, run.outputs, "user-provided function returns")
-    return run.value, run.like_inputs(run.tape.pull(run.outputs, cotangents))
+    return run.value, run.like_inputs(run.pull(run.outputs, cotangents))
 
 
 @_recording
@@ -120,9 +121,6 @@ def jacobian(
     if strict:
         run.check_each_used()
     parts = jacobian_of(run.tape, run.outputs, chunk_size)
-    if strict and create_graph:
-        for row in parts:
-            run.check_varies(row)
     rows = tuple(run.one_or_all(row) for row in parts)
     return rows[0] if run.one_output else rows
 
@@ -147,10 +145,7 @@ def hessian(
     def gradient(*at: Tensor) -> Any:
         run = _Run("hessian", func, at, True, strict)
         run.require_scalar()
-        slopes = run.tape.pull(run.outputs, [recorded.ones_like(run.outputs[0])])
-        run.check_used(slopes)
-        if strict:
-            run.check_varies(slopes)
+        slopes = run.pull(run.outputs, [recorded.ones_like(run.outputs[0])])
         found = run.like_inputs(slopes)
         return found[0] if one_input else found
 
@@ -173,6 +168,8 @@ class _Run:
         self.strict = strict
         self.create_graph = create_graph
         self.inputs, self.one_input = _as_tuple(call, "inputs", inputs)
+        for each in self.inputs:
+            check_differentiable(f"autograd.functional.{call}(…)", each)
         self.tape = Tape(self.inputs, outside=create_graph)
         output = self.tape.run(func, *self.tape.inputs)
         what = "outputs of the user-provided function"
@@ -191,11 +188,21 @@ class _Run:
         values = tuple(self.tape.released(each) for each in self.outputs)
         return values[0] if self.one_output else values
 
+    def pull(self, outputs: Sequence[Tensor], cotangents: Sequence[Tensor]) -> list[Tensor | None]:
+        """One gradient per input; ``strict`` wants to see that it depends on the inputs, too."""
+        both = self.strict and self.create_graph
+        slopes = self.tape.pull(outputs, cotangents, create_graph=True if both else None)
+        self.check_used(slopes)
+        for place, each in enumerate(slopes):
+            if both and (each is None or not self.tape.has_recorded(each)):
+                raise self._refused(
+                    f"The jacobian of the user-provided function with respect to input {place} is "
+                    "independent of the input. This is not allowed in strict mode"
+                )
+        return slopes
+
     def like_inputs(self, slopes: Sequence[Tensor | None]) -> Any:
         """One gradient per input, for the caller."""
-        self.check_used(slopes)
-        if self.strict and self.create_graph:
-            self.check_varies(slopes, "jacobian")
         return self.one_or_all(
             [
                 recorded.zeros_like(twin) if each is None else self.tape.released(each)
@@ -248,22 +255,8 @@ class _Run:
                 )
 
     def check_each_used(self) -> None:
-        for number, output in enumerate(self.outputs):
-            slopes = self.tape.pull([output], [recorded.ones_like(output)])
-            for place, each in enumerate(slopes):
-                if each is None:
-                    raise self._refused(
-                        f"Output {number} of the user-provided function is independent of input "
-                        f"{place}. This is not allowed in strict mode"
-                    )
-
-    def check_varies(self, slopes: Sequence[Any]) -> None:
-        for place, each in enumerate(slopes):
-            if each is None or not self.tape.has_recorded(each):
-                raise self._refused(
-                    f"The jacobian of the user-provided function with respect to input {place} is "
-                    "independent of the input. This is not allowed in strict mode"
-                )
+        for output in self.outputs:
+            self.pull([output], [recorded.ones_like(output)])
 
     def _refused(self, cause: str, fix: str = "leave strict out to get zeros") -> RuntimeError:
         return fail(
@@ -289,9 +282,7 @@ def _hessian_product(
         run = _Run(call, func, at, True, strict)
         run.require_scalar()
         kept.append(run)
-        slopes = run.tape.pull(run.outputs, [recorded.ones_like(run.outputs[0])])
-        if strict:
-            run.check_varies(slopes)
+        slopes = run.pull(run.outputs, [recorded.ones_like(run.outputs[0])])
         return run.like_inputs(slopes)
 
     outer = _Run(call, gradient, inputs, create_graph, strict)

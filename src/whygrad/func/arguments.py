@@ -10,7 +10,15 @@ from whygrad.errors import describe, fail
 from whygrad.func.trees import Tree, flatten, leaves_like
 from whygrad.tensor import Tensor
 
-__all__ = ["Argnums", "Selected", "name_of", "outputs_of", "split_aux", "tensors_like"]
+__all__ = [
+    "Argnums",
+    "Selected",
+    "check_differentiable",
+    "name_of",
+    "outputs_of",
+    "split_aux",
+    "tensors_like",
+]
 
 Argnums = int | tuple[int, ...]
 
@@ -34,7 +42,7 @@ class Selected:
         self._present = [leaf is not None for leaf in leaves]
         self.tensors = [leaf for leaf in leaves if leaf is not None]
         for tensor in self.tensors:
-            _check_differentiable(call, tensor)
+            check_differentiable(call, tensor)
 
     def replaced(self, tensors: Sequence[Any]) -> list[Any]:
         """All arguments, with other tensors in the place of the selected ones."""
@@ -85,7 +93,8 @@ def _checked(call: str, argnums: Any, count: int) -> list[int]:
     return positions
 
 
-def _check_differentiable(call: str, value: Any) -> None:
+def check_differentiable(call: str, value: Any) -> None:
+    """Raise unless a derivative by ``value`` makes sense."""
     if not isinstance(value, Tensor):
         raise fail(
             ValueError,

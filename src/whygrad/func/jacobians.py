@@ -124,7 +124,7 @@ def hessian(func: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any
 def jacobian_of(
     tape: Tape, outputs: Sequence[Tensor], chunk_size: int | None = None
 ) -> list[list[Tensor]]:
-    """The derivative of each output by each input of the tape; row by row if ``chunk_size`` is 1."""
+    """The derivative of each output by each input; row by row if ``chunk_size`` is 1."""
     if len(outputs) == 1 and outputs[0].numel() == 1:
         rows = tape.pull_or_zeros(outputs, [recorded.ones_like(outputs[0])])
         return [[_reshaped(each, (*outputs[0].shape, *each.shape)) for each in rows]]

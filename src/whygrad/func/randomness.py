@@ -28,6 +28,7 @@ def mode_of(level: int) -> str:
     """What ``vmap`` was told about random functions, for an open level."""
     return _modes.of_level.get(level, "error")
 
+
 # The first argument whose values count; of the arguments of other functions only the shape does.
 _PROBABILITIES = {"bernoulli": 0, "bernoulli_": 1, "multinomial": 0}
 

@@ -176,7 +176,9 @@ def _twin(tensor: Tensor, connected: bool) -> Tensor:
     if connected and tensor._node is not None:
         source = _without_place(tensor)
         _place(source, tensor._node, tensor._slot)
-        step = source.clone() if tensor._keys & keys.LAYOUTS else recorded.view(source, tensor.shape)
+        step = (
+            source.clone() if tensor._keys & keys.LAYOUTS else recorded.view(source, tensor.shape)
+        )
         _place(twin, step._node, step._slot)
         if isinstance(twin._array, np.ndarray):  # a write would change the caller's tensor
             twin._array = twin._array.view()

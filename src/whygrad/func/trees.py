@@ -26,9 +26,14 @@ class Tree(NamedTuple):
         made = [child._build(leaves) for child in self.children]
         if issubclass(self.kind, dict):
             return self.kind(zip(self.keys, made, strict=True))
-        if is_dataclass(self.kind):
+        if self.has_fields:
             return self.kind(**dict(zip(self.keys, made, strict=True)))
         return self.kind(*made) if hasattr(self.kind, "_fields") else self.kind(made)
+
+    @property
+    def has_fields(self) -> bool:
+        """Whether it is a dataclass."""
+        return is_dataclass(self.kind)
 
     @property
     def size(self) -> int:
@@ -42,7 +47,7 @@ class Tree(NamedTuple):
         if issubclass(self.kind, dict):
             pairs = zip(self.keys, inside, strict=True)
             return "{" + ", ".join(f"{key!r}: {text}" for key, text in pairs) + "}"
-        if is_dataclass(self.kind):
+        if self.has_fields:
             pairs = zip(self.keys, inside, strict=True)
             return f"{self.kind.__name__}({', '.join(f'{key}={text}' for key, text in pairs)})"
         if issubclass(self.kind, list):

@@ -185,7 +185,8 @@ def check_writable(
         raise fail(
             RuntimeError,
             call=f"{name} on {describe(target)}",
-            cause="its memory is read-only: it was made from a NumPy array that is not writeable",
+            cause="its memory is read-only: it was made from a NumPy array that is not writeable, "
+            "or it is the input of a function being differentiated by whygrad.func",
             fix="clone() the tensor before writing to it",
             where=where,
         )
