@@ -80,6 +80,10 @@ def run(
     except BaseException:
         walk.forget()
         raise
+    if walk.filled:
+        from whygrad.autograd.cycles import warn_of_cycles
+
+        warn_of_cycles(walk.filled, where)
 
 
 def _is_plain(tensor: Tensor) -> bool:
@@ -342,10 +346,6 @@ class Walk:
         with modes.set_grad_enabled(self.create_graph):
             for leaf in self.leaves:
                 self._settle(leaf, self.pending.pop(leaf))
-        if self.filled:
-            from whygrad.autograd.cycles import warn_of_cycles
-
-            warn_of_cycles(self.filled, self.where)
 
     def forget(self) -> None:
         """The walk has failed: what was retained goes back to what it was."""

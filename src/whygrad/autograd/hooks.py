@@ -187,6 +187,8 @@ class Hooks:
 
     def after_node(self, walk: Walk, gradients: Sequence[Any], incoming: Any) -> list[Any]:
         """What goes on from the node: one gradient per tensor argument, None where none flows."""
+        if not self.after:
+            return list(gradients)
         with walk.user_code():
             passed = tuple(None if each is None else _lent(each) for each in gradients)
             received = _all_lent(incoming)
