@@ -108,6 +108,11 @@ def test_replacements_that_do_not_fit(
             "cannot register a hook on a tensor that doesn't require gradient",
         ),
         (
+            lambda: wg.func.vmap(lambda x: x.register_hook(print))(leaf(1.0)),
+            RuntimeError,
+            "inside vmap, only the whole batch has a place in the graph",
+        ),
+        (
             lambda: (leaf(1.0) * 2).register_post_accumulate_grad_hook(print),
             RuntimeError,
             "cannot be registered on non-leaf tensors: this one was computed by MulBackward",

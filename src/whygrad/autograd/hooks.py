@@ -288,11 +288,15 @@ def _add(node: Node, group: OrderedDict[int, Hook], hook: Hook) -> RemovableHand
 def _check(call: str, tensor: Tensor, function: Any) -> None:
     _check_callable(call, describe(tensor), function)
     if tensor._node is None:
+        sample = bool(tensor._keys & keys.BATCHED)
         raise fail(
             RuntimeError,
             call=f"{call}() on {describe(tensor)}",
-            cause="cannot register a hook on a tensor that doesn't require gradient",
-            fix="call requires_grad_() on it, or on the inputs it is computed from",
+            cause="cannot register a hook on a tensor that doesn't require gradient"
+            + (": inside vmap, only the whole batch has a place in the graph" if sample else ""),
+            fix="register it on the input or on the result of vmap"
+            if sample
+            else "call requires_grad_() on it, or on the inputs it is computed from",
             where=caller(),
         )
 
