@@ -12,7 +12,7 @@ from typing import Any
 
 from bench.measure import Result, Workload, best_round, measure
 
-WORKLOADS = ("small_op", "mlp", "gelu", "imports", "chain")
+WORKLOADS = ("small_op", "mlp", "gelu", "imports", "chain", "checkpoint", "hessian", "per_sample")
 RESULTS = Path(__file__).parent / "results"
 
 
@@ -33,9 +33,19 @@ def show(result: Result) -> None:
     for peer, seconds in sorted(result.seconds.items(), key=lambda row: row[1]):
         ratio = result.ratio(peer)
         against = "" if ratio is None else f"   {ratio:6.2f} × {result.reference}"
-        print(f"  {peer:<16}{in_words(seconds)}{against}")
+        print(f"  {peer:<16}{in_words(seconds)}{against}{verdict(ratio, result.limits.get(peer))}")
+    for peer, size in result.bytes.items():
+        ratio = size / result.bytes[result.reference]
+        limit = verdict(ratio, result.bytes_limits.get(peer))
+        print(f"  {peer:<16}{size / 1e6:8.2f} MB   {ratio:6.2f} × {result.reference}{limit}")
     if result.missing:
         print(f"  not installed: {', '.join(result.missing)}")
+
+
+def verdict(ratio: float | None, limit: float | None) -> str:
+    if ratio is None or limit is None:
+        return ""
+    return f"   at most {limit:.2f}{'' if ratio <= limit else ': EXCEEDED'}"
 
 
 def save(results: list[Result], folder: Path) -> None:

@@ -22,7 +22,8 @@ TURNS = 3
 class Workload:
     """One thing to time; ``peers`` prepare it per library and return what to call.
 
-    ``operations`` divides the time, for "per op" figures.
+    ``operations`` divides the time, for "per op" figures.  ``bytes`` count memory by peer.
+    ``limits`` are the ratios to the reference that a peer must not exceed, of time and of memory.
     """
 
     name: str
@@ -31,6 +32,9 @@ class Workload:
     operations: int = 1
     rounds: int = 30
     reference: str = "torch"
+    limits: dict[str, float] = field(default_factory=dict)
+    bytes: dict[str, Callable[[], int]] = field(default_factory=dict)
+    bytes_limits: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass
@@ -42,6 +46,9 @@ class Result:
     reference: str
     seconds: dict[str, float] = field(default_factory=dict)
     missing: list[str] = field(default_factory=list)
+    limits: dict[str, float] = field(default_factory=dict)
+    bytes: dict[str, int] = field(default_factory=dict)
+    bytes_limits: dict[str, float] = field(default_factory=dict)
 
     def ratio(self, peer: str) -> float | None:
         reference = self.seconds.get(self.reference)
@@ -65,7 +72,14 @@ def best_round(workload: Workload, peer: str) -> float | None:
 
 def measure(module: str, workload: Workload) -> Result:
     """Time every installed peer, each in its own process, taking turns."""
-    result = Result(workload.name, workload.what, workload.reference)
+    result = Result(
+        workload.name,
+        workload.what,
+        workload.reference,
+        limits=workload.limits,
+        bytes={peer: count() for peer, count in workload.bytes.items()},
+        bytes_limits=workload.bytes_limits,
+    )
     for _ in range(TURNS):
         for peer in workload.peers:
             done = subprocess.run(
