@@ -235,6 +235,15 @@ def test_requires_grad_only_if_it_leads_somewhere(mode: Any) -> None:
         assert slope.requires_grad is connected
 
 
+def test_an_inner_transform_that_has_ended_leads_nowhere() -> None:
+    def inner(y: wg.Tensor) -> wg.Tensor:
+        return func.grad(lambda x: (x**2 * y).sum())(t(3)).sum()
+
+    assert not func.grad(inner)(t(3, seed=1)).requires_grad
+    assert func.grad(inner)(t(3, seed=1).requires_grad_()).requires_grad is False
+    assert inner(t(3).requires_grad_()).requires_grad
+
+
 def test_aux_keeps_its_graph() -> None:
     w = t(3).requires_grad_()
     _, aux = func.grad(lambda x: ((x**2).sum(), (x * w).exp()), has_aux=True)(t(3, seed=1))

@@ -258,3 +258,30 @@ def test_autograd_grad_inside() -> None:
     )
     with pytest.raises(RuntimeError, match="implicitly created only for scalar outputs"):
         func.vmap(lambda x: wg.autograd.grad(x * 2, x))(x)
+
+
+def test_writes_through_views_inside() -> None:
+    def f(x: Any) -> Any:
+        y = x * 1
+        head, tail = y[0:2], y[1:]
+        head.mul_(x[0])
+        tail[0] = tail[1] * 2
+        return (y**2 * head.sum()).sum()
+
+    agree(lambda F, lib: F.hessian(f), t(3))
+    agree(lambda F, lib: F.vmap(F.grad(f)), t(2, 3))
+    agree(lambda F, lib: lambda x: F.jvp(F.grad(f), (x,), (x,)), t(3))
+
+
+def test_a_view_whose_base_was_written() -> None:
+    def program(F: Any, lib: Any) -> Any:
+        def run(leaf: Any) -> Any:
+            base = leaf * 1
+            view = base[0:2]
+            base.mul_(3)
+            F.grad(lambda x: (x**3).sum())(view).sum().backward()
+            return leaf.grad
+
+        return run
+
+    agree(program, t(3).requires_grad_())

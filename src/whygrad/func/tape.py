@@ -137,7 +137,7 @@ class Tape:
             if node is None or node in seen:
                 continue
             seen.add(node)
-            if node.plan is None and node not in own:
+            if node.plan is None and node not in own and not _is_left_over(node):
                 return True
             stack.extend(node.parents)
         return False
@@ -169,6 +169,17 @@ class Transposed:
         )
 
 
+class _Beginning(AccumulateGrad):
+    """The place of a twin that leads nowhere."""
+
+    __slots__ = ()
+
+
+def _is_left_over(node: Node) -> bool:
+    """Whether it is the beginning of a run that has ended: nobody can ask for its gradient."""
+    return isinstance(node, _Beginning) and node.variable is None
+
+
 def _twin(tensor: Tensor, connected: bool) -> Tensor:
     if tensor._keys & keys.BATCHED:
         without_highest_level(tensor)  # raises: the vmap it belongs to has ended
@@ -184,7 +195,7 @@ def _twin(tensor: Tensor, connected: bool) -> Tensor:
             twin._array = twin._array.view()
             twin._array.flags.writeable = False
     else:
-        _place(twin, AccumulateGrad(twin), 0)
+        _place(twin, _Beginning(twin), 0)
     if tensor._tangent is not None:
         set_tangents(twin, tensor._tangent)
     return twin
