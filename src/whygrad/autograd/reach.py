@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from fractions import Fraction
 from heapq import heappush
 from typing import TYPE_CHECKING, Any
 
@@ -45,6 +44,8 @@ class Turns(list[Node]):
     """
 
     def __init__(self, walk: Walk) -> None:
+        from fractions import Fraction  # milliseconds that walks without hooks do not need
+
         super().__init__()
         self._heap = walk.heap
         self._turns: dict[Node, Any] = {}
