@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.lib.array_utils import byte_bounds
 
+from whygrad import keys
 from whygrad.autograd import modes
 from whygrad.errors import fail
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from whygrad.autograd.source import Where
     from whygrad.tensor import Tensor
 
-__all__ = ["DataStorage", "InferenceStorage", "Storage", "readers"]
+__all__ = ["CutStorage", "DataStorage", "InferenceStorage", "Storage", "readers"]
 
 # Saved values that must get a copy before their memory is written, see autograd.mutation.
 readers: weakref.WeakKeyDictionary[Storage, Any] = weakref.WeakKeyDictionary()
@@ -122,6 +123,25 @@ class DataStorage(Storage):
         self._shown += 1
         self.origin.hidden += 1
         self.origin.bump(f".data.{op_name}", where)
+
+
+class CutStorage(Storage):
+    """Memory whose tensor was cut off by ``detach_()`` while views kept their history.
+
+    With the first write those views show values that their history did not compute, so they are
+    cut off, too.  Then this is ordinary memory again.
+    """
+
+    __slots__ = ()
+
+    def bump(self, op_name: str, where: Where) -> None:
+        for view in self.live_views():
+            if view._base is not None and view._base._node is None and not view.is_leaf:
+                view._node = None
+                view._slot = 0
+                view._keys &= ~keys.AUTOGRAD
+        super().bump(op_name, where)
+        self.__class__ = Storage  # type: ignore[assignment]
 
 
 class InferenceStorage(Storage):

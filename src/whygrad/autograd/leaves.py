@@ -17,6 +17,7 @@ from whygrad import keys
 from whygrad.autograd import modes
 from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
+from whygrad.storage import CutStorage, Storage
 
 if TYPE_CHECKING:
     from whygrad.autograd.engine import Walk
@@ -114,6 +115,9 @@ def cut_off(tensor: Tensor) -> Tensor:
     tensor._node = None
     tensor._slot = 0
     tensor._keys &= ~keys.AUTOGRAD
+    storage = tensor._storage
+    if type(storage) is Storage and storage.live_views():
+        storage.__class__ = CutStorage
     return tensor
 
 

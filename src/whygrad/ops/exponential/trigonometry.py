@@ -94,7 +94,7 @@ elementwise(
     "tanh(x)",
     "y = tanh x;  ∂y/∂x = 1 − y²",
     forward=np.tanh,
-    vjp={"x": lambda xp, incoming, y: incoming * (1 - xp.pow(y, 2))},
+    vjp={"x": lambda xp, incoming, y: incoming * (1 - y * y)},
     inplace=True,
 )
 elementwise(
