@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from whygrad import devices, dtypes
+from whygrad import devices, dtypes, keys
 from whygrad.autograd.custom.signature import place_of
 from whygrad.errors import describe, fail
 from whygrad.tensor import Tensor
@@ -21,12 +21,20 @@ class Kind(NamedTuple):
     """Shape, dtype and device of a tensor."""
 
     shape: tuple[int, ...]
-    dtype: dtypes.DType
-    device: devices.Device
+    bits: int
 
     @classmethod
     def of(cls, tensor: Tensor) -> Kind:
-        return cls(tensor._array.shape, tensor.dtype, tensor.device)
+        return cls(tensor._array.shape, tensor._keys & (keys.DTYPES | keys.DEVICES))
+
+    @property
+    def dtype(self) -> dtypes.DType:
+        return dtypes.by_key[self.bits & keys.DTYPES]
+
+    @property
+    def device(self) -> devices.Device:
+        bit = self.bits & keys.DEVICES
+        return next(each for each in devices.devices.values() if each.key == bit)
 
 
 def gradients(
@@ -86,14 +94,14 @@ def gradients(
                 f"return one number per element of '{name}'; broadcasting is undone for you, so a "
                 "larger shape that it broadcasts to is fine as well",
             )
-        elif gradient.dtype is not kind.dtype:
+        elif (gradient._keys ^ kind.bits) & keys.DTYPES:
             raise refuse(
                 f"Function {signature.name}Backward returned an invalid gradient at index {place} "
                 f"- got {gradient.dtype.name} but expected type {kind.dtype.name}, the dtype of "
                 f"'{name}'",
                 f"convert it where it is made: gradient.to(whygrad.{kind.dtype.name})",
             )
-        elif gradient.device is not kind.device:
+        elif (gradient._keys ^ kind.bits) & keys.DEVICES:
             raise refuse(
                 f"Function {signature.name}Backward returned an invalid gradient at index {place} "
                 f"- expected device {kind.device} but got {gradient.device}, and '{name}' is on "

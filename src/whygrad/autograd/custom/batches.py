@@ -57,7 +57,7 @@ def over_batch(call: Call) -> Any:
     outputs = made if isinstance(made, tuple) else (made,)
     back = {id(inner): outer for inner, outer in zip(args, call.args, strict=True)}
     wrapped = tuple(
-        back.get(id(each)) or add_batch(each, level) if here else each
+        _sample(each, 0 if here else None, level, back)
         for each, here in zip(outputs, samples.returns, strict=True)
     )
     return wrapped if isinstance(made, tuple) else wrapped[0]
@@ -89,6 +89,7 @@ class _OnSamples(Signature):
         self.argument_names = call.names
         self.where = call.where
         self.kinds = [Kind.of(arg) if isinstance(arg, Tensor) else None for arg in call.args]
+        self._names = {}
         self._ops = {}
 
     @property
@@ -129,12 +130,26 @@ class _OnSamples(Signature):
             )
         ]
         self.holds = [level_of(each) == level for each in held]
-        self.returns = [level_of(each) == level for each in outputs]
         inside = [_without(each, level) for each in held]
         ctx.save_for_backward(*inside)
         ctx.save_for_forward(*inside)
-        made = tuple(_without(each, level) for each in outputs)
+        self.returns = [self._differs(each, samples) for each in outputs]
+        made = tuple(
+            remove_batch(each, level, self.info.batch_size) if here else each
+            for each, here in zip(outputs, self.returns, strict=True)
+        )
         return made if isinstance(output, tuple) else made[0]
+
+    def _differs(self, output: Any, samples: list[Any]) -> bool:
+        """Whether an output is to be a batch.
+
+        What has a gradient always is: then each sample has a gradient of its own, and none is
+        counted twice.
+        """
+        if level_of(output) == self.level:
+            return True
+        is_argument = any(output is each for each in samples)
+        return isinstance(output, Tensor) and output.dtype.is_floating_point and not is_argument
 
     def _pull(self, ctx: FunctionCtx, *incoming: Any) -> tuple[Any, ...]:
         """The user's ``backward`` on samples."""
@@ -150,20 +165,15 @@ class _OnSamples(Signature):
                 returned,
                 self.where,
             )
-            differ = any(
-                here and each is not None for each, here in zip(incoming, self.returns, strict=True)
-            )
             return tuple(
                 None
                 if gradient is None or kind is None
-                else self._together(_summed(gradient, kind.shape), here, differ, level)
+                else self._together(_summed(gradient, kind.shape), here, level)
                 for gradient, kind, here in zip(found, self.kinds, self.batched, strict=True)
             )
 
-    def _together(self, gradient: Tensor, is_batch: bool, differ: bool, level: int) -> Tensor:
+    def _together(self, gradient: Tensor, is_batch: bool, level: int) -> Tensor:
         """The gradient of a physical argument: side by side, or added up if samples share it."""
-        if not is_batch and not differ:
-            return gradient
         physical = remove_batch(gradient, level, self.info.batch_size)
         return physical if is_batch else recorded.sum(physical, (0,), False)
 

@@ -200,11 +200,13 @@ class of_user:
     """Around a call of the user's own function: its exception stays what it is, with a note."""
 
     def __init__(self, signature: Signature, method: str, where: Where) -> None:
-        self.note = f"in {signature.name}.{method}, for {signature.name}.apply at {where}"
+        self.name = signature.name
+        self.method = method
+        self.where = where
 
     def __enter__(self) -> None: ...
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         if isinstance(error, Exception) and not explained(error):
-            error.add_note(self.note)
+            error.add_note(f"in {self.name}.{self.method}, for {self.name}.apply at {self.where}")
             error.whygrad_explained = True  # type: ignore[attr-defined]

@@ -47,17 +47,33 @@ class Signature:
         if self._setup_context is None:
             del accepted[:1]  # ctx
         self.parameters = [_bare(each) for each in accepted]
+        self._names: dict[tuple[int, tuple[str, ...]], list[str]] = {}
         self._ops: dict[tuple[str, ...], Op] = {}
 
     def bind(
         self, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """The arguments of a call; with defaults filled in if ``setup_context`` will see them."""
-        if self._setup_context is None:
+        """The arguments in the order of ``forward``, which is that of the gradients.
+
+        Defaults are filled in if ``setup_context`` will see them, or if a later one is given.
+        """
+        if self._setup_context is not None:
+            bound = self._accepts.bind(*args, **kwargs)
+            bound.apply_defaults()
+            return bound.args, bound.kwargs
+        if not kwargs:
             return args, kwargs
-        bound = self._accepts.bind(*args, **kwargs)
+        bound = self._accepts.bind(None, *args, **kwargs)
+        given = set(bound.arguments)
         bound.apply_defaults()
-        return bound.args, bound.kwargs
+        unasked = [name for name in bound.arguments if name not in given]
+        positional = list(bound.args[1:])
+        for name in reversed(self.parameters[: len(positional)]):
+            if name not in unasked:
+                break
+            positional.pop()
+        named = {name: value for name, value in bound.kwargs.items() if name not in unasked}
+        return tuple(positional), named
 
     def run(self, ctx: FunctionCtx, args: Sequence[Any], keywords: tuple[str, ...]) -> Any:
         """What ``forward`` returns; the last arguments are passed by keyword."""
@@ -105,6 +121,12 @@ class Signature:
 
     def names(self, count: int, keywords: tuple[str, ...]) -> list[str]:
         """A name for each of ``count`` arguments, of which the last are given by keyword."""
+        key = count, keywords
+        if key not in self._names:
+            self._names[key] = self._named(count, keywords)
+        return self._names[key]
+
+    def _named(self, count: int, keywords: tuple[str, ...]) -> list[str]:
         found = [each for each in self.parameters if not each.startswith("**")]
         if found and found[-1].startswith("*"):
             rest = found.pop().lstrip("*")
