@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 __all__ = [
     "enable_grad",
     "inference_mode",
+    "is_anomaly_check_nan_enabled",
+    "is_anomaly_enabled",
     "is_grad_enabled",
     "is_inference_mode_enabled",
     "no_grad",
@@ -32,6 +34,8 @@ class _ThreadState(threading.local):
     inference = False
     mask = -1  # key bits an op call may see
     added = 0  # key bits every op call gets
+    watch: Any = None  # who looks at values, in anomaly mode
+    check_nan = True  # whether anomaly mode looks at values
 
 
 state = _ThreadState()
@@ -207,3 +211,13 @@ def is_grad_enabled() -> bool:
 def is_inference_mode_enabled() -> bool:
     """Whether this thread is inside ``inference_mode``."""
     return state.inference
+
+
+def is_anomaly_enabled() -> bool:
+    """Whether this thread is in anomaly mode."""
+    return state.watch is not None
+
+
+def is_anomaly_check_nan_enabled() -> bool:
+    """Whether anomaly mode looks at values in this thread, when it is on."""
+    return state.check_nan

@@ -12,7 +12,7 @@ import sys
 from itertools import islice
 from types import CodeType, FrameType
 
-__all__ = ["Where", "caller", "outside", "user_files", "user_frame"]
+__all__ = ["Where", "caller", "callers", "outside", "user_files", "user_frame"]
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
@@ -43,6 +43,20 @@ def caller() -> Where:
     """Where the user's code called into whygrad."""
     frame = user_frame()
     return Where(frame.f_code, frame.f_lasti)
+
+
+def callers(most: int = 12) -> tuple[tuple[CodeType, int], ...]:
+    """The user's calls that led here, innermost first, up to the top of their module."""
+    calls: list[tuple[CodeType, int]] = []
+    frame: FrameType | None = user_frame()
+    while frame is not None and len(calls) < most:
+        code = frame.f_code
+        if code.co_filename in user_files or not code.co_filename.startswith(_PACKAGE):
+            calls.append((code, frame.f_lasti))
+            if code.co_name == "<module>":
+                break
+        frame = frame.f_back
+    return tuple(calls)
 
 
 class Where:
@@ -87,12 +101,33 @@ class Where:
         encoded = raw.encode()  # columns count UTF-8 bytes
         return encoded[columns[0] : columns[1]].decode(errors="replace") or self.text
 
-    def _position(self) -> tuple[int, int | None, int | None]:
+    @property
+    def whole_expression(self) -> str:
+        """Like ``expression``, over several lines if it has them."""
+        position = self._full_position()
+        if position is None or None in position:
+            return self.text
+        first_line, last_line, first, last = position
+        lines = [
+            linecache.getline(self.file, number).encode()
+            for number in range(first_line, (last_line or first_line) + 1)
+        ]
+        lines[-1] = lines[-1][:last]
+        lines[0] = lines[0][first:]
+        return b"".join(lines).decode(errors="replace")
+
+    def _full_position(self) -> tuple[int, int | None, int | None, int | None] | None:
         position = next(islice(self._code.co_positions(), self._instruction // 2, None), None)
         if position is None or position[0] is None:
+            return None
+        return position[0], *position[1:]
+
+    def _position(self) -> tuple[int, int | None, int | None]:
+        position = self._full_position()
+        if position is None:
             return self._code.co_firstlineno, None, None
         line, end_line, first, last = position
-        return position[0], first, last if end_line == line else None
+        return line, first, last if end_line == line else None
 
     def __str__(self) -> str:
         place = f"{_short(self.file)}:{self.line}"

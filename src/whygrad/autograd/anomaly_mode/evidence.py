@@ -1,0 +1,186 @@
+"""One gradient that is not finite, taken apart: what came in, what the rule made of it."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from whygrad.autograd.anomaly_mode import finite, selection
+from whygrad.autograd.anomaly_mode.findings import Element, Finding, Memo, Trail, trail_of
+from whygrad.autograd.anomaly_mode.watch import at, first_places, fits
+from whygrad.autograd.fitting import widen
+from whygrad.autograd.node import Node
+from whygrad.ops.namespace import raw
+from whygrad.tensor import Tensor
+
+__all__ = ["Evidence", "Running", "memo_of"]
+
+
+class Running(NamedTuple):
+    """The node whose turn it is, with what its rules get."""
+
+    node: Node
+    incoming: Any
+    values: tuple[Any, ...]
+
+
+def memo_of(node: Node) -> Memo | None:
+    """What anomaly mode remembers of the forward call."""
+    return None if node._extras is None else node._extras.memo
+
+
+class Evidence:
+    """The gradient a node sent along one edge, and what it was computed from.
+
+    ``gradient`` is what the rule returned, before a broadcast was undone, where that can be had;
+    then its elements stand opposite those of the incoming gradient and of the saved values.
+    """
+
+    def __init__(
+        self,
+        running: Running,
+        edge: tuple[Node, int],
+        sent: Any,
+        roots: Sequence[Node],
+        conditions: dict[Node, Any],
+    ) -> None:
+        self.node = node = running.node
+        self.plan = node.plan
+        self.index = list(zip(node.parents, node.slots, strict=True)).index(edge)
+        self.roots = roots
+        self.conditions = conditions
+        every = running.incoming if isinstance(running.incoming, list) else [running.incoming]
+        self.arrived = [finite.numbers(each) for each in every if each is not None]
+        self.incoming = self.arrived[0] if node.outputs is None else None
+        self.values = tuple(
+            finite.numbers(each) if isinstance(each, Tensor) else each for each in running.values
+        )
+        self.saved = {
+            name: each
+            for name, each in zip(self.plan.saved_names, self.values, strict=True)
+            if type(each) is np.ndarray or type(each) in (int, float)
+        }
+        returned = self._returned(self.incoming)
+        # Undoing a broadcast and rounding to half precision can overflow, too.
+        self.overflowed = returned is not None and finite.trouble(returned) is None
+        self.gradient = sent if returned is None or self.overflowed else returned
+        self.kind: finite.Trouble = finite.trouble(self.gradient) or "nan"
+        self.bad = np.isnan(self.gradient) if self.kind == "nan" else np.isinf(self.gradient)
+        self.fed_by = None if self.overflowed else self._fed_by()
+
+    def _returned(self, incoming: Any, values: tuple[Any, ...] | None = None) -> Any:
+        """What an elementwise rule answers, asked once more; None for other rules."""
+        plan = self.plan
+        if plan.op.kind != "elementwise" or plan.joint is not None or incoming is None:
+            return None
+        rule, pick = plan.rules[self.index]
+        chosen = self.values if values is None else values
+        if plan.in_float32:
+            incoming, chosen = widen(incoming), widen(chosen)
+        return np.asarray(rule(raw, incoming, *(chosen if pick is None else pick(chosen))))
+
+    def _fed_by(self) -> Literal["incoming", "saved"] | None:
+        """Whether bad numbers came in: with the gradient, or with a saved value."""
+        saved = [each for each in self.saved.values() if type(each) is np.ndarray]
+        if self.plan.op.kind != "elementwise" or not self._fit(self.incoming):
+            if any(finite.trouble(each) for each in self.arrived):
+                return "incoming"
+            return "saved" if any(finite.trouble(each) for each in saved) else None
+        came_clean = np.isfinite(self._whole(self.incoming))
+        all_clean = came_clean.copy()
+        for each in saved:
+            if self._fit(each):
+                all_clean &= np.isfinite(self._whole(each))
+        if (self.bad & all_clean).any():
+            self.bad = self.bad & all_clean
+            return None
+        if (self.bad & came_clean).any():
+            self.bad = self.bad & came_clean
+            return "saved"
+        return "incoming"
+
+    def _fit(self, value: Any) -> bool:
+        return type(value) in (int, float) or fits(np.asarray(value), self.gradient.shape)
+
+    def _whole(self, array: Any) -> Any:
+        return np.broadcast_to(array, self.gradient.shape)
+
+    def trails_of_saved(self) -> list[Trail]:
+        """Where the saved values that are not finite come from."""
+        if self.fed_by != "saved":
+            return []
+        found = [trail_of(each) for each in self.saved.values()]
+        return [trail for trail in found if trail is not None]
+
+    def replaced(self) -> Finding:
+        """The gradient was finite when it was sent here: a hook must have changed it."""
+        return Finding(
+            op=None,
+            kind=self.kind,
+            dtype=self.gradient.dtype,
+            shape=self.gradient.shape,
+            count=int(self.bad.sum()),
+            elements=(),
+            where=self.node.where,
+            writer="a hook",
+        )
+
+    def finding(self) -> Finding:
+        node, memo = self.node, memo_of(self.node)
+        elements = self._elements()
+        dropped = not self.overflowed and elements[0].incoming == 0
+        return Finding(
+            op=self.plan.op,
+            kind=self.kind,
+            dtype=self.gradient.dtype,
+            shape=self.gradient.shape,
+            count=int(self.bad.sum()),
+            elements=elements,
+            where=node.where,
+            calls=() if memo is None else memo.calls,
+            during=None if memo is None else memo.during,
+            backward=True,
+            position=self.plan.positions[self.index],
+            fed=None if self.fed_by is None else "inf",
+            overflowed=self.overflowed,
+            selection=self._selection(elements[0].index) if dropped else None,
+            node_reference=weakref.ref(node),
+        )
+
+    def _elements(self) -> tuple[Element, ...]:
+        places = first_places(self.bad)
+        readable = {name: each for name, each in self.saved.items() if self._fit(each)}
+        incoming = self.incoming if self._fit(self.incoming) else None
+        slopes = self._slopes(places)
+        shape = self.gradient.shape
+        return tuple(
+            Element(
+                place,
+                float(self.gradient[place]),
+                {name: at(each, shape, place) for name, each in readable.items()},
+                None if incoming is None else at(incoming, shape, place),
+                None if slopes is None else float(slopes[number]),
+            )
+            for number, place in enumerate(places)
+        )
+
+    def _slopes(self, places: list[tuple[int, ...]]) -> Any:
+        """The local derivatives: what the rule answers to an incoming gradient of 1."""
+        if self.overflowed or not all(self._fit(each) for each in self.saved.values()):
+            return None
+        values = tuple(
+            np.array([self._whole(each)[place] for place in places])
+            if type(each) is np.ndarray
+            else each
+            for each in self.values
+        )
+        ones = np.ones(len(places), self.gradient.dtype)
+        slopes = self._returned(ones, values)
+        return None if slopes is None else np.broadcast_to(slopes, ones.shape)
+
+    def _selection(self, place: tuple[int, ...]) -> selection.Selection | None:
+        shape = self.gradient.shape
+        return selection.of(self.node, place, shape, self.roots, self.conditions)

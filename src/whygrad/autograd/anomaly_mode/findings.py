@@ -1,0 +1,153 @@
+"""What was found: the op that made a number that is not finite, and where it has spread.
+
+A :class:`Finding` is a small copy of the evidence and holds no tensor, so noting one keeps no
+memory alive.  Where it spread is known per array: :func:`trail_of` an array gives the findings
+its numbers come from.  Ops that only pass NaN on hand over the trail of their inputs; there are
+no chains to follow later, however long the program.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from whygrad.autograd.anomaly_mode.finite import Trouble
+from whygrad.autograd.source import Where
+
+if TYPE_CHECKING:
+    from types import CodeType
+
+    from whygrad.autograd.node import Node
+    from whygrad.ops.define import Op
+
+__all__ = ["SHOWN", "During", "Element", "Finding", "Memo", "Trail", "mark", "merged", "trail_of"]
+
+SHOWN = 3  # elements that a finding describes
+
+
+class During(NamedTuple):
+    """The reverse rule that was running when a value was computed (``create_graph=True``)."""
+
+    name: str
+    where: Where
+    outer: During | None
+
+
+class Memo:
+    """What anomaly mode remembers of a recorded call, kept by its node."""
+
+    __slots__ = ("calls", "during", "prints")
+
+    def __init__(
+        self,
+        calls: tuple[tuple[CodeType, int], ...],
+        during: During | None,
+        prints: tuple[bytes, ...],
+    ) -> None:
+        self.calls = calls
+        self.during = during
+        self.prints = prints
+
+
+@dataclass(frozen=True)
+class Element:
+    """One number that is not finite, and the numbers it was made of."""
+
+    index: tuple[int, ...]
+    value: float
+    inputs: dict[str, float]  # by name; in backward these are the saved values
+    incoming: float | None = None  # backward only
+    slope: float | None = None  # backward of elementwise ops: the local derivative
+
+
+@dataclass(frozen=True, eq=False)
+class Finding:
+    """One place where numbers stopped being finite."""
+
+    op: Op | None  # None if the numbers came from outside
+    kind: Trouble
+    dtype: Any
+    shape: tuple[int, ...]
+    count: int
+    elements: tuple[Element, ...]
+    where: Where | None
+    calls: tuple[tuple[CodeType, int], ...] = ()
+    during: During | None = None
+    call: str = ""  # forward only: the call with its shapes
+    backward: bool = False
+    position: int = 0  # backward only: which gradient of the node
+    writer: str | None = None  # from outside: the in-place op that wrote it, if one did
+    selection: Any = None  # backward only: what threw the forward value away
+    fed: Trouble | None = None  # the worst among what went in
+    overflowed: bool = False  # backward only: by rounding to the dtype, or by undoing a broadcast
+    summed: bool = False  # backward only: by adding the contributions of several uses
+    node_reference: weakref.ref[Node] | None = None
+
+    @property
+    def made(self) -> bool:
+        """Whether an op of the program computed it; otherwise somebody wrote it on purpose."""
+        return self.op is not None
+
+    @property
+    def name(self) -> str:
+        """``sqrt``, or ``SqrtBackward`` on the way back."""
+        if self.op is None:
+            return self.writer or "a given tensor"
+        return self.op.node_name if self.backward else self.op.name
+
+    @property
+    def stack(self) -> list[Where]:
+        """The calls that led there, outermost first."""
+        return [Where(*call) for call in reversed(self.calls)]
+
+    @property
+    def node(self) -> Node | None:
+        """The recorded call, while its graph is alive."""
+        return None if self.node_reference is None else self.node_reference()
+
+
+class Trail(NamedTuple):
+    """Where the numbers of an array that are not finite come from."""
+
+    kind: Trouble
+    culprits: tuple[Finding, ...]
+    turned: Finding | None = None  # where the culprits' inf became nan, or their nan came back
+    selection: Any = None  # what threw the culprits' values away
+
+
+def merged(trails: Sequence[Trail], kind: Trouble, turned: Finding | None = None) -> Trail:
+    """The trail of something computed from all of these."""
+    worst = [each for each in trails if each.kind == kind] or trails
+    culprits = dict.fromkeys(finding for trail in worst for finding in trail.culprits)
+    ordered = sorted(culprits, key=lambda finding: not finding.made)
+    return Trail(
+        kind,
+        tuple(ordered[:SHOWN]),
+        turned or next((each.turned for each in worst if each.turned), None),
+    )
+
+
+_trails: dict[int, tuple[weakref.ref[Any], Trail]] = {}
+
+
+def _owner(array: Any) -> Any:
+    return array.base if type(array.base) is np.ndarray else array
+
+
+def mark(array: Any, trail: Trail) -> None:
+    """Remember for as long as the memory lives where its numbers come from."""
+    owner = _owner(array)
+    key = id(owner)
+    _trails[key] = weakref.ref(owner, lambda _: _trails.pop(key, None)), trail
+
+
+def trail_of(array: Any) -> Trail | None:
+    if type(array) is not np.ndarray:
+        return None
+    owner = _owner(array)
+    reference, trail = _trails.get(id(owner), (None, None))
+    return trail if reference is not None and reference() is owner else None

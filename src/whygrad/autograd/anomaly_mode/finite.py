@@ -1,0 +1,70 @@
+"""Is every number finite, and is the memory what it was?  Both at a few GB/s."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+
+from whygrad import keys
+from whygrad.tensor import Tensor
+
+__all__ = ["Trouble", "all_finite", "fingerprint", "numbers", "trouble"]
+
+Trouble = Literal["nan", "inf"]
+
+ndarray, dot, isfinite, add = np.ndarray, np.dot, np.isfinite, np.add
+inf = float("inf")
+_SHORT = 4096  # bytes up to which memory is remembered as it is
+_KEPT = 32  # words kept of longer memory
+_WORD = np.dtype(np.uint64)
+
+
+def numbers(value: Any) -> Any:
+    """The NumPy array behind a gradient, a tensor, a batch or a sparse payload; None if none."""
+    while isinstance(value, Tensor):
+        value = value._array.tensor if value._keys & keys.BATCHED else value._array
+    if type(value) is ndarray or isinstance(value, np.generic):
+        return value
+    inside = getattr(value, "values", None)
+    return inside if type(inside) is ndarray else None
+
+
+def _without_repeats(array: Any) -> Any:
+    """An expanded array shows the same memory many times; once is enough."""
+    return array[tuple([slice(1) if step == 0 else slice(None) for step in array.strides])]
+
+
+def all_finite(array: Any) -> bool:
+    """Whether there is neither NaN nor Inf.  To be called where NumPy's warnings are off.
+
+    The sum of squares is finite only if every number is, and BLAS computes it as fast as memory
+    can be read.  If it is not, large numbers may be to blame, so then each number is looked at.
+    """
+    char = array.dtype.char
+    if char in "fd":
+        flat = (_without_repeats(array) if 0 in array.strides else array).ravel("K")
+        return bool(dot(flat, flat) < inf) or bool(isfinite(flat).all())
+    return array.dtype.kind in "iub" or bool(isfinite(array).all())
+
+
+def trouble(array: Any) -> Trouble | None:
+    """The worst there is in an array: NaN, Inf, or nothing."""
+    if array is None or array.dtype.kind in "iub" or isfinite(array).all():
+        return None
+    return "nan" if np.isnan(array).any() else "inf"
+
+
+def fingerprint(array: Any) -> bytes:
+    """A digest of the memory: it changes, but for rare coincidences, when any number does.
+
+    Short arrays are remembered as they are.  Of long ones the words are added up as integers,
+    which is exact, and a few are kept so that numbers that only changed places show, too.
+    """
+    if array.nbytes <= _SHORT:
+        whole: bytes = array.tobytes()
+        return whole
+    flat = (_without_repeats(array) if 0 in array.strides else array).ravel("K")
+    words = flat.view(_WORD if flat.nbytes % 8 == 0 else f"u{flat.itemsize}")
+    digest: bytes = add.reduce(words).tobytes() + words[:: words.size // _KEPT + 1].tobytes()
+    return digest

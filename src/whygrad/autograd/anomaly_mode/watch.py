@@ -1,0 +1,270 @@
+"""The way forward: look at every result, remember who made what is not finite.
+
+A :class:`Watch` is what ``detect_anomaly()`` returns.  It sees each op call of the thread just
+after it ran.  Nothing is raised here: whether a NaN does harm is known at ``backward()``.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from whygrad.autograd.anomaly_mode import finite
+from whygrad.autograd.anomaly_mode.findings import (
+    SHOWN,
+    During,
+    Element,
+    Finding,
+    Memo,
+    Trail,
+    mark,
+    merged,
+    trail_of,
+)
+from whygrad.autograd.source import Where, caller, callers
+from whygrad.dispatch import quiet
+from whygrad.errors import describe_call
+from whygrad.tensor import Tensor
+
+if TYPE_CHECKING:
+    from whygrad.autograd.node import Node
+    from whygrad.dispatch.paths import Entry
+    from whygrad.ops.define import Op
+
+__all__ = ["Suspect", "Watch", "at", "first_places", "fits", "given", "memory_digests"]
+
+Operands = list[tuple[str, Any]]
+
+
+@dataclass
+class Suspect:
+    """A finding, and the ``backward()`` that decided about it."""
+
+    finding: Finding
+    times: int = 1
+    judged_at: Where | None = None
+    harmful: bool = False
+
+
+class Watch:
+    """Sees every op call of a thread, and keeps what it found."""
+
+    def __init__(self, check_nan: bool, allow_inf: bool) -> None:
+        self.check_nan = check_nan
+        self.allow_inf = allow_inf
+        self.during: During | None = None  # the rule that a recorded backward pass is running
+        self.suspects: dict[Any, Suspect] = {}
+
+    def __call__(self, op: Op, below: Entry, args: tuple[Any, ...]) -> Any:
+        result = below(*args)
+        if type(result) is Tensor:
+            self._look(op, args, result)
+        elif isinstance(result, tuple):
+            for each in result:
+                self._look(op, args, each)
+        return result
+
+    def _look(self, op: Op, args: tuple[Any, ...], out: Tensor) -> None:
+        array = out._array
+        node = out._node
+        if node is not None and node.plan is not None and node.extras.memo is None:
+            node.extras.memo = Memo(callers(), self.during, memory_digests(node))
+        if (
+            self.check_nan
+            and op.kind != "view"  # its numbers have been looked at
+            and type(array) is np.ndarray
+            and not quiet.run(finite.all_finite, array)
+        ):
+            self._note(op, args, out)
+
+    def _note(self, op: Op, args: tuple[Any, ...], out: Tensor) -> None:
+        with np.errstate(all="ignore"):
+            trail, finding = _examined(op, args, out, self.during)
+        mark(out._array, trail)
+        if finding is not None and self.during is None:
+            self.suspect(finding)
+
+    def suspect(self, finding: Finding) -> None:
+        """Keep a finding for the report; the same line counts once."""
+        known = self.suspects.get(_key(finding))
+        self.suspects[_key(finding)] = Suspect(finding, 1 if known is None else known.times + 1)
+
+    def blame(self, findings: tuple[Finding, ...], where: Where) -> None:
+        """The backward pass at ``where`` failed because of these."""
+        for finding in findings:
+            self.suspects[_key(finding)] = Suspect(finding, 1, where, harmful=True)
+
+    def clear(self, where: Where) -> None:
+        """The backward pass at ``where`` found the loss and every gradient in order."""
+        for suspect in self.suspects.values():
+            suspect.judged_at = suspect.judged_at or where
+
+    @property
+    def harmless(self) -> list[Finding]:
+        """What was not finite and yet reached neither a loss nor a gradient."""
+        suspects = self.suspects.values()
+        return [each.finding for each in suspects if each.judged_at and not each.harmful]
+
+    def report(self) -> str:
+        """Everything that was not finite, and whether it did harm, in words."""
+        from whygrad.autograd.anomaly_mode.wording import report
+
+        return report(list(self.suspects.values()))
+
+
+def _key(finding: Finding) -> tuple[Any, ...]:
+    return finding.name, finding.where, finding.kind
+
+
+def memory_digests(node: Node) -> tuple[bytes, ...]:
+    """A fingerprint of each array the node saved, to notice writes that no version counts."""
+    if type(node.values) is not tuple:
+        return ()
+    prints = []
+    for index, _ in node.plan.guarded:
+        value = node.values[index]
+        if type(value) is np.ndarray:
+            prints.append(finite.fingerprint(value))
+        elif type(value) is list:
+            prints += [finite.fingerprint(each) for each in value if type(each) is np.ndarray]
+    return tuple(prints)
+
+
+def _examined(
+    op: Op, args: tuple[Any, ...], out: Tensor, during: During | None
+) -> tuple[Trail, Finding | None]:
+    """Who is to blame for a result that is not finite; a finding if it is this call."""
+    array = out._array
+    kind = finite.trouble(array)
+    assert kind is not None
+    bad = np.isnan(array) if kind == "nan" else np.isinf(array)
+    operands = list(_operands(op, args))
+    arrays = {name: value for name, value in _arrays(operands) if fits(value, array.shape)}
+    fed = _fed(op, operands, arrays, bad)
+    if op.kind == "elementwise" and fed is None:  # here and there NaN may have come in as well
+        for each in arrays.values():
+            bad = bad & np.isfinite(np.broadcast_to(each, array.shape))
+    finding = Finding(
+        op=op,
+        kind=kind,
+        dtype=array.dtype,
+        shape=array.shape,
+        count=int(bad.sum()),
+        elements=tuple(
+            Element(
+                place,
+                _number(array[place]),
+                {name: at(each, array.shape, place) for name, each in arrays.items()},
+            )
+            for place in first_places(bad)
+        ),
+        where=caller(),
+        calls=callers(),
+        during=during,
+        call=describe_call(op.name, (*op.tensor_names, *op.param_names), args),
+        fed=fed,
+        node_reference=None if out._node is None else weakref.ref(out._node),
+    )
+    if fed is None:
+        return Trail(kind, (finding,)), finding
+    sources = [
+        trail_of(finite.numbers(value)) or Trail(found, (given(value, found),))
+        for _, value in operands
+        if (found := finite.trouble(_array(value))) is not None
+    ]
+    if kind == "nan" and fed == "inf":
+        if any(culprit.made for trail in sources for culprit in trail.culprits):
+            return merged(sources, "nan", turned=finding), None
+        return Trail("nan", (finding,)), finding
+    return merged(sources, kind), None
+
+
+def _operands(op: Op, args: tuple[Any, ...]) -> Iterator[tuple[str, Any]]:
+    """Every tensor and number of a call, by name."""
+    for name, value in zip((*op.tensor_names, *op.param_names), args, strict=False):
+        if isinstance(value, (list, tuple)) and name in op.tensor_names:
+            for index, each in enumerate(value):
+                yield f"{name}[{index}]", each
+        elif isinstance(value, (Tensor, float, int)) and not isinstance(value, bool):
+            yield name, value
+
+
+def _array(value: Any) -> Any:
+    return finite.numbers(value) if isinstance(value, Tensor) else np.asarray(value)
+
+
+def _arrays(operands: Operands) -> Iterator[tuple[str, Any]]:
+    for name, value in operands:
+        array = _array(value)
+        if array is not None:
+            yield name, array
+
+
+def fits(array: Any, shape: tuple[int, ...]) -> bool:
+    """Whether it can be read at the indices of ``shape``."""
+    return len(array.shape) <= len(shape) and all(
+        size in (1, whole)
+        for size, whole in zip(reversed(array.shape), reversed(shape), strict=False)
+    )
+
+
+def _fed(op: Op, operands: Operands, fitting: dict[str, Any], bad: Any) -> finite.Trouble | None:
+    """The worst among what went into the bad elements; None if this call made each of them."""
+    if op.kind != "elementwise":
+        kinds = {finite.trouble(array) for _, array in _arrays(operands)}
+        return "nan" if "nan" in kinds else "inf" if "inf" in kinds else None
+    fed = np.zeros(bad.shape, bool)
+    worst: finite.Trouble | None = None
+    for array in fitting.values():
+        whole = np.broadcast_to(array, bad.shape)
+        fed |= ~np.isfinite(whole)
+        found = finite.trouble(whole[bad])
+        worst = found if worst is None or found == "nan" else worst
+    return None if (bad & ~fed).any() else worst
+
+
+def first_places(bad: Any) -> list[tuple[int, ...]]:
+    """The indices of the first few True elements."""
+    if not bad.shape:
+        return [()]
+    flat = np.flatnonzero(bad)[:SHOWN]
+    axes = np.unravel_index(flat, bad.shape)
+    return [tuple(map(int, place)) for place in zip(*axes, strict=True)]
+
+
+def at(array: Any, shape: tuple[int, ...], place: tuple[int, ...]) -> float:
+    """The number of a broadcast operand at one element of the result."""
+    return _number(np.broadcast_to(array, shape)[place])
+
+
+def _number(value: Any) -> float:
+    return float(value.real) if value.dtype.kind == "c" else float(value)
+
+
+def given(value: Any, kind: finite.Trouble, writer: str | None = None) -> Finding:
+    """A number that no op made: data, or something written on purpose."""
+    array = _array(value)
+    with np.errstate(all="ignore"):
+        bad = np.isnan(array) if kind == "nan" else np.isinf(array)
+        places = first_places(bad)
+    where = caller()
+    if isinstance(value, Tensor) and writer is None:
+        last = value._storage.last_writer
+        if last is not None:
+            writer, where = last
+        elif value._node is not None:
+            where = value._node.where
+    return Finding(
+        op=None,
+        kind=kind,
+        dtype=array.dtype,
+        shape=array.shape,
+        count=int(bad.sum()),
+        elements=tuple(Element(place, _number(array[place]), {}) for place in places),
+        where=where,
+        writer=writer,
+    )
