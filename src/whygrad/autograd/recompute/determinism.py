@@ -10,15 +10,12 @@ from __future__ import annotations
 
 from functools import lru_cache
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from whygrad.autograd.source import Where
 from whygrad.errors import describe
-
-if TYPE_CHECKING:
-    from whygrad.autograd.node import Node
 
 __all__ = ["Note", "difference"]
 
@@ -31,22 +28,22 @@ _TOLERANCE = 1e-3
 class Note:
     """What is remembered of one saved tensor."""
 
-    __slots__ = ("dtype", "elements", "label", "needs", "op", "shape", "where")
+    __slots__ = ("_code", "_instruction", "dtype", "elements", "label", "needs", "op", "shape")
 
-    def __init__(self, array: Any, label: str, op: str, needs: Any, where: Where) -> None:
-        self.shape = tuple(array.shape)
+    def __init__(self, array: Any, label: str, node: Any, needs: Any) -> None:
+        self.shape = array.shape
         self.dtype = array.dtype
         self.label = label
-        self.op = op
+        self.op: str = node.name()  # of the node, or of the checkpoint whose argument it is
         self.needs = needs  # which inputs of the op required grad
-        self.where = where
+        self._code = node.code
+        self._instruction = node.instruction
         self.elements = array[_lattice(self.shape)].copy() if type(array) is np.ndarray else None
 
-    @classmethod
-    def of(cls, array: Any, label: str, node: Node) -> Note:
-        """The note of what ``node`` saves under this name."""
-        where = Where(node.code, node.instruction)
-        return cls(array, label, node.name(), node.plan.needs, where)
+    @property
+    def where(self) -> Where:
+        """The user's line that saved it."""
+        return Where(self._code, self._instruction)
 
     @property
     def nbytes(self) -> int:

@@ -89,8 +89,9 @@ class _Place:
 
     def __init__(self, tensor: Tensor, source: Any) -> None:
         self._source = source
-        # A leaf is given again as it is: it cannot get a history, and is known by its identity.
-        self._leaf = tensor if tensor.requires_grad and tensor.is_leaf else None
+        # A leaf is given again as it is, since others know it by its identity.  It is not held: its
+        # .grad may have a graph (create_graph) that leads here.
+        self._leaf = weakref.ref(tensor) if tensor.requires_grad and tensor.is_leaf else None
         self._node = tensor._node
         self._slot = tensor._slot
         self._keys = tensor._keys
@@ -103,8 +104,9 @@ class _Place:
         if not memory.is_current:
             what = f"an argument of it, {describe(memory.array)}"
             raise overwritten(memory.storage, memory.version, what, where)
-        if self._leaf is not None:
-            return self._leaf
+        leaf = None if self._leaf is None else self._leaf()
+        if leaf is not None:
+            return leaf
         made = Tensor.__new__(self._type)
         made._array = memory.array
         made._storage = memory.storage
@@ -139,12 +141,10 @@ class Reads:
 
     def note(self, args: tuple[Any, ...]) -> None:
         """An op is about to read these."""
-        seen = self._seen
         for tensor in _tensors(args):
             memory = _origin(tensor._storage)
-            known = seen.get(id(memory))
-            if known is None or known[0]() is not memory:
-                seen[id(memory)] = (weakref.ref(memory), version_of(memory))
+            if not self.knows(memory):
+                self._seen[id(memory)] = (weakref.ref(memory), version_of(memory))
 
     def forget_temporaries(self) -> None:
         """What is still there after the function has returned came from outside it."""
@@ -152,18 +152,18 @@ class Reads:
 
     def knows(self, storage: Storage) -> bool:
         """Whether this memory was read, and is not the function's own."""
-        storage = _origin(storage)
-        known = self._seen.get(id(storage))
-        return known is not None and known[0]() is storage
+        known = self._seen.get(id(_origin(storage)))
+        return known is not None and known[0]() is _origin(storage)
 
     def check(self, args: tuple[Any, ...], op: Op, where: Where) -> None:
         """Raise if an op is about to read memory that is not what it was the first time."""
         for tensor in _tensors(args):
             memory = _origin(tensor._storage)
-            known = self._seen.get(id(memory))
-            if known is not None and known[0]() is memory and known[1] != version_of(memory):
-                what = f"{describe(tensor)}, which {op.name} reads at {caller()}"
-                raise overwritten(memory, known[1], what, where)
+            if self.knows(memory):
+                version = self._seen[id(memory)][1]
+                if version != version_of(memory):
+                    what = f"{describe(tensor)}, which {op.name} reads at {caller()}"
+                    raise overwritten(memory, version, what, where)
 
 
 def _tensors(args: tuple[Any, ...]) -> list[Tensor]:

@@ -154,7 +154,7 @@ class Region:
                 note_saved(tensor)
             return Memory.of(tensor)
         if isinstance(outer, _Run):
-            return outer.keep(tensor, Note(tensor._array, label, self.name(), None, self.where))
+            return outer.keep(tensor, Note(tensor._array, label, self, None))
         box = outer.box(tensor, self, label, False)  # type: ignore[arg-type]  # has name and line
         return Entrusted(box, tensor)
 
@@ -227,7 +227,7 @@ class _Run(Keeper):
         """An op is about to read its arguments."""
 
     def box(self, tensor: Tensor, node: Node, name: str, is_output: bool) -> Any:
-        return self.keep(tensor, Note.of(tensor._array, name, node))
+        return self.keep(tensor, Note(tensor._array, name, node, node.plan.needs))
 
     def _intercept(self, op: Op, below: Entry, args: tuple[Any, ...]) -> Any:
         self.read(op, args)
