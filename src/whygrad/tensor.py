@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from whygrad import devices, dtypes, keys
-from whygrad.autograd import leaves
+from whygrad.autograd import cuts, leaves
 from whygrad.errors import fail
 from whygrad.interchange import Interchange
 from whygrad.memory import Size, row_major
@@ -356,6 +356,8 @@ class Tensor(Interchange, OpMethods):
             return leaves.detach_batched(self)
         cut = wrap(self._array)
         cut._storage = self._storage
+        if self._node is not None:
+            cuts.note(self, cut)
         return cut
 
     def detach_(self) -> Tensor:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from whygrad import keys
+from whygrad.autograd.cuts import cut_below, cut_of
 from whygrad.autograd.edges import GradientEdge, tensor_at
 from whygrad.autograd.engine import Target, run
 from whygrad.autograd.fitting import fresh
@@ -93,7 +94,7 @@ def grad(
                 RuntimeError,
                 call=f"grad(outputs, inputs): inputs[{position}] is {describe(tensor)}",
                 cause="it appears to not have been used in the graph: the outputs were not "
-                "computed from it, so there is no gradient",
+                f"computed from it{cut_below(tensor)}, so there is no gradient",
                 fix="pass allow_unused=True to get None (or materialize_grads=True for zeros)",
                 where=caller(),
             )
@@ -186,9 +187,9 @@ def _root_gradient(call: str, root: Tensor, gradient: Any) -> Tensor:
         raise fail(
             RuntimeError,
             call=f"{call}() of {describe(root)}",
-            cause="it does not require grad and has no grad_fn: nothing it was computed from "
-            "requires grad, or it was cut off by detach() or no_grad()",
-            fix="call requires_grad_() on the inputs you want gradients for",
+            cause=f"it does not require grad and has no grad_fn{cut_of(root)}",
+            fix="call requires_grad_() on the inputs you want gradients for, and leave out the "
+            "detach() or no_grad() between them and this tensor",
             where=caller(),
         )
     if gradient is None:
