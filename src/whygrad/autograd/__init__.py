@@ -9,10 +9,15 @@ import importlib
 from typing import Any
 
 __all__ = [
+    "AnomalyError",
+    "Function",
     "GradcheckError",
+    "anomaly_mode",
     "backward",
+    "detect_anomaly",
     "enable_grad",
     "forward_ad",
+    "function",
     "functional",
     "grad",
     "gradcheck",
@@ -23,12 +28,16 @@ __all__ = [
     "inference_mode",
     "is_grad_enabled",
     "no_grad",
+    "set_detect_anomaly",
     "set_grad_enabled",
 ]
 
 _HOME = {
+    "AnomalyError": "anomaly_mode",
+    "Function": "function",
     "GradcheckError": "check",
     "backward": "api",
+    "detect_anomaly": "anomaly_mode",
     "enable_grad": "modes",
     "grad": "api",
     "gradcheck": "check",
@@ -38,6 +47,7 @@ _HOME = {
     "inference_mode": "modes",
     "is_grad_enabled": "modes",
     "no_grad": "modes",
+    "set_detect_anomaly": "anomaly_mode",
     "set_grad_enabled": "modes",
 }
 
