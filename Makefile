@@ -33,7 +33,6 @@ bench: $(BENCH_STAMP)  ## speed against every installed peer, in one run
 FUZZ ?= 20000
 fuzz: $(DEV_STAMP)  ## a long run of random programs against PyTorch: make fuzz FUZZ=100000
 	$(BIN)/python -m tests.fuzz --programs $(FUZZ)
-	$(BIN)/python -m tests.fuzz --inplace --programs $(FUZZ)
 
 docs: $(DEV_STAMP)  ## rerun what the documents show and write the output back
 	$(BIN)/python -m scripts.documents

@@ -6,39 +6,72 @@ import argparse
 import sys
 import time
 import warnings
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
 
-from tests.fuzz import compare, inplace
-from tests.fuzz.generate import Generator
+from tests.fuzz.autograd import draw, judge
+from tests.fuzz.ops import compare
+from tests.fuzz.ops.generate import Generator
+
+
+class Kind:
+    """A kind of program: how one is drawn, judged and made small."""
+
+    def __init__(
+        self,
+        draw: Callable[[int], Any],
+        difference: Callable[..., str | None],
+        shrink: Callable[[Any], Any],
+    ) -> None:
+        self.draw = draw
+        self.difference = difference
+        self.shrink = shrink
+
+
+def kinds() -> dict[str, Kind]:
+    return {
+        "ops": Kind(Generator().draw, compare.difference, compare.shrink),
+        "autograd": Kind(draw.draw, judge.difference, judge.shrink),
+    }
+
+
+def run(name: str, kind: Kind, programs: int, seed: int, most: int) -> int:
+    """How many of the programs differ; each is printed in its smallest form."""
+    failures = steps = number = 0
+    endings: Counter[str] = Counter()
+    start = last = time.monotonic()
+    for number in range(1, programs + 1):
+        program = kind.draw(seed + number - 1)
+        steps += len(program.steps)
+        if kind.difference(program, endings) is not None:
+            failures += 1
+            small = kind.shrink(program)
+            print(f"\n{small}\n-> {kind.difference(small)}", flush=True)
+            if failures >= most:
+                break
+        if time.monotonic() - last > 10:
+            last = time.monotonic()
+            left = (programs - number) * (last - start) / number
+            print(f"{name}: {number} programs, {failures} differ, {left:.0f} s left", flush=True)
+    print(f"{name}: {number} programs, {steps} steps, {failures} differ")
+    for ending, count in endings.most_common():
+        print(f"  {count:7} {ending}")
+    return failures
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Random programs on whygrad and PyTorch.")
-    parser.add_argument("--programs", type=int, default=20_000)
+    parser.add_argument("--programs", type=int, default=20_000, help="of each kind")
     parser.add_argument("--seed", type=int, default=0, help="seed of the first program")
-    parser.add_argument("--inplace", action="store_true", help="programs that write in place")
+    parser.add_argument("--kind", choices=("ops", "autograd"), help="only this kind")
     parser.add_argument("--stop-after", type=int, default=20, help="failures to report")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    judge = inplace if options.inplace else compare
-    draw = inplace.draw if options.inplace else Generator().draw
-    failures = steps = 0
-    start = last = time.monotonic()
-    for number in range(options.programs):
-        program = draw(options.seed + number)
-        steps += len(program.steps)
-        problem = judge.difference(program)
-        if problem is not None:
-            failures += 1
-            small = judge.shrink(program)
-            print(f"\n{small}\n-> {judge.difference(small)}", flush=True)
-            if failures >= options.stop_after:
-                break
-        if time.monotonic() - last > 10:
-            last = time.monotonic()
-            rate = (number + 1) / (last - start)
-            left = (options.programs - number - 1) / rate
-            print(f"{number + 1} programs, {failures} differ, {left:.0f} s left", flush=True)
-    print(f"{number + 1} programs, {steps} steps, {failures} differ")
+    failures = 0
+    for name, kind in kinds().items():
+        if options.kind in (None, name):
+            failures += run(name, kind, options.programs, options.seed, options.stop_after)
     return 1 if failures else 0
 
 

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
 
 from tests.conformance.harness import as_numpy
-from tests.fuzz.program import TORCH, WHYGRAD, Outcome, Program, run
+from tests.fuzz.ops.program import TORCH, WHYGRAD, Outcome, Program, run
 
 TOLERANCE = {"float64": (1e-7, 1e-8), "float32": (2e-2, 2e-3)}
 
 
-def difference(program: Program) -> str | None:
-    """None if the libraries agree, else what differs first."""
+def difference(program: Program, endings: Counter[str] | None = None) -> str | None:
+    """None if the libraries agree, else what differs first; ``endings`` counts how it ended."""
+    problem, ending = _judge(program)
+    if endings is not None and problem is None:
+        endings[ending] += 1
+    return problem
+
+
+def _judge(program: Program) -> tuple[str | None, str]:
+    """The difference if there is one, and how the program ended."""
     try:
         theirs = run(program, TORCH)
     except RuntimeError as error:
@@ -24,13 +33,13 @@ def difference(program: Program) -> str | None:
         mine = run(program, WHYGRAD)
     except Exception as error:
         if their_error is not None:
-            return None
-        return f"whygrad raised {type(error).__name__}: {error}"
+            return None, "refused by both"
+        return f"whygrad raised {type(error).__name__}: {error}", ""
     if "is not implemented" in str(their_error):
-        return None  # whygrad has a derivative that PyTorch lacks
+        return None, "whygrad has a derivative that PyTorch lacks"
     if their_error is not None:
-        return f"PyTorch raised, whygrad did not: {their_error}"
-    return _first_difference(program, mine, theirs)
+        return f"PyTorch raised, whygrad did not: {their_error}", ""
+    return _first_difference(program, mine, theirs), "compared to the end"
 
 
 def _first_difference(program: Program, mine: Outcome, theirs: Outcome) -> str | None:

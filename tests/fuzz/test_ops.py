@@ -7,9 +7,9 @@ import warnings
 import numpy as np
 import pytest
 
-from tests.fuzz.compare import difference, shrink
-from tests.fuzz.generate import EXCLUDED, Generator
-from tests.fuzz.program import Program, Step
+from tests.fuzz.ops.compare import difference, shrink
+from tests.fuzz.ops.generate import EXCLUDED, Generator
+from tests.fuzz.ops.program import Program, Step
 from whygrad.ops.define import table
 
 PROGRAMS = 40

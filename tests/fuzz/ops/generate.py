@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from tests.fuzz.program import TORCH, Program, Step, execute
+from tests.fuzz.ops.program import TORCH, Program, Step, execute, samples
 from whygrad.ops.define import Op, table
-from whygrad.ops.samples import samples_of
 
 # Ops that cannot be compared element by element, each with its reason.
 EXCLUDED = {
@@ -26,7 +25,7 @@ def candidates() -> list[tuple[Op, int]]:
     for op in table.values():
         if op.torch == "" or op.name in EXCLUDED:
             continue
-        for index, call in enumerate(samples_of(op)):
+        for index, call in enumerate(samples(op.name)):
             if _has_float(call.args) or _has_float(list(call.kwargs.values())):
                 chosen.append((op, index))
     return chosen

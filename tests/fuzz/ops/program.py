@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -19,9 +20,19 @@ import whygrad
 from tests.conformance.harness import convert, flatten, torch_function
 from whygrad.dtypes import DType
 from whygrad.ops.define import table
-from whygrad.ops.samples import samples_of
+from whygrad.ops.samples import Call, samples_of
 
 NUDGE = 0.02  # small against the distance the samples keep from kinks and ties
+
+
+class NoTensor(ValueError):
+    """An op that answers with something else, such as a bool."""
+
+
+@cache
+def samples(name: str) -> list[Call]:
+    """The sample calls of an op; nobody writes to their arrays."""
+    return samples_of(table[name])
 
 
 @dataclass
@@ -124,7 +135,7 @@ def run(program: Program, library: Library) -> Outcome:
 def execute(step: Step, pool: list[Any], library: Library) -> Any:
     first = pool[step.sources[0]]
     if step.kind == "op":
-        return _call_op(step, pool, library)
+        return call_op(*step.detail, [pool[i] for i in step.sources], library)
     if step.kind == "slice":
         return first[step.detail]
     if step.kind == "to":
@@ -140,11 +151,9 @@ def execute(step: Step, pool: list[Any], library: Library) -> Any:
     return getattr(first, step.kind)(*step.detail)
 
 
-def _call_op(step: Step, pool: list[Any], library: Library) -> Any:
-    name, index, output = step.detail
-    op = table[name]
-    call = samples_of(op)[index]
-    sources = [pool[i] for i in step.sources]
+def call_op(name: str, index: int, output: int, sources: list[Any], library: Library) -> Any:
+    """One output of an op on one of its samples, nudged by the ``sources``."""
+    call = samples(name)[index]
     dtype = str(sources[0].dtype).rpartition(".")[2]
     used = 0
 
@@ -159,10 +168,10 @@ def _call_op(step: Step, pool: list[Any], library: Library) -> Any:
 
     args = convert(call.args, leaf)
     kwargs = {key: convert(value, leaf) for key, value in call.kwargs.items()}
-    answer = call.on(library.function_of(op))(*args, **kwargs)
+    answer = call.on(library.function_of(table[name]))(*args, **kwargs)
     results = [each for each in flatten(answer) if hasattr(each, "shape")]
     if not results:
-        raise ValueError(f"{name} answers with no tensor")
+        raise NoTensor(f"{name} answers with no tensor")
     return results[output % len(results)]
 
 

@@ -1,0 +1,118 @@
+"""Drawing random programs."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+
+from tests.fuzz.autograd import lines
+from tests.fuzz.autograd.program import Leaf, Program, Step
+from tests.fuzz.ops.generate import candidates
+
+__all__ = ["draw"]
+
+SHAPES = ((2, 2), (3, 2), (3,), (2, 3), (2, 2, 2), ())
+KINDS = {
+    "value": (0.26, lines.VALUES),
+    "view": (0.23, lines.VIEWS),
+    "write": (0.27, lines.WRITES),
+    "mark": (0.1, lines.MARKS),
+    "pass": (0.03, lines.PASSES),
+    "gradient": (0.04, lines.GRADIENTS),
+    "op": (0.04, ()),
+    "checkpoint": (0.03, ()),
+}
+IN_REGIONS = tuple(line for line in lines.WRITES if "out=" not in line)
+HOOKS = tuple(line for line in lines.MARKS if "hook" in line or "retain" in line)
+
+
+def draw(seed: int) -> Program:
+    """The program of a seed."""
+    return _Pen(np.random.default_rng(seed)).program(seed)
+
+
+class _Pen:
+    def __init__(self, rng: np.random.Generator) -> None:
+        self.rng = rng
+
+    def program(self, seed: int) -> Program:
+        rng = self.rng
+        shape = SHAPES[rng.integers(len(SHAPES) - 1)]
+        leaves = [Leaf(shape, True)]
+        for _ in range(2):
+            other = shape if rng.random() < 0.8 else SHAPES[rng.integers(len(SHAPES))]
+            dtype = "float32" if rng.random() < 0.05 else "float64"
+            leaves.append(Leaf(other, bool(rng.random() < 0.5), dtype))
+        steps: list[Step] = []
+        within: tuple[str, ...] = ()
+        for number in range(len(leaves), len(leaves) + int(rng.integers(4, 15))):
+            within = self.contexts(within)
+            steps.append(self.step(number, within))
+        return Program(seed, tuple(leaves), tuple(steps), bool(rng.random() < 0.3))
+
+    def contexts(self, before: tuple[str, ...]) -> tuple[str, ...]:
+        """Contexts last for several steps."""
+        chance = self.rng.random()
+        if before:
+            return before if chance < 0.6 else ()
+        if chance < 0.12:
+            return (self.one_of(lines.CONTEXTS),)
+        return (self.one_of(lines.CONTEXTS), self.one_of(lines.CONTEXTS)) if chance < 0.13 else ()
+
+    def step(self, number: int, within: tuple[str, ...]) -> Step:
+        kinds = list(KINDS)
+        weights = [weight for weight, _ in KINDS.values()]
+        kind = kinds[self.rng.choice(len(kinds), p=weights)]
+        a, b = self.operand(number), self.operand(number)
+        if kind == "checkpoint":
+            return Step(number, "checkpoint(a, b)", a, b, within, self.body())
+        if kind == "op":
+            return Step(number, self.op(), a, b, within)
+        return Step(number, self.one_of(KINDS[kind][1]), a, b, within)
+
+    def body(self) -> tuple[Step, ...]:
+        """Steps of a region; only what it makes itself is written to, so it can be repeated."""
+        steps: list[Step] = []
+        own: list[int] = []
+        for number in range(2, 2 + int(self.rng.integers(1, 5))):
+            chance = self.rng.random()
+            a, b = self.operand(number), self.operand(number)
+            if own and chance < 0.3:
+                target = own[self.rng.integers(len(own))]
+                other = int(self.rng.integers(2))  # of other memory than the target
+                steps.append(Step(number, self.one_of(IN_REGIONS), target, other))
+            elif own and chance < 0.4:
+                steps.append(Step(number, self.one_of(HOOKS), own[self.rng.integers(len(own))], b))
+            elif own and chance < 0.55:
+                source = own[self.rng.integers(len(own))]
+                steps.append(Step(number, self.one_of(lines.VIEWS), source, b))
+                own.append(number)
+            else:
+                steps.append(Step(number, self.one_of(lines.VALUES), a, b))
+                own.append(number)
+        return tuple(steps)
+
+    def operand(self, number: int) -> int:
+        """Rather a new value than an old one."""
+        rng = self.rng
+        oldest = max(0, number - 4) if rng.random() < 0.5 else 0
+        return int(rng.integers(oldest, number))
+
+    def op(self) -> str:
+        table = op_samples()
+        name = self.one_of(tuple(table))
+        index = int(self.rng.choice(table[name]))
+        return f"op({name!r}, {index}, {int(self.rng.integers(3))}, a, b)"
+
+    def one_of(self, table: tuple[str, ...]) -> str:
+        return table[self.rng.integers(len(table))]
+
+
+@cache
+def op_samples() -> dict[str, list[int]]:
+    """The samples of each op that a program can call."""
+    found: dict[str, list[int]] = {}
+    for op, index in candidates():
+        found.setdefault(op.name, []).append(index)
+    return found

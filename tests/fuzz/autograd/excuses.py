@@ -1,0 +1,396 @@
+"""The differences that are meant, each with its reason.
+
+An excuse is a narrow question about one case; the long run reports how often each was used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+
+from tests.fuzz.autograd.ending import Ending
+from tests.fuzz.autograd.program import Program, Step
+from tests.fuzz.autograd.session import Session
+from whygrad.memory import may_overlap
+
+__all__ = [
+    "ONLY_PYTORCH_REFUSES",
+    "ONLY_WHYGRAD_REFUSES",
+    "OTHER_GRADIENTS",
+    "Case",
+    "cut_off_by_a_data_write",
+    "hooks_of_a_view_lost",
+    "leads_nowhere",
+    "partial_overlap",
+    "undefined",
+    "view_older_than_leaf",
+]
+
+
+@dataclass
+class Case:
+    """A step, or the last backward (None), about which the libraries do not agree."""
+
+    program: Program  # with the steps that were carried out before
+    step: Step | None
+    mine: Session
+    theirs: Session
+    error: Exception  # of the library that refused
+
+    @property
+    def text(self) -> str:
+        return str(self.error)
+
+    @property
+    def target(self) -> Any:
+        """PyTorch's first operand."""
+        return None if self.step is None else self.theirs.operand(self.step.a)
+
+    def rerun(self) -> tuple[Session, Any]:
+        """PyTorch's answer to the program where every write to a saved value is noticed."""
+        session = Session(self.program, torch, watchful=True)
+        answers = [session.attempt(step) for step in self.program.steps]
+        for answer in answers:
+            if _overwritten(answer):
+                return session, answer
+        if self.step is None:
+            return session, Ending.of(self.program, self.mine).gradients(session)
+        if self.step in self.program.steps:
+            return session, answers[-1]
+        return session, session.attempt(self.step)
+
+
+# Steps that are left out.
+
+
+def undefined(step: Step, session: Session, theirs: Session) -> bool:
+    """Steps whose result PyTorch leaves open, or gets wrong.
+
+    Writing to a view whose elements share memory; from a view that overlaps the target, where the
+    order of reads matters; ``out=`` of another shape, which leaves views over memory that is gone;
+    another geometry for a value that retains its gradient, which PyTorch keeps in the old shape,
+    or that has views, which PyTorch derives from the new one, or that has a history while nothing
+    is recorded, which PyTorch's then does not fit.
+    """
+    if captured_before_the_hook(step, session) or beyond_a_view(step, session):
+        return True
+    if other_layout(step, session, theirs):
+        return True
+    if step.role in ("pass", "gradient", "mark") and wants_a_leaf(step, theirs):
+        return True
+    a, b = session.operands(step)
+    if step.role != "write":
+        return False
+    if may_overlap(tuple(a.shape), a.stride()):
+        return True
+    if "out=" in step.line and a.shape != b.shape:
+        return True
+    if "squeeze_" in step.line or "transpose_" in step.line:
+        watched = a.retains_grad or any(each._base is a for each in session.pool.values())
+        return watched or (a.requires_grad and not step.recorded)
+    return step.uses("b") and a is not b and np.shares_memory(a._array, b._array)
+
+
+def captured_before_the_hook(step: Step, session: Session) -> bool:
+    """The gradient at a hooked value on the way to another input of ``autograd.grad``.
+
+    PyTorch returns it as it was before the hook, but with the hook if nothing lies beyond.
+    """
+    several = "[a, b]" in step.line and step.role == "gradient"
+    return several and session.is_hooked(step.b)
+
+
+def other_layout(step: Step, session: Session, theirs: Session) -> bool:
+    """What looks at memory where the libraries laid it out differently.
+
+    Of operands with different strides whygrad follows NumPy, PyTorch the first operand.
+    """
+    looks = ("view(", "reshape(", "flatten(", "strided(", "contiguous(")
+    if not any(each in step.line for each in looks):
+        return False
+    ours, other = session.operand(step.a), theirs.operand(step.a)
+    return any(a != b for a, b, size in zip(ours.stride(), other.stride(), ours.shape) if size > 1)
+
+
+def beyond_a_view(step: Step, session: Session) -> bool:
+    """``as_strided`` that shows more than the view it is called on.
+
+    In whygrad its gradient goes to the base; PyTorch drops what lies outside the view, until a
+    write makes it look at the base again.
+    """
+    a = session.operand(step.a)
+    if "as_strided" not in step.line or a._base is None:
+        return False
+    return not a.is_contiguous() or a.numel() < 3  # what the lines ask for
+
+
+def partial_overlap(error: Exception) -> bool:
+    """PyTorch refuses operands that overlap a little; whygrad reads before it writes."""
+    return "some elements of the input tensor and the written-to tensor" in str(error)
+
+
+# States that cannot be compared.
+
+
+def leads_nowhere(tensor: Any) -> bool:
+    """Whether a PyTorch tensor "requires grad" without any leaf to give it to.
+
+    A view made under no_grad says so there, and so does everything computed from it; in whygrad
+    it is a constant, like what detach() gives.
+    """
+    node = _node(tensor)
+    if node is None and not tensor._is_view():
+        return False
+    seen, stack = set(), [node]
+    while stack:
+        node = stack.pop()
+        if node is None or node in seen:
+            continue
+        if hasattr(node, "variable"):
+            return False
+        seen.add(node)
+        stack += [parent for parent, _ in node.next_functions]
+    return True
+
+
+def _node(tensor: Any) -> Any:
+    try:
+        return tensor.grad_fn
+    except RuntimeError:  # see unreadable_part
+        return None
+
+
+def wants_a_leaf(step: Step, theirs: Session) -> bool:
+    """See ``leads_nowhere``: to whygrad the operand is a constant."""
+    operands = zip("ab", theirs.operands(step), strict=True)
+    used = [each for name, each in operands if step.uses(name)]
+    return any(each.requires_grad and leads_nowhere(each) for each in used)
+
+
+def hooks_of_a_view_lost(theirs: Session) -> bool:
+    """Whether PyTorch forgot a hook because the memory of the view was written to.
+
+    The view gets a new node there, and hooks stay with the old one, which nothing leads to any
+    more.  In whygrad a hook keeps seeing the gradient of the value the view had.
+    """
+    return any(tensor._is_view() and _node(tensor) is not node for tensor, node in theirs.hooked)
+
+
+def view_older_than_leaf(ours: Any, other: Any) -> bool:
+    """A view made before its base began to require grad.
+
+    In whygrad it stays a constant.  In PyTorch it requires grad from then on, and whether a
+    gradient flows depends on whether the memory was ever written to.
+    """
+    base = other._base
+    return base is not None and base.is_leaf and base.requires_grad and not ours.requires_grad
+
+
+def cut_off_by_a_data_write(ours: Any, other: Any) -> bool:
+    """A view whose base was cut off by detach_(), after a write through .data.
+
+    In whygrad it shows a value that its history did not compute, so it has none any more.
+    """
+    base = other._base
+    return base is not None and not base.requires_grad and ours._storage.hidden > 0
+
+
+# Only whygrad refuses.
+
+
+def deprecated_in_pytorch(case: Case) -> bool:
+    """PyTorch still does it, under a warning: mT of a number, writes to expanded tensors."""
+    return "Got 0-D tensor" in case.text or "more than one element" in case.text
+
+
+def operand_leads_nowhere(case: Case) -> bool:
+    """See ``leads_nowhere``: to whygrad the operand is a constant."""
+    return case.step is not None and wants_a_leaf(case.step, case.theirs)
+
+
+def overwritten_unnoticed(case: Case) -> bool:
+    """A saved value was overwritten where PyTorch does not look.
+
+    Through ``.data``, which has a version counter of its own; after pack hooks that copy nothing;
+    in a checkpoint, which recomputes.  With these holes closed PyTorch refuses, too.
+    """
+    return "inplace operation" in case.text and _overwritten(case.rerun()[1])
+
+
+def _overwritten(answer: Any) -> bool:
+    phrases = ("inplace operation", "has been modified inplace", "has been detached in-place")
+    return isinstance(answer, Exception) and any(phrase in str(answer) for phrase in phrases)
+
+
+def checkpoint_argument_overwritten(case: Case) -> bool:
+    """Recomputing from other values is not recomputing; whether a region reads them is not known.
+
+    PyTorch recomputes from what it finds.
+    """
+    return "wrote to an argument of it" in case.text
+
+
+def as_strided_of_overlapping(case: Case) -> bool:
+    """Elements that share memory: whose gradient is it?  PyTorch divides it by their number."""
+    return "several elements of the input share memory" in case.text
+
+
+def smaller_storage(case: Case) -> bool:
+    """as_strided beyond the elements of a tensor: PyTorch's kernels may leave spare memory."""
+    return "out of bounds for storage" in case.text
+
+
+def view_of_a_temporary(case: Case) -> bool:
+    """detach_() of a result that is a view of a value nobody sees, in one library only.
+
+    quantile, kron and some others are made of views here, tensordot and einsum there.
+    """
+    if "Can't detach views in-place" not in case.text or case.step is None:
+        return False
+    return (case.mine.operand(case.step.a)._base is None) != (case.target._base is None)
+
+
+def values_of_a_sparse_tensor(case: Case) -> bool:
+    """PyTorch writes, and then its backward fails."""
+    return "a sparse tensor, whose history cannot be rewritten" in case.text
+
+
+def number_released(case: Case) -> bool:
+    """A second backward through an op with a number as a factor: whygrad has released that, too."""
+    numbers = ("alpha=", "lerp", "op('add'", "op('sub'", "trapezoid", "matrix_power")
+    steps = case.program.steps
+    return "second time" in case.text and any(
+        number in step.line for number in numbers for step in steps
+    )
+
+
+def empty_index(case: Case) -> bool:
+    """PyTorch does not check indices if the result is empty anyway."""
+    return "out of bounds for dimension" in case.text and case.target.numel() == 0
+
+
+# Only PyTorch refuses.
+
+
+def unreadable_part(case: Case) -> bool:
+    """Parts of unbind() and views made under no_grad, after a write to their base.
+
+    PyTorch cannot say what they are now; whygrad can.
+    """
+    return "another view of its base has been modified" in case.text
+
+
+def cut_off_base(case: Case) -> bool:
+    """A view of a leaf that stopped requiring grad: PyTorch still calls it a view of a leaf."""
+    if case.target is None or "a view of a leaf" not in case.text:
+        return False
+    base = case.target._base
+    return base is not None and not base.requires_grad
+
+
+def saves_more(case: Case) -> bool:
+    """What PyTorch saved was overwritten; whygrad needed something else, or kept a copy.
+
+    Where this happens in the last backward, finite differences are asked.
+    """
+    return case.step is not None and _overwritten(case.error)
+
+
+def released_elsewhere(case: Case) -> bool:
+    """A second backward: PyTorch also runs nodes that no gradient reaches, or saved something."""
+    return "second time" in case.text
+
+
+def detached_after_saving(case: Case) -> bool:
+    """detach_() of a saved value: PyTorch has lost where it came from; whygrad's edges have not."""
+    return "has been detached in-place" in case.text
+
+
+def second_derivative_missing(case: Case) -> bool:
+    """whygrad has a derivative that PyTorch lacks."""
+    return "is not implemented" in case.text
+
+
+def stricter_arguments(case: Case) -> bool:
+    """whygrad converts dtypes wherever two tensors meet, and broadcasts more shapes."""
+    phrases = ("dtype", "shape mismatch: value tensor", "source tensor shape must match")
+    return any(phrase in case.text for phrase in phrases)
+
+
+# Other gradients.
+
+
+def computed_from_overwritten(case: Case) -> bool:
+    """See ``overwritten_unnoticed``; here whygrad had a copy, or the region's input is another now.
+
+    With the holes closed PyTorch refuses, or agrees with whygrad.
+    """
+    program = case.program
+    if not program.hides_writes:
+        return False
+    session, answer = case.rerun()
+    if isinstance(answer, Exception):
+        return _overwritten(answer)
+    pairs = [
+        (case.mine.pool[number].grad, session.pool[number].grad)
+        for number in Ending.of(program, case.mine).collecting
+    ]
+    return all(
+        np.allclose(ours.detach().numpy(), other.detach().numpy())
+        for ours, other in pairs
+        if ours is not None and other is not None
+    )
+
+
+# Ops whose derivative whygrad writes in terms of other values than PyTorch.
+OTHER_FORMULAS = ("prod", "det", "svdvals", "eigvalsh", "scatter_reduce", "lstsq")
+
+
+def formula_in_other_terms(case: Case) -> bool:
+    """What a hook sees in a second derivative at a value that the first one is written with.
+
+    The product of the others can be written as product / x, in terms of the result: then the
+    result takes part in the second derivative, and a hook there sees that part.  The same holds
+    for the result of a write through a view: is it the view, or what was written?
+    """
+    program = case.program
+    steps = [*program.steps, *(inner for step in program.steps for inner in step.body)]
+    if not program.twice and not any("create_graph" in step.line for step in steps):
+        return False
+    if any(tensor._is_view() and tensor._version for tensor, _ in case.theirs.hooked):
+        return True
+    watched = any("hook(" in step.line or "retain" in step.line for step in steps)
+    return watched and any(name in step.line for name in OTHER_FORMULAS for step in steps)
+
+
+ONLY_WHYGRAD_REFUSES: tuple[Callable[[Case], bool], ...] = (
+    deprecated_in_pytorch,
+    operand_leads_nowhere,
+    overwritten_unnoticed,
+    checkpoint_argument_overwritten,
+    as_strided_of_overlapping,
+    smaller_storage,
+    view_of_a_temporary,
+    values_of_a_sparse_tensor,
+    number_released,
+    empty_index,
+)
+ONLY_PYTORCH_REFUSES: tuple[Callable[[Case], bool], ...] = (
+    cut_off_base,
+    view_of_a_temporary,
+    unreadable_part,
+    operand_leads_nowhere,
+    saves_more,
+    detached_after_saving,
+    released_elsewhere,
+    second_derivative_missing,
+    stricter_arguments,
+)
+OTHER_GRADIENTS: tuple[Callable[[Case], bool], ...] = (
+    computed_from_overwritten,
+    formula_in_other_terms,
+)
