@@ -209,6 +209,21 @@ def test_an_argument_may_be_written_to() -> None:
     assert run(wg, True) == run(torch, True)
 
 
+def test_a_written_argument_loses_the_gradient_of_its_old_value() -> None:
+    def run(lib: Any) -> list[Any]:
+        def forward(ctx, x):
+            ctx.mark_dirty(x)
+            return x.mul_(3)
+
+        value = lib.tensor([1.0], requires_grad=True) * 1
+        value.retain_grad()
+        value.backward(retain_graph=True)
+        made(lib, forward, lambda ctx, g: 3 * g).apply(value)
+        return [value.grad, value.retains_grad]
+
+    assert run(wg) == run(torch) == [None, True]
+
+
 def test_a_write_through_numpy_counts_when_it_is_marked() -> None:
     def forward(ctx, x):
         ctx.mark_dirty(x)

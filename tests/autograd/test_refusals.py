@@ -28,6 +28,9 @@ def test_unused_inputs() -> None:
     assert gy is None
     _, zero = wg.autograd.grad((x * 2).sum(), (x, y), materialize_grads=True)
     assert zero.tolist() == [0.0]
+    assert not zero.requires_grad
+    _, zero = wg.autograd.grad((x * 2).sum(), (x, y), materialize_grads=True, create_graph=True)
+    assert zero.requires_grad  # so that it can be differentiated like the others
 
 
 def test_non_scalar_without_gradient() -> None:

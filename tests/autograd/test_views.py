@@ -253,6 +253,14 @@ def test_gradient_stays_within_a_dtype() -> None:
         values.real.copy_(w[:2])
 
 
+def test_values_of_a_sparse_tensor_are_not_written_with_history() -> None:
+    leaf = whygrad.eye(2).requires_grad_()
+    values = (leaf * 1).to_sparse().coalesce().values()
+    with pytest.raises(RuntimeError, match="a sparse tensor, whose history cannot be rewritten"):
+        values.mul_(2)
+    assert values.tolist() == [1.0, 1.0]
+
+
 def test_residual_written_in_place_is_right_or_refused() -> None:
     def run(lib: Library, saves_input: bool) -> Any:
         w = lib.tensor([0.5, -1.0, 2.0], dtype=lib.float64).requires_grad_()

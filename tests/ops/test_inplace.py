@@ -68,6 +68,13 @@ def test_fill_refuses_what_does_not_fit(dtype: str, value: Any) -> None:
     assert x.tolist() == [0]
 
 
+def test_fill_sends_back_the_dtype_of_its_value() -> None:
+    value = wg.tensor(2.0, requires_grad=True)
+    wg.zeros(3, dtype=wg.float64).fill_(value).sum().backward()
+    assert value.grad.dtype is wg.float32
+    assert value.grad.item() == 3.0
+
+
 def test_fill_takes_one_value() -> None:
     with pytest.raises(RuntimeError, match="fill_ only supports 0-dimension value tensor"):
         wg.ones(2).fill_(wg.ones(2))

@@ -215,6 +215,15 @@ def test_unused_pieces_get_zero_gradient() -> None:
     assert zeros(0, 3).requires_grad_().unbind() == ()
 
 
+def test_as_strided_of_a_view_may_show_more_of_its_base() -> None:
+    """Every element shown gets its gradient; PyTorch drops those outside the view."""
+    leaf = whygrad.arange(4.0).reshape(2, 2).requires_grad_()
+    shown = (leaf * 1).select(-1, 0).as_strided((2,), (1,))
+    shown.add_(1)
+    (shown * whygrad.tensor([1.0, 10.0])).sum().backward()
+    assert leaf.grad.tolist() == [[1.0, 10.0], [0.0, 0.0]]
+
+
 def test_as_strided_counts_from_the_start_of_the_storage() -> None:
     numbers = whygrad.arange(6.0)
     assert numbers[2:].as_strided((2,), (2,)).tolist() == [2, 4]

@@ -121,7 +121,9 @@ def _not_writable(made: Made, target: Tensor, name: str, where: Where) -> Runtim
 
 
 def _check_geometry(target: Tensor, base: Tensor, name: str, where: Where, uniform: bool) -> None:
-    if target.dtype is not base.dtype:
+    if base._keys & keys.LAYOUTS:
+        cause = f"its base is {describe(base)}, a sparse tensor, whose history cannot be rewritten"
+    elif target.dtype is not base.dtype:
         cause = f"its base is {describe(base)}: no gradient goes through a change of dtype"
     elif not uniform and may_overlap(tuple(target.shape), target.stride()):
         cause = "several of its elements share memory, so it is not defined which one was written"

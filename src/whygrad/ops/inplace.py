@@ -60,7 +60,7 @@ define(
     public=_fill_args,
     vjp={
         "x": lambda xp, incoming: xp.zeros_like(incoming),
-        "value": lambda xp, incoming: incoming,
+        "value": lambda xp, incoming, value_dtype: xp.cast(incoming, dtypes.of(value_dtype)),
     },
     jvp=lambda xp, tangents, y: xp.expand(
         xp.zeros_like(y) if tangents[1] is None else tangents[1], y.shape
@@ -186,7 +186,8 @@ def check_writable(
             RuntimeError,
             call=f"{name} on {describe(target)}",
             cause="its memory is read-only: it was made from a NumPy array that is not writeable, "
-            "or it is the input of a function being differentiated by whygrad.func",
+            "or it is the input of a function being differentiated by whygrad.func, or the "
+            "gradient that a custom function's backward was lent",
             fix="clone() the tensor before writing to it",
             where=where,
         )

@@ -88,13 +88,18 @@ def _write(x: Tensor, value: Any, position: Tensor, dim: int, accumulate: bool) 
     return written
 
 
+def _in_shape(written: Tensor, shape: Any) -> Tensor:
+    """No view where none is needed: the result is a tensor of its own."""
+    return written if written.shape == shape else written.reshape(shape)
+
+
 def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Any = 1) -> Tensor:
     """``input`` with ``alpha`` · the slices of ``source`` added at ``index`` along ``dim``."""
     require_same_dtype(input, source, "index_add_(): self and source must have the same")
     grown, index, dim = _placed("index_add", input, dim, index, RuntimeError)
     source = _require_slices("index_add", grown, dim, index, source, RuntimeError)
     added = source if alpha == 1 else source * alpha
-    return _write(grown, added, index, dim, True).reshape(input.shape)
+    return _in_shape(_write(grown, added, index, dim, True), input.shape)
 
 
 composite(
@@ -116,7 +121,7 @@ def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor
     require_same_dtype(input, source, "index_copy_(): self and source expected to have the same")
     grown, index, dim = _placed("index_copy", input, dim, index, IndexError)
     source = _require_slices("index_copy", grown, dim, index, source, IndexError)
-    return _write(grown, source, index, dim, False).reshape(input.shape)
+    return _in_shape(_write(grown, source, index, dim, False), input.shape)
 
 
 composite(
@@ -135,7 +140,7 @@ def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
     """``input`` with one value in all slices at ``index`` along ``dim``."""
     value = single(input, value, "index_fill")
     grown, index, dim = _placed("index_fill", input, dim, index, IndexError, wraps=True)
-    return _write(grown, value, index, dim, False).reshape(input.shape)
+    return _in_shape(_write(grown, value, index, dim, False), input.shape)
 
 
 composite(
@@ -190,7 +195,7 @@ def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) 
         )
     row, position = _flat("put", input, index)
     written = _write(row, source.reshape(index.shape), position, 0, accumulate)
-    return written.reshape(input.shape)
+    return _in_shape(written, input.shape)
 
 
 composite(

@@ -199,9 +199,9 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
             where=caller(),
         )
     row = source.reshape((-1,))[:count]
-    written = table["index_put"].call(values, row, chosen.position, chosen.dims, False)
-    result: Tensor = written.reshape(np.broadcast_shapes(input.shape, mask.shape))
-    return result
+    written: Tensor = table["index_put"].call(values, row, chosen.position, chosen.dims, False)
+    shape = np.broadcast_shapes(input.shape, mask.shape)
+    return written if written.shape == shape else written.reshape(shape)
 
 
 def require_same_dtype(input: Tensor, source: Tensor, phrase: str) -> None:

@@ -106,6 +106,8 @@ def _as_strided_args(input: Tensor, size: Any, stride: Any, storage_offset: Any 
     here = input.storage_offset()
     start = here if storage_offset is None else int(storage_offset)
     problem = _problem(input, shape, steps, start)
+    if problem is None and _shows_more(input, shape, steps, start - here):
+        return _as_strided_args(input._base, shape, steps, start)  # type: ignore[arg-type]
     if problem is None and input.requires_grad:
         places = _positions(tuple(input.shape), input.stride())
         if np.unique(places).size != places.size:
@@ -120,6 +122,17 @@ def _as_strided_args(input: Tensor, size: Any, stride: Any, storage_offset: Any 
             where=caller(),
         )
     return input, shape, steps, start - here, input.stride()
+
+
+def _shows_more(input: Tensor, shape: Shape, steps: Shape, offset: int) -> bool:
+    """Whether elements outside the view ``input`` are wanted: their derivative is the base's."""
+    base = input._base
+    if base is None or base.dtype is not input.dtype:
+        return False
+    if (base._node is None) != (input._node is None):  # cut off from each other
+        return False
+    wanted = _positions(shape, steps, offset)
+    return not np.isin(wanted, _positions(tuple(input.shape), input.stride())).all()
 
 
 def _problem(input: Tensor, shape: Shape, steps: Shape, start: int) -> str | None:
