@@ -123,9 +123,11 @@ class Evidence:
             dtype=self.gradient.dtype,
             shape=self.gradient.shape,
             count=int(self.bad.sum()),
-            elements=(),
+            elements=tuple(
+                Element(place, float(self.gradient[place]), {}) for place in first_places(self.bad)
+            ),
             where=self.node.where,
-            writer="a hook",
+            writer=f"a hook on what arrives for {self.node.name()}",
         )
 
     def finding(self) -> Finding:

@@ -24,9 +24,28 @@ if TYPE_CHECKING:
     from whygrad.autograd.node import Node
     from whygrad.ops.define import Op
 
-__all__ = ["SHOWN", "During", "Element", "Finding", "Memo", "Trail", "mark", "merged", "trail_of"]
+__all__ = [
+    "SHOWN",
+    "During",
+    "Element",
+    "Finding",
+    "Memo",
+    "Trail",
+    "mark",
+    "merged",
+    "trail_of",
+    "user_calls",
+]
 
 SHOWN = 3  # elements that a finding describes
+
+
+def user_calls(calls: Sequence[tuple[CodeType, int]]) -> list[Where]:
+    """Outermost first, without the libraries in between (test runners, training frameworks)."""
+    places = [Where(*call) for call in reversed(calls)]
+    return [
+        each for each in places if "site-packages" not in each.file and "<frozen" not in each.file
+    ]
 
 
 class During(NamedTuple):
@@ -102,7 +121,7 @@ class Finding:
     @property
     def stack(self) -> list[Where]:
         """The calls that led there, outermost first."""
-        return [Where(*call) for call in reversed(self.calls)]
+        return user_calls(self.calls)
 
     @property
     def node(self) -> Node | None:

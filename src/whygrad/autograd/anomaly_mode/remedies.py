@@ -260,7 +260,7 @@ _DECOMPOSED = Remedy(
     "it divides by differences of eigenvalues or singular values, and two of them are equal",
     "break the tie with a little noise on the diagonal, or use a loss that does not need vectors",
 )
-for _name in ("linalg_eigh", "linalg_svd", "linalg_eig"):
+for _name in ("linalg_eigh", "linalg_svd"):
     BACKWARD[_name] = (_DECOMPOSED,)
 
 _LARGEST = {"float16": 65504.0, "bfloat16": 3.39e38, "float32": 3.40e38, "float64": 1.80e308}

@@ -19,7 +19,6 @@ from whygrad.autograd.anomaly_mode.findings import (
     Finding,
     Trail,
     merged,
-    trail_of,
 )
 from whygrad.autograd.anomaly_mode.switch import current
 from whygrad.autograd.anomaly_mode.watch import first_places, given, memory_digests
@@ -59,7 +58,7 @@ class WatchfulWalk(Walk):
         if array is None or quiet.run(finite.all_finite, array):
             return
         kind = finite.trouble(array) or "nan"
-        trail = trail_of(array) or Trail(kind, (given(root, kind),))
+        trail = self.watch.trail(root, kind)
         on_purpose = array.size > 1 and not any(each.made for each in trail.culprits)
         if kind == "nan" or not (on_purpose or self.watch.allow_inf):
             self.watch.blame(trail.culprits, self.where)
@@ -79,7 +78,8 @@ class WatchfulWalk(Walk):
     def _add_stack(self, error: Exception) -> None:
         """An error of the engine gets the stack of the forward call it is about."""
         memo = None if self.reached is None else memo_of(self.reached)
-        if memo is not None and len(memo.calls) > 1 and not isinstance(error, wording.AnomalyError):
+        told = isinstance(error, wording.AnomalyError) or hasattr(error, "__notes__")
+        if memo is not None and len(memo.calls) > 1 and not told:
             error.add_note(wording.stack(memo.calls))
 
     def _arrived(self, node: Node, incoming: Any) -> Any:

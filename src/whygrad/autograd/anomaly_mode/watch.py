@@ -58,6 +58,8 @@ class Watch:
         self.allow_inf = allow_inf
         self.during: During | None = None  # the rule that a recorded backward pass is running
         self.suspects: dict[Any, Suspect] = {}
+        # By line: an in-place op copies its result to where the array is not known by its trail.
+        self._by_line: dict[Where, Trail] = {}
 
     def __call__(self, op: Op, below: Entry, args: tuple[Any, ...]) -> Any:
         result = below(*args)
@@ -83,10 +85,65 @@ class Watch:
 
     def _note(self, op: Op, args: tuple[Any, ...], out: Tensor) -> None:
         with np.errstate(all="ignore"):
-            trail, finding = _examined(op, args, out, self.during)
+            trail, finding = self._examined(op, args, out)
         mark(out._array, trail)
+        self._by_line[caller()] = trail
         if finding is not None and self.during is None:
             self.suspect(finding)
+
+    def _examined(self, op: Op, args: tuple[Any, ...], out: Tensor) -> tuple[Trail, Finding | None]:
+        """Who is to blame for a result that is not finite; a finding if it is this call."""
+        array = out._array
+        kind = finite.trouble(array)
+        assert kind is not None
+        bad = np.isnan(array) if kind == "nan" else np.isinf(array)
+        operands = list(_operands(op, args))
+        arrays = {name: value for name, value in _arrays(operands) if fits(value, array.shape)}
+        fed = _fed(op, operands, arrays, bad)
+        if op.kind == "elementwise" and fed is None:  # here and there NaN may have come in as well
+            for each in arrays.values():
+                bad = bad & np.isfinite(np.broadcast_to(each, array.shape))
+        finding = Finding(
+            op=op,
+            kind=kind,
+            dtype=array.dtype,
+            shape=array.shape,
+            count=int(bad.sum()),
+            elements=tuple(
+                Element(
+                    place,
+                    _number(array[place]),
+                    {name: at(each, array.shape, place) for name, each in arrays.items()},
+                )
+                for place in first_places(bad)
+            ),
+            where=caller(),
+            calls=callers(),
+            during=self.during,
+            call=describe_call(op.name, (*op.tensor_names, *op.param_names), args),
+            fed=fed,
+            node_reference=None if out._node is None else weakref.ref(out._node),
+        )
+        if fed is None:
+            return Trail(kind, (finding,)), finding
+        sources = [
+            self.trail(value, found)
+            for _, value in operands
+            if (found := finite.trouble(_array(value))) is not None
+        ]
+        if kind == "nan" and fed == "inf":
+            if any(culprit.made for trail in sources for culprit in trail.culprits):
+                return merged(sources, "nan", turned=finding), None
+            return Trail("nan", (finding,)), finding
+        return merged(sources, kind), None
+
+    def trail(self, value: Any, kind: finite.Trouble) -> Trail:
+        """Where the bad numbers of an operand come from."""
+        known = trail_of(finite.numbers(value))
+        if known is None and isinstance(value, Tensor):
+            _, line = value._storage.last_writer or (None, None)
+            known = None if line is None else self._by_line.get(line)
+        return known or Trail(kind, (given(value, kind),))
 
     def suspect(self, finding: Finding) -> None:
         """Keep a finding for the report; the same line counts once."""
@@ -121,66 +178,17 @@ def _key(finding: Finding) -> tuple[Any, ...]:
 
 
 def memory_digests(node: Node) -> tuple[bytes, ...]:
-    """A fingerprint of each array the node saved, to notice writes that no version counts."""
+    """A fingerprint of each guarded array, to notice writes that no version counts."""
     if type(node.values) is not tuple:
         return ()
     prints = []
-    for index, _ in node.plan.guarded:
+    for index in dict.fromkeys([index for _, _, index in node.guards]):
         value = node.values[index]
         if type(value) is np.ndarray:
             prints.append(finite.fingerprint(value))
         elif type(value) is list:
             prints += [finite.fingerprint(each) for each in value if type(each) is np.ndarray]
     return tuple(prints)
-
-
-def _examined(
-    op: Op, args: tuple[Any, ...], out: Tensor, during: During | None
-) -> tuple[Trail, Finding | None]:
-    """Who is to blame for a result that is not finite; a finding if it is this call."""
-    array = out._array
-    kind = finite.trouble(array)
-    assert kind is not None
-    bad = np.isnan(array) if kind == "nan" else np.isinf(array)
-    operands = list(_operands(op, args))
-    arrays = {name: value for name, value in _arrays(operands) if fits(value, array.shape)}
-    fed = _fed(op, operands, arrays, bad)
-    if op.kind == "elementwise" and fed is None:  # here and there NaN may have come in as well
-        for each in arrays.values():
-            bad = bad & np.isfinite(np.broadcast_to(each, array.shape))
-    finding = Finding(
-        op=op,
-        kind=kind,
-        dtype=array.dtype,
-        shape=array.shape,
-        count=int(bad.sum()),
-        elements=tuple(
-            Element(
-                place,
-                _number(array[place]),
-                {name: at(each, array.shape, place) for name, each in arrays.items()},
-            )
-            for place in first_places(bad)
-        ),
-        where=caller(),
-        calls=callers(),
-        during=during,
-        call=describe_call(op.name, (*op.tensor_names, *op.param_names), args),
-        fed=fed,
-        node_reference=None if out._node is None else weakref.ref(out._node),
-    )
-    if fed is None:
-        return Trail(kind, (finding,)), finding
-    sources = [
-        trail_of(finite.numbers(value)) or Trail(found, (given(value, found),))
-        for _, value in operands
-        if (found := finite.trouble(_array(value))) is not None
-    ]
-    if kind == "nan" and fed == "inf":
-        if any(culprit.made for trail in sources for culprit in trail.culprits):
-            return merged(sources, "nan", turned=finding), None
-        return Trail("nan", (finding,)), finding
-    return merged(sources, kind), None
 
 
 def _operands(op: Op, args: tuple[Any, ...]) -> Iterator[tuple[str, Any]]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from whygrad.autograd.anomaly_mode.findings import Element, Finding, Trail
+from whygrad.autograd.anomaly_mode.findings import Element, Finding, Trail, user_calls
 from whygrad.autograd.anomaly_mode.remedies import advice
 from whygrad.autograd.source import Where
 from whygrad.errors import describe, fail
@@ -118,7 +118,7 @@ def _error(trail: Trail, arrival: str, where: Where) -> AnomalyError:
 
 
 def _calls(finding: Finding) -> list[str]:
-    return [str(each) for each in finding.stack] if len(finding.calls) > 1 else []
+    return [str(each) for each in finding.stack] if len(finding.stack) > 1 else []
 
 
 def _aligned(label: str, lines: list[str]) -> list[str]:
@@ -205,14 +205,15 @@ def _turned(finding: Finding | None) -> list[str]:
 
 def stack(calls: tuple[tuple[CodeType, int], ...]) -> str:
     """The forward call of the node an error is about, outermost call first."""
-    lines = [str(Where(*call)) for call in reversed(calls)]
-    return "the forward call came from\n" + "\n".join(f"  {line}" for line in lines)
+    lines = [f"  {each}" for each in user_calls(calls)]
+    return "\n".join(["the forward call came from", *lines])
 
 
 def changed_memory(node: Node, before: tuple[bytes, ...], now: tuple[bytes, ...]) -> RuntimeError:
     """A saved value is not what it was, although no op wrote to it."""
     changed = next(number for number, pair in enumerate(zip(before, now)) if pair[0] != pair[1])
-    names = [node.plan.saved_names[index] for index, _ in node.plan.guarded]
+    guarded = dict.fromkeys(index for _, _, index in node.guards)
+    names = [node.plan.saved_names[index] for index in guarded]
     label = names[min(changed, len(names) - 1)]
     return fail(
         RuntimeError,
