@@ -282,6 +282,18 @@ def test_incoming_gradients_are_not_for_writing() -> None:
         (writing.apply(h) + h).sum().backward()
 
 
+def test_a_gradient_handed_through_belongs_to_the_caller() -> None:
+    for backward in (lambda ctx, g: g, lambda ctx, g: g.view(-1)):
+        x = leaf(1.0, 2.0)
+        y = made(wg, lambda ctx, x: x * 1, backward).apply(x)
+        (slope,) = wg.autograd.grad(y.sum(), x, create_graph=True)
+        with wg.no_grad():
+            slope.add_(1)
+        y.sum().backward()
+        assert slope.tolist() == [2.0, 2.0]
+        assert x.grad.tolist() == [1.0, 1.0]
+
+
 def test_vjp_is_another_name_of_backward() -> None:
     named = made(wg, lambda ctx, x: x * 2, vjp=staticmethod(lambda ctx, g: 2 * g))
     x = leaf(1.0)

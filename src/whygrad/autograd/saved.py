@@ -38,9 +38,8 @@ def as_tensors(node: Node, saved: tuple[Any, ...]) -> tuple[Any, ...]:
                 for i, each in enumerate(value)
             ]
         elif value is not None and hasattr(value, "shape"):
-            values[index] = _connected(
-                value, *edge.get(place, (None, 0)), _tangents(node, place), storages
-            )
+            tangents = _tangents(node, place) if place < plan.arity else None
+            values[index] = _connected(value, *edge.get(place, (None, 0)), tangents, storages)
     return tuple(values)
 
 

@@ -201,6 +201,13 @@ def test_a_shared_argument_reaches_outputs_of_both_kinds() -> None:
     assert w.grad.item() == 6.0 + 4 * 3.0
 
 
+def test_a_sample_that_escaped() -> None:
+    kept: list[Any] = []
+    wg.func.vmap(lambda x: kept.append(x) or x)(wg.ones(3, 2))
+    with pytest.raises(RuntimeError, match="escaped from inside a function being vmapped"):
+        Noisy.apply(kept[0])
+
+
 def test_a_call_without_samples_is_an_ordinary_call() -> None:
     class Plain(Function):
         @staticmethod

@@ -64,6 +64,8 @@ VARYING: dict[str, Callable[[Any], Any]] = {
     "written": lambda x: wg.zeros(2, dtype=x.dtype).copy_(x.exp()),
     "written in part": lambda x: _filled(x),
     "a view of what was written": lambda x: _filled(x).view(2, 1).view(2),
+    "another custom function": lambda x: Pushing.apply(x),
+    "an argument of that": lambda x: Identity.apply(x),
     "a joined one": lambda x: wg.cat([x[:1] * 2, wg.ones(1, dtype=x.dtype)]),
 }
 CONSTANT: dict[str, Callable[[Any], Any]] = {
@@ -77,6 +79,16 @@ CONSTANT: dict[str, Callable[[Any], Any]] = {
     "from outside": lambda x: OUTSIDE,
 }
 OUTSIDE = wg.ones(2, dtype=wg.float64)
+
+
+class Identity(Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x
+
+    @staticmethod
+    def backward(ctx, incoming):
+        return incoming
 
 
 def _filled(x: wg.Tensor) -> wg.Tensor:
@@ -131,6 +143,43 @@ def test_other_derivatives_of_the_gradient_are_fine() -> None:
     (slope,) = wg.autograd.grad((function.apply(x) * w).sum(), x, create_graph=True)
     (mixed,) = wg.autograd.grad(slope.sum(), w)
     np.testing.assert_allclose(mixed, np.exp(0.5))
+
+
+def test_a_value_that_forward_records_itself_has_a_history() -> None:
+    class Recording(Function):
+        @staticmethod
+        def forward(ctx, x):
+            with wg.enable_grad():
+                ctx.slope = 2 * x
+            return x * x
+
+        @staticmethod
+        def backward(ctx, incoming):
+            return incoming * ctx.slope
+
+    x = leaf(0.3, 1.0)
+    assert wg.autograd.gradgradcheck(Recording.apply, x)
+
+
+def test_a_graph_inside_forward_is_walked_in_backward() -> None:
+    """What reentrant checkpoints do: a graph of its own, behind a detached argument."""
+
+    class Inside(Function):
+        @staticmethod
+        def forward(ctx, x):
+            with wg.enable_grad():
+                ctx.x = x.detach().requires_grad_()
+                ctx.y = ctx.x.sin()
+            return ctx.y.detach()
+
+        @staticmethod
+        def backward(ctx, incoming):
+            ctx.y.backward(incoming)
+            return ctx.x.grad
+
+    x = leaf(0.3, 1.0)
+    Inside.apply(x).sum().backward()
+    np.testing.assert_allclose(x.grad, np.cos(x.detach()))
 
 
 def test_returned_as_a_further_output() -> None:

@@ -11,7 +11,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from whygrad.autograd.batching import add_batch, batch_level, level_of, open_levels, remove_batch
+from whygrad.autograd.batching import (
+    add_batch,
+    batch_level,
+    level_of,
+    open_levels,
+    remove_batch,
+    without_highest_level,
+)
 from whygrad.autograd.custom import answers
 from whygrad.autograd.custom.answers import Kind
 from whygrad.autograd.custom.context import FunctionCtx
@@ -43,7 +50,10 @@ def over_batch(call: Call) -> Any:
 
     signature = call.signature
     level = max(map(level_of, call.tensors))
-    info = VmapInfo(dict(open_levels())[level], mode_of(level))
+    sizes = dict(open_levels())
+    if level not in sizes:
+        without_highest_level(*call.tensors)  # raises: the vmap it belongs to has ended
+    info = VmapInfo(sizes[level], mode_of(level))
     batched = [level_of(arg) == level for arg in call.args]
     args = tuple(_without(arg, level) for arg in call.args)
     if (signature.vmap is None) is not signature.runs_on_samples:

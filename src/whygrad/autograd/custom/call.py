@@ -157,7 +157,10 @@ class Call:
         self.ctx = ctx = FunctionCtx(tuple(needs))
         given = tensors
         if records or self.pushes:
-            given = [_argument(each, each._node is not None or self.pushes) for each in tensors]
+            given = [
+                _argument(each, each._node is not None or original._tangent is not None)
+                for each, original in zip(tensors, self.tensors, strict=True)
+            ]
         self.made = made = Outputs(signature, self.where, tensors, given, records)
         try:
             ctx._writable = made.check_writable
@@ -176,12 +179,12 @@ class Call:
         made = self.made
         inputs = {id(each): number for number, each in enumerate(given)}
         for number in made.dirty.values():
-            del inputs[id(given[number])]  # it is the output now
+            inputs.pop(id(given[number]), None)  # it is the output now
         fixed = {id(made.values[place]) for place in made.fixed}
         outputs = {key: slot for key, slot in made.slots.items() if key not in fixed}
 
         def belongs(tensor: Tensor) -> bool:
-            return id(tensor) in inputs or id(tensor) in made.slots or is_varying(tensor)
+            return id(tensor) in inputs or id(tensor) in made.slots or _lacks_history(tensor)
 
         sources: list[_Source] = []
         counts = {"intermediate": 0, "constant": 0}
@@ -194,12 +197,10 @@ class Call:
                 label = f"output {outputs[key]}" if made.several else "the output"
                 sources.append(_Source("output", outputs[key], held._replace(label=label)))
             else:
-                free = is_varying(held.tensor) and key not in fixed
-                kind = "intermediate" if free else "constant"
+                on_the_way = _lacks_history(held.tensor) and key not in fixed
+                kind = "intermediate" if on_the_way else "constant"
                 sources.append(_Source(kind, counts[kind], held))
                 counts[kind] += 1
-        for source in sources:
-            source.held.tensor._keys &= ~keys.VARYING
         return sources
 
     def _record(self, tensors: list[Tensor]) -> None:
@@ -254,3 +255,8 @@ def _argument(tensor: Tensor, follow: bool) -> Tensor:
     if follow:
         mark(alias)
     return alias
+
+
+def _lacks_history(tensor: Tensor) -> bool:
+    """Whether a value depends on the arguments and was not recorded (``enable_grad`` records)."""
+    return tensor._node is None and is_varying(tensor)

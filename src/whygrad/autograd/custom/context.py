@@ -147,13 +147,12 @@ class FunctionCtx:
             leaves, tree = flatten(value)
             places = [isinstance(leaf, Tensor) and belongs(leaf) for leaf in leaves]
             if any(places):
-                self._attributes[name] = (
-                    tree,
-                    [
-                        number(leaf, f"ctx.{name}") if here else leaf
-                        for leaf, here in zip(leaves, places, strict=True)
-                    ],
-                )
+                label = f"ctx.{name}" if tree.kind is None else f"ctx.{name}[{{}}]"
+                kept = [
+                    number(leaf, label.format(place)) if here else leaf
+                    for place, (leaf, here) in enumerate(zip(leaves, places, strict=True))
+                ]
+                self._attributes[name] = tree, kept
                 del self.__dict__[name]
         self._dirty = self._non_differentiable = ()
         return held

@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from whygrad import keys
-from whygrad.autograd import views
+from whygrad.autograd import leaves, modes, views
 from whygrad.autograd.custom.signature import place_of
+from whygrad.autograd.custom.varying import is_varying, mark
 from whygrad.errors import describe, fail
 from whygrad.func.trees import flatten
 from whygrad.tensor import Tensor, wrap
@@ -56,6 +57,7 @@ class Outputs:
             self._check_nothing_is_lost(output)
         self._check_dirty_are_returned(returned, ctx)
         fixed = {id(each) for each in ctx._non_differentiable}
+        varies = any(map(is_varying, self.arguments))  # this call is part of another one's forward
         for place, value in enumerate(returned):
             if not isinstance(value, Tensor):
                 self.values.append(value)
@@ -63,6 +65,9 @@ class Outputs:
             if id(value) in fixed or not value.dtype.is_floating_point:
                 self.fixed.add(place)
             made = self._made(place, value, ctx)
+            made._keys &= ~keys.VARYING
+            if varies and place not in self.fixed:
+                mark(made)
             self.slots[id(value)] = len(self.tensors)
             self.values.append(made)
             self.tensors.append(made)
@@ -75,7 +80,6 @@ class Outputs:
             if before is not None:
                 return self.tensors[before]
             made = value if value._node is None else _alias(value)
-            made._keys &= ~keys.VARYING
             self._look_at_arguments(made)
         elif any(value is each for each in ctx._dirty):
             self.dirty[place] = number
@@ -113,7 +117,10 @@ class Outputs:
         """What ``apply`` returns."""
         for place, number in self.dirty.items():
             target = arguments[number]
-            views.rewrite(target, self.values[place])
+            if place in self.fixed and target._base is None and modes.state.grad:
+                leaves.cut_off(target)
+            else:
+                views.rewrite(target, self.values[place])
             if self.records:
                 target._grad = None  # as in PyTorch: it was the gradient of the old value
             self.values[place] = target

@@ -18,9 +18,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from whygrad.autograd import modes
 from whygrad.autograd.custom.answers import Kind, gradients
 from whygrad.autograd.custom.signature import place_of
-from whygrad.autograd.node import Edge, ManyOutputs
+from whygrad.autograd.node import ManyOutputs
 from whygrad.autograd.saved import as_tensors
 from whygrad.errors import explained, fail
 from whygrad.tensor import Tensor, wrap
@@ -55,12 +56,6 @@ class FunctionNode(ManyOutputs):
                     name = plan.saved_names[number]
                     raise no_history(plan.signature, "backward", name, self.where, "a tangent")
 
-    @property
-    def next_functions(self) -> tuple[Edge, ...]:
-        """One (node, output slot) per tensor argument; (None, 0) where no gradient flows."""
-        plan: Any = self.plan
-        return super().next_functions[: plan.shown_arity]
-
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
@@ -84,7 +79,7 @@ class CallPlan:
     __slots__ = (
         "_node", "_slots", "arity", "ctx", "guarded", "in_float32", "inputs", "intermediates",
         "names", "needs", "on_tensors", "op", "outputs", "positions", "regular", "saved_names",
-        "saves_arrays", "shown_arity", "signature",
+        "saves_arrays", "signature",
     )  # fmt: skip
 
     def __init__(
@@ -102,7 +97,6 @@ class CallPlan:
         self.names = names  # of all arguments
         self.inputs = inputs  # of all arguments; None for what is no tensor
         self.outputs = outputs  # likewise
-        self.shown_arity = sum(kind is not None for kind in inputs)
         self.regular = self.in_float32 = False
         self.on_tensors = True
         self._slots = sum(kind is not None for kind in outputs)
@@ -118,9 +112,11 @@ class CallPlan:
         saved: Sequence[tuple[Tensor, int, str]],
     ) -> None:
         """Let ``node`` keep (tensor, place, name); places count inputs first, then outputs."""
+        inputs = len(needs)
+        arguments = sum(kind is not None for kind in self.inputs)
         self._node = weakref.ref(node)
         self.needs = needs
-        self.arity = inputs = len(needs)
+        self.arity = inputs if True in needs[arguments:] else arguments
         self.positions = tuple(place for place, needed in enumerate(needs) if needed)
         self.guarded = tuple((index, place) for index, (_, place, _) in enumerate(saved))
         self.saved_names = tuple(name for _, _, name in saved)
@@ -141,7 +137,8 @@ class CallPlan:
         where = node.where
         for slot in range(self._slots, len(incoming)):
             if incoming[slot] is not None:
-                name = next(self.saved_names[i] for i, p in self.guarded if p == self.arity + slot)
+                place = len(self.needs) + slot
+                name = next(self.saved_names[i] for i, p in self.guarded if p == place)
                 raise no_history(self.signature, "backward", name, where, "a gradient")
         self.signature.check_backward(where)
         function: Any = self.signature.backward
@@ -152,12 +149,14 @@ class CallPlan:
         ]
         with of_user(self.signature, "backward", where):
             returned = function(ctx, *received)
-        checked = iter(
-            gradients(
-                self.signature, self.names, self.inputs, ctx.needs_input_grad, returned, where
-            )
+        checked = gradients(
+            self.signature, self.names, self.inputs, ctx.needs_input_grad, returned, where
         )
-        found = [each for each, kind in zip(checked, self.inputs, strict=True) if kind is not None]
+        found = [
+            _given_back(each)
+            for each, kind in zip(checked, self.inputs, strict=True)
+            if kind is not None
+        ]
         return found + [None] * (self.arity - len(found))
 
     def _lent(self, gradient: Any, kind: Kind) -> Any:
@@ -175,6 +174,16 @@ class CallPlan:
         lent._keys, lent._node, lent._slot = gradient._keys, gradient._node, gradient._slot
         lent._tangent = gradient._tangent
         return lent
+
+
+def _given_back(gradient: Tensor | None) -> Tensor | None:
+    """A gradient that is (a view of) what was lent, as the caller of a recorded walk may own it.
+
+    Other walks copy what they hand out anyway.
+    """
+    if gradient is None or not modes.state.grad or not isinstance(gradient._array, np.ndarray):
+        return gradient
+    return gradient if gradient._array.flags.writeable else gradient.clone()
 
 
 def no_history(
