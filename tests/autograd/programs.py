@@ -20,9 +20,6 @@ def run(source: str) -> dict[str, Any]:
     variables: dict[str, Any] = {"__name__": "example"}
     try:
         exec(compile(text, _FILE, "exec"), variables)
-    except Exception as error:
-        error.text = str(error)  # type: ignore[attr-defined]  # while the source can be read
-        raise
     finally:
         linecache.cache.pop(_FILE)
     return variables

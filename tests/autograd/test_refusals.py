@@ -51,7 +51,7 @@ def test_wrong_gradient_shape() -> None:
 
 
 def test_nothing_requires_grad() -> None:
-    with pytest.raises(RuntimeError, match="does not require grad and has no grad_fn"):
+    with pytest.raises(RuntimeError, match="does not require grad and does not have a grad_fn"):
         (wg.tensor([1.0]) * 2).sum().backward()
 
 

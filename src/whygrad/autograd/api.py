@@ -187,7 +187,7 @@ def _root_gradient(call: str, root: Tensor, gradient: Any) -> Tensor:
         raise fail(
             RuntimeError,
             call=f"{call}() of {describe(root)}",
-            cause=f"it does not require grad and has no grad_fn{cut_of(root)}",
+            cause=f"it does not require grad and does not have a grad_fn{cut_of(root)}",
             fix="call requires_grad_() on the inputs you want gradients for, and leave out the "
             "detach() or no_grad() between them and this tensor",
             where=caller(),
