@@ -12,7 +12,9 @@ from typing import Any
 
 from bench.measure import Result, Workload, best_round, measure
 
-WORKLOADS = ("small_op", "mlp", "gelu", "imports", "chain", "checkpoint", "hessian", "per_sample")
+WORKLOADS = (
+    "small_op", "mlp", "gelu", "imports", "chain", "checkpoint", "hessian", "per_sample", "anomaly",
+)  # fmt: skip
 RESULTS = Path(__file__).parent / "results"
 
 

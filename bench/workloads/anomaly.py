@@ -36,4 +36,5 @@ WORKLOAD = Workload(
     },
     rounds=100,
     reference="plain",
+    limits={"anomaly mode": 1.3},
 )
