@@ -7,8 +7,8 @@ from typing import Any
 
 from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
-from whygrad.func.trees import Tree, flatten, leaves_like
 from whygrad.tensor import Tensor
+from whygrad.trees import Tree, flatten, leaves_like
 
 __all__ = [
     "Argnums",

@@ -10,9 +10,9 @@ from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.func.arguments import Selected, name_of, outputs_of, split_aux, tensors_like
 from whygrad.func.reverse import grad
-from whygrad.func.trees import flatten
 from whygrad.ops.namespace import recorded
 from whygrad.tensor import Tensor
+from whygrad.trees import flatten
 
 __all__ = ["hvp", "jvp"]
 

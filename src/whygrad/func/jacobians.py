@@ -16,11 +16,11 @@ from whygrad.errors import fail
 from whygrad.func.arguments import Argnums, Selected, name_of, outputs_of, split_aux
 from whygrad.func.forward import jvp
 from whygrad.func.tape import Tape
-from whygrad.func.trees import flatten
 from whygrad.func.vmap import vmap
 from whygrad.ops.namespace import recorded
 from whygrad.ops.shape.axes import movedim
 from whygrad.tensor import Tensor, wrap
+from whygrad.trees import flatten
 
 __all__ = ["hessian", "jacfwd", "jacobian_of", "jacrev", "unit_vectors"]
 

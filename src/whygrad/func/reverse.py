@@ -17,9 +17,9 @@ from whygrad.func.arguments import (
     tensors_like,
 )
 from whygrad.func.tape import Tape, Transposed
-from whygrad.func.trees import flatten
 from whygrad.ops.namespace import recorded
 from whygrad.tensor import Tensor
+from whygrad.trees import flatten
 
 __all__ = ["grad", "grad_and_value", "linearize", "vjp"]
 

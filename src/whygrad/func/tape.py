@@ -20,10 +20,10 @@ from whygrad.autograd.batching import add_batch, open_levels, without_highest_le
 from whygrad.autograd.forward_ad import set_tangents
 from whygrad.autograd.lifting import lower, raised
 from whygrad.autograd.node import AccumulateGrad, Node
-from whygrad.func.trees import flatten
 from whygrad.ops.namespace import recorded
 from whygrad.storage import InferenceStorage
 from whygrad.tensor import Tensor, wrap
+from whygrad.trees import flatten
 
 __all__ = ["Tape", "Transposed"]
 

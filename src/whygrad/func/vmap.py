@@ -14,11 +14,11 @@ from whygrad import keys
 from whygrad.autograd.batching import add_batch, batch_level, level_of, remove_batch
 from whygrad.errors import describe, fail
 from whygrad.func.randomness import randomness_of
-from whygrad.func.trees import Tree, broadcast_prefix, flatten
 from whygrad.ops.geometry import normalize_dim
 from whygrad.ops.namespace import recorded
 from whygrad.ops.shape.axes import movedim
 from whygrad.tensor import Tensor
+from whygrad.trees import Tree, broadcast_prefix, flatten
 
 __all__ = ["vmap"]
 

@@ -26,10 +26,10 @@ from whygrad.autograd.custom.signature import Signature
 from whygrad.autograd.custom.varying import is_varying
 from whygrad.errors import fail
 from whygrad.func.randomness import mode_of, randomness_of
-from whygrad.func.trees import broadcast_prefix, flatten
 from whygrad.ops.namespace import recorded
 from whygrad.ops.shape.axes import movedim
 from whygrad.tensor import Tensor
+from whygrad.trees import broadcast_prefix, flatten
 
 if TYPE_CHECKING:
     from whygrad.autograd.custom.call import Call

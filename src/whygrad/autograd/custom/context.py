@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
-from whygrad.func.trees import Tree, flatten
 from whygrad.tensor import Tensor
+from whygrad.trees import Tree, flatten
 
 __all__ = ["FunctionCtx", "Held"]
 

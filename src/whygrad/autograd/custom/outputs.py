@@ -13,8 +13,8 @@ from whygrad.autograd import leaves, modes, views
 from whygrad.autograd.custom.signature import place_of
 from whygrad.autograd.custom.varying import is_varying, mark
 from whygrad.errors import describe, fail
-from whygrad.func.trees import flatten
 from whygrad.tensor import Tensor, wrap
+from whygrad.trees import flatten
 
 if TYPE_CHECKING:
     from whygrad.autograd.custom.context import FunctionCtx

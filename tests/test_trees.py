@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from whygrad.func.trees import broadcast_prefix, flatten, leaves_like
+from whygrad.trees import broadcast_prefix, flatten, leaves_like
 
 
 class Point(NamedTuple):
