@@ -7,6 +7,7 @@ from functools import cache
 import numpy as np
 
 from tests.fuzz.autograd import lines
+from tests.fuzz.autograd.excuses import LAYOUT
 from tests.fuzz.autograd.program import Leaf, Program, Step
 from tests.fuzz.ops.generate import candidates
 
@@ -23,7 +24,11 @@ KINDS = {
     "op": (0.04, ()),
     "checkpoint": (0.03, ()),
 }
-IN_REGIONS = tuple(line for line in lines.WRITES if "out=" not in line)
+# In a region nobody looks whether a step is one of ``excuses.undefined``.
+REGION_WRITES = tuple(line for line in lines.WRITES if "out=" not in line)
+REGION_VIEWS = tuple(
+    line for line in lines.VIEWS if not any(each in line for each in ("expand", "unfold", *LAYOUT))
+)
 HOOKS = tuple(line for line in lines.MARKS if "hook" in line or "retain" in line)
 
 
@@ -81,12 +86,12 @@ class _Pen:
             if own and chance < 0.3:
                 target = own[self.rng.integers(len(own))]
                 other = int(self.rng.integers(2))  # of other memory than the target
-                steps.append(Step(number, self.one_of(IN_REGIONS), target, other))
+                steps.append(Step(number, self.one_of(REGION_WRITES), target, other))
             elif own and chance < 0.4:
                 steps.append(Step(number, self.one_of(HOOKS), own[self.rng.integers(len(own))], b))
             elif own and chance < 0.55:
                 source = own[self.rng.integers(len(own))]
-                steps.append(Step(number, self.one_of(lines.VIEWS), source, b))
+                steps.append(Step(number, self.one_of(REGION_VIEWS), source, b))
                 own.append(number)
             else:
                 steps.append(Step(number, self.one_of(lines.VALUES), a, b))

@@ -18,6 +18,7 @@ from tests.fuzz.autograd.session import Session
 from whygrad.memory import may_overlap
 
 __all__ = [
+    "LAYOUT",
     "ONLY_PYTORCH_REFUSES",
     "ONLY_WHYGRAD_REFUSES",
     "OTHER_GRADIENTS",
@@ -104,13 +105,16 @@ def captured_before_the_hook(step: Step, session: Session) -> bool:
     return several and session.is_hooked(step.b)
 
 
+# What looks at memory itself.
+LAYOUT = ("view(", "reshape(", "flatten(", "strided(", "contiguous(")
+
+
 def other_layout(step: Step, session: Session, theirs: Session) -> bool:
     """What looks at memory where the libraries laid it out differently.
 
     Of operands with different strides whygrad follows NumPy, PyTorch the first operand.
     """
-    looks = ("view(", "reshape(", "flatten(", "strided(", "contiguous(")
-    if not any(each in step.line for each in looks):
+    if not any(each in step.line for each in LAYOUT):
         return False
     ours, other = session.operand(step.a), theirs.operand(step.a)
     return any(a != b for a, b, size in zip(ours.stride(), other.stride(), ours.shape) if size > 1)
@@ -245,11 +249,13 @@ def smaller_storage(case: Case) -> bool:
 
 
 def view_of_a_temporary(case: Case) -> bool:
-    """detach_() of a result that is a view of a value nobody sees, in one library only.
+    """detach_() of a result, or a write to one made under no_grad, that is a view in one library.
 
-    quantile, kron and some others are made of views here, tensordot and einsum there.
+    quantile, kron and some others return a view of a value that nobody sees; in PyTorch tensordot
+    and einsum do.
     """
-    if "Can't detach views in-place" not in case.text or case.step is None:
+    phrases = ("Can't detach views in-place", "A view was created in no_grad mode")
+    if case.step is None or not any(phrase in case.text for phrase in phrases):
         return False
     return (case.mine.operand(case.step.a)._base is None) != (case.target._base is None)
 
@@ -271,6 +277,22 @@ def number_released(case: Case) -> bool:
 def empty_index(case: Case) -> bool:
     """PyTorch does not check indices if the result is empty anyway."""
     return "out of bounds for dimension" in case.text and case.target.numel() == 0
+
+
+# Nodes that keep an argument where PyTorch keeps a copy it made on the way.
+KEEPS_ARGUMENT = {
+    "MatmulBackward": "operands, not the copies that broadcasting needs there",
+    "EinsumPairBackward": "operands, not rearranged copies",
+    "CrossEntropyBackward": "logits, not their log-softmax",
+    "L1LossBackward": "input and target, not their difference",
+    "MseLossBackward": "input and target, not their expanded copies",
+    "LinalgSvdvalsBackward": "the matrix, not its singular vectors",
+}
+
+
+def keeps_the_argument(case: Case) -> bool:
+    """A write to an argument of which PyTorch's node had a copy, so that it does not matter."""
+    return "inplace operation" in case.text and case.text.split(" saved")[0] in KEEPS_ARGUMENT
 
 
 # Only PyTorch refuses.
@@ -378,6 +400,7 @@ ONLY_WHYGRAD_REFUSES: tuple[Callable[[Case], bool], ...] = (
     values_of_a_sparse_tensor,
     number_released,
     empty_index,
+    keeps_the_argument,
 )
 ONLY_PYTORCH_REFUSES: tuple[Callable[[Case], bool], ...] = (
     cut_off_base,

@@ -69,8 +69,7 @@ class Judge:
         self.mine = Session(program, whygrad)
         self.theirs = Session(program, torch)
         self.done: list[Step] = []
-        doubles = all(leaf.dtype == "float64" for leaf in program.leaves)
-        self.precision = 1e-9 if doubles else 1e-4
+        self.precision = _precision(program)
 
     def follow(self) -> None:
         """Raise Difference or Finished, or do nothing if all agrees to the end."""
@@ -155,6 +154,15 @@ class Judge:
             ours, other = self.mine.pool[number], self.theirs.pool[number]
             if not self.mine.written_unseen(ours):
                 self.compare_values(f"t{number}.grad", ours.grad, other.grad)
+                self.compare_recorded(f"t{number}.grad", ours.grad, other.grad)
+
+    def compare_recorded(self, name: str, ours: Any, other: Any) -> None:
+        """Whether a gradient can be differentiated again."""
+        if ours is not None and ours.requires_grad != other.requires_grad:
+            if other.requires_grad and excuses.leads_nowhere(other):
+                return
+            recorded = f"{ours.requires_grad} against {other.requires_grad}"
+            raise Difference(f"{name}.requires_grad is {recorded}")
 
     def compare_values(self, name: str, ours: Any, other: Any) -> None:
         if ours is None or other is None:
@@ -233,6 +241,12 @@ class Judge:
         problem = compare_with_numbers(self.case(None).program, gradients)
         if problem is not None:
             raise Difference(f"{problem}; {remark}")
+
+
+def _precision(program: Program) -> float:
+    if any(leaf.dtype != "float64" for leaf in program.leaves):
+        return 1e-4
+    return 1e-7 if any(step.line.startswith("op(") for step in program.steps) else 1e-9
 
 
 def _before_anything_ran(refusal: Exception | None) -> bool:

@@ -117,7 +117,9 @@ class Session:
         line, within = step.line, step.within
         if self.watchful:
             line = line.replace(".data", ".detach()")
-            within = tuple(each for each in within if each != UNCOPIED)
+            packed = [each for each in within if "saved_tensors_hooks" in each]
+            if packed and (packed[-1] == UNCOPIED or step.body):  # a region saves past the hooks
+                within = tuple(each for each in within if each not in packed)
         before, self.step = self.step, step
         if "hook(" in step.line:
             self.hooked.append((a, a.grad_fn))
