@@ -105,7 +105,7 @@ class _Place:
             what = f"an argument of it, {describe(memory.array)}"
             raise overwritten(memory.storage, memory.version, what, where)
         leaf = None if self._leaf is None else self._leaf()
-        if leaf is not None:
+        if leaf is not None and leaf._node is self._node:
             return leaf
         made = Tensor.__new__(self._type)
         made._array = memory.array
@@ -141,10 +141,13 @@ class Reads:
 
     def note(self, args: tuple[Any, ...]) -> None:
         """An op is about to read these."""
+        seen = self._seen
         for tensor in _tensors(args):
-            memory = _origin(tensor._storage)
-            if not self.knows(memory):
-                self._seen[id(memory)] = (weakref.ref(memory), version_of(memory))
+            memory = tensor._storage
+            known = seen.get(id(memory))
+            if known is None or known[0]() is not memory:
+                memory = _origin(memory)
+                seen[id(memory)] = (weakref.ref(memory), version_of(memory))
 
     def forget_temporaries(self) -> None:
         """What is still there after the function has returned came from outside it."""
@@ -159,11 +162,10 @@ class Reads:
         """Raise if an op is about to read memory that is not what it was the first time."""
         for tensor in _tensors(args):
             memory = _origin(tensor._storage)
-            if self.knows(memory):
-                version = self._seen[id(memory)][1]
-                if version != version_of(memory):
-                    what = f"{describe(tensor)}, which {op.name} reads at {caller()}"
-                    raise overwritten(memory, version, what, where)
+            known = self._seen.get(id(memory))
+            if known is not None and known[0]() is memory and known[1] != version_of(memory):
+                what = f"{describe(tensor)}, which {op.name} reads at {caller()}"
+                raise overwritten(memory, known[1], what, where)
 
 
 def _tensors(args: tuple[Any, ...]) -> list[Tensor]:
