@@ -30,10 +30,10 @@ def _attention(x: Any, inward: Any, outward: Any) -> Any:
 
 
 def _block(inward: Any, outward: Any, up: Any, down: Any, x: Any) -> Any:
-    from whygrad.nn.functional import gelu, linear
+    from whygrad.nn.functional import linear, relu
 
     x = x + _attention(_norm(x), inward, outward)
-    return x + linear(gelu(linear(_norm(x), up)), down)
+    return x + linear(relu(linear(_norm(x), up)), down)
 
 
 def training_step(segments: int | None) -> Run:

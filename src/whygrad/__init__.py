@@ -14,6 +14,8 @@ from whygrad import autograd, dispatch, dtypes
 from whygrad.autograd.modes import (
     enable_grad,
     inference_mode,
+    is_anomaly_check_nan_enabled,
+    is_anomaly_enabled,
     is_grad_enabled,
     is_inference_mode_enabled,
     no_grad,
@@ -51,12 +53,13 @@ from whygrad.tensor import Tensor
 newaxis = None
 
 _dtypes: dict[str, DType] = {dtype.name: dtype for dtype in dtypes.ALL} | dtypes.ALIASES
-_lazy = ("func", "linalg", "nn", "sparse")  # modules that load on first use
+_lazy = ("func", "linalg", "nn", "sparse", "utils")  # modules that load on first use
 _by_hand = [
     "DType", "Generator", "Size", "Tensor", "autograd", "can_cast", "contiguous_format",
     "default_generator", "device", "dispatch", "e", "enable_grad", "finfo", "fork_rng",
     "get_default_dtype", "get_printoptions",
-    "get_rng_state", "iinfo", "inf", "inference_mode", "initial_seed", "is_grad_enabled",
+    "get_rng_state", "iinfo", "inf", "inference_mode", "initial_seed",
+    "is_anomaly_check_nan_enabled", "is_anomaly_enabled", "is_grad_enabled",
     "is_inference_mode_enabled", "is_tensor", "layout", "manual_seed", "nan", "newaxis",
     "no_grad", "pi", "preserve_format", "printoptions",
     "promote_types", "result_type", "seed", "set_default_dtype", "set_grad_enabled",

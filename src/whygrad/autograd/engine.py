@@ -179,8 +179,7 @@ class Walk:
                 careful = self.careful
             values = node.values
             if type(values) is not tuple:
-                with self.user_code():
-                    values = values.unpack(node)
+                values = self._unpacked(node)
             if node.guards:
                 node.check_versions()
             if not on_arrays:
@@ -235,6 +234,13 @@ class Walk:
         heapify(self.heap)
         self.leaves[:] = [leaf for leaf in self.leaves if leaf in self.targets]
         self.careful = True
+
+    def _unpacked(self, node: Node) -> tuple[Any, ...]:
+        """Saved values that the node has not got itself; to fetch them may take a user's code."""
+        if node.values.at_hand:
+            return node.unpacked()
+        with self.user_code():
+            return node.unpacked()
 
     @contextmanager
     def user_code(self) -> Iterator[None]:

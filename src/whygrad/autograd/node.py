@@ -39,6 +39,8 @@ class Freed:
 
     __slots__ = ("where",)
 
+    at_hand = True  # the error is
+
     def __init__(self, where: Where) -> None:
         self.where = where
 
@@ -61,6 +63,8 @@ class Packed:
     """
 
     __slots__ = ("values",)
+
+    at_hand = False  # whether unpacking is quick and runs nobody else's code
 
     def __init__(self, values: tuple[Any, ...]) -> None:
         self.values = values

@@ -90,11 +90,14 @@ def offer(op: Op, below: Entry, *args: Any) -> Any:
     if interceptors:
         outer = interceptors[:-1]
         rest = partial(offer, op, below) if outer or watcher else below
-        _switch(outer)  # by hand: this runs at every op call
+        # What _switch does, without its bookkeeping: this runs at every op call, and is undone.
+        _stack.interceptors = outer
+        modes.state.added = keys.INTERCEPTED if outer or watcher else 0
         try:
             return interceptors[-1](op, rest, args)
         finally:
-            _switch(interceptors)
+            _stack.interceptors = interceptors
+            modes.state.added = keys.INTERCEPTED
     return below(*args) if watcher is None else watcher(op, below, args)
 
 

@@ -28,7 +28,9 @@ _TOLERANCE = 1e-3
 class Note:
     """What is remembered of one saved tensor."""
 
-    __slots__ = ("_code", "_instruction", "dtype", "elements", "label", "needs", "op", "shape")
+    __slots__ = (
+        "_code", "_instruction", "dtype", "label", "needs", "op", "sample", "shape", "waiting",
+    )  # fmt: skip
 
     def __init__(self, array: Any, label: str, node: Any, needs: Any) -> None:
         self.shape = array.shape
@@ -36,9 +38,10 @@ class Note:
         self.label = label
         self.op: str = node.name()  # of the node, or of the checkpoint whose argument it is
         self.needs = needs  # which inputs of the op required grad
+        self.sample = sample_of(array)
+        self.waiting: Any = None  # a weak reference to whoever will need the tensor
         self._code = node.code
         self._instruction = node.instruction
-        self.elements = array[_lattice(self.shape)].copy() if type(array) is np.ndarray else None
 
     @property
     def where(self) -> Where:
@@ -51,16 +54,17 @@ class Note:
         return prod(self.shape) * int(self.dtype.itemsize)
 
     def __str__(self) -> str:
-        return f"{self.name} at {self.where}"
+        return f"'{self.label}' of {self.op}, {describe(self)} at {self.where}"
 
-    @property
-    def name(self) -> str:
-        return f"'{self.label}' of {self.op}, {describe(self)}"
+
+def sample_of(array: Any) -> bytes:
+    """A few elements that lie far apart; what is no NumPy array is not looked at."""
+    return array[_lattice(array.shape)].tobytes() if type(array) is np.ndarray else b""
 
 
 @lru_cache(maxsize=1024)
 def _lattice(shape: tuple[int, ...]) -> tuple[slice, ...]:
-    """Few elements that lie far apart: a slice costs the same for an array of any size."""
+    """A slice costs the same for an array of any size."""
     wanted = _ELEMENTS[min(len(shape), len(_ELEMENTS) - 1)]
     return tuple(slice(None, None, max(1, -(-size // wanted))) for size in shape)
 
@@ -76,7 +80,7 @@ def difference(before: Note, now: Note, values: bool) -> str | None:
         return None
     if (before.shape, before.dtype) != (now.shape, now.dtype):
         return _other_metadata(before, now)
-    unequal = _unequal(before.elements, now.elements)
+    unequal = _unequal(before, now)
     if unequal is None:
         return None
     return (
@@ -95,16 +99,15 @@ def _other_metadata(before: Note, now: Note) -> str:
     return text
 
 
-def _unequal(before: Any, now: Any) -> tuple[Any, Any] | None:
+def _unequal(before: Note, now: Note) -> tuple[Any, Any] | None:
     """The first pair of elements that differ by more than rounding."""
-    if before is None or now is None or before.tobytes() == now.tobytes():
+    if before.sample == now.sample:
         return None
+    then, today = (np.frombuffer(each.sample, before.dtype) for each in (before, now))
     if before.dtype.kind in "fc":
         with np.errstate(all="ignore"):
-            scale = np.abs(before[np.isfinite(before)]).max(initial=0.0)
-            apart = ~np.isclose(before, now, _TOLERANCE, _TOLERANCE * scale, equal_nan=True)
+            scale = np.abs(then[np.isfinite(then)]).max(initial=0.0)
+            apart = ~np.isclose(then, today, _TOLERANCE, _TOLERANCE * scale, equal_nan=True)
     else:
-        apart = before != now
-    if not apart.any():
-        return None
-    return before[apart][0], now[apart][0]
+        apart = then != today
+    return (then[apart][0], today[apart][0]) if apart.any() else None

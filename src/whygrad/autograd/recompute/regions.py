@@ -81,7 +81,7 @@ class Box:
         """The array that a node saved."""
         found = self.take()
         if not found.is_current:
-            note = self._region.records[self._index].note
+            note = self._region.notes[self._index]
             what = f"what became {note}"
             raise overwritten(found.storage, found.version, what, self._region.where)
         # What is recorded from the array must notice later writes to memory outside the region.
@@ -96,13 +96,17 @@ class Box:
     @property
     def nbytes(self) -> int:
         """Of the tensor that was saved."""
-        return self._region.records[self._index].note.nbytes
+        return self._region.notes[self._index].nbytes
 
 
 class Boxes(Packed):
     """The values of a node, some of which are boxes."""
 
     __slots__ = ()
+
+    @property
+    def at_hand(self) -> bool:  # type: ignore[override]
+        return all(box.found is not None for value in self.values for box in _boxes(value))
 
     def unpack(self, node: Node) -> tuple[Any, ...]:
         values = super().unpack(node)
@@ -119,13 +123,6 @@ def _boxes(value: Any) -> list[Box]:
     return [each for each in (value if isinstance(value, list) else [value]) if type(each) is Box]
 
 
-class _Record(NamedTuple):
-    """One tensor that the first run saved, and who waits for it."""
-
-    waiting: weakref.ref[Box]
-    note: Note
-
-
 class Region:
     """One checkpointed call: how to run it again, and what may be asked of it."""
 
@@ -140,7 +137,7 @@ class Region:
         self.settings = settings
         frame = user_frame()
         self.code, self.instruction = frame.f_code, frame.f_lasti
-        self.records: list[_Record] = []
+        self.notes: list[Note] = []  # of the tensors that the first run saved
         self.reads = Reads()
         self.ops: list[str] = []  # of the first run, with ``debug``
         self.finished = False
@@ -185,7 +182,7 @@ class Region:
         return result
 
     def run_again(self, last: int) -> list[Memory]:
-        """The tensors of the records up to ``last``; the boxes that wait for them get theirs."""
+        """The tensors up to number ``last``; the boxes that wait for them get theirs."""
         again = _FurtherRun(self, last)
         try:
             args, kwargs = self.inputs.open(self.where)
@@ -198,10 +195,10 @@ class Region:
                 error.add_note(f"raised when backward ran the checkpoint() at {self.where} again")
             raise
         again.check_count()
-        for record, found in zip(self.records, again.found):
-            waiting = record.waiting()
-            if waiting is not None:
-                waiting.found = found
+        for note, found in zip(self.notes, again.found):
+            box = note.waiting()
+            if box is not None:
+                box.found = found
         return again.found
 
     @contextmanager
@@ -240,21 +237,22 @@ class _FirstRun(_Run):
     """Takes from each node what it saved, and leaves a note of it."""
 
     def keep(self, tensor: Tensor, note: Note) -> Box:
-        records = self.region.records
-        box = Box(self.region, len(records))
-        records.append(_Record(weakref.ref(box), note))
+        notes = self.region.notes
+        box = Box(self.region, len(notes))
+        note.waiting = weakref.ref(box)
+        notes.append(note)
         return box
 
     def read(self, op: Op, args: tuple[Any, ...]) -> None:
         self.region.reads.note(args)
 
     def put(self, node: Node, values: tuple[Any, ...]) -> None:
-        last = len(self.region.records) - 1
-        for value in values:
-            for box in _boxes(value):
-                box.last = last
-        node.values = Boxes(values)
-        node.guards = ()
+        boxes = [box for value in values for box in _boxes(value)]
+        if boxes:  # otherwise the tensors among the arguments were numbers
+            for box in boxes:
+                box.last = len(self.region.notes) - 1
+            node.values = Boxes(values)
+            node.guards = ()
 
 
 class _FurtherRun(_Run):
@@ -276,11 +274,11 @@ class _FurtherRun(_Run):
     def _collect(self, memory: Memory, note: Note) -> None:
         region, index = self.region, self._count
         self._count += 1
-        if index >= len(region.records):
+        if index >= len(region.notes):
             if region.finished:
                 raise surplus(note, region.where, self._ops())
             return  # backward inside the function: the first run has not come this far yet
-        different = difference(region.records[index].note, note, region.settings.compare)
+        different = difference(region.notes[index], note, region.settings.compare)
         if different is not None:
             raise different_work(different, region.where, self._ops())
         if index <= self.last:
@@ -299,10 +297,10 @@ class _FurtherRun(_Run):
         """Raise if the run ended before it had saved what the first one did."""
         region, needed = self.region, self.last + 1
         if region.finished and not region.settings.early_stop:
-            needed = len(region.records)
+            needed = len(region.notes)
         if self._count < needed:
-            missing = region.records[self._count].note
-            counts = len(region.records), self._count
+            missing = region.notes[self._count]
+            counts = len(region.notes), self._count
             raise different_count(*counts, missing, region.where, self._ops())
 
     def _ops(self) -> tuple[list[str], list[str]] | None:
