@@ -83,6 +83,15 @@ def test_a_walk_that_failed_is_forgotten() -> None:
     assert [[each.tolist() for each in gradients] for gradients in log] == [[[2.0], [1.0]]]
 
 
+@pytest.mark.parametrize("lib", [wg, torch], ids=["whygrad", "torch"])
+def test_any_passes_over_constants(lib: Any) -> None:
+    log: list[Any] = []
+    x = lib.ones(2, requires_grad=True)
+    lib.autograd.graph.register_multi_grad_hook((lib.ones(2), x), log.append, mode="any")
+    (x * 2).sum().backward()
+    assert [each.tolist() for each in log] == [[2.0, 2.0]]
+
+
 def test_a_hook_that_raises_is_named() -> None:
     x = leaf(1.0)
     wg.autograd.graph.register_multi_grad_hook((x,), lambda _: 1 / 0)
@@ -99,7 +108,7 @@ def test_a_hook_that_raises_is_named() -> None:
         ([leaf(1.0)], "some", ValueError, "mode to be one of ('all', 'any') but got some"),
         (
             [leaf(1.0), wg.ones(2)],
-            "any",
+            "all",
             RuntimeError,
             "a tensor that doesn't require gradient: tensors[1] is float32[2]",
         ),

@@ -27,8 +27,8 @@ def register_multi_grad_hook(
     """Call ``fn`` once per walk, when gradients of ``tensors`` are there.
 
     With ``mode="all"`` it gets the list of all of them, after the last; None stands for a tensor
-    that this walk does not reach.  With ``mode="any"`` it gets the first one that arrives.
-    What ``fn`` returns is ignored.
+    that this walk does not reach.  With ``mode="any"`` it gets the first one that arrives;
+    constants among the tensors are passed over, as in PyTorch.  What ``fn`` returns is ignored.
     """
     call = f"register_multi_grad_hook(tensors, fn, mode={mode!r})"
     if mode not in ("all", "any"):
@@ -39,6 +39,8 @@ def register_multi_grad_hook(
             fix="leave mode out to wait for all gradients",
             where=caller(),
         )
+    if mode == "any":
+        tensors = [each for each in tensors if not isinstance(each, Tensor) or each.requires_grad]
     for position, tensor in enumerate(tensors):
         if not isinstance(tensor, Tensor) or tensor._node is None:
             raise fail(
