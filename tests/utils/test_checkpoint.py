@@ -438,6 +438,14 @@ def test_recomputed_values_go_as_they_are_used() -> None:
     assert saved.current <= 2 * x.nbytes, "although the graph is kept"
 
 
+def test_the_value_that_was_asked_for_goes_too() -> None:
+    x = leaf(*range(1000))
+    with saved_bytes_peak() as saved:
+        y = checkpoint(lambda t: t.exp().sin(), x).sum()
+        y.backward(retain_graph=True)
+    assert saved.current == 0
+
+
 def test_the_graph_reports_what_is_elsewhere() -> None:
     x = wg.ones(1000, dtype=wg.float64, requires_grad=True)
     y = checkpoint(lambda t: t.exp().sin(), x).sum()

@@ -74,8 +74,9 @@ class Box:
 
     def take(self) -> Memory:
         """The memory.  It is handed out once: to need it again is to compute it again."""
-        found, self.found = self.found, None
-        return self._region.run_again(self.last)[self._index] if found is None else found
+        found = self.found or self._region.run_again(self.last)[self._index]
+        self.found = None
+        return found
 
     def open(self) -> Any:
         """The array that a node saved."""
