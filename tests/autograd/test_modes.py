@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+import torch
 
 import whygrad as wg
 
@@ -95,6 +96,18 @@ def test_generators_run_inside_and_their_users_outside() -> None:
     running.close()
     assert ended == [False]
     assert wg.is_grad_enabled()
+
+
+@pytest.mark.parametrize("lib", [wg, torch], ids=["whygrad", "torch"])
+def test_a_write_in_inference_mode_is_not_recorded(lib: Any) -> None:
+    leaf = lib.ones(2, requires_grad=True)
+    value = leaf * 3
+    with lib.inference_mode(), lib.enable_grad():
+        leaf.mul_(2)
+        value.mul_(2)
+    value.sum().backward()
+    assert leaf.tolist() == [2.0, 2.0]
+    assert leaf.grad.tolist() == [3.0, 3.0]
 
 
 def test_enable_grad_does_not_record_in_inference_mode() -> None:

@@ -32,6 +32,7 @@ __all__ = [
 class _ThreadState(threading.local):
     grad = True
     inference = False
+    recording = True  # grad, and not inference: enable_grad() does not end inference_mode()
     mask = -1  # key bits an op call may see
     added = 0  # key bits every op call gets
     watch: Any = None  # who looks at values, in anomaly mode
@@ -58,7 +59,8 @@ def _set(grad: bool, inference: bool) -> None:
     was_plain = state.mask == -1 and not state.added
     state.grad = grad
     state.inference = inference
-    state.mask = -1 if grad and not inference else ~keys.AUTOGRAD
+    state.recording = grad and not inference
+    state.mask = -1 if state.recording else ~keys.AUTOGRAD
     is_plain = state.mask == -1 and not state.added
     if was_plain is not is_plain:
         _count(was_plain - is_plain)

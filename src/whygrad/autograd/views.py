@@ -37,7 +37,7 @@ def share_memory(view: Tensor, source: Tensor, op: Op) -> None:
     """Let ``view``, which ``op`` made of ``source``, know its base and its storage."""
     view._storage = storage = source._storage
     view._base = source if source._base is None else source._base
-    if modes.state.grad:
+    if modes.state.recording:
         storage.add_view(view)
         if op.returns_list:
             _restrict(view, op)
@@ -141,7 +141,7 @@ def rewrite(target: Tensor, written: Tensor) -> None:
     """``written`` is now in the memory of ``target``: give target, base and views their history."""
     base = target if target._base is None else target._base
     involved = (written, target, base)
-    recording = modes.state.grad and any(each._node is not None for each in involved)
+    recording = modes.state.recording and any(each._node is not None for each in involved)
     tangents = any(each._tangent for each in involved)
     if not recording and not tangents:
         return

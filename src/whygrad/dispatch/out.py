@@ -185,7 +185,7 @@ class _Call:
         watched += self.targets
         if self.op.differentiable:
             watched += inputs
-        if modes.state.grad and any(each.requires_grad for each in watched):
+        if modes.state.recording and any(each.requires_grad for each in watched):
             raise self.refuse(
                 f"{self.function}(): functions with out=... arguments don't support automatic "
                 "differentiation, but one of the arguments requires grad",

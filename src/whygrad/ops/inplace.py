@@ -148,7 +148,7 @@ def assign(target: Tensor, result: Tensor, name: str, uniform: bool = False) -> 
 
 def _loses_history(target: Tensor, result: Tensor) -> bool:
     """What was there before gets a gradient of zeros, not None.  A view's base sees to that."""
-    if modes.state.grad and target._node is not None and result._node is None:
+    if modes.state.recording and target._node is not None and result._node is None:
         return True
     return target._tangent is not None and result._tangent is None
 
@@ -192,7 +192,7 @@ def check_writable(
             where=where,
         )
     target._storage.check_writable(name, where)
-    if modes.state.grad:
+    if modes.state.recording:
         views.check_writable(target, source, name, where, uniform)
 
 
@@ -209,7 +209,7 @@ def snapshot(tensor: Tensor, op: Op) -> Tensor:
         from whygrad.autograd.batching import add_batch
 
         return add_batch(snapshot(tensor._array.tensor, op), tensor._array.level)
-    recording = modes.state.grad
+    recording = modes.state.recording
     if not recording or (op.kind != "composite" and not _saves_first_input(op)):
         copy = wrap(tensor._array)
     else:
@@ -259,7 +259,7 @@ def plain_operands(self: Tensor, args: tuple[Any, ...]) -> bool:
     bits = self._keys & ~keys.AUTOGRAD
     if modes.state.added:  # somebody wants to see every op
         return False
-    if (modes.state.grad and self._node is not None) or bits & _NOT_PLAIN:
+    if (modes.state.recording and self._node is not None) or bits & _NOT_PLAIN:
         return False
     if not bits & keys.CPU or bits & keys.LAYOUTS:
         return False
@@ -267,7 +267,7 @@ def plain_operands(self: Tensor, args: tuple[Any, ...]) -> bool:
         return False
     for arg in args:
         if isinstance(arg, Tensor):
-            if arg._keys & ~keys.AUTOGRAD != bits or (modes.state.grad and arg._node is not None):
+            if arg._keys & ~keys.AUTOGRAD != bits or (modes.state.recording and arg._node is not None):
                 return False
             if arg.ndim and arg.shape != self.shape:
                 return False

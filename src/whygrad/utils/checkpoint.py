@@ -94,7 +94,7 @@ def checkpoint(
             fix="leave it out, or pass 'none' to compare nothing but the ops",
             where=caller(),
         )
-    if not modes.state.grad:
+    if not modes.state.recording:
         return function(*args, **kwargs)
     first, further = context_fn()
     settings = Settings(

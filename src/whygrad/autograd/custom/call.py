@@ -152,7 +152,7 @@ class Call:
                 "You must implement the forward function for custom autograd.Function",
                 self.where,
             )
-        records = modes.state.grad and any(each._node is not None for each in tensors)
+        records = modes.state.recording and any(each._node is not None for each in tensors)
         needs = [isinstance(arg, Tensor) and arg.requires_grad for arg in self.args]
         self.ctx = ctx = FunctionCtx(tuple(needs))
         given = tensors

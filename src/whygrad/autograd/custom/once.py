@@ -41,7 +41,7 @@ def run_once(function: Callable[..., Any], ctx: FunctionCtx, incoming: tuple[Any
         raise error()
     with modes.no_grad():
         returned = function(ctx, *incoming)
-    if not modes.state.grad or all(each._node is None for each in sources):
+    if not modes.state.recording or all(each._node is None for each in sources):
         return returned
     found = returned if isinstance(returned, tuple) else (returned,)
     refused = tuple(

@@ -117,7 +117,7 @@ class Outputs:
         """What ``apply`` returns."""
         for place, number in self.dirty.items():
             target = arguments[number]
-            if place in self.fixed and target._base is None and modes.state.grad:
+            if place in self.fixed and target._base is None and modes.state.recording:
                 leaves.cut_off(target)
             else:
                 views.rewrite(target, self.values[place])

@@ -181,7 +181,7 @@ def _given_back(gradient: Tensor | None) -> Tensor | None:
 
     Other walks copy what they hand out anyway.
     """
-    if gradient is None or not modes.state.grad or not isinstance(gradient._array, np.ndarray):
+    if gradient is None or not modes.state.recording or not isinstance(gradient._array, np.ndarray):
         return gradient
     return gradient if gradient._array.flags.writeable else gradient.clone()
 

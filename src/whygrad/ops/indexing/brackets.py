@@ -68,7 +68,7 @@ def _setitem(self: Tensor, index: Any, value: Any) -> None:
 def _writes_directly(target: Tensor, value: Any, position: Tensor | None) -> bool:
     """Whether this is a plain write into memory: nothing to record, no other layer involved."""
     involved = [each for each in (target, value, position) if isinstance(each, Tensor)]
-    recorded = modes.state.grad and any(each._node is not None for each in involved)
+    recorded = modes.state.recording and any(each._node is not None for each in involved)
     others = keys.DEVICES | keys.LAYOUTS | keys.LAYERS & ~keys.AUTOGRAD
     if recorded or any(each._keys & others != keys.CPU for each in involved):
         return False
