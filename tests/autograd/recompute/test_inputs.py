@@ -132,6 +132,32 @@ def test_a_value_is_overwritten_within_the_function() -> None:
         checkpoint(function, leaf(1.0, 2.0)).sum().backward()
 
 
+def test_the_data_of_a_leaf_is_exchanged() -> None:
+    x = leaf(1.0, 2.0)
+    y = checkpoint(lambda t: (t * t).exp(), x)
+    (expected,) = wg.autograd.grad(y.sum(), x, retain_graph=True)
+    x.data = x.data * 1.001
+    y.sum().backward()
+    assert (x.grad == expected).all(), "the argument is the memory, not the name"
+
+    w = leaf(1.0, 2.0)
+    y = checkpoint(lambda t: (t * w).exp(), leaf(3.0, 4.0))
+    w.data = w.data * 1.001
+    with pytest.raises(CheckpointError, match="Recomputed values differ"):
+        y.sum().backward()
+
+
+def test_writes_that_are_allowed_elsewhere() -> None:
+    x = leaf(1.0, 2.0)
+    h = x * 1.0
+    with wg.autograd.graph.allow_mutation_on_saved_tensors():
+        y = checkpoint(lambda t: (t * t).exp(), h)
+    (expected,) = wg.autograd.grad((x * x).exp().sum(), x)
+    h.add_(1.0)
+    y.sum().backward()
+    assert (x.grad == expected).all()
+
+
 def test_results_may_be_overwritten() -> None:
     x = leaf(1.0, 2.0)
     y = checkpoint(lambda t: (t.exp() * t).sin(), x)

@@ -21,8 +21,8 @@ __all__ = ["Note", "difference"]
 
 # How many elements to look at along each dimension, by number of dimensions: at most 32 in all.
 _ELEMENTS = (1, 16, 4, 3, 2, 2)
-# A second run gives the same bits, unless a library adds up in another order.
-_TOLERANCE = 1e-3
+# A second run gives the same bits, unless a library adds up in another order: units of rounding.
+_TOLERANCE = 100
 
 
 class Note:
@@ -106,8 +106,9 @@ def _unequal(before: Note, now: Note) -> tuple[Any, Any] | None:
     then, today = (np.frombuffer(each.sample, before.dtype) for each in (before, now))
     if before.dtype.kind in "fc":
         with np.errstate(all="ignore"):
+            rounding = _TOLERANCE * np.finfo(before.dtype).eps
             scale = np.abs(then[np.isfinite(then)]).max(initial=0.0)
-            apart = ~np.isclose(then, today, _TOLERANCE, _TOLERANCE * scale, equal_nan=True)
+            apart = ~np.isclose(then, today, rounding, rounding * scale, equal_nan=True)
     else:
         apart = then != today
     return (then[apart][0], today[apart][0]) if apart.any() else None

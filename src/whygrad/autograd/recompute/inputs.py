@@ -105,7 +105,7 @@ class _Place:
             what = f"an argument of it, {describe(memory.array)}"
             raise overwritten(memory.storage, memory.version, what, where)
         leaf = None if self._leaf is None else self._leaf()
-        if leaf is not None and leaf._node is self._node:
+        if leaf is not None and leaf._node is self._node and leaf._array is memory.array:
             return leaf
         made = Tensor.__new__(self._type)
         made._array = memory.array
@@ -170,7 +170,7 @@ class Reads:
 
 def _tensors(args: tuple[Any, ...]) -> list[Tensor]:
     found = [each for each in args if isinstance(each, Tensor)]
-    if found:
+    if found or not args or not isinstance(args[0], (list, tuple)):
         return found
     return [each for each in args[0] if isinstance(each, Tensor)]  # a variadic op takes a list
 

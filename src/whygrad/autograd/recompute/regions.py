@@ -168,7 +168,7 @@ class Region:
     def run(self, around: AbstractContextManager[Any], args: Any, kwargs: Any) -> Any:
         """The first run."""
         nothing = result = object()
-        with _FirstRun(self, self.ops), self.settings.streams.noted(), around:
+        with CheckpointRun(self, self.ops), self.settings.streams.noted(), around:
             result = self.function(*args, **kwargs)
         if result is nothing:
             raise fail(
@@ -182,9 +182,9 @@ class Region:
         self.finished = True
         return result
 
-    def run_again(self, last: int) -> list[Memory]:
+    def run_again(self, last: int) -> list[Any]:
         """The tensors up to number ``last``; the boxes that wait for them get theirs."""
-        again = _FurtherRun(self, last)
+        again = CheckpointRerun(self, last)
         try:
             args, kwargs = self.inputs.open(self.where)
             with self._as_it_was(), again, self.settings.around:
@@ -234,7 +234,7 @@ class _Run(Keeper):
         return super()._intercept(op, below, args)
 
 
-class _FirstRun(_Run):
+class CheckpointRun(_Run):
     """Takes from each node what it saved, and leaves a note of it."""
 
     def keep(self, tensor: Tensor, note: Note) -> Box:
@@ -256,13 +256,13 @@ class _FirstRun(_Run):
             node.guards = ()
 
 
-class _FurtherRun(_Run):
+class CheckpointRerun(_Run):
     """Collects what the boxes of the first run wait for."""
 
     def __init__(self, region: Region, last: int) -> None:
         super().__init__(region, [])
         self.last = last
-        self.found: list[Memory] = []
+        self.found: list[Memory | None] = []  # None: nobody waits for it any more
         self._count = 0
         self._stopped = False
 
@@ -283,7 +283,7 @@ class _FurtherRun(_Run):
         if different is not None:
             raise different_work(different, region.where, self._ops())
         if index <= self.last:
-            self.found.append(memory)
+            self.found.append(None if region.notes[index].waiting() is None else memory)
         if index == self.last and region.settings.early_stop:
             self._stopped = True
             raise _Enough
