@@ -15,14 +15,14 @@ __all__ = ["draw"]
 
 SHAPES = ((2, 2), (3, 2), (3,), (2, 3), (2, 2, 2), ())
 KINDS = {
-    "value": (0.26, lines.VALUES),
-    "view": (0.23, lines.VIEWS),
-    "write": (0.27, lines.WRITES),
-    "mark": (0.1, lines.MARKS),
-    "pass": (0.03, lines.PASSES),
-    "gradient": (0.04, lines.GRADIENTS),
-    "op": (0.04, ()),
-    "checkpoint": (0.03, ()),
+    "value": (26, lines.VALUES),
+    "view": (23, lines.VIEWS),
+    "write": (27, lines.WRITES),
+    "mark": (10, lines.MARKS),
+    "pass": (3, lines.PASSES),
+    "gradient": (4, lines.GRADIENTS),
+    "op": (4, ()),
+    "checkpoint": (4, ()),
 }
 # In a region nobody looks whether a step is one of ``excuses.undefined``.
 REGION_WRITES = tuple(line for line in lines.WRITES if "out=" not in line)
@@ -38,8 +38,17 @@ def draw(seed: int) -> Program:
 
 
 class _Pen:
+    """One program's random choices.
+
+    Each program has a taste of its own for the kinds of steps: what only goes wrong in company
+    of its like is found sooner than if all programs were alike.
+    """
+
     def __init__(self, rng: np.random.Generator) -> None:
         self.rng = rng
+        taste = rng.choice([0.2, 1, 1, 4], len(KINDS))
+        weights = np.array([weight for weight, _ in KINDS.values()]) * taste
+        self.weights = weights / weights.sum()
 
     def program(self, seed: int) -> Program:
         rng = self.rng
@@ -67,16 +76,15 @@ class _Pen:
 
     def step(self, number: int, within: tuple[str, ...]) -> Step:
         kinds = list(KINDS)
-        weights = [weight for weight, _ in KINDS.values()]
-        kind = kinds[self.rng.choice(len(kinds), p=weights)]
+        kind = kinds[self.rng.choice(len(kinds), p=self.weights)]
         a, b = self.operand(number), self.operand(number)
         if kind == "checkpoint":
-            return Step(number, "checkpoint(a, b)", a, b, within, self.body())
+            return Step(number, "checkpoint(a, b)", a, b, within, self.body(nested=True))
         if kind == "op":
             return Step(number, self.op(), a, b, within)
         return Step(number, self.one_of(KINDS[kind][1]), a, b, within)
 
-    def body(self) -> tuple[Step, ...]:
+    def body(self, nested: bool = False) -> tuple[Step, ...]:
         """Steps of a region; only what it makes itself is written to, so it can be repeated."""
         steps: list[Step] = []
         own: list[int] = []
@@ -92,6 +100,9 @@ class _Pen:
             elif own and chance < 0.55:
                 source = own[self.rng.integers(len(own))]
                 steps.append(Step(number, self.one_of(REGION_VIEWS), source, b))
+                own.append(number)
+            elif nested and chance < 0.6:
+                steps.append(Step(number, "checkpoint(a, b)", a, b, (), self.body()))
                 own.append(number)
             else:
                 steps.append(Step(number, self.one_of(lines.VALUES), a, b))

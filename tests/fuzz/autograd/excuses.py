@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from tests.fuzz.autograd.ending import Ending
-from tests.fuzz.autograd.program import Program, Step
+from tests.fuzz.autograd.program import INFERENCE, Program, Step
 from tests.fuzz.autograd.session import Session
 from whygrad.memory import may_overlap
 
@@ -75,13 +75,18 @@ def undefined(step: Step, session: Session, theirs: Session) -> bool:
     order of reads matters; ``out=`` of another shape, which leaves views over memory that is gone;
     another geometry for a value that retains its gradient, which PyTorch keeps in the old shape,
     or that has views, which PyTorch derives from the new one, or that has a history while nothing
-    is recorded, which PyTorch's then does not fit.
+    is recorded, which PyTorch's then does not fit; detach_() in inference_mode, where it does
+    nothing.
     """
     if captured_before_the_hook(step, session) or beyond_a_view(step, session):
         return True
     if other_layout(step, session, theirs):
         return True
     if step.role in ("pass", "gradient", "mark") and wants_a_leaf(step, theirs):
+        return True
+    if leaf_as_root(step, session):
+        return True
+    if "detach_" in step.line and INFERENCE in step.within:
         return True
     a, b = session.operands(step)
     if step.role != "write":
@@ -118,6 +123,12 @@ def other_layout(step: Step, session: Session, theirs: Session) -> bool:
         return False
     ours, other = session.operand(step.a), theirs.operand(step.a)
     return any(a != b for a, b, size in zip(ours.stride(), other.stride(), ours.shape) if size > 1)
+
+
+def leaf_as_root(step: Step, session: Session) -> bool:
+    """Backward from a leaf itself: PyTorch does not call hooks of several tensors then."""
+    roots = step.line.startswith(("a.backward", "lib.autograd.backward([a, b]"))
+    return roots and bool(session.hooked) and any(each.is_leaf for each in session.operands(step))
 
 
 def beyond_a_view(step: Step, session: Session) -> bool:
@@ -279,6 +290,24 @@ def empty_index(case: Case) -> bool:
     return "out of bounds for dimension" in case.text and case.target.numel() == 0
 
 
+def twice_through_once(case: Case) -> bool:
+    """A second derivative through a backward marked ``once_differentiable``.
+
+    ``autograd.grad`` of PyTorch goes around the node that would raise, and leaves that part out.
+    """
+    return "marked with @once_differentiable" in case.text
+
+
+def inference_memory_protected(case: Case) -> bool:
+    """Memory made in inference_mode stays as it is, and backward cannot rely on it.
+
+    In PyTorch ``.data``, ``detach()`` and some results of func are ways around the first rule, and
+    a leaf is an exception to the second.
+    """
+    phrases = ("Inplace update to inference tensor", "inference_mode is needed as a saved value")
+    return any(phrase in case.text for phrase in phrases)
+
+
 # Nodes that keep an argument where PyTorch keeps a copy it made on the way.
 KEEPS_ARGUMENT = {
     "MatmulBackward": "operands, not the copies that broadcasting needs there",
@@ -327,9 +356,20 @@ def released_elsewhere(case: Case) -> bool:
     return "second time" in case.text
 
 
+def inference_tensor_saved(case: Case) -> bool:
+    """PyTorch saved a tensor made in inference_mode, or adds to a ``.grad`` that was; not whygrad."""
+    phrases = ("Inference tensors cannot be saved", "Inplace update to inference tensor")
+    return any(phrase in case.text for phrase in phrases)
+
+
 def detached_after_saving(case: Case) -> bool:
     """detach_() of a saved value: PyTorch has lost where it came from; whygrad's edges have not."""
     return "has been detached in-place" in case.text
+
+
+def argument_cut_off(case: Case) -> bool:
+    """A checkpoint's argument that stopped requiring grad: PyTorch recomputes less than it was."""
+    return "A different number of tensors was saved" in case.text
 
 
 def second_derivative_missing(case: Case) -> bool:
@@ -337,9 +377,24 @@ def second_derivative_missing(case: Case) -> bool:
     return "is not implemented" in case.text
 
 
+def unsupported_together(case: Case) -> bool:
+    """func and saved-tensor hooks (so checkpoints); hooks of several tensors and autograd.grad."""
+    phrases = (
+        "don't yet support saved tensor hooks",
+        "passed to _will_engine_execute_node",
+        "has no attribute 'next_functions'",  # hooks of several tensors in inference_mode
+    )
+    return any(phrase in case.text for phrase in phrases)
+
+
 def stricter_arguments(case: Case) -> bool:
     """whygrad converts dtypes wherever two tensors meet, and broadcasts more shapes."""
-    phrases = ("dtype", "shape mismatch: value tensor", "source tensor shape must match")
+    phrases = (
+        "dtype",
+        "shape mismatch: value tensor",
+        "source tensor shape must match",
+        "out of range for tensor of size [0]",  # vmap over nothing
+    )
     return any(phrase in case.text for phrase in phrases)
 
 
@@ -366,6 +421,16 @@ def computed_from_overwritten(case: Case) -> bool:
         for ours, other in pairs
         if ours is not None and other is not None
     )
+
+
+def saved_before_it_was_a_leaf(case: Case) -> bool:
+    """A saved constant that began to require grad, and a second derivative.
+
+    To whygrad it is what it was when it was saved; PyTorch looks at what it is now.
+    """
+    lines = [step.line for step in case.program.steps]
+    again = case.program.twice or any("create_graph" in line for line in lines)
+    return again and any("requires_grad_()" in line for line in lines)
 
 
 # Ops whose derivative whygrad writes in terms of other values than PyTorch.
@@ -401,6 +466,8 @@ ONLY_WHYGRAD_REFUSES: tuple[Callable[[Case], bool], ...] = (
     number_released,
     empty_index,
     keeps_the_argument,
+    twice_through_once,
+    inference_memory_protected,
 )
 ONLY_PYTORCH_REFUSES: tuple[Callable[[Case], bool], ...] = (
     cut_off_base,
@@ -408,12 +475,16 @@ ONLY_PYTORCH_REFUSES: tuple[Callable[[Case], bool], ...] = (
     unreadable_part,
     operand_leads_nowhere,
     saves_more,
+    inference_tensor_saved,
     detached_after_saving,
     released_elsewhere,
+    argument_cut_off,
     second_derivative_missing,
     stricter_arguments,
+    unsupported_together,
 )
 OTHER_GRADIENTS: tuple[Callable[[Case], bool], ...] = (
     computed_from_overwritten,
+    saved_before_it_was_a_leaf,
     formula_in_other_terms,
 )

@@ -105,5 +105,32 @@ def functions(lib: Any) -> dict[str, Any]:
         def backward(ctx: Any, incoming: Any) -> Any:
             return incoming * 2
 
-    made = (Cube, Product, Both, Late, Partial, View, Double)
+    class Marked(lib.autograd.Function):  # type: ignore[misc]
+        """The second output has no derivative."""
+
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            sign = x.sign()
+            ctx.mark_non_differentiable(sign)
+            ctx.save_for_backward(sign)
+            return x.abs(), sign
+
+        @staticmethod
+        def backward(ctx: Any, incoming: Any, unused: Any) -> Any:
+            return incoming * ctx.saved_tensors[0]
+
+    class Once(lib.autograd.Function):  # type: ignore[misc]
+        """A backward that cannot be differentiated."""
+
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            ctx.save_for_backward(x)
+            return x * x
+
+        @staticmethod
+        @lib.autograd.function.once_differentiable
+        def backward(ctx: Any, incoming: Any) -> Any:
+            return incoming * 2 * ctx.saved_tensors[0]
+
+    made = (Cube, Product, Both, Late, Partial, View, Double, Marked, Once)
     return {each.__name__: each for each in made}

@@ -23,7 +23,10 @@ VALUES = (
     "lib.addcmul(a, a, b)", "lib.outer(a.flatten(), a.flatten())", "a.tril()", "a.diff(dim=0)",
     "lib.maximum(a, b * 1.01 + 0.001)", "a.detach() * b", "a.expand(2, *a.shape).clone()",
     "Cube.apply(a)", "Product.apply(a, b)", "Both.apply(a)[0] * Both.apply(a)[1]", "Late.apply(a)",
-    "Partial.apply(a, b)",
+    "Partial.apply(a, b)", "Marked.apply(a)[0]", "Marked.apply(a)[1]", "Once.apply(a)",
+    "lib.func.grad(lambda x: (x * x.cos()).sum())(a)", "lib.func.vmap(lambda x: x.sin() * 2)(a)",
+    "lib.func.vjp(lambda x: x * x.sin(), a)[1](a)[0]",
+    "lib.func.jvp(lambda x: x.sin() * x, (a,), (b.to(a.dtype),))[1]",
 )  # fmt: skip
 
 # The same memory, or a part of it.
@@ -70,14 +73,17 @@ MARKS = (
     "keep(a.register_hook(scale()))", "keep(a.register_hook(scale()))",
     "keep(a.register_post_accumulate_grad_hook(after()))",
     "keep(node(a).register_hook(node_after()))", "keep(node(a).register_prehook(node_before()))",
-    "drop()",
+    "keep(lib.autograd.graph.register_multi_grad_hook([a, b], several()))",
+    "keep(lib.autograd.graph.register_multi_grad_hook([a, b], observe(), mode='any'))",
+    "a.grad = b.detach().clone()", "drop()",
 )  # fmt: skip
 
 # Backward in the middle of a program; what it leaves in .grad is compared.
 PASSES = (
     "loss(a, b).backward()", "loss(a, b).backward(retain_graph=True)",
     "loss(a).backward(retain_graph=True)", "loss(a, b).backward(create_graph=True)",
-    "loss(a).backward(inputs=[b], retain_graph=True)",
+    "loss(a).backward(inputs=[b], retain_graph=True)", "a.backward(a.detach().cos())",
+    "a.backward(gradient=b.detach().cos(), retain_graph=True, create_graph=True)",
     "loss(a, b).backward(inputs=[a, b], retain_graph=True)",
     "lib.autograd.backward([a, b], [a.detach().cos(), b.detach().cos()], retain_graph=True)",
 )  # fmt: skip
@@ -87,14 +93,19 @@ GRADIENTS = (
     "some(lib.autograd.grad(loss(a), b, create_graph=True, allow_unused=True)[0])",
     "some(lib.autograd.grad(loss(a, b), [a, b], create_graph=True, allow_unused=True)[1])",
     "some(lib.autograd.grad(loss(a, b), b, retain_graph=True, allow_unused=True)[0])",
-    "some(lib.autograd.grad([a, a * b], b, [a.detach(), (a * b).detach()], create_graph=True, "
-    "allow_unused=True)[0])",
+    "some(lib.autograd.grad([a, a * b], b, [a.detach().cos(), (a * b).detach()], "
+    "create_graph=True, allow_unused=True)[0])",
     "lib.autograd.grad(loss(a), b, create_graph=True, materialize_grads=True)[0]",
+    "some(lib.autograd.grad(loss(a), lib.autograd.graph.get_gradient_edge(b), retain_graph=True, "
+    "allow_unused=True)[0])",
+    "some(lib.autograd.grad(lib.autograd.graph.get_gradient_edge(a), b, a.detach().cos(), "
+    "retain_graph=True, allow_unused=True)[0])",
     "some(a.grad)",
 )  # fmt: skip
 
 CONTEXTS = (
     "lib.no_grad()", "lib.set_grad_enabled(False)", "lib.set_grad_enabled(True)",
+    "lib.enable_grad()", "lib.inference_mode()", "lib.autograd.graph.save_on_cpu()",
     "lib.autograd.graph.saved_tensors_hooks(copied, same)",
     "lib.autograd.graph.saved_tensors_hooks(same, same)",
 )  # fmt: skip

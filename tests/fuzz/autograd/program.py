@@ -15,7 +15,7 @@ import numpy as np
 
 from tests.fuzz.autograd import lines
 
-__all__ = ["UNCOPIED", "Leaf", "Program", "Step"]
+__all__ = ["INFERENCE", "UNCOPIED", "Leaf", "Program", "Step"]
 
 ROLES = {
     line: role
@@ -31,7 +31,19 @@ ROLES = {
 }
 
 
-UNCOPIED = "lib.autograd.graph.saved_tensors_hooks(same, same)"
+# Contexts that switch recording on or off.
+SWITCHES = {
+    "lib.no_grad()": False,
+    "lib.set_grad_enabled(False)": False,
+    "lib.enable_grad()": True,
+    "lib.set_grad_enabled(True)": True,
+}
+INFERENCE = "lib.inference_mode()"  # off, whatever the switches inside say
+# Pack hooks that leave what was saved in the memory where it is.
+UNCOPIED = (
+    "lib.autograd.graph.saved_tensors_hooks(same, same)",
+    "lib.autograd.graph.save_on_cpu()",
+)
 
 
 @dataclass(frozen=True)
@@ -57,11 +69,10 @@ class Step:
     @property
     def recorded(self) -> bool:
         """Whether recording is on around the line."""
-        on = True
-        for context in self.within:
-            if "grad" in context and "graph" not in context:
-                on = context == "lib.set_grad_enabled(True)"
-        return on
+        if INFERENCE in self.within:
+            return False
+        switches = [SWITCHES[context] for context in self.within if context in SWITCHES]
+        return switches[-1] if switches else True
 
     def uses(self, operand: str) -> bool:
         return re.search(rf"\b{operand}\b", self.line) is not None
@@ -112,7 +123,8 @@ class Program:
     def hides_writes(self) -> bool:
         """Whether PyTorch may miss a write to a saved value, see ``Session.watchful``."""
         return any(
-            step.body or ".data" in step.line or UNCOPIED in step.within for step in self.steps
+            step.body or ".data" in step.line or any(each in UNCOPIED for each in step.within)
+            for step in self.steps
         )
 
     def arrays(self) -> list[Any]:

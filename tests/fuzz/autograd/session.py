@@ -54,7 +54,7 @@ class Session:
                 name: getattr(self, f"_{name}")
                 for name in (
                     "after", "checkpoint", "drop", "keep", "loss", "node", "node_after",
-                    "node_before", "observe", "op", "scale", "some",
+                    "node_before", "observe", "op", "scale", "several", "some",
                 )
             },
             **functions(lib),
@@ -117,8 +117,8 @@ class Session:
         line, within = step.line, step.within
         if self.watchful:
             line = line.replace(".data", ".detach()")
-            packed = [each for each in within if "saved_tensors_hooks" in each]
-            if packed and (packed[-1] == UNCOPIED or step.body):  # a region saves past the hooks
+            packed = [each for each in within if "graph.save" in each]
+            if packed and (packed[-1] in UNCOPIED or step.body):  # a region saves past the hooks
                 within = tuple(each for each in within if each not in packed)
         before, self.step = self.step, step
         if "hook(" in step.line:
@@ -207,13 +207,22 @@ class Session:
 
         return hook
 
+    def _several(self) -> Callable[[Any], None]:
+        name = f"hook of several {self._number()}"
+        return lambda gradients: self._see(name, *gradients)
+
     def _after(self) -> Callable[[Any], None]:
         name = f"hook after accumulation {self._number()}"
         return lambda leaf: self._see(name, leaf.grad)
 
     def _node_after(self) -> Callable[[Any, Any], None]:
         name = f"node hook {self._number()}"
-        return lambda to_inputs, to_outputs: self._see(name, *to_outputs)
+
+        def hook(to_inputs: Any, to_outputs: Any) -> Any:
+            self._see(name, *to_outputs)
+            return tuple(None if each is None else each * 0.5 for each in to_inputs)
+
+        return hook
 
     def _node_before(self) -> Callable[[Any], Any]:
         name = f"node prehook {self._number()}"
