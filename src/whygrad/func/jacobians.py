@@ -91,34 +91,9 @@ def jacfwd(
 def hessian(func: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
     """The function that computes all second derivatives of ``func``.
 
-    The result is that of ``jacfwd(jacrev(func))``.  A function with one number as result is
-    differentiated in reverse mode twice: everything but the last pass is then computed once instead
-    of once per input.
+    Forward mode over reverse mode: the gradient is computed once, with a batch of tangents.
     """
-    call = f"hessian({name_of(func)})(…)"
-    forward_over_reverse = jacfwd(jacrev(func, argnums), argnums)
-
-    @functools.wraps(func)
-    def second(*args: Any, **kwargs: Any) -> Any:
-        chosen = Selected(call, args, argnums)
-        outer = Tape(chosen.tensors)
-
-        def gradient() -> Any:
-            inner = Tape(outer.inputs)
-            output = inner.run(func, *chosen.replaced(inner.inputs), **kwargs)
-            (first, *others), tree = outputs_of(call, output)
-            if others or first.numel() != 1:
-                return None
-            return tree, jacobian_of(inner, [first])[0]
-
-        found = outer.run(gradient)
-        if found is None:
-            return forward_over_reverse(*args, **kwargs)
-        tree, slopes = found
-        parts = jacobian_of(outer, slopes)
-        return tree.build([chosen.shaped([chosen.shaped(each) for each in parts])])
-
-    return second
+    return jacfwd(jacrev(func, argnums), argnums)
 
 
 def jacobian_of(

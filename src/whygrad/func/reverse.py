@@ -93,7 +93,9 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
 def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
     """``func(*primals)`` and its derivative there, a linear function of the tangents.
 
-    ``func`` runs once; many tangents can then be pushed without computing it again.
+    ``func`` runs once; many tangents can then be pushed without computing it again.  They follow
+    the tape that reverse mode would follow, so what ``func`` computes under ``no_grad`` counts as
+    a constant; ``jvp`` pushes tangents through that, too.
     """
     call = f"linearize({name_of(func)}, …)"
     chosen = Selected(call, primals, None)
