@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from whygrad import keys
+from whygrad.autograd import modes
 from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.printing import tensor_repr
@@ -121,7 +122,9 @@ class Interchange:
                 fix="use tensor.detach().numpy() if that is meant, or whygrad's own functions",
                 where=caller(),
             )
-        return _host_array(self)
+        array = _host_array(self)
+        _lend(array)
+        return array
 
     def __array__(self: Any, dtype: Any = None, copy: bool | None = None) -> Any:
         array = self.numpy()
@@ -242,7 +245,14 @@ def _exportable(tensor: Any) -> Any:
         )
     if tensor.dtype.name == "bfloat16":
         raise refuse("NumPy cannot export bfloat16", "convert it first: x.float()")
+    _lend(tensor._array)
     return tensor._array
+
+
+def _lend(array: Any) -> None:
+    """Anomaly mode wants to know which memory can be written from outside."""
+    if modes.state.watch is not None:
+        modes.state.watch.contents.lend(array)
 
 
 def _load(payload: Any, requires_grad: bool) -> Tensor:

@@ -12,9 +12,12 @@ import sys
 from itertools import islice
 from types import CodeType, FrameType
 
-__all__ = ["Where", "caller", "callers", "outside", "user_files", "user_frame"]
+__all__ = ["Calls", "Where", "caller", "callers", "outside", "user_files", "user_frame"]
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+
+
+Calls = list[tuple[CodeType, int]]  # code objects and the instruction each is at
 
 
 def user_frame() -> FrameType:
@@ -45,18 +48,18 @@ def caller() -> Where:
     return Where(frame.f_code, frame.f_lasti)
 
 
-def callers(most: int = 12) -> tuple[tuple[CodeType, int], ...]:
+def callers(most: int = 12) -> Calls:
     """The user's calls that led here, innermost first, up to the top of their module."""
-    calls: list[tuple[CodeType, int]] = []
-    frame: FrameType | None = user_frame()
-    while frame is not None and len(calls) < most:
+    calls = []
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
         code = frame.f_code
         if code.co_filename in user_files or not code.co_filename.startswith(_PACKAGE):
             calls.append((code, frame.f_lasti))
-            if code.co_name == "<module>":
+            if code.co_name == "<module>" or len(calls) == most:
                 break
         frame = frame.f_back
-    return tuple(calls)
+    return calls
 
 
 class Where:

@@ -9,7 +9,7 @@ passed it on.
 
 :mod:`.finite` looks at numbers, :mod:`.findings` says what was found, :mod:`.watch` looks forward,
 :mod:`.walk` and :mod:`.evidence` backward; :mod:`.remedies`, :mod:`.selection` and
-:mod:`.wording` make the sentences.
+:mod:`.wording` make the sentences.  :mod:`.contents` notices what NumPy wrote to saved memory.
 """
 
 from __future__ import annotations

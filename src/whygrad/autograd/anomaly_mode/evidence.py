@@ -142,7 +142,7 @@ class Evidence:
             count=int(self.bad.sum()),
             elements=elements,
             where=node.where,
-            calls=() if memo is None else memo.calls,
+            calls=[] if memo is None else memo.calls,
             during=None if memo is None else memo.during,
             backward=True,
             position=self.plan.positions[self.index],

@@ -10,17 +10,16 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from whygrad.autograd.anomaly_mode.contents import Prints, owner
 from whygrad.autograd.anomaly_mode.finite import Trouble
-from whygrad.autograd.source import Where
+from whygrad.autograd.source import Calls, Where
 
 if TYPE_CHECKING:
-    from types import CodeType
-
     from whygrad.autograd.node import Node
     from whygrad.ops.define import Op
 
@@ -40,7 +39,7 @@ __all__ = [
 SHOWN = 3  # elements that a finding describes
 
 
-def user_calls(calls: Sequence[tuple[CodeType, int]]) -> list[Where]:
+def user_calls(calls: Calls) -> list[Where]:
     """Outermost first, without the libraries in between (test runners, training frameworks)."""
     places = [Where(*call) for call in reversed(calls)]
     return [
@@ -63,9 +62,9 @@ class Memo:
 
     def __init__(
         self,
-        calls: tuple[tuple[CodeType, int], ...],
+        calls: Calls,
         during: During | None,
-        prints: tuple[bytes, ...],
+        prints: Prints,
     ) -> None:
         self.calls = calls
         self.during = during
@@ -94,7 +93,7 @@ class Finding:
     count: int
     elements: tuple[Element, ...]
     where: Where | None
-    calls: tuple[tuple[CodeType, int], ...] = ()
+    calls: Calls = field(default_factory=list)
     during: During | None = None
     call: str = ""  # forward only: the call with its shapes
     backward: bool = False
@@ -153,20 +152,16 @@ def merged(trails: Sequence[Trail], kind: Trouble, turned: Finding | None = None
 _trails: dict[int, tuple[weakref.ref[Any], Trail]] = {}
 
 
-def _owner(array: Any) -> Any:
-    return array.base if type(array.base) is np.ndarray else array
-
-
 def mark(array: Any, trail: Trail) -> None:
     """Remember for as long as the memory lives where its numbers come from."""
-    owner = _owner(array)
-    key = id(owner)
-    _trails[key] = weakref.ref(owner, lambda _: _trails.pop(key, None)), trail
+    memory = owner(array)
+    key = id(memory)
+    _trails[key] = weakref.ref(memory, lambda _: _trails.pop(key, None)), trail
 
 
 def trail_of(array: Any) -> Trail | None:
     if type(array) is not np.ndarray:
         return None
-    owner = _owner(array)
-    reference, trail = _trails.get(id(owner), (None, None))
-    return trail if reference is not None and reference() is owner else None
+    memory = owner(array)
+    reference, trail = _trails.get(id(memory), (None, None))
+    return trail if reference is not None and reference() is memory else None

@@ -15,9 +15,9 @@ Trouble = Literal["nan", "inf"]
 
 ndarray, dot, isfinite, add = np.ndarray, np.dot, np.isfinite, np.add
 inf = float("inf")
-_SHORT = 4096  # bytes up to which memory is remembered as it is
-_KEPT = 32  # words kept of longer memory
+_SHORT = 16384  # bytes
 _WORD = np.dtype(np.uint64)
+_UNSIGNED = {size: np.dtype(f"u{min(size, 8)}") for size in (1, 2, 4, 8, 16)}
 
 
 def numbers(value: Any) -> Any:
@@ -56,15 +56,16 @@ def trouble(array: Any) -> Trouble | None:
 
 
 def fingerprint(array: Any) -> bytes:
-    """A digest of the memory: it changes, but for rare coincidences, when any number does.
+    """A digest of the memory, which changes when a number does.
 
-    Short arrays are remembered as they are.  Of long ones the words are added up as integers,
-    which is exact, and a few are kept so that numbers that only changed places show, too.
+    Short memory is remembered as it is.  Otherwise the bits are added up as integers, which is
+    exact and fast; only numbers that change places do not show.
     """
     if array.nbytes <= _SHORT:
         whole: bytes = array.tobytes()
         return whole
-    flat = (_without_repeats(array) if 0 in array.strides else array).ravel("K")
-    words = flat.view(_WORD if flat.nbytes % 8 == 0 else f"u{flat.itemsize}")
-    digest: bytes = add.reduce(words).tobytes() + words[:: words.size // _KEPT + 1].tobytes()
+    if not array.flags.c_contiguous:
+        array = (_without_repeats(array) if 0 in array.strides else array).ravel("K")
+    bits = array.view(_WORD if array.shape[-1] % 8 == 0 else _UNSIGNED[array.itemsize])
+    digest: bytes = add.reduce(bits, None, bits.dtype).tobytes()
     return digest

@@ -6,11 +6,12 @@ import threading
 from typing import Any
 
 from whygrad.autograd import engine, modes
+from whygrad.autograd.anomaly_mode.walk import WatchfulWalk
 from whygrad.autograd.anomaly_mode.watch import Watch
 from whygrad.dispatch import interception
 from whygrad.errors import fail
 
-__all__ = ["current", "detect_anomaly", "report", "set_detect_anomaly"]
+__all__ = ["detect_anomaly", "report", "set_detect_anomaly"]
 
 
 class _Last(threading.local):
@@ -26,20 +27,12 @@ def _setting() -> Setting:
 
 
 def _use(setting: Setting) -> None:
-    from whygrad.autograd.anomaly_mode.walk import WatchfulWalk
-
     watch, check_nan = setting
     modes.state.watch = watch
     modes.state.check_nan = check_nan
     _last.watch = watch or _last.watch
     engine.chosen.walk = engine.Walk if watch is None else WatchfulWalk
     interception.watch(watch)
-
-
-def current() -> Watch:
-    """The watch of this thread, while the mode is on."""
-    watch: Watch = modes.state.watch
-    return watch
 
 
 def _require_bools(call: str, **values: Any) -> None:

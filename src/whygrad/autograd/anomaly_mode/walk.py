@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from whygrad.autograd import modes
 from whygrad.autograd.anomaly_mode import finite, selection, wording
 from whygrad.autograd.anomaly_mode.evidence import Evidence, Running, memo_of
 from whygrad.autograd.anomaly_mode.findings import (
@@ -20,8 +21,7 @@ from whygrad.autograd.anomaly_mode.findings import (
     Trail,
     merged,
 )
-from whygrad.autograd.anomaly_mode.switch import current
-from whygrad.autograd.anomaly_mode.watch import first_places, given, memory_digests
+from whygrad.autograd.anomaly_mode.watch import Watch, first_places, given
 from whygrad.autograd.engine import Walk
 from whygrad.autograd.node import Node
 from whygrad.dispatch import quiet
@@ -37,7 +37,7 @@ class WatchfulWalk(Walk):
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
         self.careful = True
-        self.watch = current()
+        self.watch: Watch = modes.state.watch
         self.trails: dict[Node, Trail] = {}  # of the gradients on their way to each node
         self.reached: Node | None = None
         self.running: Running | None = None
@@ -90,9 +90,9 @@ class WatchfulWalk(Walk):
         self.running = Running(node, incoming, values)
         memo = memo_of(node)
         if memo is not None and memo.prints and type(node.values) is tuple:
-            now = memory_digests(node)
-            if now != memo.prints:
-                raise wording.changed_memory(node, memo.prints, now)
+            changed = self.watch.contents.changed(node, memo.prints)
+            if changed is not None:
+                raise wording.changed_memory(node, changed)
         if node.plan.op.name == "where":
             self.conditions[node] = finite.numbers(values[node.plan.saved_names.index("condition")])
         if self.on_arrays:

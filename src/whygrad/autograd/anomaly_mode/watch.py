@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from whygrad.autograd.anomaly_mode import finite
+from whygrad.autograd.anomaly_mode.contents import Contents
 from whygrad.autograd.anomaly_mode.findings import (
     SHOWN,
     During,
@@ -31,11 +32,10 @@ from whygrad.errors import describe_call
 from whygrad.tensor import Tensor
 
 if TYPE_CHECKING:
-    from whygrad.autograd.node import Node
     from whygrad.dispatch.paths import Entry
     from whygrad.ops.define import Op
 
-__all__ = ["Suspect", "Watch", "at", "first_places", "fits", "given", "memory_digests"]
+__all__ = ["Suspect", "Watch", "at", "first_places", "fits", "given"]
 
 Operands = list[tuple[str, Any]]
 
@@ -57,6 +57,7 @@ class Watch:
         self.check_nan = check_nan
         self.allow_inf = allow_inf
         self.during: During | None = None  # the rule that a recorded backward pass is running
+        self.contents = Contents()
         self.suspects: dict[Any, Suspect] = {}
         # By line: an in-place op copies its result to where the array is not known by its trail.
         self._by_line: dict[Where, Trail] = {}
@@ -71,16 +72,13 @@ class Watch:
         return result
 
     def _look(self, op: Op, args: tuple[Any, ...], out: Tensor) -> None:
-        array = out._array
-        node = out._node
+        array, node = out._array, out._node
+        fresh = type(array) is np.ndarray and op.kind != "view"
+        if fresh:
+            self.contents.allocated(array, args)
         if node is not None and node.plan is not None and node.extras.memo is None:
-            node.extras.memo = Memo(callers(), self.during, memory_digests(node))
-        if (
-            self.check_nan
-            and op.kind != "view"  # its numbers have been looked at
-            and type(array) is np.ndarray
-            and not quiet.run(finite.all_finite, array)
-        ):
+            node.extras.memo = Memo(callers(), self.during, self.contents.prints(node))
+        if self.check_nan and fresh and not quiet.run(finite.all_finite, array):
             self._note(op, args, out)
 
     def _note(self, op: Op, args: tuple[Any, ...], out: Tensor) -> None:
@@ -175,20 +173,6 @@ class Watch:
 
 def _key(finding: Finding) -> tuple[Any, ...]:
     return finding.name, finding.where, finding.kind
-
-
-def memory_digests(node: Node) -> tuple[bytes, ...]:
-    """A fingerprint of each guarded array, to notice writes that no version counts."""
-    if type(node.values) is not tuple:
-        return ()
-    prints = []
-    for index in dict.fromkeys([index for _, _, index in node.guards]):
-        value = node.values[index]
-        if type(value) is np.ndarray:
-            prints.append(finite.fingerprint(value))
-        elif type(value) is list:
-            prints += [finite.fingerprint(each) for each in value if type(each) is np.ndarray]
-    return tuple(prints)
 
 
 def _operands(op: Op, args: tuple[Any, ...]) -> Iterator[tuple[str, Any]]:

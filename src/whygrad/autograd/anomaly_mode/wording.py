@@ -9,12 +9,10 @@ import numpy as np
 
 from whygrad.autograd.anomaly_mode.findings import Element, Finding, Trail, user_calls
 from whygrad.autograd.anomaly_mode.remedies import advice
-from whygrad.autograd.source import Where
+from whygrad.autograd.source import Calls, Where
 from whygrad.errors import describe, fail
 
 if TYPE_CHECKING:
-    from types import CodeType
-
     from whygrad.autograd.anomaly_mode.selection import Selection
     from whygrad.autograd.anomaly_mode.watch import Suspect
     from whygrad.autograd.node import Node
@@ -203,18 +201,14 @@ def _turned(finding: Finding | None) -> list[str]:
     ]
 
 
-def stack(calls: tuple[tuple[CodeType, int], ...]) -> str:
+def stack(calls: Calls) -> str:
     """The forward call of the node an error is about, outermost call first."""
     lines = [f"  {each}" for each in user_calls(calls)]
     return "\n".join(["the forward call came from", *lines])
 
 
-def changed_memory(node: Node, before: tuple[bytes, ...], now: tuple[bytes, ...]) -> RuntimeError:
+def changed_memory(node: Node, label: str) -> RuntimeError:
     """A saved value is not what it was, although no op wrote to it."""
-    changed = next(number for number, pair in enumerate(zip(before, now)) if pair[0] != pair[1])
-    guarded = dict.fromkeys(index for _, _, index in node.guards)
-    names = [node.plan.saved_names[index] for index in guarded]
-    label = names[min(changed, len(names) - 1)]
     return fail(
         RuntimeError,
         call=f"{node.name()} saved '{label}' at {node.where}",
