@@ -184,6 +184,9 @@ def frozen_and_back(lib: Any, log: Log) -> Any:
     x.data = lib.ones(3)
     x.requires_grad_(True)
     (x * 2).sum().backward()
+    x.detach_()
+    x.requires_grad_(True)
+    (x * 3).sum().backward()
     x.requires_grad_(False)
     return x.grad
 

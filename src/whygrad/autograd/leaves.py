@@ -50,6 +50,11 @@ class _Frozen:
         """Hooks are not copied."""
 
 
+def _freeze_hooks(leaf: Tensor) -> None:
+    if leaf._node is not None and leaf._node._extras is not None:
+        leaf.__dict__["_frozen"] = _Frozen(leaf._node)
+
+
 def set_requires_grad(tensor: Tensor, wanted: Any) -> None:
     """Make ``tensor`` a leaf that collects a gradient, or a plain constant."""
 
@@ -73,8 +78,7 @@ def set_requires_grad(tensor: Tensor, wanted: Any) -> None:
                 f"by {tensor._node.name()} at {tensor._node.where}",
                 "use x.detach() to get a tensor without history",
             )
-        if tensor._node is not None and tensor._node._extras is not None:
-            tensor.__dict__["_frozen"] = _Frozen(tensor._node)
+        _freeze_hooks(tensor)
         tensor._node = None
         tensor._keys &= ~keys.AUTOGRAD
         return
@@ -112,6 +116,8 @@ def cut_off(tensor: Tensor) -> Tensor:
             cause="Can't detach views in-place: the base would still record what is written here",
             fix="use detach() instead, or detach_() the base",
         )
+    if tensor.is_leaf:
+        _freeze_hooks(tensor)
     tensor._node = None
     tensor._slot = 0
     tensor._keys &= ~keys.AUTOGRAD
