@@ -127,7 +127,7 @@ def _as_strided_args(input: Tensor, size: Any, stride: Any, storage_offset: Any 
 def _shows_more(input: Tensor, shape: Shape, steps: Shape, offset: int) -> bool:
     """Whether elements outside the view ``input`` are wanted: their derivative is the base's."""
     base = input._base
-    if base is None or base.dtype is not input.dtype:
+    if base is None or base.dtype is not input.dtype or base._keys & keys.LAYOUTS:
         return False
     if (base._node is None) != (input._node is None):  # cut off from each other
         return False
