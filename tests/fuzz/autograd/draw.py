@@ -25,9 +25,10 @@ KINDS = {
     "checkpoint": (4, ()),
 }
 # In a region nobody looks whether a step is one of ``excuses.undefined``.
-REGION_WRITES = tuple(line for line in lines.WRITES if "out=" not in line)
-REGION_VIEWS = tuple(
-    line for line in lines.VIEWS if not any(each in line for each in ("expand", "unfold", *LAYOUT))
+UNSURE = ("out=", "expand", "unfold", *LAYOUT)
+REGION_WRITES, REGION_VIEWS = (
+    tuple(line for line in table if not any(each in line for each in UNSURE))
+    for table in (lines.WRITES, lines.VIEWS)
 )
 HOOKS = tuple(line for line in lines.MARKS if "hook" in line or "retain" in line)
 

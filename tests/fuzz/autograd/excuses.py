@@ -76,7 +76,9 @@ def undefined(step: Step, session: Session, theirs: Session) -> bool:
     another geometry for a value that retains its gradient, which PyTorch keeps in the old shape,
     or that has views, which PyTorch derives from the new one, or that has a history while nothing
     is recorded, which PyTorch's then does not fit; detach_() in inference_mode, where it does
-    nothing.
+    nothing, and requires_grad_() of what was made there, from which nothing follows; backward in
+    inference_mode, whose gradients can never be added to again, and custom functions, which PyTorch
+    may record there.
     """
     if captured_before_the_hook(step, session) or beyond_a_view(step, session):
         return True
@@ -84,18 +86,22 @@ def undefined(step: Step, session: Session, theirs: Session) -> bool:
         return True
     if step.role in ("pass", "gradient", "mark") and wants_a_leaf(step, theirs):
         return True
-    if leaf_as_root(step, session):
+    if hooked_root(step, session) or at_a_derived_view(step, session):
         return True
     if "detach_" in step.line and INFERENCE in step.within:
         return True
     a, b = session.operands(step)
+    if "requires_grad_" in step.line and theirs.operand(step.a).is_inference():
+        return True
+    if INFERENCE in step.within and (step.role in ("pass", "gradient") or ".apply" in step.line):
+        return True
     if step.role != "write":
         return False
     if may_overlap(tuple(a.shape), a.stride()):
         return True
     if "out=" in step.line and a.shape != b.shape:
         return True
-    if "squeeze_" in step.line or "transpose_" in step.line:
+    if any(name in step.line for name in GEOMETRY):
         watched = a.retains_grad or any(each._base is a for each in session.pool.values())
         return watched or (a.requires_grad and not step.recorded)
     return step.uses("b") and a is not b and np.shares_memory(a._array, b._array)
@@ -110,6 +116,8 @@ def captured_before_the_hook(step: Step, session: Session) -> bool:
     return several and session.is_hooked(step.b)
 
 
+# What changes the geometry of a tensor in place.
+GEOMETRY = ("squeeze_(", "transpose_(")
 # What looks at memory itself.
 LAYOUT = ("view(", "reshape(", "flatten(", "strided(", "contiguous(")
 
@@ -125,10 +133,25 @@ def other_layout(step: Step, session: Session, theirs: Session) -> bool:
     return any(a != b for a, b, size in zip(ours.stride(), other.stride(), ours.shape) if size > 1)
 
 
-def leaf_as_root(step: Step, session: Session) -> bool:
-    """Backward from a leaf itself: PyTorch does not call hooks of several tensors then."""
-    roots = step.line.startswith(("a.backward", "lib.autograd.backward([a, b]"))
-    return roots and bool(session.hooked) and any(each.is_leaf for each in session.operands(step))
+def hooked_root(step: Step, session: Session) -> bool:
+    """Backward from a hooked tensor itself: PyTorch may not call hooks of several tensors then."""
+    roots = (
+        "a.backward",
+        "lib.autograd.backward([a, b]",
+        "get_gradient_edge(a)",
+        "grad([a, a * b]",
+    )
+    return bool(session.hooked) and any(each in step.line for each in roots)
+
+
+def at_a_derived_view(step: Step, session: Session) -> bool:
+    """A gradient, or a hook, at a view whose memory was written to without a record.
+
+    See ``Session.written_unseen``.
+    """
+    if step.role not in ("pass", "gradient", "mark"):
+        return False
+    return any(session.written_unseen(each) for each in session.operands(step))
 
 
 def beyond_a_view(step: Step, session: Session) -> bool:
@@ -272,8 +295,9 @@ def view_of_a_temporary(case: Case) -> bool:
 
 
 def values_of_a_sparse_tensor(case: Case) -> bool:
-    """PyTorch writes, and then its backward fails."""
-    return "a sparse tensor, whose history cannot be rewritten" in case.text
+    """PyTorch writes, and then its backward fails; as_strided of them is not there in whygrad."""
+    phrases = ("a sparse tensor, whose history cannot be rewritten", "'CooArray' object")
+    return any(phrase in case.text for phrase in phrases)
 
 
 def number_released(case: Case) -> bool:
@@ -299,13 +323,11 @@ def twice_through_once(case: Case) -> bool:
 
 
 def inference_memory_protected(case: Case) -> bool:
-    """Memory made in inference_mode stays as it is, and backward cannot rely on it.
+    """Memory made in inference_mode stays as it is.
 
-    In PyTorch ``.data``, ``detach()`` and some results of func are ways around the first rule, and
-    a leaf is an exception to the second.
+    In PyTorch ``.data``, ``detach()`` and some results of func are ways around the first rule.
     """
-    phrases = ("Inplace update to inference tensor", "inference_mode is needed as a saved value")
-    return any(phrase in case.text for phrase in phrases)
+    return "Inplace update to inference tensor" in case.text
 
 
 # Nodes that keep an argument where PyTorch keeps a copy it made on the way.
@@ -357,7 +379,7 @@ def released_elsewhere(case: Case) -> bool:
 
 
 def inference_tensor_saved(case: Case) -> bool:
-    """PyTorch saved a tensor made in inference_mode, or adds to a ``.grad`` that was; not whygrad."""
+    """PyTorch saves a tensor made in inference_mode, or adds to such a ``.grad``; whygrad not."""
     phrases = ("Inference tensors cannot be saved", "Inplace update to inference tensor")
     return any(phrase in case.text for phrase in phrases)
 
@@ -365,6 +387,14 @@ def inference_tensor_saved(case: Case) -> bool:
 def detached_after_saving(case: Case) -> bool:
     """detach_() of a saved value: PyTorch has lost where it came from; whygrad's edges have not."""
     return "has been detached in-place" in case.text
+
+
+def broken_in_pytorch(case: Case) -> bool:
+    """Errors of its own: an assertion, or a saved value whose geometry was changed in place."""
+    if "INTERNAL ASSERT FAILED" in case.text:
+        return True
+    changed = any(name in step.line for step in case.program.steps for name in GEOMETRY)
+    return changed and case.step is not None and case.step.role in ("pass", "gradient")
 
 
 def argument_cut_off(case: Case) -> bool:
@@ -479,6 +509,7 @@ ONLY_PYTORCH_REFUSES: tuple[Callable[[Case], bool], ...] = (
     detached_after_saving,
     released_elsewhere,
     argument_cut_off,
+    broken_in_pytorch,
     second_derivative_missing,
     stricter_arguments,
     unsupported_together,

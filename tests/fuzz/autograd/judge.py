@@ -132,9 +132,10 @@ class Judge:
             raise Finished(excuse.__name__)
 
     def finish_if_half_written(self) -> None:
-        """PyTorch's masked_scatter_ counts its source while it writes."""
-        for number, ours in self.mine.pool.items():
-            if not np.allclose(as_numpy(ours), as_numpy(self.theirs.pool[number]), equal_nan=True):
+        """PyTorch's masked_scatter_ counts its source while it writes, for example."""
+        for number, tensor in self.mine.pool.items():
+            ours, other = as_numpy(tensor), as_numpy(self.theirs.pool[number])
+            if ours.shape != other.shape or not np.allclose(ours, other, equal_nan=True):
                 raise Finished("a write that PyTorch refused half way")
 
     def finish_if_hooks_ran(self) -> None:
