@@ -215,6 +215,17 @@ def test_unused_pieces_get_zero_gradient() -> None:
     assert zeros(0, 3).requires_grad_().unbind() == ()
 
 
+def test_a_reshape_that_copies_is_no_view() -> None:
+    """As in PyTorch; so it can be detached in place, and its hooks survive a write."""
+    for library in (whygrad, torch):
+        value = library.ones(2, 3, requires_grad=True) * 1
+        copy = value.mT.reshape(-1)
+        assert copy._base is None
+        copy.mul_(2)
+        assert value.sum().item() == 6
+        assert not copy.detach_().requires_grad
+
+
 def test_as_strided_of_a_view_may_show_more_of_its_base() -> None:
     """Every element shown gets its gradient; PyTorch drops those outside the view."""
     leaf = whygrad.arange(4.0).reshape(2, 2).requires_grad_()

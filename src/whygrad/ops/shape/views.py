@@ -130,7 +130,9 @@ def reshape(input: Tensor, *shape: Any, size: Any = None) -> Tensor:
     target = resolve_shape(_sizes(shape, size, "reshape"), input.numel())
     strides = getattr(array, "strides", None)  # payloads without leave it to their view kernel
     if strides is not None and view_strides(array.shape, strides, target, array.itemsize) is None:
-        input = clone(input, memory_format=contiguous_format)
+        copy: Tensor = _view_op.call(clone(input, memory_format=contiguous_format), target)
+        copy._base = None  # of the clone nobody knows
+        return copy
     return _view_op.call(input, target)
 
 
