@@ -49,7 +49,6 @@ class Evidence:
     ) -> None:
         self.node = node = running.node
         self.plan = node.plan
-        self.index = list(zip(node.parents, node.slots, strict=True)).index(edge)
         self.roots = roots
         self.conditions = conditions
         every = running.incoming if isinstance(running.incoming, list) else [running.incoming]
@@ -63,7 +62,7 @@ class Evidence:
             for name, each in zip(self.plan.saved_names, self.values, strict=True)
             if type(each) is np.ndarray or type(each) in (int, float)
         }
-        returned = self._returned(self.incoming)
+        self.index, returned = self._edge(edge)
         # Undoing a broadcast and rounding to half precision can overflow, too.
         self.overflowed = returned is not None and finite.trouble(returned) is None
         self.gradient = sent if returned is None or self.overflowed else returned
@@ -71,12 +70,25 @@ class Evidence:
         self.bad = np.isnan(self.gradient) if self.kind == "nan" else np.isinf(self.gradient)
         self.fed_by = None if self.overflowed else self._fed_by()
 
-    def _returned(self, incoming: Any, values: tuple[Any, ...] | None = None) -> Any:
+    def _edge(self, edge: tuple[Node, int]) -> tuple[int, Any]:
+        """Which of the node's edges it was, and what the rule returned for it.
+
+        A tensor that is used twice, as in ``x / x``, has two edges to the same place.
+        """
+        node = self.node
+        edges = enumerate(zip(node.parents, node.slots, strict=True))
+        answers = [
+            (index, self._returned(index, self.incoming)) for index, each in edges if each == edge
+        ]
+        bad = [each for each in answers if each[1] is not None and finite.trouble(each[1])]
+        return (bad or answers)[0]
+
+    def _returned(self, index: int, incoming: Any, values: tuple[Any, ...] | None = None) -> Any:
         """What an elementwise rule answers, asked once more; None for other rules."""
         plan = self.plan
         if plan.op.kind != "elementwise" or plan.joint is not None or incoming is None:
             return None
-        rule, pick = plan.rules[self.index]
+        rule, pick = plan.rules[index]
         chosen = self.values if values is None else values
         if plan.in_float32:
             incoming, chosen = widen(incoming), widen(chosen)
@@ -180,7 +192,7 @@ class Evidence:
             for each in self.values
         )
         ones = np.ones(len(places), self.gradient.dtype)
-        slopes = self._returned(ones, values)
+        slopes = self._returned(self.index, ones, values)
         return None if slopes is None else np.broadcast_to(slopes, ones.shape)
 
     def _selection(self, place: tuple[int, ...]) -> selection.Selection | None:

@@ -1,7 +1,7 @@
 """Why an op gives NaN or Inf at certain points, and what to write instead.
 
 A row says for which numbers it speaks; the first row that fits is told.  Forward rows see the
-inputs of the call by name, backward rows the values the node saved (and ``slope``, ``incoming``).
+inputs of the call by name, backward rows the values the node saved.
 A name that is not known counts as NaN, for which no comparison holds.
 """
 
@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from whygrad.autograd.anomaly_mode.findings import Finding
+from whygrad.ops.define import table
 
 __all__ = ["BACKWARD", "FORWARD", "Remedy", "advice"]
 
@@ -82,26 +83,26 @@ FORWARD: dict[str, tuple[Remedy, ...]] = {
     "addcdiv": (_BY_ZERO,),
     "asin": (_OUT_OF_RANGE,),
     "atanh": (_OUT_OF_RANGE, Remedy(_always, "it is infinite at ±1", _OUT_OF_RANGE.fix)),
-    "binary_cross_entropy": (
-        Remedy(
-            _always,
-            "the logarithm of a probability outside 0 to 1",
-            "use binary_cross_entropy_with_logits on the scores",
-        ),
-    ),
     "cast": (Remedy(_always, "the number is too large for the new dtype", _TOO_LARGE),),
     "cosh": (_OVERFLOWING_EXP,),
     "cross_entropy": (
         Remedy(
-            lambda v: math.isinf(v["x"]),
-            "the class of a sample has the score −inf, or every class has",
-            "leave the target class out of the mask, or set ignore_index for such samples",
+            _always,
+            "every class of a sample has the score −inf",
+            "leave one class of each sample unmasked, or set ignore_index for such samples",
         ),
     ),
     "div": (_ZERO_BY_ZERO, _BY_ZERO),
     "exp": (_OVERFLOWING_EXP,),
     "exp2": (_OVERFLOWING_EXP,),
     "expm1": (_OVERFLOWING_EXP,),
+    "linalg_slogdet": (
+        Remedy(
+            _always,
+            "the determinant of a singular matrix is 0, and log(0) is −inf",
+            "add a small multiple of the identity to the matrix",
+        ),
+    ),
     "log": (_LOG_OF_NEGATIVE, _LOG_OF_ZERO),
     "log10": (_LOG_OF_NEGATIVE, _LOG_OF_ZERO),
     "log1p": (
@@ -190,15 +191,7 @@ BACKWARD: dict[str, tuple[Remedy, ...]] = {
     ),
     "addcdiv": (_BY_ZERO,),
     "asin": (_STEEP_ENDS,),
-    "atan2": (_AT_THE_ORIGIN,),
     "atanh": (_STEEP_ENDS,),
-    "binary_cross_entropy": (
-        Remedy(
-            lambda v: v["x"] in (0, 1),
-            "the slope is infinite at a probability of 0 or 1",
-            "use binary_cross_entropy_with_logits on the scores",
-        ),
-    ),
     "div": (_BY_ZERO,),
     "hypot": (_AT_THE_ORIGIN,),
     "log": (_STEEP_LOG,),
@@ -212,13 +205,6 @@ BACKWARD: dict[str, tuple[Remedy, ...]] = {
             lambda v: v["x"] in (0, 1),
             "the slope is infinite at 0 and 1",
             "pass eps: x.logit(eps=1e-6)",
-        ),
-    ),
-    "norm": (
-        Remedy(
-            lambda v: v["x"] == 0,
-            "this norm has an infinite slope at 0",
-            "add a small number to what goes in, or use p=2, whose gradient at 0 is 0",
         ),
     ),
     "pow": (
@@ -246,13 +232,6 @@ BACKWARD: dict[str, tuple[Remedy, ...]] = {
         ),
     ),
     "sqrt": (_STEEP_ROOT,),
-    "std": (
-        Remedy(
-            lambda v: v["y"] == 0 or math.isnan(v["y"]),
-            "the standard deviation of equal numbers is 0, where it has no slope",
-            "use var(), or add a small number under the root: (x.var() + 1e-12).sqrt()",
-        ),
-    ),
     "xlogy": (Remedy(lambda v: v["b"] == 0, _STEEP_LOG.why, "keep b positive: b.clamp(min=1e-8)"),),
 }
 _DECOMPOSED = Remedy(
@@ -286,10 +265,17 @@ def advice(finding: Finding) -> tuple[str, str]:
             "inf went in, and inf − inf, 0 · inf and inf / inf are not numbers",
             "keep inf out of this op: write a large finite number instead, or choose with where()",
         )
-    if finding.kind == "inf":
+    if finding.op.name not in table:
+        return (
+            f"{finding.op.name} is your own function, and its "
+            f"{'backward' if finding.backward else 'forward'} computed it",
+            "look there for a division by 0, a root or a logarithm",
+        )
+    slope = finding.elements[0].slope
+    if finding.kind == "inf" and (slope is None or math.isfinite(slope)):
         return f"the result is beyond {largest}, the largest {dtype}", _TOO_LARGE
     return (
-        "its formula has no value there",
+        "its formula has no finite value there",
         "look at the numbers above, and keep the op away from them",
     )
 

@@ -96,7 +96,11 @@ class Watch:
         assert kind is not None
         bad = np.isnan(array) if kind == "nan" else np.isinf(array)
         operands = list(_operands(op, args))
-        arrays = {name: value for name, value in _arrays(operands) if fits(value, array.shape)}
+        arrays = {
+            name: value
+            for name, value in _arrays(operands)
+            if fits(value, array.shape) and (op.kind == "elementwise" or name not in op.param_names)
+        }
         fed = _fed(op, operands, arrays, bad)
         if op.kind == "elementwise" and fed is None:  # here and there NaN may have come in as well
             for each in arrays.values():
@@ -244,7 +248,9 @@ def given(value: Any, kind: finite.Trouble, writer: str | None = None) -> Findin
         bad = np.isnan(array) if kind == "nan" else np.isinf(array)
         places = first_places(bad)
     where = caller()
-    if isinstance(value, Tensor) and writer is None:
+    if not isinstance(value, Tensor):
+        writer = f"the number {value}"
+    elif writer is None:
         last = value._storage.last_writer
         if last is not None:
             writer, where = last
