@@ -10,6 +10,7 @@ import pytest
 
 import whygrad
 from tests.conformance.harness import (
+    Side,
     assert_same_gradients,
     assert_same_values,
     cases,
@@ -73,6 +74,30 @@ def test_any_memory_layout(op: Op, index: int, arrange: Callable[[Any], Any]) ->
     mine = gradients(arranged, arranged_outputs, whygrad)
     theirs = gradients(plain, plain_outputs, whygrad)
     assert_same_gradients(mine, theirs, "float64", label)
+
+
+@pytest.mark.parametrize(("op", "index"), cases(lambda op: op.differentiable))
+def test_gradients_on_their_way_share_no_memory(op: Op, index: int) -> None:
+    """What an op passes on may be added to; the branch beside it got the same and must not see."""
+
+    def make(array: Any, requires_grad: bool) -> Any:
+        if not isinstance(array, np.ndarray):
+            return array
+        made = whygrad.from_numpy(np.array(array))
+        return made.requires_grad_() * 1 if requires_grad else made
+
+    call = samples_of(op)[index]
+    outputs = [each for each in Side(call, make).run(op.public) if each.requires_grad]
+    beside = [whygrad.ones_like(each.detach()).requires_grad_() for each in outputs]
+    older = [each * 1 for each in beside]
+    side = Side(call, make)
+    uses = [each * 5 for each in side.inputs]
+    outputs = [each for each in side.run(op.public) if each.requires_grad]
+    sums = [mine + other for mine, other in zip(outputs, older, strict=True)]
+    roots = [*sums, *uses]
+    whygrad.autograd.backward(roots, [whygrad.ones_like(each.detach()) for each in roots])
+    for each in beside:
+        assert (each.grad.numpy() == 1).all(), f"{op.name}({call!r}) wrote to another gradient"
 
 
 def _same(mine: list[Any], theirs: list[Any], label: str) -> None:

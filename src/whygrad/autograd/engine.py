@@ -307,6 +307,8 @@ class Walk:
         """What goes along one edge, and what it may share memory with."""
         if gradient is None:
             return None, None
+        if type(incoming) is list and any(gradient is each for each in incoming):
+            incoming = gradient
         return fit(self, node, node.parents[index], node.slots[index], gradient, incoming)
 
     def _arrived(self, node: Node, incoming: Any) -> Any:

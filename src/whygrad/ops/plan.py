@@ -52,7 +52,9 @@ class Plan:
         elif op.vjp is not None:
             self.joint = op.vjp
             wanted = [op.vjp]
-        self.regular = self.joint is None and not on_tensors and not in_float32
+        # whether the engine may run the rules in its inner loop: one gradient in, one per rule out
+        one_output = len(op.output_names) == 1 and not op.returns_list
+        self.regular = self.joint is None and one_output and not (on_tensors or in_float32)
         needed_by = [names_needed_by(rule) for rule in wanted]
         asked = dict.fromkeys(name for names in needed_by for name in names)
         self.saved_names = tuple(sorted(asked, key=self._source))
