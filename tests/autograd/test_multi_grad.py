@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from collections.abc import Callable
 from typing import Any, Literal
 
@@ -119,3 +121,18 @@ def test_refused(tensors: Any, mode: Any, kind: type[Exception], words: str) -> 
         wg.autograd.graph.register_multi_grad_hook(tensors, print, mode=mode)
     assert words in str(caught.value)
     (tensors[0] * 2).sum().backward()  # nothing was registered
+
+
+def test_a_hook_on_several_tensors_leaves_no_cycle() -> None:
+    def step() -> Any:
+        hidden = leaf(1.0, 2.0).exp()
+        wg.autograd.graph.register_multi_grad_hook([hidden, hidden * 2], lambda gradients: None)
+        hidden.sum().backward()
+        return weakref.ref(hidden.grad_fn)
+
+    gc.collect()
+    gc.disable()
+    try:
+        assert step()() is None
+    finally:
+        gc.enable()

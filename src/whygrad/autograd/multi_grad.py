@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -66,7 +67,7 @@ class _Group(Hook):
         self, nodes: list[Node], function: Callable[[Any], Any], waits_for_all: bool, where: Where
     ) -> None:
         super().__init__(function, where)
-        self._nodes = nodes
+        self._nodes = [weakref.ref(node) for node in nodes]  # they hold this hook
         self._waits_for_all = waits_for_all
 
     def arrived(self, walk: Walk, position: int, gradient: Tensor) -> None:
@@ -77,7 +78,8 @@ class _Group(Hook):
                 self(walk, gradient)
             return
         if first:
-            expected = sum(map(walk.will_reach, self._nodes))
+            nodes = [node for each in self._nodes if (node := each()) is not None]
+            expected = sum(map(walk.will_reach, nodes))
             walk.gathered[self] = ([None] * len(self._nodes), expected)
         gradients, expected = walk.gathered[self]
         gradients[position] = gradient
