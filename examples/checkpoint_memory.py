@@ -13,7 +13,7 @@ from whygrad.autograd.graph import saved_bytes_peak
 from whygrad.nn.functional import linear, relu, softmax
 from whygrad.utils.checkpoint import checkpoint_sequential
 
-WIDTH, HEADS, TOKENS, BATCH = 128, 4, 64, 4
+WIDTH, HEADS, TOKENS, BATCH = 128, 4, 64, 1
 DEPTHS = (10, 20, 40, 80)
 
 wg.manual_seed(0)
