@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import gc
 import weakref
+from typing import Any
 
 import pytest
+import torch
 
 import whygrad as wg
 from whygrad.autograd import forward_ad as fwAD
@@ -34,6 +36,20 @@ def test_tangents_end_with_their_level() -> None:
         y = x * 2
     with fwAD.dual_level():
         assert fwAD.unpack_dual(y).tangent is None
+
+
+@pytest.mark.parametrize("lib", [wg, torch], ids=["whygrad", "torch"])
+def test_views_made_under_no_grad_follow_a_write(lib: Any) -> None:
+    duals = lib.autograd.forward_ad
+    with duals.dual_level():
+        x = duals.make_dual(lib.ones(3), lib.ones(3))
+        with lib.no_grad():
+            part = x[:2]
+        x.mul_(2)
+        assert duals.unpack_dual(part).tangent.tolist() == [2.0, 2.0]
+        part.fill_(0.5)
+        assert duals.unpack_dual(part).tangent.tolist() == [0.0, 0.0]
+        assert duals.unpack_dual(x).tangent.tolist() == [0.0, 0.0, 2.0]
 
 
 def derivative(f: object, x: wg.Tensor) -> wg.Tensor:

@@ -16,6 +16,7 @@ from itertools import count
 from typing import Any, NamedTuple
 
 from whygrad import keys
+from whygrad.autograd import modes
 from whygrad.autograd.node import Node
 from whygrad.dispatch import register_layer
 from whygrad.errors import describe, fail
@@ -222,8 +223,12 @@ def _layer(op: Op, bits: int) -> Callable[..., Any]:
         result = op.call(primals, *params) if op.variadic else op.call(*primals, *params)
         outputs = result if isinstance(result, tuple) else (result,)
         for output in outputs:
-            if output._base is not None and output._base is primals[0]:
+            if output._base is None:
+                continue
+            if output._base is primals[0]:
                 output._base = tensors[0]  # a write to the view is a write to the dual tensor
+            if not modes.state.recording:  # tangents follow a write even where histories do not
+                output._storage.add_view(output)
         derivative = push(op, primals, tangents, outputs, params)
         if derivative is not None:
             tangents_out = derivative if isinstance(result, tuple) else (derivative,)

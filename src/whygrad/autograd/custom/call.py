@@ -82,6 +82,13 @@ class Call:
         if not levels:
             self._run(tensors)
             return
+        if self.signature.jvp is None:  # before forward, which may write to its arguments
+            raise self.signature.missing(
+                "jvp(ctx, *tangents)",
+                "You must implement the jvp function for custom autograd.Function to use it with "
+                "forward mode AD",
+                self.where,
+            )
         self.pushes = True
         level = max(levels)
         primals = [forward_ad.without(each, level) for each in tensors]
@@ -106,13 +113,6 @@ class Call:
     def _slopes(self, primals: list[Tensor], slopes: list[Any]) -> list[Tensor | None]:
         """What the user's ``jvp`` makes of the tangents of the arguments."""
         signature = self.signature
-        if signature.jvp is None:
-            raise signature.missing(
-                "jvp(ctx, *tangents)",
-                "You must implement the jvp function for custom autograd.Function to use it with "
-                "forward mode AD",
-                self.where,
-            )
         if self.ctx.materialize_grads:
             slopes = [
                 recorded.zeros_like(primal.detach()) if slope is None else slope
