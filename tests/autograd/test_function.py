@@ -552,3 +552,41 @@ def test_nothing_leaks(use: Any) -> None:
         assert [reference() for reference in watched] == [None] * len(watched)
     finally:
         gc.enable()
+
+
+class Doubled(Function):
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        return x * 2
+
+    @staticmethod
+    def backward(ctx: Any, incoming: Any) -> Any:
+        return incoming * 2
+
+    def __init_subclass__(cls) -> None:
+        """A user's own, which does not ask the one of Function."""
+
+
+def test_a_class_answers_for_itself() -> None:
+    class Tripled(Doubled):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x * 3
+
+        @staticmethod
+        def backward(ctx: Any, incoming: Any) -> Any:
+            return incoming * 3
+
+    x = leaf(1.0)
+    Doubled.apply(x)
+    y = Tripled.apply(x)
+    y.sum().backward()
+    assert (y.tolist(), x.grad.tolist()) == ([3.0], [3.0])
+
+
+def test_a_method_can_be_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = leaf(1.0)
+    Doubled.apply(x)
+    monkeypatch.setattr(Doubled, "backward", staticmethod(lambda ctx, incoming: incoming * 10))
+    Doubled.apply(x).sum().backward()
+    assert x.grad.tolist() == [10.0]

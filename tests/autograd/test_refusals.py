@@ -224,3 +224,32 @@ def test_hidden_write_does_not_reach_a_saved_result() -> None:
     kept.sum().backward()
     sigmoid = 1 / (1 + np.exp(-x.detach().numpy()))
     np.testing.assert_allclose(x.grad.numpy(), sigmoid * (1 - sigmoid))
+
+
+def test_overwritten_through_data() -> None:
+    h = leaf(1.0, 2.0) * 2
+    y = (h * h).sum()
+    h.data.mul_(3)
+    with pytest.raises(
+        RuntimeError, match=r"\.data\.mul_ wrote[\s\S]*write to a clone\(\): \.data"
+    ):
+        y.backward()
+
+
+def test_overwritten_by_another_backward() -> None:
+    x, w = leaf(1.0, 2.0), leaf(3.0, 4.0)
+    (x * x).sum().backward()
+    y = (x.grad * w).sum()
+    (x * 3).sum().backward()
+    with pytest.raises(RuntimeError, match=r"backward wrote[\s\S]*it is a \.grad: clone\(\) it"):
+        y.backward()
+
+
+def test_a_gradient_that_is_needed_may_be_added_to_where_mutation_is_allowed() -> None:
+    x, w = leaf(1.0, 2.0), leaf(3.0, 4.0)
+    (x * x).sum().backward()
+    with wg.autograd.graph.allow_mutation_on_saved_tensors():
+        y = (x.grad * w).sum()
+    (x * 3).sum().backward()
+    y.backward()
+    assert w.grad.tolist() == [2.0, 4.0]

@@ -371,7 +371,7 @@ class Walk:
             for target in self.targets.get(leaf, ()):
                 target.gradient = gradient
         if self.accumulates and variable is not None and variable.requires_grad:
-            add_to_grad(variable, gradient, self.create_graph)
+            add_to_grad(variable, gradient, self.create_graph, self.where)
             if self.create_graph:
                 self.filled.append(variable)
 

@@ -17,7 +17,7 @@ from whygrad.autograd.custom.batches import VmapInfo
 from whygrad.autograd.custom.call import Call
 from whygrad.autograd.custom.context import FunctionCtx
 from whygrad.autograd.custom.once import run_once
-from whygrad.autograd.custom.signature import Signature
+from whygrad.autograd.custom.signature import Signature, methods_of
 from whygrad.autograd.source import caller
 from whygrad.errors import fail
 
@@ -42,11 +42,7 @@ class Function:
 
     generate_vmap_rule = False  # True: inside vmap, run the methods on samples
 
-    _signature: Signature | None = None
-
-    def __init_subclass__(cls) -> None:
-        super().__init_subclass__()
-        cls._signature = None  # of this class, not of the one it inherits from
+    _signature: Signature  # of the latest call
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         warnings.warn(
@@ -101,9 +97,10 @@ class Function:
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Call the function."""
-        if cls._signature is None:
-            cls._signature = Signature(cls)
-        return Call(cls._signature, args, kwargs).run()
+        signature = cls.__dict__.get("_signature")  # not that of a class it inherits from
+        if signature is None or signature.methods != methods_of(cls):
+            signature = cls._signature = Signature(cls)
+        return Call(signature, args, kwargs).run()
 
 
 def once_differentiable(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -21,6 +21,7 @@ from whygrad.storage import CutStorage, Storage
 
 if TYPE_CHECKING:
     from whygrad.autograd.engine import Walk
+    from whygrad.autograd.source import Where
     from whygrad.tensor import Tensor
 
 __all__ = [
@@ -240,7 +241,7 @@ def _retainer(tensor: Tensor) -> _Retainer | None:
     return next((each for each in extras.hooks.retainers if each.serves(tensor)), None)
 
 
-def add_to_grad(tensor: Tensor, gradient: Tensor, create_graph: bool) -> None:
+def add_to_grad(tensor: Tensor, gradient: Tensor, create_graph: bool, where: Where) -> None:
     """Add to ``.grad``: in place, unless the sum has a history of its own."""
     before = tensor._grad
     if before is None:
@@ -248,8 +249,9 @@ def add_to_grad(tensor: Tensor, gradient: Tensor, create_graph: bool) -> None:
     elif create_graph or not _adds_in_place(before._array, gradient._array):
         tensor._grad = before + gradient
     else:
+        before._storage.check_writable("backward", where)
         np.add(before._array, gradient._array, out=before._array)
-        before._storage.version += 1
+        before._storage.bump("backward", where)
 
 
 def _adds_in_place(before: Any, gradient: Any) -> bool:

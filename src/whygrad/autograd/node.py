@@ -216,6 +216,10 @@ class Node:
                 "write to it after the last backward() that needs the old value; to go back again "
                 "after a step, run the forward again instead of retaining the graph"
             )
+        elif writer == "backward":
+            fix = "it is a .grad: clone() it to compute with it, or set .grad to None after use"
+        elif writer.startswith(".data."):
+            fix = "write to a clone(): .data is the same memory"
         elif writer == "__setitem__":
             fix = "pick values with whygrad.where(), or write to a clone()"
         else:

@@ -1,10 +1,11 @@
-"""What a custom function's class says about its calls; worked out once per class."""
+"""What a custom function's class says about its calls; worked out again only if it changes."""
 
 from __future__ import annotations
 
 import inspect
 import linecache
 from collections.abc import Callable, Sequence
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from whygrad.autograd.source import Where
@@ -15,7 +16,12 @@ if TYPE_CHECKING:
     from whygrad.autograd.custom.context import FunctionCtx
     from whygrad.autograd.function import Function
 
-__all__ = ["Signature", "place_of"]
+__all__ = ["Signature", "methods_of", "place_of"]
+
+# What a class can say; somebody may put another method on it at any time.
+methods_of = attrgetter(
+    "forward", "setup_context", "backward", "vjp", "jvp", "vmap", "generate_vmap_rule"
+)
 
 
 class Signature:
@@ -34,6 +40,7 @@ class Signature:
             found: Callable[..., Any] = getattr(function, method)
             return None if found is getattr(Function, method) else found
 
+        self.methods = methods_of(function)
         self.name = function.__name__
         self.about = inspect.cleandoc(function.__doc__ or f"{self.name}, a custom function")
         self.forward = own("forward")
