@@ -237,6 +237,9 @@ def test_randomness() -> None:
     assert own.unique().numel() == 12
     dropped = vmap(lambda x: wg.nn.functional.dropout(wg.ones_like(x)), randomness="different")
     assert dropped(t(50, 4)).unique(dim=0).shape[0] > 1
+    masked = vmap(wg.nn.functional.dropout, randomness="same")(wg.ones(3, 64))
+    assert 0 < masked[0].sum() < 128
+    assert (masked == masked[0]).all()
     with pytest.raises(RuntimeError, match="same randomness with a batched tensor input"):
         vmap(wg.bernoulli, randomness="same")(wg.rand(3, 4))
     assert vmap(wg.bernoulli, randomness="different")(wg.ones(3, 4)).sum() == 12

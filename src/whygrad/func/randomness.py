@@ -42,7 +42,7 @@ def randomness_of(mode: str, level: int, size: int) -> Iterator[None]:
         if mode == "error":
             raise _refused(draw)
         if mode == "same":
-            _check_shared(draw, args)
+            _check_shared(draw, args, kwargs)
             return outwards(draw, *args, **kwargs)
         drawn = []
         for number in range(size):
@@ -79,8 +79,10 @@ def _refused(draw: Callable[..., Any]) -> RuntimeError:
     )
 
 
-def _check_shared(draw: Callable[..., Any], args: tuple[Any, ...]) -> None:
+def _check_shared(draw: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     first = _PROBABILITIES.get(draw.__name__, len(args))
+    if draw.__name__ == "bernoulli" and (len(args) > 1 or kwargs.get("p") is not None):
+        first = 1  # one probability for all: of the tensor, only the shape counts
     if any(level_of(each) for each in args[first:]):
         raise fail(
             RuntimeError,
