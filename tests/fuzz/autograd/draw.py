@@ -21,6 +21,7 @@ KINDS = {
     "mark": (10, lines.MARKS),
     "pass": (3, lines.PASSES),
     "gradient": (4, lines.GRADIENTS),
+    "dual": (15, lines.DUALS),
     "op": (4, ()),
     "checkpoint": (4, ()),
 }
@@ -49,6 +50,10 @@ class _Pen:
         self.rng = rng
         taste = rng.choice([0.2, 1, 1, 4], len(KINDS))
         weights = np.array([weight for weight, _ in KINDS.values()]) * taste
+        self.around = Program.around
+        if rng.random() < 0.2:
+            self.around = self.one_of(lines.SURROUNDINGS)
+        weights[list(KINDS).index("dual")] *= "dual_level" in self.around
         self.weights = weights / weights.sum()
 
     def program(self, seed: int) -> Program:
@@ -64,16 +69,21 @@ class _Pen:
         for number in range(len(leaves), len(leaves) + int(rng.integers(4, 15))):
             within = self.contexts(within)
             steps.append(self.step(number, within))
-        return Program(seed, tuple(leaves), tuple(steps), bool(rng.random() < 0.3))
+        twice = bool(rng.random() < 0.3)
+        return Program(seed, tuple(leaves), tuple(steps), twice, self.around)
 
     def contexts(self, before: tuple[str, ...]) -> tuple[str, ...]:
         """Contexts last for several steps."""
         chance = self.rng.random()
         if before:
             return before if chance < 0.6 else ()
-        if chance < 0.12:
-            return (self.one_of(lines.CONTEXTS),)
-        return (self.one_of(lines.CONTEXTS), self.one_of(lines.CONTEXTS)) if chance < 0.13 else ()
+        count = 2 if chance < 0.01 else 1 if chance < 0.13 else 0
+        drawn = tuple(self.one_of(lines.CONTEXTS) for _ in range(count))
+        if "allow_mutation" in self.around:  # other hooks would take its place
+            return tuple(each for each in drawn if "graph.save" not in each)
+        if "dual_level" in self.around:  # PyTorch drops tangents there
+            return tuple(each for each in drawn if "inference" not in each)
+        return drawn
 
     def step(self, number: int, within: tuple[str, ...]) -> Step:
         kinds = list(KINDS)

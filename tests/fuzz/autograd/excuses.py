@@ -77,8 +77,8 @@ def undefined(step: Step, session: Session, theirs: Session) -> bool:
     or that has views, which PyTorch derives from the new one, or that has a history while nothing
     is recorded, which PyTorch's then does not fit; detach_() in inference_mode, where it does
     nothing, and requires_grad_() of what was made there, from which nothing follows; backward in
-    inference_mode, whose gradients can never be added to again, and custom functions, which PyTorch
-    may record there.
+    inference_mode, whose gradients can never be added to again, and custom functions, func and
+    duals, which PyTorch may record there, or not.
     """
     if captured_before_the_hook(step, session) or beyond_a_view(step, session):
         return True
@@ -93,7 +93,12 @@ def undefined(step: Step, session: Session, theirs: Session) -> bool:
     a, b = session.operands(step)
     if "requires_grad_" in step.line and theirs.operand(step.a).is_inference():
         return True
-    if INFERENCE in step.within and (step.role in ("pass", "gradient") or ".apply" in step.line):
+    if overwrites_its_operand(step, session):
+        return True
+    strange = (".apply", ".func.", "forward_ad")
+    if INFERENCE in step.within and (
+        step.role in ("pass", "gradient") or any(each in step.line for each in strange)
+    ):
         return True
     if step.role != "write":
         return False
@@ -152,6 +157,14 @@ def at_a_derived_view(step: Step, session: Session) -> bool:
     if step.role not in ("pass", "gradient", "mark"):
         return False
     return any(session.written_unseen(each) for each in session.operands(step))
+
+
+def overwrites_its_operand(step: Step, session: Session) -> bool:
+    """A dual written with itself: PyTorch pushes the tangent with the value it has overwritten."""
+    a, b = session.operands(step)
+    if step.role != "write" or a._tangent is None:
+        return False
+    return "_(a)" in step.line or (step.uses("b") and a is b)
 
 
 def beyond_a_view(step: Step, session: Session) -> bool:
@@ -246,16 +259,23 @@ def deprecated_in_pytorch(case: Case) -> bool:
 
 
 def operand_leads_nowhere(case: Case) -> bool:
-    """See ``leads_nowhere``: to whygrad the operand is a constant."""
-    return case.step is not None and wants_a_leaf(case.step, case.theirs)
+    """See ``leads_nowhere`` and ``view_older_than_leaf``: to whygrad the operand is a constant."""
+    if case.step is None:
+        return False
+    target = case.mine.operand(case.step.a)
+    older = target._base is not None and target._base.requires_grad and not target.requires_grad
+    return older or wants_a_leaf(case.step, case.theirs)
 
 
 def overwritten_unnoticed(case: Case) -> bool:
     """A saved value was overwritten where PyTorch does not look.
 
     Through ``.data``, which has a version counter of its own; after pack hooks that copy nothing;
-    in a checkpoint, which recomputes.  With these holes closed PyTorch refuses, too.
+    in a checkpoint, which recomputes, past hooks that would copy.  With these holes closed PyTorch
+    refuses, too.
     """
+    if "allow_mutation" in case.program.around and "runs the checkpoint()" in case.text:
+        return True
     return "inplace operation" in case.text and _overwritten(case.rerun()[1])
 
 
@@ -380,7 +400,11 @@ def released_elsewhere(case: Case) -> bool:
 
 def inference_tensor_saved(case: Case) -> bool:
     """PyTorch saves a tensor made in inference_mode, or adds to such a ``.grad``; whygrad not."""
-    phrases = ("Inference tensors cannot be saved", "Inplace update to inference tensor")
+    phrases = (
+        "Inference tensors cannot be saved",
+        "Inference tensors do not track version counter",
+        "Inplace update to inference tensor",
+    )
     return any(phrase in case.text for phrase in phrases)
 
 
@@ -408,11 +432,17 @@ def second_derivative_missing(case: Case) -> bool:
 
 
 def unsupported_together(case: Case) -> bool:
-    """func and saved-tensor hooks (so checkpoints); hooks of several tensors and autograd.grad."""
+    """func and saved-tensor hooks (so checkpoints); hooks of several tensors and autograd.grad;
+
+    levels of forward mode; sparse tensors and allow_mutation_on_saved_tensors.
+    """
     phrases = (
         "don't yet support saved tensor hooks",
         "passed to _will_engine_execute_node",
         "has no attribute 'next_functions'",  # hooks of several tensors in inference_mode
+        "Cannot access data pointer of Tensor that doesn't have storage",  # sparse, and copies
+        "Nested forward mode AD is not supported",
+        "already has a forward gradient at the same level",
     )
     return any(phrase in case.text for phrase in phrases)
 
@@ -424,6 +454,7 @@ def stricter_arguments(case: Case) -> bool:
         "shape mismatch: value tensor",
         "source tensor shape must match",
         "out of range for tensor of size [0]",  # vmap over nothing
+        "more than one element of the written-to tensor",  # gradients that are expanded there
     )
     return any(phrase in case.text for phrase in phrases)
 
@@ -463,8 +494,18 @@ def saved_before_it_was_a_leaf(case: Case) -> bool:
     return again and any("requires_grad_()" in line for line in lines)
 
 
+def mutated_through_a_view(case: Case) -> bool:
+    """allow_mutation_on_saved_tensors: PyTorch keeps no copy if the write comes through a view.
+
+    Finite differences have been asked where they can be.
+    """
+    return "allow_mutation" in case.program.around
+
+
 # Ops whose derivative whygrad writes in terms of other values than PyTorch.
-OTHER_FORMULAS = ("prod", "det", "svdvals", "eigvalsh", "scatter_reduce", "lstsq")
+OTHER_FORMULAS = (
+    "prod", "det", "linalg", "svd", "scatter_reduce", "solve", "inverse", "cholesky", "pinverse",
+)  # fmt: skip
 
 
 def formula_in_other_terms(case: Case) -> bool:
@@ -482,6 +523,14 @@ def formula_in_other_terms(case: Case) -> bool:
         return True
     watched = any("hook(" in step.line or "retain" in step.line for step in steps)
     return watched and any(name in step.line for name in OTHER_FORMULAS for step in steps)
+
+
+def at_a_view_of_a_temporary(case: Case) -> bool:
+    """The gradient *at* a value that is a view in one library only, see ``view_of_a_temporary``."""
+    return any(
+        (case.mine.pool[number]._base is None) != (case.theirs.pool[number]._base is None)
+        for number in case.mine.collecting()
+    )
 
 
 ONLY_WHYGRAD_REFUSES: tuple[Callable[[Case], bool], ...] = (
@@ -517,5 +566,7 @@ ONLY_PYTORCH_REFUSES: tuple[Callable[[Case], bool], ...] = (
 OTHER_GRADIENTS: tuple[Callable[[Case], bool], ...] = (
     computed_from_overwritten,
     saved_before_it_was_a_leaf,
+    at_a_view_of_a_temporary,
+    mutated_through_a_view,
     formula_in_other_terms,
 )

@@ -73,6 +73,10 @@ class Judge:
 
     def follow(self) -> None:
         """Raise Difference or Finished, or do nothing if all agrees to the end."""
+        with self.mine.surroundings(), self.theirs.surroundings():
+            self.follow_inside()
+
+    def follow_inside(self) -> None:
         for step in self.program.steps:
             if excuses.undefined(step, self.mine, self.theirs):
                 continue
@@ -152,6 +156,8 @@ class Judge:
             ours, other = self.mine.pool[number], self.theirs.pool[number]
             self.compare_values(f"t{number}", ours, other)
             self.compare_flags(f"t{number}", ours, other)
+            if self.program.has_duals:
+                self.compare_tangents(f"the tangent of t{number}", ours, other)
         if everything:
             try:
                 self.compare_gradients()
@@ -159,6 +165,13 @@ class Judge:
             except Difference:
                 self.excuse(self.case(step), excuses.OTHER_GRADIENTS)
                 raise
+
+    def compare_tangents(self, name: str, ours: Any, other: Any) -> None:
+        try:
+            theirs = self.theirs.tangent(other)
+        except RuntimeError:
+            return  # see excuses.unreadable_part
+        self.compare_values(name, self.mine.tangent(ours), theirs)
 
     def compare_gradients(self) -> None:
         for number in self.mine.collecting():
@@ -204,7 +217,7 @@ class Judge:
         for flag, a, b in (
             ("requires_grad", ours.requires_grad, other.requires_grad),
             ("is_leaf", ours.is_leaf, leaf),
-            ("retains_grad", ours.retains_grad, other.retains_grad and other.requires_grad),
+            ("retains_grad", ours.retains_grad, other.retains_grad and not leaf),
         ):
             if a != b:
                 raise Difference(f"{name}.{flag} is {a} against {b}")

@@ -7,7 +7,17 @@ meets is refused by both libraries, which is a test, too.
 
 from __future__ import annotations
 
-__all__ = ["CONTEXTS", "GRADIENTS", "MARKS", "PASSES", "VALUES", "VIEWS", "WRITES"]
+__all__ = [
+    "CONTEXTS",
+    "DUALS",
+    "GRADIENTS",
+    "MARKS",
+    "PASSES",
+    "SURROUNDINGS",
+    "VALUES",
+    "VIEWS",
+    "WRITES",
+]
 
 # New memory.
 VALUES = (
@@ -66,6 +76,14 @@ WRITES = (
     "lib.sin(b, out=a)", "Double.apply(a)",
 )  # fmt: skip
 
+# Values with a tangent, in a dual level.
+DUALS = (
+    "lib.autograd.forward_ad.make_dual(a.clone(), a.detach().cos())",
+    "lib.autograd.forward_ad.make_dual(a.detach().clone(), b.detach().to(a.dtype) * 1)",
+    "some(lib.autograd.forward_ad.unpack_dual(a).tangent) * 1",
+    "lib.autograd.forward_ad.unpack_dual(a).primal * 1",
+)
+
 # What changes the place of a value in the graph, or watches it.
 MARKS = (
     "a.requires_grad_()", "a.requires_grad_(False)", "a.detach_()", "a.retain_grad()",
@@ -102,6 +120,13 @@ GRADIENTS = (
     "retain_graph=True, allow_unused=True)[0])",
     "some(a.grad)",
 )  # fmt: skip
+
+# Around a whole program.
+SURROUNDINGS = (
+    "lib.autograd.graph.allow_mutation_on_saved_tensors()",
+    "lib.autograd.forward_ad.dual_level()",
+    "lib.autograd.detect_anomaly(check_nan=False)",
+)
 
 CONTEXTS = (
     "lib.no_grad()", "lib.set_grad_enabled(False)", "lib.set_grad_enabled(True)",

@@ -22,6 +22,7 @@ ROLES = {
     for role, table in (
         ("value", lines.VALUES),
         ("value", lines.VIEWS),
+        ("value", lines.DUALS),
         ("write", lines.WRITES),
         ("mark", lines.MARKS),
         ("pass", lines.PASSES),
@@ -106,18 +107,26 @@ class Leaf:
 
 @dataclass(frozen=True)
 class Program:
-    """Leaves, steps, and whether the last gradients are differentiated once more."""
+    """Leaves, steps, what is around them, and whether the last gradients are differentiated."""
 
     seed: int
     leaves: tuple[Leaf, ...]
     steps: tuple[Step, ...]
     twice: bool = False
+    around: str = "nullcontext()"
 
     def __str__(self) -> str:
         written = [f"# seed {self.seed}" + (", differentiated twice" if self.twice else "")]
         for number, leaf in enumerate(self.leaves):
             written.append(f"t{number} = leaf({leaf.shape}, {leaf.dtype}, {leaf.needs_grad})")
-        return "\n".join([*written, *(step.text() for step in self.steps)])
+        plain = self.around == Program.around
+        indent = "" if plain else "    "
+        written += [] if plain else [f"with {self.around}:"]
+        return "\n".join([*written, *(step.text(indent) for step in self.steps)])
+
+    @property
+    def has_duals(self) -> bool:
+        return "dual_level" in self.around
 
     @property
     def hides_writes(self) -> bool:

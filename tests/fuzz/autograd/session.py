@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from functools import cache
 from types import CodeType
 from typing import Any
@@ -46,8 +46,10 @@ class Session:
         self.hooked: list[tuple[Any, Any]] = []  # tensors with hooks, and the nodes they had
         self.unseen: list[Any] = []  # see written_unseen
         self.step: Step | None = None
+        self.around = program.around
         self.names = {
             "lib": lib,
+            "nullcontext": nullcontext,
             "copied": lambda saved: saved.detach().clone(),
             "same": lambda saved: saved,
             **{
@@ -59,6 +61,13 @@ class Session:
             },
             **functions(lib),
         }  # fmt: skip
+
+    def surroundings(self) -> AbstractContextManager[Any]:
+        """What the whole program runs in."""
+        return eval(compiled(self.around, "eval"), self.names)
+
+    def tangent(self, tensor: Any) -> Any:
+        return self.lib.autograd.forward_ad.unpack_dual(tensor).tangent
 
     def operand(self, number: int) -> Any:
         return self.pool[max(each for each in self.pool if each <= number)]
@@ -122,7 +131,7 @@ class Session:
                 within = tuple(each for each in within if each not in packed)
         before, self.step = self.step, step
         if "hook(" in step.line:
-            self.hooked.append((a, a.grad_fn))
+            self.hooked += [(each, each.grad_fn) for each in ((a, b) if "multi" in line else (a,))]
         try:
             with ExitStack() as contexts:
                 for context in within:
