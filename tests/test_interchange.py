@@ -192,3 +192,11 @@ def test_errors(call: Any, kind: type[Exception], words: str) -> None:
     with pytest.raises(kind) as caught:
         call()
     assert words in str(caught.value)
+
+
+def test_deepcopy_takes_what_the_user_put_on_a_tensor_and_no_notes_about_its_place() -> None:
+    x = whygrad.ones(3)
+    with whygrad.no_grad():
+        view = x[:2]
+    view._no_decay = True
+    assert copy.deepcopy(view).__dict__ == {"_no_decay": True}

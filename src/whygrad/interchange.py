@@ -185,13 +185,18 @@ class Interchange:
         memo[id(self)] = twin
         if self._grad is not None:
             twin._grad = copy.deepcopy(self._grad, memo)
-        twin.__dict__.update(copy.deepcopy(self.__dict__, memo))
+        own = {name: each for name, each in self.__dict__.items() if name not in _OF_THIS_PLACE}
+        twin.__dict__.update(copy.deepcopy(own, memo))
         return twin
 
     def __reduce__(self: Any) -> Any:
         if self.device.type == "meta":
             return _load_meta, (tuple(self.shape), self.dtype.name, self.requires_grad)
         return _load, (self._array, self.requires_grad)
+
+
+# Notes about a tensor's place in memory and in the graph; a copy has a place of its own.
+_OF_THIS_PLACE = frozenset(("_cut", "_frozen", "_geometry", "_made"))
 
 
 def _host_array(tensor: Any) -> Any:

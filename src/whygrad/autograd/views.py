@@ -189,16 +189,26 @@ def _look_again(view: Tensor, base: Tensor, recording: bool) -> None:
 
             refuse_overwritten(view, base, made)
             return
-        node = _node(table["as_strided"], (base,), view, geometry)
-        if view._node is not None:  # the line that made the view says more than that of the write
-            node.code, node.instruction = view._node.code, view._node.instruction
-        leaves.move(view, node, 0)
+        leaves.move(view, _node(table["as_strided"], (base,), view, geometry, view._node), 0)
 
 
 def _geometry(view: Tensor, base: Tensor) -> tuple[Any, ...]:
-    """size, stride, offset of the view and strides of its base, in elements."""
-    size, stride = tuple(view._array.shape), view.stride()
-    return size, stride, view.storage_offset() - base.storage_offset(), base.stride()
+    """size, stride, offset of the view and strides of its base, in elements.
+
+    Many views may have to look again after every write, so the answer is kept.
+    """
+    kept = view.__dict__.get("_geometry")
+    if kept is not None and kept[0] is view._array and kept[1] is base._array:
+        known: tuple[Any, ...] = kept[2]
+        return known
+    geometry = (
+        tuple(view._array.shape),
+        view.stride(),
+        view.storage_offset() - base.storage_offset(),
+        base.stride(),
+    )
+    view.__dict__["_geometry"] = (view._array, base._array, geometry)
+    return geometry
 
 
 def _tangent(tensor: Tensor, level: int) -> Tensor:
@@ -214,21 +224,33 @@ def _adopt(tensor: Tensor, tangents: dict[int, Tensor]) -> None:
     set_tangents(tensor, tangents)
 
 
-def _node(op: Op, inputs: tuple[Tensor, ...], output: Tensor, params: tuple[Any, ...]) -> Node:
-    """The record of an op whose result is already in memory."""
-    needs = tuple(each._node is not None for each in inputs)
-    plan = op.plan(needs, bool(output._keys & ~keys.LAYERS & keys.META))
+def _node(
+    op: Op,
+    inputs: tuple[Tensor, ...],
+    output: Tensor,
+    params: tuple[Any, ...],
+    before: Node | None = None,
+) -> Node:
+    """The record of an op whose result is already in memory.
+
+    ``before`` is the node a view had: the line that made it says more than that of the write.
+    """
+    needs = tuple([each._node is not None for each in inputs])
+    plan = op.plan(needs, bool(output._keys & keys.META))
     node = Node()
     node.plan = plan
-    node.parents = tuple(each._node for each in inputs if each._node is not None)
-    node.slots = tuple(each._slot for each in inputs if each._node is not None)
-    arrays = [each._array for each in inputs]
-    node.values = plan.save((*arrays, output._array, *params))
+    node.parents = tuple([each._node for each in inputs if each._node is not None])
+    node.slots = tuple([each._slot for each in inputs if each._node is not None])
+    array = output._array
+    node.values = plan.save((*[each._array for each in inputs], array, *params))
     node.guards = ()
-    node.shape = output._array.shape
-    node.dtype = output._array.dtype
+    node.shape = array.shape
+    node.dtype = array.dtype
     node.order = next_order()
-    frame = user_frame()
-    node.code, node.instruction = frame.f_code, frame.f_lasti
+    if before is None:
+        frame = user_frame()
+        node.code, node.instruction = frame.f_code, frame.f_lasti
+    else:
+        node.code, node.instruction = before.code, before.instruction
     node._extras = None
     return node
