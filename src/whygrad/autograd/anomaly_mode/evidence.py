@@ -115,7 +115,7 @@ class Evidence:
         return "incoming"
 
     def _fit(self, value: Any) -> bool:
-        return type(value) in (int, float) or fits(np.asarray(value), self.gradient.shape)
+        return value is not None and fits(np.asarray(value), self.gradient.shape)
 
     def _whole(self, array: Any) -> Any:
         return np.broadcast_to(array, self.gradient.shape)
