@@ -196,7 +196,7 @@ class Interchange:
 
 
 # Notes about a tensor's place in memory and in the graph; a copy has a place of its own.
-_OF_THIS_PLACE = frozenset(("_cut", "_frozen", "_geometry", "_made"))
+_OF_THIS_PLACE = frozenset(("_cut", "_frozen", "_geometry", "_made", "_twin"))
 
 
 def _host_array(tensor: Any) -> Any:

@@ -146,6 +146,26 @@ def test_forward_mode_agrees_with_reverse_mode(program: Any) -> None:
     assert tangent.item() == pytest.approx((gradient * direction).sum().item(), rel=1e-10)
 
 
+def test_a_dual_and_its_primal_are_not_written_with_history() -> None:
+    """PyTorch makes the dual a view; here a write to either is refused, never half recorded."""
+    with whygrad.autograd.forward_ad.dual_level():
+        w, b = _base(whygrad)
+        dual = whygrad.autograd.forward_ad.make_dual(b, whygrad.ones_like(b))
+        primal = whygrad.autograd.forward_ad.unpack_dual(dual * 1).primal
+        for each in (b, dual, dual[0], b[0]):
+            with pytest.raises(RuntimeError, match="another tensor over its memory"):
+                each.mul_(3)
+        with whygrad.no_grad():
+            dual.mul_(3)
+        constant = whygrad.zeros(6, dtype=whygrad.float64)
+        other = whygrad.autograd.forward_ad.make_dual(constant, whygrad.ones_like(constant))
+        with pytest.raises(RuntimeError, match="make_dual"):
+            constant.add_(w)
+        (other * 2).mul_(w)
+        primal.sum().backward()
+        assert w.grad.tolist() == [1] * 6
+
+
 def test_names_of_the_nodes() -> None:
     _, b = _base(whygrad)
     row = b[0]

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 from whygrad import keys
 from whygrad.autograd import modes
 from whygrad.autograd.node import Node
+from whygrad.autograd.views import twins
 from whygrad.dispatch import register_layer
 from whygrad.errors import describe, fail
 from whygrad.ops.define import Op
@@ -117,7 +118,7 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
     dual = without_tangents(tensor)
     dual._tangent = tensor._tangent
     attach(dual, level, tangent)
-    return dual
+    return twins(dual, tensor)
 
 
 def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:
@@ -130,7 +131,10 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
         inner = unpack_dual(tensor._array.tensor, level=level)
         tangent = None if inner.tangent is None else add_batch(inner.tangent, batch)
         return UnpackedDualTensor(add_batch(inner.primal, batch), tangent)
-    return UnpackedDualTensor(without(tensor, level), tangent_at(tensor, level))
+    primal = without(tensor, level)
+    if primal is not tensor:
+        twins(primal, tensor)
+    return UnpackedDualTensor(primal, tangent_at(tensor, level))
 
 
 def _current(level: int | None, call: str) -> int:

@@ -69,6 +69,24 @@ def _inherit(view: Tensor, source: Tensor) -> None:
         view.__dict__["_made"] = made
 
 
+def twins(twin: Tensor, tensor: Tensor) -> Tensor:
+    """``twin`` is the same memory with other tangents; neither is a view of the other.
+
+    A recorded write to one of them would leave the other with a history that is not its own.
+    """
+    storage = twin._storage
+    storage.restricted = True
+    storage.add_view(twin)
+    twin.__dict__["_twin"] = tensor
+    return twin
+
+
+def _has_twin(tensor: Tensor) -> bool:
+    return "_twin" in tensor.__dict__ or any(
+        each.__dict__.get("_twin") is tensor for each in tensor._storage.live_views()
+    )
+
+
 def check_writable(
     target: Tensor, source: Tensor | None, name: str, where: Where, uniform: bool
 ) -> None:
@@ -77,6 +95,14 @@ def check_writable(
     gains_history = source is not None and source._node is not None
     if not gains_history and target._node is None and base._node is None:
         return
+    if target._storage.restricted and _has_twin(base):
+        raise fail(
+            RuntimeError,
+            call=f"{name} on {describe(target)} at {where}",
+            cause="make_dual() or unpack_dual() has made another tensor over its memory, whose "
+            "history a recorded write would leave behind",
+            fix="use the out-of-place form, or make_dual() of a clone()",
+        )
     if target._base is not None:
         made = target.__dict__.get("_made") if target._storage.restricted else None
         if made is not None:
