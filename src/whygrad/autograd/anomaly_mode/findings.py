@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from whygrad.ops.define import Op
 
 __all__ = [
-    "SHOWN",
     "During",
     "Element",
     "Finding",
