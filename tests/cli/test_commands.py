@@ -26,6 +26,8 @@ def test_tour_walks_the_diamond() -> None:
         "a ← -6, b ← -4",
         "∂L/∂a = 4, ∂L/∂b = -4, ∂L/∂c = -12",
         "diamond.py:6",
+        "hidden_nan.py:5",
+        "double where",
         "overwritten.py:6",
         "overwritten.py:5",
     ):

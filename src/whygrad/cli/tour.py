@@ -37,6 +37,15 @@ h.add_(1)
 loss.backward()
 """
 
+HIDDEN_NAN = """\
+import whygrad as wg
+
+x = wg.tensor([4.0, 0.0], requires_grad=True)
+with wg.autograd.detect_anomaly():
+    y = wg.where(x > 0, x.sqrt(), 0.0)
+    y.sum().backward()
+"""
+
 
 def run(console: Console) -> None:
     """Print the tour."""
@@ -60,7 +69,15 @@ def run(console: Console) -> None:
     loss.backward()
     grads = ", ".join(f"∂L/∂{name} = {program[name].grad.item():g}" for name in "abc")
     console.print(Panel(grads, title="after L.backward()", expand=False))
-    show_overwritten(console)
+    console.print(
+        "\nA value that backward needs is overwritten in place. The error names both lines,\n"
+        "with no second run and no debug mode:\n"
+    )
+    show_failure(console, OVERWRITTEN, "overwritten.py")
+    console.print(
+        "\nThe loss is fine, yet the gradient would be nan. Anomaly mode says who made it:\n"
+    )
+    show_failure(console, HIDDEN_NAN, "hidden_nan.py")
     console.print(
         "\nNext: [bold]whygrad ops[/bold] prints the op table, [bold]whygrad ops gelu[/bold] one "
         "entry of it."
@@ -138,14 +155,10 @@ def walk_table(steps: list[Step], names: dict[Node, str]) -> Table:
     return grid
 
 
-def show_overwritten(console: Console) -> None:
-    """The mistake that makes gradients silently wrong in a careless engine."""
-    console.print(
-        "\nA value that backward needs is overwritten in place. The error names both lines,\n"
-        "with no second run and no debug mode:\n"
-    )
-    show_source(console, OVERWRITTEN, "overwritten.py")
+def show_failure(console: Console, source: str, name: str) -> None:
+    """A program that goes wrong, and what whygrad says about it."""
+    show_source(console, source, name)
     try:
-        execute(OVERWRITTEN, "overwritten.py")
+        execute(source, name)
     except RuntimeError as error:
         console.print(Panel(str(error), title="RuntimeError", border_style="red"))
