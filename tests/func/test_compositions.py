@@ -89,3 +89,22 @@ def test_random_compositions(seed: int) -> None:
         return function
 
     agree(program, t(3, seed=seed) * 0.7)
+
+
+LAYOUTS: dict[str, Callable[[Any, Any, Any], Any]] = {
+    "given": lambda F, lib, x: F.jvp(lambda a: a.view(6), (x,), (x.t().clone().t(),))[1],
+    "made": lambda F, lib, x: F.jacfwd(lambda a: (a[:, :1] + lib.zeros_like(a)).view(6))(x),
+    "written": lambda F, lib, x: F.jvp(lambda a: _written_flat(lib, a), (x,), (x,))[1],
+}
+
+
+def _written_flat(lib: Any, a: Any) -> Any:
+    whole = a[:, :1] + lib.zeros_like(a)
+    flat, other = whole.view(6), whole.view(3, 2)
+    flat[1:4].mul_(5.0)
+    return whole, flat, other
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_a_tangent_may_lie_in_memory_as_it_likes(name: str) -> None:
+    agree(lambda F, lib: partial(LAYOUTS[name], F, lib), t(2, 3))

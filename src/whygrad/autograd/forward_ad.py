@@ -285,7 +285,7 @@ def _push_linear(
     op: Op, primals: list[Any], tangents: tuple[Any, ...], params: tuple[Any, ...]
 ) -> Any:
     """A linear op moves tangents exactly as it moves values."""
-    moved = []
+    moved: list[Any] = []
     for position, (primal, tangent) in enumerate(zip(primals, tangents, strict=True)):
         name = op.tensor_names[0 if op.variadic else position]
         if not isinstance(primal, Tensor) and op.has_rule(name):
@@ -294,6 +294,8 @@ def _push_linear(
             moved.append(primal)
         else:
             moved.append(recorded.zeros_like(primal) if tangent is None else tangent)
+    if op.name == "view":  # a tangent need not lie in memory as its primal does
+        moved[0] = moved[0].contiguous()
     return op.call(moved, *params) if op.variadic else op.call(*moved, *params)
 
 
