@@ -26,7 +26,7 @@ class Ending:
     @classmethod
     def of(cls, program: Program, session: Session) -> Ending:
         collecting = session.collecting()
-        if program.twice:  # hooked values: see excuses.captured_before_the_hook
+        if program.twice:  # hooked values: see left_out.captured_before_the_hook
             collecting = [number for number in collecting if not session.is_hooked(number)]
         collecting = [n for n in collecting if not session.written_unseen(session.pool[n])]
         return cls(program.twice, session.asking(), collecting)
@@ -36,7 +36,7 @@ class Ending:
         grad = session.lib.autograd.grad
         try:
             collecting = [session.pool[number] for number in self.collecting]
-            total = session.names["loss"](*[session.pool[number] for number in self.asking])
+            total = session.words.loss(*[session.pool[number] for number in self.asking])
             if not self.twice:
                 total.backward()
                 return [each.grad for each in collecting]

@@ -16,12 +16,14 @@ import torch
 
 import whygrad
 from tests.conformance.harness import as_numpy
-from tests.fuzz.autograd import excuses
 from tests.fuzz.autograd.ending import Ending
-from tests.fuzz.autograd.excuses import Case
+from tests.fuzz.autograd.excuses import only_pytorch, only_whygrad, other_gradients, states
+from tests.fuzz.autograd.excuses.case import Case, Excuse
+from tests.fuzz.autograd.excuses.left_out import is_left_out, partial_overlap
 from tests.fuzz.autograd.numeric import compare_with_numbers
 from tests.fuzz.autograd.program import Program, Step
-from tests.fuzz.autograd.session import Session, Skip
+from tests.fuzz.autograd.session import Session
+from tests.fuzz.autograd.words import Skip
 from whygrad.errors import explained
 
 __all__ = ["difference", "shrink"]
@@ -78,7 +80,7 @@ class Judge:
 
     def follow_inside(self) -> None:
         for step in self.program.steps:
-            if excuses.undefined(step, self.mine, self.theirs):
+            if is_left_out(step, self.mine, self.theirs):
                 continue
             if self.take(step):
                 self.done.append(step)
@@ -88,20 +90,23 @@ class Judge:
                     raise Difference(f"{step.text()}\n   {found}") from None
         self.take_last()
 
-    def case(self, step: Step | None, error: Exception | None = None) -> Case:
-        so_far = replace(self.program, steps=tuple(self.done))
-        return Case(so_far, step, self.mine, self.theirs, error or Skip())
+    @property
+    def so_far(self) -> Program:
+        return replace(self.program, steps=tuple(self.done))
+
+    def case(self, step: Step | None, **details: Any) -> Case:
+        return Case(self.so_far, step, self.mine, self.theirs, **details)
 
     def take(self, step: Step) -> bool:
         """Whether both libraries carried out the step."""
         backward = step.role in ("pass", "gradient")
         if backward:
-            self.finish_if(excuses.hooks_of_a_view_lost)
+            self.finish_if(states.hooks_of_a_view_lost)
         values = self.mine.pool.values()
         nodes = [each._node for each in values]
         before = [_state(each) for each in values] if step.role in ("write", "mark") else None
         their_refusal = self.theirs.attempt(step)
-        if their_refusal is not None and excuses.partial_overlap(their_refusal):
+        if their_refusal is not None and partial_overlap(their_refusal):
             return False
         refusal = self.mine.attempt(step)
         if refusal is None and their_refusal is None:
@@ -109,12 +114,12 @@ class Judge:
                 self.mine.note_write(step, nodes)
             return True
         if refusal is None or (isinstance(refusal, Skip) and not isinstance(their_refusal, Skip)):
-            self.excuse(self.case(step, their_refusal), excuses.ONLY_PYTORCH_REFUSES)
+            self.excuse(self.case(step, error=their_refusal), only_pytorch.EXCUSES)
             raise Difference(f"{step.text()}: only PyTorch refuses: {their_refusal}")
         if before is not None and [_state(each) for each in values] != before:
             raise Difference(f"{step.text()}: refused, and something changed: {refusal}")
         if their_refusal is None:
-            self.excuse(self.case(step, refusal), excuses.ONLY_WHYGRAD_REFUSES)
+            self.excuse(self.case(step, error=refusal), only_whygrad.EXCUSES)
             raise Difference(f"{step.text()}: only whygrad refuses: {refusal}")
         if not explained(refusal) and str(refusal) != str(their_refusal):
             raise Difference(f"{step.text()}: raw {type(refusal).__name__}: {refusal}")
@@ -126,7 +131,7 @@ class Judge:
             raise Finished("a backward in the middle is refused by both")  # PyTorch's is half done
         return False
 
-    def excuse(self, case: Case, known: tuple[Callable[[Case], bool], ...]) -> None:
+    def excuse(self, case: Case, known: tuple[Excuse, ...]) -> None:
         for excuse in known:
             if excuse(case):
                 raise Finished(excuse.__name__)
@@ -163,14 +168,14 @@ class Judge:
                 self.compare_gradients()
                 self.compare_events()
             except Difference:
-                self.excuse(self.case(step), excuses.OTHER_GRADIENTS)
+                self.excuse(self.case(step), other_gradients.EXCUSES)
                 raise
 
     def compare_tangents(self, name: str, ours: Any, other: Any) -> None:
         try:
             theirs = self.theirs.tangent(other)
         except RuntimeError:
-            return  # see excuses.unreadable_part
+            return  # see only_pytorch.unreadable_part
         self.compare_values(name, self.mine.tangent(ours), theirs)
 
     def compare_gradients(self) -> None:
@@ -183,7 +188,7 @@ class Judge:
     def compare_recorded(self, name: str, ours: Any, other: Any) -> None:
         """Whether a gradient can be differentiated again."""
         if ours is not None and ours.requires_grad != other.requires_grad:
-            if other.requires_grad and excuses.leads_nowhere(other):
+            if other.requires_grad and states.leads_nowhere(other):
                 return
             recorded = f"{ours.requires_grad} against {other.requires_grad}"
             raise Difference(f"{name}.requires_grad is {recorded}")
@@ -208,10 +213,10 @@ class Judge:
         try:
             leaf = other.is_leaf  # PyTorch brings the history of a view up to date when asked
         except RuntimeError:
-            return  # it cannot: see excuses.unreadable_part
-        if other.requires_grad and not ours.requires_grad and excuses.leads_nowhere(other):
+            return  # it cannot: see only_pytorch.unreadable_part
+        if other.requires_grad and not ours.requires_grad and states.leads_nowhere(other):
             return
-        for excuse in (excuses.view_older_than_leaf, excuses.cut_off_by_a_data_write):
+        for excuse in (states.view_older_than_leaf, states.cut_off_by_a_data_write):
             if other.requires_grad and not ours.requires_grad and excuse(ours, other):
                 raise Finished(excuse.__name__)
         for flag, a, b in (
@@ -223,7 +228,7 @@ class Judge:
                 raise Difference(f"{name}.{flag} is {a} against {b}")
 
     def compare_events(self) -> None:
-        ours, others = self.mine.events, self.theirs.events
+        ours, others = self.mine.words.events, self.theirs.words.events
         names, others_names = [name for name, _ in ours], [name for name, _ in others]
         if names != others_names:
             raise Difference(f"hooks ran in the order {names} against {others_names}")
@@ -240,14 +245,14 @@ class Judge:
         ending = Ending.of(self.program, self.mine)
         if not ending.asking:
             raise Finished("nothing requires grad at the end")
-        self.finish_if(excuses.hooks_of_a_view_lost)
+        self.finish_if(states.hooks_of_a_view_lost)
         ours, others = ending.gradients(self.mine), ending.gradients(self.theirs)
         if isinstance(ours, Exception):
             if not explained(ours):
                 raise Difference(f"backward: raw {type(ours).__name__}: {ours}")
             if isinstance(others, Exception):
                 raise Finished("the last backward is refused by both")
-            self.excuse(self.case(None, ours), excuses.ONLY_WHYGRAD_REFUSES)
+            self.excuse(self.case(None, error=ours), only_whygrad.EXCUSES)
             raise Difference(f"backward: only whygrad refuses: {ours}")
         if isinstance(others, Exception):
             self.ask_numbers(ours, f"PyTorch: {others}")
@@ -258,11 +263,11 @@ class Judge:
             self.compare_events()
         except Difference:
             self.ask_numbers(ours, "PyTorch does not agree")
-            self.excuse(self.case(None), excuses.OTHER_GRADIENTS)
+            self.excuse(self.case(None, gradients=ours), other_gradients.EXCUSES)
             raise
 
     def ask_numbers(self, gradients: list[Any], remark: str) -> None:
-        problem = compare_with_numbers(self.case(None).program, gradients)
+        problem = compare_with_numbers(self.so_far, gradients)
         if problem is not None:
             raise Difference(f"{problem}; {remark}")
 

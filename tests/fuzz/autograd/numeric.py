@@ -36,7 +36,7 @@ def compare_with_numbers(program: Program, gradients: list[Any]) -> str | None:
         for step in program.steps:
             session.attempt(step)
         values = [session.pool[number] for number in session.asking()]
-        return float(session.names["loss"](*values).item())
+        return float(session.words.loss(*values).item())
 
     numeric = (shifted(STEP) - shifted(-STEP)) / (2 * STEP)
     exact = sum(

@@ -1,0 +1,95 @@
+"""Gradients that differ, and whygrad's are right, or both are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tests.conformance.harness import as_numpy
+from tests.fuzz.autograd.ending import Ending
+from tests.fuzz.autograd.excuses.case import Case, Excuse, overwritten
+
+__all__ = ["EXCUSES"]
+
+
+def computed_from_overwritten(case: Case) -> bool:
+    """See ``overwritten_unnoticed``; here whygrad had a copy, or a region's input is another now.
+
+    With the holes closed PyTorch refuses, or agrees with whygrad.
+    """
+    if not case.program.hides_writes:
+        return False
+    session, answer = case.rerun()
+    if isinstance(answer, Exception):
+        return overwritten(answer)
+    if case.step is None:
+        return _agree(case.gradients or [], answer)
+    numbers = Ending.of(case.program, case.mine).collecting
+    ours, others = ([each.pool[n].grad for n in numbers] for each in (case.mine, session))
+    return _agree(ours, others)
+
+
+def _agree(ours: list[Any], others: list[Any]) -> bool:
+    pairs = list(zip(ours, others, strict=True))
+    if any((a is None) != (b is None) for a, b in pairs):
+        return False
+    return all(np.allclose(as_numpy(a), as_numpy(b)) for a, b in pairs if a is not None)
+
+
+def saved_before_it_was_a_leaf(case: Case) -> bool:
+    """A saved constant that began to require grad, and a second derivative.
+
+    To whygrad it is what it was when it was saved; PyTorch looks at what it is now.
+    """
+    lines = [step.line for step in case.program.steps]
+    again = case.program.twice or any("create_graph" in line for line in lines)
+    return again and any("requires_grad_()" in line for line in lines)
+
+
+def at_a_view_of_a_temporary(case: Case) -> bool:
+    """The gradient *at* a value that is a view in one library only, see ``view_of_a_temporary``."""
+    return any(
+        (case.mine.pool[number]._base is None) != (case.theirs.pool[number]._base is None)
+        for number in case.mine.collecting()
+    )
+
+
+def mutated_through_a_view(case: Case) -> bool:
+    """allow_mutation_on_saved_tensors: PyTorch keeps no copy if the write comes through a view.
+
+    Finite differences have been asked where they can be.
+    """
+    return "allow_mutation" in case.program.around
+
+
+# Ops whose derivative whygrad writes in terms of other values than PyTorch.
+OTHER_FORMULAS = (
+    "prod", "det", "linalg", "svd", "scatter_reduce", "solve", "inverse", "cholesky", "pinverse",
+)  # fmt: skip
+
+
+def formula_in_other_terms(case: Case) -> bool:
+    """What a hook sees in a second derivative at a value that the first one is written with.
+
+    The product of the others can be written as product / x, in terms of the result: then the
+    result takes part in the second derivative, and a hook there sees that part.  The same holds
+    for the result of a write through a view: is it the view, or what was written?
+    """
+    program = case.program
+    steps = [*program.steps, *(inner for step in program.steps for inner in step.body)]
+    if not program.twice and not any("create_graph" in step.line for step in steps):
+        return False
+    if any(tensor._is_view() and tensor._version for tensor, _ in case.theirs.hooked):
+        return True
+    watched = any("hook(" in step.line or "retain" in step.line for step in steps)
+    return watched and any(name in step.line for name in OTHER_FORMULAS for step in steps)
+
+
+EXCUSES: tuple[Excuse, ...] = (
+    computed_from_overwritten,
+    saved_before_it_was_a_leaf,
+    at_a_view_of_a_temporary,
+    mutated_through_a_view,
+    formula_in_other_terms,
+)
