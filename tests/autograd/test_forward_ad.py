@@ -52,6 +52,12 @@ def test_views_made_under_no_grad_follow_a_write(lib: Any) -> None:
         assert duals.unpack_dual(x).tangent.tolist() == [0.0, 0.0, 2.0]
 
 
+def test_detaching_in_place_drops_the_tangent() -> None:
+    with fwAD.dual_level():
+        x = fwAD.make_dual(t(1.0), t(1.0)) * 2
+        assert fwAD.unpack_dual(x.detach_()).tangent is None
+
+
 def derivative(f: object, x: wg.Tensor) -> wg.Tensor:
     with fwAD.dual_level() as level:
         out = f(fwAD.make_dual(x, wg.ones_like(x)))  # type: ignore[operator]

@@ -224,6 +224,20 @@ def test_a_written_argument_loses_the_gradient_of_its_old_value() -> None:
     assert run(wg) == run(torch) == [None, True]
 
 
+def test_a_constant_view_of_a_leaf_is_not_written_to() -> None:
+    def forward(ctx, x):
+        ctx.mark_dirty(x)
+        return x.mul_(2)
+
+    leaf = wg.ones(3)
+    view = leaf[:2]
+    leaf.requires_grad_()
+    with pytest.raises(RuntimeError, match="a view of a leaf Variable that requires grad"):
+        made(wg, forward, lambda ctx, g: 2 * g).apply(view)
+    assert leaf.is_leaf
+    assert leaf.tolist() == [1.0, 1.0, 1.0]
+
+
 def test_a_write_through_numpy_counts_when_it_is_marked() -> None:
     def forward(ctx, x):
         ctx.mark_dirty(x)

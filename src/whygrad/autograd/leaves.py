@@ -122,6 +122,10 @@ def cut_off(tensor: Tensor) -> Tensor:
     tensor._node = None
     tensor._slot = 0
     tensor._keys &= ~keys.AUTOGRAD
+    if tensor._tangent is not None:
+        from whygrad.autograd.forward_ad import set_tangents
+
+        set_tangents(tensor, {})
     storage = tensor._storage
     if type(storage) is Storage and storage.live_views():
         storage.__class__ = CutStorage
@@ -249,7 +253,7 @@ def add_to_grad(tensor: Tensor, gradient: Tensor, create_graph: bool, where: Whe
     elif create_graph or not _adds_in_place(before._array, gradient._array):
         tensor._grad = before + gradient
     else:
-        before._storage.check_writable("backward", where)
+        before._storage.prepare_write("backward", where)
         np.add(before._array, gradient._array, out=before._array)
         before._storage.bump("backward", where)
 

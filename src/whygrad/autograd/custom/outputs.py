@@ -41,6 +41,7 @@ class Outputs:
         self.arguments = arguments
         self.given = given  # what forward got for the arguments: the same, or aliases of them
         self.records = records
+        self.recording = modes.state.recording  # around the call; forward itself records nothing
         self.several = False
         self.values: list[Any] = []
         self.tensors: list[Tensor] = []
@@ -138,8 +139,8 @@ class Outputs:
                 fix="leave it out: what forward made itself may be written to freely",
                 where=place_of(self.signature.forward),
             )
-        if self.records:
-            source = next(each for each in self.arguments if each._node is not None)
+        if self.recording:  # the base of a constant view may have a history
+            source = next((each for each in self.arguments if each._node is not None), None)
             name = f"{self.signature.name}.forward"
             views.check_writable(tensor, source, name, self.where, uniform=False)
 
