@@ -46,8 +46,8 @@ class Storage:
         """What ``Tensor._version`` says."""
         return self.version - self.hidden
 
-    def check_writable(self, op_name: str, where: Where) -> None:
-        """Raise if a write here and now is not allowed; ordinary memory takes any."""
+    def prepare_write(self, op_name: str, where: Where) -> None:
+        """Raise if a write here and now is not allowed; copy what saved values still need."""
         if readers:
             for reader in list(readers.pop(self, {}).values()):
                 reader.before_write()
@@ -116,8 +116,8 @@ class DataStorage(Storage):
     def last_writer(self) -> tuple[str, Where] | None:  # type: ignore[override]
         return self.origin.last_writer
 
-    def check_writable(self, op_name: str, where: Where) -> None:
-        self.origin.check_writable(op_name, where)
+    def prepare_write(self, op_name: str, where: Where) -> None:
+        self.origin.prepare_write(op_name, where)
 
     def bump(self, op_name: str, where: Where) -> None:
         self._shown += 1
@@ -166,7 +166,7 @@ class InferenceStorage(Storage):
             fix="clone() it outside inference_mode, or make it under no_grad() instead",
         )
 
-    def check_writable(self, op_name: str, where: Where) -> None:
+    def prepare_write(self, op_name: str, where: Where) -> None:
         if not modes.state.inference:
             raise fail(
                 RuntimeError,

@@ -54,6 +54,19 @@ def test_fill_converts_numbers(dtype: str, value: Any, written: Any) -> None:
     assert wg.full((1,), value, dtype=getattr(wg, dtype)).tolist() == [written]
 
 
+def test_zero_is_called_by_its_name() -> None:
+    x = wg.ones(3, requires_grad=True)
+    with pytest.raises(RuntimeError, match=r"^zero_ on float32\[3\]"):
+        x.zero_()
+    y = x * 1
+    z = (y * y).sum()
+    y.zero_()
+    with pytest.raises(RuntimeError, match="zero_ wrote to this memory"):
+        z.backward()
+    y.sum().backward()
+    assert x.grad.tolist() == [0.0, 0.0, 0.0]
+
+
 @pytest.mark.parametrize(
     ("dtype", "value"),
     [("uint8", 300), ("uint8", -1.0), ("int64", float("nan")), ("float32", 1j), ("float32", 1e300),

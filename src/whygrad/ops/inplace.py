@@ -191,7 +191,7 @@ def check_writable(
             fix="clone() the tensor before writing to it",
             where=where,
         )
-    target._storage.check_writable(name, where)
+    target._storage.prepare_write(name, where)
     if modes.state.recording:
         views.check_writable(target, source, name, where, uniform)
 
@@ -267,7 +267,9 @@ def plain_operands(self: Tensor, args: tuple[Any, ...]) -> bool:
         return False
     for arg in args:
         if isinstance(arg, Tensor):
-            if arg._keys & ~keys.AUTOGRAD != bits or (modes.state.recording and arg._node is not None):
+            if arg._keys & ~keys.AUTOGRAD != bits:
+                return False
+            if modes.state.recording and arg._node is not None:
                 return False
             if arg.ndim and arg.shape != self.shape:
                 return False
@@ -287,7 +289,9 @@ _OPERATORS = {
 
 def zero_(self: Tensor) -> Tensor:
     """Write zeros."""
-    return self.fill_(0)
+    fill = table["fill"]
+    check_writable(self, "zero_", uniform=True)
+    return assign(self, fill.public(snapshot(self, fill), 0), "zero_", uniform=True)
 
 
 def fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
