@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import pickle
 import weakref
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 import whygrad as wg
 from tests.autograd.hooking import Log, fails, noting, numbers, times
 from tests.autograd.tensors import leaf
+from whygrad.autograd.hooks import hooked_leaves
 
 
 def test_a_gradient_asked_for_is_the_one_the_hooks_made() -> None:
@@ -159,6 +161,22 @@ def test_handles_remove_their_hook_only() -> None:
         log.clear()
     y.sum().backward()
     assert log == []
+
+
+def test_a_leaf_whose_hooks_are_gone_is_an_ordinary_leaf() -> None:
+    """Walks look for leaves with hooks only while there are some."""
+    before = len(hooked_leaves)
+    x = leaf(1.0)
+    handles = [
+        x.register_hook(fails),
+        x.register_post_accumulate_grad_hook(fails),
+        wg.autograd.graph.register_multi_grad_hook([x], fails),
+    ]
+    assert len(hooked_leaves) > before
+    for handle in handles:
+        handle.remove()
+    assert len(hooked_leaves) == before
+    assert pickle.loads(pickle.dumps(handles[0])).id == handles[0].id
 
 
 def test_nothing_leaks() -> None:

@@ -45,7 +45,8 @@ __all__ = [
 Gradients = tuple[Any, ...]  # tensors, None where no gradient flows
 
 # A walk looks for leaves that have to take their turn early only while one is alive somewhere.
-hooked_leaves: weakref.WeakSet[AccumulateGrad] = weakref.WeakSet()
+# By hook, so that a handle that takes its hook away takes it away here, too.
+hooked_leaves: weakref.WeakValueDictionary[int, AccumulateGrad] = weakref.WeakValueDictionary()
 
 
 class Hook:
@@ -279,8 +280,10 @@ def register_node_hook(
 
 def _add(node: Node, group: OrderedDict[int, Hook], hook: Hook) -> RemovableHandle:
     if isinstance(node, AccumulateGrad):
-        hooked_leaves.add(node)
-    handle = RemovableHandle(group)
+        handle = RemovableHandle(group, extra_dict=hooked_leaves)
+        hooked_leaves[handle.id] = node
+    else:
+        handle = RemovableHandle(group)
     group[handle.id] = hook
     return handle
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections import OrderedDict
+from itertools import count
 from typing import Any
 
 __all__ = ["RemovableHandle"]
@@ -16,11 +17,10 @@ class RemovableHandle:
     referred to weakly), and perhaps in further dictionaries.  The handle keeps none of them alive.
     """
 
-    next_id = 0
+    _ids = count()
 
     def __init__(self, hooks_dict: Any, *, extra_dict: Any = None) -> None:
-        self.id = RemovableHandle.next_id
-        RemovableHandle.next_id += 1
+        self.id = next(self._ids)
         extra = extra_dict if isinstance(extra_dict, (list, tuple)) else [extra_dict]
         self._refer_to([hooks_dict, *(each for each in extra if each is not None)])
 
@@ -33,6 +33,7 @@ class RemovableHandle:
             hooks = reference()
             if hooks is not None:
                 hooks.pop(self.id, None)
+        self._dictionaries.clear()
 
     def __enter__(self) -> RemovableHandle:
         return self
@@ -45,6 +46,7 @@ class RemovableHandle:
 
     def __setstate__(self, state: tuple[int, list[Any]]) -> None:
         self.id, dictionaries = state
-        RemovableHandle.next_id = max(RemovableHandle.next_id, self.id + 1)
+        while next(self._ids) < self.id:  # handles made from now on need other ids
+            pass
         # What had gone by then is represented by an empty dictionary that goes at once.
         self._refer_to([OrderedDict() if each is None else each for each in dictionaries])
