@@ -3,6 +3,9 @@
 Functions here take tensors (one, or a tuple) and return tensors (one, or a tuple).  Everything is
 computed with the tapes of :mod:`whygrad.func`, which has the same derivatives as functions of
 functions, for nested arguments.
+
+That is an import against the grain, the other way being the rule (``func`` is built on
+``autograd``); PyTorch's name for this module leaves no other choice.
 """
 
 from __future__ import annotations
@@ -143,11 +146,8 @@ def hessian(
     points, one_input = _as_tuple("hessian", "inputs", inputs)
 
     def gradient(*at: Tensor) -> Any:
-        run = _Run("hessian", func, at, True, strict)
-        run.require_scalar()
-        slopes = run.pull(run.outputs, [recorded.ones_like(run.outputs[0])])
-        found = run.like_inputs(slopes)
-        return found[0] if one_input else found
+        _, slopes = _gradient("hessian", func, at, strict)
+        return slopes[0] if one_input else slopes
 
     given = points[0] if one_input else points
     return jacobian(gradient, given, create_graph, strict, vectorize, outer_jacobian_strategy)
@@ -268,6 +268,16 @@ class _Run:
         )
 
 
+def _gradient(
+    call: str, func: Callable[..., Any], at: tuple[Tensor, ...], strict: bool
+) -> tuple[_Run, tuple[Tensor, ...]]:
+    """A run of ``func``, which returns one number, and its slopes, to be differentiated again."""
+    run = _Run(call, func, at, True, strict)
+    run.require_scalar()
+    slopes = run.pull(run.outputs, [recorded.ones_like(run.outputs[0])])
+    return run, run.like_inputs(slopes)
+
+
 def _hessian_product(
     call: str,
     func: Callable[..., Any],
@@ -279,11 +289,9 @@ def _hessian_product(
     kept: list[_Run] = []
 
     def gradient(*at: Tensor) -> Any:
-        run = _Run(call, func, at, True, strict)
-        run.require_scalar()
+        run, slopes = _gradient(call, func, at, strict)
         kept.append(run)
-        slopes = run.pull(run.outputs, [recorded.ones_like(run.outputs[0])])
-        return run.like_inputs(slopes)
+        return slopes
 
     outer = _Run(call, gradient, inputs, create_graph, strict)
     vector = outer.vector(v, outer.inputs, "input to the user-provided function is")

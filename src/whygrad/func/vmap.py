@@ -12,8 +12,8 @@ from typing import Any
 
 from whygrad import keys
 from whygrad.autograd.batching import add_batch, batch_level, level_of, remove_batch
+from whygrad.autograd.randomness import randomness_of
 from whygrad.errors import describe, fail
-from whygrad.func.randomness import randomness_of
 from whygrad.ops.geometry import normalize_dim
 from whygrad.ops.namespace import recorded
 from whygrad.ops.shape.axes import movedim

@@ -24,8 +24,8 @@ from whygrad.autograd.custom.answers import Kind
 from whygrad.autograd.custom.context import FunctionCtx
 from whygrad.autograd.custom.signature import Signature
 from whygrad.autograd.custom.varying import is_varying
+from whygrad.autograd.randomness import mode_of, randomness_of
 from whygrad.errors import fail
-from whygrad.func.randomness import mode_of, randomness_of
 from whygrad.ops.namespace import recorded
 from whygrad.ops.shape.axes import movedim
 from whygrad.tensor import Tensor

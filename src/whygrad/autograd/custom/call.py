@@ -113,6 +113,7 @@ class Call:
     def _slopes(self, primals: list[Tensor], slopes: list[Any]) -> list[Tensor | None]:
         """What the user's ``jvp`` makes of the tangents of the arguments."""
         signature = self.signature
+        assert signature.jvp is not None
         if self.ctx.materialize_grads:
             slopes = [
                 recorded.zeros_like(primal.detach()) if slope is None else slope
