@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import warnings
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -440,6 +442,21 @@ def test_rows_are_checked(name: str) -> None:
     with pytest.raises(RuntimeError) as caught:
         whygrad.sparse_csr_tensor(*args)
     assert text in str(caught.value)
+
+
+@pytest.mark.parametrize("layout", ["coo", "coalesced", "csr"])
+def test_nothing_leaks(layout: str) -> None:
+    gc.collect()
+    gc.disable()
+    try:
+        x = leaf(whygrad, layout)
+        coo(whygrad, REPEATED).sparse_mask(x)
+        x.to_dense().sum().backward()
+        watched = [weakref.ref(each._array.pattern) for each in (x, x.grad)]
+        del x
+        assert [each() for each in watched] == [None, None]
+    finally:
+        gc.enable()
 
 
 def test_scipy_waits_until_it_is_needed() -> None:

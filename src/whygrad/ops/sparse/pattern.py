@@ -37,13 +37,17 @@ class Pattern:
         steps = [prod(self.shape[axis + 1 :]) for axis in range(len(self.shape))]
         return np.asarray(steps, dtype=np.int64) @ self.indices
 
-    @cached_property
+    @property
     def distinct(self) -> tuple[Pattern, Array, Array]:
         """The same places sorted and each once; for every value its new position; one
         representative of each place."""
         if self.coalesced:
             everything = np.arange(self.count)
             return self, everything, everything
+        return self._merged
+
+    @cached_property
+    def _merged(self) -> tuple[Pattern, Array, Array]:
         order = np.lexsort(self.indices[::-1])
         ordered = self.indices[:, order]
         starts = np.ones(self.count, dtype=bool)
