@@ -162,8 +162,12 @@ def test_a_dual_and_its_primal_are_not_written_with_history() -> None:
         with pytest.raises(RuntimeError, match="make_dual"):
             constant.add_(w)
         (other * 2).mul_(w)
-        primal.sum().backward()
+        alone = whygrad.autograd.forward_ad.make_dual(b.clone(), whygrad.ones_like(b))
+        alone.mul_(3)
+        primal.sum().backward(retain_graph=True)
         assert w.grad.tolist() == [1] * 6
+        alone.sum().backward()
+        assert w.grad.tolist() == [4] * 6
 
 
 def test_names_of_the_nodes() -> None:

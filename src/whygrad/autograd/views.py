@@ -11,6 +11,7 @@ unbind, chunk), and to a view that was made while recording was off.
 
 from __future__ import annotations
 
+import weakref
 from typing import TYPE_CHECKING, Any
 
 from whygrad import keys
@@ -77,14 +78,19 @@ def twins(twin: Tensor, tensor: Tensor) -> Tensor:
     storage = twin._storage
     storage.restricted = True
     storage.add_view(twin)
-    twin.__dict__["_twin"] = tensor
+    twin.__dict__["_twin"] = weakref.ref(tensor)  # make_dual(x.clone(), …) is alone
     return twin
 
 
 def _has_twin(tensor: Tensor) -> bool:
-    return "_twin" in tensor.__dict__ or any(
-        each.__dict__.get("_twin") is tensor for each in tensor._storage.live_views()
+    return _twin_of(tensor) is not None or any(
+        _twin_of(each) is tensor for each in tensor._storage.live_views()
     )
+
+
+def _twin_of(tensor: Tensor) -> Tensor | None:
+    reference = tensor.__dict__.get("_twin")
+    return None if reference is None else reference()
 
 
 def check_writable(
