@@ -8,7 +8,7 @@ import numpy as np
 
 from tests.fuzz.autograd import lines
 from tests.fuzz.autograd.excuses.left_out import LAYOUT
-from tests.fuzz.autograd.program import Leaf, Program, Step
+from tests.fuzz.autograd.program import INFERENCE, Leaf, Program, Step
 from tests.fuzz.ops.generate import candidates
 
 __all__ = ["draw"]
@@ -80,9 +80,9 @@ class _Pen:
         count = 2 if chance < 0.01 else 1 if chance < 0.13 else 0
         drawn = tuple(self.one_of(lines.CONTEXTS) for _ in range(count))
         if "allow_mutation" in self.around:  # other hooks would take its place
-            return tuple(each for each in drawn if "graph.save" not in each)
-        if "dual_level" in self.around:  # PyTorch drops tangents there
-            return tuple(each for each in drawn if "inference" not in each)
+            drawn = tuple(each for each in drawn if "graph.save" not in each)
+        if self.around != Program.around:  # PyTorch drops tangents there, and copies
+            drawn = tuple(each for each in drawn if each != INFERENCE)
         return drawn
 
     def step(self, number: int, within: tuple[str, ...]) -> Step:

@@ -162,7 +162,7 @@ class Judge:
             self.compare_values(f"t{number}", ours, other)
             self.compare_flags(f"t{number}", ours, other)
             if self.program.has_duals:
-                self.compare_tangents(f"the tangent of t{number}", ours, other)
+                self.compare_tangents(step, f"the tangent of t{number}", ours, other)
         if everything:
             try:
                 self.compare_gradients()
@@ -171,11 +171,13 @@ class Judge:
                 self.excuse(self.case(step), other_gradients.EXCUSES)
                 raise
 
-    def compare_tangents(self, name: str, ours: Any, other: Any) -> None:
+    def compare_tangents(self, step: Step, name: str, ours: Any, other: Any) -> None:
         try:
             theirs = self.theirs.tangent(other)
         except RuntimeError:
             return  # see only_pytorch.unreadable_part
+        if states.tangent_dropped(step, theirs):
+            raise Finished(states.tangent_dropped.__name__)
         self.compare_values(name, self.mine.tangent(ours), theirs)
 
     def compare_gradients(self) -> None:

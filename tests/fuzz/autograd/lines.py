@@ -76,7 +76,8 @@ WRITES = (
     "lib.sin(b, out=a)", "Double.apply(a)",
 )  # fmt: skip
 
-# Values with a tangent, in a dual level.
+# Values with a tangent, in a dual level.  A dual is alone with its memory: in PyTorch it is a view,
+# in whygrad it is not.
 DUALS = (
     "lib.autograd.forward_ad.make_dual(a.clone(), a.detach().cos())",
     "lib.autograd.forward_ad.make_dual(a.detach().clone(), b.detach().to(a.dtype) * 1)",

@@ -11,6 +11,7 @@ __all__ = [
     "cut_off_by_a_data_write",
     "hooks_of_a_view_lost",
     "leads_nowhere",
+    "tangent_dropped",
     "view_older_than_leaf",
     "wants_a_leaf",
 ]
@@ -68,6 +69,11 @@ def view_older_than_leaf(ours: Any, other: Any) -> bool:
     """
     base = other._base
     return base is not None and base.is_leaf and base.requires_grad and not ours.requires_grad
+
+
+def tangent_dropped(step: Step, tangent: Any) -> bool:
+    """PyTorch's scatter_reduce lets go of a tangent, without an error."""
+    return tangent is None and "scatter_reduce" in step.line
 
 
 def cut_off_by_a_data_write(ours: Any, other: Any) -> bool:
