@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.lib.array_utils import byte_bounds
 
-from whygrad import keys
 from whygrad.autograd import modes
 from whygrad.errors import fail
 
@@ -137,9 +136,7 @@ class CutStorage(Storage):
     def bump(self, op_name: str, where: Where) -> None:
         for view in self.live_views():
             if view._base is not None and view._base._node is None and not view.is_leaf:
-                view._node = None
-                view._slot = 0
-                view._keys &= ~keys.AUTOGRAD
+                view._leave_graph()
         super().bump(op_name, where)
         self.__class__ = Storage  # type: ignore[assignment]
 

@@ -8,7 +8,6 @@ somebody asks, because most tensors of a training step live for microseconds.
 from __future__ import annotations
 
 import threading
-from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,8 +15,8 @@ import numpy as np
 from whygrad import devices, dtypes, keys
 from whygrad.autograd import cuts, leaves
 from whygrad.errors import fail
+from whygrad.geometry import Geometry
 from whygrad.interchange import Interchange
-from whygrad.memory import Size, row_major
 from whygrad.storage import DataStorage, InferenceStorage, Storage
 
 if TYPE_CHECKING:
@@ -29,13 +28,13 @@ if TYPE_CHECKING:
 else:
     OpMethods = object  # whygrad.ops installs the methods on Tensor itself
 
-__all__ = ["Tensor", "wrap"]
+__all__ = ["Tensor", "alias", "wrap"]
 
 
 _first_use = threading.Lock()
 
 
-class Tensor(Interchange, OpMethods):
+class Tensor(Geometry, Interchange, OpMethods):
     """An n-dimensional array that remembers how it was computed."""
 
     __slots__ = (
@@ -93,173 +92,6 @@ class Tensor(Interchange, OpMethods):
     def _from_number(cls, number: Any, dtype: dtypes.DType | None) -> Tensor:
         chosen = dtypes.result_type(number) if dtype is None else dtype
         return wrap(np.array(number, dtype=chosen.numpy))
-
-    # --- geometry ---------------------------------------------------------------------------
-
-    @property
-    def shape(self) -> Size:
-        return Size(self._array.shape)
-
-    @property
-    def ndim(self) -> int:
-        return len(self._array.shape)
-
-    def dim(self) -> int:
-        """The number of dimensions."""
-        return len(self._array.shape)
-
-    ndimension = dim
-
-    def size(self, dim: int | None = None) -> Any:
-        """All sizes, or the size of one dimension."""
-        return self.shape if dim is None else self._of_dim(self._array.shape, dim, "size")
-
-    def stride(self, dim: int | None = None) -> Any:
-        """How many elements apart neighbours lie: along every dimension, or along one.
-
-        A tensor without elements reports the strides of a row-major one.
-        """
-        array = self._array
-        if array.size:
-            itemsize = array.itemsize
-            strides = tuple([step // itemsize for step in array.strides])
-        else:
-            strides = row_major(array.shape)
-        return strides if dim is None else self._of_dim(strides, dim, "stride")
-
-    def _of_dim(self, values: tuple[int, ...], dim: int, call: str) -> int:
-        from whygrad.ops.geometry import normalize_dim
-
-        if not values:
-            raise fail(
-                IndexError,
-                call=f"{call}({dim}) of a 0-d tensor",
-                cause=f"Dimension specified as {dim} but tensor has no dimensions",
-                fix=f"use {call}() without a dimension",
-            )
-        return values[normalize_dim(dim, len(values), call)]
-
-    def numel(self) -> int:
-        """The number of elements."""
-        return prod(self._array.shape)
-
-    nelement = numel
-
-    def element_size(self) -> int:
-        """Bytes per element."""
-        return self.dtype.itemsize
-
-    def data_ptr(self) -> int:
-        """The address of the first element; 0 where there is none."""
-        array = self._array
-        return array.ctypes.data if array.size and not self._keys & keys.META else 0
-
-    def storage_offset(self) -> int:
-        """How many elements after the start of its storage this tensor begins."""
-        first = self._array.__array_interface__["data"][0]
-        return (first - self._storage.start) // self._array.itemsize
-
-    def untyped_storage(self) -> Storage:
-        """The block of memory this tensor looks at."""
-        return self._storage
-
-    storage = untyped_storage
-
-    def is_contiguous(self) -> bool:
-        """Whether the elements lie in row-major order without gaps."""
-        contiguous: bool = self._array.flags.c_contiguous
-        return contiguous
-
-    @property
-    def _version(self) -> int:
-        """How often the memory has been written in place, other than through ``.data``."""
-        return self._storage.shown_version
-
-    def _is_view(self) -> bool:
-        return self._base is not None
-
-    @property
-    def T(self) -> Tensor:
-        """All dimensions in reverse order."""
-        ndim = self.ndim
-        return self.mT if ndim == 2 else self.permute(tuple(reversed(range(ndim))))
-
-    @property
-    def mT(self) -> Tensor:
-        """The last two dimensions exchanged."""
-        from whygrad.ops.shape.axes import matrix_transpose
-
-        return matrix_transpose(self)
-
-    @property
-    def H(self) -> Tensor:
-        """The conjugate transpose of a matrix."""
-        if self.ndim != 2:
-            raise fail(
-                RuntimeError,
-                call=f"x.H of a {self.ndim}-d tensor",
-                cause="tensor.H is only supported on matrices (2-D tensors). "
-                f"Got {self.ndim}-D tensor",
-                fix="use mH for batches of matrices",
-            )
-        return self.adjoint()
-
-    @property
-    def mH(self) -> Tensor:
-        """The conjugate transpose over the last two dimensions."""
-        return self.adjoint()
-
-    @property
-    def real(self) -> Tensor:
-        """The real part, sharing memory."""
-        from whygrad.ops.shape.axes import real
-
-        return real(self)
-
-    @property
-    def imag(self) -> Tensor:
-        """The imaginary part of a complex tensor, sharing memory."""
-        from whygrad.ops.shape.axes import imag
-
-        return imag(self)
-
-    @property
-    def dtype(self) -> dtypes.DType:
-        return dtypes.by_key[self._keys & keys.DTYPES]
-
-    @property
-    def device(self) -> devices.Device:
-        bit = self._keys & keys.DEVICES
-        return next(device for device in devices.devices.values() if device.key == bit)
-
-    @property
-    def layout(self) -> devices.Layout:
-        bit = self._keys & keys.LAYOUTS
-        return next((each for each in devices.layouts if each.key == bit), devices.strided)
-
-    @property
-    def is_cpu(self) -> bool:
-        return self.device is devices.cpu
-
-    @property
-    def is_cuda(self) -> bool:
-        return False
-
-    @property
-    def is_meta(self) -> bool:
-        return self.device is devices.meta
-
-    @property
-    def itemsize(self) -> int:
-        """Bytes per element."""
-        return self.dtype.itemsize
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of all elements together."""
-        return self.numel() * self.dtype.itemsize
-
-    # --- place in the graph -----------------------------------------------------------------
 
     @property
     def requires_grad(self) -> bool:
@@ -325,9 +157,7 @@ class Tensor(Interchange, OpMethods):
 
         return register_tensor_hook(self, hook)
 
-    def register_post_accumulate_grad_hook(
-        self, hook: Callable[[Tensor], Any]
-    ) -> RemovableHandle:
+    def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], Any]) -> RemovableHandle:
         """Call ``hook(leaf)`` once backward() has added to ``.grad`` of this leaf.
 
         That is during backward(), as soon as nothing more can arrive: the hook may use ``.grad``
@@ -342,9 +172,9 @@ class Tensor(Interchange, OpMethods):
         """The same memory outside the graph, with a version of its own."""
         if self._keys & keys.BATCHED:
             return self.detach()
-        alias = wrap(self._array)
-        alias._storage = DataStorage(self._storage)
-        return alias
+        same = wrap(self._array)
+        same._storage = DataStorage(self._storage)
+        return same
 
     @data.setter
     def data(self, value: Tensor) -> None:
@@ -354,8 +184,7 @@ class Tensor(Interchange, OpMethods):
         """The same memory, cut off from the graph."""
         if self._keys & keys.BATCHED:
             return leaves.detach_batched(self)
-        cut = wrap(self._array)
-        cut._storage = self._storage
+        cut = alias(self)
         if self._node is not None:
             cuts.note(self, cut)
         return cut
@@ -363,6 +192,18 @@ class Tensor(Interchange, OpMethods):
     def detach_(self) -> Tensor:
         """Forget how this tensor was computed: it becomes a leaf."""
         return leaves.cut_off(self)
+
+    def _enter_graph(self, node: Any, slot: int = 0) -> None:
+        """Become what ``node`` made."""
+        self._node = node
+        self._slot = slot
+        self._keys |= keys.AUTOGRAD
+
+    def _leave_graph(self) -> None:
+        """Become a constant."""
+        self._node = None
+        self._slot = 0
+        self._keys &= ~keys.AUTOGRAD
 
     def is_inference(self) -> bool:
         """Whether this tensor was made inside ``inference_mode``."""
@@ -427,3 +268,12 @@ def wrap(payload: Any) -> Tensor:
     tensor._slot = 0
     tensor._base = None
     return tensor
+
+
+def alias(tensor: Tensor, node: Any = None, slot: int = 0) -> Tensor:
+    """The same memory as another tensor: a constant, or what ``node`` made."""
+    same = wrap(tensor._array)
+    same._storage = tensor._storage
+    if node is not None:
+        same._enter_graph(node, slot)
+    return same

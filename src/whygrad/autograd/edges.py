@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from whygrad import keys
 from whygrad.autograd.node import AccumulateGrad, Node
 from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
@@ -66,6 +65,5 @@ def tensor_at(place: Any) -> Any:
         return leaf
     shape, dtype = outputs[slot]
     stand_in = wrap(np.broadcast_to(np.zeros((), dtype), shape))
-    stand_in._node, stand_in._slot = node, slot
-    stand_in._keys |= keys.AUTOGRAD
+    stand_in._enter_graph(node, slot)
     return stand_in

@@ -24,7 +24,7 @@ from whygrad.errors import describe, fail
 from whygrad.ops.define import Op
 from whygrad.ops.namespace import recorded
 from whygrad.ops.plan import names_needed_by
-from whygrad.tensor import Tensor, wrap
+from whygrad.tensor import Tensor, alias
 
 __all__ = [
     "UnpackedDualTensor",
@@ -186,15 +186,12 @@ def _drop_saved(node: Node, level: int) -> None:
 
 def without_tangents(tensor: Tensor) -> Tensor:
     """The same memory and the same place in the graph, without tangents."""
-    alias = wrap(tensor._array)
-    alias._keys = tensor._keys & ~keys.FORWARD
-    alias._node = tensor._node
-    alias._slot = tensor._slot
-    alias._storage = tensor._storage
-    alias._base = tensor._base
+    primal = alias(tensor, tensor._node, tensor._slot)
+    primal._keys = tensor._keys & ~keys.FORWARD
+    primal._base = tensor._base
     if tensor._storage.restricted:
-        alias.__dict__.update(tensor.__dict__)
-    return alias
+        primal.__dict__.update(tensor.__dict__)
+    return primal
 
 
 def tangent_at(value: Any, level: int) -> Any:
@@ -208,11 +205,11 @@ def without(value: Any, level: int) -> Any:
     if not isinstance(value, Tensor) or tangent_at(value, level) is None:
         return value
     left = {key: each for key, each in value._tangent.items() if key != level}
-    alias = without_tangents(value)
+    primal = without_tangents(value)
     if left:
-        alias._tangent = left
-        alias._keys |= keys.FORWARD
-    return alias
+        primal._tangent = left
+        primal._keys |= keys.FORWARD
+    return primal
 
 
 def _layer(op: Op, bits: int) -> Callable[..., Any]:

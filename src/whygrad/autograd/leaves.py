@@ -80,8 +80,7 @@ def set_requires_grad(tensor: Tensor, wanted: Any) -> None:
                 "use x.detach() to get a tensor without history",
             )
         _freeze_hooks(tensor)
-        tensor._node = None
-        tensor._keys &= ~keys.AUTOGRAD
+        tensor._leave_graph()
         return
     if not tensor.dtype.is_floating_point:
         raise refuse(
@@ -96,9 +95,7 @@ def set_requires_grad(tensor: Tensor, wanted: Any) -> None:
     from whygrad.autograd.node import AccumulateGrad
 
     frozen = tensor.__dict__.pop("_frozen", None)
-    tensor._node = AccumulateGrad(tensor) if frozen is None else frozen.node
-    tensor._slot = 0
-    tensor._keys |= keys.AUTOGRAD
+    tensor._enter_graph(AccumulateGrad(tensor) if frozen is None else frozen.node)
 
 
 def detach_batched(tensor: Tensor) -> Tensor:
@@ -119,9 +116,7 @@ def cut_off(tensor: Tensor) -> Tensor:
         )
     if tensor.is_leaf:
         _freeze_hooks(tensor)
-    tensor._node = None
-    tensor._slot = 0
-    tensor._keys &= ~keys.AUTOGRAD
+    tensor._leave_graph()
     if tensor._tangent is not None:
         from whygrad.autograd.forward_ad import set_tangents
 
@@ -227,9 +222,7 @@ def move(tensor: Tensor, node: Any, slot: int) -> None:
     retainer = _retainer(tensor)
     if retainer is not None:
         tensor._node.extras.hooks.retainers.remove(retainer)
-    tensor._node = node
-    tensor._slot = slot
-    tensor._keys |= keys.AUTOGRAD
+    tensor._enter_graph(node, slot)
     if retainer is not None:
         retain(tensor)
 

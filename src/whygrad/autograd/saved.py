@@ -59,7 +59,5 @@ def _connected(
         tensor._tangent = tangents
         tensor._keys |= keys.FORWARD
     if node is not None and array.dtype.kind not in "iub":
-        tensor._node = node
-        tensor._slot = slot
-        tensor._keys |= keys.AUTOGRAD
+        tensor._enter_graph(node, slot)
     return tensor

@@ -26,7 +26,7 @@ from whygrad.autograd.source import Where, caller
 from whygrad.dispatch import quiet
 from whygrad.dispatch.interception import intercepting
 from whygrad.errors import describe, fail
-from whygrad.tensor import Tensor, wrap
+from whygrad.tensor import Tensor, alias
 
 if TYPE_CHECKING:
     from whygrad.autograd.node import Node
@@ -151,7 +151,8 @@ class saved_tensors_hooks(Keeper):
     def box(self, tensor: Tensor, node: Node, name: str, is_output: bool) -> Box:
         if not is_of_leaf(tensor):
             note_saved(tensor)
-        shown = _alias(tensor) if is_output else tensor
+        # The node that made an output must not keep it, so the hook sees another object.
+        shown = alias(tensor, tensor._node, tensor._slot) if is_output else tensor
         storage = shown._storage
         version = storage.version
         with modes.no_grad(), quiet.again(), _nobody_keeps():
@@ -159,7 +160,7 @@ class saved_tensors_hooks(Keeper):
         if storage.version != version:
             raise _modified_by_pack(node, name, tensor)
         if is_output:
-            _cut_off(shown)
+            shown._leave_graph()
         elif packed is shown:
             packed = shown.detach()  # the graph need not keep the tensor object and its .grad
         return Box(self.unpack_hook, packed, tensor, node, name)
@@ -171,22 +172,6 @@ class saved_tensors_hooks(Keeper):
 
 def _shares_memory(value: Box | list[Box]) -> bool:
     return all(box.shares_memory for box in (value if isinstance(value, list) else [value]))
-
-
-def _alias(tensor: Tensor) -> Tensor:
-    """An output as another object: the real one must not be kept by the node that made it."""
-    alias = wrap(tensor._array)
-    alias._keys = tensor._keys
-    alias._storage = tensor._storage
-    alias._node = tensor._node
-    alias._slot = tensor._slot
-    return alias
-
-
-def _cut_off(alias: Tensor) -> None:
-    alias._node = None
-    alias._slot = 0
-    alias._keys &= ~keys.AUTOGRAD
 
 
 class Box:

@@ -38,9 +38,7 @@ class Step:
 
 class _RecordingWalk(Walk):
     def __init__(self) -> None:
-        super().__init__(
-            keep_graph=True, create_graph=False, where=caller(), xp=raw, targets=None
-        )
+        super().__init__(keep_graph=True, create_graph=False, where=caller(), xp=raw, targets=None)
         self.steps: list[Step] = []
         self.careful = True
 

@@ -21,8 +21,7 @@ from whygrad.autograd.forward_ad import set_tangents
 from whygrad.autograd.lifting import lower, raised
 from whygrad.autograd.node import AccumulateGrad, Node
 from whygrad.ops.namespace import recorded
-from whygrad.storage import InferenceStorage
-from whygrad.tensor import Tensor, wrap
+from whygrad.tensor import Tensor, alias, wrap
 from whygrad.trees import flatten
 
 __all__ = ["Tape", "Transposed"]
@@ -112,7 +111,7 @@ class Tape:
                 free, {level: self._released(each) for level, each in value._tangent.items()}
             )
         if self.outside and self._reaches_outside([value._node]):
-            _place(free, value._node, value._slot)
+            free._enter_graph(value._node, value._slot)
         return free
 
     def leads_outside(self, tensors: Iterable[Tensor]) -> bool:
@@ -186,30 +185,21 @@ def _twin(tensor: Tensor, connected: bool) -> Tensor:
     twin = _without_place(tensor)
     if connected and tensor._node is not None:
         source = _without_place(tensor)
-        _place(source, tensor._node, tensor._slot)
+        source._enter_graph(tensor._node, tensor._slot)
         step = (
             source.clone() if tensor._keys & keys.LAYOUTS else recorded.view(source, tensor.shape)
         )
-        _place(twin, step._node, step._slot)
+        twin._enter_graph(step._node, step._slot)
         if isinstance(twin._array, np.ndarray):  # a write would change the caller's tensor
             twin._array = twin._array.view()
             twin._array.flags.writeable = False
     else:
-        _place(twin, _Beginning(twin), 0)
+        twin._enter_graph(_Beginning(twin))
     if tensor._tangent is not None:
         set_tangents(twin, tensor._tangent)
     return twin
 
 
 def _without_place(tensor: Tensor) -> Tensor:
-    """The same memory, outside every graph."""
-    alias = wrap(tensor._array)
-    if not isinstance(tensor._storage, InferenceStorage):
-        alias._storage = tensor._storage
-    return alias
-
-
-def _place(tensor: Tensor, node: Node, slot: int) -> None:
-    tensor._node = node
-    tensor._slot = slot
-    tensor._keys |= keys.AUTOGRAD
+    """The same memory, outside every graph; for an inference tensor, memory that has versions."""
+    return wrap(tensor._array) if tensor.is_inference() else alias(tensor)

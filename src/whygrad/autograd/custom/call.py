@@ -22,7 +22,7 @@ from whygrad.autograd.node import next_order
 from whygrad.autograd.source import caller, user_frame
 from whygrad.dispatch.interception import offer
 from whygrad.ops.namespace import recorded
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, alias
 
 if TYPE_CHECKING:
     from whygrad.autograd.custom.signature import Signature
@@ -133,9 +133,7 @@ class Call:
         if source.kind == "output":
             return self.made.tensors[source.number]
         if source.kind == "intermediate" and self.node is not None:
-            tensor = tensor.detach()
-            tensor._node, tensor._slot = self.node, len(self.made.tensors) + source.number
-            tensor._keys |= keys.AUTOGRAD
+            return alias(tensor, self.node, len(self.made.tensors) + source.number)
         return tensor
 
     def _check_intermediates(self, have_tangents: bool, numbers: Sequence[int]) -> None:
@@ -243,19 +241,18 @@ class Call:
         plan.keep(node, tuple([each._node is not None for each in inputs]), saved)
         for slot, (output, place) in enumerate(zip(self.made.tensors, self.made.places)):
             if place not in self.made.fixed:
-                output._node, output._slot = node, slot
-                output._keys |= keys.AUTOGRAD
+                output._enter_graph(node, slot)
         self.made.restrict_views(node)
         return outputs
 
 
 def _argument(tensor: Tensor, follow: bool) -> Tensor:
     """What ``forward`` gets: the same tensor as another object, marked if a derivative follows."""
-    alias = forward_ad.without_tangents(tensor)
-    alias.__dict__.update(tensor.__dict__)
+    same = forward_ad.without_tangents(tensor)
+    same.__dict__.update(tensor.__dict__)
     if follow:
-        mark(alias)
-    return alias
+        mark(same)
+    return same
 
 
 def _lacks_history(tensor: Tensor) -> bool:

@@ -13,7 +13,7 @@ from whygrad.autograd import leaves, modes, views
 from whygrad.autograd.custom.signature import place_of
 from whygrad.autograd.custom.varying import is_varying, mark
 from whygrad.errors import describe, fail
-from whygrad.tensor import Tensor, wrap
+from whygrad.tensor import Tensor, alias
 from whygrad.trees import flatten
 
 if TYPE_CHECKING:
@@ -80,15 +80,15 @@ class Outputs:
             before = self.slots.get(id(value))
             if before is not None:
                 return self.tensors[before]
-            made = value if value._node is None else _alias(value)
+            made = value if value._node is None else alias(value)
             self._look_at_arguments(made)
         elif any(value is each for each in ctx._dirty):
             self.dirty[place] = number
-            made = _alias(self.arguments[number])
+            made = alias(self.arguments[number])
             made._storage.bump(f"{self.signature.name}.forward", self.where)
         else:
             source = self.arguments[number]
-            made = _alias(source)
+            made = alias(source)
             made._base = source if source._base is None else source._base
         return made
 
@@ -97,8 +97,8 @@ class Outputs:
 
     def _look_at_arguments(self, made: Tensor) -> None:
         """A view that forward made of its alias is a view of the argument itself."""
-        for alias, argument in zip(self.given, self.arguments, strict=True):
-            if made._base is alias:
+        for given, argument in zip(self.given, self.arguments, strict=True):
+            if made._base is given:
                 made._base = argument
 
     def raised(self, primals: list[Tensor], duals: list[Tensor]) -> None:
@@ -170,10 +170,3 @@ class Outputs:
                 fix="return a tuple",
                 where=place_of(self.signature.forward),
             )
-
-
-def _alias(tensor: Tensor) -> Tensor:
-    """The same memory, without a place in the graph."""
-    alias = wrap(tensor._array)
-    alias._storage = tensor._storage
-    return alias

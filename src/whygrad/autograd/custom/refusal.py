@@ -12,7 +12,7 @@ from whygrad.autograd.node import Node, next_order
 from whygrad.autograd.source import Where, user_frame
 from whygrad.errors import describe, fail
 from whygrad.ops.define import Op
-from whygrad.tensor import Tensor, wrap
+from whygrad.tensor import Tensor, alias
 
 __all__ = ["physical", "refuse_overwritten", "refusing", "refusing_node"]
 
@@ -68,11 +68,7 @@ def refusing(
     if tensor._keys & keys.BATCHED:
         inner = refusing(tensor._array.tensor, sources, name, error)
         return add_batch(inner, tensor._array.level)
-    alias = wrap(tensor._array)
-    alias._storage = tensor._storage
-    alias._node = refusing_node(tensor, sources, name, error)
-    alias._keys |= keys.AUTOGRAD
-    return alias
+    return alias(tensor, refusing_node(tensor, sources, name, error))
 
 
 def refuse_overwritten(view: Tensor, base: Tensor, made: views.Made) -> None:
