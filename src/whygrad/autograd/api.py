@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from whygrad import keys
+from whygrad.autograd.arrivals import Target
 from whygrad.autograd.cuts import cut_below, cut_of
 from whygrad.autograd.edges import GradientEdge, tensor_at
-from whygrad.autograd.engine import Target, run
+from whygrad.autograd.engine import run
 from whygrad.autograd.fitting import fresh
 from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail

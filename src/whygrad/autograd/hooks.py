@@ -28,7 +28,7 @@ from whygrad.tensor import Tensor, wrap
 from whygrad.utils.hooks import RemovableHandle
 
 if TYPE_CHECKING:
-    from whygrad.autograd.engine import Walk
+    from whygrad.autograd.arrivals import Arrivals
 
 __all__ = [
     "Hook",
@@ -62,7 +62,7 @@ class Hook:
     def name(self) -> str:
         return getattr(self.function, "__name__", type(self.function).__name__)
 
-    def __call__(self, walk: Walk, *args: Any) -> Any:
+    def __call__(self, walk: Arrivals, *args: Any) -> Any:
         try:
             return self.function(*args)
         except Exception as error:
@@ -70,12 +70,12 @@ class Hook:
             error.whygrad_explained = True  # type: ignore[attr-defined]
             raise
 
-    def replaced(self, walk: Walk, gradient: Any) -> Any:
+    def replaced(self, walk: Arrivals, gradient: Any) -> Any:
         """What the function makes of one gradient."""
         result = self(walk, gradient)
         return gradient if result is None else self._checked(walk, gradient, result)
 
-    def all_replaced(self, walk: Walk, gradients: Gradients, *more: Gradients) -> Gradients:
+    def all_replaced(self, walk: Arrivals, gradients: Gradients, *more: Gradients) -> Gradients:
         """What the function makes of all gradients of a node."""
         result = self(walk, gradients, *more)
         if result is None:
@@ -97,7 +97,7 @@ class Hook:
             for old, new in zip(gradients, result, strict=True)
         )
 
-    def _checked(self, walk: Walk, gradient: Any, result: Any) -> Any:
+    def _checked(self, walk: Arrivals, gradient: Any, result: Any) -> Any:
         if not isinstance(result, Tensor):
             raise self._refuse(
                 f"expected Variable, but hook returned {type(result).__name__!r}",
@@ -140,7 +140,7 @@ class Hooks:
 
     def __init__(self) -> None:
         self.of_tensors: dict[int, OrderedDict[int, Hook]] = {}  # by output
-        self.retainers: list[Callable[[Walk, Any], None]] = []
+        self.retainers: list[Callable[[Arrivals, Any], None]] = []
         self.before: OrderedDict[int, Hook] = OrderedDict()
         self.accumulated: OrderedDict[int, Hook] = OrderedDict()
         self.after: OrderedDict[int, Hook] = OrderedDict()
@@ -153,7 +153,7 @@ class Hooks:
         groups = (*self.of_tensors.values(), self.before, self.accumulated, self.after)
         return [hook for group in groups for hook in group.values()]
 
-    def arrived(self, walk: Walk, node: Node, incoming: Any) -> Any:
+    def arrived(self, walk: Arrivals, node: Node, incoming: Any) -> Any:
         """Call the hooks of the tensors; what they make of the gradient is retained."""
         for slot, hooks in self.of_tensors.items():
             gradient = incoming if node.outputs is None else incoming[slot]
@@ -172,7 +172,7 @@ class Hooks:
             retainer(walk, incoming)
         return incoming
 
-    def before_node(self, walk: Walk, node: Node, incoming: Any) -> Any:
+    def before_node(self, walk: Arrivals, node: Node, incoming: Any) -> Any:
         """What the node gets to work with; None if that is nothing."""
         if not self.before:
             return incoming
@@ -186,7 +186,7 @@ class Hooks:
             return sent[0]
         return None if all(each is None for each in sent) else sent
 
-    def after_node(self, walk: Walk, gradients: Sequence[Any], incoming: Any) -> list[Any]:
+    def after_node(self, walk: Arrivals, gradients: Sequence[Any], incoming: Any) -> list[Any]:
         """What goes on from the node: one gradient per tensor argument, None where none flows."""
         if not self.after:
             return list(gradients)
@@ -197,7 +197,7 @@ class Hooks:
                 passed = hook.all_replaced(walk, passed, received)
         return [None if each is None else _sent(walk, each) for each in passed]
 
-    def after_accumulation(self, walk: Walk, leaf: Tensor) -> None:
+    def after_accumulation(self, walk: Arrivals, leaf: Tensor) -> None:
         """The leaf has its ``.grad``; the user may take it away again."""
         with walk.user_code():
             for hook in list(self.accumulated.values()):
@@ -218,7 +218,7 @@ def _all_lent(incoming: Any) -> Gradients:
     return tuple(None if each is None else _lent(each) for each in outputs)
 
 
-def _sent(walk: Walk, tensor: Tensor) -> Any:
+def _sent(walk: Arrivals, tensor: Tensor) -> Any:
     """What travels on: the payload, if this walk works on payloads."""
     return tensor._array if walk.on_arrays else tensor
 

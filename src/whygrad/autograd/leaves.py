@@ -20,7 +20,7 @@ from whygrad.errors import describe, fail
 from whygrad.storage import CutStorage, Storage
 
 if TYPE_CHECKING:
-    from whygrad.autograd.engine import Walk
+    from whygrad.autograd.arrivals import Arrivals
     from whygrad.autograd.source import Where
     from whygrad.tensor import Tensor
 
@@ -182,7 +182,7 @@ class _Retainer:
     def serves(self, tensor: Tensor) -> bool:
         return self._tensor() is tensor
 
-    def __call__(self, walk: Walk, incoming: Any) -> None:
+    def __call__(self, walk: Arrivals, incoming: Any) -> None:
         from whygrad.autograd.fitting import fresh
         from whygrad.dispatch import quiet
         from whygrad.tensor import Tensor

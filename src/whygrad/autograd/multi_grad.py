@@ -13,7 +13,7 @@ from whygrad.tensor import Tensor
 from whygrad.utils.hooks import RemovableHandle
 
 if TYPE_CHECKING:
-    from whygrad.autograd.engine import Walk
+    from whygrad.autograd.arrivals import Arrivals
     from whygrad.autograd.node import Node
 
 __all__ = ["register_multi_grad_hook"]
@@ -70,7 +70,7 @@ class _Group(Hook):
         self._nodes = [weakref.ref(node) for node in nodes]  # they hold this hook
         self._waits_for_all = waits_for_all
 
-    def arrived(self, walk: Walk, position: int, gradient: Tensor) -> None:
+    def arrived(self, walk: Arrivals, position: int, gradient: Tensor) -> None:
         first = self not in walk.gathered
         if not self._waits_for_all:
             walk.gathered[self] = None
@@ -87,7 +87,7 @@ class _Group(Hook):
         if expected == 1:
             self(walk, gradients)
 
-    def finish(self, walk: Walk) -> None:
+    def finish(self, walk: Arrivals) -> None:
         """Nothing more will arrive: not every reachable tensor has been sent a gradient."""
         gathered = walk.gathered[self]
         if gathered is not None and gathered[1] > 0:
@@ -105,7 +105,7 @@ class _Member(Hook):
         self._group = group
         self._position = position
 
-    def __call__(self, walk: Walk, *args: Any) -> None:
+    def __call__(self, walk: Arrivals, *args: Any) -> None:
         self._group.arrived(walk, self._position, *args)
 
 

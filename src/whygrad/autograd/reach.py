@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from whygrad.autograd.node import Node, next_order
 
 if TYPE_CHECKING:
-    from whygrad.autograd.engine import Walk
+    from whygrad.autograd.arrivals import Arrivals
 
 __all__ = ["Turns", "nodes_leading_to", "reachable"]
 
@@ -43,7 +43,7 @@ class Turns(list[Node]):
     for the end.
     """
 
-    def __init__(self, walk: Walk) -> None:
+    def __init__(self, walk: Arrivals) -> None:
         from fractions import Fraction  # milliseconds that walks without hooks do not need
 
         super().__init__()
