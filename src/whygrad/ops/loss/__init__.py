@@ -2,6 +2,7 @@
 
 from whygrad.ops.loss import (  # noqa: F401  (each declares its ops)
     classification,
+    cross_entropy,
     labels,
     pointwise,
 )

@@ -1,4 +1,4 @@
-"""Losses for picking one class out of several.
+"""Losses for picking one class out of several: what they share, and the plainer one, ``nll_loss``.
 
 With q the weights that the targets give to the classes (1 at the right class, in the plain case),
 both losses are −Σ q·(log-probability), so one op that lays out q serves their rules.  The values
@@ -12,33 +12,42 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.autograd.source import caller
-from whygrad.errors import describe, fail
 from whygrad.ops.activation.smooth import ONLY_FLOATS
-from whygrad.ops.activation.softmax import below_the_largest, log_softmax_kernel, softmax_kernel
 from whygrad.ops.batching import BatchedCall, GenericRule, loop
 from whygrad.ops.define import define
-from whygrad.ops.loss.labels import Labels, all_count, checked_target, class_dim
-from whygrad.ops.loss.pointwise import reduced, reduction_from
+from whygrad.ops.loss.labels import Labels, checked_target, class_dim
+from whygrad.ops.loss.pointwise import reduction_from
 from whygrad.ops.namespace import recorded
 from whygrad.tensor import Tensor
+
+__all__ = [
+    "along_classes",
+    "class_samples",
+    "class_weights",
+    "joined",
+    "losses_meta",
+    "per_class",
+    "reduce_losses",
+]
 
 Array = Any
 Shape = tuple[int, ...]
 
 
-def _along_classes(weight: Array, ndim: int) -> Array:
+def along_classes(weight: Array, ndim: int) -> Array:
+    """One number per class, to broadcast against the input."""
     return weight.reshape(weight.shape[0], *(1,) * (ndim - class_dim(ndim) - 1))
 
 
-def _reduce(losses: Array, labels: Labels, reduction: str) -> Array:
+def reduce_losses(losses: Array, labels: Labels, reduction: str) -> Array:
+    """The losses as they are, their sum, or their mean over the total weight of the targets."""
     if reduction == "none":
         return losses
     total = losses.sum()
     return total / labels.total_weight(losses.dtype) if reduction == "mean" else total
 
 
-def _class_weights(
+def class_weights(
     target: Array,
     weight: Array | None,
     shape: Shape,
@@ -47,12 +56,13 @@ def _class_weights(
     reduction: str,
     label_smoothing: float,
 ) -> Array:
+    """The kernel of the op of this name."""
     labels = Labels(target, weight, shape, ignore_index)
     smoothed = label_smoothing / max(labels.classes, 1)
     out = np.full(shape, smoothed, dtype)
     out[labels.places] = 1.0 - label_smoothing + smoothed
     if weight is not None:
-        out *= _along_classes(weight, len(shape))
+        out *= along_classes(weight, len(shape))
     if labels.counted is not None:
         out *= np.expand_dims(labels.counted, labels.dim)
     if reduction == "mean" and labels.any_counted():
@@ -64,7 +74,7 @@ define(
     "class_weights(target, weight; shape, dtype, ignore_index, reduction, label_smoothing)",
     "q = weight·((1 − ε)·[class is the target] + ε/classes), 0 for ignored targets, divided by "
     "the total weight of the targets for a mean",
-    forward=_class_weights,
+    forward=class_weights,
     vjp=None,
     meta=lambda target, weight, shape, dtype, *_: (shape, dtype),
     internal=True,
@@ -78,54 +88,10 @@ def _nll_loss(
     x: Array, target: Array, weight: Array | None, ignore_index: int, reduction: str
 ) -> Array:
     labels = Labels(target, weight, x.shape, ignore_index)
-    return _reduce(-labels.picked(x), labels, reduction)
+    return reduce_losses(-labels.picked(x), labels, reduction)
 
 
-def _cross_entropy(
-    x: Array,
-    target: Array,
-    weight: Array | None,
-    ignore_index: int,
-    reduction: str,
-    label_smoothing: float,
-) -> Array:
-    if _is_plain(x, target, weight, ignore_index, label_smoothing):
-        return _plain_cross_entropy(x, target, reduction)
-    labels = Labels(target, weight, x.shape, ignore_index)
-    logs = log_softmax_kernel(x, (labels.dim,))
-    losses = -labels.picked(logs)
-    if label_smoothing:
-        if weight is not None:
-            logs *= _along_classes(weight, x.ndim)
-        evenly = -labels.masked(logs.sum(labels.dim))
-        losses = (1.0 - label_smoothing) * losses + (label_smoothing / labels.classes) * evenly
-    return _reduce(losses, labels, reduction)
-
-
-def _is_plain(
-    x: Array, target: Array, weight: Array | None, ignore_index: int, label_smoothing: float
-) -> bool:
-    """Whether it is what most programs ask for: rows of logits, one class each, nothing else."""
-    return (
-        weight is None
-        and not label_smoothing
-        and x.ndim == 2
-        and target.size > 0
-        and all_count(target, x.shape[1], ignore_index)
-    )
-
-
-def _plain_cross_entropy(x: Array, target: Array, reduction: str) -> Array:
-    shifted = below_the_largest(x, (1,))
-    picked = shifted[np.arange(target.size), target]
-    losses = np.log(np.add.reduce(np.exp(shifted), 1)) - picked
-    if reduction == "none":
-        return losses
-    total = np.add.reduce(losses)
-    return total / total.dtype.type(target.size) if reduction == "mean" else total
-
-
-def _per_class(xp: Any, incoming: Array, reduction: str, ndim: int) -> Array:
+def per_class(xp: Any, incoming: Array, reduction: str, ndim: int) -> Array:
     """The incoming gradient, one number per target or one for all, against classes."""
     return xp.unsqueeze(incoming, class_dim(ndim)) if reduction == "none" else incoming
 
@@ -141,116 +107,13 @@ def _nll_loss_rule(
     reduction: str,
 ) -> Array:
     q = xp.class_weights(target, weight, x_shape, x_dtype, ignore_index, reduction, 0.0)
-    return -(q * _per_class(xp, incoming, reduction, len(x_shape)))
+    return -(q * per_class(xp, incoming, reduction, len(x_shape)))
 
 
-def _slope(
-    x: Array,
-    target: Array,
-    weight: Array | None,
-    ignore_index: int,
-    reduction: str,
-    label_smoothing: float,
-) -> Array:
-    """softmax(x)·Σq − q, in place: the array is as large as the logits."""
-    dim = (class_dim(x.ndim),)
-    slope = softmax_kernel(x, dim)
-    if _is_plain(x, target, weight, ignore_index, label_smoothing):
-        slope[np.arange(target.size), target] -= 1
-        if reduction == "mean":
-            slope /= slope.dtype.type(target.size)
-        return slope
-    q = _class_weights(target, weight, x.shape, x.dtype, ignore_index, reduction, label_smoothing)
-    slope *= np.add.reduce(q, dim, keepdims=True)
-    slope -= q
-    return slope
-
-
-def _slope_rule(
-    xp: Any,
-    incoming: Array,
-    x: Array,
-    target: Array,
-    weight: Array | None,
-    x_dtype: Any,
-    ignore_index: int,
-    reduction: str,
-    label_smoothing: float,
-) -> Array:
-    q = xp.class_weights(target, weight, x.shape, x_dtype, ignore_index, reduction, label_smoothing)
-    dim = (class_dim(x.ndim),)
-    weighted = incoming * xp.softmax(x, dim) * xp.sum(q, dim, True)
-    return weighted - xp.softmax(x, dim) * xp.sum(weighted, dim, True)
-
-
-def _slope_jvp(
-    xp: Any,
-    tangents: Any,
-    x: Array,
-    target: Array,
-    weight: Array | None,
-    x_dtype: Any,
-    ignore_index: int,
-    reduction: str,
-    label_smoothing: float,
-) -> Array:
-    # A softmax has a symmetric Jacobian, so its reverse rule is also its forward rule.
-    return _slope_rule(
-        xp, tangents[0], x, target, weight, x_dtype, ignore_index, reduction, label_smoothing
-    )
-
-
-define(
-    "cross_entropy_slope(x, target, weight; ignore_index, reduction, label_smoothing)",
-    "y = softmax(x)·Σq − q: the gradient of cross_entropy;  ∂x = Σq·(∂softmax of incoming)",
-    forward=_slope,
-    vjp={"x": _slope_rule},
-    jvp=_slope_jvp,
-    meta=lambda x, *_: (x.shape, x.dtype),
-    internal=True,
-    samples=lambda make: [
-        make.call(make(3, 4), make.ints(3, high=4), None, -100, "mean", 0.0),
-        make.call(make(3, 4), np.array([1, -100, 3]), None, -100, "sum", 0.1),
-        make.call(make(2, 4, 3), make.ints(2, 3, high=4), make.constant(make(4)), 2, "none", 0.0),
-    ],
-)
-
-
-def _cross_entropy_rule(
-    xp: Any,
-    incoming: Array,
-    x: Array,
-    target: Array,
-    weight: Array | None,
-    ignore_index: int,
-    reduction: str,
-    label_smoothing: float,
-) -> Array:
-    slope = xp.cross_entropy_slope(x, target, weight, ignore_index, reduction, label_smoothing)
-    return slope * _per_class(xp, incoming, reduction, x.ndim)
-
-
-def _cross_entropy_jvp(
-    xp: Any,
-    tangents: Any,
-    x: Array,
-    target: Array,
-    weight: Array | None,
-    x_dtype: Any,
-    ignore_index: int,
-    reduction: str,
-    label_smoothing: float,
-) -> Array:
-    q = xp.class_weights(target, weight, x.shape, x_dtype, ignore_index, reduction, label_smoothing)
-    dim = (class_dim(x.ndim),)
-    tangent = tangents[0]
-    of_logs = tangent - xp.sum(xp.softmax(x, dim) * tangent, dim, True)
-    return -xp.sum(q * of_logs, dim if reduction == "none" else tuple(range(x.ndim)), False)
-
-
-def _meta(
+def losses_meta(
     x: Array, target: Array, weight: Array, ignore_index: int, reduction: str, *_: Any
 ) -> Any:
+    """Shape and dtype of either loss."""
     return (target.shape if reduction == "none" else ()), x.dtype
 
 
@@ -294,7 +157,7 @@ def _over_batch(call: BatchedCall) -> Array:
     return total / recorded.sum(recorded.reshape(counts, shape), over, False)
 
 
-_joined = GenericRule("samples joined to one batch, reduced one by one", _over_batch)
+joined = GenericRule("samples joined to one batch, reduced one by one", _over_batch)
 
 define(
     "nll_loss(x, target, weight; ignore_index, reduction)",
@@ -302,95 +165,18 @@ define(
     forward=_nll_loss,
     vjp={"x": _nll_loss_rule},
     linear=True,
-    meta=_meta,
-    batching=_joined,
+    meta=losses_meta,
+    batching=joined,
     refuses=ONLY_FLOATS,
     public=_nll_loss_args,
     torch="nn.functional.nll_loss",
     method=False,
-    samples=lambda make: _class_samples(make, smoothing=False),
+    samples=lambda make: class_samples(make, smoothing=False),
 )
 
 
-def _cross_entropy_args(
-    input: Tensor,
-    target: Tensor,
-    weight: Tensor | None = None,
-    size_average: bool | None = None,
-    ignore_index: int = -100,
-    reduce: bool | None = None,
-    reduction: str = "mean",
-    label_smoothing: float = 0.0,
-) -> Any:
-    """How surprising the target classes (or class probabilities) are, given logits."""
-    reduction = reduction_from(reduction, size_average, reduce)
-    if not 0.0 <= label_smoothing <= 1.0:
-        raise fail(
-            RuntimeError,
-            call=f"cross_entropy(…, label_smoothing={label_smoothing})",
-            cause=f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}",
-            fix="pass the share of the target that is spread evenly over all classes, such as 0.1",
-            where=caller(),
-        )
-    if input.shape == target.shape and input.ndim:
-        return _with_probabilities(input, target, weight, ignore_index, reduction, label_smoothing)
-    target = checked_target(input, target, weight, "cross_entropy")
-    return input, target, weight, int(ignore_index), reduction, float(label_smoothing)
-
-
-def _with_probabilities(
-    input: Tensor,
-    target: Tensor,
-    weight: Tensor | None,
-    ignore_index: int,
-    reduction: str,
-    label_smoothing: float,
-) -> Tensor:
-    """Targets that give every class a share."""
-    if not target.dtype.is_floating_point or ignore_index >= 0:
-        raise fail(
-            RuntimeError,
-            call=f"cross_entropy(input: {describe(input)}, target: {describe(target)}, "
-            f"ignore_index={ignore_index})",
-            cause="a target in the shape of the input holds class probabilities: "
-            + (
-                "ignore_index is not supported for floating point target"
-                if target.dtype.is_floating_point
-                else f"Expected floating point type for target with class probabilities, got "
-                f"{target.dtype.name}"
-            ),
-            fix="pass probabilities without ignore_index, or class indices without the class "
-            "dimension",
-            where=caller(),
-        )
-    dim = class_dim(input.ndim)
-    classes = input.shape[dim]
-    if label_smoothing:
-        target = target * (1.0 - label_smoothing) + label_smoothing / classes
-    losses = -(input.log_softmax(dim) * target)
-    if weight is not None:
-        losses = losses * weight.reshape((classes, *(1,) * (input.ndim - dim - 1)))
-    return reduced(losses.sum(dim), reduction)
-
-
-define(
-    "cross_entropy(x, target, weight; ignore_index, reduction, label_smoothing)",
-    "y = −Σ q·log softmax(x) over classes, q the weights the target gives them, then mean or sum;  "
-    "∂x = (softmax(x)·Σq − q)·incoming, for a plain mean (softmax(x) − one_hot(target)) / batch",
-    forward=_cross_entropy,
-    vjp={"x": _cross_entropy_rule},
-    jvp=_cross_entropy_jvp,
-    meta=_meta,
-    batching=_joined,
-    refuses=ONLY_FLOATS,
-    public=_cross_entropy_args,
-    torch="nn.functional.cross_entropy",
-    method=False,
-    samples=lambda make: _class_samples(make, smoothing=True),
-)
-
-
-def _class_samples(make: Any, smoothing: bool) -> list[Any]:
+def class_samples(make: Any, smoothing: bool) -> list[Any]:
+    """Calls of either loss, for its tests; ``smoothing`` for those that only one understands."""
     weight = make.constant(make(4, low=0.5, high=2.0))
     calls = [
         make.call(make(3, 4), make.ints(3, high=4)),
