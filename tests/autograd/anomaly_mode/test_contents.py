@@ -57,3 +57,27 @@ def test_errors_of_the_engine_get_the_forward_stack(watch: Any) -> None:
     with pytest.raises(RuntimeError, match="modified by an inplace operation") as error:
         loss.backward()
     assert "return x * x" in error.value.__notes__[0]
+
+
+@pytest.mark.parametrize("reads", [True, False])
+def test_a_write_by_an_op_is_not_blamed_on_numpy(watch: Any, reads: bool) -> None:
+    """A custom function is refused what it saved when it asks for it, not before."""
+
+    class Square(wg.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            ctx.save_for_backward(x)
+            return x * x
+
+        @staticmethod
+        def backward(ctx: Any, incoming: Any) -> Any:
+            return incoming * 2 * ctx.saved_tensors[0] if reads else incoming
+
+    x = wg.ones(3, requires_grad=True)
+    loss = Square.apply(x).sum()
+    x.data.mul_(0.5)
+    if not reads:
+        loss.backward()
+        return
+    with pytest.raises(RuntimeError, match=r"inplace operation: \.data\.mul_ wrote"):
+        loss.backward()

@@ -89,7 +89,8 @@ class WatchfulWalk(Walk):
     def run_rules(self, node: Node, incoming: Any, values: tuple[Any, ...]) -> None:
         self.running = Running(node, incoming, values)
         memo = memo_of(node)
-        if memo is not None and memo.prints and type(node.values) is tuple:
+        counted = any(storage.version != version for storage, version, _ in node.guards)
+        if memo is not None and memo.prints and type(node.values) is tuple and not counted:
             changed = self.watch.contents.changed(node, memo.prints)
             if changed is not None:
                 raise wording.changed_memory(node, changed)
