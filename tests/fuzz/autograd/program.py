@@ -75,6 +75,11 @@ class Step:
         switches = [SWITCHES[context] for context in self.within if context in SWITCHES]
         return switches[-1] if switches else True
 
+    @property
+    def all_lines(self) -> list[str]:
+        """Its own, and those of its body."""
+        return [self.line, *(line for step in self.body for line in step.all_lines)]
+
     def uses(self, operand: str) -> bool:
         return re.search(rf"\b{operand}\b", self.line) is not None
 

@@ -91,6 +91,7 @@ class Session:
         try:
             self.run(step, self.pool)
         except Exception as error:
+            error.of_the_line = _innermost(error) == LINE  # type: ignore[attr-defined]
             error.__traceback__ = None  # its frames would keep values alive
             return error
         return None
@@ -123,9 +124,20 @@ def _memory(tensor: Any) -> Any:
     return getattr(tensor._storage, "origin", tensor._storage)
 
 
+def _innermost(error: Exception) -> str:
+    """The file that raised it."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return "" if trace is None else trace.tb_frame.f_code.co_filename
+
+
+LINE = "<a line of a random program>"
+
+
 @cache
 def compiled(source: str, mode: str) -> CodeType:
-    return compile(source, "<a line of a random program>", mode)
+    return compile(source, LINE, mode)
 
 
 torch.set_num_threads(1)

@@ -71,7 +71,9 @@ def strange_in_inference(step: Step, mine: Session, theirs: Session) -> bool:
     if INFERENCE not in step.within:
         return False
     strange = ("detach_", ".apply", ".func.", "forward_ad")
-    return step.role in ("pass", "gradient") or any(each in step.line for each in strange)
+    if step.role in ("pass", "gradient"):
+        return True
+    return any(each in line for each in strange for line in step.all_lines)
 
 
 def inference_leaf(step: Step, mine: Session, theirs: Session) -> bool:

@@ -34,7 +34,8 @@ def _agree(ours: list[Any], others: list[Any]) -> bool:
     pairs = list(zip(ours, others, strict=True))
     if any((a is None) != (b is None) for a, b in pairs):
         return False
-    return all(np.allclose(as_numpy(a), as_numpy(b)) for a, b in pairs if a is not None)
+    arrays = [(as_numpy(a), as_numpy(b)) for a, b in pairs if a is not None]
+    return all(a.shape == b.shape and np.allclose(a, b) for a, b in arrays)
 
 
 def walks_on_without_a_gradient(case: Case) -> bool:
@@ -42,7 +43,9 @@ def walks_on_without_a_gradient(case: Case) -> bool:
 
     PyTorch walks on without a gradient, and a custom function further down makes zeros of it.
     """
-    if case.program.twice or not any("Partial" in step.line for step in case.program.steps):
+    if case.program.twice and case.step is None:
+        return False
+    if not any("Partial" in step.line for step in case.program.steps):
         return False
     numbers = case.mine.collecting()
     pairs = [(case.mine.pool[n].grad, case.theirs.pool[n].grad) for n in numbers]
@@ -77,7 +80,8 @@ def mutated_through_a_view(case: Case) -> bool:
 
 # Ops whose derivative whygrad writes in terms of other values than PyTorch.
 OTHER_FORMULAS = (
-    "prod", "det", "linalg", "svd", "scatter_reduce", "solve", "inverse", "cholesky", "pinverse",
+    "prod", "det", "linalg", "svd", "qr", "scatter_reduce", "solve", "inverse", "cholesky",
+    "pinverse",
 )  # fmt: skip
 
 
@@ -89,13 +93,13 @@ def formula_in_other_terms(case: Case) -> bool:
     for the result of a write through a view: is it the view, or what was written?
     """
     program = case.program
-    steps = [*program.steps, *(inner for step in program.steps for inner in step.body)]
-    if not program.twice and not any("create_graph" in step.line for step in steps):
+    lines = [line for step in program.steps for line in step.all_lines]
+    if not program.twice and not any("create_graph" in line for line in lines):
         return False
     if any(tensor._is_view() and tensor._version for tensor, _ in case.theirs.hooked):
         return True
-    watched = any("hook(" in step.line or "retain" in step.line for step in steps)
-    return watched and any(name in step.line for name in OTHER_FORMULAS for step in steps)
+    watched = any("hook(" in line or "retain" in line for line in lines)
+    return watched and any(name in line for name in OTHER_FORMULAS for line in lines)
 
 
 EXCUSES: tuple[Excuse, ...] = (

@@ -8,6 +8,7 @@ from tests.fuzz.autograd.program import Step
 from tests.fuzz.autograd.session import Session
 
 __all__ = [
+    "constant_tangent",
     "cut_off_by_a_data_write",
     "hooks_of_a_view_lost",
     "leads_nowhere",
@@ -74,6 +75,11 @@ def view_older_than_leaf(ours: Any, other: Any) -> bool:
 def tangent_dropped(step: Step, tangent: Any) -> bool:
     """PyTorch's scatter_reduce lets go of a tangent, without an error."""
     return tangent is None and "scatter_reduce" in step.line
+
+
+def constant_tangent(step: Step, ours: Any, other: Any) -> bool:
+    """A tangent that depends on nothing: after a write PyTorch says that it requires grad."""
+    return "tangent" in step.line and other.requires_grad and not ours.requires_grad
 
 
 def cut_off_by_a_data_write(ours: Any, other: Any) -> bool:
