@@ -16,9 +16,12 @@ from whygrad import linalg as linalg
 from whygrad import nn as nn
 from whygrad import return_types
 from whygrad import sparse as sparse
+from whygrad import utils as utils
 from whygrad._types import DeviceLike, DTypeLike, Ints, Number, Operand
 from whygrad.autograd.modes import enable_grad as enable_grad
 from whygrad.autograd.modes import inference_mode as inference_mode
+from whygrad.autograd.modes import is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled
+from whygrad.autograd.modes import is_anomaly_enabled as is_anomaly_enabled
 from whygrad.autograd.modes import is_grad_enabled as is_grad_enabled
 from whygrad.autograd.modes import is_inference_mode_enabled as is_inference_mode_enabled
 from whygrad.autograd.modes import no_grad as no_grad
@@ -57,15 +60,19 @@ __all__ = [
     "Size",
     "Tensor",
     "abs",
+    "abs_",
     "absolute",
     "acos",
+    "acos_",
     "acosh",
+    "acosh_",
     "add",
     "addbmm",
     "addcdiv",
     "addcmul",
     "addmm",
     "addmv",
+    "addmv_",
     "addr",
     "adjoint",
     "all",
@@ -76,24 +83,35 @@ __all__ = [
     "any",
     "arange",
     "arccos",
+    "arccos_",
     "arccosh",
+    "arccosh_",
     "arcsin",
+    "arcsin_",
     "arcsinh",
+    "arcsinh_",
     "arctan",
     "arctan2",
+    "arctan_",
     "arctanh",
+    "arctanh_",
     "argmax",
     "argmin",
     "argsort",
     "argwhere",
     "as_strided",
+    "as_strided_",
     "as_tensor",
     "asarray",
     "asin",
+    "asin_",
     "asinh",
+    "asinh_",
     "atan",
     "atan2",
+    "atan_",
     "atanh",
+    "atanh_",
     "atleast_1d",
     "atleast_2d",
     "atleast_3d",
@@ -121,16 +139,22 @@ __all__ = [
     "cat",
     "cdouble",
     "ceil",
+    "ceil_",
     "celu",
+    "celu_",
     "cfloat",
     "chain_matmul",
     "cholesky",
     "cholesky_solve",
     "chunk",
     "clamp",
+    "clamp_",
     "clamp_max",
+    "clamp_max_",
     "clamp_min",
+    "clamp_min_",
     "clip",
+    "clip_",
     "clone",
     "coalesce",
     "column_stack",
@@ -140,10 +164,13 @@ __all__ = [
     "concatenate",
     "conj",
     "conj_physical",
+    "conj_physical_",
     "contiguous",
     "contiguous_format",
     "cos",
+    "cos_",
     "cosh",
+    "cosh_",
     "count_nonzero",
     "cross",
     "cross_entropy",
@@ -154,7 +181,9 @@ __all__ = [
     "cumulative_trapezoid",
     "default_generator",
     "deg2rad",
+    "deg2rad_",
     "det",
+    "detach_",
     "device",
     "diag",
     "diag_embed",
@@ -168,6 +197,7 @@ __all__ = [
     "dot",
     "double",
     "dropout",
+    "dropout_",
     "dsplit",
     "dstack",
     "e",
@@ -180,17 +210,24 @@ __all__ = [
     "eq",
     "equal",
     "erf",
+    "erf_",
     "erfc",
+    "erfc_",
     "erfinv",
     "exp",
     "exp2",
+    "exp2_",
+    "exp_",
     "expand",
     "expand_as",
     "expm1",
+    "expm1_",
     "eye",
     "fill",
+    "fill_",
     "finfo",
     "fix",
+    "fix_",
     "flatten",
     "flip",
     "fliplr",
@@ -200,12 +237,14 @@ __all__ = [
     "float32",
     "float64",
     "floor",
+    "floor_",
     "floor_divide",
     "fmax",
     "fmin",
     "fmod",
     "fork_rng",
     "frac",
+    "frac_",
     "from_dlpack",
     "from_numpy",
     "full",
@@ -238,6 +277,7 @@ __all__ = [
     "index_copy",
     "index_fill",
     "index_put",
+    "index_put_",
     "index_select",
     "inf",
     "inference_mode",
@@ -249,6 +289,8 @@ __all__ = [
     "int32",
     "int64",
     "inverse",
+    "is_anomaly_check_nan_enabled",
+    "is_anomaly_enabled",
     "is_complex",
     "is_floating_point",
     "is_grad_enabled",
@@ -277,8 +319,12 @@ __all__ = [
     "linspace",
     "log",
     "log1p",
+    "log1p_",
     "log2",
+    "log2_",
     "log10",
+    "log10_",
+    "log_",
     "log_softmax",
     "logaddexp",
     "logaddexp2",
@@ -289,6 +335,7 @@ __all__ = [
     "logical_or",
     "logical_xor",
     "logit",
+    "logit_",
     "logsigmoid",
     "logspace",
     "logsumexp",
@@ -320,13 +367,16 @@ __all__ = [
     "mv",
     "nan",
     "nan_to_num",
+    "nan_to_num_",
     "nanmean",
     "nanmedian",
     "nansum",
     "narrow",
     "ne",
     "neg",
+    "neg_",
     "negative",
+    "negative_",
     "new_empty",
     "new_full",
     "new_ones",
@@ -360,6 +410,7 @@ __all__ = [
     "qr",
     "quantile",
     "rad2deg",
+    "rad2deg_",
     "rand",
     "rand_like",
     "randint",
@@ -371,18 +422,23 @@ __all__ = [
     "real",
     "real_part",
     "reciprocal",
+    "reciprocal_",
     "relu",
     "relu6",
+    "relu_",
     "remainder",
     "repeat",
     "repeat_interleave",
     "reshape",
     "reshape_as",
+    "resize_as_",
     "result_type",
     "roll",
     "rot90",
     "round",
+    "round_",
     "rsqrt",
+    "rsqrt_",
     "scatter",
     "scatter_add",
     "scatter_reduce",
@@ -390,6 +446,7 @@ __all__ = [
     "seed",
     "select",
     "selu",
+    "selu_",
     "set_default_dtype",
     "set_grad_enabled",
     "set_printoptions",
@@ -397,12 +454,16 @@ __all__ = [
     "sgn",
     "short",
     "sigmoid",
+    "sigmoid_",
     "sign",
     "signbit",
     "silu",
     "sin",
+    "sin_",
     "sinc",
+    "sinc_",
     "sinh",
+    "sinh_",
     "slice",
     "slogdet",
     "softmax",
@@ -420,7 +481,9 @@ __all__ = [
     "split",
     "split_with_sizes",
     "sqrt",
+    "sqrt_",
     "square",
+    "square_",
     "squeeze",
     "stack",
     "std",
@@ -436,12 +499,15 @@ __all__ = [
     "take",
     "take_along_dim",
     "tan",
+    "tan_",
     "tanh",
+    "tanh_",
     "tanhshrink",
     "tensor",
     "tensor_split",
     "tensordot",
     "threshold",
+    "threshold_",
     "tile",
     "to",
     "to_dense",
@@ -458,6 +524,7 @@ __all__ = [
     "triu_indices",
     "true_divide",
     "trunc",
+    "trunc_",
     "type_as",
     "uint8",
     "unbind",
@@ -465,6 +532,7 @@ __all__ = [
     "unfold",
     "unique",
     "unsqueeze",
+    "utils",
     "values",
     "var",
     "var_mean",
@@ -476,51 +544,107 @@ __all__ = [
     "vstack",
     "where",
     "xlogy",
+    "xlogy_",
+    "zero_",
     "zeros",
     "zeros_like",
 ]
 
-def abs(input: Tensor) -> Tensor:
+def abs(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """y = |x|;  ∂y/∂x = sign x"""
 
-def absolute(input: Tensor) -> Tensor:
+def abs_(input: Tensor) -> Tensor:
+    """In-place abs: y = |x|;  ∂y/∂x = sign x"""
+
+def absolute(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """y = |x|;  ∂y/∂x = sign x"""
 
-def acos(input: Tensor) -> Tensor:
+def acos(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """y = arccos x;  ∂y/∂x = −1/√(1 − x²)"""
 
-def acosh(input: Tensor) -> Tensor:
+def acos_(input: Tensor) -> Tensor:
+    """In-place acos: y = arccos x;  ∂y/∂x = −1/√(1 − x²)"""
+
+def acosh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """y = arcosh x;  ∂y/∂x = 1/√(x² − 1)"""
 
-def add(input: Operand, other: Operand, *, alpha: Number = 1) -> Tensor:
+def acosh_(input: Tensor) -> Tensor:
+    """In-place acosh: y = arcosh x;  ∂y/∂x = 1/√(x² − 1)"""
+
+def add(input: Operand, other: Operand, *, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
     """y = a + b;  ∂y/∂a = 1,  ∂y/∂b = 1"""
 
 def addbmm(
-    input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, alpha: Number = 1
+    input: Tensor,
+    batch1: Tensor,
+    batch2: Tensor,
+    *,
+    beta: Number = 1,
+    alpha: Number = 1,
+    out: Tensor | None = None,
 ) -> Tensor:
     """beta·input + alpha·Σ batch1 @ batch2, the sum over the batch as one long product.
 
     y = β·input + α·Σₙ aₙ·bₙ
     """
 
-def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Operand = 1) -> Tensor:
+def addcdiv(
+    input: Tensor,
+    tensor1: Tensor,
+    tensor2: Tensor,
+    *,
+    value: Operand = 1,
+    out: Tensor | None = None,
+) -> Tensor:
     """y = x + value·a/b;  ∂y/∂x = 1,  ∂y/∂a = value/b,  ∂y/∂b = −value·a/b²"""
 
-def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Operand = 1) -> Tensor:
+def addcmul(
+    input: Tensor,
+    tensor1: Tensor,
+    tensor2: Tensor,
+    *,
+    value: Operand = 1,
+    out: Tensor | None = None,
+) -> Tensor:
     """y = x + value·a·b;  ∂y/∂x = 1,  ∂y/∂a = value·b,  ∂y/∂b = value·a"""
 
 def addmm(
-    input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha: Number = 1
+    input: Tensor,
+    mat1: Tensor,
+    mat2: Tensor,
+    *,
+    beta: Number = 1,
+    alpha: Number = 1,
+    out: Tensor | None = None,
 ) -> Tensor:
     """y = β·input + α·(a·b);  ∂input = β·incoming,  ∂a = α·incoming·bᵀ,  ∂b = α·aᵀ·incoming"""
 
 def addmv(
-    input: Tensor, mat: Tensor, vec: Tensor, *, beta: Number = 1, alpha: Number = 1
+    input: Tensor,
+    mat: Tensor,
+    vec: Tensor,
+    *,
+    beta: Number = 1,
+    alpha: Number = 1,
+    out: Tensor | None = None,
 ) -> Tensor:
     """y = β·input + α·(a·b);  ∂input = β·incoming,  ∂a = α·incoming·bᵀ,  ∂b = α·aᵀ·incoming"""
 
+def addmv_(
+    input: Tensor, mat: Tensor, vec: Tensor, *, beta: Number = 1, alpha: Number = 1
+) -> Tensor:
+    """In-place addmv: y = β·input + α·(a·b);  ∂input = β·incoming,  ∂a = α·incoming·bᵀ,  ∂b
+    = α·aᵀ·incoming
+    """
+
 def addr(
-    input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Number = 1, alpha: Number = 1
+    input: Tensor,
+    vec1: Tensor,
+    vec2: Tensor,
+    *,
+    beta: Number = 1,
+    alpha: Number = 1,
+    out: Tensor | None = None,
 ) -> Tensor:
     """beta·input + alpha·(vec1 ⊗ vec2)
 
@@ -533,7 +657,13 @@ def adjoint(input: Tensor) -> Tensor:
     y = xᴴ over the last two dimensions
     """
 
-def all(input: Tensor, dim: Ints | None = None, keepdim: builtins.bool = False) -> Tensor:
+def all(
+    input: Tensor,
+    dim: Ints | None = None,
+    keepdim: builtins.bool = False,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
     """y = whether every element over dim is nonzero"""
 
 def allclose(
@@ -548,56 +678,105 @@ def allclose(
     whether |a − b| ≤ atol + rtol·|b| everywhere, as a Python bool
     """
 
-def amax(input: Tensor, dim: Ints = (), keepdim: builtins.bool = False) -> Tensor:
+def amax(
+    input: Tensor, dim: Ints = (), keepdim: builtins.bool = False, *, out: Tensor | None = None
+) -> Tensor:
     """y = max x over dim;  ∂y/∂x = 1 at the maximum"""
 
-def amin(input: Tensor, dim: Ints = (), keepdim: builtins.bool = False) -> Tensor:
+def amin(
+    input: Tensor, dim: Ints = (), keepdim: builtins.bool = False, *, out: Tensor | None = None
+) -> Tensor:
     """y = min x over dim;  ∂y/∂x = 1 at the minimum"""
 
 def aminmax(
-    input: Tensor, *, dim: Ints | None = None, keepdim: builtins.bool = False
+    input: Tensor,
+    *,
+    dim: Ints | None = None,
+    keepdim: builtins.bool = False,
+    out: Sequence[Tensor] | None = None,
 ) -> return_types.aminmax:
     """The smallest and the largest element, as a named tuple ``(min, max)``.
 
     (min x, max x) over dim
     """
 
-def any(input: Tensor, dim: Ints | None = None, keepdim: builtins.bool = False) -> Tensor:
+def any(
+    input: Tensor,
+    dim: Ints | None = None,
+    keepdim: builtins.bool = False,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
     """y = whether some element over dim is nonzero"""
 
 def arange(
-    start: Operand = 0, end: Operand | None = None, step: Operand = 1, **options: Unpack[Options]
+    start: Operand = 0,
+    end: Operand | None = None,
+    step: Operand = 1,
+    *,
+    out: Tensor | None = None,
+    **options: Unpack[Options],
 ) -> Tensor:
     """``start, start + step, …`` up to but without ``end``; ``arange(end)`` starts at 0.
 
     y[i] = start + i·step, below end
     """
 
-def arccos(input: Tensor) -> Tensor:
+def arccos(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """y = arccos x;  ∂y/∂x = −1/√(1 − x²)"""
 
-def arccosh(input: Tensor) -> Tensor:
+def arccos_(input: Tensor) -> Tensor:
+    """In-place acos: y = arccos x;  ∂y/∂x = −1/√(1 − x²)"""
+
+def arccosh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """y = arcosh x;  ∂y/∂x = 1/√(x² − 1)"""
 
-def arcsin(input: Tensor) -> Tensor:
+def arccosh_(input: Tensor) -> Tensor:
+    """In-place acosh: y = arcosh x;  ∂y/∂x = 1/√(x² − 1)"""
+
+def arcsin(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """y = arcsin x;  ∂y/∂x = 1/√(1 − x²)"""
 
-def arcsinh(input: Tensor) -> Tensor:
+def arcsin_(input: Tensor) -> Tensor:
+    """In-place asin: y = arcsin x;  ∂y/∂x = 1/√(1 − x²)"""
+
+def arcsinh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """y = arsinh x;  ∂y/∂x = 1/√(x² + 1)"""
 
-def arctan(input: Tensor) -> Tensor:
+def arcsinh_(input: Tensor) -> Tensor:
+    """In-place asinh: y = arsinh x;  ∂y/∂x = 1/√(x² + 1)"""
+
+def arctan(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """y = arctan x;  ∂y/∂x = 1/(1 + x²)"""
 
-def arctan2(input: Operand, other: Operand) -> Tensor:
+def arctan2(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
     """y = the angle of the point (b, a);  ∂y/∂a = b/(a² + b²),  ∂y/∂b = −a/(a² + b²)"""
 
-def arctanh(input: Tensor) -> Tensor:
+def arctan_(input: Tensor) -> Tensor:
+    """In-place atan: y = arctan x;  ∂y/∂x = 1/(1 + x²)"""
+
+def arctanh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """y = artanh x;  ∂y/∂x = 1/(1 − x²)"""
 
-def argmax(input: Tensor, dim: Ints | None = None, keepdim: builtins.bool = False) -> Tensor:
+def arctanh_(input: Tensor) -> Tensor:
+    """In-place atanh: y = artanh x;  ∂y/∂x = 1/(1 − x²)"""
+
+def argmax(
+    input: Tensor,
+    dim: Ints | None = None,
+    keepdim: builtins.bool = False,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
     """y = position of the first maximum (along dim)"""
 
-def argmin(input: Tensor, dim: Ints | None = None, keepdim: builtins.bool = False) -> Tensor:
+def argmin(
+    input: Tensor,
+    dim: Ints | None = None,
+    keepdim: builtins.bool = False,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
     """y = position of the first minimum (along dim)"""
 
 def argsort(
@@ -606,6 +785,7 @@ def argsort(
     descending: builtins.bool = False,
     *,
     stable: builtins.bool | None = None,
+    out: Tensor | None = None,
 ) -> Tensor:
     """y = the positions that put x in order along dim"""
 
@@ -619,6 +799,11 @@ def as_strided(
     input: Tensor, size: Ints, stride: Sequence[builtins.int], storage_offset: Any = None
 ) -> Tensor:
     """y = the memory of x with any geometry;  ∂x = Σ incoming over the elements that show x"""
+
+def as_strided_(
+    input: Tensor, size: Ints, stride: Sequence[builtins.int], storage_offset: Any = None
+) -> Tensor:
+    """Become what as_strided() returns."""
 
 def as_tensor(
     data: Any, dtype: DTypeLike | None = None, device: DeviceLike | None = None
@@ -643,20 +828,32 @@ def asarray(
     y = the data, shared where possible or as copy= says
     """
 
-def asin(input: Tensor) -> Tensor:
+def asin(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """y = arcsin x;  ∂y/∂x = 1/√(1 − x²)"""
 
-def asinh(input: Tensor) -> Tensor:
+def asin_(input: Tensor) -> Tensor:
+    """In-place asin: y = arcsin x;  ∂y/∂x = 1/√(1 − x²)"""
+
+def asinh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """y = arsinh x;  ∂y/∂x = 1/√(x² + 1)"""
 
-def atan(input: Tensor) -> Tensor:
+def asinh_(input: Tensor) -> Tensor:
+    """In-place asinh: y = arsinh x;  ∂y/∂x = 1/√(x² + 1)"""
+
+def atan(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """y = arctan x;  ∂y/∂x = 1/(1 + x²)"""
 
-def atan2(input: Operand, other: Operand) -> Tensor:
+def atan2(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
     """y = the angle of the point (b, a);  ∂y/∂a = b/(a² + b²),  ∂y/∂b = −a/(a² + b²)"""
 
-def atanh(input: Tensor) -> Tensor:
+def atan_(input: Tensor) -> Tensor:
+    """In-place atan: y = arctan x;  ∂y/∂x = 1/(1 + x²)"""
+
+def atanh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """y = artanh x;  ∂y/∂x = 1/(1 − x²)"""
+
+def atanh_(input: Tensor) -> Tensor:
+    """In-place atanh: y = artanh x;  ∂y/∂x = 1/(1 − x²)"""
 
 @overload
 def atleast_1d(tensor: Tensor, /) -> Tensor:
@@ -722,12 +919,22 @@ def atleast_3d(first: Tensor, second: Tensor, /, *others: Tensor) -> tuple[Tenso
     """
 
 def baddbmm(
-    input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, alpha: Number = 1
+    input: Tensor,
+    batch1: Tensor,
+    batch2: Tensor,
+    *,
+    beta: Number = 1,
+    alpha: Number = 1,
+    out: Tensor | None = None,
 ) -> Tensor:
     """y = β·input + α·(a·b);  ∂input = β·incoming,  ∂a = α·incoming·bᵀ,  ∂b = α·aᵀ·incoming"""
 
 def bernoulli(
-    input: Tensor, p: builtins.float | None = None, *, generator: Generator | None = None
+    input: Tensor,
+    p: builtins.float | None = None,
+    *,
+    generator: Generator | None = None,
+    out: Tensor | None = None,
 ) -> Tensor:
     """1 with probability ``input`` (or ``p`` for all), else 0, in the dtype of ``input``.
 
@@ -761,28 +968,28 @@ def binary_cross_entropy_with_logits(
     ∂y/∂x = σ(x) − t (for w = 1),  ∂y/∂t = −x + (w − 1)·log(1 + exp(−x))
     """
 
-def bitwise_and(input: Operand, other: Operand) -> Tensor:
+def bitwise_and(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
     """y = the bits set in both a and b"""
 
-def bitwise_left_shift(input: Operand, other: Operand) -> Tensor:
+def bitwise_left_shift(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
     """y = a·2ᵇ, bits beyond the width are lost"""
 
-def bitwise_not(input: Tensor) -> Tensor:
+def bitwise_not(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """y = every bit of x flipped; for bools, not x"""
 
-def bitwise_or(input: Operand, other: Operand) -> Tensor:
+def bitwise_or(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
     """y = the bits set in a or b"""
 
-def bitwise_right_shift(input: Operand, other: Operand) -> Tensor:
+def bitwise_right_shift(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
     """y = a / 2ᵇ rounded down"""
 
-def bitwise_xor(input: Operand, other: Operand) -> Tensor:
+def bitwise_xor(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
     """y = the bits set in exactly one of a and b"""
 
 def block_diag(*tensors: Tensor | Sequence[Tensor]) -> Tensor:
     """y = x₁, x₂, … as blocks on the diagonal, else 0;  ∂xᵢ = its block of incoming"""
 
-def bmm(input: Tensor, mat2: Tensor) -> Tensor:
+def bmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The products of two equally long stacks of matrices.
 
     yₙ = aₙ·bₙ for two stacks of matrices
@@ -808,6 +1015,7 @@ def bucketize(
     *,
     out_int32: builtins.bool = False,
     right: builtins.bool = False,
+    out: Tensor | None = None,
 ) -> Tensor:
     """The number of the bin between ``boundaries`` into which each element falls.
 
@@ -823,32 +1031,40 @@ def cartesian_prod(*tensors: Tensor | Sequence[Tensor]) -> Tensor:
 def cast(input: Tensor, dtype: DTypeLike) -> Tensor:
     """y = x rounded to another dtype;  ∂x = incoming rounded back"""
 
-def cat(tensors: Sequence[Tensor], dim: builtins.int = 0) -> Tensor:
+def cat(tensors: Sequence[Tensor], dim: builtins.int = 0, *, out: Tensor | None = None) -> Tensor:
     """y = x₁, x₂, … one after the other along dim;  ∂xᵢ = its part of incoming"""
 
 cdouble: DType
 
-def ceil(input: Tensor) -> Tensor:
+def ceil(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """y = ⌈x⌉;  ∂y/∂x = 0"""
+
+def ceil_(input: Tensor) -> Tensor:
+    """In-place ceil: y = ⌈x⌉;  ∂y/∂x = 0"""
 
 def celu(input: Tensor, alpha: builtins.float = 1.0, inplace: builtins.bool = False) -> Tensor:
     """y = x if x > 0 else α·(exp(x/α) − 1);  ∂y/∂x = 1 or exp(x/α)"""
 
+def celu_(input: Tensor, alpha: builtins.float = 1.0) -> Tensor:
+    """In-place celu: y = x if x > 0 else α·(exp(x/α) − 1);  ∂y/∂x = 1 or exp(x/α)"""
+
 cfloat: DType
 
-def chain_matmul(*matrices: Tensor) -> Tensor:
+def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
     """``linalg.multi_dot`` with the matrices as arguments.
 
     y = a·b·c·…
     """
 
-def cholesky(input: Tensor, upper: builtins.bool = False) -> Tensor:
+def cholesky(input: Tensor, upper: builtins.bool = False, *, out: Tensor | None = None) -> Tensor:
     """``linalg.cholesky`` under its older name.
 
     y·yᵀ = x, y lower triangular
     """
 
-def cholesky_solve(B: Tensor, L: Tensor, upper: builtins.bool = False) -> Tensor:
+def cholesky_solve(
+    B: Tensor, L: Tensor, upper: builtins.bool = False, *, out: Tensor | None = None
+) -> Tensor:
     """The X with ``A @ X = B``, given the Cholesky factor of A.
 
     y = (L·Lᵀ)⁻¹·b by two triangular solves
@@ -860,26 +1076,54 @@ def chunk(input: Tensor, chunks: builtins.int, dim: builtins.int = 0) -> tuple[T
     y₁, y₂, … = pieces of equal size, same memory
     """
 
-def clamp(input: Tensor, min: Operand | None = None, max: Operand | None = None) -> Tensor:
+def clamp(
+    input: Tensor,
+    min: Operand | None = None,
+    max: Operand | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
     """y = min(max(x, low), high);  ∂y/∂x = 1 for low ≤ x ≤ high, else 0; a bound gets the
     gradient where it is the value
     """
 
-def clamp_max(input: Tensor, max: Operand) -> Tensor:
+def clamp_(input: Tensor, min: Operand | None = None, max: Operand | None = None) -> Tensor:
+    """In-place clamp: y = min(max(x, low), high);  ∂y/∂x = 1 for low ≤ x ≤ high, else 0; a
+    bound gets the gradient where it is the value
+    """
+
+def clamp_max(input: Tensor, max: Operand, *, out: Tensor | None = None) -> Tensor:
     """The smaller of ``input`` and an upper bound.
 
     y = min(x, high);  ∂y/∂x = 1 for x ≤ high, else 0
     """
 
-def clamp_min(input: Tensor, min: Operand) -> Tensor:
+def clamp_max_(input: Tensor, max: Operand) -> Tensor:
+    """In-place clamp_max: y = min(x, high);  ∂y/∂x = 1 for x ≤ high, else 0"""
+
+def clamp_min(input: Tensor, min: Operand, *, out: Tensor | None = None) -> Tensor:
     """The larger of ``input`` and a lower bound.
 
     y = max(x, low);  ∂y/∂x = 1 for x ≥ low, else 0
     """
 
-def clip(input: Tensor, min: Operand | None = None, max: Operand | None = None) -> Tensor:
+def clamp_min_(input: Tensor, min: Operand) -> Tensor:
+    """In-place clamp_min: y = max(x, low);  ∂y/∂x = 1 for x ≥ low, else 0"""
+
+def clip(
+    input: Tensor,
+    min: Operand | None = None,
+    max: Operand | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
     """y = min(max(x, low), high);  ∂y/∂x = 1 for low ≤ x ≤ high, else 0; a bound gets the
     gradient where it is the value
+    """
+
+def clip_(input: Tensor, min: Operand | None = None, max: Operand | None = None) -> Tensor:
+    """In-place clamp: y = min(max(x, low), high);  ∂y/∂x = 1 for low ≤ x ≤ high, else 0; a
+    bound gets the gradient where it is the value
     """
 
 def clone(input: Tensor, *, memory_format: MemoryFormat = ...) -> Tensor:
@@ -891,7 +1135,7 @@ def coalesce(input: Tensor) -> Tensor:
     y = x with repeated coordinates added up;  ∂y/∂x = 1
     """
 
-def column_stack(tensors: Sequence[Tensor]) -> Tensor:
+def column_stack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """Join side by side, vectors as columns.
 
     y = x₁, x₂, … side by side, vectors as columns
@@ -901,14 +1145,20 @@ complex128: DType
 
 complex64: DType
 
-def concat(tensors: Sequence[Tensor], dim: builtins.int = 0) -> Tensor:
+def concat(
+    tensors: Sequence[Tensor], dim: builtins.int = 0, *, out: Tensor | None = None
+) -> Tensor:
     """Another name of ``cat``.
 
     y = x₁, x₂, … one after the other along dim
     """
 
 def concatenate(
-    tensors: Sequence[Tensor], axis: builtins.int = 0, *, dim: builtins.int | None = None
+    tensors: Sequence[Tensor],
+    axis: builtins.int = 0,
+    *,
+    dim: builtins.int | None = None,
+    out: Tensor | None = None,
 ) -> Tensor:
     """``cat`` under NumPy's name.
 
@@ -921,8 +1171,11 @@ def conj(input: Tensor) -> Tensor:
     y = Re x − i·Im x
     """
 
-def conj_physical(input: Tensor) -> Tensor:
+def conj_physical(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """y = Re x − i·Im x as a copy;  ∂y/∂x = 1 for real x"""
+
+def conj_physical_(input: Tensor) -> Tensor:
+    """In-place conj_physical: y = Re x − i·Im x as a copy;  ∂y/∂x = 1 for real x"""
 
 def contiguous(input: Tensor, memory_format: MemoryFormat = ...) -> Tensor:
     """This tensor itself if its elements lie in row-major order, else a copy that does.
@@ -932,16 +1185,24 @@ def contiguous(input: Tensor, memory_format: MemoryFormat = ...) -> Tensor:
 
 contiguous_format: MemoryFormat
 
-def cos(input: Tensor) -> Tensor:
+def cos(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """y = cos x;  ∂y/∂x = −sin x"""
 
-def cosh(input: Tensor) -> Tensor:
+def cos_(input: Tensor) -> Tensor:
+    """In-place cos: y = cos x;  ∂y/∂x = −sin x"""
+
+def cosh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """y = cosh x;  ∂y/∂x = sinh x"""
+
+def cosh_(input: Tensor) -> Tensor:
+    """In-place cosh: y = cosh x;  ∂y/∂x = sinh x"""
 
 def count_nonzero(input: Tensor, dim: Ints | None = None) -> Tensor:
     """y = how many elements over dim are not 0"""
 
-def cross(input: Tensor, other: Tensor, dim: builtins.int | None = None) -> Tensor:
+def cross(
+    input: Tensor, other: Tensor, dim: builtins.int | None = None, *, out: Tensor | None = None
+) -> Tensor:
     """``linalg.cross``; without ``dim``, along the first dimension of size 3.
 
     y = a × b
@@ -962,22 +1223,26 @@ def cross_entropy(
     one_hot(target)) / batch
     """
 
-def cummax(input: Tensor, dim: Ints) -> return_types.cummax:
+def cummax(input: Tensor, dim: Ints, *, out: Sequence[Tensor] | None = None) -> return_types.cummax:
     """values_t = max of x up to t, at indices; as a named tuple ``(values, indices)``.
 
     values_t = max of x up to t, at indices
     """
 
-def cummin(input: Tensor, dim: Ints) -> return_types.cummin:
+def cummin(input: Tensor, dim: Ints, *, out: Sequence[Tensor] | None = None) -> return_types.cummin:
     """values_t = min of x up to t, at indices; as a named tuple ``(values, indices)``.
 
     values_t = min of x up to t, at indices
     """
 
-def cumprod(input: Tensor, dim: Ints, *, dtype: DTypeLike | None = None) -> Tensor:
+def cumprod(
+    input: Tensor, dim: Ints, *, dtype: DTypeLike | None = None, out: Tensor | None = None
+) -> Tensor:
     """y_t = Π_{s≤t} x_s;  ∂x_t = s_t·y_{t−1} with s_t = incoming_t + x_{t+1}·s_{t+1}"""
 
-def cumsum(input: Tensor, dim: Ints, *, dtype: DTypeLike | None = None) -> Tensor:
+def cumsum(
+    input: Tensor, dim: Ints, *, dtype: DTypeLike | None = None, out: Tensor | None = None
+) -> Tensor:
     """y_t = Σ_{s≤t} x_s;  ∂x_t = Σ_{s≥t} incoming_s"""
 
 def cumulative_trapezoid(
@@ -990,8 +1255,11 @@ def cumulative_trapezoid(
 
 default_generator: Generator
 
-def deg2rad(input: Tensor) -> Tensor:
+def deg2rad(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """y = x·π/180;  ∂y/∂x = π/180"""
+
+def deg2rad_(input: Tensor) -> Tensor:
+    """In-place deg2rad: y = x·π/180;  ∂y/∂x = π/180"""
 
 def det(input: Tensor) -> Tensor:
     """``linalg.det``.
@@ -999,7 +1267,10 @@ def det(input: Tensor) -> Tensor:
     y = det x
     """
 
-def diag(input: Tensor, diagonal: builtins.int = 0) -> Tensor:
+def detach_(input: Tensor) -> Tensor:
+    """Forget how this tensor was computed: it becomes a leaf."""
+
+def diag(input: Tensor, diagonal: builtins.int = 0, *, out: Tensor | None = None) -> Tensor:
     """A vector as the diagonal of a matrix, or a copy of the diagonal of a matrix.
 
     y = a matrix with diagonal x, or the diagonal of x
@@ -1032,22 +1303,28 @@ def diff(
     dim: builtins.int = -1,
     prepend: Tensor | None = None,
     append: Tensor | None = None,
+    *,
+    out: Tensor | None = None,
 ) -> Tensor:
     """Differences of neighbours along ``dim``, taken ``n`` times.
 
     y_t = x_{t+1} − x_t, n times over
     """
 
-def digamma(input: Tensor) -> Tensor:
+def digamma(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """y = ψ(x) = Γ′(x)/Γ(x);  ∂y/∂x = ψ′(x), polygamma of order 1"""
 
-def div(input: Operand, other: Operand, *, rounding_mode: str | None = None) -> Tensor:
+def div(
+    input: Operand, other: Operand, *, rounding_mode: str | None = None, out: Tensor | None = None
+) -> Tensor:
     """y = a / b;  ∂y/∂a = 1/b,  ∂y/∂b = −a/b²"""
 
-def divide(input: Operand, other: Operand, *, rounding_mode: str | None = None) -> Tensor:
+def divide(
+    input: Operand, other: Operand, *, rounding_mode: str | None = None, out: Tensor | None = None
+) -> Tensor:
     """y = a / b;  ∂y/∂a = 1/b,  ∂y/∂b = −a/b²"""
 
-def dot(input: Tensor, tensor: Tensor) -> Tensor:
+def dot(input: Tensor, tensor: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The scalar product of two vectors.
 
     y = Σ a·b for two vectors
@@ -1066,13 +1343,16 @@ def dropout(
     y = x·noise, noise 0 with probability p and 1/(1 − p) otherwise
     """
 
+def dropout_(input: Tensor, p: builtins.float, train: builtins.bool) -> Tensor:
+    """Drop elements of ``input`` itself."""
+
 def dsplit(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
     """Split along dimension 2.
 
     y₁, y₂, … = pieces of x along the third dimension, same memory
     """
 
-def dstack(tensors: Sequence[Tensor]) -> Tensor:
+def dstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """Join along the third dimension.
 
     y = x₁, x₂, … along the third dimension
@@ -1092,7 +1372,7 @@ def elu(input: Tensor, alpha: builtins.float = 1.0, inplace: builtins.bool = Fal
 def embedding(input: Tensor, weight: Tensor, padding_idx: builtins.int | None = None) -> Tensor:
     """y = the rows of weight at index;  ∂weight = incoming added up at index, 0 at padding"""
 
-def empty(*size: Ints, **options: Unpack[Options]) -> Tensor:
+def empty(*size: Ints, out: Tensor | None = None, **options: Unpack[Options]) -> Tensor:
     """Memory as it is found: fill it before reading.
 
     y = memory as it is found
@@ -1104,7 +1384,7 @@ def empty_like(input: Tensor, **options: Unpack[Options]) -> Tensor:
     y = memory as it is found, shaped like x
     """
 
-def eq(input: Operand, other: Operand) -> Tensor:
+def eq(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
     """y = whether a = b"""
 
 def equal(input: Tensor, other: Tensor) -> builtins.bool:
@@ -1113,20 +1393,32 @@ def equal(input: Tensor, other: Tensor) -> builtins.bool:
     whether shapes and elements agree, as a Python bool
     """
 
-def erf(input: Tensor) -> Tensor:
+def erf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """y = 2/√π·∫₀ˣ e^(−t²) dt;  ∂y/∂x = 2/√π·e^(−x²)"""
 
-def erfc(input: Tensor) -> Tensor:
+def erf_(input: Tensor) -> Tensor:
+    """In-place erf: y = 2/√π·∫₀ˣ e^(−t²) dt;  ∂y/∂x = 2/√π·e^(−x²)"""
+
+def erfc(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """y = 1 − erf x;  ∂y/∂x = −2/√π·e^(−x²)"""
 
-def erfinv(input: Tensor) -> Tensor:
+def erfc_(input: Tensor) -> Tensor:
+    """In-place erfc: y = 1 − erf x;  ∂y/∂x = −2/√π·e^(−x²)"""
+
+def erfinv(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """erf y = x;  ∂y/∂x = √π/2·e^(y²)"""
 
-def exp(input: Tensor) -> Tensor:
+def exp(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """y = eˣ;  ∂y/∂x = y"""
 
-def exp2(input: Tensor) -> Tensor:
+def exp2(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """y = 2ˣ;  ∂y/∂x = y·ln 2"""
+
+def exp2_(input: Tensor) -> Tensor:
+    """In-place exp2: y = 2ˣ;  ∂y/∂x = y·ln 2"""
+
+def exp_(input: Tensor) -> Tensor:
+    """In-place exp: y = eˣ;  ∂y/∂x = y"""
 
 def expand(input: Tensor, *sizes: Ints, size: Ints | None = None) -> Tensor:
     """y = x repeated along new or size-1 dimensions, no copy;  ∂x = Σ incoming over the
@@ -1139,10 +1431,19 @@ def expand_as(input: Tensor, other: Tensor) -> Tensor:
     y = x expanded to the shape of another tensor
     """
 
-def expm1(input: Tensor) -> Tensor:
+def expm1(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """y = eˣ − 1;  ∂y/∂x = y + 1"""
 
-def eye(n: builtins.int, m: builtins.int | None = None, **options: Unpack[Options]) -> Tensor:
+def expm1_(input: Tensor) -> Tensor:
+    """In-place expm1: y = eˣ − 1;  ∂y/∂x = y + 1"""
+
+def eye(
+    n: builtins.int,
+    m: builtins.int | None = None,
+    *,
+    out: Tensor | None = None,
+    **options: Unpack[Options],
+) -> Tensor:
     """Ones on the diagonal, zeros elsewhere.
 
     y[i, j] = 1 where i = j, else 0
@@ -1151,8 +1452,14 @@ def eye(n: builtins.int, m: builtins.int | None = None, **options: Unpack[Option
 def fill(input: Tensor, value: Operand) -> Tensor:
     """y = value everywhere;  ∂y/∂x = 0,  ∂y/∂value = 1 (summed over x)"""
 
-def fix(input: Tensor) -> Tensor:
+def fill_(input: Tensor, value: Operand) -> Tensor:
+    """In-place fill: y = value everywhere;  ∂y/∂x = 0,  ∂y/∂value = 1 (summed over x)"""
+
+def fix(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """y = x without its fraction;  ∂y/∂x = 0"""
+
+def fix_(input: Tensor) -> Tensor:
+    """In-place trunc: y = x without its fraction;  ∂y/∂x = 0"""
 
 def flatten(input: Tensor, start_dim: builtins.int = 0, end_dim: builtins.int = -1) -> Tensor:
     """Merge the dimensions from ``start_dim`` to ``end_dim`` into one.
@@ -1183,23 +1490,29 @@ float32: DType
 
 float64: DType
 
-def floor(input: Tensor) -> Tensor:
+def floor(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """y = ⌊x⌋;  ∂y/∂x = 0"""
 
-def floor_divide(input: Operand, other: Operand) -> Tensor:
+def floor_(input: Tensor) -> Tensor:
+    """In-place floor: y = ⌊x⌋;  ∂y/∂x = 0"""
+
+def floor_divide(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
     """y = ⌊a/b⌋;  ∂y/∂a = 0,  ∂y/∂b = 0"""
 
-def fmax(input: Operand, other: Operand) -> Tensor:
+def fmax(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
     """y = max(a, b), the other one where one is NaN;  ∂y/∂a = 1 where y is a, else 0"""
 
-def fmin(input: Operand, other: Operand) -> Tensor:
+def fmin(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
     """y = min(a, b), the other one where one is NaN;  ∂y/∂a = 1 where y is a, else 0"""
 
-def fmod(input: Operand, other: Operand) -> Tensor:
+def fmod(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
     """y = a − b·trunc(a/b), with the sign of a;  ∂y/∂a = 1,  ∂y/∂b = −trunc(a/b)"""
 
-def frac(input: Tensor) -> Tensor:
+def frac(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """y = x − trunc x;  ∂y/∂x = 1"""
+
+def frac_(input: Tensor) -> Tensor:
+    """In-place frac: y = x − trunc x;  ∂y/∂x = 1"""
 
 def from_dlpack(ext_tensor: Any) -> Tensor:
     """A tensor over the memory of another library's array (PyTorch, NumPy, …), without a
@@ -1214,7 +1527,9 @@ def from_numpy(ndarray: Any) -> Tensor:
     y = the array's own memory
     """
 
-def full(size: Ints, fill_value: Operand, **options: Unpack[Options]) -> Tensor:
+def full(
+    size: Ints, fill_value: Operand, *, out: Tensor | None = None, **options: Unpack[Options]
+) -> Tensor:
     """``fill_value`` everywhere, in its own kind of dtype.
 
     y = value
@@ -1227,19 +1542,24 @@ def full_like(input: Tensor, fill_value: Operand, **options: Unpack[Options]) ->
     """
 
 def gather(
-    input: Tensor, dim: builtins.int, index: Tensor, *, sparse_grad: builtins.bool = False
+    input: Tensor,
+    dim: builtins.int,
+    index: Tensor,
+    *,
+    sparse_grad: builtins.bool = False,
+    out: Tensor | None = None,
 ) -> Tensor:
     """y = x at index along dim;  ∂x = incoming added up at index"""
 
-def ge(input: Operand, other: Operand) -> Tensor:
+def ge(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
     """y = whether a ≥ b"""
 
-def gelu(input: Tensor, *, approximate: str = "none") -> Tensor:
+def gelu(input: Tensor, *, approximate: str = "none", out: Tensor | None = None) -> Tensor:
     """y = x·Φ(x);  ∂y/∂x = Φ(x) + x·φ(x)   (Φ normal distribution, φ its density; or, with
     approximate='tanh', Φ(x) ≈ ½(1 + tanh(√(2/π)·(x + 0.044715·x³))))
     """
 
-def ger(input: Tensor, vec2: Tensor) -> Tensor:
+def ger(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Every element of one vector times every element of another.
 
     yᵢⱼ = aᵢ·bⱼ for two vectors
@@ -1251,18 +1571,18 @@ def glu(input: Tensor, dim: builtins.int = -1) -> Tensor:
     y = a·σ(b) with a, b the halves of x along dim
     """
 
-def greater(input: Operand, other: Operand) -> Tensor:
+def greater(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
     """y = whether a > b"""
 
-def greater_equal(input: Operand, other: Operand) -> Tensor:
+def greater_equal(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
     """y = whether a ≥ b"""
 
-def gt(input: Operand, other: Operand) -> Tensor:
+def gt(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
     """y = whether a > b"""
 
 half: DType
 
-def hardshrink(input: Tensor, lambd: builtins.float = 0.5) -> Tensor:
+def hardshrink(input: Tensor, lambd: builtins.float = 0.5, *, out: Tensor | None = None) -> Tensor:
     """y = 0 if −λ ≤ x ≤ λ else x;  ∂y/∂x = 0 or 1"""
 
 def hardsigmoid(input: Tensor, inplace: builtins.bool = False) -> Tensor:
@@ -1279,7 +1599,7 @@ def hardtanh(
 ) -> Tensor:
     """y = x held between min and max;  ∂y/∂x = 1 between them, 0 outside"""
 
-def heaviside(input: Operand, values: Tensor) -> Tensor:
+def heaviside(input: Operand, values: Tensor, *, out: Tensor | None = None) -> Tensor:
     """y = 0 for x < 0, values at x = 0, 1 for x > 0;  ∂y/∂x = 0,  ∂y/∂values = 1 at x = 0"""
 
 def hsplit(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
@@ -1288,13 +1608,13 @@ def hsplit(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
     y₁, y₂, … = pieces of x from left to right, same memory
     """
 
-def hstack(tensors: Sequence[Tensor]) -> Tensor:
+def hstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """Join side by side: along dimension 1, or 0 for vectors.
 
     y = x₁, x₂, … side by side
     """
 
-def hypot(input: Operand, other: Operand) -> Tensor:
+def hypot(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
     """y = √(a² + b²);  ∂y/∂a = a/y,  ∂y/∂b = b/y"""
 
 def imag(input: Tensor) -> Tensor:
@@ -1307,7 +1627,13 @@ def imaginary_part(input: Tensor) -> Tensor:
     """y = Im x of a complex x, same memory;  no gradient"""
 
 def index_add(
-    input: Tensor, dim: builtins.int, index: Tensor, source: Tensor, *, alpha: Number = 1
+    input: Tensor,
+    dim: builtins.int,
+    index: Tensor,
+    source: Tensor,
+    *,
+    alpha: Number = 1,
+    out: Tensor | None = None,
 ) -> Tensor:
     """``input`` with ``alpha`` · the slices of ``source`` added at ``index`` along ``dim``.
 
@@ -1315,7 +1641,9 @@ def index_add(
     incoming at index
     """
 
-def index_copy(input: Tensor, dim: builtins.int, index: Tensor, source: Tensor) -> Tensor:
+def index_copy(
+    input: Tensor, dim: builtins.int, index: Tensor, source: Tensor, *, out: Tensor | None = None
+) -> Tensor:
     """``input`` with the slices of ``source`` written at ``index`` along ``dim``.
 
     y = x with source written at index along dim;  ∂x = incoming, 0 where written,
@@ -1336,12 +1664,21 @@ def index_put(
     ∂value = incoming at position
     """
 
-def index_select(input: Tensor, dim: builtins.int, index: Tensor) -> Tensor:
+def index_put_(
+    input: Tensor, indices: Any, values: Tensor, accumulate: builtins.bool = False
+) -> Tensor:
+    """In-place index_put: y = x with value written (or added) at position;  ∂x = incoming, 0
+    where written,  ∂value = incoming at position
+    """
+
+def index_select(
+    input: Tensor, dim: builtins.int, index: Tensor, *, out: Tensor | None = None
+) -> Tensor:
     """y = the slices of x at index along dim;  ∂x = incoming added up at index"""
 
 inf: builtins.float
 
-def inner(input: Tensor, other: Tensor) -> Tensor:
+def inner(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Sum products over the last dimension of both.
 
     y = Σ a·b over the last dimension of both
@@ -1357,7 +1694,7 @@ int64: DType
 
 int8: DType
 
-def inverse(input: Tensor) -> Tensor:
+def inverse(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """``linalg.inv`` under its older name.
 
     y = x⁻¹
@@ -1393,6 +1730,7 @@ def isin(
     *,
     assume_unique: builtins.bool = False,
     invert: builtins.bool = False,
+    out: Tensor | None = None,
 ) -> Tensor:
     """y = whether each element occurs among the test elements"""
 
@@ -1402,23 +1740,28 @@ def isinf(input: Tensor) -> Tensor:
 def isnan(input: Tensor) -> Tensor:
     """y = whether x is not a number"""
 
-def isneginf(input: Tensor) -> Tensor:
+def isneginf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """y = whether x is −∞"""
 
-def isposinf(input: Tensor) -> Tensor:
+def isposinf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """y = whether x is +∞"""
 
 def isreal(input: Tensor) -> Tensor:
     """y = whether x has no imaginary part"""
 
-def kron(input: Tensor, other: Tensor) -> Tensor:
+def kron(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Every element of ``input`` times the whole of ``other``, laid out as blocks.
 
     y = the blocks aᵢⱼ·b
     """
 
 def kthvalue(
-    input: Tensor, k: builtins.int, dim: builtins.int = -1, keepdim: builtins.bool = False
+    input: Tensor,
+    k: builtins.int,
+    dim: builtins.int = -1,
+    keepdim: builtins.bool = False,
+    *,
+    out: Sequence[Tensor] | None = None,
 ) -> return_types.kthvalue:
     """The ``k``-th smallest element along ``dim``, as a named tuple ``(values, indices)``.
 
@@ -1435,7 +1778,7 @@ def l1_loss(
 ) -> Tensor:
     """y = |a − b|, then mean or sum;  ∂y/∂a = sign(a − b),  ∂y/∂b = −sign(a − b)"""
 
-def le(input: Operand, other: Operand) -> Tensor:
+def le(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
     """y = whether a ≤ b"""
 
 def leaky_relu(
@@ -1443,53 +1786,76 @@ def leaky_relu(
 ) -> Tensor:
     """y = x if x > 0 else slope·x;  ∂y/∂x = 1 or slope"""
 
-def lerp(input: Tensor, end: Operand, weight: Operand) -> Tensor:
+def lerp(input: Tensor, end: Operand, weight: Operand, *, out: Tensor | None = None) -> Tensor:
     """y = x + w·(end − x);  ∂y/∂x = 1 − w,  ∂y/∂end = w,  ∂y/∂w = end − x"""
 
-def less(input: Operand, other: Operand) -> Tensor:
+def less(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
     """y = whether a < b"""
 
-def less_equal(input: Operand, other: Operand) -> Tensor:
+def less_equal(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
     """y = whether a ≤ b"""
 
-def lgamma(input: Tensor) -> Tensor:
+def lgamma(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """y = ln |Γ(x)|;  ∂y/∂x = ψ(x), the digamma function"""
 
-def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+def linear(
+    input: Tensor, weight: Tensor, bias: Tensor | None = None, *, out: Tensor | None = None
+) -> Tensor:
     """y = x·Wᵀ + b;  ∂x = incoming·W,  ∂W = incomingᵀ·x,  ∂b = incoming"""
 
 def linspace(
-    start: Operand, end: Operand, steps: builtins.int, **options: Unpack[Options]
+    start: Operand,
+    end: Operand,
+    steps: builtins.int,
+    *,
+    out: Tensor | None = None,
+    **options: Unpack[Options],
 ) -> Tensor:
     """``steps`` numbers from ``start`` to ``end``, both included.
 
     y[i] = start + i·(end − start)/(steps − 1)
     """
 
-def log(input: Tensor) -> Tensor:
+def log(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """y = ln x;  ∂y/∂x = 1/x"""
 
-def log10(input: Tensor) -> Tensor:
+def log10(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """y = log₁₀ x;  ∂y/∂x = 1/(x·ln 10)"""
 
-def log1p(input: Tensor) -> Tensor:
+def log10_(input: Tensor) -> Tensor:
+    """In-place log10: y = log₁₀ x;  ∂y/∂x = 1/(x·ln 10)"""
+
+def log1p(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """y = ln(1 + x);  ∂y/∂x = 1/(1 + x)"""
 
-def log2(input: Tensor) -> Tensor:
+def log1p_(input: Tensor) -> Tensor:
+    """In-place log1p: y = ln(1 + x);  ∂y/∂x = 1/(1 + x)"""
+
+def log2(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """y = log₂ x;  ∂y/∂x = 1/(x·ln 2)"""
 
+def log2_(input: Tensor) -> Tensor:
+    """In-place log2: y = log₂ x;  ∂y/∂x = 1/(x·ln 2)"""
+
+def log_(input: Tensor) -> Tensor:
+    """In-place log: y = ln x;  ∂y/∂x = 1/x"""
+
 def log_softmax(
-    input: Tensor, dim: builtins.int | None = None, dtype: DTypeLike | None = None
+    input: Tensor,
+    dim: builtins.int | None = None,
+    dtype: DTypeLike | None = None,
+    *,
+    out: Tensor | None = None,
 ) -> Tensor:
     """y = x − log Σ exp(x) over dim;  ∂x = incoming − exp(y)·Σ incoming"""
 
-def logaddexp(input: Operand, other: Operand) -> Tensor:
+def logaddexp(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
     """y = ln(eᵃ + eᵇ);  ∂y/∂a = 1/(1 + eᵇ⁻ᵃ),  ∂y/∂b = 1/(1 + eᵃ⁻ᵇ)"""
 
-def logaddexp2(input: Operand, other: Operand) -> Tensor:
+def logaddexp2(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
     """y = log₂(2ᵃ + 2ᵇ);  ∂y/∂a = 1/(1 + 2ᵇ⁻ᵃ),  ∂y/∂b = 1/(1 + 2ᵃ⁻ᵇ)"""
 
-def logcumsumexp(input: Tensor, dim: Ints) -> Tensor:
+def logcumsumexp(input: Tensor, dim: Ints, *, out: Tensor | None = None) -> Tensor:
     """y_t = log Σ_{s≤t} exp x_s;  ∂x_t = Σ_{s≥t} incoming_s·exp(x_t − y_s)"""
 
 def logdet(input: Tensor) -> Tensor:
@@ -1498,24 +1864,29 @@ def logdet(input: Tensor) -> Tensor:
     y = log det x
     """
 
-def logical_and(input: Operand, other: Operand) -> Tensor:
+def logical_and(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
     """y = whether a and b are both nonzero"""
 
-def logical_not(input: Tensor) -> Tensor:
+def logical_not(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """y = whether x is zero"""
 
-def logical_or(input: Operand, other: Operand) -> Tensor:
+def logical_or(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
     """y = whether a or b is nonzero"""
 
-def logical_xor(input: Operand, other: Operand) -> Tensor:
+def logical_xor(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
     """y = whether exactly one of a and b is nonzero"""
 
-def logit(input: Tensor, eps: builtins.float | None = None) -> Tensor:
+def logit(input: Tensor, eps: builtins.float | None = None, *, out: Tensor | None = None) -> Tensor:
     """y = ln(x/(1 − x)), x clamped to [eps, 1 − eps];  ∂y/∂x = 1/(x·(1 − x)), 0 where
     clamped
     """
 
-def logsigmoid(input: Tensor) -> Tensor:
+def logit_(input: Tensor, eps: builtins.float | None = None) -> Tensor:
+    """In-place logit: y = ln(x/(1 − x)), x clamped to [eps, 1 − eps];  ∂y/∂x = 1/(x·(1 −
+    x)), 0 where clamped
+    """
+
+def logsigmoid(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """y = log σ(x) = min(x, 0) − log(1 + exp(−|x|));  ∂y/∂x = σ(−x)"""
 
 def logspace(
@@ -1523,6 +1894,8 @@ def logspace(
     end: Operand,
     steps: builtins.int,
     base: builtins.float = 10.0,
+    *,
+    out: Tensor | None = None,
     **options: Unpack[Options],
 ) -> Tensor:
     """``steps`` numbers from ``base**start`` to ``base**end``, in equal ratios.
@@ -1530,12 +1903,14 @@ def logspace(
     y[i] = base^(start + i·(end − start)/(steps − 1))
     """
 
-def logsumexp(input: Tensor, dim: Ints, keepdim: builtins.bool = False) -> Tensor:
+def logsumexp(
+    input: Tensor, dim: Ints, keepdim: builtins.bool = False, *, out: Tensor | None = None
+) -> Tensor:
     """y = log Σ exp x over dim, computed without overflow;  ∂y/∂x = exp(x − y)"""
 
 long: DType
 
-def lt(input: Operand, other: Operand) -> Tensor:
+def lt(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
     """y = whether a < b"""
 
 def masked_fill(input: Tensor, mask: Tensor, value: Operand) -> Tensor:
@@ -1552,13 +1927,13 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     ∂source = incoming under the mask
     """
 
-def masked_select(input: Tensor, mask: Tensor) -> Tensor:
+def masked_select(input: Tensor, mask: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The elements of ``input`` under a mask, in a row.
 
     y = the elements of x under the mask, in a row;  ∂x = incoming under the mask, else 0
     """
 
-def matmul(input: Tensor, other: Tensor) -> Tensor:
+def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """y = a·b over the last dimension of a and the rows of b, batches broadcast;  ∂a =
     incoming·bᵀ,  ∂b = aᵀ·incoming
     """
@@ -1569,14 +1944,14 @@ def matrix_exp(input: Tensor) -> Tensor:
     y = Σ xᵏ/k!
     """
 
-def matrix_power(input: Tensor, n: builtins.int) -> Tensor:
+def matrix_power(input: Tensor, n: builtins.int, *, out: Tensor | None = None) -> Tensor:
     """``linalg.matrix_power``.
 
     y = xⁿ
     """
 
 @overload
-def max(input: Tensor) -> Tensor:
+def max(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """``max(x)``: the maximum of all elements.  ``max(x, dim)``: along a dimension, as
     ``(values, indices)``.  ``max(x, other)``: the larger or smaller of each pair.
 
@@ -1584,7 +1959,7 @@ def max(input: Tensor) -> Tensor:
     """
 
 @overload
-def max(input: Tensor, other: Tensor) -> Tensor:
+def max(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """``max(x)``: the maximum of all elements.  ``max(x, dim)``: along a dimension, as
     ``(values, indices)``.  ``max(x, other)``: the larger or smaller of each pair.
 
@@ -1592,14 +1967,20 @@ def max(input: Tensor, other: Tensor) -> Tensor:
     """
 
 @overload
-def max(input: Tensor, dim: builtins.int, keepdim: builtins.bool = False) -> return_types.max:
+def max(
+    input: Tensor,
+    dim: builtins.int,
+    keepdim: builtins.bool = False,
+    *,
+    out: Sequence[Tensor] | None = None,
+) -> return_types.max:
     """``max(x)``: the maximum of all elements.  ``max(x, dim)``: along a dimension, as
     ``(values, indices)``.  ``max(x, other)``: the larger or smaller of each pair.
 
     values = max x along dim, at indices;  ∂values/∂x = 1 at indices
     """
 
-def maximum(input: Operand, other: Operand) -> Tensor:
+def maximum(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
     """y = max(a, b);  ∂y/∂a = 1 where a > b, ½ where a = b, 0 where a < b"""
 
 def mean(
@@ -1608,11 +1989,12 @@ def mean(
     keepdim: builtins.bool = False,
     *,
     dtype: DTypeLike | None = None,
+    out: Tensor | None = None,
 ) -> Tensor:
     """y = Σ x / n over dim;  ∂y/∂x = 1/n"""
 
 @overload
-def median(input: Tensor) -> Tensor:
+def median(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """values = the lower median along dim, at indices.  Without ``dim`` one number, with it
     a named tuple ``(values, indices)``.
 
@@ -1620,7 +2002,13 @@ def median(input: Tensor) -> Tensor:
     """
 
 @overload
-def median(input: Tensor, dim: builtins.int, keepdim: builtins.bool = False) -> return_types.median:
+def median(
+    input: Tensor,
+    dim: builtins.int,
+    keepdim: builtins.bool = False,
+    *,
+    out: Sequence[Tensor] | None = None,
+) -> return_types.median:
     """values = the lower median along dim, at indices.  Without ``dim`` one number, with it
     a named tuple ``(values, indices)``.
 
@@ -1634,7 +2022,7 @@ def meshgrid(*tensors: Tensor | Sequence[Tensor], indexing: str = "ij") -> tuple
     """
 
 @overload
-def min(input: Tensor) -> Tensor:
+def min(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """``min(x)``: the minimum of all elements.  ``min(x, dim)``: along a dimension, as
     ``(values, indices)``.  ``min(x, other)``: the larger or smaller of each pair.
 
@@ -1642,7 +2030,7 @@ def min(input: Tensor) -> Tensor:
     """
 
 @overload
-def min(input: Tensor, other: Tensor) -> Tensor:
+def min(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """``min(x)``: the minimum of all elements.  ``min(x, dim)``: along a dimension, as
     ``(values, indices)``.  ``min(x, other)``: the larger or smaller of each pair.
 
@@ -1650,27 +2038,37 @@ def min(input: Tensor, other: Tensor) -> Tensor:
     """
 
 @overload
-def min(input: Tensor, dim: builtins.int, keepdim: builtins.bool = False) -> return_types.min:
+def min(
+    input: Tensor,
+    dim: builtins.int,
+    keepdim: builtins.bool = False,
+    *,
+    out: Sequence[Tensor] | None = None,
+) -> return_types.min:
     """``min(x)``: the minimum of all elements.  ``min(x, dim)``: along a dimension, as
     ``(values, indices)``.  ``min(x, other)``: the larger or smaller of each pair.
 
     values = min x along dim, at indices;  ∂values/∂x = 1 at indices
     """
 
-def minimum(input: Operand, other: Operand) -> Tensor:
+def minimum(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
     """y = min(a, b);  ∂y/∂a = 1 where a < b, ½ where a = b, 0 where a > b"""
 
 def mish(input: Tensor, inplace: builtins.bool = False) -> Tensor:
     """y = x·t with t = tanh(log(1 + eˣ));  ∂y/∂x = t + x·σ(x)·(1 − t²)"""
 
-def mm(input: Tensor, mat2: Tensor) -> Tensor:
+def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The product of two matrices, without broadcasting.
 
     y = a·b for two matrices
     """
 
 def mode(
-    input: Tensor, dim: builtins.int = -1, keepdim: builtins.bool = False
+    input: Tensor,
+    dim: builtins.int = -1,
+    keepdim: builtins.bool = False,
+    *,
+    out: Sequence[Tensor] | None = None,
 ) -> return_types.mode:
     """The most common element along ``dim``, as a named tuple ``(values, indices)``.
 
@@ -1699,7 +2097,7 @@ def mse_loss(
 ) -> Tensor:
     """y = (a − b)², then mean or sum;  ∂y/∂a = 2·(a − b),  ∂y/∂b = −2·(a − b)"""
 
-def mul(input: Operand, other: Operand) -> Tensor:
+def mul(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
     """y = a·b;  ∂y/∂a = b,  ∂y/∂b = a"""
 
 def multinomial(
@@ -1708,16 +2106,17 @@ def multinomial(
     replacement: builtins.bool = False,
     *,
     generator: Generator | None = None,
+    out: Tensor | None = None,
 ) -> Tensor:
     """Indices drawn per row with the probabilities (or weights) in ``input``.
 
     y ~ index i with probability x[i]/Σx
     """
 
-def multiply(input: Operand, other: Operand) -> Tensor:
+def multiply(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
     """y = a·b;  ∂y/∂a = b,  ∂y/∂b = a"""
 
-def mv(input: Tensor, vec: Tensor) -> Tensor:
+def mv(input: Tensor, vec: Tensor, *, out: Tensor | None = None) -> Tensor:
     """A matrix times a vector.
 
     y = A·v for a matrix and a vector
@@ -1730,8 +2129,20 @@ def nan_to_num(
     nan: builtins.float | None = None,
     posinf: builtins.float | None = None,
     neginf: builtins.float | None = None,
+    *,
+    out: Tensor | None = None,
 ) -> Tensor:
     """y = x with NaN and infinities replaced;  ∂y/∂x = 1 where x is finite, else 0"""
+
+def nan_to_num_(
+    input: Tensor,
+    nan: builtins.float | None = None,
+    posinf: builtins.float | None = None,
+    neginf: builtins.float | None = None,
+) -> Tensor:
+    """In-place nan_to_num: y = x with NaN and infinities replaced;  ∂y/∂x = 1 where x is
+    finite, else 0
+    """
 
 def nanmean(
     input: Tensor,
@@ -1739,6 +2150,7 @@ def nanmean(
     keepdim: builtins.bool = False,
     *,
     dtype: DTypeLike | None = None,
+    out: Tensor | None = None,
 ) -> Tensor:
     """The mean of the elements that are not NaN.
 
@@ -1746,7 +2158,7 @@ def nanmean(
     """
 
 @overload
-def nanmedian(input: Tensor) -> Tensor:
+def nanmedian(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """values = the lower median along dim without NaN, at indices.  Without ``dim`` one
     number, with it a named tuple ``(values, indices)``.
 
@@ -1755,7 +2167,11 @@ def nanmedian(input: Tensor) -> Tensor:
 
 @overload
 def nanmedian(
-    input: Tensor, dim: builtins.int, keepdim: builtins.bool = False
+    input: Tensor,
+    dim: builtins.int,
+    keepdim: builtins.bool = False,
+    *,
+    out: Sequence[Tensor] | None = None,
 ) -> return_types.nanmedian:
     """values = the lower median along dim without NaN, at indices.  Without ``dim`` one
     number, with it a named tuple ``(values, indices)``.
@@ -1769,6 +2185,7 @@ def nansum(
     keepdim: builtins.bool = False,
     *,
     dtype: DTypeLike | None = None,
+    out: Tensor | None = None,
 ) -> Tensor:
     """y = Σ x over dim, NaN counted as 0;  ∂y/∂x = 1, or 0 where x is NaN"""
 
@@ -1778,14 +2195,20 @@ def narrow(input: Tensor, dim: builtins.int, start: Operand, length: builtins.in
     y = a range of positions of dim
     """
 
-def ne(input: Operand, other: Operand) -> Tensor:
+def ne(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
     """y = whether a ≠ b"""
 
-def neg(input: Tensor) -> Tensor:
+def neg(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """y = −x;  ∂y/∂x = −1"""
 
-def negative(input: Tensor) -> Tensor:
+def neg_(input: Tensor) -> Tensor:
+    """In-place neg: y = −x;  ∂y/∂x = −1"""
+
+def negative(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """y = −x;  ∂y/∂x = −1"""
+
+def negative_(input: Tensor) -> Tensor:
+    """In-place neg: y = −x;  ∂y/∂x = −1"""
 
 def new_empty(input: Tensor, *size: Ints, **options: Unpack[Options]) -> Tensor:
     """Memory as it is found, with dtype and device of ``input``.
@@ -1833,14 +2256,18 @@ def nll_loss(
     """
 
 @overload
-def nonzero(input: Tensor, *, as_tuple: Literal[False] = False) -> Tensor:
+def nonzero(
+    input: Tensor, *, as_tuple: Literal[False] = False, out: Tensor | None = None
+) -> Tensor:
     """Coordinates of the elements that are not 0: one row each, or one tensor per dimension.
 
     y = the coordinates of the elements that are not 0, one row each
     """
 
 @overload
-def nonzero(input: Tensor, *, as_tuple: Literal[True]) -> tuple[Tensor, ...]:
+def nonzero(
+    input: Tensor, *, as_tuple: Literal[True], out: Sequence[Tensor] | None = None
+) -> tuple[Tensor, ...]:
     """Coordinates of the elements that are not 0: one row each, or one tensor per dimension.
 
     y = the coordinates of the elements that are not 0, one row each
@@ -1852,22 +2279,31 @@ def norm(
     dim: Ints | None = None,
     keepdim: builtins.bool = False,
     dtype: DTypeLike | None = None,
+    *,
+    out: Tensor | None = None,
 ) -> Tensor:
     """y = (Σ |x|ᵖ)^(1/p);  ∂y/∂x = sign x·|x|ᵖ⁻¹·y^(1−p)"""
 
-def normal(mean: Any, std: Any = 1.0, size: Ints | None = None, **options: Any) -> Tensor:
+def normal(
+    mean: Any,
+    std: Any = 1.0,
+    size: Ints | None = None,
+    *,
+    out: Tensor | None = None,
+    **options: Any,
+) -> Tensor:
     """Normal numbers: per element of ``mean`` and ``std``, or ``size`` of them.
 
     y ~ N(mean, std²)
     """
 
-def not_equal(input: Operand, other: Operand) -> Tensor:
+def not_equal(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
     """y = whether a ≠ b"""
 
 def one_hot(tensor: Tensor, num_classes: builtins.int = -1) -> Tensor:
     """y = 1 at the class each element names, 0 at the others, along a new last dimension"""
 
-def ones(*size: Ints, **options: Unpack[Options]) -> Tensor:
+def ones(*size: Ints, out: Tensor | None = None, **options: Unpack[Options]) -> Tensor:
     """All ones.
 
     y = 1
@@ -1876,7 +2312,7 @@ def ones(*size: Ints, **options: Unpack[Options]) -> Tensor:
 def ones_like(input: Tensor, **options: Unpack[Options]) -> Tensor:
     """y = 1, shaped like x"""
 
-def outer(input: Tensor, vec2: Tensor) -> Tensor:
+def outer(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Every element of one vector times every element of another.
 
     yᵢⱼ = aᵢ·bⱼ for two vectors
@@ -1908,7 +2344,7 @@ def pinverse(input: Tensor, rcond: Any = 1e-15) -> Tensor:
     y = x⁺
     """
 
-def polygamma(n: builtins.int, input: Tensor) -> Tensor:
+def polygamma(n: builtins.int, input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """y = the n-th derivative of ψ;  ∂y/∂x = polygamma of order n + 1"""
 
 def positive(input: Tensor) -> Tensor:
@@ -1917,7 +2353,7 @@ def positive(input: Tensor) -> Tensor:
     y = x
     """
 
-def pow(input: Operand, exponent: Operand) -> Tensor:
+def pow(input: Operand, exponent: Operand, *, out: Tensor | None = None) -> Tensor:
     """y = aᵇ;  ∂y/∂a = b·aᵇ⁻¹ (0 where b = 0),  ∂y/∂b = y·log a (0 where a = 0 and b ≥ 0)"""
 
 def prelu(input: Tensor, weight: Tensor) -> Tensor:
@@ -1931,6 +2367,7 @@ def prod(
     keepdim: builtins.bool = False,
     *,
     dtype: DTypeLike | None = None,
+    out: Tensor | None = None,
 ) -> Tensor:
     """y = Π x over dim;  ∂y/∂x_j = Π_{k≠j} x_k"""
 
@@ -1941,7 +2378,9 @@ def put(input: Tensor, index: Tensor, source: Tensor, accumulate: builtins.bool 
     where written,  ∂source = incoming at index
     """
 
-def qr(input: Tensor, some: builtins.bool = True) -> return_types.linalg_qr:
+def qr(
+    input: Tensor, some: builtins.bool = True, *, out: Sequence[Tensor] | None = None
+) -> return_types.linalg_qr:
     """The older form of ``linalg.qr``.
 
     q·r = x, qᵀ·q = 1, r upper triangular
@@ -1954,16 +2393,20 @@ def quantile(
     keepdim: builtins.bool = False,
     *,
     interpolation: str = "linear",
+    out: Tensor | None = None,
 ) -> Tensor:
     """The ``q``-th quantiles along ``dim``; with a list of them, they come first.
 
     y = the value with a share q of the elements below it, between two neighbours by lerp
     """
 
-def rad2deg(input: Tensor) -> Tensor:
+def rad2deg(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """y = x·180/π;  ∂y/∂x = 180/π"""
 
-def rand(*size: Ints, **options: Unpack[RandomOptions]) -> Tensor:
+def rad2deg_(input: Tensor) -> Tensor:
+    """In-place rad2deg: y = x·180/π;  ∂y/∂x = 180/π"""
+
+def rand(*size: Ints, out: Tensor | None = None, **options: Unpack[RandomOptions]) -> Tensor:
     """Uniform in [0, 1).
 
     y ~ U[0, 1)
@@ -1975,7 +2418,7 @@ def rand_like(input: Tensor, **options: Unpack[RandomOptions]) -> Tensor:
     y ~ U[0, 1), shaped like x
     """
 
-def randint(*bounds: Any, **options: Any) -> Tensor:
+def randint(*bounds: Any, out: Tensor | None = None, **options: Any) -> Tensor:
     """``randint(low=0, high, size)``: whole numbers from low up to but without high.
 
     y ~ U{low, …, high − 1}
@@ -1992,7 +2435,7 @@ def randint_like(
     y ~ U{low, …, high − 1}, shaped like x
     """
 
-def randn(*size: Ints, **options: Unpack[RandomOptions]) -> Tensor:
+def randn(*size: Ints, out: Tensor | None = None, **options: Unpack[RandomOptions]) -> Tensor:
     """Normal with mean 0 and variance 1.
 
     y ~ N(0, 1)
@@ -2004,7 +2447,9 @@ def randn_like(input: Tensor, **options: Unpack[RandomOptions]) -> Tensor:
     y ~ N(0, 1), shaped like x
     """
 
-def randperm(n: builtins.int, **options: Unpack[RandomOptions]) -> Tensor:
+def randperm(
+    n: builtins.int, *, out: Tensor | None = None, **options: Unpack[RandomOptions]
+) -> Tensor:
     """The numbers 0 … n − 1 in random order.
 
     y = a random order of 0 … n − 1
@@ -2025,8 +2470,11 @@ def real(input: Tensor) -> Tensor:
 def real_part(input: Tensor) -> Tensor:
     """y = Re x of a complex x, same memory;  no gradient"""
 
-def reciprocal(input: Tensor) -> Tensor:
+def reciprocal(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """y = 1/x;  ∂y/∂x = −y²"""
+
+def reciprocal_(input: Tensor) -> Tensor:
+    """In-place reciprocal: y = 1/x;  ∂y/∂x = −y²"""
 
 def relu(input: Tensor, inplace: builtins.bool = False) -> Tensor:
     """y = max(x, 0);  ∂y/∂x = 1 if y > 0 else 0"""
@@ -2037,7 +2485,10 @@ def relu6(input: Tensor, inplace: builtins.bool = False) -> Tensor:
     y = min(max(x, 0), 6)
     """
 
-def remainder(input: Operand, other: Operand) -> Tensor:
+def relu_(input: Tensor) -> Tensor:
+    """In-place relu: y = max(x, 0);  ∂y/∂x = 1 if y > 0 else 0"""
+
+def remainder(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
     """y = a − b·⌊a/b⌋, with the sign of b;  ∂y/∂a = 1,  ∂y/∂b = −⌊a/b⌋"""
 
 def repeat(input: Tensor, *sizes: Ints, repeats: Any = None) -> Tensor:
@@ -2067,6 +2518,9 @@ def reshape_as(input: Tensor, other: Tensor) -> Tensor:
     y = x in the shape of another tensor
     """
 
+def resize_as_(input: Tensor, the_template: Tensor, *, memory_format: Any = None) -> Tensor:
+    """Take the size of another tensor."""
+
 def roll(input: Tensor, shifts: Ints, dims: Ints = ()) -> Tensor:
     """y = x moved on along dims, in a circle;  ∂x = incoming moved back"""
 
@@ -2076,11 +2530,19 @@ def rot90(input: Tensor, k: builtins.int = 1, dims: Ints = (0, 1)) -> Tensor:
     y = x turned by quarter turns
     """
 
-def round(input: Tensor, *, decimals: builtins.int = 0) -> Tensor:
+def round(input: Tensor, *, decimals: builtins.int = 0, out: Tensor | None = None) -> Tensor:
     """y = x to the nearest multiple of 10^−decimals, halves to even;  ∂y/∂x = 0"""
 
-def rsqrt(input: Tensor) -> Tensor:
+def round_(input: Tensor, *, decimals: builtins.int = 0) -> Tensor:
+    """In-place round: y = x to the nearest multiple of 10^−decimals, halves to even;  ∂y/∂x
+    = 0
+    """
+
+def rsqrt(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """y = 1/√x;  ∂y/∂x = −y³/2"""
+
+def rsqrt_(input: Tensor) -> Tensor:
+    """In-place rsqrt: y = 1/√x;  ∂y/∂x = −y³/2"""
 
 def scatter(
     input: Tensor,
@@ -2090,6 +2552,7 @@ def scatter(
     *,
     value: Operand | None = None,
     reduce: str | None = None,
+    out: Tensor | None = None,
 ) -> Tensor:
     """``input`` with ``src`` (a tensor or a number) written at ``index`` along ``dim``.
 
@@ -2097,7 +2560,9 @@ def scatter(
     ∂source = incoming at index
     """
 
-def scatter_add(input: Tensor, dim: Ints, index: Operand, src: Operand) -> Tensor:
+def scatter_add(
+    input: Tensor, dim: Ints, index: Operand, src: Operand, *, out: Tensor | None = None
+) -> Tensor:
     """y = x with source added at index along dim;  ∂x = incoming,  ∂source = incoming at
     index
     """
@@ -2110,6 +2575,7 @@ def scatter_reduce(
     reduce: str,
     *,
     include_self: builtins.bool = True,
+    out: Tensor | None = None,
 ) -> Tensor:
     """Combine ``input`` with everything in ``src`` that ``index`` sends to the same place.
 
@@ -2124,6 +2590,7 @@ def searchsorted(
     right: builtins.bool = False,
     side: str | None = None,
     sorter: Tensor | None = None,
+    out: Tensor | None = None,
 ) -> Tensor:
     """y = where x would go in the sorted sequence: before equal elements, or after them
     (right)
@@ -2138,45 +2605,66 @@ def select(input: Tensor, dim: builtins.int, index: Operand) -> Tensor:
 def selu(input: Tensor, inplace: builtins.bool = False) -> Tensor:
     """y = λ·(x if x > 0 else α·(eˣ − 1)) with fixed λ, α;  ∂y/∂x = λ or λ·α·eˣ"""
 
-def sgn(input: Tensor) -> Tensor:
+def selu_(input: Tensor) -> Tensor:
+    """In-place selu: y = λ·(x if x > 0 else α·(eˣ − 1)) with fixed λ, α;  ∂y/∂x = λ or
+    λ·α·eˣ
+    """
+
+def sgn(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """y = x/|x|, 0 at 0;  ∂y/∂x = 0 for real x"""
 
 short: DType
 
-def sigmoid(input: Tensor) -> Tensor:
+def sigmoid(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """y = 1/(1 + e⁻ˣ);  ∂y/∂x = y·(1 − y)"""
 
-def sign(input: Tensor) -> Tensor:
+def sigmoid_(input: Tensor) -> Tensor:
+    """In-place sigmoid: y = 1/(1 + e⁻ˣ);  ∂y/∂x = y·(1 − y)"""
+
+def sign(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """y = −1, 0 or 1;  ∂y/∂x = 0"""
 
-def signbit(input: Tensor) -> Tensor:
+def signbit(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """y = whether x is negative, −0 included"""
 
 def silu(input: Tensor, inplace: builtins.bool = False) -> Tensor:
     """y = x·σ(x);  ∂y/∂x = σ(x)·(1 + x·(1 − σ(x)))"""
 
-def sin(input: Tensor) -> Tensor:
+def sin(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """y = sin x;  ∂y/∂x = cos x"""
 
-def sinc(input: Tensor) -> Tensor:
+def sin_(input: Tensor) -> Tensor:
+    """In-place sin: y = sin x;  ∂y/∂x = cos x"""
+
+def sinc(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """y = sin(πx)/(πx), 1 at 0;  ∂y/∂x = (cos(πx) − y)/x, 0 at 0"""
 
-def sinh(input: Tensor) -> Tensor:
+def sinc_(input: Tensor) -> Tensor:
+    """In-place sinc: y = sin(πx)/(πx), 1 at 0;  ∂y/∂x = (cos(πx) − y)/x, 0 at 0"""
+
+def sinh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """y = sinh x;  ∂y/∂x = cosh x"""
+
+def sinh_(input: Tensor) -> Tensor:
+    """In-place sinh: y = sinh x;  ∂y/∂x = cosh x"""
 
 def slice(x: Tensor, index: Operand, /) -> Tensor:
     """y = x[index], index of integers, slices, None and Ellipsis;  ∂x = incoming at index,
     else 0
     """
 
-def slogdet(input: Tensor) -> return_types.slogdet:
+def slogdet(input: Tensor, *, out: Sequence[Tensor] | None = None) -> return_types.slogdet:
     """``linalg.slogdet``.
 
     sign, logabsdet = sign det x, log |det x|
     """
 
 def softmax(
-    input: Tensor, dim: builtins.int | None = None, dtype: DTypeLike | None = None
+    input: Tensor,
+    dim: builtins.int | None = None,
+    dtype: DTypeLike | None = None,
+    *,
+    out: Tensor | None = None,
 ) -> Tensor:
     """y = exp(x) / Σ exp(x) over dim;  ∂x = y·(incoming − Σ incoming·y)"""
 
@@ -2188,10 +2676,16 @@ def softmin(
     y = softmax(−x)
     """
 
-def softplus(input: Tensor, beta: Number = 1.0, threshold: builtins.float = 20.0) -> Tensor:
+def softplus(
+    input: Tensor,
+    beta: Number = 1.0,
+    threshold: builtins.float = 20.0,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
     """y = log(1 + exp(β·x)) / β, and x itself where β·x > threshold;  ∂y/∂x = σ(β·x) or 1"""
 
-def softshrink(input: Tensor, lambd: builtins.float = 0.5) -> Tensor:
+def softshrink(input: Tensor, lambd: builtins.float = 0.5, *, out: Tensor | None = None) -> Tensor:
     """y = x moved by λ towards 0;  ∂y/∂x = 0 if −λ ≤ x ≤ λ else 1"""
 
 def softsign(input: Tensor) -> Tensor:
@@ -2203,6 +2697,7 @@ def sort(
     descending: builtins.bool = False,
     *,
     stable: builtins.bool | None = None,
+    out: Sequence[Tensor] | None = None,
 ) -> return_types.sort:
     """The elements in order along ``dim``, as a named tuple ``(values, indices)``.
 
@@ -2278,19 +2773,25 @@ def split_with_sizes(
 ) -> tuple[Tensor, ...]:
     """y₁, y₂, … = pieces of x along dim, same memory;  ∂x = the pieces of incoming joined"""
 
-def sqrt(input: Tensor) -> Tensor:
+def sqrt(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """y = √x;  ∂y/∂x = 1/(2y)"""
 
-def square(input: Tensor) -> Tensor:
+def sqrt_(input: Tensor) -> Tensor:
+    """In-place sqrt: y = √x;  ∂y/∂x = 1/(2y)"""
+
+def square(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The product of a tensor with itself.
 
     y = x²;  ∂y/∂x = 2x
     """
 
+def square_(input: Tensor) -> Tensor:
+    """In-place square: y = x²;  ∂y/∂x = 2x"""
+
 def squeeze(input: Tensor, dim: Ints | None = None) -> Tensor:
     """y = x without its dimensions of size 1;  ∂x = incoming in the shape of x"""
 
-def stack(tensors: Sequence[Tensor], dim: builtins.int = 0) -> Tensor:
+def stack(tensors: Sequence[Tensor], dim: builtins.int = 0, *, out: Tensor | None = None) -> Tensor:
     """y = x₁, x₂, … along a new dimension;  ∂xᵢ = incoming at position i"""
 
 def std(
@@ -2300,6 +2801,7 @@ def std(
     keepdim: builtins.bool = False,
     *,
     correction: builtins.float | None = None,
+    out: Tensor | None = None,
 ) -> Tensor:
     """y = √var(x);  ∂y/∂x = (x − mean) / ((n − correction)·y)"""
 
@@ -2311,10 +2813,12 @@ def std_mean(input: Tensor, *args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
 
 strided: Layout
 
-def sub(input: Operand, other: Operand, *, alpha: Number = 1) -> Tensor:
+def sub(input: Operand, other: Operand, *, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
     """y = a − b;  ∂y/∂a = 1,  ∂y/∂b = −1"""
 
-def subtract(input: Operand, other: Operand, *, alpha: Number = 1) -> Tensor:
+def subtract(
+    input: Operand, other: Operand, *, alpha: Number = 1, out: Tensor | None = None
+) -> Tensor:
     """y = a − b;  ∂y/∂a = 1,  ∂y/∂b = −1"""
 
 def sum(
@@ -2323,11 +2827,16 @@ def sum(
     keepdim: builtins.bool = False,
     *,
     dtype: DTypeLike | None = None,
+    out: Tensor | None = None,
 ) -> Tensor:
     """y = Σ x over dim;  ∂y/∂x = 1"""
 
 def svd(
-    input: Tensor, some: builtins.bool = True, compute_uv: builtins.bool = True
+    input: Tensor,
+    some: builtins.bool = True,
+    compute_uv: builtins.bool = True,
+    *,
+    out: Sequence[Tensor] | None = None,
 ) -> return_types.svd:
     """The older form of ``linalg.svd``: reduced by default, and V instead of its transpose.
 
@@ -2352,23 +2861,31 @@ def t(input: Tensor) -> Tensor:
     y = xᵀ
     """
 
-def take(input: Tensor, index: Tensor) -> Tensor:
+def take(input: Tensor, index: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The elements at ``index``, counted as if ``input`` were one row.
 
     y = the elements of x at index, x seen as one row;  ∂x = incoming added up at index
     """
 
-def take_along_dim(input: Tensor, indices: Tensor, dim: builtins.int | None = None) -> Tensor:
+def take_along_dim(
+    input: Tensor, indices: Tensor, dim: builtins.int | None = None, *, out: Tensor | None = None
+) -> Tensor:
     """``gather`` with broadcasting, and with negative indices.
 
     y = x at indices along dim, with broadcasting;  ∂x = incoming added up at indices
     """
 
-def tan(input: Tensor) -> Tensor:
+def tan(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """y = tan x;  ∂y/∂x = 1 + y²"""
 
-def tanh(input: Tensor) -> Tensor:
+def tan_(input: Tensor) -> Tensor:
+    """In-place tan: y = tan x;  ∂y/∂x = 1 + y²"""
+
+def tanh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """y = tanh x;  ∂y/∂x = 1 − y²"""
+
+def tanh_(input: Tensor) -> Tensor:
+    """In-place tanh: y = tanh x;  ∂y/∂x = 1 − y²"""
 
 def tanhshrink(input: Tensor) -> Tensor:
     """What tanh takes away: x − tanh(x).
@@ -2391,7 +2908,7 @@ def tensor_split(
     y₁, y₂, … = nearly equal pieces, or pieces from index to index, same memory
     """
 
-def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
+def tensordot(a: Tensor, b: Tensor, dims: Any = 2, *, out: Tensor | None = None) -> Tensor:
     """Sum products over the last ``dims`` dimensions of ``a`` and the first of ``b``, or
     over
     two lists of dimensions.
@@ -2403,6 +2920,9 @@ def threshold(
     input: Tensor, threshold: builtins.float, value: builtins.float, inplace: builtins.bool = False
 ) -> Tensor:
     """y = x if x > threshold else value;  ∂y/∂x = 1 or 0"""
+
+def threshold_(input: Tensor, threshold: builtins.float, value: builtins.float) -> Tensor:
+    """In-place threshold: y = x if x > threshold else value;  ∂y/∂x = 1 or 0"""
 
 def tile(input: Tensor, *dims: Ints) -> Tensor:
     """``repeat`` that fills up missing numbers with ones in front.
@@ -2460,6 +2980,8 @@ def topk(
     dim: builtins.int = -1,
     largest: builtins.bool = True,
     sorted: builtins.bool = True,
+    *,
+    out: Sequence[Tensor] | None = None,
 ) -> return_types.topk:
     """The ``k`` largest or smallest along ``dim``, best first, as ``(values, indices)``.
 
@@ -2484,7 +3006,7 @@ def trapezoid(
     Σ (y_t + y_{t+1})·(x_{t+1} − x_t)/2
     """
 
-def tril(input: Tensor, diagonal: builtins.int = 0) -> Tensor:
+def tril(input: Tensor, diagonal: builtins.int = 0, *, out: Tensor | None = None) -> Tensor:
     """y = x on and below a diagonal, else 0;  ∂x = incoming there, else 0"""
 
 def tril_indices(
@@ -2495,7 +3017,7 @@ def tril_indices(
     y = positions of a triangle: row numbers, column numbers
     """
 
-def triu(input: Tensor, diagonal: builtins.int = 0) -> Tensor:
+def triu(input: Tensor, diagonal: builtins.int = 0, *, out: Tensor | None = None) -> Tensor:
     """y = x on and above a diagonal, else 0;  ∂x = incoming there, else 0"""
 
 def triu_indices(
@@ -2506,11 +3028,16 @@ def triu_indices(
     y = positions of a triangle: row numbers, column numbers
     """
 
-def true_divide(input: Operand, other: Operand, *, rounding_mode: str | None = None) -> Tensor:
+def true_divide(
+    input: Operand, other: Operand, *, rounding_mode: str | None = None, out: Tensor | None = None
+) -> Tensor:
     """y = a / b;  ∂y/∂a = 1/b,  ∂y/∂b = −a/b²"""
 
-def trunc(input: Tensor) -> Tensor:
+def trunc(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """y = x without its fraction;  ∂y/∂x = 0"""
+
+def trunc_(input: Tensor) -> Tensor:
+    """In-place trunc: y = x without its fraction;  ∂y/∂x = 0"""
 
 def type_as(input: Tensor, other: Tensor) -> Tensor:
     """``input`` in the dtype of ``other``.
@@ -2596,6 +3123,7 @@ def var(
     keepdim: builtins.bool = False,
     *,
     correction: builtins.float | None = None,
+    out: Tensor | None = None,
 ) -> Tensor:
     """y = Σ (x − mean)² / (n − correction);  ∂y/∂x = 2 (x − mean) / (n − correction)"""
 
@@ -2605,7 +3133,7 @@ def var_mean(input: Tensor, *args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
     (var x, mean x)
     """
 
-def vdot(input: Tensor, other: Tensor) -> Tensor:
+def vdot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The scalar product of two vectors, the first one conjugated.
 
     y = Σ ā·b for two vectors
@@ -2631,14 +3159,14 @@ def vsplit(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
     y₁, y₂, … = pieces of x from top to bottom, same memory
     """
 
-def vstack(tensors: Sequence[Tensor]) -> Tensor:
+def vstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """Join one below the other, vectors as rows.
 
     y = x₁, x₂, … one below the other
     """
 
 @overload
-def where(condition: Tensor) -> tuple[Tensor, ...]:
+def where(condition: Tensor, *, out: Sequence[Tensor] | None = None) -> tuple[Tensor, ...]:
     """``input`` where the condition holds, else ``other``; alone: where the condition holds.
 
     y = a where the condition holds, b elsewhere;  ∂a = incoming there,  ∂b = incoming
@@ -2646,17 +3174,25 @@ def where(condition: Tensor) -> tuple[Tensor, ...]:
     """
 
 @overload
-def where(condition: Tensor, input: Operand, other: Operand) -> Tensor:
+def where(
+    condition: Tensor, input: Operand, other: Operand, *, out: Tensor | None = None
+) -> Tensor:
     """``input`` where the condition holds, else ``other``; alone: where the condition holds.
 
     y = a where the condition holds, b elsewhere;  ∂a = incoming there,  ∂b = incoming
     elsewhere
     """
 
-def xlogy(input: Operand, other: Operand) -> Tensor:
+def xlogy(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
     """y = a·ln b, 0 where a = 0;  ∂y/∂a = ln b,  ∂y/∂b = a/b"""
 
-def zeros(*size: Ints, **options: Unpack[Options]) -> Tensor:
+def xlogy_(input: Operand, other: Operand) -> Tensor:
+    """In-place xlogy: y = a·ln b, 0 where a = 0;  ∂y/∂a = ln b,  ∂y/∂b = a/b"""
+
+def zero_(input: Tensor) -> Tensor:
+    """Write zeros."""
+
+def zeros(*size: Ints, out: Tensor | None = None, **options: Unpack[Options]) -> Tensor:
     """All zeros.
 
     y = 0

@@ -217,6 +217,10 @@ class OpMethods:
         self, size: Ints, stride: Sequence[builtins.int], storage_offset: Any = None
     ) -> Tensor:
         """y = the memory of x with any geometry;  ∂x = Σ incoming over the elements that show x"""
+    def as_strided_(
+        self, size: Ints, stride: Sequence[builtins.int], storage_offset: Any = None
+    ) -> Tensor:
+        """Become what as_strided() returns."""
     def asin(self) -> Tensor:
         """y = arcsin x;  ∂y/∂x = 1/√(1 − x²)"""
     def asin_(self) -> Tensor:
@@ -256,6 +260,10 @@ class OpMethods:
 
         y ~ 1 with probability x, else 0
         """
+    def bernoulli_(
+        self, p: builtins.float | Tensor = 0.5, *, generator: Generator | None = None
+    ) -> Tensor:
+        """Write 1 with probability ``p`` (a number, or one per element), else 0."""
     def bfloat16(self, memory_format: Any = None) -> Tensor:
         """``to(whygrad.bfloat16)``"""
     def bitwise_and(self, other: Operand) -> Tensor:
@@ -296,13 +304,21 @@ class OpMethods:
         """
     def byte(self, memory_format: Any = None) -> Tensor:
         """``to(whygrad.uint8)``"""
+    def cauchy_(
+        self,
+        median: builtins.float = 0.0,
+        sigma: builtins.float = 1.0,
+        *,
+        generator: Generator | None = None,
+    ) -> Tensor:
+        """Write numbers with Cauchy's distribution: so wide that it has no mean."""
     def cdouble(self, memory_format: Any = None) -> Tensor:
         """``to(whygrad.complex128)``"""
     def ceil(self) -> Tensor:
         """y = ⌈x⌉;  ∂y/∂x = 0"""
     def ceil_(self) -> Tensor:
         """In-place ceil: y = ⌈x⌉;  ∂y/∂x = 0"""
-    def celu_(self, alpha: builtins.float = 1.0, inplace: builtins.bool = False) -> Tensor:
+    def celu_(self, alpha: builtins.float = 1.0) -> Tensor:
         """In-place celu: y = x if x > 0 else α·(exp(x/α) − 1);  ∂y/∂x = 1 or exp(x/α)"""
     def cfloat(self, memory_format: Any = None) -> Tensor:
         """``to(whygrad.complex64)``"""
@@ -369,6 +385,8 @@ class OpMethods:
         """
     def conj_physical(self) -> Tensor:
         """y = Re x − i·Im x as a copy;  ∂y/∂x = 1 for real x"""
+    def conj_physical_(self) -> Tensor:
+        """In-place conj_physical: y = Re x − i·Im x as a copy;  ∂y/∂x = 1 for real x"""
     def contiguous(self, memory_format: MemoryFormat = ...) -> Tensor:
         """This tensor itself if its elements lie in row-major order, else a copy that does.
 
@@ -484,7 +502,7 @@ class OpMethods:
 
         y₁, y₂, … = pieces of x along the third dimension, same memory
         """
-    def elu_(self, alpha: builtins.float = 1.0, inplace: builtins.bool = False) -> Tensor:
+    def elu_(self, alpha: builtins.float = 1.0) -> Tensor:
         """In-place elu: y = x if x > 0 else α·(eˣ − 1);  ∂y/∂x = 1 or α·eˣ"""
     def eq(self, other: Operand) -> Tensor:
         """y = whether a = b"""
@@ -528,10 +546,18 @@ class OpMethods:
         """y = eˣ − 1;  ∂y/∂x = y + 1"""
     def expm1_(self) -> Tensor:
         """In-place expm1: y = eˣ − 1;  ∂y/∂x = y + 1"""
+    def exponential_(
+        self, lambd: builtins.float = 1.0, *, generator: Generator | None = None
+    ) -> Tensor:
+        """Write waiting times of a process with rate ``lambd``."""
     def fill(self, value: Operand) -> Tensor:
         """y = value everywhere;  ∂y/∂x = 0,  ∂y/∂value = 1 (summed over x)"""
     def fill_(self, value: Operand) -> Tensor:
         """In-place fill: y = value everywhere;  ∂y/∂x = 0,  ∂y/∂value = 1 (summed over x)"""
+    def fill_diagonal_(self, fill_value: Any, wrap: builtins.bool = False) -> Tensor:
+        """Write one value on the main diagonal; ``wrap`` starts it again below, after an empty
+        row.
+        """
     def fix(self) -> Tensor:
         """y = x without its fraction;  ∂y/∂x = 0"""
     def fix_(self) -> Tensor:
@@ -585,6 +611,8 @@ class OpMethods:
         """y = whether a ≥ b"""
     def ge_(self, other: Operand) -> Tensor:
         """In-place ge: y = whether a ≥ b"""
+    def geometric_(self, p: builtins.float, *, generator: Generator | None = None) -> Tensor:
+        """Write how many trials it takes, each with probability ``p``, until one succeeds."""
     def ger(self, vec2: Tensor) -> Tensor:
         """Every element of one vector times every element of another.
 
@@ -606,20 +634,15 @@ class OpMethods:
         """``to(whygrad.float16)``"""
     def hardshrink(self, lambd: builtins.float = 0.5) -> Tensor:
         """y = 0 if −λ ≤ x ≤ λ else x;  ∂y/∂x = 0 or 1"""
-    def hardsigmoid_(self, inplace: builtins.bool = False) -> Tensor:
+    def hardsigmoid_(self) -> Tensor:
         """In-place hardsigmoid: y = x/6 + ½ held between 0 and 1;  ∂y/∂x = 1/6 between them, 0
         outside
         """
-    def hardswish_(self, inplace: builtins.bool = False) -> Tensor:
+    def hardswish_(self) -> Tensor:
         """In-place hardswish: y = x·hardsigmoid(x);  ∂y/∂x = 0 up to −3, x/3 + ½ in between, 1
         from 3 on
         """
-    def hardtanh_(
-        self,
-        min_val: builtins.float = -1.0,
-        max_val: builtins.float = 1.0,
-        inplace: builtins.bool = False,
-    ) -> Tensor:
+    def hardtanh_(self, min_val: builtins.float = -1.0, max_val: builtins.float = 1.0) -> Tensor:
         """In-place hardtanh: y = x held between min and max;  ∂y/∂x = 1 between them, 0 outside"""
     def heaviside(self, values: Tensor) -> Tensor:
         """y = 0 for x < 0, values at x = 0, 1 for x > 0;  ∂y/∂x = 0,  ∂y/∂values = 1 at x = 0"""
@@ -746,9 +769,7 @@ class OpMethods:
         """y = whether a ≤ b"""
     def le_(self, other: Operand) -> Tensor:
         """In-place le: y = whether a ≤ b"""
-    def leaky_relu_(
-        self, negative_slope: builtins.float = 0.01, inplace: builtins.bool = False
-    ) -> Tensor:
+    def leaky_relu_(self, negative_slope: builtins.float = 0.01) -> Tensor:
         """In-place leaky_relu: y = x if x > 0 else slope·x;  ∂y/∂x = 1 or slope"""
     def lerp(self, end: Operand, weight: Operand) -> Tensor:
         """y = x + w·(end − x);  ∂y/∂x = 1 − w,  ∂y/∂end = w,  ∂y/∂w = end − x"""
@@ -782,6 +803,14 @@ class OpMethods:
         """In-place log2: y = log₂ x;  ∂y/∂x = 1/(x·ln 2)"""
     def log_(self) -> Tensor:
         """In-place log: y = ln x;  ∂y/∂x = 1/x"""
+    def log_normal_(
+        self,
+        mean: builtins.float = 1.0,
+        std: builtins.float = 2.0,
+        *,
+        generator: Generator | None = None,
+    ) -> Tensor:
+        """Write numbers whose logarithm is normal with this mean and standard deviation."""
     def log_softmax(
         self, dim: builtins.int | None = None, dtype: DTypeLike | None = None
     ) -> Tensor:
@@ -936,7 +965,7 @@ class OpMethods:
         """
     def minimum(self, other: Operand) -> Tensor:
         """y = min(a, b);  ∂y/∂a = 1 where a < b, ½ where a = b, 0 where a > b"""
-    def mish_(self, inplace: builtins.bool = False) -> Tensor:
+    def mish_(self) -> Tensor:
         """In-place mish: y = x·t with t = tanh(log(1 + eˣ));  ∂y/∂x = t + x·σ(x)·(1 − t²)"""
     def mm(self, mat2: Tensor) -> Tensor:
         """The product of two matrices, without broadcasting.
@@ -1095,6 +1124,14 @@ class OpMethods:
         dtype: DTypeLike | None = None,
     ) -> Tensor:
         """y = (Σ |x|ᵖ)^(1/p);  ∂y/∂x = sign x·|x|ᵖ⁻¹·y^(1−p)"""
+    def normal_(
+        self,
+        mean: builtins.float = 0.0,
+        std: builtins.float = 1.0,
+        *,
+        generator: Generator | None = None,
+    ) -> Tensor:
+        """Write normal numbers."""
     def not_equal(self, other: Operand) -> Tensor:
         """y = whether a ≠ b"""
     def not_equal_(self, other: Operand) -> Tensor:
@@ -1167,6 +1204,29 @@ class OpMethods:
         """y = x·180/π;  ∂y/∂x = 180/π"""
     def rad2deg_(self) -> Tensor:
         """In-place rad2deg: y = x·180/π;  ∂y/∂x = 180/π"""
+    @overload
+    def random_(self, *, generator: Generator | None = None) -> Tensor:
+        """``random_(from, to)``, ``random_(to)`` or ``random_()``: write whole numbers.
+
+        From ``from`` (or 0) up to but without ``to`` (or as far as the dtype counts without a
+        gap).
+        """
+    @overload
+    def random_(self, to: builtins.int, *, generator: Generator | None = None) -> Tensor:
+        """``random_(from, to)``, ``random_(to)`` or ``random_()``: write whole numbers.
+
+        From ``from`` (or 0) up to but without ``to`` (or as far as the dtype counts without a
+        gap).
+        """
+    @overload
+    def random_(
+        self, from_: builtins.int, to: builtins.int | None, *, generator: Generator | None = None
+    ) -> Tensor:
+        """``random_(from, to)``, ``random_(to)`` or ``random_()``: write whole numbers.
+
+        From ``from`` (or 0) up to but without ``to`` (or as far as the dtype counts without a
+        gap).
+        """
     def ravel(self) -> Tensor:
         """All elements in one dimension; a copy only if they do not lie in row-major order.
 
@@ -1178,7 +1238,7 @@ class OpMethods:
         """In-place reciprocal: y = 1/x;  ∂y/∂x = −y²"""
     def relu(self, inplace: builtins.bool = False) -> Tensor:
         """y = max(x, 0);  ∂y/∂x = 1 if y > 0 else 0"""
-    def relu_(self, inplace: builtins.bool = False) -> Tensor:
+    def relu_(self) -> Tensor:
         """In-place relu: y = max(x, 0);  ∂y/∂x = 1 if y > 0 else 0"""
     def remainder(self, other: Operand) -> Tensor:
         """y = a − b·⌊a/b⌋, with the sign of b;  ∂y/∂a = 1,  ∂y/∂b = −⌊a/b⌋"""
@@ -1207,6 +1267,14 @@ class OpMethods:
 
         y = x in the shape of another tensor
         """
+    def resize_(self, *sizes: Any, memory_format: Any = None) -> Tensor:
+        """Take another size, row by row over the same memory, and more memory if that is too
+        small.
+
+        Elements that were not there before have no defined value.
+        """
+    def resize_as_(self, the_template: Tensor, *, memory_format: Any = None) -> Tensor:
+        """Take the size of another tensor."""
     def roll(self, shifts: Ints, dims: Ints = ()) -> Tensor:
         """y = x moved on along dims, in a circle;  ∂x = incoming moved back"""
     def rot90(self, k: builtins.int = 1, dims: Ints = (0, 1)) -> Tensor:
@@ -1288,7 +1356,7 @@ class OpMethods:
 
         y = x at one position of dim
         """
-    def selu_(self, inplace: builtins.bool = False) -> Tensor:
+    def selu_(self) -> Tensor:
         """In-place selu: y = λ·(x if x > 0 else α·(eˣ − 1)) with fixed λ, α;  ∂y/∂x = λ or
         λ·α·eˣ
         """
@@ -1308,7 +1376,7 @@ class OpMethods:
         """In-place sign: y = −1, 0 or 1;  ∂y/∂x = 0"""
     def signbit(self) -> Tensor:
         """y = whether x is negative, −0 included"""
-    def silu_(self, inplace: builtins.bool = False) -> Tensor:
+    def silu_(self) -> Tensor:
         """In-place silu: y = x·σ(x);  ∂y/∂x = σ(x)·(1 + x·(1 − σ(x)))"""
     def sin(self) -> Tensor:
         """y = sin x;  ∂y/∂x = cos x"""
@@ -1369,6 +1437,8 @@ class OpMethods:
         """In-place square: y = x²;  ∂y/∂x = 2x"""
     def squeeze(self, dim: Ints | None = None) -> Tensor:
         """y = x without its dimensions of size 1;  ∂x = incoming in the shape of x"""
+    def squeeze_(self, dim: Ints | None = None) -> Tensor:
+        """Become what squeeze() returns."""
     def std(
         self,
         dim: Ints | None = None,
@@ -1404,16 +1474,22 @@ class OpMethods:
 
         y = x with two dimensions exchanged
         """
+    def swapaxes_(self, axis0: builtins.int, axis1: builtins.int) -> Tensor:
+        """Become what swapaxes() returns."""
     def swapdims(self, dim0: builtins.int, dim1: builtins.int) -> Tensor:
         """Another name of ``transpose``.
 
         y = x with two dimensions exchanged
         """
+    def swapdims_(self, dim0: builtins.int, dim1: builtins.int) -> Tensor:
+        """Become what swapdims() returns."""
     def t(self) -> Tensor:
         """The transposed matrix; vectors and 0-d tensors as they are.
 
         y = xᵀ
         """
+    def t_(self) -> Tensor:
+        """Become what t() returns."""
     def take(self, index: Tensor) -> Tensor:
         """The elements at ``index``, counted as if ``input`` were one row.
 
@@ -1437,9 +1513,7 @@ class OpMethods:
 
         y₁, y₂, … = nearly equal pieces, or pieces from index to index, same memory
         """
-    def threshold_(
-        self, threshold: builtins.float, value: builtins.float, inplace: builtins.bool = False
-    ) -> Tensor:
+    def threshold_(self, threshold: builtins.float, value: builtins.float) -> Tensor:
         """In-place threshold: y = x if x > threshold else value;  ∂y/∂x = 1 or 0"""
     def tile(self, *dims: Ints) -> Tensor:
         """``repeat`` that fills up missing numbers with ones in front.
@@ -1504,6 +1578,8 @@ class OpMethods:
         """
     def transpose(self, dim0: builtins.int, dim1: builtins.int) -> Tensor:
         """y = x with two dimensions exchanged;  ∂x = incoming with the same two exchanged"""
+    def transpose_(self, dim0: builtins.int, dim1: builtins.int) -> Tensor:
+        """Become what transpose() returns."""
     def tril(self, diagonal: builtins.int = 0) -> Tensor:
         """y = x on and below a diagonal, else 0;  ∂x = incoming there, else 0"""
     def tril_(self, diagonal: builtins.int = 0) -> Tensor:
@@ -1542,6 +1618,14 @@ class OpMethods:
         """
     def unfold(self, dimension: builtins.int, size: builtins.int, step: builtins.int) -> Tensor:
         """y = windows of x along a dimension, same memory;  ∂x = Σ incoming over the windows"""
+    def uniform_(
+        self,
+        from_: builtins.float = 0.0,
+        to: builtins.float = 1.0,
+        *,
+        generator: Generator | None = None,
+    ) -> Tensor:
+        """Write numbers that are uniform in [from, to)."""
     @overload
     def unique(self, sorted: builtins.bool = True, *, dim: builtins.int | None = None) -> Tensor:
         """y = the distinct elements (or slices along dim) in order, on request where each
@@ -1582,6 +1666,8 @@ class OpMethods:
         """
     def unsqueeze(self, dim: Ints) -> Tensor:
         """y = x with a new dimension of size 1 at dim;  ∂x = incoming without it"""
+    def unsqueeze_(self, dim: Ints) -> Tensor:
+        """Become what unsqueeze() returns."""
     def values(self) -> Tensor:
         """The stored values of a coalesced tensor, one per coordinate.
 

@@ -10,9 +10,11 @@ __all__ = [
     "binary_cross_entropy",
     "binary_cross_entropy_with_logits",
     "celu",
+    "celu_",
     "cross_entropy",
     "dropout",
     "elu",
+    "elu_",
     "embedding",
     "gelu",
     "glu",
@@ -20,8 +22,10 @@ __all__ = [
     "hardsigmoid",
     "hardswish",
     "hardtanh",
+    "hardtanh_",
     "l1_loss",
     "leaky_relu",
+    "leaky_relu_",
     "linear",
     "log_softmax",
     "logsigmoid",
@@ -33,7 +37,9 @@ __all__ = [
     "prelu",
     "relu",
     "relu6",
+    "relu_",
     "selu",
+    "selu_",
     "sigmoid",
     "silu",
     "softmax",
@@ -44,6 +50,7 @@ __all__ = [
     "tanh",
     "tanhshrink",
     "threshold",
+    "threshold_",
 ]
 
 def binary_cross_entropy(
@@ -74,6 +81,9 @@ def binary_cross_entropy_with_logits(
 def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """y = x if x > 0 else α·(exp(x/α) − 1);  ∂y/∂x = 1 or exp(x/α)"""
 
+def celu_(input: Tensor, alpha: float = 1.0) -> Tensor:
+    """In-place celu: y = x if x > 0 else α·(exp(x/α) − 1);  ∂y/∂x = 1 or exp(x/α)"""
+
 def cross_entropy(
     input: Tensor,
     target: Tensor,
@@ -98,10 +108,13 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """y = x if x > 0 else α·(eˣ − 1);  ∂y/∂x = 1 or α·eˣ"""
 
+def elu_(input: Tensor, alpha: float = 1.0) -> Tensor:
+    """In-place elu: y = x if x > 0 else α·(eˣ − 1);  ∂y/∂x = 1 or α·eˣ"""
+
 def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None) -> Tensor:
     """y = the rows of weight at index;  ∂weight = incoming added up at index, 0 at padding"""
 
-def gelu(input: Tensor, *, approximate: str = "none") -> Tensor:
+def gelu(input: Tensor, *, approximate: str = "none", out: Tensor | None = None) -> Tensor:
     """y = x·Φ(x);  ∂y/∂x = Φ(x) + x·φ(x)   (Φ normal distribution, φ its density; or, with
     approximate='tanh', Φ(x) ≈ ½(1 + tanh(√(2/π)·(x + 0.044715·x³))))
     """
@@ -112,7 +125,7 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
     y = a·σ(b) with a, b the halves of x along dim
     """
 
-def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
+def hardshrink(input: Tensor, lambd: float = 0.5, *, out: Tensor | None = None) -> Tensor:
     """y = 0 if −λ ≤ x ≤ λ else x;  ∂y/∂x = 0 or 1"""
 
 def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
@@ -125,6 +138,9 @@ def hardtanh(
     input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False
 ) -> Tensor:
     """y = x held between min and max;  ∂y/∂x = 1 between them, 0 outside"""
+
+def hardtanh_(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
+    """In-place hardtanh: y = x held between min and max;  ∂y/∂x = 1 between them, 0 outside"""
 
 def l1_loss(
     input: Tensor,
@@ -139,13 +155,24 @@ def l1_loss(
 def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
     """y = x if x > 0 else slope·x;  ∂y/∂x = 1 or slope"""
 
-def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+def leaky_relu_(input: Tensor, negative_slope: float = 0.01) -> Tensor:
+    """In-place leaky_relu: y = x if x > 0 else slope·x;  ∂y/∂x = 1 or slope"""
+
+def linear(
+    input: Tensor, weight: Tensor, bias: Tensor | None = None, *, out: Tensor | None = None
+) -> Tensor:
     """y = x·Wᵀ + b;  ∂x = incoming·W,  ∂W = incomingᵀ·x,  ∂b = incoming"""
 
-def log_softmax(input: Tensor, dim: int | None = None, dtype: DTypeLike | None = None) -> Tensor:
+def log_softmax(
+    input: Tensor,
+    dim: int | None = None,
+    dtype: DTypeLike | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
     """y = x − log Σ exp(x) over dim;  ∂x = incoming − exp(y)·Σ incoming"""
 
-def logsigmoid(input: Tensor) -> Tensor:
+def logsigmoid(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """y = log σ(x) = min(x, 0) − log(1 + exp(−|x|));  ∂y/∂x = σ(−x)"""
 
 def mish(input: Tensor, inplace: bool = False) -> Tensor:
@@ -204,16 +231,30 @@ def relu6(input: Tensor, inplace: bool = False) -> Tensor:
     y = min(max(x, 0), 6)
     """
 
+def relu_(input: Tensor) -> Tensor:
+    """In-place relu: y = max(x, 0);  ∂y/∂x = 1 if y > 0 else 0"""
+
 def selu(input: Tensor, inplace: bool = False) -> Tensor:
     """y = λ·(x if x > 0 else α·(eˣ − 1)) with fixed λ, α;  ∂y/∂x = λ or λ·α·eˣ"""
 
-def sigmoid(input: Tensor) -> Tensor:
+def selu_(input: Tensor) -> Tensor:
+    """In-place selu: y = λ·(x if x > 0 else α·(eˣ − 1)) with fixed λ, α;  ∂y/∂x = λ or
+    λ·α·eˣ
+    """
+
+def sigmoid(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """y = 1/(1 + e⁻ˣ);  ∂y/∂x = y·(1 − y)"""
 
 def silu(input: Tensor, inplace: bool = False) -> Tensor:
     """y = x·σ(x);  ∂y/∂x = σ(x)·(1 + x·(1 − σ(x)))"""
 
-def softmax(input: Tensor, dim: int | None = None, dtype: DTypeLike | None = None) -> Tensor:
+def softmax(
+    input: Tensor,
+    dim: int | None = None,
+    dtype: DTypeLike | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
     """y = exp(x) / Σ exp(x) over dim;  ∂x = y·(incoming − Σ incoming·y)"""
 
 def softmin(input: Tensor, dim: int | None = None, dtype: DTypeLike | None = None) -> Tensor:
@@ -222,16 +263,18 @@ def softmin(input: Tensor, dim: int | None = None, dtype: DTypeLike | None = Non
     y = softmax(−x)
     """
 
-def softplus(input: Tensor, beta: Number = 1.0, threshold: float = 20.0) -> Tensor:
+def softplus(
+    input: Tensor, beta: Number = 1.0, threshold: float = 20.0, *, out: Tensor | None = None
+) -> Tensor:
     """y = log(1 + exp(β·x)) / β, and x itself where β·x > threshold;  ∂y/∂x = σ(β·x) or 1"""
 
-def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
+def softshrink(input: Tensor, lambd: float = 0.5, *, out: Tensor | None = None) -> Tensor:
     """y = x moved by λ towards 0;  ∂y/∂x = 0 if −λ ≤ x ≤ λ else 1"""
 
 def softsign(input: Tensor) -> Tensor:
     """y = x / (1 + |x|);  ∂y/∂x = 1 / (1 + |x|)²"""
 
-def tanh(input: Tensor) -> Tensor:
+def tanh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """y = tanh x;  ∂y/∂x = 1 − y²"""
 
 def tanhshrink(input: Tensor) -> Tensor:
@@ -242,3 +285,6 @@ def tanhshrink(input: Tensor) -> Tensor:
 
 def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
     """y = x if x > threshold else value;  ∂y/∂x = 1 or 0"""
+
+def threshold_(input: Tensor, threshold: float, value: float) -> Tensor:
+    """In-place threshold: y = x if x > threshold else value;  ∂y/∂x = 1 or 0"""
