@@ -7,6 +7,7 @@ import weakref
 from typing import Any
 
 import pytest
+import torch
 
 import whygrad
 
@@ -33,6 +34,19 @@ def test_a_leaf_frozen_before_backward_gets_no_gradient() -> None:
     loss.backward()
     assert x.grad is None
     assert y.grad.tolist() == [1.0, 1.0]
+
+
+@pytest.mark.filterwarnings("ignore:Using backward:UserWarning")
+@pytest.mark.parametrize("lib", [whygrad, torch], ids=["whygrad", "torch"])
+def test_a_retained_gradient_has_a_graph_if_the_last_walk_was_recorded(lib: Any) -> None:
+    y = lib.ones(2, requires_grad=True) * 2
+    y.retain_grad()
+    recorded = []
+    for create_graph in (True, False, True):
+        (y * y).sum().backward(retain_graph=True, create_graph=create_graph)
+        recorded.append(y.grad.requires_grad)
+    assert recorded == [True, False, True]
+    assert y.grad.tolist() == [12.0, 12.0]
 
 
 def test_retained_gradient_of_a_value_in_the_middle() -> None:

@@ -184,14 +184,13 @@ class _Retainer:
 
     def __call__(self, walk: Arrivals, incoming: Any) -> None:
         from whygrad.autograd.fitting import fresh
-        from whygrad.dispatch import quiet
         from whygrad.tensor import Tensor
 
         tensor = self._tensor()
         arrived = incoming[self._slot] if isinstance(incoming, list) else incoming
         if tensor is None or arrived is None:
             return
-        with quiet.again():
+        with walk.user_code():
             gradient = arrived.clone() if isinstance(arrived, Tensor) else fresh(arrived)
             walk.kept.append((tensor, tensor._grad))
             tensor._grad = gradient if tensor._grad is None else tensor._grad + gradient
