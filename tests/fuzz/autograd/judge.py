@@ -180,7 +180,9 @@ class Judge:
             return  # see only_pytorch.unreadable_part
         if states.tangent_dropped(step, theirs):
             raise Finished(states.tangent_dropped.__name__)
-        self.compare_values(name, self.mine.tangent(ours), theirs)
+        mine = self.mine.tangent(ours)
+        if mine is not None or (theirs is not None and theirs.any()):  # zeros may be None
+            self.compare_values(name, mine, theirs)
 
     def compare_gradients(self) -> None:
         for number in self.mine.collecting():
@@ -278,7 +280,7 @@ class Judge:
 
 def _precision(program: Program) -> float:
     if any(leaf.dtype != "float64" for leaf in program.leaves):
-        return 1e-4
+        return 2e-3
     return 1e-7 if any(step.line.startswith("op(") for step in program.steps) else 1e-9
 
 

@@ -39,7 +39,9 @@ def overlapping_source(step: Step, mine: Session, theirs: Session) -> bool:
     if step.role != "write" or not step.uses("b"):
         return False
     a, b = mine.operands(step)
-    return a is not b and bool(np.shares_memory(a._array, b._array))
+    if a is b:
+        return "b[" in step.line  # a part of the target itself
+    return bool(np.shares_memory(a._array, b._array))
 
 
 def resized_output(step: Step, mine: Session, theirs: Session) -> bool:
@@ -133,6 +135,13 @@ def beyond_a_view(step: Step, mine: Session, theirs: Session) -> bool:
     return not a.is_contiguous() or a.numel() < 3  # what the lines ask for
 
 
+def overlapping_primal(step: Step, mine: Session, theirs: Session) -> bool:
+    """PyTorch lays a tangent out like its primal, so elements that share memory share tangents."""
+    a = mine.operand(step.a)
+    made = any("jvp(" in line or "make_dual(" in line for line in step.all_lines)
+    return made and may_overlap(tuple(a.shape), a.stride())
+
+
 def dual_written_with_itself(step: Step, mine: Session, theirs: Session) -> bool:
     """PyTorch pushes the tangent with the value that it has just overwritten."""
     a, b = mine.operands(step)
@@ -154,5 +163,6 @@ REASONS: tuple[Callable[[Step, Session, Session], bool], ...] = (
     at_a_derived_view,
     other_layout,
     beyond_a_view,
+    overlapping_primal,
     dual_written_with_itself,
 )

@@ -102,7 +102,12 @@ KEEPS_ARGUMENT = {
 
 
 def keeps_the_argument(case: Case) -> bool:
-    """A write to an argument of which PyTorch's node had a copy, so that it does not matter."""
+    """A write to an argument of which PyTorch's node had a copy, so that it does not matter.
+
+    Nor does it matter then that the argument was made in inference_mode.
+    """
+    if case.says("inference_mode is needed as a saved value") and case.step is not None:
+        return any(each in line for each in (" @ ", "matmul") for line in case.step.all_lines)
     return case.says("inplace operation") and case.text.split(" saved")[0] in KEEPS_ARGUMENT
 
 
