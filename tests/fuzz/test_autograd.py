@@ -19,13 +19,13 @@ from tests.fuzz.autograd.excuses import left_out, only_pytorch, only_whygrad, ot
 from tests.fuzz.autograd.judge import difference, shrink
 from tests.fuzz.autograd.program import Leaf, Program, Step
 from tests.fuzz.autograd.session import Session
-from whygrad.autograd import engine, hooks, views
+from whygrad.autograd import arrivals, hooks, views
 from whygrad.autograd.node import Node
 from whygrad.autograd.recompute.inputs import Memory
 from whygrad.errors import fail
 from whygrad.ops import inplace
 
-PROGRAMS = 50
+PROGRAMS = 40
 
 
 @pytest.fixture(autouse=True)
@@ -111,7 +111,7 @@ def _does_not_accumulate(patch: Any) -> None:
     def replaces(tensor: Any, gradient: Any, *_: Any) -> None:
         tensor._grad = gradient
 
-    patch.setattr(engine, "add_to_grad", replaces)
+    patch.setattr(arrivals, "add_to_grad", replaces)
 
 
 @broken("a recomputation from other values", r"checkpoint\(")

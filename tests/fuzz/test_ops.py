@@ -12,7 +12,7 @@ from tests.fuzz.ops.generate import EXCLUDED, Generator
 from tests.fuzz.ops.program import Program, Step
 from whygrad.ops.define import table
 
-PROGRAMS = 40
+PROGRAMS = 25
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from typing import Any
 
 import whygrad
@@ -84,6 +84,7 @@ class Words:
             local = {0: a, 1: b}
             for step in body:
                 self.run(step, local)
+                _bring_up_to_date(local)
             return local[max(local)]
 
         if self.watchful:
@@ -151,3 +152,10 @@ class Words:
             return tuple(None if each is None else each * 0.5 for each in to_outputs)
 
         return hook
+
+
+def _bring_up_to_date(pool: dict[int, Any]) -> None:
+    """A constant view whose base got a history is still called a leaf by PyTorch, until asked."""
+    for tensor in pool.values():
+        with suppress(RuntimeError):  # see only_pytorch.unreadable_part
+            tensor.grad_fn  # noqa: B018

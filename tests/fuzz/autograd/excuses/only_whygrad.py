@@ -63,10 +63,8 @@ def view_of_a_temporary(case: Case) -> bool:
 def number_released(case: Case) -> bool:
     """A second backward through an op with a number as a factor: whygrad has released that, too."""
     numbers = ("alpha=", "lerp", "op('add'", "op('sub'", "trapezoid", "matrix_power")
-    steps = case.program.steps
-    return case.says("second time") and any(
-        number in step.line for number in numbers for step in steps
-    )
+    lines = [line for step in case.program.steps for line in step.all_lines]
+    return case.says("second time") and any(each in line for each in numbers for line in lines)
 
 
 def empty_index(case: Case) -> bool:
