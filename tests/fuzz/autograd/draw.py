@@ -26,7 +26,7 @@ KINDS = {
     "checkpoint": (4, ()),
 }
 # In a region nobody looks whether a step is left out.
-UNSURE = ("out=", "expand", "unfold", *LAYOUT)
+UNSURE = ("out=", "expand", "unfold", "mul_(a)", *LAYOUT)
 REGION_WRITES, REGION_VIEWS = (
     tuple(line for line in table if not any(each in line for each in UNSURE))
     for table in (lines.WRITES, lines.VIEWS)

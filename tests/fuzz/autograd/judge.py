@@ -119,11 +119,11 @@ class Judge:
             raise Difference(f"{step.text()}: only PyTorch refuses: {their_refusal}")
         if before is not None and [_state(each) for each in values] != before:
             raise Difference(f"{step.text()}: refused, and something changed: {refusal}")
+        if _is_raw(refusal):
+            raise Difference(f"{step.text()}: raw {type(refusal).__name__}: {refusal}")
         if their_refusal is None:
             self.excuse(self.case(step, error=refusal), only_whygrad.EXCUSES)
             raise Difference(f"{step.text()}: only whygrad refuses: {refusal}")
-        if not explained(refusal) and not isinstance(refusal, Skip) and not refusal.of_the_line:
-            raise Difference(f"{step.text()}: raw {type(refusal).__name__}: {refusal}")
         if step.role == "write":
             self.finish_if_half_written()
         if step.role == "gradient":
@@ -157,22 +157,28 @@ class Judge:
             raise Finished("hooks of a root that leads to nothing") from None
 
     def compare(self, step: Step) -> None:
-        everything = step.role != "value"
-        for number in list(self.mine.pool) if everything else [step.number]:
-            ours, other = self.mine.pool[number], self.theirs.pool[number]
-            self.compare_values(f"t{number}", ours, other)
-            if states.constant_tangent(step, ours, other):
-                raise Finished(states.constant_tangent.__name__)
-            self.compare_flags(f"t{number}", ours, other)
-            if self.program.has_duals:
-                self.compare_tangents(step, f"the tangent of t{number}", ours, other)
-        if everything:
-            try:
-                self.compare_gradients()
-                self.compare_events()
-            except Difference:
+        if step.role == "value":
+            self.compare_state(step, step.number)
+            return
+        try:
+            for number in self.mine.pool:
+                self.compare_state(step, number)
+            self.compare_gradients()
+            self.compare_events()
+        except Difference:
+            if step.role in ("pass", "gradient"):
                 self.excuse(self.case(step), other_gradients.EXCUSES)
-                raise
+            raise
+
+    def compare_state(self, step: Step, number: int) -> None:
+        """What a value is, apart from its gradient."""
+        ours, other = self.mine.pool[number], self.theirs.pool[number]
+        self.compare_values(f"t{number}", ours, other)
+        if states.constant_derivative(step, ours, other):
+            raise Finished(states.constant_derivative.__name__)
+        self.compare_flags(f"t{number}", ours, other)
+        if self.program.has_duals:
+            self.compare_tangents(step, f"the tangent of t{number}", ours, other)
 
     def compare_tangents(self, step: Step, name: str, ours: Any, other: Any) -> None:
         try:
@@ -287,6 +293,11 @@ def _precision(program: Program) -> float:
     if any(leaf.dtype != "float64" for leaf in program.leaves):
         return 2e-3
     return 1e-7 if any(step.line.startswith("op(") for step in program.steps) else 1e-9
+
+
+def _is_raw(refusal: Any) -> bool:
+    """An error that whygrad does not explain, and that is not of the line's own making."""
+    return not (explained(refusal) or isinstance(refusal, Skip) or refusal.of_the_line)
 
 
 def _before_anything_ran(refusal: Exception | None) -> bool:

@@ -13,7 +13,7 @@ from tests.fuzz.autograd.functions import functions
 from tests.fuzz.autograd.program import Step
 from tests.fuzz.ops.program import TORCH, WHYGRAD, NoTensor, call_op
 
-__all__ = ["Event", "Skip", "Words"]
+__all__ = ["Event", "Skip", "Words", "bring_up_to_date"]
 
 Event = tuple[str, tuple[Any, ...]]  # which hook, and the gradients it saw
 NAMES = (
@@ -84,7 +84,7 @@ class Words:
             local = {0: a, 1: b}
             for step in body:
                 self.run(step, local)
-                _bring_up_to_date(local)
+                bring_up_to_date(local)
             return local[max(local)]
 
         if self.watchful:
@@ -154,7 +154,7 @@ class Words:
         return hook
 
 
-def _bring_up_to_date(pool: dict[int, Any]) -> None:
+def bring_up_to_date(pool: dict[int, Any]) -> None:
     """A constant view whose base got a history is still called a leaf by PyTorch, until asked."""
     for tensor in pool.values():
         with suppress(RuntimeError):  # see only_pytorch.unreadable_part

@@ -11,6 +11,7 @@ import torch
 from tests.fuzz.autograd.ending import Ending
 from tests.fuzz.autograd.program import Program, Step
 from tests.fuzz.autograd.session import Session
+from tests.fuzz.autograd.words import bring_up_to_date
 
 __all__ = ["Case", "Excuse", "overwritten"]
 
@@ -42,14 +43,16 @@ class Case:
     def rerun(self) -> tuple[Session, Any]:
         """PyTorch's answer to the program where every write to a saved value is noticed."""
         session = Session(self.program, torch, watchful=True)
-        answers = [session.attempt(step) for step in self.program.steps]
-        for answer in answers:
+        answer: Any = None
+        for step in self.program.steps:
+            answer = session.attempt(step)
+            bring_up_to_date(session.pool)
             if overwritten(answer):
                 return session, answer
         if self.step is None:
             return session, Ending.of(self.program, self.mine).gradients(session)
         if self.step in self.program.steps:
-            return session, answers[-1]
+            return session, answer
         return session, session.attempt(self.step)
 
 

@@ -39,13 +39,13 @@ def _agree(ours: list[Any], others: list[Any]) -> bool:
 
 
 def walks_on_without_a_gradient(case: Case) -> bool:
-    """None in whygrad, zeros in PyTorch, after a backward that returned None.
+    """None in whygrad, zeros in PyTorch, where an op or a custom function sends no gradient back.
 
-    PyTorch walks on without a gradient, and a custom function further down makes zeros of it.
+    PyTorch walks on without one, and a custom function further down makes zeros of it.
     """
     if case.program.twice and case.step is None:
         return False
-    if not any("Partial" in step.line for step in case.program.steps):
+    if not any(".apply" in line for step in case.program.steps for line in step.all_lines):
         return False
     numbers = case.mine.collecting()
     pairs = [(case.mine.pool[n].grad, case.theirs.pool[n].grad) for n in numbers]
@@ -86,7 +86,7 @@ OTHER_FORMULAS = (
 
 
 def formula_in_other_terms(case: Case) -> bool:
-    """What a hook sees in a second derivative at a value that the first one is written with.
+    """A second derivative *at* a value that the first one is written with, as seen by a hook.
 
     The product of the others can be written as product / x, in terms of the result: then the
     result takes part in the second derivative, and a hook there sees that part.  The same holds
@@ -98,7 +98,8 @@ def formula_in_other_terms(case: Case) -> bool:
         return False
     if any(tensor._is_view() and tensor._version for tensor, _ in case.theirs.hooked):
         return True
-    watched = any("hook(" in line or "retain" in line for line in lines)
+    asked = case.step is not None and case.step.role == "gradient"  # maybe in the middle
+    watched = asked or any("hook(" in line or "retain" in line for line in lines)
     return watched and any(name in line for name in OTHER_FORMULAS for line in lines)
 
 
