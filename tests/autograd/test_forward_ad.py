@@ -50,6 +50,10 @@ def test_views_made_under_no_grad_follow_a_write(lib: Any) -> None:
         part.fill_(0.5)
         assert duals.unpack_dual(part).tangent.tolist() == [0.0, 0.0]
         assert duals.unpack_dual(x).tangent.tolist() == [0.0, 0.0, 2.0]
+        with lib.no_grad():
+            constant = lib.ones(3)[:2]
+        constant.copy_(x[1:])
+        assert duals.unpack_dual(constant).tangent.tolist() == [0.0, 2.0]
 
 
 def test_detaching_in_place_drops_the_tangent() -> None:

@@ -184,7 +184,10 @@ def rewrite(target: Tensor, written: Tensor) -> None:
             leaves.move(target, written._node, written._slot)
         if tangents:
             _adopt(target, dict(written._tangent or {}))
-    for view in base._storage.live_views():
+    showing = base._storage.live_views()
+    if tangents and not any(view is target for view in showing):  # it was made under no_grad
+        showing.append(target)
+    for view in showing:
         if view._base is base and view.dtype is base.dtype:
             _look_again(view, base, recording)
 
