@@ -7,8 +7,8 @@ from functools import cache
 import numpy as np
 
 from tests.fuzz.autograd import lines
-from tests.fuzz.autograd.excuses.left_out import LAYOUT
-from tests.fuzz.autograd.program import INFERENCE, Leaf, Program, Step
+from tests.fuzz.autograd.excuses.left_out import GEOMETRY, LAYOUT
+from tests.fuzz.autograd.program import INFERENCE, SWITCHES, Leaf, Program, Step
 from tests.fuzz.ops.generate import candidates
 
 __all__ = ["draw"]
@@ -26,7 +26,7 @@ KINDS = {
     "checkpoint": (4, ()),
 }
 # In a region nobody looks whether a step is left out.
-UNSURE = ("out=", "expand", "unfold", "mul_(a)", *LAYOUT)
+UNSURE = ("out=", "expand", "unfold", "mul_(a)", *GEOMETRY, *LAYOUT)
 REGION_WRITES, REGION_VIEWS = (
     tuple(line for line in table if not any(each in line for each in UNSURE))
     for table in (lines.WRITES, lines.VIEWS)
@@ -83,6 +83,8 @@ class _Pen:
             drawn = tuple(each for each in drawn if "graph.save" not in each)
         if self.around != Program.around:  # PyTorch drops tangents there, and copies
             drawn = tuple(each for each in drawn if each != INFERENCE)
+        if "dual_level" in self.around:  # whygrad does not know views of constants made there
+            drawn = tuple(each for each in drawn if SWITCHES.get(each, True))
         return drawn
 
     def step(self, number: int, within: tuple[str, ...]) -> Step:

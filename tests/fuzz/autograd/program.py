@@ -15,7 +15,7 @@ import numpy as np
 
 from tests.fuzz.autograd import lines
 
-__all__ = ["INFERENCE", "UNCOPIED", "Leaf", "Program", "Step"]
+__all__ = ["INFERENCE", "SWITCHES", "UNCOPIED", "Leaf", "Program", "Step"]
 
 ROLES = {
     line: role

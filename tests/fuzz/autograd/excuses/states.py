@@ -10,6 +10,7 @@ from tests.fuzz.autograd.session import Session
 __all__ = [
     "constant_derivative",
     "cut_off_by_a_data_write",
+    "derived_in_another_order",
     "hooks_of_a_view_lost",
     "leads_nowhere",
     "tangent_dropped",
@@ -60,6 +61,14 @@ def hooks_of_a_view_lost(theirs: Session) -> bool:
     more.  In whygrad a hook keeps seeing the gradient of the value the view had.
     """
     return any(tensor._is_view() and _node(tensor) is not node for tensor, node in theirs.hooked)
+
+
+def derived_in_another_order(theirs: Session) -> bool:
+    """Hooks on views whose memory was written to: PyTorch derives each when it is next looked at.
+
+    whygrad derives all of them at once; independent nodes then run in another order.
+    """
+    return any(tensor._is_view() and tensor._version for tensor, _ in theirs.hooked)
 
 
 def view_older_than_leaf(ours: Any, other: Any) -> bool:
