@@ -10,7 +10,7 @@ import pytest
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 KEY_LINES = {
-    "checkpoint_memory": "    80   147.0 MB        9       17.7 MB, 8.3× less",
+    "checkpoint_memory": "    80    36.7 MB        9        4.4 MB, 8.3× less",
     "diamond": "dL/da = 4, dL/db = -4, dL/dc = -12",
     "dispatch_explained": "casts a from int64 to float32, then the op is called again",
     "gradcheck_sweep": "at step 1e-04: central 8 correct digits, forward 4",
