@@ -13,12 +13,11 @@ def watched(plain: Callable[[], Run], library: str) -> Callable[[], Run]:
     def prepare() -> Run:
         autograd = __import__(f"{library}.autograd").autograd
         run = plain()
+        warnings.simplefilter("ignore")  # PyTorch warns that it will be slow; a process of its own
 
         def in_anomaly_mode() -> None:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # PyTorch warns that it will be slow
-                with autograd.detect_anomaly():
-                    run()
+            with autograd.detect_anomaly():
+                run()
 
         return in_anomaly_mode
 

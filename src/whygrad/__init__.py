@@ -11,6 +11,7 @@ from math import e, inf, nan, pi
 from typing import Any
 
 from whygrad import autograd, dispatch, dtypes
+from whygrad.allocator import keep_freed_memory as _keep_freed_memory
 from whygrad.autograd.modes import (
     enable_grad,
     inference_mode,
@@ -50,6 +51,7 @@ from whygrad.random import (
 )
 from whygrad.tensor import Tensor
 
+_keep_freed_memory()
 newaxis = None
 
 _dtypes: dict[str, DType] = {dtype.name: dtype for dtype in dtypes.ALL} | dtypes.ALIASES

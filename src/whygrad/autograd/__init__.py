@@ -54,7 +54,9 @@ _HOME = {
 
 def __getattr__(name: str) -> Any:
     if name in _HOME:
-        return getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
+        found = getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
+        globals()[name] = found  # the next time it is simply there
+        return found
     if name in __all__:
         return importlib.import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -13,7 +13,7 @@ __all__ = ["Trouble", "all_finite", "fingerprint", "numbers", "trouble"]
 
 Trouble = Literal["nan", "inf"]
 
-ndarray, dot, isfinite, add = np.ndarray, np.dot, np.isfinite, np.add
+ndarray, vdot, isfinite, add = np.ndarray, np.vdot, np.isfinite, np.add
 inf = float("inf")
 _SHORT = 16384  # bytes
 _WORD = np.dtype(np.uint64)
@@ -43,8 +43,10 @@ def all_finite(array: Any) -> bool:
     """
     char = array.dtype.char
     if char in "fd":
-        flat = (_without_repeats(array) if 0 in array.strides else array).ravel("K")
-        return bool(dot(flat, flat) < inf) or bool(isfinite(flat).all())
+        flags = array.flags
+        if not flags.c_contiguous:
+            array = array.T if flags.f_contiguous else _without_repeats(array)
+        return bool(vdot(array, array) < inf) or bool(isfinite(array).all())
     return array.dtype.kind in "iub" or bool(isfinite(array).all())
 
 
