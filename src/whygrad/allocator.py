@@ -27,7 +27,7 @@ def keep_freed_memory() -> None:
     if chosen or not sys.platform.startswith("linux"):
         return
     try:
-        mallopt = ctypes.CDLL(None).mallopt
+        mallopt = ctypes.pythonapi.mallopt  # every symbol of the process, not only Python's
     except (AttributeError, OSError):  # another C library
         return
     mallopt(_TRIM_THRESHOLD, _KEPT)
