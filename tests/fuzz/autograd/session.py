@@ -88,9 +88,11 @@ class Session:
 
     def attempt(self, step: Step) -> Exception | None:
         """Carry out the step; what it makes joins the pool."""
+        handles = dict(self.words.handles)
         try:
             self.run(step, self.pool)
         except Exception as error:
+            self.words.handles = handles  # a region may have got as far as registering hooks
             error.of_the_line = _innermost(error) == LINE  # type: ignore[attr-defined]
             error.__traceback__ = None  # its frames would keep values alive
             return error
