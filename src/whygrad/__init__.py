@@ -55,7 +55,14 @@ _keep_freed_memory()
 newaxis = None
 
 _dtypes: dict[str, DType] = {dtype.name: dtype for dtype in dtypes.ALL} | dtypes.ALIASES
-_lazy = ("func", "linalg", "nn", "sparse", "utils")  # modules that load on first use
+_lazy = ("func", "linalg", "nn", "sparse", "utils", "why")  # modules that load on first use
+_home = {  # names that load their module on first use
+    "Value": "scalar",
+    "explain": "why",
+    "why_nan": "why",
+    "why_none": "why",
+    "why_zero": "why",
+}
 _by_hand = [
     "DType", "Generator", "Size", "Tensor", "autograd", "can_cast", "contiguous_format",
     "default_generator", "device", "dispatch", "e", "enable_grad", "finfo", "fork_rng",
@@ -68,7 +75,7 @@ _by_hand = [
     "set_printoptions", "set_rng_state", "sparse_coo", "sparse_csr", "strided",
 ]  # fmt: skip
 
-__all__ = sorted({*_by_hand, *_lazy, *_functions, *_dtypes})
+__all__ = sorted({*_by_hand, *_lazy, *_home, *_functions, *_dtypes})
 globals().update(_functions)
 globals().update(_dtypes)
 
@@ -76,6 +83,8 @@ globals().update(_dtypes)
 def __getattr__(name: str) -> Any:
     if name in _lazy:
         return importlib.import_module(f"whygrad.{name}")
+    if name in _home:
+        return getattr(importlib.import_module(f"whygrad.{_home[name]}"), name)
     if name == "__version__":
         from importlib.metadata import version  # 30 ms that few programs need
 
