@@ -81,7 +81,7 @@ globals().update(_dtypes)
 
 
 def __getattr__(name: str) -> Any:
-    if name in _lazy:
+    if name in _lazy or name == "torch":  # not listed: `import *` should not load PyTorch
         return importlib.import_module(f"whygrad.{name}")
     if name in _home:
         return getattr(importlib.import_module(f"whygrad.{_home[name]}"), name)

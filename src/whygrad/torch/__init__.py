@@ -1,0 +1,27 @@
+"""The same questions about a PyTorch program.
+
+``explain``, ``why_none``, ``why_zero`` and ``why_nan`` take PyTorch's tensors and modules.  What
+PyTorch's graph does not tell, above all lines and cuts, comes from a recording::
+
+    with whygrad.torch.record():
+        loss = model(inputs).sum()
+    print(whygrad.torch.why_none(model.weight, loss))
+
+PyTorch is imported when this module is, and not before.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+
+if importlib.util.find_spec("torch") is None:
+    raise ModuleNotFoundError(
+        "whygrad.torch\n"
+        "  cause: PyTorch is not installed, and this part of whygrad looks at PyTorch programs\n"
+        "  fix:   pip install 'whygrad[torch]'",
+        name="torch",
+    )
+
+from whygrad.torch.record import record
+
+__all__ = ["record"]

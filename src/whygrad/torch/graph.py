@@ -1,0 +1,122 @@
+"""PyTorch's graph: walks over ``grad_fn`` nodes, and the marks that say where a node was made.
+
+A node's ``metadata`` belongs to whoever holds the graph, so a mark lives exactly as long as the
+node.  No walk recurses.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from whygrad.autograd.source import Where
+
+if TYPE_CHECKING:
+    from whygrad.torch.calls import Event
+
+__all__ = [
+    "claim", "event_of", "leads_to", "mark", "node_of", "op_name", "reachable",
+    "unseen_behind", "where_of",
+]  # fmt: skip
+
+_KEY = "whygrad"
+
+
+def node_of(tensor: torch.Tensor) -> Any:
+    """The node whose arriving gradient is the gradient of ``tensor``; None if it has none."""
+    if not tensor.requires_grad:
+        return None
+    return torch.autograd.graph.get_gradient_edge(tensor).node
+
+
+def event_of(node: Any) -> Event | None:
+    """The recorded call that made a node."""
+    return node.metadata.get(_KEY)
+
+
+def where_of(node: Any) -> Where | None:
+    """The user's line that made a node, if it was recorded."""
+    event = event_of(node)
+    return None if event is None or event.call is None else Where(*event.call)
+
+
+def claim(nodes: Iterable[Any], event: Event) -> None:
+    """Say that ``event`` made these nodes."""
+    for node in nodes:
+        node.metadata[_KEY] = event
+
+
+def mark(event: Event, outputs: Iterable[torch.Tensor], sequence: int) -> None:
+    """Mark every node that a call made: those with a later sequence number than before the call.
+
+    A composite such as attention makes many nodes, and all of them belong to the user's one line.
+    """
+    waiting = [node for each in outputs if (node := _newest_node(each)) is not None]
+    while waiting:
+        node = waiting.pop()
+        if hasattr(node, "variable") or node._sequence_nr() < sequence:
+            continue
+        if event_of(node) is not event:
+            node.metadata[_KEY] = event
+            waiting += [parent for parent, _ in node.next_functions if parent is not None]
+
+
+def _newest_node(tensor: torch.Tensor) -> Any:
+    # To ask a view that was written to for its grad_fn makes PyTorch build one; its base has it.
+    return tensor.grad_fn if tensor._base is None else tensor._base.grad_fn or tensor.grad_fn
+
+
+def unseen_behind(node: Any) -> tuple[list[Any], list[Any]]:
+    """The nodes from ``node`` on back that carry no mark, and the leaves and marked nodes met."""
+    seen = {node}
+    waiting, fresh, met = [node], [], []
+    while waiting:
+        each = waiting.pop()
+        if hasattr(each, "variable") or event_of(each) is not None:
+            met.append(each)
+            continue
+        fresh.append(each)
+        for parent, _ in each.next_functions:
+            if parent is not None and parent not in seen:
+                seen.add(parent)
+                waiting.append(parent)
+    return fresh, met
+
+
+def reachable(root: Any) -> list[Any]:
+    """``root`` and every node behind it."""
+    seen = {root: None}
+    waiting = [root]
+    while waiting:
+        for parent, _ in waiting.pop().next_functions:
+            if parent is not None and parent not in seen:
+                seen[parent] = None
+                waiting.append(parent)
+    return list(seen)
+
+
+def leads_to(root: Any, target: Any) -> set[Any]:
+    """The nodes on the ways from ``root`` back to ``target``, both ends included."""
+    users: dict[Any, list[Any]] = {}
+    for node in reachable(root):
+        for parent, _ in node.next_functions:
+            if parent is not None:
+                users.setdefault(parent, []).append(node)
+    if target is not root and target not in users:
+        return set()
+    found, waiting = {target}, [target]
+    while waiting:
+        for user in users.get(waiting.pop(), ()):
+            if user not in found:
+                found.add(user)
+                waiting.append(user)
+    return found
+
+
+def op_name(node: Any) -> str:
+    """``AddmmBackward0`` is ``addmm``, ``NativeLayerNormBackward0`` is ``native_layer_norm``."""
+    name = re.sub(r"Backward\d*$", "", node.name().rsplit("::", 1)[-1])
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower() or name

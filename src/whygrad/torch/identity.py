@@ -1,0 +1,144 @@
+"""Which tensor is which, without keeping any of them alive.
+
+A tensor (or a NumPy array that came out of one) gets a :class:`Track` when it is first seen.
+Memory gets a number, too, because views, ``detach()``, ``.data`` and ``numpy()`` are different
+tensors over the same memory.  Both are known weakly: a number never comes back, an ``id`` or an
+address does.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections import OrderedDict
+from itertools import count
+from typing import Any
+
+import numpy as np
+import torch
+from torch.multiprocessing.reductions import StorageWeakRef
+
+from whygrad.torch.lines import Call
+
+__all__ = ["Track", "identities"]
+
+_NUMBERS_KEPT = 4096  # numbers that left through item() and tolist(), the latest
+
+
+class Track:
+    """What is remembered of a tensor, of a NumPy array, or of a number that left a tensor."""
+
+    __slots__ = ("applied", "dtype", "memory", "number", "reference", "shape", "trouble")
+
+    def __init__(self, number: int, thing: Any, memory: int | None) -> None:
+        self.number = number  # numbers are times as well: of when it was first seen
+        self.memory = memory
+        self.applied: Call | None = None  # in the forward of whose F.apply(…) it was made
+        self.trouble: str | None = None  # "nan" or "inf" when last looked at
+        number_only = isinstance(thing, float)
+        self.shape: tuple[int, ...] = () if number_only else tuple(thing.shape)
+        self.dtype = "float" if number_only else str(thing.dtype).removeprefix("torch.")
+        self.reference = None if number_only else weakref.ref(thing)
+
+    @property
+    def thing(self) -> Any:
+        """The tensor or array, while somebody else keeps it alive."""
+        return None if self.reference is None else self.reference()
+
+
+class Identities:
+    """The tracks of everything that was seen and still lives."""
+
+    def __init__(self) -> None:
+        self._next = count(1)
+        self._tracks: dict[int, tuple[weakref.ref[Any], Track]] = {}
+        self._memories: dict[int, tuple[StorageWeakRef, int]] = {}
+        self._lent: list[tuple[StorageWeakRef, int, int, int]] = []
+        self._left: OrderedDict[float, tuple[float, Track]] = OrderedDict()
+
+    def tick(self) -> int:
+        """A number that nobody else has; later ones are larger."""
+        return next(self._next)
+
+    def known(self, thing: Any) -> Track | None:
+        """The track of a tensor or array that has been seen."""
+        found = self._tracks.get(id(thing))
+        return found[1] if found is not None and found[0]() is thing else None
+
+    def track(self, thing: Any) -> Track:
+        """The track of a tensor or array; a new one if it has not been seen."""
+        known = self.known(thing)
+        if known is not None:
+            return known
+        memory = self._memory(thing) if isinstance(thing, torch.Tensor) else None
+        track = Track(self.tick(), thing, memory)
+        key, tracks = id(thing), self._tracks
+        tracks[key] = weakref.ref(thing, lambda dead: _forget(tracks, key, dead)), track
+        return track
+
+    def _memory(self, tensor: torch.Tensor) -> int | None:
+        """The number of the memory under a tensor; None where there is none to speak of."""
+        try:
+            storage = tensor.untyped_storage()
+        except (NotImplementedError, RuntimeError):  # sparse tensors, wrappers of torch.func
+            return None
+        address = storage._cdata
+        found = self._memories.get(address)
+        # The weak reference keeps the address from being given to another storage while it is here.
+        if found is None:
+            number = self.lent_at(storage.data_ptr()) or self.tick()
+            found = self._memories[address] = StorageWeakRef(storage), number
+            if len(self._memories) % 1024 == 0:
+                self._forget_freed()
+        return found[1]
+
+    def lend(self, tensor: torch.Tensor) -> None:
+        """NumPy gets to see the memory of ``tensor``, and may hand it back behind our back."""
+        memory = self._memory(tensor)
+        if memory is not None:
+            storage = tensor.untyped_storage()
+            start = storage.data_ptr()
+            self._lent.append((StorageWeakRef(storage), start, start + storage.nbytes(), memory))
+
+    def lent_at(self, address: int) -> int | None:
+        """The number of the memory that was lent to NumPy and holds this machine address."""
+        if self._lent:
+            self._lent = [each for each in self._lent if not each[0].expired()]
+        return next((each[3] for each in self._lent if each[1] <= address < each[2]), None)
+
+    def leave(self, number: float) -> Track:
+        """A number left a tensor; the object itself is kept, so that it can be recognised."""
+        track = Track(self.tick(), number, None)
+        self._left[number] = number, track
+        if len(self._left) > _NUMBERS_KEPT:
+            self._left.popitem(last=False)
+        return track
+
+    def returning(self, number: float) -> tuple[Track, bool] | None:
+        """The track of a number that left earlier, and whether it is certainly that one."""
+        found = self._left.get(number)
+        return None if found is None else (found[1], found[0] is number)
+
+    def array(self, array: np.ndarray[Any, Any]) -> Track | None:
+        """The track of the NumPy array, or of the tensor, whose memory an array looks at."""
+        owner: Any = array
+        while isinstance(owner, np.ndarray):
+            known = self.known(owner)
+            if known is not None:
+                return known
+            owner = owner.base
+        return self.known(owner) if isinstance(owner, torch.Tensor) else None
+
+    def _forget_freed(self) -> None:
+        freed = [key for key, (reference, _) in self._memories.items() if reference.expired()]
+        for key in freed:
+            del self._memories[key]
+
+
+identities = Identities()
+
+
+def _forget(
+    tracks: dict[int, tuple[weakref.ref[Any], Track]], key: int, dead: weakref.ref[Any]
+) -> None:
+    if key in tracks and tracks[key][0] is dead:
+        del tracks[key]

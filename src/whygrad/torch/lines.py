@@ -1,0 +1,78 @@
+"""Which line of the user's program called into PyTorch?
+
+The innermost frame that is neither PyTorch's nor whygrad's nor of an installed package nor of
+Python's own library: for ``model(x)`` inside ``train.py`` that is the line of ``train.py``, however
+deep in ``torch.nn`` the op itself is called.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import sysconfig
+from types import CodeType, FrameType
+from typing import NamedTuple
+
+import torch
+
+import whygrad
+
+__all__ = ["Call", "call_of", "function_call"]
+
+
+class Call(NamedTuple):
+    """A place in running code: two references, resolved to a line only when somebody asks."""
+
+    code: CodeType
+    instruction: int
+
+
+def _folder(path: str) -> str:
+    return os.path.dirname(os.path.abspath(path)) + os.sep
+
+
+_ENGINES = (_folder(torch.__file__), _folder(whygrad.__file__))
+_LIBRARIES = (
+    *_ENGINES,
+    *(sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib", "purelib", "platlib")),
+    "<frozen",
+)
+_APPLY: CodeType = torch.autograd.Function.apply.__func__.__code__
+
+_is_users: dict[str, bool] = {}
+
+
+def _written_by_user(file: str) -> bool:
+    known = _is_users.get(file)
+    if known is None:
+        known = _is_users[file] = not (file.startswith(_LIBRARIES) or "site-packages" in file)
+    return known
+
+
+def call_of(frame: FrameType | None) -> Call | None:
+    """The user's call that led to ``frame``; None if no line of the user's is on the stack.
+
+    A program that itself lives among the installed packages is better named than nothing, so then
+    the innermost frame outside the two engines counts.
+    """
+    start = frame
+    while frame is not None:
+        if _written_by_user(frame.f_code.co_filename):
+            return Call(frame.f_code, frame.f_lasti)
+        frame = frame.f_back
+    while start is not None:
+        if not start.f_code.co_filename.startswith(_ENGINES):
+            return Call(start.f_code, start.f_lasti)
+        start = start.f_back
+    return None
+
+
+def function_call() -> Call | None:
+    """The user's ``F.apply(…)`` if an ``autograd.Function`` is running its forward, else None."""
+    frame: FrameType | None = sys._getframe(1)
+    applied = None
+    while frame is not None:
+        if frame.f_code is _APPLY:
+            applied = frame
+        frame = frame.f_back
+    return None if applied is None else call_of(applied)

@@ -1,0 +1,272 @@
+"""Write down what a PyTorch program does, so that later questions have answers with lines.
+
+``with whygrad.torch.record():`` puts a function mode in place.  It sees each call of PyTorch that
+the program makes (``F.linear`` inside ``nn.Linear``, ``detach()``, ``.data``, ``item()``), carries
+it out unchanged, and notes the op, the user's line, which tensors went in and came out, and what
+cut the way of a gradient.  The nodes of PyTorch's graph get the line, too.
+
+Tensors are known by weak references only.  Outside of ``record()`` nothing of this exists.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import torch
+from torch.overrides import TorchFunctionMode
+
+from whygrad.torch import finite
+from whygrad.torch.calls import (
+    Event,
+    kind_of_cut,
+    leaving,
+    name_of,
+    takes_values,
+    tensors_in,
+    uneventful,
+)
+from whygrad.torch.graph import claim, event_of, mark, op_name, unseen_behind
+from whygrad.torch.identity import Track, identities
+from whygrad.torch.lines import Call, call_of, function_call
+
+__all__ = ["Tape", "latest_tape", "record"]
+
+_LIMIT = 100_000
+
+
+class Tape:
+    """What was seen, the latest calls; older ones than ``limit`` are forgotten."""
+
+    def __init__(self, limit: int = _LIMIT) -> None:
+        self.events: deque[Event] = deque(maxlen=limit)
+        self.seen = 0
+        self._switched_off: Call | None = None
+
+    def __repr__(self) -> str:
+        return f"<a recording of {self.seen} calls of PyTorch>"
+
+    @property
+    def forgotten(self) -> int:
+        """How many calls were seen and are no longer known."""
+        return self.seen - len(self.events)
+
+    def new_event(self, op: str, call: Call | None) -> Event:
+        """An event of its own time, entered."""
+        self.seen += 1
+        plain = op[2:-2] if op.startswith("__") and op.endswith("__") else op
+        event = Event(identities.tick(), plain, call)
+        self.events.append(event)
+        return event
+
+    def track(self, tensor: torch.Tensor) -> Track:
+        """The track of a tensor that the program uses.
+
+        If nobody saw it being made, then PyTorch's own graph tells what it was computed from.
+        """
+        track = identities.known(tensor)
+        if track is None:
+            track = identities.track(tensor)
+            track.trouble = finite.trouble(tensor)
+            if tensor.grad_fn is not None:
+                self._adopt(tensor.grad_fn, track)
+        elif track.applied is not None and tensor.grad_fn is not None:
+            self._adopt(tensor.grad_fn, track)
+        return track
+
+    def _adopt(self, node: Any, track: Track) -> None:
+        """Believe the graph about a tensor made earlier, or by an ``autograd.Function``."""
+        known = event_of(node)
+        call, track.applied = track.applied, None
+        if known is not None:
+            if track not in known.outputs:
+                known.outputs, known.cuts = (*known.outputs, track), (*known.cuts, None)
+            return
+        sources: list[Track] = []
+        fresh, met = unseen_behind(node)
+        for each in met:
+            event = event_of(each)
+            sources += [self.track(each.variable)] if event is None else event.outputs
+        event = self.new_event(op_name(node), call)
+        event.inputs = tuple(dict.fromkeys(sources))
+        event.outputs, event.cuts = (track,), (None,)
+        claim(fresh[:1] if call is not None else fresh, event)
+
+    def switched(self, on: bool, call: Call | None) -> None:
+        """The program switched the recording of gradients on or off."""
+        self._switched_off = None if on else call
+
+    def note(self, seen: Before, result: Any, call: Call | None) -> None:
+        """A call was carried out."""
+        name, left = seen.name, leaving(seen.name)
+        written = seen.written()
+        outputs = [each for each in tensors_in(result) if isinstance(each, torch.Tensor)]
+        fresh = [each for each in outputs if not any(each is one for one in seen.tensors)]
+        if not (written or fresh or left):
+            return
+        if name == "grad" and not seen.differentiates:  # the property: backward() made it
+            return
+        tracks = [self.track(each) for each in seen.tensors] if takes_values(name) else []
+        event = self.new_event(name, call)
+        event.inputs, event.guesses, event.strangers = self._sources(seen, tracks)
+        if seen.needs_grad and not seen.recording:
+            event.applied = function_call()
+            event.since = self._switched_off
+        if left is not None:
+            self._leave(event, seen.tensors[0], result, left, seen.needs_grad)
+            return
+        self._produce(event, seen, fresh, written)
+
+    def _produce(
+        self, event: Event, seen: Before, fresh: list[torch.Tensor], written: list[torch.Tensor]
+    ) -> None:
+        outputs, cuts = [], []
+        for tensor in (*fresh, *written):
+            new = not any(tensor is one for one in written)
+            track = identities.track(tensor)
+            track.applied = event.applied
+            outputs.append(track)
+            needs = seen.needs_grad and event.applied is None and bool(event.inputs)
+            leaf = new and tensor.requires_grad and tensor.is_leaf
+            cuts.append(kind_of_cut(seen.name, tensor, seen.recording, leaf) if needs else None)
+        event.outputs, event.cuts = tuple(outputs), tuple(cuts)
+        event.written = tuple(outputs[len(fresh) :])
+        mark(event, (*fresh, *written), seen.sequence)
+        finite.examine(event, seen, (*fresh, *written))
+
+    def _leave(
+        self, event: Event, tensor: torch.Tensor, result: Any, kind: str, needs_grad: bool
+    ) -> None:
+        """A tensor became an array, a number or a list."""
+        left = []
+        if isinstance(result, np.ndarray):
+            identities.lend(tensor)
+            left.append(identities.track(result))
+        else:
+            for number in tensors_in(result):
+                if isinstance(number, float):
+                    left.append(identities.leave(number))
+        event.outputs = tuple(left)
+        event.cuts = (kind if needs_grad else None,) * len(left)
+
+    def _sources(
+        self, seen: Before, tracks: list[Track]
+    ) -> tuple[tuple[Track, ...], tuple[Track, ...], int]:
+        """What went in: for certain, perhaps (an equal number), and arrays of unknown origin."""
+        certain, strangers = list(tracks), 0
+        perhaps: list[Track] = []
+        for each in seen.others:
+            if isinstance(each, np.ndarray):
+                track = identities.array(each)
+                if track is None:
+                    strangers += 1
+                else:
+                    certain.append(track)
+            elif (returning := identities.returning(each)) is not None:
+                (certain if returning[1] else perhaps).append(returning[0])
+        return tuple(dict.fromkeys(certain)), tuple(dict.fromkeys(perhaps)), strangers
+
+
+class Before:
+    """The arguments of a call as they were before it ran."""
+
+    __slots__ = (
+        "differentiates", "name", "needs_grad", "others", "recording", "sequence", "tensors",
+        "troubles", "versions",
+    )  # fmt: skip
+
+    def __init__(self, tape: Tape, name: str, args: Any, kwargs: Any, differentiates: bool) -> None:
+        things = list(tensors_in((args, kwargs)))
+        self.name = name
+        self.differentiates = differentiates
+        self.tensors = [each for each in things if isinstance(each, torch.Tensor)]
+        self.others = [each for each in things if not isinstance(each, torch.Tensor)]
+        self.recording = torch.is_grad_enabled()
+        self.needs_grad = any(each.requires_grad for each in self.tensors)
+        self.versions = [_version(each) for each in self.tensors]
+        self.troubles = [tape.track(each).trouble for each in self.tensors]
+        self.sequence: int = torch._C._autograd._get_sequence_nr()
+
+    def written(self) -> list[torch.Tensor]:
+        """The tensors that the call wrote to."""
+        found = [
+            each
+            for each, version in zip(self.tensors, self.versions, strict=True)
+            if _version(each) != version
+        ]
+        data_was_set = self.name == "data" and len(self.tensors) > 1
+        uncounted = data_was_set or self.name == "detach_"
+        return found or (self.tensors[:1] if uncounted else [])
+
+
+def _version(tensor: torch.Tensor) -> int:
+    # PyTorch counts no versions in inference mode; -1 never changes.
+    return -1 if tensor.is_inference() else tensor._version
+
+
+class _Recorder(TorchFunctionMode):  # type: ignore[misc]
+    """Sees the calls of one thread."""
+
+    def __init__(self, tape: Tape) -> None:
+        super().__init__()
+        self.tape = tape
+        self._names: dict[Any, tuple[str, bool]] = {}
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
+    ) -> Any:
+        kwargs = kwargs or {}
+        name, skip = self._names.get(func) or self._learn(func)
+        if skip:
+            return func(*args, **kwargs)
+        with torch._C.DisableTorchFunction():
+            before = Before(self.tape, name, args, kwargs, func is torch.autograd.grad)
+        result = func(*args, **kwargs)
+        with torch._C.DisableTorchFunction():
+            call = call_of(sys._getframe(1))
+            if name == "_set_grad_enabled":
+                self.tape.switched(torch.is_grad_enabled(), call)
+            else:
+                self.tape.note(before, result, call)
+        return result
+
+    def _learn(self, func: Any) -> tuple[str, bool]:
+        name = name_of(func)
+        known = self._names[func] = name, uneventful(func, name)
+        return known
+
+
+class _State(threading.local):
+    def __init__(self) -> None:
+        self.on: list[Tape] = []
+        self.latest: Tape | None = None
+
+
+_state = _State()
+
+
+def latest_tape() -> Tape | None:
+    """The recording that is on, or the last one of this thread."""
+    return _state.on[-1] if _state.on else _state.latest
+
+
+@contextmanager
+def record(limit: int = _LIMIT) -> Iterator[Tape]:
+    """Record what PyTorch does in a ``with`` block, for :func:`why_none` and its kin.
+
+    Results, gradients and random numbers are what they would be without it.  Of a long program the
+    last ``limit`` calls are remembered.
+    """
+    tape = Tape(limit)
+    _state.on.append(tape)
+    _state.latest = tape
+    try:
+        with _Recorder(tape):
+            yield tape
+    finally:
+        _state.on.remove(tape)
