@@ -2,12 +2,29 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from whygrad.autograd.source import caller
 from whygrad.errors import fail
-from whygrad.ops.define import composite, table
+from whygrad.ops.define import composite, elementwise, table
 from whygrad.tensor import Tensor
 
 __all__ = ["dropout", "dropout_"]
+
+# A product by another name: the graph tells noise from other factors.
+_drop = elementwise(
+    "drop(x, noise)",
+    "y = x·noise, with noise that dropout drew;  ∂y/∂x = noise",
+    forward=np.multiply,
+    vjp={"x": lambda xp, incoming, noise: incoming * noise},
+    promote="same",
+    internal=True,
+    samples=lambda make: [
+        make.call(make(3, 4), make.constant(make(3, 4))),
+        make.call(make(), make.constant(make())),
+        make.call(make(0, 3), make.constant(make(0, 3))),
+    ],
+)
 
 
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
@@ -24,7 +41,13 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
         return input
     kept = table["bernoulli"].public(input.detach(), 1.0 - p)
     factor = kept / (1.0 - p) if p < 1.0 else kept
-    return input.mul_(factor) if inplace else input * factor
+    if not inplace:
+        dropped: Tensor = _drop.call(input, factor)
+        return dropped
+    from whygrad.ops.inplace import assign, check_writable, snapshot
+
+    check_writable(input, "dropout_")
+    return assign(input, _drop.call(snapshot(input, _drop), factor), "dropout_")
 
 
 def dropout_(input: Tensor, p: float, train: bool) -> Tensor:
