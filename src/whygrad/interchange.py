@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from whygrad import keys
-from whygrad.autograd import modes
+from whygrad.autograd import lineage, modes
 from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.printing import tensor_repr
@@ -50,20 +50,13 @@ class Interchange:
                 cause=f"a Tensor with {count} elements cannot be converted to Scalar",
                 fix="pick one element, reduce with sum() or mean(), or use tolist()",
             )
-        if self.device.type == "meta":
-            raise fail(
-                RuntimeError,
-                call=f"item() of {describe(self)} on meta",
-                cause="Tensor.item() cannot be called on meta tensors: they have no data",
-                fix="run the computation on cpu",
-            )
-        number = _host_array(self).item()
-        return float(number) if self.dtype.is_floating_point else number
+        return lineage.left(self, "item", "item", _number(self))
 
     def tolist(self: Any) -> Any:
         """Nested lists of Python numbers; a bare number for a 0-d tensor."""
         array = _host_array(self.to("cpu"))
-        return (array.astype(np.float32) if array.dtype.name == "bfloat16" else array).tolist()
+        exact = array.astype(np.float32) if array.dtype.name == "bfloat16" else array
+        return lineage.left(self, "item", "tolist", exact.tolist())
 
     def __bool__(self: Any) -> bool:
         count = self.numel()
@@ -75,7 +68,7 @@ class Interchange:
                 cause=f"Boolean value of Tensor with {amount} is ambiguous",
                 fix="say what you mean: (condition).any(), (condition).all() or x.numel() > 0",
             )
-        return bool(self.item())
+        return bool(_number(self))
 
     def __float__(self: Any) -> float:
         return float(_only_number(self, "float"))
@@ -98,7 +91,7 @@ class Interchange:
 
     def __format__(self: Any, spec: str) -> str:
         if self.ndim == 0 and self.device.type != "meta" and not self._keys & keys.BATCHED:
-            return format(self.item(), spec)
+            return format(_number(self), spec)
         if spec:
             raise fail(
                 TypeError,
@@ -124,7 +117,7 @@ class Interchange:
             )
         array = _host_array(self)
         _lend(array)
-        return array
+        return lineage.left(self, "numpy", "numpy", array)
 
     def __array__(self: Any, dtype: Any = None, copy: bool | None = None) -> Any:
         array = self.numpy()
@@ -210,6 +203,19 @@ def _host_array(tensor: Any) -> Any:
     if tensor.device.type == "meta":
         _cannot_be_array(tensor, "can't convert meta device type tensor to numpy: it has no data")
     return tensor.device.to_numpy(tensor._array)
+
+
+def _number(tensor: Any) -> Any:
+    """The only element, for somebody who does not compute with it."""
+    if tensor.device.type == "meta":
+        raise fail(
+            RuntimeError,
+            call=f"item() of {describe(tensor)} on meta",
+            cause="Tensor.item() cannot be called on meta tensors: they have no data",
+            fix="run the computation on cpu",
+        )
+    number = _host_array(tensor).item()
+    return float(number) if tensor.dtype.is_floating_point else number
 
 
 def _cannot_be_array(tensor: Any, cause: str) -> NoReturn:

@@ -12,6 +12,7 @@ __all__ = [
     "AUTOGRAD",
     "BATCHED",
     "CPU",
+    "CUT",
     "DEVICES",
     "DTYPES",
     "FORWARD",
@@ -23,6 +24,7 @@ __all__ = [
     "SPARSE_COO",
     "SPARSE_CSR",
     "TRACED",
+    "UNRECORDED",
     "VARYING",
     "describe",
     "new_device",
@@ -60,6 +62,9 @@ CPU = _bit("cpu")
 META = _bit("meta")
 SPARSE_COO = _bit("sparse_coo")
 SPARSE_CSR = _bit("sparse_csr")
+# Notes for the lowest layer: a constant that was once part of a graph; a thread inside no_grad().
+CUT = _bit("cut")
+UNRECORDED = _bit("unrecorded")
 # Layers, lowest first: a higher layer runs before a lower one and calls down to it.
 AUTOGRAD = _bit("autograd")
 INTERCEPTED = _bit("intercepted")  # set by the thread, not by an argument

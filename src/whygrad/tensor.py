@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from whygrad import devices, dtypes, keys
-from whygrad.autograd import cuts, leaves
+from whygrad.autograd import leaves, lineage
 from whygrad.errors import fail
 from whygrad.geometry import Geometry
 from whygrad.interchange import Interchange
@@ -31,6 +31,7 @@ else:
 __all__ = ["Tensor", "alias", "wrap"]
 
 
+_KNOWN_ORIGIN = keys.AUTOGRAD | keys.CUT
 _first_use = threading.Lock()
 
 
@@ -174,7 +175,7 @@ class Tensor(Geometry, Interchange, OpMethods):
             return self.detach()
         same = wrap(self._array)
         same._storage = DataStorage(self._storage)
-        return same
+        return lineage.cut(self, same, "data")
 
     @data.setter
     def data(self, value: Tensor) -> None:
@@ -184,10 +185,8 @@ class Tensor(Geometry, Interchange, OpMethods):
         """The same memory, cut off from the graph."""
         if self._keys & keys.BATCHED:
             return leaves.detach_batched(self)
-        cut = alias(self)
-        if self._node is not None:
-            cuts.note(self, cut)
-        return cut
+        same = alias(self)
+        return lineage.cut(self, same, "detach") if self._keys & _KNOWN_ORIGIN else same
 
     def detach_(self) -> Tensor:
         """Forget how this tensor was computed: it becomes a leaf."""
@@ -197,7 +196,7 @@ class Tensor(Geometry, Interchange, OpMethods):
         """Become what ``node`` made."""
         self._node = node
         self._slot = slot
-        self._keys |= keys.AUTOGRAD
+        self._keys = self._keys & ~keys.CUT | keys.AUTOGRAD
 
     def _leave_graph(self) -> None:
         """Become a constant."""

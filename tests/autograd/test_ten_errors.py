@@ -187,9 +187,8 @@ ERRORS = {
         """,
         """
         backward() of float32[]
-          cause: it does not require grad and does not have a grad_fn: nothing it was computed
-                 from requires grad, or it was cut off; the last detach() of a tensor that
-                 required grad was at example.py:3: hidden = (w * 2).detach()
+          cause: it does not require grad and does not have a grad_fn: it was cut off by
+                 detach() at example.py:3: hidden = (w * 2).detach()
           fix:   call requires_grad_() on the inputs you want gradients for, and leave out the
                  detach() or no_grad() between them and this tensor
           at:    example.py:5: loss.backward()

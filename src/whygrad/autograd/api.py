@@ -9,10 +9,10 @@ import numpy as np
 
 from whygrad import keys
 from whygrad.autograd.arrivals import Target
-from whygrad.autograd.cuts import cut_below, cut_of
 from whygrad.autograd.edges import GradientEdge, tensor_at
 from whygrad.autograd.engine import run
 from whygrad.autograd.fitting import fresh
+from whygrad.autograd.lineage import cut_of
 from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.tensor import Tensor, wrap
@@ -95,12 +95,23 @@ def grad(
                 RuntimeError,
                 call=f"grad(outputs, inputs): inputs[{position}] is {describe(tensor)}",
                 cause="it appears to not have been used in the graph: the outputs were not "
-                f"computed from it{cut_below(tensor)}, so there is no gradient",
+                f"computed from it{_cut_between(tensor, roots)}, so there is no gradient",
                 fix="pass allow_unused=True to get None (or materialize_grads=True for zeros)",
                 where=caller(),
             )
         answers.append(answer)
     return tuple(answers)
+
+
+def _cut_between(tensor: Tensor, roots: list[Tensor]) -> str:
+    """Where the value of ``tensor`` was cut off on its way to a root, as the end of a sentence."""
+    from whygrad.autograd.crossings import crossings
+    from whygrad.autograd.lineage import DEED
+
+    for root in roots:
+        for cut, *_ in crossings(tensor._node, root):
+            return f" ({DEED[str(cut.kind)]} cut it off at {cut.where})"
+    return ""
 
 
 def _sequence(value: Any, length: int = 1) -> list[Any]:

@@ -144,7 +144,7 @@ def add_batch(tensor: Tensor, level: int) -> Tensor:
     """A tensor that looks like one sample of ``tensor``, whose first dimension is the batch."""
     batched = Tensor.__new__(Tensor)
     batched._array = Batch(tensor, level)
-    batched._keys = tensor._keys & ~(keys.AUTOGRAD | keys.FORWARD) | keys.BATCHED
+    batched._keys = tensor._keys & ~(keys.AUTOGRAD | keys.CUT | keys.FORWARD) | keys.BATCHED
     batched._node = None
     batched._slot = 0
     batched._base = None

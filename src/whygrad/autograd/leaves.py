@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from whygrad import keys
-from whygrad.autograd import modes
+from whygrad.autograd import lineage, modes
 from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.storage import CutStorage, Storage
@@ -96,6 +96,7 @@ def set_requires_grad(tensor: Tensor, wanted: Any) -> None:
 
     frozen = tensor.__dict__.pop("_frozen", None)
     tensor._enter_graph(AccumulateGrad(tensor) if frozen is None else frozen.node)
+    lineage.new_leaf(tensor)
 
 
 def detach_batched(tensor: Tensor) -> Tensor:
@@ -116,7 +117,10 @@ def cut_off(tensor: Tensor) -> Tensor:
         )
     if tensor.is_leaf:
         _freeze_hooks(tensor)
+    node = tensor._node
     tensor._leave_graph()
+    if node is not None:
+        lineage.cut_off(tensor, node)
     if tensor._tangent is not None:
         from whygrad.autograd.forward_ad import set_tangents
 

@@ -33,7 +33,6 @@ class _ThreadState(threading.local):
     grad = True
     inference = False
     recording = True  # grad, and not inference: enable_grad() does not end inference_mode()
-    mask = -1  # key bits an op call may see
     added = 0  # key bits every op call gets
     watch: Any = None  # who looks at values, in anomaly mode
     check_nan = True  # whether anomaly mode looks at values
@@ -56,23 +55,22 @@ _lock = threading.Lock()
 
 
 def _set(grad: bool, inference: bool) -> None:
-    was_plain = state.mask == -1 and not state.added
     state.grad = grad
     state.inference = inference
     state.recording = grad and not inference
-    state.mask = -1 if state.recording else ~keys.AUTOGRAD
-    is_plain = state.mask == -1 and not state.added
-    if was_plain is not is_plain:
-        _count(was_plain - is_plain)
+    _add(state.added & ~keys.UNRECORDED | (0 if state.recording else keys.UNRECORDED))
 
 
-def set_added(bits: int) -> None:
-    """From now on every op call of this thread gets these key bits."""
-    was_plain = state.mask == -1 and not state.added
+def set_intercepted(intercepted: bool) -> None:
+    """Whether somebody wants to see every op call of this thread from now on."""
+    _add(state.added & ~keys.INTERCEPTED | (keys.INTERCEPTED if intercepted else 0))
+
+
+def _add(bits: int) -> None:
+    was_plain = not state.added
     state.added = bits
-    is_plain = state.mask == -1 and not state.added
-    if was_plain is not is_plain:
-        _count(was_plain - is_plain)
+    if was_plain is not (not bits):
+        _count(was_plain - (not bits))
 
 
 def _count(change: int) -> None:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from types import CodeType
 
     from whygrad.autograd.hooks import Hooks
+    from whygrad.autograd.lineage import Source, Step
     from whygrad.ops.define import Op
     from whygrad.ops.plan import Plan
     from whygrad.storage import Storage
@@ -83,12 +84,13 @@ class Packed:
 class Extras:
     """What few nodes have; most nodes carry None instead, which costs one slot."""
 
-    __slots__ = ("hooks", "memo", "metadata", "tangents")
+    __slots__ = ("cuts", "hooks", "memo", "metadata", "tangents")
 
     def __init__(self) -> None:
         self.hooks: Hooks | None = None  # see the gradient when the node runs
         # of inputs and outputs, while a forward-mode level is open
         self.tangents: tuple[Any, ...] | None = None
+        self.cuts: dict[int, Step] | None = None  # arguments that came from a graph, cut off
         self.memo: Any = None  # what anomaly mode remembers of the call
         self.metadata: dict[str, Any] | None = None  # free for the user
 
@@ -264,10 +266,11 @@ class AccumulateGrad(Node):
     ``.grad`` that carries a graph of its own (create_graph) therefore makes no cycle.
     """
 
-    __slots__ = ("_leaf",)
+    __slots__ = ("_leaf", "source")
 
     def __init__(self, leaf: Tensor) -> None:
         self._leaf = weakref.ref(leaf)
+        self.source: Source | None = None  # for values that leave the graph right here
         self.plan = None  # type: ignore[assignment]  # what tells a leaf from an op
         self.order = next_order()
         self.shape = leaf._array.shape

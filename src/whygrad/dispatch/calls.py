@@ -117,7 +117,7 @@ def _unary_call(table: KernelTable) -> Entry:
             input = as_operand(input)
         bits = input._keys
         if active.count:
-            bits = bits & state.mask | state.added
+            bits |= state.added
         return table[bits](input)
 
     return unary
@@ -129,7 +129,7 @@ def _single_call(table: KernelTable) -> Entry:
             input = as_operand(input)
         bits = input._keys
         if active.count:
-            bits = bits & state.mask | state.added
+            bits |= state.added
         return table[bits](input, *params)
 
     return single
@@ -154,7 +154,7 @@ def _binary_call(table: KernelTable, polite: bool = False) -> Entry:
             input, other = operand_pair(input, other)
             bits = keys_of(input) | keys_of(other)
         if active.count:
-            bits = bits & state.mask | state.added
+            bits |= state.added
         return table[bits](input, other)
 
     return binary
@@ -170,7 +170,7 @@ def _unary_function(table: KernelTable) -> Entry:
             input = as_operand(input)
         bits = input._keys
         if active.count:
-            bits = bits & state.mask | state.added
+            bits |= state.added
         return table[bits](input)
 
     return unary
@@ -190,7 +190,7 @@ def _binary_function(table: KernelTable) -> Entry:
             input, other = operand_pair(input, other)
             bits = keys_of(input) | keys_of(other)
         if active.count:
-            bits = bits & state.mask | state.added
+            bits |= state.added
         return table[bits](input, other)
 
     return binary
@@ -211,7 +211,7 @@ def _general_call(table: KernelTable, count: int) -> Entry:
         if not promoted and isinstance(first, Tensor):
             bits |= first._keys
         if active.count:
-            bits = bits & state.mask | state.added
+            bits |= state.added
         return table[bits](*args)
 
     return general
@@ -230,7 +230,7 @@ def _variadic_call(table: KernelTable) -> Entry:
                 )
             bits |= each._keys
         if active.count:
-            bits = bits & state.mask | state.added
+            bits |= state.added
         return table[bits](tensors, *params)
 
     return variadic

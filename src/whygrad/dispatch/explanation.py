@@ -141,7 +141,7 @@ def explain(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Explanat
         kind="composite of the ops below" if op.kind == "composite" else "primitive",
         arguments=arguments,
         mode=_mode(),
-        hidden=[key for key in keys.describe(~modes.state.mask) if key in brought],
+        hidden=[key for key in _hidden() if key in brought],
         steps=watcher.steps,
         result=result,
         error=error,
@@ -198,6 +198,11 @@ def _copy(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return type(value)(_copy(each) for each in value)
     return value
+
+
+def _hidden() -> list[str]:
+    """Keys of the arguments that the thread's mode overrules."""
+    return [] if modes.state.recording else keys.describe(keys.AUTOGRAD)
 
 
 def _mode() -> str:

@@ -81,7 +81,7 @@ def _only(interceptors: tuple[Interceptor, ...]) -> Iterator[None]:
 
 def _switch(interceptors: tuple[Interceptor, ...]) -> None:
     _stack.interceptors = interceptors
-    modes.set_added(keys.INTERCEPTED if interceptors or _stack.watcher else 0)
+    modes.set_intercepted(bool(interceptors or _stack.watcher))
 
 
 def offer(op: Op, below: Entry, *args: Any) -> Any:
@@ -92,12 +92,13 @@ def offer(op: Op, below: Entry, *args: Any) -> Any:
         rest = partial(offer, op, below) if outer or watcher else below
         # What _switch does, without its bookkeeping: this runs at every op call, and is undone.
         _stack.interceptors = outer
-        modes.state.added = keys.INTERCEPTED if outer or watcher else 0
+        if not (outer or watcher):
+            modes.state.added &= ~keys.INTERCEPTED
         try:
             return interceptors[-1](op, rest, args)
         finally:
             _stack.interceptors = interceptors
-            modes.state.added = keys.INTERCEPTED
+            modes.state.added |= keys.INTERCEPTED
     return below(*args) if watcher is None else watcher(op, below, args)
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from whygrad import dtypes, keys
-from whygrad.autograd import modes
+from whygrad.autograd import lineage, modes
 from whygrad.autograd.node import ManyOutputs, Node, next_order
 from whygrad.autograd.source import caller, outside, user_files, user_frame
 from whygrad.autograd.views import share_memory
@@ -142,6 +142,8 @@ def _recording_any(op: Op, kernel: Callable[..., Any], plain: bool, half: bool) 
                     out._node = node
                     out._slot = slot
                     out._keys |= AUTOGRAD
+                else:
+                    lineage.aside(out, node)
         return outs if several else outs[0]
 
     return record

@@ -13,6 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from whygrad import devices, dtypes, keys
+from whygrad.autograd import lineage
 from whygrad.autograd.source import caller
 from whygrad.dispatch.kernels import kernel_for
 from whygrad.dispatch.paths import Entry, plain, recording
@@ -177,9 +178,10 @@ def route(op: Op, bits: int) -> Route:
     for bit, build in _layers:
         if bits & bit:
             return Route(keys.describe(bit)[0], partial(build, op, bits))
+    if lineage.noteworthy(op, bits):
+        return Route("lineage", partial(lineage.following, op, bits))
     kernel = kernel_for(op, bits).run
-    through_complex = bits & keys.COMPLEX and op.kind == "view"  # real and imag have no rule
-    if not bits & keys.AUTOGRAD or (op.vjp is None and not through_complex):
+    if not lineage.is_recorded(op, bits):
         return Route("kernel", partial(plain, op, kernel))
     if bits & keys.COMPLEX:
         cause = "gradients through complex numbers are not supported; complex is forward only"

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from whygrad import dtypes, keys
-from whygrad.autograd import modes, views
+from whygrad.autograd import lineage, modes, views
 from whygrad.autograd.source import caller
 from whygrad.dispatch import quiet
 from whygrad.dispatch.calls import method_of
@@ -138,6 +138,8 @@ def assign(target: Tensor, result: Tensor, name: str, uniform: bool = False) -> 
     if not target._keys & keys.META:
         np.copyto(target._array, result._array)
     target._storage.bump(name, where)
+    if result._keys & keys.CUT:
+        lineage.carry_over(target, result)
     if result._keys & keys.VARYING:
         for written in (target, target._base):
             if written is not None:
@@ -247,7 +249,7 @@ def _make_method(op: Op) -> Callable[..., Any]:
     return method
 
 
-_NOT_PLAIN = keys.HALVES | keys.FORWARD | keys.BATCHED
+_NOT_PLAIN = keys.HALVES | keys.FORWARD | keys.BATCHED | keys.CUT
 
 
 def payload(arg: Any) -> Any:
@@ -257,7 +259,7 @@ def payload(arg: Any) -> Any:
 def plain_operands(self: Tensor, args: tuple[Any, ...]) -> bool:
     """Whether the kernel may write straight into the target: nothing to record or convert."""
     bits = self._keys & ~keys.AUTOGRAD
-    if modes.state.added:  # somebody wants to see every op
+    if modes.state.added & keys.INTERCEPTED:  # somebody wants to see every op
         return False
     if (modes.state.recording and self._node is not None) or bits & _NOT_PLAIN:
         return False

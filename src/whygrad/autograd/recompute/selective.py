@@ -216,7 +216,8 @@ def _recorded(op: Op, payloads: Any, args: tuple[Any, ...]) -> Any:
     for each in args[0] if op.variadic else args[: len(op.tensor_names)]:
         if isinstance(each, Tensor):
             bits |= each._keys
-    bits &= modes.state.mask
+    if not modes.state.recording:
+        bits &= ~keys.AUTOGRAD
     known = recording if bits & keys.AUTOGRAD and op.vjp is not None else _unrecorded
     return known(op, lambda *_: payloads, bits)(*args)
 

@@ -7,11 +7,12 @@ from collections.abc import Callable
 from typing import Any
 
 from whygrad import devices, dtypes
+from whygrad.autograd import lineage
 from whygrad.errors import describe, fail
 from whygrad.ops.batching import leading_dims
 from whygrad.ops.creation.transfer import move
 from whygrad.ops.define import composite, define
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, alias
 
 __all__ = ["install", "is_tensor"]
 
@@ -35,7 +36,12 @@ def _cast(x: Array, dtype: dtypes.DType) -> Array:
 def _cast_args(input: Tensor, dtype: Any) -> tuple[Tensor, dtypes.DType]:
     """Gradients end where numbers become integers: nothing to record there."""
     chosen = dtypes.of(dtype)
-    return input if chosen.category >= dtypes.FLOAT else input.detach(), chosen
+    if chosen.category >= dtypes.FLOAT:
+        return input, chosen
+    if input._node is None:
+        return input.detach(), chosen
+    kind = "boolean" if chosen.category == dtypes.BOOL else "integer"
+    return lineage.cut(input, alias(input), kind, "to"), chosen
 
 
 cast = define(

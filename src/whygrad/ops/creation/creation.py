@@ -9,7 +9,7 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 
 from whygrad import devices, dtypes
-from whygrad.autograd import modes
+from whygrad.autograd import lineage, modes
 from whygrad.errors import describe, fail
 from whygrad.ops.creation.literals import array_from
 from whygrad.ops.define import composite
@@ -142,7 +142,8 @@ def tensor(data: Any, **options: Unpack[Options]) -> Tensor:
         )
     dtype = None if options.get("dtype") is None else dtypes.of(options["dtype"])
     array = array_from(data, dtype, "tensor")
-    return build("tensor", array.shape, lambda _: array, options, dtypes.by_numpy[array.dtype])
+    made = build("tensor", array.shape, lambda _: array, options, dtypes.by_numpy[array.dtype])
+    return lineage.copied(made, data)
 
 
 def default_float_tensor(data: tuple[Any, ...]) -> Tensor:
@@ -170,7 +171,7 @@ def from_numpy(ndarray: Any) -> Tensor:
             cause="given numpy array has byte order different from the native byte order",
             fix="convert it first: array.astype(array.dtype.newbyteorder('='))",
         )
-    return wrap(np.asarray(ndarray))
+    return lineage.copied(wrap(np.asarray(ndarray)), ndarray)
 
 
 def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:

@@ -69,10 +69,10 @@ def _writes_directly(target: Tensor, value: Any, position: Tensor | None) -> boo
     """Whether this is a plain write into memory: nothing to record, no other layer involved."""
     involved = [each for each in (target, value, position) if isinstance(each, Tensor)]
     recorded = modes.state.recording and any(each._node is not None for each in involved)
-    others = keys.DEVICES | keys.LAYOUTS | keys.LAYERS & ~keys.AUTOGRAD
+    others = keys.DEVICES | keys.LAYOUTS | keys.CUT | keys.LAYERS & ~keys.AUTOGRAD
     if recorded or any(each._keys & others != keys.CPU for each in involved):
         return False
-    return not modes.state.added and not inplace.overlaps_itself(target._array)
+    return not modes.state.added & keys.INTERCEPTED and not inplace.overlaps_itself(target._array)
 
 
 def _write(array: Array, chosen: Selection, value: Array) -> None:
