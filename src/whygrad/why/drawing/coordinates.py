@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from whygrad.why.drawing.ranks import Link, Vertex
+from whygrad.why.drawing.ranks import Vertex
 
-__all__ = ["spread"]
+__all__ = ["gap", "spread"]
 
 _ROUNDS = 10
 _BETWEEN_CARDS = 26.0
@@ -28,8 +28,8 @@ def spread(rows: list[list[Vertex]]) -> None:
             _settle(row, above=down or late, below=late or not down)
 
 
-def _gap(left: Vertex, right: Vertex) -> float:
-    """From one centre to the next."""
+def gap(left: Vertex, right: Vertex) -> float:
+    """The least distance from one centre to the next."""
     room = _BETWEEN_CARDS if left.is_card and right.is_card else _BETWEEN
     return (left.breadth + right.breadth) / 2 + room
 
@@ -38,16 +38,11 @@ def _pack(row: list[Vertex]) -> None:
     at = 0.0
     for left, right in pairwise(row):
         left.centre = at
-        at += _gap(left, right)
+        at += gap(left, right)
     if row:
         row[-1].centre = at
         for vertex in row:
             vertex.centre -= at / 2
-
-
-def _stiffness(link: Link) -> float:
-    """A long wire should run straight; its ends may bend."""
-    return (1.0, 3.0, 9.0)[(not link.upper.is_card) + (not link.lower.is_card)]
 
 
 def _settle(row: list[Vertex], above: bool, below: bool) -> None:
@@ -55,16 +50,14 @@ def _settle(row: list[Vertex], above: bool, below: bool) -> None:
     start = 0.0
     for index, vertex in enumerate(row):
         if index:
-            start += _gap(row[index - 1], vertex)
+            start += gap(row[index - 1], vertex)
         pulls = []
         if above:
             for link in vertex.above:
-                at = link.upper.centre + link.leaves_at - link.arrives_at
-                pulls.append((at, _stiffness(link)))
+                pulls.append((link.upper.centre, link.stiffness))
         if below:
             for link in vertex.below:
-                at = link.lower.centre + link.arrives_at - link.leaves_at
-                pulls.append((at, _stiffness(link)))
+                pulls.append((link.lower.centre, link.stiffness))
         if not pulls:
             pulls = [(vertex.centre, 0.1)]
         weight = sum(share for _, share in pulls)

@@ -6,6 +6,7 @@ or right and down, whichever makes the picture fit a screen better.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 from whygrad.why.drawing.content import Card, Picture, Wire
@@ -13,9 +14,11 @@ from whygrad.why.drawing.coordinates import spread
 from whygrad.why.drawing.marks import Point, Rectangle
 from whygrad.why.drawing.ordering import order
 from whygrad.why.drawing.ranks import Link, layers, rank
+from whygrad.why.drawing.straighten import straighten
 from whygrad.why.drawing.typography import width
 
 __all__ = [
+    "ARROW",
     "LABEL_SIZE",
     "LINE",
     "MARGIN",
@@ -31,8 +34,11 @@ TEXT_SIZE = 11.0
 LABEL_SIZE = 11.0
 LINE = 16.0  # from one baseline of a card to the next
 MARGIN = 11.0  # inside a card
+ARROW = 8.0  # the length of its head
+_PORT = 15.0  # along the side of a card, for each wire
 _SCREEN = (1600.0, 1000.0)
-_GAP = 18.0  # between ranks, when wires run straight
+_GAP = 14.0  # between ranks, when wires run straight
+_WIDEST_GAP = 80.0
 
 
 @dataclass(frozen=True)
@@ -49,16 +55,21 @@ class Arrangement:
 
 def arrange(picture: Picture) -> Arrangement:
     """Lay a picture out in layers."""
+    down = flows_down(picture)
     cards = [_card_size(card) for card in picture.cards]
+    for index, count in _busiest_sides(picture.wires).items():
+        wide, high = cards[index]
+        ports = count * _PORT
+        cards[index] = (max(wide, ports), high) if down else (wide, max(high, ports))
     labels = [_label_size(wire) for wire in picture.wires]
     layer = layers(len(cards), picture.wires)
-    down = flows_down(picture)
     if not down:
         cards = [(size[1], size[0]) for size in cards]
         labels = [size and (size[1], size[0]) for size in labels]
     ranks = rank(picture.wires, layer, cards, labels)
     order(ranks)
     spread(ranks.rows)
+    straighten(ranks.rows, ranks.chains)
 
     near = min((v.centre - v.breadth / 2 for row in ranks.rows for v in row), default=0.0)
     starts: list[float] = []  # of each rank, along the flow
@@ -67,7 +78,7 @@ def arrange(picture: Picture) -> Arrangement:
     for row, depth in zip(ranks.rows, depths):
         starts.append(along)
         bend = max((abs(_shift(link)) for vertex in row for link in vertex.below), default=0.0)
-        along += depth + min(_GAP + 0.12 * bend, 3 * _GAP)
+        along += depth + min(_GAP + 0.12 * bend, _WIDEST_GAP) + (len(starts) % 2 == 0) * ARROW
 
     def point(across: float, at: float) -> Point:
         return (across - near, at) if down else (at, across - near)
@@ -84,12 +95,12 @@ def arrange(picture: Picture) -> Arrangement:
         points = [point(across, at)]
         for link in chain:
             leave = starts[link.upper.rank] + depths[link.upper.rank]
-            arrive = starts[link.lower.rank]
+            arrive = starts[link.lower.rank] - (ARROW if link.lower.is_card else 0.0)
             goal = link.lower.centre + link.arrives_at
             middle = (leave + arrive) / 2
-            end = arrive + depths[link.lower.rank]
+            end = starts[link.lower.rank] + depths[link.lower.rank]
             if link is last:
-                end = arrive + (depths[link.lower.rank] - link.lower.depth) / 2
+                end -= (depths[link.lower.rank] + link.lower.depth) / 2
             points += [point(across, leave)] * 3
             points += [point(across, middle), point(goal, middle), point(goal, arrive)]
             points += [point(goal, end)] * 3
@@ -122,8 +133,20 @@ def flows_down(picture: Picture) -> bool:
     highest = max(sum(high + 20 for _, high in row) for row in rows)
     tall = sum(max(high for _, high in row) + 60 for row in rows)
     long = sum(max(wide for wide, _ in row) + 110 for row in rows)
-    downwards = max(widest / _SCREEN[0], tall / _SCREEN[1])
-    return downwards <= max(long / _SCREEN[0], highest / _SCREEN[1])
+    return _screens(widest, tall) <= _screens(long, highest)
+
+
+def _screens(wide: float, high: float) -> float:
+    """How far a picture exceeds a screen; scrolling down is half as bad as sideways."""
+    right, down = wide / _SCREEN[0], high / _SCREEN[1]
+    return max(right, down if down < 1 else (1 + down) / 2)
+
+
+def _busiest_sides(wires: list[Wire]) -> dict[int, int]:
+    """How many wires meet on one side of a card, at most."""
+    leaving = Counter(wire.source for wire in wires)
+    arriving = Counter(wire.consumer for wire in wires)
+    return dict(leaving | arriving)  # the larger of the two
 
 
 def _shift(link: Link) -> float:

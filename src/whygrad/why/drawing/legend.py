@@ -20,9 +20,6 @@ def legend(picture: Picture, start: Point, room: float) -> tuple[list[Mark], flo
     """Marks from ``start`` on, wrapped to the width of ``room``; and where they end."""
     marks: list[Mark] = []
     left, y = start
-    if picture.left_out is not None:
-        marks.append(Words(picture.left_out, (left, y), _SIZE + 2, room, bold=True))
-        y += _LINE
     how = "arrows point forward; the numbers on them are what flowed back"
     marks.append(Words(how, (left, y), _SIZE, room))
     y += _LINE
@@ -52,7 +49,7 @@ def _entries(picture: Picture) -> list[tuple[list[Look], str]]:
     entries = []
     if picture.scale is not None:
         low = ("≤ " if picture.scale.clipped else "") + number(picture.scale.low)
-        text = f"size {low} to {number(picture.scale.high)}, log scale"
+        text = f"size of gradients, {low} to {number(picture.scale.high)}, log scale"
         entries.append(([Look(fill) for fill in RAMP], text))
     cards = picture.cards
     states = {amount.state for amount in picture.amounts}

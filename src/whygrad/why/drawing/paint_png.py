@@ -25,7 +25,7 @@ __all__ = ["paint"]
 _SHARPNESS = 2  # pixels of the file per unit of the scene
 _SMOOTHING = 2  # painted pixels per pixel of the file
 _MOST_PIXELS = 150_000_000  # painted
-_PIECES = 16  # straight pieces per cubic
+_PIECE = 6.0  # length of the straight pieces of a curve
 _REGULAR = ("DejaVuSans.ttf", "Arial.ttf", "arial.ttf", "LiberationSans-Regular.ttf")
 _BOLD = ("DejaVuSans-Bold.ttf", "Arial Bold.ttf", "arialbd.ttf", "LiberationSans-Bold.ttf")
 _PLAINER = str.maketrans({"−": "-", "‖": "|", "≤": "<", "\N{REPLACEMENT CHARACTER}": "?"})
@@ -64,11 +64,8 @@ def paint(scene: Scene) -> bytes:
             painter.words(mark)
         else:
             painter.canvas.polygon([painter.at(point) for point in mark.points], fill=mark.colour)
-    small = image.resize(
-        (image.width // _SMOOTHING, image.height // _SMOOTHING), Image.Resampling.LANCZOS
-    )
     content = io.BytesIO()
-    small.save(content, "PNG", optimize=True)
+    image.reduce(_SMOOTHING).save(content, "PNG")
     return content.getvalue()
 
 
@@ -140,8 +137,9 @@ def _flat(points: list[Point]) -> Iterator[Point]:
         if (p == q and r == s) or q == r == s:
             yield s
             continue
-        for step in range(1, _PIECES + 1):
-            t = step / _PIECES
+        pieces = 8 + int(hypot(s[0] - p[0], s[1] - p[1]) / _PIECE)
+        for step in range(1, pieces + 1):
+            t = step / pieces
             a, b, c, d = (1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t * t * (1 - t), t**3
             yield (
                 a * p[0] + b * q[0] + c * r[0] + d * s[0],

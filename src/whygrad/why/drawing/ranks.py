@@ -38,6 +38,7 @@ class Link:
     upper: Vertex
     lower: Vertex
     position: int  # of the argument, where ``lower`` is a card
+    stiffness: float  # how much it minds being bent
     leaves_at: float = 0.0  # from the middle of ``upper``
     arrives_at: float = 0.0  # from the middle of ``lower``
 
@@ -93,9 +94,29 @@ def rank(
             size = label if label is not None and stop == source.rank + 1 else (0.0, 0.0)
             stops.append(stand(Vertex(stop, *size)))
         stops.append(consumer)
-        chain = [Link(upper, lower, wire.position) for upper, lower in pairwise(stops)]
+        chain = [
+            Link(upper, lower, wire.position, _stiffness(upper, lower))
+            for upper, lower in pairwise(stops)
+        ]
         for link in chain:
             link.upper.below.append(link)
             link.lower.above.append(link)
         chains.append(chain)
+    for card in vertices:
+        if not card.above and len(card.below) == 1:
+            _loosen(card.below[0])
     return Ranks(rows, vertices, chains)
+
+
+def _stiffness(upper: Vertex, lower: Vertex) -> float:
+    """A long wire should run straight between its ends."""
+    return (1.0, 3.0, 9.0)[(not upper.is_card) + (not lower.is_card)]
+
+
+def _loosen(link: Link) -> None:
+    """A leaf with one use goes where there is room for it; it does not push the rest aside."""
+    while True:
+        link.stiffness *= 0.1
+        if link.lower.is_card:
+            return
+        link = link.lower.below[0]

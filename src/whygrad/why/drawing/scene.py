@@ -5,7 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from whygrad.why.drawing.content import Card, Picture, Wire
-from whygrad.why.drawing.layout import LABEL_SIZE, LINE, MARGIN, TEXT_SIZE, TITLE_SIZE, arrange
+from whygrad.why.drawing.layout import (
+    ARROW,
+    LABEL_SIZE,
+    LINE,
+    MARGIN,
+    TEXT_SIZE,
+    TITLE_SIZE,
+    arrange,
+)
 from whygrad.why.drawing.legend import legend
 from whygrad.why.drawing.look import card_look, wire_look
 from whygrad.why.drawing.marks import Curve, Frame, Mark, Point, Rectangle, Triangle, Words, frames
@@ -14,8 +22,7 @@ from whygrad.why.drawing.typography import width
 __all__ = ["Scene", "stage"]
 
 _EDGE = 20.0  # around the picture
-_HEADER = 36.0
-_ARROW = 8.0
+_HEADING = 19.0
 _NARROWEST = 640.0  # so that the legend needs few lines
 
 
@@ -33,10 +40,14 @@ class Scene:
 def stage(picture: Picture) -> Scene:
     """Lay the picture out and put title and legend around it."""
     layout = arrange(picture)
-    room = max(layout.width, _NARROWEST, width(picture.title, TITLE_SIZE, bold=True))
-    corner = (_EDGE + (room - layout.width) / 2, _EDGE + _HEADER)
-    title = Words(picture.title, (_EDGE, _EDGE + TITLE_SIZE), TITLE_SIZE, room, bold=True)
-    marks: list[Mark] = [title]
+    header = [picture.title, *([picture.left_out] if picture.left_out else [])]
+    room = max(layout.width, _NARROWEST, *(width(text, TITLE_SIZE, bold=True) for text in header))
+    marks: list[Mark] = []
+    y = _EDGE
+    for text in header:
+        y += _HEADING
+        marks.append(Words(text, (_EDGE, y - 6), TITLE_SIZE, room, bold=True))
+    corner = (_EDGE + (room - layout.width) / 2, y + _HEADING)
     for wire, curve in zip(picture.wires, layout.curves):
         points = [(x + corner[0], y + corner[1]) for x, y in curve]
         marks += _wire_marks(wire, picture, points, layout.down)
@@ -59,7 +70,7 @@ def _card_marks(card: Card, picture: Picture, at: Rectangle) -> list[Mark]:
     marks = frames(at, card_look(card, picture.scale), card.hint)
     room = at.width - 2 * MARGIN
     middle = at.x + at.width / 2
-    baseline = at.y + 0.6 * MARGIN + 0.75 * LINE
+    baseline = at.y + (at.height - LINE * (1 + len(card.lines))) / 2 + 0.75 * LINE
     marks.append(Words(card.title, (middle, baseline), TITLE_SIZE, room, bold=True, centred=True))
     for line in card.lines:
         baseline += LINE
@@ -78,10 +89,10 @@ def _wire_marks(wire: Wire, picture: Picture, curve: list[Point], down: bool) ->
     """The line up to the head of its arrow, and the head."""
     look = wire_look(wire, picture.scale)
     x, y = curve[-1]
-    half = _ARROW / 2 + 0.4 * look.thickness
+    half = ARROW / 2 + 0.4 * look.thickness
     if down:
-        neck, left, right = (x, y - _ARROW), (x - half, y - _ARROW), (x + half, y - _ARROW)
+        neck, left, right = (x, y - ARROW), (x - half, y - ARROW), (x + half, y - ARROW)
     else:
-        neck, left, right = (x - _ARROW, y), (x - _ARROW, y - half), (x - _ARROW, y + half)
+        neck, left, right = (x - ARROW, y), (x - ARROW, y - half), (x - ARROW, y + half)
     line = Curve([*curve[:-3], neck, neck, neck], look)
     return [line, Triangle(((x, y), left, right), look.stroke)]

@@ -1,18 +1,21 @@
 """Which boxes of a large flow are drawn, and how the drawn ones hang together without the others.
 
-The strongest path from the target to the root comes first, then its surroundings, nearest first
-and the largest contributions before the small ones.
+The strongest path from the target to the root comes first, then its surroundings: the nearest
+first, and among them the largest contributions.
 """
 
 from __future__ import annotations
 
 from heapq import heappop, heappush
 from itertools import count
+from operator import itemgetter
 
 from whygrad.why.drawing.amounts import measure
-from whygrad.why.flow import Box, Edge, Flow
+from whygrad.why.flow import Box, Flow
 
 __all__ = ["choose", "hidden_links"]
+
+_ABREAST = 4  # neighbours of one box that count as equally near: a hub must not fill the picture
 
 
 def choose(flow: Flow, most: int) -> list[Box]:
@@ -25,20 +28,18 @@ def choose(flow: Flow, most: int) -> list[Box]:
     if len(path) > share:
         path = path[: share // 2] + path[share // 2 - share :]
     chosen = set(path)
-    sizes: dict[Edge, float] = {}
     reached: list[tuple[int, float, int, Box]] = []
     turn = count()  # settles ties
 
     def reach(box: Box, hops: int) -> None:
-        for edge in (*box.consumers, *box.inputs):
+        edges = [(measure(edge.contribution).size, edge) for edge in (*box.consumers, *box.inputs)]
+        edges.sort(key=itemgetter(0), reverse=True)
+        for place, (size, edge) in enumerate(edges):
             neighbour = edge.source if edge.consumer is box else edge.consumer
-            if neighbour in chosen or neighbour not in known:
-                continue
-            if edge not in sizes:
-                sizes[edge] = measure(edge.contribution).size
-            heappush(reached, (hops, -sizes[edge], next(turn), neighbour))
+            if neighbour in known:
+                heappush(reached, (hops + place // _ABREAST, -size, next(turn), neighbour))
 
-    for box in path:
+    for box in path[:-1] or path:  # the question is about the target, not about the root
         reach(box, 1)
     while reached and len(chosen) < most:
         hops, _, _, box = heappop(reached)
