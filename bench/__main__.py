@@ -14,6 +14,7 @@ from bench.measure import Result, Workload, best_round, measure
 
 WORKLOADS = (
     "small_op", "mlp", "gelu", "imports", "chain", "checkpoint", "hessian", "per_sample", "anomaly",
+    "scalar",
 )  # fmt: skip
 RESULTS = Path(__file__).parent / "results"
 
@@ -68,7 +69,7 @@ def versions() -> dict[str, str]:
     from importlib.metadata import PackageNotFoundError, version
 
     found = {}
-    for name in ("whygrad", "numpy", "torch", "autograd", "mygrad", "jax"):
+    for name in ("whygrad", "numpy", "torch", "autograd", "mygrad", "jax", "micrograd"):
         try:
             found[name] = version(name)
         except PackageNotFoundError:

@@ -21,6 +21,7 @@ KEY_LINES = {
     "per_sample_gradients": "the model disagrees most with sample 7",
     "sparse_regression": "gradient of the design: whygrad.sparse_coo, 587 numbers",
     "tiled_attention": " 1024    4,194,304      135,168    31×",
+    "two_moons_values": "  60  0.0446      100%",
     "two_layer_network": "dW1       (1, 16)    (1, 16)",
 }
 

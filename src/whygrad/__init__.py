@@ -55,7 +55,9 @@ _keep_freed_memory()
 newaxis = None
 
 _dtypes: dict[str, DType] = {dtype.name: dtype for dtype in dtypes.ALL} | dtypes.ALIASES
-_lazy = ("func", "linalg", "nn", "sparse", "utils", "why")  # modules that load on first use
+_lazy = (  # modules that load on first use
+    "func", "linalg", "nn", "scalar", "scalar_check", "scalar_nn", "sparse", "utils", "why",
+)  # fmt: skip
 _home = {  # names that load their module on first use
     "Value": "scalar",
     "explain": "why",

@@ -19,31 +19,33 @@ from __future__ import annotations
 import math
 import operator
 import sys
-from collections.abc import Callable
 from itertools import count
+from types import CodeType
 from typing import Any
 
+from whygrad import scalar_math as floats
 from whygrad.autograd.source import Where, outside, user_files
-from whygrad.scalar_math import CLOSED, compute, number, power_or_infinity
+from whygrad.scalar_math import CLOSED, Number, compute, number
 
 __all__ = ["Value", "result"]
 
 _next_order = count().__next__
 _by_order = operator.attrgetter("_order")
-Rule = Callable[[float, float], tuple[float, float, float]]  # the result and two slopes
 
 
-class Value:
-    """A number, its gradient, and the op that made it.
+class Value(Number):
+    """A number, its gradient, and how it was computed."""
 
-    ``_prev`` are the inputs in argument order (``a + a`` has two, ``x + 1`` one), ``_slopes`` the
-    derivatives with respect to them.  ``_order`` counts creations: inputs precede results.
-    """
+    __slots__ = ("_code", "_instruction", "_op", "_order", "_prev", "_slopes", "grad", "label")
 
-    __slots__ = (
-        "_code", "_instruction", "_op", "_order", "_prev", "_slopes", "data", "grad", "label"
-    )  # fmt: skip
-    __array_ufunc__ = None  # NumPy's numbers leave an operator to the Value beside them
+    grad: float  # of what backward() was last called on; on a leaf, the sum of all calls
+    label: str | None
+    _op: str  # empty for a leaf
+    _prev: tuple[Value, ...]  # the inputs in argument order: a + a has two, x + 1 has one
+    _slopes: tuple[float, ...]  # d self / d input, one per input
+    _order: int  # counts creations, so that inputs precede what is computed from them
+    _code: CodeType  # with _instruction: the user's line
+    _instruction: int
 
     def __init__(self, data: float, label: str | None = None) -> None:
         result(number(data), "", (), (), self)
@@ -96,28 +98,28 @@ class Value:
         return result(-self.data, "neg", (self,), (-1.0,))
 
     def __sub__(self, other: Any) -> Value:
-        return _binary("-", _subtract, self, other)
+        return _binary("-", floats.subtract, self, other)
 
     def __rsub__(self, other: Any) -> Value:
-        return _binary("-", _subtract, other, self)
+        return _binary("-", floats.subtract, other, self)
 
     def __truediv__(self, other: Any) -> Value:
-        return _binary("/", _divide, self, other)
+        return _binary("/", floats.divide, self, other)
 
     def __rtruediv__(self, other: Any) -> Value:
-        return _binary("/", _divide, other, self)
+        return _binary("/", floats.divide, other, self)
 
     def __pow__(self, other: Any) -> Value:
-        return _binary("**", _power, self, other)
+        return _binary("**", floats.power, self, other)
 
     def __rpow__(self, other: Any) -> Value:
-        return _binary("**", _power, other, self)
+        return _binary("**", floats.power, other, self)
 
     def max(self, other: Any) -> Value:
-        return _binary("max", _larger, self, other)
+        return _binary("max", floats.larger, self, other)
 
     def min(self, other: Any) -> Value:
-        return _binary("min", _smaller, self, other)
+        return _binary("min", floats.smaller, self, other)
 
     def exp(self) -> Value:
         return result(y := compute("exp", math.exp, self.data), "exp", (self,), (y,))
@@ -154,26 +156,6 @@ class Value:
 
     __abs__ = abs
 
-    def __eq__(self, other: object) -> bool:
-        return self.data == _plain(other)
-
-    def __lt__(self, other: Any) -> bool:
-        return self.data < _plain(other)
-
-    def __le__(self, other: Any) -> bool:
-        return self.data <= _plain(other)
-
-    def __gt__(self, other: Any) -> bool:
-        return self.data > _plain(other)
-
-    def __ge__(self, other: Any) -> bool:
-        return self.data >= _plain(other)
-
-    __hash__ = object.__hash__  # equal numbers are still two values
-
-    def __float__(self) -> float:
-        return self.data
-
     def __repr__(self) -> str:
         label = "" if self.label is None else f", label={self.label!r}"
         return f"Value(data={self.data}, grad={self.grad}{label})"
@@ -199,40 +181,10 @@ def result(
     return out
 
 
-def _plain(operand: Any) -> Any:
-    return operand.data if isinstance(operand, Value) else operand
-
-
-def _binary(op: str, rule: Rule, left: Any, right: Any) -> Value:
-    y, d_left, d_right = rule(number(_plain(left)), number(_plain(right)))
+def _binary(op: str, rule: floats.Rule, left: Any, right: Any) -> Value:
+    y, d_left, d_right = rule(number(left), number(right))
     if not isinstance(right, Value):
         return result(y, op, (left,), (d_left,))
     if not isinstance(left, Value):
         return result(y, op, (right,), (d_right,))
     return result(y, op, (left, right), (d_left, d_right))
-
-
-def _subtract(x: float, y: float) -> tuple[float, float, float]:
-    return x - y, 1.0, -1.0
-
-
-def _divide(x: float, y: float) -> tuple[float, float, float]:
-    return (ratio := compute("/", operator.truediv, x, y)), 1.0 / y, -ratio / y
-
-
-def _power(x: float, n: float) -> tuple[float, float, float]:
-    y = compute("**", operator.pow, x, n)
-    in_base = n * power_or_infinity(x, n - 1.0) if n else CLOSED
-    in_exponent = y * math.log(x) if x > 0.0 else CLOSED if x == 0.0 else math.nan
-    return y, in_base, in_exponent
-
-
-def _larger(x: float, y: float) -> tuple[float, float, float]:
-    if x == y:
-        return x, 0.5, 0.5
-    return (y, CLOSED, 1.0) if x < y or y != y else (x, 1.0, CLOSED)
-
-
-def _smaller(x: float, y: float) -> tuple[float, float, float]:
-    y, d_left, d_right = _larger(-x, -y)
-    return -y, d_left, d_right
