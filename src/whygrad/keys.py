@@ -20,10 +20,12 @@ __all__ = [
     "LAYERS",
     "LAYOUTS",
     "META",
+    "NOTES",
     "SCALARS",
     "SPARSE_COO",
     "SPARSE_CSR",
     "TRACED",
+    "UNFOLLOWED",
     "UNRECORDED",
     "VARYING",
     "describe",
@@ -62,9 +64,11 @@ CPU = _bit("cpu")
 META = _bit("meta")
 SPARSE_COO = _bit("sparse_coo")
 SPARSE_CSR = _bit("sparse_csr")
-# Notes for the lowest layer: a constant that was once part of a graph; a thread inside no_grad().
+# Notes for the lowest layer: a constant that was once part of a graph; a thread inside no_grad();
+# a thread that runs the engine's own ops.
 CUT = _bit("cut")
 UNRECORDED = _bit("unrecorded")
+UNFOLLOWED = _bit("unfollowed")
 # Layers, lowest first: a higher layer runs before a lower one and calls down to it.
 AUTOGRAD = _bit("autograd")
 INTERCEPTED = _bit("intercepted")  # set by the thread, not by an argument
@@ -77,6 +81,7 @@ DTYPES = sum(DTYPE_BITS.values())
 SCALARS = sum(SCALAR_BITS.values())
 DEVICES = CPU | META
 LAYOUTS = SPARSE_COO | SPARSE_CSR
+NOTES = CUT | UNRECORDED | UNFOLLOWED
 LAYERS = AUTOGRAD | INTERCEPTED | VARYING | FORWARD | BATCHED | TRACED
 COMPLEX = DTYPE_BITS["complex64"] | DTYPE_BITS["complex128"]
 # Numbers by kind, Python's own included, for ops that refuse one.

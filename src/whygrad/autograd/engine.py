@@ -55,7 +55,7 @@ def run(
         walk.begin(root, gradient if on_tensors else gradient._array)
     try:
         if on_tensors:
-            with modes.set_grad_enabled(create_graph):
+            with modes.set_grad_enabled(create_graph), modes.unfollowed():
                 walk.run()
                 walk.finish()
         else:
@@ -186,7 +186,7 @@ class Walk(Arrivals):
         """Rules on data that is no NumPy array go through the dispatcher: it has the kernels."""
         self.xp = recorded
         try:
-            with modes.no_grad(), quiet.again():
+            with modes.no_grad(), modes.unfollowed(), quiet.again():
                 Walk.run_rules(self, node, wrapped(incoming), as_tensors(node, values))
         finally:
             self.xp = raw

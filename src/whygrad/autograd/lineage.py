@@ -380,7 +380,7 @@ def is_recorded(op: Op, bits: int) -> bool:
 
 def noteworthy(op: Op, bits: int) -> bool:
     """Whether a call with these keys takes a value out of the graph, or follows one outside."""
-    if op.name in _SHAPE_ONLY:
+    if bits & keys.UNFOLLOWED or op.name in _SHAPE_ONLY:
         return False
     return bool(bits & keys.CUT or (bits & keys.AUTOGRAD and not is_recorded(op, bits)))
 
@@ -388,7 +388,7 @@ def noteworthy(op: Op, bits: int) -> bool:
 def following(op: Op, bits: int) -> Entry:
     """Carry the call out, and note where the result comes from."""
     recorded = is_recorded(op, bits)
-    below = op.table[bits & ~(keys.CUT | keys.UNRECORDED | (0 if recorded else keys.AUTOGRAD))]
+    below = op.table[bits & ~(keys.NOTES | (0 if recorded else keys.AUTOGRAD))]
     name, count, variadic = op.name, len(op.tensor_names), op.variadic
     from whygrad.tensor import Tensor
 

@@ -10,12 +10,13 @@ import functools
 import inspect
 import threading
 from abc import ABC, abstractmethod
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from whygrad import keys
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
+    from collections.abc import Callable, Generator, Iterator
 
 __all__ = [
     "enable_grad",
@@ -64,6 +65,17 @@ def _set(grad: bool, inference: bool) -> None:
 def set_intercepted(intercepted: bool) -> None:
     """Whether somebody wants to see every op call of this thread from now on."""
     _add(state.added & ~keys.INTERCEPTED | (keys.INTERCEPTED if intercepted else 0))
+
+
+@contextmanager
+def unfollowed() -> Iterator[None]:
+    """What runs inside is the engine's own affair: nobody asks where its constants come from."""
+    before = state.added & keys.UNFOLLOWED
+    _add(state.added | keys.UNFOLLOWED)
+    try:
+        yield
+    finally:
+        _add(state.added & ~keys.UNFOLLOWED | before)
 
 
 def _add(bits: int) -> None:

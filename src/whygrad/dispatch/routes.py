@@ -180,8 +180,10 @@ def route(op: Op, bits: int) -> Route:
             return Route(keys.describe(bit)[0], partial(build, op, bits))
     if lineage.noteworthy(op, bits):
         return Route("lineage", partial(lineage.following, op, bits))
+    recorded = lineage.is_recorded(op, bits)
+    bits &= ~keys.NOTES
     kernel = kernel_for(op, bits).run
-    if not lineage.is_recorded(op, bits):
+    if not recorded:
         return Route("kernel", partial(plain, op, kernel))
     if bits & keys.COMPLEX:
         cause = "gradients through complex numbers are not supported; complex is forward only"
