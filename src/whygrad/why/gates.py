@@ -1,0 +1,315 @@
+"""The tape as the autopsy sees it: rules that can be asked again, with other gradients.
+
+The rules run on the saved values as they are.  Nothing is freed, no hook is called, no ``.grad``
+changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from whygrad import keys
+from whygrad.autograd.api import root_gradients
+from whygrad.autograd.engine import Walk
+from whygrad.autograd.fitting import sum_to
+from whygrad.autograd.node import Freed, Node
+from whygrad.autograd.reach import nodes_leading_to, reachable
+from whygrad.autograd.source import Where, caller
+from whygrad.dispatch import quiet
+from whygrad.errors import fail
+from whygrad.ops.namespace import raw
+from whygrad.tensor import Tensor, wrap
+from whygrad.why.annihilators import Circumstances, number
+from whygrad.why.autopsy import WEAK, Autopsy, Event, Gate, Passage
+from whygrad.why.names import Names
+from whygrad.why.values import Values
+from whygrad.why.zero import Inquest
+
+__all__ = ["freed_at", "inquest"]
+
+# Sums of products: the gradient of one factor is the incoming gradient times the other.
+_PRODUCTS = ("addmm", "addmv", "baddbmm", "einsum_pair", "linear", "matmul")
+
+
+def inquest(
+    x: Tensor,
+    loss: Tensor,
+    gradient: Tensor | None,
+    index: int | tuple[int, ...] | None,
+    tolerance: float,
+) -> Inquest:
+    """What is to be said about the gradient of one tensor."""
+    names = Names()
+    question = f"why_zero({names.of_tensor(x)}, {names.of_tensor(loss)})"
+    place = None if index is None else _checked(question, x, index)
+    speaker = _Speaker(names)
+    autopsy = None
+    notes: tuple[str, ...] = ()
+    if x._node is not None and loss._node is not None:
+        (seed,) = root_gradients("why_zero", [loss], [gradient])
+        tape = Tape(loss._node, x._node)
+        if loss._node in tape.useful or loss._node is x._node:
+            freed = freed_at(tape.useful)
+            if freed is not None:
+                raise _freed(question, freed)
+            speaker.nodes = {*tape.useful, x._node}
+            root, target = (loss._node, loss._slot), (x._node, x._slot)
+            autopsy = Autopsy(tape, root, _numbers(seed), target)
+            notes = tuple(_hooks(speaker.nodes))
+    return Inquest(
+        names.of_tensor(x),
+        names.of_tensor(loss),
+        autopsy,
+        speaker.circumstances,
+        tolerance,
+        place,
+        notes,
+    )
+
+
+def _checked(question: str, x: Tensor, index: Any) -> tuple[int, ...]:
+    place = index if isinstance(index, tuple) else (index,)
+    numbers = all(isinstance(each, (int, np.integer)) for each in place)
+    if numbers and len(place) == x.ndim:
+        within = zip(place, x.shape, strict=True)
+        if all(-size <= each < size for each, size in within):
+            return tuple(int(each) % size for each, size in zip(place, x.shape, strict=True))
+    raise fail(
+        IndexError,
+        call=f"{question} with index={index!r}",
+        cause=f"it does not name one element of a tensor of shape {tuple(x.shape)}",
+        fix=f"pass {x.ndim} integers within the shape",
+        where=caller(),
+    )
+
+
+def _freed(question: str, where: Where) -> RuntimeError:
+    return fail(
+        RuntimeError,
+        call=question,
+        cause=f"the values this graph had saved were freed by the backward() at {where}",
+        fix="ask before backward(), or pass retain_graph=True to it",
+        where=caller(),
+    )
+
+
+def _hooks(nodes: Iterable[Node]) -> Iterator[str]:
+    for node in nodes:
+        hooks = None if node._extras is None else node._extras.hooks
+        for hook in [] if hooks is None else hooks.all():
+            yield f"the hook {hook.name!r} registered at {hook.where}: it may change the gradient"
+
+
+class _Speaker:
+    """Tells what is known about the ops of a tape."""
+
+    def __init__(self, names: Names) -> None:
+        self._names = names
+        self.nodes: set[Node] = set()
+        self._values: Values | None = None
+
+    def circumstances(self, found: Event | Passage) -> Circumstances:
+        gate = found.gate
+        assert isinstance(gate, TensorGate)
+        if self._values is None:
+            self._values = Values(self.nodes)
+        return Circumstances(
+            gate.op,
+            gate.argument,
+            found.mask if isinstance(found, Event) else _weak(gate),
+            gate.saved(),
+            self._values.of(gate.source, gate.slot),
+            dict(self._others(gate)),
+            gate.source.dtype if gate.source.outputs is None else gate.node.dtype,
+        )
+
+    def _others(self, gate: TensorGate) -> Iterator[tuple[str, str]]:
+        """What the user calls the other arguments of the op."""
+        op, saved = gate.node.plan.op, gate.saved()
+        if op.variadic or op.kind == "custom":
+            return
+        edges = gate.node.next_functions
+        for position, argument in enumerate(op.tensor_names):
+            if position == gate.position:
+                continue
+            parent, slot = edges[position]
+            if parent is not None:
+                name = self._names.of_node(parent, slot)
+                made = "" if parent.plan is None else f" (made at line {parent.where.line})"
+                yield argument, name + made
+            elif saved.get(argument) is not None:
+                value = saved[argument]
+                name = self._names.of_payload(value) or (
+                    number(value) if np.size(value) == 1 else f"its argument {argument!r}"
+                )
+                yield argument, name
+
+
+def _weak(gate: TensorGate) -> Any:
+    """The elements that an op lets hardly anything through for; all of them if nobody can tell."""
+    ones = np.ones(gate.node.shape, gate.node.dtype)
+    slopes = gate.pull_opposite(ones)
+    return ones > 0 if slopes is None else np.abs(np.broadcast_to(slopes, ones.shape)) < WEAK
+
+
+def freed_at(nodes: Iterable[Node]) -> Where | None:
+    """Where the saved values of one of these nodes were released, if they were."""
+    return next((node.values.where for node in nodes if isinstance(node.values, Freed)), None)
+
+
+class Tape:
+    """The part of the graph between a root and the node of the tensor that was asked about."""
+
+    def __init__(self, root: Node, target: Node) -> None:
+        self.target = target
+        self.useful = nodes_leading_to({target}, reachable([root]))
+
+    def rank(self, node: Node) -> int:
+        return node.order
+
+    def outputs(self, node: Node) -> int:
+        return 1 if node.outputs is None else len(node.outputs)
+
+    def run(self, node: Node, incoming: list[Any]) -> list[Gate]:
+        node.check_versions()
+        answers = self.ask(node, incoming)
+        return [
+            TensorGate(
+                node=node,
+                source=node.parents[index],
+                slot=node.slots[index],
+                op=node.plan.op.name,
+                argument=_argument(node, index),
+                where=node.where,
+                incoming=incoming,
+                contribution=gradient,
+                tape=self,
+                index=index,
+            )
+            for index, gradient in answers.fitted.items()
+        ]
+
+    def ask(
+        self,
+        node: Node,
+        incoming: list[Any],
+        values: tuple[Any, ...] | None = None,
+        *,
+        wide: bool = False,
+    ) -> _Answers:
+        """What the rules of ``node`` make of an incoming gradient."""
+        answers = _Answers(self.useful, self.target, wide)
+        if values is None:
+            values = answers.unpacked(node)
+        arrived = incoming if node.outputs is not None else incoming[0]
+        quiet.run(answers.run_rules, node, arrived, values)
+        return answers
+
+
+def _argument(node: Node, index: int) -> str:
+    op, position = node.plan.op, node.plan.positions[index]
+    if op.variadic:
+        return f"{op.tensor_names[0]}[{position}]"
+    return op.tensor_names[position] if position < len(op.tensor_names) else f"input {position}"
+
+
+class _Answers(Walk):
+    """Runs the rules of one node and keeps what they return instead of passing it on."""
+
+    def __init__(self, useful: set[Node], target: Node, wide: bool) -> None:
+        super().__init__(keep_graph=True, create_graph=False, where=caller(), xp=raw, targets=None)
+        self.useful = useful
+        self.targets = {target: []}
+        self._wide = wide
+        self.opposite: dict[int, Any] = {}  # by edge: what the rule returned
+        self.fitted: dict[int, Any] = {}  # in the shape of the source; in its dtype unless wide
+
+    def unpacked(self, node: Node) -> tuple[Any, ...]:
+        return node.values if type(node.values) is tuple else self._unpacked(node)
+
+    def _fitting(self, node: Node, index: int, gradient: Any, incoming: Any) -> tuple[Any, Any]:
+        if gradient is None:
+            return None, None
+        self.opposite[index] = gradient
+        if self._wide:
+            parent, slot = node.parents[index], node.slots[index]
+            shape = parent.shape if parent.outputs is None else parent.outputs[slot][0]
+            if gradient.shape != shape:
+                gradient = sum_to(self.xp, gradient, shape, node)
+        else:
+            gradient, _ = super()._fitting(node, index, gradient, incoming)
+        self.fitted[index] = _numbers(gradient)
+        return None, None  # nothing is sent on
+
+
+def _numbers(gradient: Any) -> Any:
+    """A gradient as one array, whatever it is kept in."""
+    if isinstance(gradient, (np.ndarray, np.generic)):
+        return np.asarray(gradient)
+    tensor = gradient if isinstance(gradient, Tensor) else wrap(gradient)
+    return (tensor.to_dense() if tensor._keys & keys.LAYOUTS else tensor)._array
+
+
+class TensorGate(Gate):
+    """One edge of the tape."""
+
+    def __init__(self, *, tape: Tape, index: int, **edge: Any) -> None:
+        super().__init__(**edge)
+        self._tape = tape
+        self.index = index
+
+    @property
+    def position(self) -> int:
+        place: int = self.node.plan.positions[self.index]
+        return place
+
+    def pull(self, probes: list[Any]) -> Any:
+        if self.node.plan.op.kind == "custom":  # a user's own backward runs once
+            return None
+        return self._tape.ask(self.node, probes).fitted[self.index]
+
+    def pull_opposite(self, probe: Any) -> Any:
+        if self.node.plan.op.kind != "elementwise":
+            return None
+        return self._tape.ask(self.node, [probe]).opposite[self.index]
+
+    def reach(self, probes: list[Any]) -> Any:
+        if self.op not in _PRODUCTS:
+            return None
+        values = tuple(_ones(each) for each in self._values())
+        return self._tape.ask(self.node, probes, values).fitted[self.index]
+
+    def wide(self) -> Any:
+        if self.node.plan.on_tensors:
+            return None
+        values = tuple(_widened(each) for each in self._values())
+        incoming = [_widened(each) for each in self.incoming]
+        return self._tape.ask(self.node, incoming, values, wide=True).fitted[self.index]
+
+    def saved(self) -> dict[str, Any]:
+        return dict(zip(self.node.plan.saved_names, self._values(), strict=True))
+
+    def _values(self) -> tuple[Any, ...]:
+        return _Answers(self._tape.useful, self._tape.target, wide=False).unpacked(self.node)
+
+
+def _ones(value: Any) -> Any:
+    if isinstance(value, np.ndarray) and value.dtype.kind not in "iub":
+        return np.ones_like(value)
+    return 1.0 if type(value) is float else value
+
+
+def _widened(value: Any) -> Any:
+    """A saved value as it would be in double precision, its dtype if it is one."""
+    if isinstance(value, (np.ndarray, np.generic)):
+        return value.astype(np.float64) if _is_narrow(value.dtype) else value
+    if isinstance(value, np.dtype):
+        return np.dtype(np.float64) if _is_narrow(value) else value
+    return value
+
+
+def _is_narrow(dtype: Any) -> bool:
+    return dtype.name in ("bfloat16", "float16", "float32")

@@ -1,0 +1,105 @@
+"""``Value`` graphs as the autopsy sees them: one number per edge, times its slope."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from whygrad.scalar import Value
+from whygrad.why.annihilators import Circumstances
+from whygrad.why.autopsy import Autopsy, Event, Gate, Passage
+from whygrad.why.names import Names
+from whygrad.why.zero import Inquest
+
+__all__ = ["inquest", "op_name"]
+
+_NAMES = {"*": "mul", "**": "pow", "+": "add", "-": "sub", "/": "div", "max": "maximum",
+          "min": "minimum"}  # fmt: skip
+
+
+def op_name(op: str) -> str:
+    """The name that tensors have for an op of Values."""
+    return _NAMES.get(op, op)
+
+
+class _ValueGate(Gate):
+    def __init__(self, *, slope: float, **edge: Any) -> None:
+        super().__init__(**edge)
+        self.slope = slope
+
+    def pull(self, probes: list[Any]) -> Any:
+        return self.pull_opposite(probes[0])
+
+    def pull_opposite(self, probe: Any) -> Any:
+        return np.asarray(self.slope * float(probe))
+
+
+class _Values:
+    """The part of a graph between a root and the Value that was asked about."""
+
+    def __init__(self, root: Value, target: Value) -> None:
+        found = {root}
+        nodes = [root]
+        for node in nodes:  # grows while it is walked
+            for parent in node._prev:
+                if parent not in found:
+                    found.add(parent)
+                    nodes.append(parent)
+        self.useful = {target}
+        for node in sorted(nodes, key=lambda each: each._order):
+            if any(parent in self.useful for parent in node._prev):
+                self.useful.add(node)
+
+    def rank(self, node: Value) -> int:
+        return -node._order
+
+    def outputs(self, node: Value) -> int:
+        return 1
+
+    def run(self, node: Value, incoming: list[Any]) -> list[Gate]:
+        gates: list[Gate] = []
+        for position, (parent, slope) in enumerate(zip(node._prev, node._slopes, strict=True)):
+            if parent in self.useful:
+                gate = _ValueGate(
+                    node=node,
+                    source=parent,
+                    slot=0,
+                    op=op_name(node._op),
+                    argument="ab"[position] if len(node._prev) > 1 else "",
+                    where=node.where,
+                    incoming=incoming,
+                    contribution=np.asarray(slope * float(incoming[0])),
+                    slope=slope,
+                )
+                gates.append(gate)
+        return gates
+
+
+def inquest(x: Value, loss: Value, tolerance: float) -> Inquest:
+    """What is to be said about the gradient of one Value."""
+    names = Names()
+    graph = _Values(loss, x)
+    autopsy = None
+    if loss in graph.useful:
+        autopsy = Autopsy(graph, (loss, 0), np.asarray(1.0), (x, 0))
+
+    def circumstances(found: Event | Passage) -> Circumstances:
+        gate = found.gate
+        assert gate is not None
+        others = {
+            "ab"[position]: names.of_value(each)
+            for position, each in enumerate(gate.node._prev)
+            if len(gate.node._prev) > 1 and "ab"[position] != gate.argument
+        }
+        return Circumstances(
+            gate.op,
+            gate.argument,
+            np.ones((), bool),
+            {"y": gate.node.data},
+            gate.source.data,
+            others,
+            np.dtype(np.float64),
+        )
+
+    return Inquest(names.of_value(x), names.of_value(loss), autopsy, circumstances, tolerance)

@@ -1,0 +1,184 @@
+"""What is known of the values in a graph, although nobody watched while it was made.
+
+A node keeps what its rules need: inputs of one op, results of another.  With the data of the leaves
+that is often enough to work out the rest, by running an op's kernel once more on inputs that are
+known.  What was not kept and cannot be computed, such as the constant in ``x + c``, is unknown and
+stays unknown: nothing is guessed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from whygrad.autograd.node import AccumulateGrad, Node
+from whygrad.dispatch import quiet
+from whygrad.dispatch.kernels import kernel_for
+from whygrad.tensor import wrap
+
+__all__ = ["Call", "Values"]
+
+Place = tuple[Node, int]  # a node and which of its outputs
+
+# Ops whose parameters show in the shape and dtype of the result.
+_BY_GEOMETRY: dict[str, Callable[[Any, Node], Any]] = {
+    "cast": lambda x, node: x.astype(node.dtype),
+    "clone": lambda x, _: x,
+    "expand": lambda x, node: np.broadcast_to(x, node.shape),
+    "squeeze": lambda x, node: x.reshape(node.shape),
+    "unsqueeze": lambda x, node: x.reshape(node.shape),
+    "view": lambda x, node: x.reshape(node.shape),
+}
+
+
+class Call(NamedTuple):
+    """One recorded op call with what is known of it; None where a value is not."""
+
+    node: Node
+    inputs: list[Any]  # one per tensor argument
+    outputs: list[Any]  # one per result
+    recomputed: bool  # the results are not the ones of the program, but should equal them
+
+
+class Values:
+    """The values in a graph, as far as they are known."""
+
+    def __init__(self, nodes: Iterable[Node]) -> None:
+        self.nodes = sorted(nodes, key=lambda node: node.order, reverse=True)  # oldest first
+        self._kept: dict[Place, Any] = {}  # by the node that made it
+        self._operands: dict[tuple[Node, int], Any] = {}  # by who used it: constants, too
+        self._uses: dict[Node, int] = {}
+        current: set[int] = set()  # storages that still hold what was saved from them
+        for node in self.nodes:
+            if node.plan is None:
+                continue
+            for parent in node.parents:
+                self._uses[parent] = self._uses.get(parent, 0) + 1
+            if type(node.values) is tuple:  # what somebody else keeps may take their code to fetch
+                self._read(node, current)
+        for node in self.nodes:
+            if isinstance(node, AccumulateGrad):
+                self._read_leaf(node, current)
+
+    def _read(self, node: Node, current: set[int]) -> None:
+        """What one node saved, unless its memory has been written to since."""
+        stale = {index for storage, version, index in node.guards if storage.version != version}
+        current.update(
+            id(storage) for storage, version, _ in node.guards if storage.version == version
+        )
+        plan = node.plan
+        inputs = len(plan.needs) if plan.op.kind == "custom" else len(plan.op.tensor_names)
+        for index, place in plan.guarded:
+            value = node.values[index]
+            if index in stale or value is None:
+                continue
+            if plan.op.variadic and place == 0:
+                for position, each in enumerate(value):
+                    self._enter_operand(node, position, each)
+            elif place < inputs:
+                self._enter_operand(node, place, value)
+            elif isinstance(value, np.ndarray):
+                self._kept.setdefault((node, place - inputs), value)
+
+    def _enter_operand(self, node: Node, position: int, value: Any) -> None:
+        self._operands[node, position] = value
+        plan = node.plan
+        if position in plan.positions and isinstance(value, np.ndarray):
+            index = plan.positions.index(position)
+            self._kept.setdefault((node.parents[index], node.slots[index]), value)
+
+    def _read_leaf(self, leaf: AccumulateGrad, current: set[int]) -> None:
+        """The data of a leaf, if it still is what the program computed with."""
+        tensor = leaf.variable
+        if tensor is None or (leaf, 0) in self._kept or type(tensor._array) is not np.ndarray:
+            return
+        storage = tensor._storage
+        if storage.version == 0 or id(storage) in current:
+            self._kept[leaf, 0] = tensor._array
+
+    def of(self, node: Node, slot: int = 0) -> Any:
+        """A value that was kept, or that follows from such values in one step; else None."""
+        known = self._kept.get((node, slot))
+        if known is None and node.plan is not None:
+            results = _computed(node, self.inputs(node))
+            known = None if results is None else results[slot]
+        return known
+
+    def inputs(self, node: Node) -> list[Any]:
+        """The tensor arguments of a recorded call; None where unknown."""
+        known = [self._operands.get((node, position)) for position in range(node.plan.arity)]
+        edges = zip(node.plan.positions, node.parents, node.slots, strict=True)
+        for position, parent, slot in edges:
+            if known[position] is None:
+                known[position] = self._kept.get((parent, slot))
+        return known
+
+    def calls(self) -> Iterator[Call]:
+        """Every recorded call, oldest first; what had to be computed goes after its last use."""
+        uses, computed = dict(self._uses), set[Place]()
+        for node in self.nodes:
+            if node.plan is None:
+                continue
+            inputs = self.inputs(node)
+            slots = 1 if node.outputs is None else len(node.outputs)
+            outputs = [self._kept.get((node, slot)) for slot in range(slots)]
+            recomputed = False
+            if any(each is None for each in outputs):
+                results = _computed(node, inputs)
+                if results is not None:
+                    recomputed = True
+                    for slot, each in enumerate(results):
+                        if outputs[slot] is None:
+                            outputs[slot] = self._kept[node, slot] = each
+                            computed.add((node, slot))
+            yield Call(node, inputs, outputs, recomputed)
+            for parent in node.parents:
+                uses[parent] -= 1
+                if not uses[parent]:
+                    for place in [(parent, slot) for slot in range(_slots(parent))]:
+                        if place in computed:
+                            computed.discard(place)
+                            self._kept.pop(place)
+
+
+def _slots(node: Node) -> int:
+    return 1 if node.outputs is None else len(node.outputs)
+
+
+def _computed(node: Node, inputs: list[Any]) -> list[Any] | None:
+    """The results of a call, computed once more; None if that takes more than is known."""
+    plan = node.plan
+    op = plan.op
+    if op.kind == "custom" or plan.on_tensors or any(each is None for each in inputs):
+        return None
+    try:
+        if op.name in _BY_GEOMETRY:
+            return [quiet.run(_BY_GEOMETRY[op.name], inputs[0], node)]
+        params = _parameters(node)
+        if params is None:
+            return None
+        bits = 0
+        for each in inputs:
+            if isinstance(each, np.ndarray):
+                bits |= wrap(each)._keys
+        kernel = kernel_for(op, bits).run
+        result = quiet.run(kernel, *([inputs] if op.variadic else inputs), *params)
+    except Exception:  # a guess at the arguments that the kernel does not take is no answer
+        return None
+    several = list(result) if isinstance(result, (tuple, list)) else [result]
+    fits = len(several) == _slots(node) and np.shape(several[0]) == node.shape
+    return [np.asarray(each) for each in several] if fits else None
+
+
+def _parameters(node: Node) -> list[Any] | None:
+    """The plain parameters of a call, if all of them were kept."""
+    if not node.plan.op.param_names:
+        return []
+    if type(node.values) is not tuple:
+        return None
+    saved = dict(zip(node.plan.saved_names, node.values, strict=True))
+    if any(name not in saved for name in node.plan.op.param_names):
+        return None
+    return [saved[name] for name in node.plan.op.param_names]

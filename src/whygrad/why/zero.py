@@ -1,0 +1,362 @@
+"""Why is this gradient zero?
+
+:func:`why_zero` walks back from the loss without touching anything and finds the op that let
+nothing through (:mod:`.autopsy`), puts it into words (:mod:`.annihilators`), and shows the way from
+the loss with what survives each op.  :func:`diagnose` knows no engine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from whygrad.autograd.source import Where, caller
+from whygrad.errors import describe, fail
+from whygrad.tensor import Tensor
+from whygrad.why.annihilators import Circumstances, Verdict, number, row_for, share, verdict
+from whygrad.why.answer import NOTHING_WRONG, Answer, Section, place
+from whygrad.why.autopsy import WEAK, Autopsy, Event, Passage, smallest
+from whygrad.why.names import shortened
+
+__all__ = ["Inquest", "diagnose", "why_zero"]
+
+_WIDTH = 76  # of a line in a section
+_SHOWN = 12  # ops of a path
+_ROUNDING = 5e-7  # what is left of numbers around 1 that cancel in float32
+
+
+def why_zero(
+    x: Any,
+    loss: Any,
+    *,
+    gradient: Tensor | None = None,
+    index: int | tuple[int, ...] | None = None,
+    tolerance: float = 1e-10,
+) -> Answer:
+    """Why the gradient of ``x`` is zero: which op on the way from ``loss`` let nothing through.
+
+    ``index`` asks about one element of ``x``; ``gradient`` is what ``backward`` would be given for
+    a loss that is not a single number.  A gradient counts as *practically* zero if it is smaller
+    than ``tolerance`` times the largest on the way to it; with ``tolerance=0`` only exact zeros do.
+
+    The answer's ``cause`` is one of ``"inactive"``, ``"clamped"``, ``"not selected"``,
+    ``"multiplied by zero"``, ``"dropout"``, ``"saturated"``, ``"underflow"``, ``"flat"``,
+    ``"stationary"``, ``"overwritten"``, ``"cancelled"``, ``"vanishing"``, ``"zero derivative"``,
+    ``"zero incoming"``, ``"no path"``, ``"nan"`` or ``"nothing wrong"``.
+
+    Nothing is changed: no ``.grad``, nothing freed, and hooks are not called.
+    """
+    if isinstance(x, Tensor) and isinstance(loss, Tensor):
+        from whygrad.why import gates
+
+        return diagnose(gates.inquest(x, loss, gradient, index, tolerance))
+    from whygrad.scalar import Value
+
+    if isinstance(x, Value) and isinstance(loss, Value):
+        from whygrad.why import value_gates
+
+        return diagnose(value_gates.inquest(x, loss, tolerance))
+    raise fail(
+        TypeError,
+        call=f"why_zero({describe(x)}, {describe(loss)})",
+        cause="it needs two tensors or two Values: what the gradient is of, and the loss",
+        fix="pass whygrad tensors or Values; for PyTorch's there is whygrad.torch.why_zero",
+        where=caller(),
+    )
+
+
+@dataclass(frozen=True)
+class Inquest:
+    """A finished autopsy, and how to speak about it."""
+
+    x: str
+    loss: str
+    autopsy: Autopsy | None  # None if no path leads from the loss to x
+    circumstances: Callable[[Event | Passage], Circumstances]
+    tolerance: float
+    index: tuple[int, ...] | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def question(self) -> str:
+        asked = "" if self.index is None else f", index={_index(self.index)}"
+        return f"why_zero({self.x}, {self.loss}{asked})"
+
+
+def _index(index: tuple[int, ...]) -> str:
+    return str(index[0]) if len(index) == 1 else str(index)
+
+
+def diagnose(inquest: Inquest) -> Answer:
+    """The cause of the zeros, or that there are none."""
+    autopsy = inquest.autopsy
+    if autopsy is None or autopsy.gradient is None:
+        return Answer(
+            inquest.question,
+            "no path",
+            f"no gradient flows from {inquest.loss} to {inquest.x}: it is None, not zero",
+            fix=f"ask why_none({inquest.x}, {inquest.loss}) where the path ends",
+        )
+    gradient = np.asarray(autopsy.gradient)
+    chosen = gradient if inquest.index is None else gradient[inquest.index]
+    zeros, size = int(np.count_nonzero(chosen == 0)), int(np.size(chosen))
+    peak = float(np.max(np.abs(chosen), initial=0))
+    if np.isnan(peak):
+        return Answer(
+            inquest.question,
+            "nan",
+            f"the gradient of {inquest.x} is not zero: it holds nan",
+            fix=f"ask why_nan({inquest.loss}) who made it",
+        )
+    if size and zeros == size:
+        return _annihilated(inquest, autopsy, chosen)
+    tiny = peak <= inquest.tolerance * autopsy.largest
+    if size and (tiny or (inquest.tolerance and _residue(autopsy, _way(autopsy, None)))):
+        return _practically(inquest, autopsy, chosen, peak)
+    return _healthy(inquest, autopsy, chosen, zeros)
+
+
+def _healthy(inquest: Inquest, autopsy: Autopsy, chosen: Any, zeros: int) -> Answer:
+    size = int(np.size(chosen))
+    if inquest.index is not None:
+        told = f"it is {number(np.real(chosen))}"
+    else:
+        norm = float(np.linalg.norm(np.asarray(chosen, np.float64).ravel()))
+        told = f"its norm is {number(norm)}, and {zeros or 'none'} of its {_count(size)}"
+        told += " is zero" if zeros == 1 or not zeros else " are zero"
+    sections = []
+    if zeros:
+        events = _ranked(autopsy, inquest.index)
+        lines = tuple(line for event in events for line in _told(inquest, event))
+        sections = [Section("where the zeros come from", lines), *_notes(inquest)]
+    return Answer(
+        inquest.question,
+        NOTHING_WRONG,
+        f"nothing wrong: the gradient of {inquest.x} is not zero; {told}",
+        sections=tuple(sections),
+        evidence={"elements": size, "zeros": zeros},
+    )
+
+
+def _count(size: int) -> str:
+    return "1 element" if size == 1 else f"{size} elements"
+
+
+def _ranked(autopsy: Autopsy, index: tuple[int, ...] | None) -> list[Event]:
+    """What made the zeros, the main event first."""
+    shares = {
+        event: int(np.count_nonzero(mask if index is None else mask[index]))
+        for event, mask in autopsy.blame.items()
+    }
+    found = [event for event, share in shares.items() if share]
+    return sorted(found, key=lambda event: (-shares[event], -event.killed))
+
+
+def _annihilated(inquest: Inquest, autopsy: Autopsy, chosen: Any) -> Answer:
+    events = _ranked(autopsy, inquest.index)
+    verdicts = [_verdict(inquest, event) for event in events]
+    main = verdicts[0]
+    headline = main.sentence
+    if len(events) > 1:
+        headline += f"; {verdicts[1].sentence}"
+    if len(events) > 2:
+        headline += f"; and {len(events) - 2} more"
+    sections = []
+    if len(events) > 1 or events[0].terms:
+        lines = tuple(line for event in events for line in _told(inquest, event))
+        sections.append(Section("what made it zero", lines))
+    sections += [_path(inquest, autopsy, events[0]), *_notes(inquest)]
+    return Answer(
+        inquest.question,
+        main.cause,
+        headline,
+        _where(events[0]),
+        main.fix,
+        tuple(sections),
+        {
+            "elements": int(np.size(chosen)),
+            "zeros": int(np.size(chosen)),
+            "events": [
+                _evidence(event, each.cause) for event, each in zip(events, verdicts, strict=True)
+            ],
+        },
+    )
+
+
+def _where(event: Event) -> Where | None:
+    if event.gate is not None:
+        return event.gate.where
+    return next((term.where for term in event.terms if term.where is not None), None)
+
+
+def _evidence(event: Event, cause: str) -> dict[str, Any]:
+    return {
+        "cause": cause,
+        "op": None if event.gate is None else event.gate.op,
+        "where": place(_where(event)),
+        "dead": event.dead,
+        "of": event.total,
+        "killed": event.killed,
+        "terms": [
+            {"op": term.op, "where": place(term.where), "value": term.value} for term in event.terms
+        ],
+    }
+
+
+def _verdict(inquest: Inquest, event: Event) -> Verdict:
+    if event.reason == "derivative":
+        return verdict(inquest.circumstances(event))
+    some = share(event.dead, event.total)
+    if event.reason == "seed":
+        return Verdict("zero incoming", f"the gradient that {inquest.loss} starts with is 0", None)
+    op = "" if event.gate is None else event.gate.op
+    if event.reason == "underflow":
+        dtype = inquest.circumstances(event).dtype
+        limit = f" (the smallest is {number(smallest(dtype))})" if dtype is not None else ""
+        return Verdict(
+            "underflow",
+            f"what {op} sends back for {some} is too small for {dtype}{limit}: it is rounded to 0",
+            "scale the loss up before backward() and the gradients down after it, or compute this "
+            "part in a wider dtype",
+        )
+    if event.gate is not None:
+        return Verdict(
+            "cancelled", f"{op} adds up contributions that cancel for {some}", _cancelled_fix(op)
+        )
+    return Verdict("cancelled", f"contributions cancel: {_sum_of(event)}", _cancelled_fix(""))
+
+
+def _cancelled_fix(op: str) -> str:
+    if op in ("softmax", "log_softmax"):
+        return (
+            "the outputs of softmax always add up to 1: a loss that treats them all alike cannot "
+            "change its input"
+        )
+    return "if both terms are meant to be there, nothing is wrong: the loss does not depend on it"
+
+
+def _sum_of(event: Event) -> str:
+    told = [f"{_signed(each.value)} from {each.op}{_line(each.where)}" for each in event.terms[:3]]
+    rest = len(event.terms) - len(told)
+    return " and ".join(told) + (f" and {rest} more" if rest else "")
+
+
+def _signed(value: float) -> str:
+    return number(value) if value < 0 else f"+{number(value)}"
+
+
+def _line(where: Where | None) -> str:
+    return "" if where is None else f" (line {where.line})"
+
+
+def _told(inquest: Inquest, event: Event) -> list[str]:
+    """An event in a section: the sentence, and its lines."""
+    lines = [_verdict(inquest, event).sentence]
+    if event.gate is not None and event.gate.where is not None:
+        lines.append(shortened(f"  at {event.gate.where}", _WIDTH))
+    lines += [
+        shortened(f"  {_signed(each.value)} from {each.op} at {each.where}", _WIDTH)
+        for each in event.terms
+    ]
+    return lines
+
+
+def _notes(inquest: Inquest) -> list[Section]:
+    return [Section("not looked at", inquest.notes)] if inquest.notes else []
+
+
+def _way(autopsy: Autopsy, through: Event | None) -> list[Passage]:
+    """One path from the loss to the target: along an event's zeros, else along the strongest."""
+    way: list[Passage] = []
+    node = autopsy.target[0]
+    while node in autopsy.passages:
+        passages = autopsy.passages[node]
+        marked = [each for each in passages if through in each.events]
+        way.append(max(marked or passages, key=lambda each: each.peak))
+        node = way[-1].gate.node
+    return way[::-1]
+
+
+def _path(inquest: Inquest, autopsy: Autopsy, event: Event | None) -> Section:
+    lines = []
+    for passage in _way(autopsy, event):
+        where = "" if passage.gate.where is None else str(passage.gate.where)
+        lines.append((passage.gate.op, f"{passage.alive} of {passage.total}", where))
+    if len(lines) > _SHOWN:
+        half = _SHOWN // 2
+        gap = (("…", "", f"{len(lines) - 2 * half} more ops"),)
+        lines = [*lines[:half], *gap, *lines[-half:]]
+    wide = [max((len(line[column]) for line in lines), default=0) for column in (0, 1)]
+    return Section(
+        f"from {inquest.loss} to {inquest.x}: elements that are not zero after each op",
+        tuple(
+            shortened(f"{op:{wide[0]}}  {alive:>{wide[1]}}  {where}".rstrip(), _WIDTH)
+            for op, alive, where in lines
+        ),
+    )
+
+
+def _practically(inquest: Inquest, autopsy: Autopsy, chosen: Any, peak: float) -> Answer:
+    """Not zero, but so small that it might as well be."""
+    way = _way(autopsy, None)
+    cause, sentence, where, fix = _shrinking(inquest, autopsy, way)
+    size = "the gradient is practically zero: "
+    size += f"{number(peak)} at most, {number(peak / autopsy.largest)} of the largest on the way"
+    weakest = sorted((each for each in way if each.factor < 1), key=lambda each: each.factor)[:5]
+    lines = tuple(
+        shortened(f"{each.gate.op} passes on {number(each.factor)} at {each.gate.where}", _WIDTH)
+        for each in weakest
+    )
+    sections = [Section("where it shrinks most", lines), _path(inquest, autopsy, None)]
+    return Answer(
+        inquest.question,
+        cause,
+        f"{sentence}; {size}",
+        where,
+        fix,
+        (*sections, *_notes(inquest)),
+        {"elements": int(np.size(chosen)), "largest": peak, "relative": peak / autopsy.largest},
+    )
+
+
+def _residue(autopsy: Autopsy, way: Sequence[Passage]) -> Passage | Event | None:
+    """Where contributions cancel so well that what is left is rounding."""
+    met = sum(abs(term.value) for term in autopsy.terms)
+    if len(autopsy.terms) > 1 and float(np.max(np.abs(autopsy.gradient))) < _ROUNDING * met:
+        return Event("cancelled", None, np.ones(()), 0, terms=autopsy.terms)
+    rounded = (each for each in way if each.factor < _ROUNDING and each.opposed < WEAK)
+    return next(rounded, None)
+
+
+def _shrinking(
+    inquest: Inquest, autopsy: Autopsy, way: Sequence[Passage]
+) -> tuple[str, str, Where | None, str | None]:
+    """The cause, a sentence, a line and a fix for a gradient that is practically zero."""
+    residue = _residue(autopsy, way)
+    if isinstance(residue, Event):
+        sentence = f"contributions cancel up to rounding: {_sum_of(residue)}"
+        return "cancelled", sentence, _where(residue), _cancelled_fix("")
+    if residue is not None:
+        gate = residue.gate
+        sentence = f"{gate.op} adds up contributions that cancel up to rounding"
+        return "cancelled", sentence, gate.where, _cancelled_fix(gate.op)
+    weakest = min(way, key=lambda each: each.factor)
+    op, where = weakest.gate.op, weakest.gate.where
+    row = row_for(op, weakest.gate.argument)
+    if weakest.factor < WEAK and row.cause == "saturated":
+        return "saturated", row.words(inquest.circumstances(weakest)), where, row.fix
+    if weakest.factor < WEAK:
+        factor = number(weakest.factor)
+        return "vanishing", f"{op} passes on {factor} of the gradient that reaches it", where, None
+    product = number(prod(each.factor for each in way if each.factor < 1))
+    return (
+        "vanishing",
+        f"many ops shrink the gradient a little, together by {product}",
+        where,
+        "shorten the way (residual connections), normalise in between, or use activations with "
+        "larger derivatives",
+    )
