@@ -46,7 +46,8 @@ class Edge:
     argument: str = ""  # its name in the op's signature
     contribution: Any = None  # what the consumer sent back; None: not computed
     slope: float | None = None  # d consumer / d source, where both are single numbers
-    summed: tuple[int, ...] = ()  # axes of the consumer that broadcasting had added or stretched
+    summed: tuple[int, ...] = ()  # axes that broadcasting had added or stretched, summed over
+    stretched: tuple[int, ...] = ()  # the shape before that sum; () if there was none
 
     def link(self) -> Edge:
         """Enter the edge at both of its ends."""

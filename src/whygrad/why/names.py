@@ -38,6 +38,8 @@ class Names:
         kinds = _kinds()
         self._by_identity: dict[int, tuple[str, Any]] = {}
         self._by_output: dict[tuple[int, int], Tensor] = {}
+        self._by_payload: dict[int, Tensor] = {}
+        self._expressions: dict[Where, str] = {}  # a loop makes thousands of nodes on one line
         variables = _variables(frame)
         # an underscore marks what nobody wants to read about, such as a notebook's `_` and `_3`
         variables.sort(key=lambda pair: pair[0].startswith("_"))
@@ -52,8 +54,11 @@ class Names:
 
     def _enter(self, name: str, thing: Any) -> None:
         self._by_identity.setdefault(id(thing), (name, thing))
-        if isinstance(thing, Tensor) and thing._node is not None:
-            self._by_output.setdefault((id(thing._node), thing._slot), thing)
+        if isinstance(thing, Tensor):
+            if thing._node is None:
+                self._by_payload.setdefault(id(thing._array), thing)
+            else:
+                self._by_output.setdefault((id(thing._node), thing._slot), thing)
 
     def of(self, thing: Any) -> str | None:
         """The user's label or variable; None if there is neither.  Knows PyTorch's tensors, too."""
@@ -77,8 +82,17 @@ class Names:
             known = self.of(held)
             if known is not None:
                 return known
+        return self.of_op(node)
+
+    def of_op(self, node: Node) -> str:
+        """The expression that made a node, or the name of its op."""
         made_by = "a leaf" if node.plan is None else node.plan.op.name
-        return expression_at(node.where) or made_by
+        return self._expression(node.where) or made_by
+
+    def of_payload(self, array: Any) -> str | None:
+        """The name of a constant, by the very array it is made of."""
+        found = self._by_payload.get(id(array))
+        return None if found is None else self.of(found)
 
     def of_value(self, value: Any) -> str:
         """A name for a ``Value``."""
@@ -87,7 +101,12 @@ class Names:
             return known
         if not value._prev:
             return f"{value.data:.4g}"  # a number is the best name of a constant
-        return expression_at(value.where) or value._op
+        return self._expression(value.where) or value._op
+
+    def _expression(self, where: Where) -> str:
+        if where not in self._expressions:
+            self._expressions[where] = expression_at(where)
+        return self._expressions[where]
 
     def held(self, node: Node, slot: int = 0) -> Tensor | None:
         """The tensor at this place of the graph, if a variable (or the leaf itself) holds it."""

@@ -1,0 +1,1 @@
+"""How an explanation looks: as text, in a notebook, as plain data."""

@@ -1,0 +1,1 @@
+"""Where flows come from: one module per engine writes its backward pass down."""
