@@ -64,6 +64,7 @@ class _OneStep(Walk):
 
 
 def largest_terms(incoming: Any, slopes: Any) -> Terms:
+    """The products of two arrays of one shape, one per element of the consumer."""
     """The terms of one element: what came in, times the slopes."""
     products = (incoming.astype(np.float64) * slopes).ravel()
     slopes = slopes.ravel()
