@@ -122,7 +122,9 @@ def _card(box: Box, flow: Flow, drawn: dict[Box, int]) -> Card:
 
 def _origin(box: Box) -> str:
     """``mul · diamond.py:6``"""
-    made_by = shorten(clean(box.op), _NAME) if box.op is not None else "leaf"
+    made_by = "leaf" if box.op is None else shorten(clean(box.op), _NAME)
+    if not made_by.isidentifier():
+        made_by = f"op {made_by}"  # a mere "-" would look like a dash
     return made_by if box.where is None else f"{made_by} · {_place(box.where)}"
 
 
@@ -134,7 +136,7 @@ def _value(box: Box) -> tuple[str, bool]:
     """The value in words, and whether there is a NaN in it (an infinity may be meant: a mask)."""
     kind = f"{box.dtype}[{', '.join(map(str, box.shape))}]"
     if box.value is None:
-        return ("value not kept" if box.is_scalar else f"{kind}, not kept"), False
+        return ("value not kept" if box.is_scalar else kind), False
     values = np.asarray(box.value)
     odd = oddities(values)
     if values.size == 1:

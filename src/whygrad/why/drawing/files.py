@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from pathlib import Path
 
 from whygrad.autograd.source import caller
@@ -34,6 +35,14 @@ def draw(flow: Flow, path: str | os.PathLike[str], *, most: int = MOST) -> Path:
             fix=f"end the name with one of {', '.join(_ENDINGS)}",
             where=caller(),
         )
+    if goal.is_dir():
+        raise fail(
+            IsADirectoryError,
+            call=call,
+            cause=f"{str(goal)!r} is a directory",
+            fix="name a file",
+            where=caller(),
+        )
     if not goal.parent.is_dir():
         raise fail(
             FileNotFoundError,
@@ -61,7 +70,7 @@ def _rendered(picture: Picture, ending: str) -> bytes:
 
 def _write(goal: Path, content: bytes) -> None:
     """Into a file beside it first: whoever reads ``goal`` sees all of it or what was there."""
-    beside = goal.with_name(f".{goal.name}.{os.getpid()}.tmp")
+    beside = goal.with_name(f".whygrad-{os.getpid()}-{threading.get_ident()}.tmp")
     try:
         beside.write_bytes(content)
         os.replace(beside, goal)

@@ -81,12 +81,12 @@ def _quoted(text: str) -> str:
 def _legend(picture: Picture) -> str:
     lines = [picture.title]
     if picture.left_out is not None:
-        lines.append(picture.left_out)
+        lines.append(f"{picture.left_out}; dotted: by way of them")
     lines.append("arrows: forward; numbers on them: what flowed back")
     if picture.scale is not None:
         low, high = number(picture.scale.low), number(picture.scale.high)
-        lines.append(f"the darker, the larger: {low} to {high}, log scale; grey: exactly 0")
-    lines.append("dashed: not computed; yellow: NaN or inf")
+        lines.append(f"the darker, the larger: {low} to {high}, log scale")
+    lines.append("grey: exactly 0; dashed: not computed; yellow: NaN or inf")
     lines.append("round: leaf; double border: backward started here; thick border: asked about")
     return "\n".join(lines)
 
