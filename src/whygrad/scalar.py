@@ -85,12 +85,12 @@ class Value(Number):
     def __add__(self, other: Any) -> Value:
         if isinstance(other, Value):
             return result(self.data + other.data, "+", (self, other), (1.0, 1.0))
-        return result(self.data + number(other), "+", (self,), (1.0,))
+        return result(self.data + number(other, "+"), "+", (self,), (1.0,))
 
     def __mul__(self, other: Any) -> Value:
         if isinstance(other, Value):
             return result(self.data * other.data, "*", (self, other), (other.data, self.data))
-        return result(self.data * (y := number(other)), "*", (self,), (y,))
+        return result(self.data * (y := number(other, "*")), "*", (self,), (y,))
 
     __radd__, __rmul__ = __add__, __mul__
 
@@ -182,7 +182,7 @@ def result(
 
 
 def _binary(op: str, rule: floats.Rule, left: Any, right: Any) -> Value:
-    y, d_left, d_right = rule(number(left), number(right))
+    y, d_left, d_right = rule(number(left, op), number(right, op))
     if not isinstance(right, Value):
         return result(y, op, (left,), (d_left,))
     if not isinstance(left, Value):

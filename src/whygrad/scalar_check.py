@@ -124,6 +124,14 @@ def check_gradient(
     >>> check.ok, check.best.epsilon
     (True, 1e-05)
     """
+    if not epsilons:
+        raise fail(
+            ValueError,
+            call="check_gradient with no epsilons",
+            cause="there is nothing to compare backward() with",
+            fix="pass at least one epsilon, or leave the argument out",
+            where=caller(),
+        )
     leaf = Value(x)
     out = f(leaf)
     number(out)  # refuses what is neither a Value nor a constant

@@ -91,8 +91,8 @@ def _plain(operand: Any) -> Any:
     return operand.data if isinstance(operand, Number) else operand
 
 
-def number(operand: Any) -> float:
-    """The float behind a number or a Value; anything else is refused."""
+def number(operand: Any, op: str | None = None) -> float:
+    """The float behind an operand: a number's or a Value's; anything else is refused."""
     if type(operand) is float:
         return operand
     if isinstance(operand, Number):
@@ -101,7 +101,7 @@ def number(operand: Any) -> float:
         return float(operand)
     raise fail(
         TypeError,
-        call=f"a Value and {describe(operand)}",
+        call=f"Value({describe(operand)})" if op is None else f"a Value {op} {describe(operand)}",
         cause=f"a Value computes with numbers and Values, not with {type(operand).__name__}",
         fix="pass a number, such as float(...) of it or one of its elements",
         where=caller(),

@@ -41,7 +41,7 @@ def weighted_sum(weights: Sequence[Value], inputs: Sequence[Value | float], bias
             where=caller(),
         )
     factors = [weight.data for weight in weights]
-    numbers = [number(each) for each in inputs]
+    numbers = [number(each, "*") for each in inputs]
     values = tuple([each for each in inputs if isinstance(each, Value)])
     if len(values) == len(inputs):
         slopes = factors
