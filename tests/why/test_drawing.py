@@ -13,7 +13,7 @@ from tests.why import flows
 from whygrad.why.drawing import svg, to_dot
 from whygrad.why.drawing.amounts import LEVELS, Scale, State, measure, number
 from whygrad.why.drawing.content import compose
-from whygrad.why.drawing.look import BROKEN, INK, PAPER, RAMP, ZERO, card_look
+from whygrad.why.drawing.look import ALARM, BROKEN, INK, PAPER, RAMP, ZERO, card_look
 from whygrad.why.drawing.selection import choose, hidden_links
 from whygrad.why.drawing.typography import clean, shorten
 from whygrad.why.flow import Flow
@@ -140,7 +140,7 @@ class TestStates:
         broken = card(one_box(np.ones(4), gradient), "x")
         assert broken.lines[-1] == "grad: 2 of 4 NaN, 1 inf"
         assert card_look(broken, None).fill == BROKEN
-        assert card_look(broken, None).thickness >= 3
+        assert card_look(broken, None).stroke == ALARM
 
     def test_a_nan_value_is_loud_but_a_mask_of_infinities_is_not(self):
         mask = card(flows.attention(), "mask")
@@ -312,7 +312,7 @@ class TestDot:
         assert "dashed" in by_name["x"]
         assert "grad not computed" in by_name["x"]
         assert ZERO in by_name["b2"]
-        assert 'penwidth="3.5"' in by_name["W1"]
+        assert 'penwidth="4"' in by_name["W1"]
         assert 'peripheries="2"' in by_name["loss"]
         assert "rounded" in by_name["W2"]
         assert "rounded" not in by_name["logits"]

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["LEVELS", "Amount", "Scale", "State", "measure", "number", "oddities"]
+__all__ = ["Amount", "Scale", "State", "measure", "number", "oddities"]
 
 LEVELS = 5  # steps of the colour scale
 _DECADES = 8  # what is smaller than the largest by more than this shares the lowest step

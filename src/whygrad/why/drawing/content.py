@@ -15,7 +15,7 @@ from whygrad.why.drawing.selection import choose, hidden_links
 from whygrad.why.drawing.typography import clean, shorten
 from whygrad.why.flow import Box, Edge, Flow
 
-__all__ = ["MOST", "Card", "Picture", "Wire", "compose"]
+__all__ = ["Card", "Picture", "Wire", "compose"]
 
 MOST = 60  # boxes in one picture, unless told otherwise
 _NAME = 28  # characters

@@ -13,21 +13,11 @@ from whygrad.why.drawing.content import Card, Picture, Wire
 from whygrad.why.drawing.coordinates import spread
 from whygrad.why.drawing.marks import Point, Rectangle
 from whygrad.why.drawing.ordering import order
-from whygrad.why.drawing.ranks import Link, layers, rank
+from whygrad.why.drawing.ranks import Link, Ranks, Vertex, layers, rank
 from whygrad.why.drawing.straighten import straighten
 from whygrad.why.drawing.typography import width
 
-__all__ = [
-    "ARROW",
-    "LABEL_SIZE",
-    "LINE",
-    "MARGIN",
-    "TEXT_SIZE",
-    "TITLE_SIZE",
-    "Arrangement",
-    "arrange",
-    "flows_down",
-]
+__all__ = ["Arrangement", "arrange", "flows_down"]
 
 TITLE_SIZE = 13.0
 TEXT_SIZE = 11.0
@@ -39,6 +29,8 @@ _PORT = 15.0  # along the side of a card, for each wire
 _SCREEN = (1600.0, 1000.0)
 _GAP = 14.0  # between ranks, when wires run straight
 _WIDEST_GAP = 80.0
+
+_Size = tuple[float, float]  # width and height
 
 
 @dataclass(frozen=True)
@@ -56,76 +48,83 @@ class Arrangement:
 def arrange(picture: Picture) -> Arrangement:
     """Lay a picture out in layers."""
     down = flows_down(picture)
-    cards = [_card_size(card) for card in picture.cards]
-    for index, count in _busiest_sides(picture.wires).items():
-        wide, high = cards[index]
-        ports = count * _PORT
-        cards[index] = (max(wide, ports), high) if down else (wide, max(high, ports))
+    cards = _with_ports([_card_size(card) for card in picture.cards], picture.wires, down)
     labels = [_label_size(wire) for wire in picture.wires]
-    layer = layers(len(cards), picture.wires)
     if not down:
-        cards = [(size[1], size[0]) for size in cards]
+        cards = [(high, wide) for wide, high in cards]
         labels = [size and (size[1], size[0]) for size in labels]
-    ranks = rank(picture.wires, layer, cards, labels)
+    ranks = rank(picture.wires, layers(len(cards), picture.wires), cards, labels)
     order(ranks)
     spread(ranks.rows)
     straighten(ranks.rows, ranks.chains)
-
-    near = min((v.centre - v.breadth / 2 for row in ranks.rows for v in row), default=0.0)
-    starts: list[float] = []  # of each rank, along the flow
-    depths = [max((vertex.depth for vertex in row), default=0.0) for row in ranks.rows]
-    along = 0.0
-    for row, depth in zip(ranks.rows, depths):
-        starts.append(along)
-        bend = max((abs(_shift(link)) for vertex in row for link in vertex.below), default=0.0)
-        along += depth + min(_GAP + 0.12 * bend, _WIDEST_GAP) + (len(starts) % 2 == 0) * ARROW
-
-    def point(across: float, at: float) -> Point:
-        return (across - near, at) if down else (at, across - near)
-
-    def rectangle(centre: float, row: int, size: tuple[float, float]) -> Rectangle:
-        corner = point(centre - size[0] / 2, starts[row] + (depths[row] - size[1]) / 2)
-        return Rectangle(*corner, *(size if down else size[::-1]))
-
-    def curve(chain: list[Link]) -> list[Point]:
-        """Straight through every rank, bent only between two of them."""
-        first, last = chain[0], chain[-1]
-        across = first.upper.centre + first.leaves_at
-        at = starts[first.upper.rank] + (depths[first.upper.rank] + first.upper.depth) / 2
-        points = [point(across, at)]
-        for link in chain:
-            leave = starts[link.upper.rank] + depths[link.upper.rank]
-            arrive = starts[link.lower.rank] - (ARROW if link.lower.is_card else 0.0)
-            goal = link.lower.centre + link.arrives_at
-            middle = (leave + arrive) / 2
-            end = starts[link.lower.rank] + depths[link.lower.rank]
-            if link is last:
-                end -= (depths[link.lower.rank] + link.lower.depth) / 2
-            points += [point(across, leave)] * 3
-            points += [point(across, middle), point(goal, middle), point(goal, arrive)]
-            points += [point(goal, end)] * 3
-            across = goal
-        return points
-
-    placed = [rectangle(v.centre, v.rank, size) for v, size in zip(ranks.cards, cards)]
-    pills = [
-        None if size is None else rectangle(chain[0].lower.centre, chain[0].lower.rank, size)
-        for chain, size in zip(ranks.chains, labels)
-    ]
-    far = max((v.centre + v.breadth / 2 for row in ranks.rows for v in row), default=0.0)
-    total = (far - near, starts[-1] + depths[-1])
+    sheet = _Sheet(ranks, down)
     return Arrangement(
-        placed,
-        pills,
-        [curve(chain) for chain in ranks.chains],
-        *(total if down else total[::-1]),
+        [sheet.rectangle(card) for card in ranks.cards],
+        [size and sheet.rectangle(chain[0].lower) for chain, size in zip(ranks.chains, labels)],
+        [sheet.curve(chain) for chain in ranks.chains],
+        *sheet.size,
         down,
     )
 
 
+class _Sheet:
+    """Where the ranks lie along the flow, and what that is in x and y."""
+
+    def __init__(self, ranks: Ranks, down: bool) -> None:
+        self._down = down
+        vertices = [vertex for row in ranks.rows for vertex in row]
+        self._near = min(vertex.centre - vertex.breadth / 2 for vertex in vertices)
+        far = max(vertex.centre + vertex.breadth / 2 for vertex in vertices)
+        self._starts: list[float] = []
+        self._ends: list[float] = []
+        at = 0.0
+        for index, row in enumerate(ranks.rows):
+            self._starts.append(at)
+            at += max(vertex.depth for vertex in row)
+            self._ends.append(at)
+            bend = max((_bend(link) for vertex in row for link in vertex.below), default=0.0)
+            at += min(_GAP + 0.12 * bend, _WIDEST_GAP)
+            if index % 2:  # cards come next
+                at += ARROW
+        self.size = self._point(far, self._ends[-1])
+
+    def _point(self, across: float, along: float) -> Point:
+        across -= self._near
+        return (across, along) if self._down else (along, across)
+
+    def _top(self, vertex: Vertex) -> float:
+        """Where something begins along the flow: it stands in the middle of its rank."""
+        return (self._starts[vertex.rank] + self._ends[vertex.rank] - vertex.depth) / 2
+
+    def rectangle(self, vertex: Vertex) -> Rectangle:
+        corner = self._point(vertex.centre - vertex.breadth / 2, self._top(vertex))
+        size = vertex.breadth, vertex.depth
+        return Rectangle(*corner, *(size if self._down else size[::-1]))
+
+    def curve(self, chain: list[Link]) -> list[Point]:
+        """Straight through every rank, bent only between two of them."""
+        source, consumer = chain[0].upper, chain[-1].lower
+        across = source.centre + chain[0].leaves_at
+        points = [self._point(across, self._top(source) + source.depth)]
+        for link in chain:
+            goal = link.lower.centre + link.arrives_at
+            leave, arrive = self._ends[link.upper.rank], self._starts[link.lower.rank]
+            end = self._ends[link.lower.rank]
+            if link.lower is consumer:
+                arrive -= ARROW
+                end = self._top(consumer)
+            middle = (leave + arrive) / 2
+            points += [self._point(across, leave)] * 3
+            points += [self._point(across, middle), self._point(goal, middle)]
+            points += [self._point(goal, arrive)]
+            points += [self._point(goal, end)] * 3
+            across = goal
+        return points
+
+
 def flows_down(picture: Picture) -> bool:
     """Whether the picture fits a screen better when it flows down than to the right."""
-    shelves: dict[int, list[tuple[float, float]]] = {}
+    shelves: dict[int, list[_Size]] = {}
     for card, layer in zip(picture.cards, layers(len(picture.cards), picture.wires)):
         shelves.setdefault(layer, []).append(_card_size(card))
     rows = list(shelves.values())
@@ -142,24 +141,29 @@ def _screens(wide: float, high: float) -> float:
     return max(right, down if down < 1 else (1 + down) / 2)
 
 
-def _busiest_sides(wires: list[Wire]) -> dict[int, int]:
-    """How many wires meet on one side of a card, at most."""
+def _bend(link: Link) -> float:
+    """How far a link is from running straight."""
+    return abs(link.lower.centre + link.arrives_at - link.upper.centre - link.leaves_at)
+
+
+def _with_ports(cards: list[_Size], wires: list[Wire], down: bool) -> list[_Size]:
+    """Cards where many wires meet grow, so that the arrows stay apart."""
     leaving = Counter(wire.source for wire in wires)
     arriving = Counter(wire.consumer for wire in wires)
-    return dict(leaving | arriving)  # the larger of the two
+    rooms = [_PORT * max(leaving[index], arriving[index]) for index in range(len(cards))]
+    return [
+        (max(wide, room), high) if down else (wide, max(high, room))
+        for (wide, high), room in zip(cards, rooms)
+    ]
 
 
-def _shift(link: Link) -> float:
-    return link.lower.centre + link.arrives_at - link.upper.centre - link.leaves_at
-
-
-def _card_size(card: Card) -> tuple[float, float]:
+def _card_size(card: Card) -> _Size:
     widths = [width(card.title, TITLE_SIZE, bold=True)]
     widths += [width(line, TEXT_SIZE) for line in card.lines]
     return max(widths) + 2 * MARGIN, LINE * (1 + len(card.lines)) + 1.2 * MARGIN
 
 
-def _label_size(wire: Wire) -> tuple[float, float] | None:
+def _label_size(wire: Wire) -> _Size | None:
     if wire.label is None:
         return None
     return width(wire.label, LABEL_SIZE) + 12, LABEL_SIZE + 7

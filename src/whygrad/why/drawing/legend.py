@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from whygrad.why.drawing.amounts import State, number
 from whygrad.why.drawing.content import Picture
-from whygrad.why.drawing.look import ABSENT, ALARM, BROKEN, INK, PAPER, RAMP, ZERO, Look
+from whygrad.why.drawing.look import (
+    ABSENT,
+    ALARM,
+    ASKED,
+    BROKEN,
+    INK,
+    LOUD,
+    PAPER,
+    RAMP,
+    ZERO,
+    Look,
+)
 from whygrad.why.drawing.marks import Curve, Mark, Point, Rectangle, Words, frames
 from whygrad.why.drawing.typography import width
 
@@ -57,11 +68,11 @@ def _entries(picture: Picture) -> list[tuple[list[Look], str]]:
     keys = [
         (State.ZERO in states, Look(ZERO), "exactly 0"),
         (State.ABSENT in states, Look(ABSENT, pattern="dashed"), "not computed"),
-        (broken, Look(BROKEN, ALARM, 3.0), "NaN or inf"),
+        (broken, Look(BROKEN, ALARM, LOUD), "NaN or inf"),
         (any(card.leaf for card in cards), Look(PAPER, rounded=True), "leaf"),
         (any(not card.leaf for card in cards), Look(PAPER), "result of an op"),
         (any(card.root for card in cards), Look(PAPER, double=True), "backward started here"),
-        (any(card.target for card in cards), Look(PAPER, INK, 3.5), "asked about"),
+        (any(card.target for card in cards), Look(PAPER, INK, ASKED), "asked about"),
         (
             any(wire.hidden for wire in picture.wires),
             Look(_NO_BOX, pattern="dotted"),

@@ -12,18 +12,7 @@ from dataclasses import dataclass
 from whygrad.why.drawing.amounts import Amount, Scale, State
 from whygrad.why.drawing.content import Card, Wire
 
-__all__ = [
-    "ABSENT",
-    "ALARM",
-    "BROKEN",
-    "INK",
-    "PAPER",
-    "RAMP",
-    "ZERO",
-    "Look",
-    "card_look",
-    "wire_look",
-]
+__all__ = ["Look", "card_look", "wire_look"]
 
 INK = "#1b1b1b"
 PAPER = "#ffffff"
@@ -32,6 +21,8 @@ ZERO = "#d9d9d9"
 BROKEN = "#ffd500"
 ALARM = "#b00020"  # the border of what is broken
 ABSENT = PAPER
+
+THIN, LOUD, ASKED = 1.2, 2.0, 4.0  # borders: of most things, of what is broken, of the target
 
 _BORDER = "#4a4a4a"
 
@@ -42,7 +33,7 @@ class Look:
 
     fill: str
     stroke: str = _BORDER
-    thickness: float = 1.2
+    thickness: float = THIN
     pattern: str = "solid"  # or "dashed", "dotted"
     rounded: bool = False
     double: bool = False
@@ -59,7 +50,7 @@ def card_look(card: Card, scale: Scale | None) -> Look:
     return Look(
         fill=BROKEN if card.broken else _fill(card.amount, scale),
         stroke=ALARM if card.broken else INK if card.target else _BORDER,
-        thickness=3.5 if card.target else 3.0 if card.broken else 1.2,
+        thickness=ASKED if card.target else LOUD if card.broken else THIN,
         pattern="dashed" if card.amount.state is State.ABSENT else "solid",
         rounded=card.leaf,
         double=card.root,
@@ -69,7 +60,7 @@ def card_look(card: Card, scale: Scale | None) -> Look:
 def wire_look(wire: Wire, scale: Scale | None) -> Look:
     """The more flowed back, the thicker; ``fill`` is for the label."""
     broken = wire.amount.state is State.BROKEN
-    thickness = 1.2
+    thickness = THIN
     if wire.amount.state is State.NUMBER and scale is not None:
         thickness += 0.5 * scale.level(wire.amount.size)
     pattern = "dotted" if wire.hidden else "solid"
@@ -78,6 +69,6 @@ def wire_look(wire: Wire, scale: Scale | None) -> Look:
     return Look(
         fill=_fill(wire.amount, scale),
         stroke=ALARM if broken else _BORDER,
-        thickness=3.0 if broken else thickness,
+        thickness=LOUD if broken else thickness,
         pattern=pattern,
     )

@@ -28,7 +28,7 @@ _MOST_PIXELS = 150_000_000  # painted
 _PIECE = 6.0  # length of the straight pieces of a curve
 _REGULAR = ("DejaVuSans.ttf", "Arial.ttf", "arial.ttf", "LiberationSans-Regular.ttf")
 _BOLD = ("DejaVuSans-Bold.ttf", "Arial Bold.ttf", "arialbd.ttf", "LiberationSans-Bold.ttf")
-_PLAINER = str.maketrans({"−": "-", "‖": "|", "≤": "<", "\N{REPLACEMENT CHARACTER}": "?"})
+_PLAINER = str.maketrans({"−": "-", "‖": "||", "≤": "<", "\N{REPLACEMENT CHARACTER}": "?"})
 
 
 def paint(scene: Scene) -> bytes:
