@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import doctest
 import gc
+import importlib
 import math
 import random
 import sys
@@ -159,6 +161,13 @@ def test_max_and_min_show_a_nan(order: tuple[float, float]) -> None:
 
 def test_the_slope_of_a_saturated_sigmoid_is_exact() -> None:
     assert gradients(lambda x: x.sigmoid(), 40.0)[1] == pytest.approx(math.exp(-40), rel=1e-15)
+
+
+@pytest.mark.parametrize("module", ["scalar", "scalar_check"])
+def test_docstrings_run(module: str) -> None:
+    done = doctest.testmod(importlib.import_module(f"whygrad.{module}"))
+    assert done.attempted > 0
+    assert done.failed == 0
 
 
 def test_inputs_keep_order_and_repetition() -> None:

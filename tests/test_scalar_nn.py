@@ -101,6 +101,14 @@ def test_parameters_and_their_labels() -> None:
     assert labels[-1] == "layer2[0].bias"
 
 
+def test_outputs_have_labels() -> None:
+    out = MLP(2, 3, 1)((1.0, 2.0))
+    hidden = out._prev[3]
+    assert (out.label, hidden.label, hidden._prev[0].label) == (
+        "layer2[0]", "layer1[0]", "layer1[0].sum",
+    )  # fmt: skip
+
+
 def test_zero_grad() -> None:
     model = MLP(2, 3, 1)
     model((1.0, 2.0)).backward()

@@ -11,7 +11,8 @@ each value adds slope × its own gradient to the gradient of each input.  That i
 >>> a.grad  # through a·b + c: 3·(a − c) = −6; through a − c: a·b + c = 10
 4.0
 
-What has no real answer is refused (:mod:`whygrad.scalar_math`); a slope may be infinite.
+Numbers without a gradient of their own may stand on either side of an operator.  What has no real
+answer is refused (:mod:`whygrad.scalar_math`), while a slope may be infinite, as in PyTorch.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ class Value(Number):
     _instruction: int
 
     def __init__(self, data: float, label: str | None = None) -> None:
-        result(number(data), "", (), (), self)
+        result(number(data), "", (), (), out=self)
         self.label = label
 
     @property

@@ -1,7 +1,8 @@
 """Networks of :class:`~whygrad.scalar.Value`: a neuron, a layer, a multi-layer perceptron.
 
-Small enough to print, quick enough to separate two moons in a second or two.  Parameters carry
-labels such as ``layer1[3].weight[0]``, so that an explanation can name them.
+Small enough to print, quick enough to separate two moons in a second or two.  Parameters and
+outputs carry labels, ``layer1[3].weight[0]`` and ``layer1[3]``, so that an explanation can name
+them.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from whygrad.errors import fail
 from whygrad.scalar import Value, result
 from whygrad.scalar_math import number
 
-__all__ = ["MLP", "Layer", "Module", "Neuron", "weighted_sum"]
+__all__ = ["Layer", "MLP", "Module", "Neuron", "weighted_sum"]  # noqa: RUF022
 
 user_files.add(__file__)  # its lines are the evidence: they say more than "here the model was run"
 
@@ -84,12 +85,15 @@ class Neuron(Module):
         ]
         self.bias = Value(0.0, f"{name}.bias")
         self.activation = activation
+        self.name = name
 
     def __call__(self, inputs: Sequence[Value | float]) -> Value:
-        total = weighted_sum(self.weights, inputs, self.bias)
-        if self.activation == "linear":
-            return total
-        return total.relu() if self.activation == "relu" else total.tanh()
+        out = weighted_sum(self.weights, inputs, self.bias)
+        if self.activation != "linear":
+            out.label = f"{self.name}.sum"
+            out = out.relu() if self.activation == "relu" else out.tanh()
+        out.label = self.name
+        return out
 
     def parameters(self) -> list[Value]:
         return [*self.weights, self.bias]
