@@ -134,8 +134,8 @@ def shortened(text: str, longest: int = _LONGEST) -> str:
 
 
 def _kinds() -> tuple[type, ...]:
-    """What has a gradient, of the libraries that are loaded."""
-    homes = (("whygrad.scalar", "Value"), ("torch", "Tensor"))
+    """What has a gradient, or parameters that do, of the libraries that are loaded."""
+    homes = (("whygrad.scalar", "Value"), ("torch", "Tensor"), ("torch.nn", "Module"))
     loaded = ((sys.modules.get(home), kind) for home, kind in homes)
     return Tensor, *(getattr(module, kind) for module, kind in loaded if hasattr(module, kind))
 

@@ -103,7 +103,16 @@ def _connected(found: Connection, question: str) -> Answer | None:
             fix=f"call {x.name}.retain_grad() before backward(), or ask for it: "
             f"autograd.grad({loss.name}, {x.name})",
         )
-    if found.walked_at is None:
+    if found.walked is None and found.walked_at is None:
+        return Answer(
+            question,
+            "not computed",
+            f"{loss.name} reaches {x.name}, but {x.name}.grad is None: backward() has not run, or "
+            "the gradient was cleared since (zero_grad())",
+            loss.where,
+            fix=f"call {loss.name}.backward(), and read .grad before zero_grad()",
+        )
+    if found.walked_at is None and not found.walked:
         headline = f"not computed yet: {loss.name} reaches {x.name}, but backward() has not run"
         return Answer(
             question, "not computed", headline, loss.where, fix=f"call {loss.name}.backward()"
@@ -169,26 +178,34 @@ def _of_cut(
 
 _HOW = {
     "boolean": "became True or False, which has no derivative",
-    "copied": "was copied by tensor(), which takes the numbers and leaves the graph behind",
+    "copied": "was copied, which takes the numbers and leaves the graph behind",
+    "create_graph": "went into grad() without create_graph=True, which returns constants",
     "data": "went through .data, which leaves the graph behind",
     "detach": "was cut off by detach()",
     "inference_mode": "was computed inside inference_mode(), where nothing is recorded",
     "integer": "became an integer, which has no derivative",
     "item": "became a Python number, which has no history",
     "no_grad": "was computed inside no_grad(), where nothing is recorded",
+    "not differentiable": "went through an op that has no derivative",
     "numpy": "went through NumPy, which records nothing",
+    "sampled": "only set the odds of a random draw, which has no derivative",
+    "shared": "is in the memory of another leaf, such as nn.Parameter(x), which has no history",
 }
 
 _FIX = {
     "boolean": "use a smooth stand-in (sigmoid, softmax), or where() with differentiable branches",
     "copied": "use the tensor itself; join tensors with stack() or cat()",
+    "create_graph": "pass create_graph=True to grad()",
     "data": "use the tensor itself instead of its .data",
     "detach": "leave detach() out if the gradient is wanted here",
     "inference_mode": "compute it outside inference_mode()",
     "integer": "stay in floating point; for a choice among values use softmax or gather()",
     "item": "use the tensor itself instead of item() or float()",
     "no_grad": "compute it outside no_grad()",
-    "numpy": "use whygrad's own functions instead of NumPy's, or write an autograd.Function",
+    "not differentiable": "use an op with a derivative, or write an autograd.Function",
+    "numpy": "use the functions of tensors instead of NumPy's, or write an autograd.Function",
+    "sampled": "draw the noise first and compute with it: mean + std * randn_like(std)",
+    "shared": "use the tensor itself; a leaf that shares its memory gets a gradient of its own",
 }
 
 
@@ -235,10 +252,21 @@ def _departed(found: Connection, question: str) -> Answer | None:
 
 def _unused(found: Connection, question: str) -> Answer:
     x, loss = found.x, found.loss
+    if found.recorded is False:
+        return Answer(
+            question,
+            "no path",
+            f"no gradient of {loss.name} reaches {x.name}: it was not used, or cut off on the way; "
+            "which one is not known, because the computation was not recorded",
+            fix="compute the loss inside `with whygrad.torch.record():` and ask again",
+            sections=tuple(_around(found)),
+            evidence={"leaves": list(found.loss_leaves)},
+        )
+    scope = "in what was recorded, " if found.recorded else ""
     if not loss.requires_grad:
-        why = f"{loss.name} has no history: nothing it was computed from was recorded"
+        why = f"{loss.name} has no history: {scope}nothing it was computed from requires grad"
     else:
-        why = f"{loss.name} was not computed from {x.name}"
+        why = f"{scope}{loss.name} was not computed from {x.name}"
     return Answer(
         question,
         "unused",
