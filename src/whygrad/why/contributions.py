@@ -17,7 +17,9 @@ import numpy as np
 from whygrad.autograd.source import Where
 from whygrad.why.flow import Box, Edge
 
-__all__ = ["Contribution", "Term", "Terms", "contributions_to", "norm_of"]
+_ROUNDINGS = 4  # of the last digit, that a sum of a few contributions may be off
+
+__all__ = ["Contribution", "Term", "Terms", "contributions_to", "is_rounding", "norm_of"]
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,10 @@ class Terms:
     of: int  # elements of the consumer
     left_out_sum: float  # of the products that are not among the largest
 
+    @property
+    def sum(self) -> float:
+        return sum(term.product for term in self.largest) + self.left_out_sum
+
 
 @dataclass(frozen=True)
 class Contribution:
@@ -53,7 +59,7 @@ class Contribution:
     where: Where | None
     value: Any  # an array in the shape of the gradient; a float for a Value
     norm: float
-    share: float | None  # None: the gradient is zero or not finite
+    share: float | None  # None: the gradient is zero, no more than rounding, or not finite
     cosine: float | None
     summed: tuple[int, ...] = ()  # axes over which broadcasting made it a sum
     stretched: tuple[int, ...] = ()  # the shape before that sum
@@ -72,7 +78,7 @@ def contributions_to(
     edges = [edge for edge in target.consumers if edge.contribution is not None]
     edges.sort(key=lambda edge: (edge.consumer.order, edge.position))
     gradient = _double(target.gradient)
-    length = norm_of(gradient)
+    length = 0.0 if is_rounding(target) else norm_of(gradient)
     found = [_measured(edge, gradient, length, (paths or {}).get(edge)) for edge in edges]
     if index is None:
         return found
@@ -81,6 +87,16 @@ def contributions_to(
         _followed(each, index, whole, terms.get(edge))
         for edge, each in zip(edges, found, strict=True)
     ]
+
+
+def is_rounding(target: Box) -> bool:
+    """Whether contributions cancel so far that the gradient is no more than their rounding."""
+    dtype = np.asarray(target.gradient).dtype
+    precision = float(np.finfo(dtype).eps) if dtype.kind in "fc" else 2.0**-8  # bfloat16
+    sizes = sum(
+        norm_of(edge.contribution) for edge in target.consumers if edge.contribution is not None
+    )
+    return norm_of(target.gradient) <= _ROUNDINGS * precision * sizes < np.inf and sizes > 0.0
 
 
 def norm_of(value: Any) -> float:

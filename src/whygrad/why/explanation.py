@@ -19,7 +19,7 @@ import numpy as np
 from whygrad.autograd.source import user_frame
 from whygrad.scalar import Value
 from whygrad.tensor import Tensor
-from whygrad.why.contributions import Contribution, Terms, contributions_to
+from whygrad.why.contributions import Contribution, Terms, contributions_to, is_rounding
 from whygrad.why.flow import Box, Edge, Flow
 from whygrad.why.names import Names
 from whygrad.why.paths import Paths, find_paths
@@ -89,6 +89,11 @@ def explained_flow(
     through = None if paths is None else paths.through
     silent = [edge.consumer for edge in target.consumers if edge.contribution is None]
     notes += tuple(f"{each.name} ({each.op}) sent nothing back" for each in silent)
+    if is_rounding(target):
+        notes += (
+            "the contributions cancel: what is left is no more than their rounding, so nothing has "
+            "a share of it",
+        )
     found = contributions_to(target, through, index, terms)
     return Explanation(flow, tuple(found), paths, index, notes)
 

@@ -14,6 +14,8 @@ from itertools import count
 from math import fsum, isfinite, log
 from operator import itemgetter
 
+import numpy as np
+
 from whygrad.why.flow import Box, Edge, Flow
 
 __all__ = ["Path", "Paths", "find_paths"]
@@ -41,6 +43,8 @@ class Path:
 class Paths:
     """How many paths there are, and those that are shown."""
 
+    seed: float  # where backward starts; every product contains it
+    total: float  # the gradient
     count: int
     shown: tuple[Path, ...]  # all of them in argument order, or the largest first
     through: dict[Edge, int]  # how many come in by each use of the target
@@ -59,11 +63,11 @@ def find_paths(flow: Flow, most: int) -> Paths | None:
     through = _counts(ways, root, target)
     total = sum(through.values())
     found = _all(ways, root, target) if total <= most else _largest(ways, root, target, most)
-    seed = float(root.gradient)
+    seed, gradient = (np.asarray(each.gradient).item() for each in (root, target))
     shown = tuple(Path(edges, _product(seed, edges)) for edges in found)
     left = total - len(shown)
-    rest = _difference(float(target.gradient), [path.product for path in shown]) if left else 0.0
-    return Paths(total, shown, through, left, rest)
+    rest = _difference(gradient, [path.product for path in shown]) if left else 0.0
+    return Paths(seed, gradient, total, shown, through, left, rest)
 
 
 def _ways(flow: Flow) -> dict[Box, list[Edge]]:

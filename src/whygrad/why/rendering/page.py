@@ -31,7 +31,7 @@ def html_of(explanation: Explanation) -> str:
     ):
         parts.append(_table(explanation))
     if paths is not None and explanation.index is None:
-        parts.append(_paths(explanation, paths))
+        parts.append(_paths(paths))
     parts += [_faint(line) for line in lines_used(explanation)]
     parts += [_faint(f"note: {note}") for note in explanation.notes]
     return f"<div>{''.join(parts)}{svg(explanation.flow)}</div>"
@@ -48,12 +48,11 @@ def _table(explanation: Explanation) -> str:
     return _framed(rows) + "".join(_faint(line) for line in table.foot)
 
 
-def _paths(explanation: Explanation, paths: Paths) -> str:
+def _paths(paths: Paths) -> str:
     rows = []
-    seed = float(explanation.root.gradient)
     for path, route in zip(paths.shown, routes(paths.shown), strict=True):
         rows.append(_wide(f"<b>{escape(route)}: {short(path.product)}</b>"))
-        for row in rows_of(path, seed):
+        for row in rows_of(path, paths.seed):
             number = f"{row.symbol} = {row.number}" if row.symbol else row.number
             rows.append(_row([row.slope, number, row.op, place_in(row.where)]))
     products = [path.product for path in paths.shown]
@@ -62,7 +61,7 @@ def _paths(explanation: Explanation, paths: Paths) -> str:
         hidden = f"{counted(paths.left_out, 'path')} not shown, with the sum"
         rows.append(_wide(escape(f"{hidden} {short(paths.left_out_sum)}")))
     if paths.count > 1:
-        rows.append(_wide(f"<b>sum: {escape(sum_of(products, explanation.gradient))}</b>"))
+        rows.append(_wide(f"<b>sum: {escape(sum_of(products, paths.total))}</b>"))
     return _framed(rows)
 
 

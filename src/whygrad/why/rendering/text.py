@@ -36,7 +36,7 @@ def text_of(explanation: Explanation, width: int | None = None) -> str:
     ):
         blocks.append(_aligned(table_of(explanation), width))
     if paths is not None and explanation.index is None:
-        blocks += _paths(explanation, paths, width)
+        blocks += _paths(paths, width)
     blocks.append(lines_used(explanation))
     blocks += [
         wrap(f"note: {note}", width, subsequent_indent="      ") for note in explanation.notes
@@ -69,12 +69,11 @@ def headline(explanation: Explanation) -> str:
     return f"{slope} {joint} {described(explanation.gradient)}: {origin}"
 
 
-def _paths(explanation: Explanation, paths: Paths, width: int) -> list[list[str]]:
+def _paths(paths: Paths, width: int) -> list[list[str]]:
     blocks: list[list[str]] = []
     if paths.left_out:
         blocks.append([f"  the {counted(len(paths.shown), 'path')} with the largest product:"])
-    seed = float(explanation.root.gradient)
-    rows = [rows_of(path, seed) for path in paths.shown]
+    rows = [rows_of(path, paths.seed) for path in paths.shown]
     grid = iter(_grid([row for each in rows for row in each], width))
     for path, route, factors in zip(paths.shown, routes(paths.shown), rows, strict=True):
         title = _title(path, route, factors, width)
@@ -88,7 +87,7 @@ def _paths(explanation: Explanation, paths: Paths, width: int) -> list[list[str]
         )
         products.append(paths.left_out_sum)
     if paths.count > 1:
-        end.append(f"  sum: {sum_of(products, explanation.gradient)}")
+        end.append(f"  sum: {sum_of(products, paths.total)}")
     return [*blocks, end]
 
 

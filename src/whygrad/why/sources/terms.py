@@ -23,11 +23,12 @@ from whygrad.dispatch.interception import not_intercepting
 from whygrad.ops.namespace import raw, recorded
 from whygrad.tensor import Tensor, wrap
 from whygrad.why.contributions import Term, Terms
-from whygrad.why.sources.recording import Step
+from whygrad.why.sources.recording import Step, dense
 
 __all__ = ["largest_terms", "terms_of"]
 
 _MOST = 4
+_ROUNDING = 1e-2  # of half precision, summed up
 
 
 def terms_of(step: Step, position: int, index: tuple[int, ...]) -> Terms | None:
@@ -37,10 +38,20 @@ def terms_of(step: Step, position: int, index: tuple[int, ...]) -> Terms | None:
         return None  # somebody's backward is not to be run twice; outputs share their rule
     if incoming.dtype.kind == "c":
         return None
-    leaf = wrap(np.array(incoming)).requires_grad_()
+    slopes = _slopes(step, position, index)
+    if slopes is None:
+        return None
+    terms = largest_terms(incoming, slopes)
+    size = float(np.abs(incoming.astype(np.float64) * slopes).sum())
+    whole = float(dense(step.sent[position])[index])
+    # a rule that is not linear has no such terms: better none than wrong ones
+    return terms if abs(terms.sum - whole) <= _ROUNDING * size else None
+
+
+def _slopes(step: Step, position: int, index: tuple[int, ...]) -> Any:
+    leaf = wrap(np.array(step.incoming)).requires_grad_()
     with modes.inference_mode(False), modes.enable_grad(), not_intercepting():
-        sent = _OneStep().results(step.node, leaf, step.values)[position]
-        element = sent[index]
+        element = _OneStep().results(step.node, leaf, step.values)[position][index]
         if not element.requires_grad:
             return None
         slopes = Target(leaf)
@@ -48,7 +59,7 @@ def terms_of(step: Step, position: int, index: tuple[int, ...]) -> Terms | None:
         back.begin(element, np.ones((), element._array.dtype))
         quiet.run(back.run)
         back.finish()
-    return None if slopes.gradient is None else largest_terms(incoming, slopes.gradient._array)
+    return None if slopes.gradient is None else slopes.gradient._array
 
 
 class _OneStep(Walk):
@@ -64,7 +75,6 @@ class _OneStep(Walk):
 
 
 def largest_terms(incoming: Any, slopes: Any) -> Terms:
-    """The products of two arrays of one shape, one per element of the consumer."""
     """The terms of one element: what came in, times the slopes."""
     products = (incoming.astype(np.float64) * slopes).ravel()
     slopes = slopes.ravel()
