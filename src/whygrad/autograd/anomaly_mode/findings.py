@@ -32,6 +32,7 @@ __all__ = [
     "mark",
     "merged",
     "trail_of",
+    "unmark",
     "user_calls",
 ]
 
@@ -156,6 +157,11 @@ def mark(array: Any, trail: Trail) -> None:
     memory = owner(array)
     key = id(memory)
     _trails[key] = weakref.ref(memory, lambda _: _trails.pop(key, None)), trail
+
+
+def unmark(array: Any) -> None:
+    """Forget it again."""
+    _trails.pop(id(owner(array)), None)
 
 
 def trail_of(array: Any) -> Trail | None:

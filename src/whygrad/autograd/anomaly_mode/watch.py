@@ -26,12 +26,13 @@ from whygrad.autograd.anomaly_mode.findings import (
     merged,
     trail_of,
 )
-from whygrad.autograd.source import Where, caller, callers
+from whygrad.autograd.source import Calls, Where, caller, callers
 from whygrad.dispatch import quiet
 from whygrad.errors import describe_call
 from whygrad.tensor import Tensor
 
 if TYPE_CHECKING:
+    from whygrad.autograd.node import Node
     from whygrad.dispatch.paths import Entry
     from whygrad.ops.define import Op
 
@@ -105,6 +106,7 @@ class Watch:
         if op.kind == "elementwise" and fed is None:  # here and there NaN may have come in as well
             for each in arrays.values():
                 bad = bad & np.isfinite(np.broadcast_to(each, array.shape))
+        where, calls, node = self._scene(out)
         finding = Finding(
             op=op,
             kind=kind,
@@ -119,12 +121,12 @@ class Watch:
                 )
                 for place in first_places(bad)
             ),
-            where=caller(),
-            calls=callers(),
+            where=where,
+            calls=calls,
             during=self.during,
             call=describe_call(op.name, (*op.tensor_names, *op.param_names), args),
             fed=fed,
-            node_reference=None if out._node is None else weakref.ref(out._node),
+            node_reference=None if node is None else weakref.ref(node),
         )
         if fed is None:
             return Trail(kind, (finding,)), finding
@@ -138,6 +140,10 @@ class Watch:
                 return merged(sources, "nan", turned=finding), None
             return Trail("nan", (finding,)), finding
         return merged(sources, kind), None
+
+    def _scene(self, out: Tensor) -> tuple[Where, Calls, Node | None]:
+        """Where ``out`` was just computed, and the node of that call."""
+        return caller(), callers(), out._node
 
     def trail(self, value: Any, kind: finite.Trouble) -> Trail:
         """Where the bad numbers of an operand come from."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from whygrad.tensor import Tensor
 
 __all__ = [
+    "Account",
     "AnomalyError",
+    "account",
     "changed_memory",
     "reached_a_gradient",
     "reached_the_loss",
@@ -33,6 +35,7 @@ class AnomalyError(RuntimeError):
     """A NaN or Inf that does harm, and the op that made it."""
 
     finding: Finding
+    trail: Trail  # with what became of it, and who else did the same
     fix: str  # what to write instead
     whygrad_explained = True
 
@@ -90,28 +93,57 @@ def rule_failed(trail: Trail, error: Exception, where: Where) -> AnomalyError:
     return _error(trail, f"a later rule failed on it ({type(error).__name__}: {reason})", where)
 
 
-def _error(trail: Trail, arrival: str, where: Where) -> AnomalyError:
+class Account(NamedTuple):
+    """A trail in words."""
+
+    headline: str
+    cause: str
+    here: list[str]  # the first few elements
+    rule: list[str]
+    why: list[str]
+    then: list[str]  # what became of it
+    also: list[str]  # others that did the same
+    fix: str
+
+
+def account(trail: Trail) -> Account:
+    """Who made the numbers that are not finite, how, and what to do about it."""
     finding = trail.culprits[0]
     headline = _headline(finding)
     others = dict.fromkeys(_headline(each) for each in trail.culprits[1:])
     others.pop(headline, None)
     chosen = finding.selection or trail.selection
-    fix = advice(finding)[1] if chosen is None else chosen.fix
-    lines = [
+    why, fix = advice(finding)
+    return Account(
         headline,
-        f"  cause: {_cause(finding)}",
-        *_aligned("here:", _elements(finding)),
-        *_aligned("rule:", [] if finding.op is None else [finding.op.formula]),
-        *_aligned("why:", [advice(finding)[0], *_dropped(chosen)]),
-        *_aligned("then:", [*_turned(trail.turned), arrival]),
-        *_aligned("also:", list(others)),
-        f"  fix:   {fix}",
+        _cause(finding),
+        _elements(finding),
+        [] if finding.op is None else [finding.op.formula],
+        [why, *_dropped(chosen)],
+        _turned(trail.turned),
+        list(others),
+        fix if chosen is None else chosen.fix,
+    )
+
+
+def _error(trail: Trail, arrival: str, where: Where) -> AnomalyError:
+    finding, told = trail.culprits[0], account(trail)
+    lines = [
+        told.headline,
+        f"  cause: {told.cause}",
+        *_aligned("here:", told.here),
+        *_aligned("rule:", told.rule),
+        *_aligned("why:", told.why),
+        *_aligned("then:", [*told.then, arrival]),
+        *_aligned("also:", told.also),
+        f"  fix:   {told.fix}",
         *_aligned("calls:", _calls(finding)),
         f"  at:    {where}",
     ]
     error = AnomalyError("\n".join(lines))
     error.finding = finding
-    error.fix = fix
+    error.trail = trail
+    error.fix = told.fix
     return error
 
 
