@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.panel import Panel
 from rich.syntax import Syntax
 from rich.table import Table
+from rich.text import Text
 
 from whygrad.autograd.node import Node
 from whygrad.autograd.trace import Step, trace_backward
@@ -34,6 +35,17 @@ w = wg.tensor([1.0, 2.0], requires_grad=True)
 h = w * 3
 loss = (h * h).sum()
 h.add_(1)
+loss.backward()
+"""
+
+LOST = """\
+import whygrad as wg
+
+w = wg.tensor([1.0, 2.0], requires_grad=True)
+v = wg.tensor([3.0, 4.0], requires_grad=True)
+h = (w * 2).detach()
+scaled = h / h.sum()
+loss = (scaled * v).sum()
 loss.backward()
 """
 
@@ -66,9 +78,14 @@ def run(console: Console) -> None:
         "two contributions each, and they add up.\n"
     )
     console.print(walk_table(trace_backward(loss), names))
+    console.print("\nWhy is the gradient of a this number? explain(L, wrt=a) answers:\n")
+    show_answer(console, program, "explain(L, wrt=a)")
     loss.backward()
     grads = ", ".join(f"∂L/∂{name} = {program[name].grad.item():g}" for name in "abc")
     console.print(Panel(grads, title="after L.backward()", expand=False))
+    console.print("\nHere is a gradient that never arrives, and the question why:\n")
+    show_source(console, LOST, "lost.py")
+    show_answer(console, execute(LOST, "lost.py"), "why_none(w, loss).report()")
     console.print(
         "\nA value that backward needs is overwritten in place. The error names both lines,\n"
         "with no second run and no debug mode:\n"
@@ -153,6 +170,12 @@ def walk_table(steps: list[Step], names: dict[Node, str]) -> Table:
             sends,
         )
     return grid
+
+
+def show_answer(console: Console, program: dict[str, Any], question: str) -> None:
+    """Ask where the program's variables are known, as a user would; print what comes back."""
+    answer = eval(f"wg.{question}", program)
+    console.print(Panel(Text(str(answer)), title=question, border_style="green"))
 
 
 def show_failure(console: Console, source: str, name: str) -> None:
