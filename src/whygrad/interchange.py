@@ -160,7 +160,8 @@ class Interchange:
 
     def __copy__(self: Any) -> Tensor:
         """Another tensor over the same memory."""
-        return self.detach().requires_grad_(self.requires_grad)
+        twin: Tensor = self.detach().requires_grad_(self.requires_grad)
+        return lineage.cut(self, twin, "copied", "copy")
 
     def __deepcopy__(self: Any, memo: dict[int, Any]) -> Tensor:
         if not self.is_leaf:
@@ -175,6 +176,7 @@ class Interchange:
             known: Tensor = memo[id(self)]
             return known
         twin: Tensor = self.detach().clone().requires_grad_(self.requires_grad)
+        lineage.cut(self, twin, "copied", "deepcopy")
         memo[id(self)] = twin
         if self._grad is not None:
             twin._grad = copy.deepcopy(self._grad, memo)

@@ -66,6 +66,10 @@ class Storage:
     def live_views(self) -> list[Tensor]:
         return [view for each in self._views if (view := each()) is not None]
 
+    def seen_as(self) -> list[Tensor]:
+        """The tensor whose ``.data`` this is the memory of."""
+        return []
+
     @property
     def start(self) -> int:
         """The lowest address of an element."""
@@ -90,9 +94,11 @@ class DataStorage(Storage):
     version of ``x``.  But the memory is one, so what was saved from it is known to be overwritten.
     """
 
-    __slots__ = ("_shown", "origin")
+    __slots__ = ("_shown", "_tensor", "origin")
 
-    def __init__(self, source: Storage) -> None:
+    def __init__(self, tensor: Tensor) -> None:
+        source = tensor._storage
+        self._tensor = weakref.ref(tensor)
         self.origin: Storage = source.origin if isinstance(source, DataStorage) else source
         self.array = source.array
         self.restricted = False
@@ -117,6 +123,10 @@ class DataStorage(Storage):
 
     def prepare_write(self, op_name: str, where: Where) -> None:
         self.origin.prepare_write(op_name, where)
+
+    def seen_as(self) -> list[Tensor]:
+        tensor = self._tensor()
+        return [] if tensor is None else [tensor, *tensor._storage.seen_as()]
 
     def bump(self, op_name: str, where: Where) -> None:
         self._shown += 1

@@ -174,7 +174,7 @@ class Tensor(Geometry, Interchange, OpMethods):
         if self._keys & keys.BATCHED:
             return self.detach()
         same = wrap(self._array)
-        same._storage = DataStorage(self._storage)
+        same._storage = DataStorage(self)
         return lineage.cut(self, same, "data")
 
     @data.setter

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from whygrad.autograd.lineage import Step, step_of
+from whygrad.autograd.lineage import step_of
 from whygrad.autograd.reach import reachable
+from whygrad.autograd.steps import Step
 
 if TYPE_CHECKING:
     from whygrad.autograd.node import Node

@@ -81,6 +81,7 @@ def set_requires_grad(tensor: Tensor, wanted: Any) -> None:
             )
         _freeze_hooks(tensor)
         tensor._leave_graph()
+        lineage.new_constant(tensor)
         return
     if not tensor.dtype.is_floating_point:
         raise refuse(
@@ -166,6 +167,8 @@ def replace_data(tensor: Tensor, value: Any) -> None:
     tensor._array = value._array
     tensor._storage = value._storage
     tensor._keys = tensor._keys & ~keys.DTYPES | value._keys & keys.DTYPES
+    if (tensor._keys | value._keys) & (keys.AUTOGRAD | keys.CUT):
+        lineage.new_data(tensor, value)
     if leaf is not None and leaf.plan is None:
         leaf.shape = value._array.shape
         leaf.dtype = value._array.dtype

@@ -6,24 +6,23 @@ where it was cut.  So a tensor that was computed from one that required grad, bu
 carries one key bit (``CUT``) and a :class:`Step`: the op, the user's line, and the steps before it.
 Results of ops on such a tensor carry one as well; an op that is recorded leaves it with its node.
 
-A step refers to no tensor and keeps no graph alive, because that is what people detach for, and
-what a step can reach is bounded, so a running average over a million steps costs what one costs.
 A program that cuts nothing never comes here: the bit is not there.
 """
 
 from __future__ import annotations
 
+import copy
 import sys
-import weakref
-from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from whygrad import keys
 from whygrad.autograd import modes
-from whygrad.autograd.source import Where, outside, user_files
+from whygrad.autograd.source import outside, user_files
+from whygrad.autograd.steps import Source, Step, Trip, Trips, floats_in, sources_of
 
 if TYPE_CHECKING:
     from types import CodeType
@@ -34,198 +33,33 @@ if TYPE_CHECKING:
     from whygrad.tensor import Tensor
 
 __all__ = [
-    "Source",
-    "Step",
-    "Trip",
+    "DEED",
     "aside",
-    "carry_over",
+    "chosen_by",
     "copied",
     "cut",
     "cut_of",
     "cut_off",
     "following",
     "left",
+    "new_constant",
+    "new_data",
     "new_leaf",
     "noteworthy",
     "step_of",
     "trips",
+    "written",
 ]
 
-_LOOKED_AT = 24  # nodes of the graph behind a cut that are remembered by number
-_LONGEST = 64  # steps behind a step before only the cuts among them are kept
-_KEPT = 16  # cuts that a shortened step keeps
-
 _NUMBERS = frozenset(keys.SCALAR_BITS)
+_LOOKED_THROUGH = 1000  # numbers of a list that may have been tensors before
 
 # Ops whose result takes the shape of their argument and nothing of its values.
 _SHAPE_ONLY = frozenset(("identity_like", "new_full", "new_zeros", "ones_like", "zeros_like"))
+# Ops that write over their first argument: nothing of it is left.
+_OVERWRITING = frozenset(("copy", "fill"))
 
-
-class Source:
-    """A tensor that required grad, seen at the moment its value left the graph."""
-
-    __slots__ = ("_node", "complete", "length", "op", "orders", "place", "steps")
-
-    def __init__(self, node: Node) -> None:
-        self._node = weakref.ref(node)
-        self.op: str | None = None if node.plan is None else node.plan.op.name
-        self.place = (node.code, node.instruction)
-        self.steps: tuple[Step, ...] = ()  # values from outside that went into it
-        self.complete = True  # whether ``orders`` has every node behind it
-        self.orders = frozenset((node.order,))
-        self.length = 0  # of the longest of these
-        if node.parents:
-            self._look_behind(node)
-
-    def _look_behind(self, node: Node) -> None:
-        """Remember the nearest nodes by number: they may not live much longer."""
-        nearest = {node: None}  # in the order found
-        waiting = [node]
-        for each in waiting:  # grows while it is walked
-            for parent in each.parents:
-                if parent not in nearest:
-                    nearest[parent] = None
-                    waiting.append(parent)
-            if len(waiting) > _LOOKED_AT:
-                self.complete = each is waiting[-1]
-                break
-        self.orders = frozenset([each.order for each in waiting])
-        if any(each._extras is not None for each in waiting):
-            extras = (each._extras for each in waiting if each._extras is not None)
-            steps = [step for each in extras if each.cuts for step in each.cuts.values()]
-            self.steps = tuple(steps[:_KEPT])
-            self.length = max([each.length for each in self.steps], default=0)
-
-    @property
-    def node(self) -> Node | None:
-        """What made it, while the graph is alive."""
-        return self._node()
-
-    @property
-    def where(self) -> Where:
-        return Where(*self.place)
-
-    def comes_from(self, node: Node) -> bool | None:
-        """Whether it was computed from ``node``; None if nobody can tell any more."""
-        if node.order in self.orders:
-            return True
-        if self.complete:
-            return False
-        start = self._node()
-        if start is None:
-            return None
-        from whygrad.autograd.reach import reachable
-
-        return node in reachable([start])
-
-
-class Step:
-    """One op call on the way of a value outside the graph."""
-
-    __slots__ = ("_code", "_instruction", "inputs", "kind", "length", "op")
-
-    length: int  # steps in a row up to this one
-
-    def __init__(
-        self,
-        kind: str | None,
-        op: str,
-        code: CodeType,
-        instruction: int,
-        inputs: tuple[Step | Source, ...],
-    ) -> None:
-        self.kind = kind  # what cut the value off, or None if it had left the graph before
-        self.op = op
-        self._code = code
-        self._instruction = instruction
-        length: int = 0
-        for each in inputs:
-            if each.length > length:
-                length = each.length
-        if length == _LONGEST:
-            inputs = _latest_cuts(inputs)
-            length = 1
-        self.length = length + 1
-        self.inputs = inputs
-
-    @property
-    def where(self) -> Where:
-        return Where(self._code, self._instruction)
-
-    @property
-    def sources(self) -> tuple[Source, ...]:
-        """The tensors in the graph that it read directly."""
-        return tuple(each for each in self.inputs if isinstance(each, Source))
-
-    @property
-    def before(self) -> tuple[Step, ...]:
-        """The steps just before it, also behind a stretch inside some graph."""
-        found: list[Step] = []
-        for each in self.inputs:
-            found += each.steps if isinstance(each, Source) else (each,)
-        return tuple(found)
-
-
-def _latest_cuts(inputs: tuple[Step | Source, ...]) -> tuple[Step | Source, ...]:
-    """What a long history is shortened to: the nearest places where values left the graph."""
-    sources = [each for each in inputs if isinstance(each, Source)]
-    waiting = deque(each for each in inputs if isinstance(each, Step))
-    seen = set(map(id, waiting))
-    found: dict[Any, Step] = {}
-    while waiting and len(found) < _KEPT:
-        step = waiting.popleft()
-        own = tuple(_forgetting(each) for each in step.sources)
-        if step.kind is not None and own:
-            key = (step._code, step._instruction, own[0].place)
-            found.setdefault(key, Step(step.kind, step.op, *key[:2], own))
-        for each in step.before:
-            if id(each) not in seen:
-                seen.add(id(each))
-                waiting.append(each)
-    return (*map(_forgetting, sources), *found.values())
-
-
-def _forgetting(source: Source) -> Source:
-    """The same tensor without what came before the graph that made it."""
-    short = Source.__new__(Source)
-    for name in Source.__slots__:
-        setattr(short, name, getattr(source, name))
-    short.steps = ()
-    short.length = 0
-    return short
-
-
-class Trip(Step):
-    """A value that left for Python or NumPy, where nobody can follow it."""
-
-    __slots__ = ("_memory", "value")
-
-    def __init__(
-        self,
-        kind: str,
-        op: str,
-        code: CodeType,
-        instruction: int,
-        inputs: tuple[Step | Source, ...],
-        value: Any,
-    ) -> None:
-        super().__init__(kind, op, code, instruction, inputs)
-        array = isinstance(value, np.ndarray)
-        self._memory = weakref.ref(_owner(value)) if array else None
-        self.value = value if type(value) is float else None  # to know it again
-
-    def shares(self, array: Any) -> bool:
-        """Whether ``array`` is the memory that was handed out."""
-        return self._memory is not None and self._memory() is _owner(array)
-
-
-trips: deque[Trip] = deque(maxlen=64)
-
-
-def _owner(array: Any) -> Any:
-    while isinstance(array.base, np.ndarray):
-        array = array.base
-    return array
+trips = Trips()
 
 
 def cut_of(tensor: Tensor) -> str:
@@ -240,14 +74,17 @@ def cut_of(tensor: Tensor) -> str:
 
 DEED = {
     "boolean": "an op with a boolean result",
-    "copied": "tensor(), which copies numbers only,",
+    "copied": "a copy of its numbers",
+    "create_graph": "grad() without create_graph=True",
     "data": ".data",
     "detach": "detach()",
     "inference_mode": "inference_mode()",
     "integer": "an op with an integer result",
     "item": "a conversion to a Python number",
     "no_grad": "no_grad()",
+    "not differentiable": "an op without a derivative",
     "numpy": "a conversion to NumPy",
+    "sampled": "a random draw",
 }
 
 
@@ -270,18 +107,39 @@ def step_of(tensor: Tensor) -> Step | None:
     return tensor.__dict__.get("_cut")
 
 
-def _mark(tensor: Tensor, step: Step) -> None:
-    tensor.__dict__["_cut"] = step
-    if tensor._node is None:
-        tensor._keys |= keys.CUT
+def _mark(tensor: Tensor, step: Step | None) -> None:
+    """From now on ``tensor`` has this lineage, or none."""
+    node = tensor._node
+    if step is None:
+        tensor.__dict__.pop("_cut", None)
+        tensor._keys &= ~keys.CUT
     else:
-        tensor._node.extras.cuts = {0: step}
+        tensor.__dict__["_cut"] = step
+        if node is None:
+            tensor._keys |= keys.CUT
+    if node is not None and (step is not None or node._extras is not None):
+        _enter(node, _ITSELF, step)
+
+
+_ITSELF = -1  # the place in a node's cuts for what was written into its result
+
+
+def _enter(node: Node, position: int, step: Step | None) -> None:
+    cuts = dict(node.extras.cuts or {})
+    cuts.pop(position, None)
+    if step is not None:
+        cuts[position] = step
+    node.extras.cuts = cuts or None
+    if node.plan is None:
+        node.source = None  # it was made before this
 
 
 def _place() -> tuple[CodeType, int]:
     frame = sys._getframe(2)
     if frame.f_code.co_filename not in user_files:
         frame = outside(frame)
+    while frame.f_code.co_filename == copy.__file__ and frame.f_back is not None:
+        frame = frame.f_back
     return frame.f_code, frame.f_lasti
 
 
@@ -301,6 +159,12 @@ def new_leaf(tensor: Tensor) -> None:
         _mark(tensor, step)
 
 
+def new_constant(tensor: Tensor) -> None:
+    """A leaf has become a constant; where its value came from has not changed."""
+    if step_of(tensor) is not None:
+        tensor._keys |= keys.CUT
+
+
 def cut_off(tensor: Tensor, node: Node) -> None:
     """``detach_()``: it was what ``node`` made."""
     _mark(tensor, Step("detach", "detach_", *_place(), (Source(node),)))
@@ -318,13 +182,16 @@ def copied(made: Tensor, data: Any) -> Tensor:
 
     if isinstance(data, Tensor):
         return cut(data, made, "copied", "tensor")
-    found: list[Step | Source | None] = [_trip_of(data)] if trips else []
+    known: list[Step | Source] = []
+    if trips:
+        numbers = (data,) if isinstance(data, np.ndarray) else floats_in(data)
+        back = map(trips.returning, islice(numbers, _LOOKED_THROUGH))
+        known += dict.fromkeys(trip for trip in back if trip is not None)
     if isinstance(data, (list, tuple)):
-        found += [_input(each) for each in _tensors_in(data)]
-    known = tuple(each for each in found if each is not None)
+        known += (before for each in _tensors_in(data) if (before := _input(each)) is not None)
     if known:
         leaves_graph = any(type(each) is Source for each in known)
-        _mark(made, Step("copied" if leaves_graph else None, "tensor", *_place(), known))
+        _mark(made, Step("copied" if leaves_graph else None, "tensor", *_place(), tuple(known)))
     return made
 
 
@@ -340,32 +207,61 @@ def _tensors_in(data: Any) -> Iterator[Tensor]:
             waiting.extend(each)
 
 
-def _trip_of(data: Any) -> Trip | None:
-    """The trip that this memory, or exactly this number, came back from."""
-    for trip in reversed(trips):
-        if isinstance(data, np.ndarray):
-            if trip.shares(data):
-                return trip
-        elif type(data) is float and trip.value == data and not data.is_integer():
-            return trip
-    return None
-
-
 def left(tensor: Tensor, kind: str, op: str, value: Any) -> Any:
     """``tensor`` was turned into a Python number, a list or an array."""
     if tensor._node is not None or tensor._keys & keys.CUT:
         before = _input(tensor)
         if before is not None:
-            trips.append(Trip(kind, op, *_place(), (before,), value))
+            trips.add(Trip(kind, op, *_place(), (before,), value))
     return value
 
 
-def carry_over(target: Tensor, written: Tensor) -> None:
-    """``written`` was written into the memory of ``target``."""
-    step = step_of(written)
-    for each in (target, target._base):
-        if step is not None and each is not None and each._node is None:
-            _mark(each, step)
+def chosen_by(result: Tensor, indices: Iterable[Tensor]) -> Tensor:
+    """``indices``, which come from a graph, picked the elements of ``result``, or where it is."""
+    steps = [step for each in indices if (step := step_of(each)) is not None]
+    if result._node is not None:
+        for place, step in enumerate(steps, 1):
+            _enter(result._node, place, step)
+    elif steps:
+        before = _input(result)
+        known = steps if before is None else [before, *steps]
+        _mark(result, Step(None, "index", *_place(), tuple(known)))
+    return result
+
+
+def new_data(tensor: Tensor, value: Tensor) -> None:
+    """``tensor.data = value``"""
+    before = _input(value)
+    step = None
+    if before is not None:
+        kind = "data" if type(before) is Source else None
+        step = Step(kind, "data", *_place(), (before,))
+    _overwrite(tensor, step)
+
+
+def written(target: Tensor, result: Tensor, name: str) -> None:
+    """``result`` was written into the memory of ``target``, and so into whatever shares it."""
+    step = step_of(result) if result._keys & keys.CUT else None
+    base = target if target._base is None else target._base
+    whole = target._array.size == base._array.size
+    for each in (target, base, *target._storage.live_views(), *target._storage.seen_as()):
+        if each is target or whole:
+            _overwrite(each, step)
+        elif step is not None and (each is base or np.may_share_memory(each._array, target._array)):
+            before = step_of(each)
+            both = step if before is None else Step(None, name, *_place(), (before, step))
+            _overwrite(each, both)
+
+
+def _overwrite(tensor: Tensor, step: Step | None) -> None:
+    node = tensor._node
+    if node is None or step is None or not _only_from(node, step):
+        _mark(tensor, step)
+
+
+def _only_from(node: Node, step: Step) -> bool:
+    """Whether it is an update of a tensor with its own value, as in every training step."""
+    return all(source.node is node for source in sources_of(step))
 
 
 # --- the dispatcher's part ----------------------------------------------------------------------
@@ -390,6 +286,7 @@ def following(op: Op, bits: int) -> Entry:
     recorded = is_recorded(op, bits)
     below = op.table[bits & ~(keys.NOTES | (0 if recorded else keys.AUTOGRAD))]
     name, count, variadic = op.name, len(op.tensor_names), op.variadic
+    overwriting = name in _OVERWRITING
     from whygrad.tensor import Tensor
 
     def follow(*args: Any) -> Any:
@@ -401,7 +298,7 @@ def following(op: Op, bits: int) -> Entry:
             return result
         inputs = []
         leaves_graph = False
-        for each in tensors:
+        for each in tensors[1:] if overwriting else tensors:
             before = _input(each) if isinstance(each, Tensor) else None
             if before is not None:
                 inputs.append(before)
@@ -418,9 +315,11 @@ def following(op: Op, bits: int) -> Entry:
 
 
 def _kind(result: Tensor) -> str:
-    if modes.state.recording:
-        return "boolean" if result._array.dtype.kind == "b" else "integer"
-    return "inference_mode" if modes.state.inference else "no_grad"
+    if not modes.state.recording:
+        return "inference_mode" if modes.state.inference else "no_grad"
+    if result.dtype.is_floating_point:
+        return "not differentiable"
+    return "boolean" if result._array.dtype.kind == "b" else "integer"
 
 
 def _remember(outs: tuple[Tensor, ...], tensors: list[Tensor | None]) -> None:

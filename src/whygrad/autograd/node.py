@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from types import CodeType
 
     from whygrad.autograd.hooks import Hooks
-    from whygrad.autograd.lineage import Source, Step
+    from whygrad.autograd.steps import Source, Step
     from whygrad.ops.define import Op
     from whygrad.ops.plan import Plan
     from whygrad.storage import Storage

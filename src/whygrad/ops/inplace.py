@@ -138,8 +138,8 @@ def assign(target: Tensor, result: Tensor, name: str, uniform: bool = False) -> 
     if not target._keys & keys.META:
         np.copyto(target._array, result._array)
     target._storage.bump(name, where)
-    if result._keys & keys.CUT:
-        lineage.carry_over(target, result)
+    if (target._keys | result._keys) & keys.CUT:
+        lineage.written(target, result, name)
     if result._keys & keys.VARYING:
         for written in (target, target._base):
             if written is not None:
@@ -222,6 +222,8 @@ def snapshot(tensor: Tensor, op: Op) -> Tensor:
     copy._node = tensor._node
     copy._slot = tensor._slot
     copy._tangent = tensor._tangent
+    if tensor._keys & keys.CUT:
+        copy.__dict__["_cut"] = lineage.step_of(tensor)
     return copy
 
 
@@ -249,7 +251,7 @@ def _make_method(op: Op) -> Callable[..., Any]:
     return method
 
 
-_NOT_PLAIN = keys.HALVES | keys.FORWARD | keys.BATCHED | keys.CUT
+_NOT_PLAIN = keys.HALVES | keys.FORWARD | keys.BATCHED
 
 
 def payload(arg: Any) -> Any:
@@ -258,7 +260,7 @@ def payload(arg: Any) -> Any:
 
 def plain_operands(self: Tensor, args: tuple[Any, ...]) -> bool:
     """Whether the kernel may write straight into the target: nothing to record or convert."""
-    bits = self._keys & ~keys.AUTOGRAD
+    bits = self._keys & ~(keys.AUTOGRAD | keys.CUT)  # numbers leave its lineage as it is
     if modes.state.added & keys.INTERCEPTED:  # somebody wants to see every op
         return False
     if (modes.state.recording and self._node is not None) or bits & _NOT_PLAIN:
@@ -269,9 +271,7 @@ def plain_operands(self: Tensor, args: tuple[Any, ...]) -> bool:
         return False
     for arg in args:
         if isinstance(arg, Tensor):
-            if arg._keys & ~keys.AUTOGRAD != bits:
-                return False
-            if modes.state.recording and arg._node is not None:
+            if arg._keys != bits:  # one in a graph has more
                 return False
             if arg.ndim and arg.shape != self.shape:
                 return False

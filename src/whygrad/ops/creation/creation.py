@@ -16,7 +16,7 @@ from whygrad.ops.define import composite
 from whygrad.ops.geometry import shape_from
 from whygrad.ops.numbers import fitting
 from whygrad.storage import InferenceStorage
-from whygrad.tensor import Tensor, wrap
+from whygrad.tensor import Tensor, alias, wrap
 
 __all__ = [
     "Options",
@@ -211,7 +211,9 @@ def asarray(
         made = made.clone()
     if requires_grad:
         return made if made.requires_grad else made.requires_grad_()
-    return made.detach() if made.requires_grad else made
+    if not made.requires_grad:
+        return made
+    return lineage.cut(made, alias(made), "copied", "asarray")
 
 
 def from_dlpack(ext_tensor: Any) -> Tensor:

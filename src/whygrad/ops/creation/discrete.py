@@ -8,6 +8,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from whygrad import dtypes
+from whygrad.autograd import lineage
 from whygrad.errors import describe, fail
 from whygrad.ops.creation.creation import Shape, build, new_shape
 from whygrad.ops.creation.likes import require_tensor
@@ -148,7 +149,8 @@ def bernoulli(input: Tensor, p: float | None = None, *, generator: Any = None) -
             )
         return np.asarray(rng_of(generator).random(input.shape) < chance).astype(dtype)
 
-    return build("bernoulli", input.shape, make, {}, input.dtype, input.device)
+    drawn = build("bernoulli", input.shape, make, {}, input.dtype, input.device)
+    return drawn if p is not None else lineage.cut(input, drawn, "sampled", "bernoulli")
 
 
 @draws
@@ -165,7 +167,8 @@ def multinomial(
         draw = _with_replacement if replacement else _without_replacement
         return draw(rng_of(generator), weights, num_samples).reshape(shape).astype(dtype)
 
-    return build("multinomial", shape, make, {}, dtypes.int64, input.device)
+    drawn = build("multinomial", shape, make, {}, dtypes.int64, input.device)
+    return lineage.cut(input, drawn, "integer", "multinomial")
 
 
 def _with_replacement(rng: np.random.Generator, weights: Array, count: int) -> Array:

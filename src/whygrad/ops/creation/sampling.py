@@ -12,12 +12,13 @@ from typing import Any, Unpack
 import numpy as np
 
 from whygrad import devices, dtypes
+from whygrad.autograd import lineage
 from whygrad.errors import describe, fail
 from whygrad.ops.creation.creation import Options, Shape, build, size_argument
 from whygrad.ops.creation.likes import require_tensor
 from whygrad.ops.define import composite
 from whygrad.random import Generator, default_generator, draws
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, alias
 
 __all__ = ["RandomOptions", "check_inexact", "draw_normal", "draw_uniform", "rng_of", "seeded"]
 
@@ -133,8 +134,11 @@ def normal(mean: Any, std: Any = 1.0, size: Any = None, **options: Any) -> Tenso
     shape = np.broadcast_shapes(*(each.shape for each in both))
     dtype = dtypes.result_type(*both)
     drawn = randn(shape, dtype=dtype, device=both[0].device, generator=generator)
-    constants = [each.detach() if isinstance(each, Tensor) else each for each in (mean, std)]
-    return drawn * constants[1] + constants[0]
+    spread, center = (
+        lineage.cut(each, alias(each), "sampled", "normal") if isinstance(each, Tensor) else each
+        for each in (std, mean)
+    )
+    return drawn * spread + center
 
 
 def _check_std(std: Any) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from whygrad import keys
-from whygrad.autograd import modes
+from whygrad.autograd import lineage, modes
 from whygrad.autograd.source import caller
 from whygrad.dispatch import quiet
 from whygrad.errors import describe, fail
@@ -41,14 +41,14 @@ def _getitem(self: Tensor, index: Any) -> Tensor:
         result = table["slice"].call(self, chosen.basic)
     if chosen.position is not None:
         result = table["index"].call(result, chosen.position, chosen.dims)
-    return result
+    return lineage.chosen_by(result, chosen.chosen_by) if chosen.chosen_by else result
 
 
 def _setitem(self: Tensor, index: Any, value: Any) -> None:
     """``x[index] = value``, broadcast and converted to the dtype of ``x``."""
     chosen = read(self, index)
     value = assignable(self, chosen, value, "x[index] = value")
-    if _writes_directly(self, value, chosen.position):
+    if not chosen.chosen_by and _writes_directly(self, value, chosen.position):
         inplace.check_writable(self, "__setitem__")
         quiet.run(_write, self._array, chosen, getattr(value, "_array", value))
         self._storage.bump("__setitem__", caller())
@@ -62,15 +62,19 @@ def _setitem(self: Tensor, index: Any, value: Any) -> None:
     if chosen.position is not None:
         op, params = table["index_put"], (chosen.position, chosen.dims, False)
     written = op.call(inplace.snapshot(target, op), value, *params)
+    if chosen.chosen_by:
+        written = lineage.chosen_by(written, chosen.chosen_by)
     inplace.assign(target, written, "__setitem__")
 
 
 def _writes_directly(target: Tensor, value: Any, position: Tensor | None) -> bool:
     """Whether this is a plain write into memory: nothing to record, no other layer involved."""
     involved = [each for each in (target, value, position) if isinstance(each, Tensor)]
-    recorded = modes.state.recording and any(each._node is not None for each in involved)
+    in_graph = [each for each in involved if each._node is not None]
+    if in_graph and (modes.state.recording or any(each is not target for each in in_graph)):
+        return False
     others = keys.DEVICES | keys.LAYOUTS | keys.CUT | keys.LAYERS & ~keys.AUTOGRAD
-    if recorded or any(each._keys & others != keys.CPU for each in involved):
+    if any(each._keys & others != keys.CPU for each in involved):
         return False
     return not modes.state.added & keys.INTERCEPTED and not inplace.overlaps_itself(target._array)
 

@@ -41,6 +41,7 @@ class Selection(NamedTuple):
     dims: tuple[int, ...]  # the dimensions of that view which ``position`` counts over
     position: Tensor | None  # None: the index is basic throughout
     masks_only: bool  # whether the positions come from boolean masks alone
+    chosen_by: tuple[Tensor, ...] = ()  # indices that come from a graph, see autograd.lineage
 
     @property
     def whole(self) -> bool:
@@ -105,7 +106,14 @@ class _Reader:
         self._keep(ndim - self.dim)
         dims = tuple(dim for place in self.places for dim in place.dims)
         position = self._position() if self.places else None
-        return Selection(tuple(self.basic), tuple(self.view_shape), dims, position, self.masks_only)
+        return Selection(
+            tuple(self.basic),
+            tuple(self.view_shape),
+            dims,
+            position,
+            self.masks_only,
+            tuple(filter(_comes_from_graph, self.items)),
+        )
 
     def _too_many(self, used: int) -> Exception:
         if len(self.shape) == 0 and isinstance(self.items[0], int):
@@ -351,6 +359,10 @@ def _is_mask(item: Any) -> bool:
 def _from_list(values: Sequence[Any]) -> Array:
     plain = [each._array if isinstance(each, Tensor) else each for each in values]
     return np.asarray(plain) if len(plain) else np.zeros(0, np.int64)
+
+
+def _comes_from_graph(item: Any) -> bool:
+    return isinstance(item, Tensor) and bool(item._keys & keys.CUT)
 
 
 def _is_batched(item: Any) -> bool:

@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 
 from whygrad import dtypes, return_types
+from whygrad.autograd import lineage
 from whygrad.ops.batching import leading_dims
 from whygrad.ops.define import composite, define
 from whygrad.ops.linalg.decompositions import did_not_converge, on_symmetric
 from whygrad.ops.linalg.matrices import matrix_transpose, require_matrices, require_square
 from whygrad.ops.linalg.products import add_terms
 from whygrad.ops.namespace import recorded
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, alias
 
 __all__ = ["linalg_matrix_rank", "pinv_args"]
 
@@ -331,7 +332,7 @@ def linalg_matrix_rank(
 
 
 def _sizes(A: Tensor, hermitian: bool) -> Tensor:
-    A = A.detach()
+    A = lineage.cut(A, alias(A), "integer", "matrix_rank")
     if hermitian:
         require_square("linalg.matrix_rank", A)
         return recorded.abs(recorded.linalg_eigvalsh(A, "L"))

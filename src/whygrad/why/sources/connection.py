@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from whygrad.autograd.crossings import Crossing, crossings
-from whygrad.autograd.lineage import Source, Step, step_of, trips
+from whygrad.autograd.lineage import step_of, trips
 from whygrad.autograd.node import AccumulateGrad, Freed
 from whygrad.autograd.reach import reachable
 from whygrad.autograd.source import caller
+from whygrad.autograd.steps import Source, Step, sources_of
 from whygrad.errors import describe, fail
 from whygrad.tensor import Tensor
 from whygrad.why.connection import Connection, Cut, Departure, Point, Subject
@@ -22,7 +23,7 @@ from whygrad.why.names import Names
 if TYPE_CHECKING:
     from whygrad.autograd.node import Node
 
-__all__ = ["connection"]
+__all__ = ["connection", "reassigned_name"]
 
 _MANY = 8  # leaves and departures that a report lists
 
@@ -97,11 +98,11 @@ def _replaced(x: Tensor, names: Names) -> Subject | None:
     made = step_of(x) if x._node is None else x._node
     if made is None or made.where is None or isinstance(made, AccumulateGrad):
         return None
-    assigned = _reassigned_name(made.where.text)
+    assigned = reassigned_name(made.where.text)
     if assigned is None or assigned != names.of_tensor(x):
         return None
     if isinstance(made, Step):  # the same mistake inside no_grad() leaves no history at all
-        leaves = [each.node for each in _sources(made) if each.op is None]
+        leaves = [each.node for each in sources_of(made) if each.op is None]
     else:
         leaves = [each for each in _inputs_of_line(made) if each.plan is None]
     for leaf in leaves:
@@ -129,7 +130,7 @@ def _has_variable(leaf: Any, names: Names) -> bool:
     return known is not None and known.isidentifier()
 
 
-def _reassigned_name(line: str) -> str | None:
+def reassigned_name(line: str) -> str | None:
     """``w`` if the line is ``w = … w …``."""
     try:
         (statement,) = ast.parse(line).body
@@ -228,22 +229,9 @@ def _path(start: Node, end: Node) -> Sequence[Node]:
 def _departures(x: Node, lines: Sequence[Any]) -> list[Departure]:
     """Numbers computed from ``x`` that were handed to Python, latest first."""
     found = []
-    for trip in reversed(trips):
-        if any(source.comes_from(x) for source in _sources(trip)):
+    for trip in trips:
+        if any(source.comes_from(x) for source in sources_of(trip)):
             found.append(
                 Departure(str(trip.kind), trip.op, trip.where, (), used_at(trip.where, lines))
             )
     return found[:_MANY]
-
-
-def _sources(step: Step) -> list[Source]:
-    """Every tensor in a graph that the step comes from."""
-    waiting, sources = [step], list(step.sources)
-    seen = {step}
-    for each in waiting:  # grows while it is walked
-        for before in each.before:
-            if before not in seen:
-                seen.add(before)
-                waiting.append(before)
-                sources += before.sources
-    return sources
