@@ -8,7 +8,9 @@ stays unknown: nothing is guessed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import ast
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,21 +35,25 @@ _BY_GEOMETRY: dict[str, Callable[[Any, Node], Any]] = {
 }
 
 
+# Operators whose rules need no values, so that a number beside a tensor is not kept.
+_OPERATORS: dict[str, type[ast.operator]] = {"add": ast.Add, "sub": ast.Sub}
+
+
 class Call(NamedTuple):
     """One recorded op call with what is known of it; None where a value is not."""
 
     node: Node
     inputs: list[Any]  # one per tensor argument
     outputs: list[Any]  # one per result
-    recomputed: bool  # the results are not the ones of the program, but should equal them
+    parameters: list[Any]  # those that were kept, up to the first that was not
 
 
 class Values:
     """The values in a graph, as far as they are known."""
 
-    def __init__(self, nodes: Iterable[Node]) -> None:
+    def __init__(self, nodes: Iterable[Node], known: Mapping[Place, Any] | None = None) -> None:
         self.nodes = sorted(nodes, key=lambda node: node.order, reverse=True)  # oldest first
-        self._kept: dict[Place, Any] = {}  # by the node that made it
+        self._kept: dict[Place, Any] = dict(known or {})  # by the node that made it
         self._operands: dict[tuple[Node, int], Any] = {}  # by who used it: constants, too
         self._uses: dict[Node, int] = {}
         current: set[int] = set()  # storages that still hold what was saved from them
@@ -113,6 +119,9 @@ class Values:
         for position, parent, slot in edges:
             if known[position] is None:
                 known[position] = self._kept.get((parent, slot))
+        for position, value in enumerate(known):
+            if value is None and position not in node.plan.positions:
+                known[position] = _literal(node, position)
         return known
 
     def calls(self) -> Iterator[Call]:
@@ -124,16 +133,14 @@ class Values:
             inputs = self.inputs(node)
             slots = 1 if node.outputs is None else len(node.outputs)
             outputs = [self._kept.get((node, slot)) for slot in range(slots)]
-            recomputed = False
             if any(each is None for each in outputs):
                 results = _computed(node, inputs)
                 if results is not None:
-                    recomputed = True
                     for slot, each in enumerate(results):
                         if outputs[slot] is None:
                             outputs[slot] = self._kept[node, slot] = each
                             computed.add((node, slot))
-            yield Call(node, inputs, outputs, recomputed)
+            yield Call(node, inputs, outputs, _parameters(node))
             for parent in node.parents:
                 uses[parent] -= 1
                 if not uses[parent]:
@@ -141,6 +148,31 @@ class Values:
                         if place in computed:
                             computed.discard(place)
                             self._kept.pop(place)
+
+
+def _literal(node: Node, position: int) -> Any:
+    """An argument that stands in the user's line as a number, as in ``x + 1.0``; else None."""
+    operator = _OPERATORS.get(node.plan.op.name)
+    if operator is None:
+        return None
+    try:
+        statement = ast.parse(node.where.whole_expression.strip()).body[0]
+    except (SyntaxError, IndexError):
+        return None
+    expression = statement.value if isinstance(statement, ast.Expr) else statement
+    if isinstance(expression, ast.AugAssign) and position == 1:
+        operand = expression.value
+    elif isinstance(expression, ast.BinOp):
+        operand = (expression.left, expression.right)[position]
+    else:
+        return None
+    if not isinstance(expression.op, operator):
+        return None
+    try:
+        number = ast.literal_eval(operand)
+    except ValueError:
+        return None
+    return np.asarray(number, node.dtype) if type(number) in (int, float) else None
 
 
 def _slots(node: Node) -> int:
@@ -157,7 +189,7 @@ def _computed(node: Node, inputs: list[Any]) -> list[Any] | None:
         if op.name in _BY_GEOMETRY:
             return [quiet.run(_BY_GEOMETRY[op.name], inputs[0], node)]
         params = _parameters(node)
-        if params is None:
+        if len(params) < len(op.param_names):
             return None
         bits = 0
         for each in inputs:
@@ -172,13 +204,9 @@ def _computed(node: Node, inputs: list[Any]) -> list[Any] | None:
     return [np.asarray(each) for each in several] if fits else None
 
 
-def _parameters(node: Node) -> list[Any] | None:
-    """The plain parameters of a call, if all of them were kept."""
-    if not node.plan.op.param_names:
-        return []
+def _parameters(node: Node) -> list[Any]:
+    """The plain parameters of a call that were kept, up to the first that was not."""
     if type(node.values) is not tuple:
-        return None
+        return []
     saved = dict(zip(node.plan.saved_names, node.values, strict=True))
-    if any(name not in saved for name in node.plan.op.param_names):
-        return None
-    return [saved[name] for name in node.plan.op.param_names]
+    return [saved[name] for name in takewhile(saved.__contains__, node.plan.op.param_names)]

@@ -242,7 +242,7 @@ _DECOMPOSED = Remedy(
 for _name in ("linalg_eigh", "linalg_svd"):
     BACKWARD[_name] = (_DECOMPOSED,)
 
-_LARGEST = {"float16": 65504.0, "bfloat16": 3.39e38, "float32": 3.40e38, "float64": 1.80e308}
+_LARGEST = {"float16": 65504.0, "bfloat16": 3.39e38, "float32": 3.40e38, "float64": 1.79e308}
 
 
 def advice(finding: Finding) -> tuple[str, str]:
