@@ -22,6 +22,9 @@ if importlib.util.find_spec("torch") is None:
         name="torch",
     )
 
+from whygrad.torch.explanation import explain
+from whygrad.torch.none import why_none
 from whygrad.torch.record import record
+from whygrad.torch.zero import why_zero
 
-__all__ = ["record"]
+__all__ = ["explain", "record", "why_none", "why_zero"]

@@ -36,7 +36,7 @@ _TENSOR_PROPERTIES = frozenset(("H", "T", "data", "grad", "imag", "mH", "mT", "r
 # Methods that are asked so often, and never return or change a value, that looking is a waste.
 _QUESTIONS = frozenset(
     (
-        "__format__", "__hash__", "__len__", "__reduce_ex__", "__repr__", "backward", "data_ptr",
+        "__format__", "__hash__", "__len__", "__reduce_ex__", "__repr__", "data_ptr",
         "device", "dim", "get_device", "is_complex", "is_contiguous", "is_floating_point",
         "is_inference", "is_same_size", "ndimension", "nelement", "numel", "register_hook",
         "retain_grad", "size", "storage_offset", "stride", "type", "untyped_storage",
@@ -49,8 +49,8 @@ _COPIES_NUMBERS = frozenset(("__deepcopy__", "as_tensor", "asarray", "new_tensor
 class Event:
     """One call that was seen: small, without tensors, with the user's line."""
 
-    __slots__ = ("applied", "call", "cuts", "finding", "guesses", "inputs", "op", "outputs",
-                 "since", "strangers", "time", "written")  # fmt: skip
+    __slots__ = ("applied", "call", "cuts", "finding", "guesses", "inputs", "left", "nodes", "op",
+                 "outputs", "since", "strangers", "time", "written")  # fmt: skip
 
     def __init__(self, time: int, op: str, call: Call | None) -> None:
         self.time = time
@@ -62,8 +62,10 @@ class Event:
         self.outputs: tuple[Track, ...] = ()
         self.cuts: tuple[str | None, ...] = ()  # one per output: what cut it off from the inputs
         self.written: tuple[Track, ...] = ()  # the outputs that were there before
+        self.left: str | None = None  # "item" or "numpy", if a tensor became something else
         self.applied: Call | None = None  # the F.apply(…) in whose forward it happened
         self.since: Call | None = None  # what had switched recording off, for a cut by no_grad
+        self.nodes = 0  # of PyTorch's graph that it made
         self.finding: Any = None  # what is not finite, if it began here
 
 
@@ -81,7 +83,7 @@ def uneventful(function: Any, name: str) -> bool:
     if kind == "__get__":
         return name not in _TENSOR_PROPERTIES
     if kind == "__set__":
-        return name != "data"
+        return name not in ("data", "requires_grad")
     return name in _QUESTIONS or name.startswith(("_record_function", "_has_"))
 
 
@@ -105,13 +107,15 @@ def kind_of_cut(name: str, output: torch.Tensor, recording: bool, fresh_leaf: bo
         return "inference_mode" if torch.is_inference_mode_enabled() else "no_grad"
     if output.requires_grad and not fresh_leaf:
         return None
+    if name == "grad":
+        return "create_graph"
     if name in _COPIES_NUMBERS or fresh_leaf:
         return "copied"
     if output.dtype is torch.bool:
         return "boolean"
     if not (output.dtype.is_floating_point or output.dtype.is_complex):
         return "integer"
-    return "no derivative"
+    return "not differentiable"
 
 
 def tensors_in(values: Any) -> Iterator[Any]:

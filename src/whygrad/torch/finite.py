@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from torch.utils._python_dispatch import _disable_current_modes
 
+from whygrad import dtypes
 from whygrad.autograd.anomaly_mode.findings import Element
 from whygrad.autograd.anomaly_mode.watch import at, first_places, fits
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from whygrad.torch.calls import Event
     from whygrad.torch.record import Before
 
-__all__ = ["Finding", "examine", "numbers", "trouble"]
+__all__ = ["Finding", "array_to_tensor", "examine", "numbers", "quietly", "trouble"]
 
 _CHECKED = frozenset(
     (torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.complex64, torch.complex128)
@@ -73,12 +74,24 @@ def trouble(tensor: torch.Tensor) -> str | None:
 
 
 def numbers(tensor: torch.Tensor) -> np.ndarray[Any, Any]:
-    """A copy as a NumPy array of a dtype that NumPy has."""
+    """A copy as a NumPy array, bfloat16 as ``ml_dtypes`` has it, else as float32."""
     with quietly():
         plain = tensor.detach().cpu().resolve_conj().resolve_neg()
-        if plain.dtype is torch.bfloat16:
-            plain = plain.float()
-        return np.array(plain.numpy())
+        if plain.dtype is not torch.bfloat16:
+            return np.array(plain.numpy())
+        try:
+            narrow = dtypes.bfloat16.numpy
+        except ModuleNotFoundError:
+            return np.array(plain.float().numpy())
+        return np.array(plain.view(torch.int16).numpy()).view(narrow)
+
+
+def array_to_tensor(array: Any, dtype: torch.dtype, device: Any) -> torch.Tensor:
+    """A tensor of its own with the numbers of ``array``."""
+    values = np.array(array)
+    if values.dtype.name == "bfloat16":
+        values = values.astype(np.float32)
+    return torch.from_numpy(values).to(device=device, dtype=dtype)
 
 
 def examine(event: Event, seen: Before, outputs: Sequence[torch.Tensor]) -> None:

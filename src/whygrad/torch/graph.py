@@ -6,8 +6,7 @@ node.  No walk recurses.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from whygrad.torch.calls import Event
 
 __all__ = [
-    "claim", "event_of", "leads_to", "mark", "node_of", "op_name", "reachable",
+    "claim", "event_of", "leads_to", "mark", "node_of", "oldest_first", "reachable",
     "unseen_behind", "where_of",
 ]  # fmt: skip
 
@@ -49,24 +48,24 @@ def claim(nodes: Iterable[Any], event: Event) -> None:
         node.metadata[_KEY] = event
 
 
-def mark(event: Event, outputs: Iterable[torch.Tensor], sequence: int) -> None:
+def mark(
+    event: Event, made: Sequence[torch.Tensor], written: Sequence[torch.Tensor], sequence: int
+) -> None:
     """Mark every node that a call made: those with a later sequence number than before the call.
 
     A composite such as attention makes many nodes, and all of them belong to the user's one line.
     """
-    waiting = [node for each in outputs if (node := _newest_node(each)) is not None]
+    # To ask a view that was written to for its grad_fn makes PyTorch build one; its base has it.
+    bases = [each if each._base is None else each._base for each in written]
+    waiting = [each.grad_fn for each in (*made, *bases) if each.grad_fn is not None]
     while waiting:
         node = waiting.pop()
         if hasattr(node, "variable") or node._sequence_nr() < sequence:
             continue
         if event_of(node) is not event:
+            event.nodes += 1
             node.metadata[_KEY] = event
             waiting += [parent for parent, _ in node.next_functions if parent is not None]
-
-
-def _newest_node(tensor: torch.Tensor) -> Any:
-    # To ask a view that was written to for its grad_fn makes PyTorch build one; its base has it.
-    return tensor.grad_fn if tensor._base is None else tensor._base.grad_fn or tensor.grad_fn
 
 
 def unseen_behind(node: Any) -> tuple[list[Any], list[Any]]:
@@ -98,16 +97,21 @@ def reachable(root: Any) -> list[Any]:
     return list(seen)
 
 
-def leads_to(root: Any, target: Any) -> set[Any]:
-    """The nodes on the ways from ``root`` back to ``target``, both ends included."""
+def leads_to(root: Any, target: tuple[Any, int]) -> set[Any]:
+    """The nodes on the ways from ``root`` to an output of a node, both ends included."""
+    node, output = target
     users: dict[Any, list[Any]] = {}
-    for node in reachable(root):
-        for parent, _ in node.next_functions:
-            if parent is not None:
-                users.setdefault(parent, []).append(node)
-    if target is not root and target not in users:
+    direct = []
+    for user in reachable(root):
+        for parent, slot in user.next_functions:
+            if parent is node and slot == output:
+                direct.append(user)
+            elif parent is not None:
+                users.setdefault(parent, []).append(user)
+    if not direct and root is not node:
         return set()
-    found, waiting = {target}, [target]
+    found = {node, *direct}
+    waiting = list(direct)
     while waiting:
         for user in users.get(waiting.pop(), ()):
             if user not in found:
@@ -116,7 +120,21 @@ def leads_to(root: Any, target: Any) -> set[Any]:
     return found
 
 
-def op_name(node: Any) -> str:
-    """``AddmmBackward0`` is ``addmm``, ``NativeLayerNormBackward0`` is ``native_layer_norm``."""
-    name = re.sub(r"Backward\d*$", "", node.name().rsplit("::", 1)[-1])
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower() or name
+def oldest_first(nodes: Collection[Any]) -> list[Any]:
+    """Nodes in an order in which what they were computed from comes before them."""
+    ordered: dict[Any, None] = {}
+    entered: set[Any] = set()
+    for start in nodes:
+        waiting = [start]
+        while waiting:
+            node = waiting[-1]
+            if node not in entered:
+                entered.add(node)
+                waiting += [
+                    parent
+                    for parent, _ in node.next_functions
+                    if parent in nodes and parent not in entered
+                ]
+            else:
+                ordered.setdefault(waiting.pop())
+    return list(ordered)

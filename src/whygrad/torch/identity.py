@@ -27,12 +27,24 @@ _NUMBERS_KEPT = 4096  # numbers that left through item() and tolist(), the lates
 class Track:
     """What is remembered of a tensor, of a NumPy array, or of a number that left a tensor."""
 
-    __slots__ = ("applied", "dtype", "memory", "number", "reference", "shape", "trouble")
+    __slots__ = (
+        "applied",
+        "dtype",
+        "is_leaf",
+        "memory",
+        "number",
+        "reference",
+        "required_at",
+        "shape",
+        "trouble",
+    )
 
     def __init__(self, number: int, thing: Any, memory: int | None) -> None:
         self.number = number  # numbers are times as well: of when it was first seen
         self.memory = memory
         self.applied: Call | None = None  # in the forward of whose F.apply(…) it was made
+        self.required_at: tuple[int, Call | None] | None = None  # requires_grad_(): time and line
+        self.is_leaf = isinstance(thing, torch.Tensor) and thing.requires_grad and thing.is_leaf
         self.trouble: str | None = None  # "nan" or "inf" when last looked at
         number_only = isinstance(thing, float)
         self.shape: tuple[int, ...] = () if number_only else tuple(thing.shape)

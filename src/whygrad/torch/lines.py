@@ -16,8 +16,9 @@ from typing import NamedTuple
 import torch
 
 import whygrad
+from whygrad.autograd.source import Where
 
-__all__ = ["Call", "call_of", "function_call"]
+__all__ = ["Call", "call_of", "function_call", "user_where"]
 
 
 class Call(NamedTuple):
@@ -76,3 +77,9 @@ def function_call() -> Call | None:
             applied = frame
         frame = frame.f_back
     return None if applied is None else call_of(applied)
+
+
+def user_where() -> Where | None:
+    """The user's line that is running."""
+    call = call_of(sys._getframe(1))
+    return None if call is None else Where(*call)

@@ -31,13 +31,15 @@ from whygrad.torch.calls import (
     tensors_in,
     uneventful,
 )
-from whygrad.torch.graph import claim, event_of, mark, op_name, unseen_behind
+from whygrad.torch.graph import claim, event_of, mark, unseen_behind
 from whygrad.torch.identity import Track, identities
 from whygrad.torch.lines import Call, call_of, function_call
+from whygrad.why.annihilators import plain_name
 
 __all__ = ["Tape", "latest_tape", "record"]
 
 _LIMIT = 100_000
+_WALKS = 64
 
 
 class Tape:
@@ -46,6 +48,9 @@ class Tape:
     def __init__(self, limit: int = _LIMIT) -> None:
         self.events: deque[Event] = deque(maxlen=limit)
         self.seen = 0
+        self.walks: deque[tuple[Track, Call | None]] = deque(
+            maxlen=_WALKS
+        )  # what backward() ran on
         self._switched_off: Call | None = None
 
     def __repr__(self) -> str:
@@ -92,7 +97,7 @@ class Tape:
         for each in met:
             event = event_of(each)
             sources += [self.track(each.variable)] if event is None else event.outputs
-        event = self.new_event(op_name(node), call)
+        event = self.new_event(plain_name(node.name()), call)
         event.inputs = tuple(dict.fromkeys(sources))
         event.outputs, event.cuts = (track,), (None,)
         claim(fresh[:1] if call is not None else fresh, event)
@@ -104,6 +109,11 @@ class Tape:
     def note(self, seen: Before, result: Any, call: Call | None) -> None:
         """A call was carried out."""
         name, left = seen.name, leaving(seen.name)
+        if name in ("requires_grad", "requires_grad_"):
+            self._require(seen.tensors[0], call)
+            return
+        if name == "backward" or seen.differentiates:
+            self.walks.append((identities.track(seen.tensors[0]), call))
         written = seen.written()
         outputs = [each for each in tensors_in(result) if isinstance(each, torch.Tensor)]
         fresh = [each for each in outputs if not any(each is one for one in seen.tensors)]
@@ -122,6 +132,11 @@ class Tape:
             return
         self._produce(event, seen, fresh, written)
 
+    def _require(self, tensor: torch.Tensor, call: Call | None) -> None:
+        track = identities.track(tensor)
+        track.is_leaf = tensor.requires_grad and tensor.is_leaf
+        track.required_at = identities.tick(), call
+
     def _produce(
         self, event: Event, seen: Before, fresh: list[torch.Tensor], written: list[torch.Tensor]
     ) -> None:
@@ -136,13 +151,14 @@ class Tape:
             cuts.append(kind_of_cut(seen.name, tensor, seen.recording, leaf) if needs else None)
         event.outputs, event.cuts = tuple(outputs), tuple(cuts)
         event.written = tuple(outputs[len(fresh) :])
-        mark(event, (*fresh, *written), seen.sequence)
+        mark(event, fresh, written, seen.sequence)
         finite.examine(event, seen, (*fresh, *written))
 
     def _leave(
         self, event: Event, tensor: torch.Tensor, result: Any, kind: str, needs_grad: bool
     ) -> None:
         """A tensor became an array, a number or a list."""
+        event.left = kind
         left = []
         if isinstance(result, np.ndarray):
             identities.lend(tensor)

@@ -1,0 +1,62 @@
+"""``why_none`` for PyTorch: the reasoning and the words of :mod:`whygrad.why.none`."""
+
+from __future__ import annotations
+
+from typing import Any, overload
+
+import torch
+
+from whygrad.autograd.source import user_frame
+from whygrad.errors import describe, fail
+from whygrad.torch.answers import Answers
+from whygrad.torch.connection import Inspection
+from whygrad.torch.lines import user_where
+from whygrad.torch.names import TorchNames
+from whygrad.torch.record import Tape, latest_tape
+from whygrad.why.answer import Answer
+from whygrad.why.none import diagnose
+
+__all__ = ["why_none"]
+
+
+@overload
+def why_none(x: torch.nn.Module, loss: torch.Tensor, tape: Tape | None = ...) -> Answers: ...
+
+
+@overload
+def why_none(x: torch.Tensor, loss: torch.Tensor, tape: Tape | None = ...) -> Answer: ...
+
+
+def why_none(x: Any, loss: Any, tape: Tape | None = None) -> Any:
+    """Why ``x.grad`` is None although ``loss.backward()`` was, or will be, called.
+
+    As :func:`whygrad.why_none`, for PyTorch.  For a module: one answer per parameter that something
+    is wrong with, those with the same cause together.
+
+    PyTorch's graph tells whether a gradient can get from the loss to x.  Where it was cut, and on
+    which line, is known if the computation ran inside :func:`whygrad.torch.record`; without ``tape``
+    the latest recording is looked at.  Beside the causes of :func:`whygrad.why_none` there are
+    ``"create_graph"``, ``"not differentiable"``, ``"shared"``, and ``"no path"`` where nothing was
+    recorded.
+    """
+    for name, given, kinds in (
+        ("x", x, (torch.Tensor, torch.nn.Module)),
+        ("loss", loss, (torch.Tensor,)),
+    ):
+        if not isinstance(given, kinds):
+            raise fail(
+                TypeError,
+                call=f"whygrad.torch.why_none(x, loss) with {name}: {describe(given)}",
+                cause="x must be a tensor or a module of PyTorch's, and the loss a tensor",
+                fix="whygrad.why_none takes whygrad's tensors",
+                where=user_where(),
+            )
+    names = TorchNames(user_frame())
+    with torch._C.DisableTorchFunction():
+        inspection = Inspection(loss, tape or latest_tape(), names)
+        if isinstance(x, torch.Tensor):
+            return diagnose(inspection.connection(x))
+        every = {name: diagnose(inspection.connection(each)) for name, each in x.named_parameters()}
+    wrong = {name: answer for name, answer in every.items() if not answer.ok}
+    question = f"why_none({names.of(x) or 'the module'}, {names.of_torch(loss)})"
+    return Answers(question, wrong, len(every), "has a gradient")
