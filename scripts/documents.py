@@ -2,7 +2,8 @@
 
 Three kinds of output are kept fresh: a ```text block right after a ```python block is what that
 program prints; one after ``<!-- whygrad … -->`` is what that command prints; the table after
-``<!-- bench -->`` is the last ``make bench``.
+``<!-- bench -->`` is the last ``make bench``.  A drawing (.svg) that a program writes is kept in
+``docs/images``.
 """
 
 from __future__ import annotations
@@ -19,9 +20,10 @@ import sys
 import tempfile
 from pathlib import Path
 
-__all__ = ["DOCUMENTS", "EXAMPLE", "ROOT", "output_of", "refreshed"]
+__all__ = ["DOCUMENTS", "EXAMPLE", "IMAGES", "ROOT", "output_of", "refreshed", "run"]
 
 ROOT = Path(__file__).parent.parent
+IMAGES = ROOT / "docs" / "images"
 DOCUMENTS = sorted([ROOT / "README.md", *ROOT.glob("docs/**/*.md")])
 EXAMPLE = re.compile(r"^```python\n(.*?)^```\n(?:\n?^```text\n(.*?)^```\n)?", re.S | re.M)
 _COMMAND = re.compile(r"(<!-- whygrad (.*?) -->\n```text\n)(.*?)(^```\n)", re.S | re.M)
@@ -30,7 +32,12 @@ RESULTS = ROOT / "bench" / "results" / "results.json"
 
 
 def output_of(source: str) -> str:
-    """What a program prints, run as ``example.py`` in an empty folder."""
+    """What a program prints."""
+    return run(source)[0]
+
+
+def run(source: str) -> tuple[str, dict[str, str]]:
+    """What a program prints and draws, run as ``example.py`` in an empty folder."""
     lines = source.splitlines(keepends=True)
     linecache.cache["example.py"] = (len(source), None, lines, "example.py")
     printed = io.StringIO()
@@ -40,18 +47,24 @@ def output_of(source: str) -> str:
         try:
             with contextlib.redirect_stdout(printed):
                 exec(compile(source, "example.py", "exec"), {"__name__": "example"})
+            drawn = {each.name: each.read_text() for each in Path().glob("*.svg")}
         finally:
             os.chdir(before)
             linecache.cache.pop("example.py", None)
-    return printed.getvalue()
+    return printed.getvalue(), drawn
 
 
 def _after_program(match: re.Match[str]) -> str:
+    if match[2] is None and ".svg" not in match[1]:
+        return match[0]
+    printed, drawn = run(match[1])
+    for name, picture in drawn.items():
+        (IMAGES / name).write_text(picture)
     if match[2] is None:
         return match[0]
     start, end = match.span(2)
     offset = match.start()
-    printed = output_of(match[1]).rstrip() + "\n"
+    printed = printed.rstrip() + "\n"
     return match[0][: start - offset] + printed + match[0][end - offset :]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from scripts.documents import DOCUMENTS, EXAMPLE, ROOT, output_of
+from scripts.documents import DOCUMENTS, EXAMPLE, IMAGES, ROOT, run
 
 
 def examples() -> list[object]:
@@ -17,9 +17,11 @@ def examples() -> list[object]:
 
 @pytest.mark.parametrize(("source", "expected"), examples())
 def test_example(source: str, expected: str | None) -> None:
-    printed = output_of(source)
+    printed, drawn = run(source)
     if expected is not None:
         assert printed.strip() == expected.strip(), "run `make docs` if the new output is right"
+    for name, picture in drawn.items():
+        assert picture == (IMAGES / name).read_text(), "run `make docs` if the new picture is right"
 
 
 def test_the_op_in_the_contributing_guide_passes_the_suite() -> None:
