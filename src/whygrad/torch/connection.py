@@ -163,7 +163,7 @@ class Inspection:
         where = None if made is None else _where(made.call)
         if made is None or where is None:
             return None
-        assigned = reassigned_name(where.text)
+        assigned = reassigned_name(where)
         if assigned is None or assigned != self.names.of_torch(x):
             return None
         for leaf in self._leaves_of_line(made):

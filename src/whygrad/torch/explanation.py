@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 import torch
@@ -25,29 +25,6 @@ from whygrad.why.sources.terms import largest_terms
 __all__ = ["NOT_RECORDED", "explain"]
 
 NOT_RECORDED = "line not recorded: run it inside whygrad.torch.record()"
-
-
-@overload
-def explain(
-    y: torch.Tensor, wrt: torch.nn.Module, *, gradient: Any = ..., max_paths: int = ...
-) -> dict[str, Explanation]: ...
-
-
-@overload
-def explain(
-    y: torch.Tensor, wrt: list[Any] | tuple[Any, ...], *, gradient: Any = ..., max_paths: int = ...
-) -> tuple[Explanation, ...]: ...
-
-
-@overload
-def explain(
-    y: torch.Tensor,
-    wrt: torch.Tensor,
-    *,
-    gradient: Any = ...,
-    index: Any = ...,
-    max_paths: int = ...,
-) -> Explanation: ...
 
 
 def explain(

@@ -1,8 +1,9 @@
 """Which values of a recording come from a tensor: inside the graph, and beyond a cut.
 
-One pass over the events in the order in which they happened.  Values computed from x with a gradient
-to pass back are *inside*; values that come from x but behind a cut are *outside*.  A write to memory
-reaches every tensor over that memory, and so does memory that went to NumPy and came back.
+One pass over the events in the order in which they happened.  Values computed from x with a
+gradient to pass back are *inside*; values that come from x but behind a cut are *outside*.  A write
+to memory reaches every tensor over that memory, and so does memory that went to NumPy and came
+back.
 """
 
 from __future__ import annotations

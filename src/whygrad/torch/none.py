@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, overload
+from typing import Any
 
 import torch
 
@@ -19,14 +19,6 @@ from whygrad.why.none import diagnose
 __all__ = ["why_none"]
 
 
-@overload
-def why_none(x: torch.nn.Module, loss: torch.Tensor, tape: Tape | None = ...) -> Answers: ...
-
-
-@overload
-def why_none(x: torch.Tensor, loss: torch.Tensor, tape: Tape | None = ...) -> Answer: ...
-
-
 def why_none(x: Any, loss: Any, tape: Tape | None = None) -> Any:
     """Why ``x.grad`` is None although ``loss.backward()`` was, or will be, called.
 
@@ -34,10 +26,10 @@ def why_none(x: Any, loss: Any, tape: Tape | None = None) -> Any:
     is wrong with, those with the same cause together.
 
     PyTorch's graph tells whether a gradient can get from the loss to x.  Where it was cut, and on
-    which line, is known if the computation ran inside :func:`whygrad.torch.record`; without ``tape``
-    the latest recording is looked at.  Beside the causes of :func:`whygrad.why_none` there are
-    ``"create_graph"``, ``"not differentiable"``, ``"shared"``, and ``"no path"`` where nothing was
-    recorded.
+    which line, is known if the computation ran inside :func:`whygrad.torch.record`; without
+    ``tape`` the latest recording is looked at.  Beside the causes of :func:`whygrad.why_none` there
+    are ``"create_graph"``, ``"not differentiable"``, ``"shared"``, and ``"no path"`` where nothing
+    was recorded.
     """
     for name, given, kinds in (
         ("x", x, (torch.Tensor, torch.nn.Module)),

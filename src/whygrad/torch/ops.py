@@ -75,12 +75,16 @@ def argument_names(node: Any) -> tuple[str, ...]:
     if known is not None and not is_custom(node):
         if known.variadic:
             return tuple(f"{known.tensor_names[0]}[{place}]" for place in range(count))
-        for names in (tuple(known.vjp or ()), known.tensor_names):
+        for names in (_with_rules(known), known.tensor_names):
             if len(names) == count:
                 return names
         if count < len(known.tensor_names):  # bounds of clamp that are plain numbers
             return known.tensor_names[:count]
     return _schema_names(plain_op(node), count)
+
+
+def _with_rules(op: Any) -> tuple[str, ...]:
+    return tuple(op.vjp) if isinstance(op.vjp, dict) else ()
 
 
 @lru_cache(maxsize=512)
@@ -152,7 +156,7 @@ def saved_in_words(node: Any) -> dict[str, Any]:
     known = table.get(op_name(node))
     theirs = () if known is None or known.variadic else known.tensor_names
     called = dict(zip(own, argument_names(node), strict=True))
-    called |= {name: word for name, word in zip(("self", "other"), theirs, strict=False)}
+    called |= dict(zip(("self", "other"), theirs, strict=False))
     called |= _WORDS
     return {called.get(name, name): value for name, value in saved_numbers(node).items()}
 
