@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from whygrad.autograd.node import Node
     from whygrad.tensor import Tensor
 
-__all__ = ["Crossing", "crossings"]
+__all__ = ["Crossing", "crossings", "is_forgetful"]
 
 
 class Crossing(NamedTuple):
@@ -43,6 +43,14 @@ def crossings(x: Node, loss: Tensor) -> list[Crossing]:
             if known is None or (True in answers and not known.certain):
                 found[step] = Crossing(step, tuple(_way(step, behind)), entered, True in answers)
     return sorted(found.values(), key=lambda each: not each.certain)
+
+
+def is_forgetful(loss: Tensor) -> bool:
+    """Whether a constant in the graph of ``loss`` has a history that was too long to be kept."""
+    for _, start in _entries(loss):
+        if any(step.shortened for step in _followed({start: None})):
+            return True
+    return False
 
 
 def _entries(loss: Tensor) -> Iterator[tuple[Node | None, Step]]:

@@ -88,7 +88,7 @@ class Source:
         """Whether it was computed from ``node``; None if nobody can tell any more."""
         if node.order in self.orders:
             return True
-        if self.complete:
+        if self.complete or node.order < min(self.orders):  # that is younger: orders count down
             return False
         start = self._node()
         return None if start is None else node in reachable([start])

@@ -84,7 +84,7 @@ def _constant(found: Connection, question: str) -> Answer | None:
     return Answer(
         question,
         "requires_grad is False",
-        f"{x.name} does not require grad, so nothing computed from it was recorded for it",
+        f"{x.name} does not require grad: it counts as a constant, and ops record nothing for it",
         fix=f"call {x.name}.requires_grad_() before the loss is computed",
     )
 
@@ -103,25 +103,22 @@ def _connected(found: Connection, question: str) -> Answer | None:
             fix=f"call {x.name}.retain_grad() before backward(), or ask for it: "
             f"autograd.grad({loss.name}, {x.name})",
         )
-    if found.walked is None and found.walked_at is None:
+    if found.walked_at is None and not found.walked:
         return Answer(
             question,
             "not computed",
             f"{loss.name} reaches {x.name}, but {x.name}.grad is None: backward() has not run, or "
-            "the gradient was cleared since (zero_grad())",
+            "it kept the graph and the gradient was cleared since (zero_grad())",
             loss.where,
             fix=f"call {loss.name}.backward(), and read .grad before zero_grad()",
         )
-    if found.walked_at is None and not found.walked:
-        headline = f"not computed yet: {loss.name} reaches {x.name}, but backward() has not run"
-        return Answer(
-            question, "not computed", headline, loss.where, fix=f"call {loss.name}.backward()"
-        )
+    late = "" if x.is_leaf else "retain_grad() came after that, "
     return Answer(
         question,
         "not computed",
-        f"{loss.name} reaches {x.name} and its graph was walked, but .grad is None: it was cleared "
-        "since (zero_grad()), or that call was grad() or had inputs=, which fill no other .grad",
+        f"{loss.name} reaches {x.name} and its graph was walked, but .grad is None: {late}it was "
+        "cleared since (zero_grad()), or that call was grad() or had inputs=, which fill no other "
+        ".grad",
         found.walked_at,
         fix="read .grad before zero_grad(), or run the forward and backward() again",
     )
@@ -156,12 +153,14 @@ def _of_cut(
     for point in cut.outside:  # who detaches in order to leave for NumPy wanted the latter
         if point.op == "numpy" and kind in ("detach", "data"):
             kind, where = "numpy", point.where
-    doubt = "" if cut.certain else "probably: "
+    doubt = "" if cut.certain else "perhaps "
     sections = [
         _path(f"from {found.x.name}, as far as the graph goes", cut.way_out),
         _path("outside the graph", cut.outside),
         _path(f"back from {found.loss.name}, as far as the graph goes", cut.way_back),
     ]
+    if not cut.certain:
+        sections.append(Section("what is not known", (_DOUBT.format(x=found.x.name),)))
     if others:
         lines = [f"{DEED[each.kind]} at {each.where}" for each in others]
         sections.append(Section("cut off elsewhere as well", tuple(lines)))
@@ -175,6 +174,8 @@ def _of_cut(
         evidence=_evidence(cut),
     )
 
+
+_DOUBT = "whether {x} was in the graph that was cut off: it is gone, and was a large one"
 
 _HOW = {
     "boolean": "became True or False, which has no derivative",
@@ -262,11 +263,15 @@ def _unused(found: Connection, question: str) -> Answer:
             sections=tuple(_around(found)),
             evidence={"leaves": list(found.loss_leaves)},
         )
-    scope = "in what was recorded, " if found.recorded else ""
+    why = f"no recorded op leads from {x.name} to {loss.name}"
+    if found.recorded:
+        why = f"in what was recorded, no op leads from {x.name} to {loss.name}"
     if not loss.requires_grad:
-        why = f"{loss.name} has no history: {scope}nothing it was computed from requires grad"
-    else:
-        why = f"{scope}{loss.name} was not computed from {x.name}"
+        why = f"{loss.name} has no history, and {why}"
+    if found.forgotten:
+        why += "; what became of values outside the graph is remembered in part only"
+    elif found.departures:
+        why += f"; numbers computed from {x.name} were handed to Python, see the report"
     return Answer(
         question,
         "unused",
@@ -287,7 +292,10 @@ def _around(found: Connection) -> Iterator[Section]:
             tuple(_departure(each) for each in found.departures),
         )
     if found.x.has_gradient:
-        yield Section(f"the .grad that {found.x.name} has", ("comes from another loss",))
+        yield Section(f"the .grad that {found.x.name} has", ("does not come from this loss",))
+    elif found.x.is_leaf and found.x.where is not None:
+        since = (str(found.x.where), "what was computed from it before counts as a constant")
+        yield Section(f"{found.x.name} requires grad since", since)
 
 
 def _departure(each: Departure) -> str:

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from whygrad.autograd.crossings import Crossing, crossings
+from whygrad.autograd.crossings import Crossing, crossings, is_forgetful
 from whygrad.autograd.lineage import step_of, trips
 from whygrad.autograd.node import AccumulateGrad, Freed
 from whygrad.autograd.reach import reachable
-from whygrad.autograd.source import caller
-from whygrad.autograd.steps import Source, Step, sources_of
+from whygrad.autograd.source import Where, caller
+from whygrad.autograd.steps import Source, Step, Trip, sources_of
 from whygrad.errors import describe, fail
 from whygrad.tensor import Tensor
 from whygrad.why.connection import Connection, Cut, Departure, Point, Subject
-from whygrad.why.dataflow import used_at
+from whygrad.why.dataflow import statement_at, used_at
 from whygrad.why.names import Names
 
 if TYPE_CHECKING:
@@ -36,7 +36,9 @@ def connection(x: Any, loss: Any) -> Connection:
                 TypeError,
                 call=f"why_none(x, loss) with {name}: {describe(given)}",
                 cause="both must be tensors of whygrad",
-                fix="for PyTorch's use whygrad.torch.why_none; the grad of a Value is never None",
+                fix="keep the tensor: item() and float() end its graph"
+                if isinstance(given, float)
+                else "for PyTorch's use whygrad.torch.why_none; the grad of a Value is never None",
                 where=caller(),
             )
     names = Names()
@@ -59,6 +61,7 @@ def connection(x: Any, loss: Any) -> Connection:
         | {
             "cuts": [_cut(each, node, loss) for each in crossings(node, loss)],
             "departures": _departures(node, [each.where for each in graph]),
+            "forgotten": is_forgetful(loss),
         }
     )
 
@@ -98,7 +101,7 @@ def _replaced(x: Tensor, names: Names) -> Subject | None:
     made = step_of(x) if x._node is None else x._node
     if made is None or made.where is None or isinstance(made, AccumulateGrad):
         return None
-    assigned = reassigned_name(made.where.text)
+    assigned = reassigned_name(made.where)
     if assigned is None or assigned != names.of_tensor(x):
         return None
     if isinstance(made, Step):  # the same mistake inside no_grad() leaves no history at all
@@ -130,17 +133,14 @@ def _has_variable(leaf: Any, names: Names) -> bool:
     return known is not None and known.isidentifier()
 
 
-def reassigned_name(line: str) -> str | None:
-    """``w`` if the line is ``w = … w …``."""
-    try:
-        (statement,) = ast.parse(line).body
-    except (SyntaxError, ValueError):
-        return None
+def reassigned_name(where: Where) -> str | None:
+    """``w`` if what stands there is ``w = … w …``."""
+    statement = statement_at(where)
     if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
         return None
     target = ast.unparse(statement.targets[0])
     value = statement.value
-    if isinstance(value, ast.Call):  # h = layer(h) is how models are written, not a lost leaf
+    if isinstance(value, (ast.Call, ast.Attribute)):  # h = layer(h) is how models are written
         return None
     read = {ast.unparse(each) for each in ast.walk(value) if isinstance(each, ast.expr)}
     return target if target in read else None
@@ -231,7 +231,19 @@ def _departures(x: Node, lines: Sequence[Any]) -> list[Departure]:
     found = []
     for trip in trips:
         if any(source.comes_from(x) for source in sources_of(trip)):
-            found.append(
-                Departure(str(trip.kind), trip.op, trip.where, (), used_at(trip.where, lines))
-            )
+            found.append(Departure(*_departed(trip, x), (), used_at(trip.where, lines)))
     return found[:_MANY]
+
+
+def _departed(trip: Trip, x: Node) -> tuple[str, str, Where]:
+    """Kind, op and line of what took the value of ``x`` out of the graph, on the way to a trip.
+
+    Who detaches in order to call item() wanted the latter; an argmax() before it is another matter.
+    """
+    waiting: list[Step] = [trip]
+    for step in waiting:  # grows while it is walked
+        through = any(source.comes_from(x) for source in step.sources)
+        if through and step.kind in ("boolean", "integer", "not differentiable", "sampled"):
+            return step.kind, step.op, step.where
+        waiting += (each for each in step.before if each not in waiting)
+    return str(trip.kind), trip.op, trip.where
