@@ -90,10 +90,8 @@ def explained_flow(
     silent = [edge.consumer for edge in target.consumers if edge.contribution is None]
     notes += tuple(f"{each.name} ({each.op}) sent nothing back" for each in silent)
     if is_rounding(target):
-        notes += (
-            "the contributions cancel: what is left is no more than their rounding, so nothing has "
-            "a share of it",
-        )
+        left = "no more than their rounding" if np.any(target.gradient) else "exactly zero"
+        notes += (f"the contributions cancel: their sum is {left}, so nothing has a share of it",)
     found = contributions_to(target, through, index, terms)
     return Explanation(flow, tuple(found), paths, index, notes)
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["SCHEMA", "record_of"]
 
 SCHEMA = "whygrad.explanation/1"
+_ENDS = 100  # factors at either end of a long path
 
 
 def record_of(explanation: Explanation) -> dict[str, Any]:
@@ -90,6 +91,9 @@ def _paths(paths: Paths) -> dict[str, Any]:
 
 
 def _path(path: Path) -> dict[str, Any]:
+    edges, left_out = path.edges, 0
+    if len(edges) > 2 * _ENDS:
+        edges, left_out = edges[:_ENDS] + edges[-_ENDS:], len(edges) - 2 * _ENDS
     return {
         "product": json_number(path.product),
         "factors": [
@@ -100,6 +104,7 @@ def _path(path: Path) -> dict[str, Any]:
                 "slope": json_number(edge.slope),
                 "where": place(edge.consumer.where),
             }
-            for edge in path.edges
+            for edge in edges
         ],
+        "factors_left_out": left_out,  # from the middle
     }

@@ -37,7 +37,7 @@ def table_of(explanation: Explanation) -> Table:
     shown, rest = uses[:_MOST], uses[_MOST:]
     columns = _columns(explanation)
     foot = [] if not rest else [_left_out(rest)]
-    if len(uses) > 1 and "cosine" in columns:
+    if len(uses) > 1 and "cosine" in columns and uses[0].share is not None:
         foot.append("share: of the gradient, by projection on it; below 0 pulls the other way")
     return Table(
         ["through", "used as", *columns, "line"],

@@ -22,6 +22,7 @@ __all__ = ["headline", "lines_used", "text_of"]
 _LEAST, _USUAL, _MOST = 60, 80, 100
 _LINES = 8  # source lines that are listed
 _FACTORS = 6  # of a product that is spelled out
+_ROWS = 40  # of all paths together
 
 
 def text_of(explanation: Explanation, width: int | None = None) -> str:
@@ -70,25 +71,37 @@ def headline(explanation: Explanation) -> str:
 
 
 def _paths(paths: Paths, width: int) -> list[list[str]]:
-    blocks: list[list[str]] = []
-    if paths.left_out:
-        blocks.append([f"  the {counted(len(paths.shown), 'path')} with the largest product:"])
+    """Every path with its factors; where that is too much, only the largest has them."""
     rows = [rows_of(path, paths.seed) for path in paths.shown]
-    grid = iter(_grid([row for each in rows for row in each], width))
-    for path, route, factors in zip(paths.shown, routes(paths.shown), rows, strict=True):
-        title = _title(path, route, factors, width)
-        blocks.append([title, *(next(grid) for _ in factors)])
-    products = [path.product for path in paths.shown]
-    end = []
+    titles = [
+        _title(path, route, factors, width)
+        for path, route, factors in zip(paths.shown, routes(paths.shown), rows, strict=True)
+    ]
+    if sum(map(len, rows)) <= _ROWS:
+        grid = iter(_grid([row for factors in rows for row in factors], width))
+        blocks = [
+            [title, *(next(grid) for _ in factors)]
+            for title, factors in zip(titles, rows, strict=True)
+        ]
+    else:
+        largest = max(range(len(rows)), key=lambda place: abs(paths.shown[place].product))
+        blocks = [titles, ["  the largest of them", *_grid(rows[largest], width)]]
     if paths.left_out:
-        end.append(
-            f"  {counted(paths.left_out, 'path')} not shown, with the sum "
-            f"{short(paths.left_out_sum)}"
-        )
+        many = counted(len(paths.shown), "path")
+        blocks.insert(0, [f"  the {many} with the largest product"])
+    return [*blocks, _sum(paths)]
+
+
+def _sum(paths: Paths) -> list[str]:
+    products = [path.product for path in paths.shown]
+    lines = []
+    if paths.left_out:
+        rest = counted(paths.left_out, "path")
+        lines.append(f"  {rest} not shown, with the sum {short(paths.left_out_sum)}")
         products.append(paths.left_out_sum)
     if paths.count > 1:
-        end.append(f"  sum: {sum_of(products, paths.total)}")
-    return [*blocks, end]
+        lines.append(f"  sum: {sum_of(products, paths.total)}")
+    return lines
 
 
 def _title(path: Path, route: str, factors: list[Row], width: int) -> str:

@@ -164,6 +164,8 @@ def _argument(node: Node, position: int) -> str:
 
 def _summed(offered: tuple[int, ...], shape: tuple[int, ...]) -> tuple[int, ...]:
     """The axes over which a gradient was summed to undo broadcasting."""
+    if offered == shape:
+        return ()
     extra = len(offered) - len(shape)
     aligned = list(zip(shape, offered[max(extra, 0) :], strict=False))
     if extra < 0 or any(mine not in (1, theirs) for mine, theirs in aligned):

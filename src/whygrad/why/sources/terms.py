@@ -33,16 +33,17 @@ _ROUNDING = 1e-2  # of half precision, summed up
 
 def terms_of(step: Step, position: int, index: tuple[int, ...]) -> Terms | None:
     """The terms of element ``index`` of argument ``position``; None if they cannot be told."""
-    incoming = step.incoming
-    if step.node.plan.op.kind == "custom" or not isinstance(incoming, np.ndarray):
-        return None  # somebody's backward is not to be run twice; outputs share their rule
-    if incoming.dtype.kind == "c":
+    if step.node.plan.op.kind == "custom":
+        return None  # somebody's backward is not to be run twice
+    if not isinstance(step.incoming, (np.ndarray, np.generic)) or step.incoming.dtype.kind == "c":
         return None
+    incoming = np.asarray(step.incoming)
     slopes = _slopes(step, position, index)
     if slopes is None:
         return None
     terms = largest_terms(incoming, slopes)
-    size = float(np.abs(incoming.astype(np.float64) * slopes).sum())
+    with np.errstate(all="ignore"):
+        size = float(np.abs(incoming.astype(np.float64) * slopes).sum())
     whole = float(dense(step.sent[position])[index])
     # a rule that is not linear has no such terms: better none than wrong ones
     return terms if abs(terms.sum - whole) <= _ROUNDING * size else None
@@ -76,7 +77,8 @@ class _OneStep(Walk):
 
 def largest_terms(incoming: Any, slopes: Any) -> Terms:
     """The terms of one element: what came in, times the slopes."""
-    products = (incoming.astype(np.float64) * slopes).ravel()
+    with np.errstate(all="ignore"):
+        products = (incoming.astype(np.float64) * slopes).ravel()
     slopes = slopes.ravel()
     involved = np.flatnonzero(slopes)
     order = involved[np.argsort(-np.abs(products[involved]), kind="stable")]
