@@ -68,8 +68,8 @@ class Row(NamedTuple):
 
 
 def number(value: Any) -> str:
-    """A number in a few characters."""
-    return f"{float(value):.4g}".replace("-", "−")
+    """A number (or an array of one) in a few characters."""
+    return f"{float(np.reshape(value, ())):.4g}".replace("-", "−")
 
 
 def share(count: int, total: int) -> str:
@@ -209,13 +209,6 @@ def _stationary(at: str) -> Row:
     )
 
 
-def _ignored(c: Circumstances) -> str:
-    target, ignore = c.saved.get("target"), c.saved.get("ignore_index")
-    if isinstance(target, np.ndarray) and ignore is not None and bool(np.all(target == ignore)):
-        return f"every target of {c.op} is ignore_index ({ignore})"
-    return f"{c.share} belong to ignored targets, to weights of 0 or to scores without influence"
-
-
 _AT_ZERO = _stationary("its input is 0 there")
 _EQUAL = _stationary("prediction and target are equal there")
 _GENERIC = Row(
@@ -224,7 +217,40 @@ _GENERIC = Row(
     None,
 )
 
-Rows = Row | Mapping[str, Row]  # by argument, where arguments differ
+
+def _class_loss(otherwise: Row) -> Callable[[Circumstances], Row]:
+    """Losses over classes: targets may be ignored."""
+
+    def chosen(c: Circumstances) -> Row:
+        target, ignore = c.saved.get("target"), c.saved.get("ignore_index")
+        if isinstance(target, np.ndarray) and ignore is not None and np.all(target == ignore):
+            return _not_selected(lambda c: f"every target of {c.op} is ignore_index ({ignore})")
+        return otherwise
+
+    return chosen
+
+
+def _softmax(c: Circumstances) -> Row:
+    y, dim = c.saved.get("y"), c.saved.get("dim")
+    dims = dim if isinstance(dim, tuple) else (dim,)
+    if isinstance(y, np.ndarray) and dim is not None and all(y.shape[d] == 1 for d in dims):
+        return Row(
+            "flat",
+            lambda c: f"{c.op} over a single element is constant",
+            "normalise over the dimension that holds the scores, or use sigmoid for a single one",
+        )
+    return _saturated("y")
+
+
+def _power(c: Circumstances) -> Row:
+    exponent = c.saved.get("b")
+    if exponent is not None and not np.any(exponent):
+        return Row("flat", lambda c: "the exponent is 0, and x ** 0 is constant", None)
+    return _stationary("the base is 0 there")
+
+
+# by argument, where arguments differ; a function where the numbers decide
+Rows = Row | Mapping[str, Row] | Callable[[Circumstances], Row]
 
 TABLE: dict[str, Rows] = {
     "abs": _AT_ZERO,
@@ -232,7 +258,7 @@ TABLE: dict[str, Rows] = {
     "clamp": {"x": _beyond(_limits("low", "high")), "": _PICKED},
     "cos": _stationary("it has a maximum or minimum there"),
     "cosh": _AT_ZERO,
-    "cross_entropy": _not_selected(_ignored),
+    "cross_entropy": _class_loss(_saturated("x")),
     "div": {"b": _stationary("the numerator is 0 there"), "": _GENERIC},
     "drop": _DROPPED,
     "elu": _saturated("x"),
@@ -244,14 +270,16 @@ TABLE: dict[str, Rows] = {
     "leaky_relu": _inactive("not positive, and its slope there is 0,"),
     "lerp": _factor("weight"),
     "mse_loss": _EQUAL,
-    "nll_loss": _not_selected(_ignored),
+    "log_softmax": _softmax,
+    "nll_loss": _class_loss(_not_selected(lambda c: f"{c.op} does not pick {c.share}")),
     "norm": _AT_ZERO,
-    "pow": {"a": _stationary("the base or the exponent is 0 there"), "": _GENERIC},
+    "pow": _power,
     "prelu": _inactive("not positive, and its weight is 0,"),
     "prod": _factor(),
     "relu": _inactive("not positive"),
     "relu6": _beyond(lambda _: ", 0 and 6"),
     "sin": _stationary("it has a maximum or minimum there"),
+    "softmax": _softmax,
     "softshrink": _inactive("between −λ and λ"),
     "std": _stationary("all its elements are equal"),
     "threshold": _inactive("not above the threshold"),
@@ -260,7 +288,7 @@ TABLE: dict[str, Rows] = {
 }
 for _names, _row in (
     ("celu gelu logsigmoid mish selu silu softplus atan erf erfc softsign", _saturated("x")),
-    ("exp exp2 expm1 log_softmax sigmoid softmax tanh", _saturated("y")),
+    ("exp exp2 expm1 sigmoid tanh", _saturated("y")),
     ("binary_cross_entropy_with_logits logcumsumexp logsumexp logaddexp", _saturated("x")),
     ("ceil floor floor_divide heaviside round sgn sign trunc", _FLAT),
     ("copy fill zero", {"x": _OVERWRITTEN, "self": _OVERWRITTEN, "": _PICKED}),
@@ -293,15 +321,17 @@ def plain_name(name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", stem).lower()
 
 
-def row_for(op: str, argument: str = "") -> Row:
-    """The row of an op, whichever engine names it."""
-    rows = TABLE.get(plain_name(op), _GENERIC)
+def row_for(circumstances: Circumstances) -> Row:
+    """The row that speaks for an op, whichever engine names it."""
+    rows = TABLE.get(plain_name(circumstances.op), _GENERIC)
     if isinstance(rows, Row):
         return rows
-    return rows.get(argument) or rows[""]
+    if isinstance(rows, Mapping):
+        return rows.get(circumstances.argument) or rows[""]
+    return rows(circumstances)
 
 
 def verdict(circumstances: Circumstances) -> Verdict:
     """Why the op let nothing through."""
-    row = row_for(circumstances.op, circumstances.argument)
+    row = row_for(circumstances)
     return Verdict(row.cause, row.words(circumstances), row.fix)

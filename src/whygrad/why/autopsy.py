@@ -24,10 +24,11 @@ from whygrad.autograd.source import Where
 
 __all__ = ["WEAK", "Autopsy", "Event", "Gate", "Graph", "Passage", "Term", "smallest"]
 
-_MOST = 16  # events that are told apart at one place
+_MOST = 64  # events that are told apart at one place
+_ASKED = 1000  # ops that got only zeros and are asked what they would have done
 WEAK = 1e-3  # an edge that weakens a gradient more than this is looked at more closely
 
-Reason = Literal["derivative", "underflow", "cancelled", "seed"]
+Reason = Literal["derivative", "underflow", "cancelled", "empty", "seed", "several"]
 
 
 @dataclass(eq=False)
@@ -62,6 +63,10 @@ class Gate:
     def saved(self) -> dict[str, Any]:
         """What the node kept, by name."""
         return {}
+
+    def forget(self) -> None:
+        """The edge has been walked: let go of the arrays."""
+        self.incoming, self.contribution = [], None
 
 
 class Graph(Protocol):
@@ -150,6 +155,8 @@ class Autopsy:
         self.blame: Blame = {}
         self.largest = 0.0  # of all gradients on the way
         self.terms: list[Term] = []  # what met at the target
+        self.closed: list[Event] = []  # ops that got only zeros and would have let nothing through
+        self._asked = 0
         self._waiting: dict[Any, list[list[_Waiting]]] = {}
         self._heap: list[tuple[Any, int, Any]] = []
         self._ties = count()
@@ -177,9 +184,12 @@ class Autopsy:
             for gate in self.graph.run(node, incoming):
                 blame = _beyond(gate, [blame for _, blame in met])
                 passage = _passage(gate, blame, strongest, came, size)
+                if not came and self._asked < _ASKED:
+                    self._asked += 1
+                    self.closed += _closed(gate)
                 self.passages.setdefault(gate.source, []).append(passage)
                 arrival = _Waiting(gate.contribution, blame, gate.op, gate.where)
-                gate.incoming, gate.contribution = [], None
+                gate.forget()
                 self._send(gate.source, gate.slot, arrival)
         node, slot = self.target
         arrivals = self._waiting[node][slot] if node in self._waiting else []
@@ -187,6 +197,16 @@ class Autopsy:
         if self.gradient is not None:
             self.largest = max(self.largest, _peak(self.gradient))
             self.terms = _terms(arrivals, np.ones(np.shape(self.gradient), bool))
+
+
+def _closed(gate: Gate) -> list[Event]:
+    """Whether an op that got only zeros would have let nothing through anyway."""
+    weights = [None if each is None else _weights(each) for each in gate.incoming]
+    answer = gate.pull_opposite(weights[0]) if len(weights) == 1 else None
+    if answer is None:
+        answer = gate.pull(weights)
+    shut = answer is not None and np.size(answer) > 0 and not np.any(answer)
+    return [Event("derivative", gate, np.ones(np.shape(answer), bool), 0)] if shut else []
 
 
 def _peak(array: Any) -> float:
@@ -243,13 +263,20 @@ def _terms(arrivals: list[_Waiting], among: Any) -> list[Term]:
 
 
 def _limited(blame: Blame, zero: Any) -> Blame:
-    """Only for elements that are zero, and not too many events."""
+    """Only for elements that are zero, and not too many events: small ones become one."""
     shares = {event: mask & zero for event, mask in blame.items()}
     present = {event: mask for event, mask in shares.items() if mask.any()}
     if len(present) <= _MOST:
         return present
-    ranked = sorted(present, key=lambda event: -int(np.count_nonzero(present[event])))
-    return {event: present[event] for event in ranked[:_MOST]}
+    sizes = {
+        event: 0 if event.reason == "several" else int(np.count_nonzero(mask))
+        for event, mask in present.items()
+    }
+    ranked = sorted(present, key=lambda event: -sizes[event])
+    limited = {event: present[event] for event in ranked[:_MOST]}
+    rest = np.logical_or.reduce([present[event] for event in ranked[_MOST:]])
+    killed = sum(event.killed for event in ranked[_MOST:])
+    return {**limited, Event("several", None, rest, killed): rest}
 
 
 def _beyond(gate: Gate, before: list[Blame]) -> Blame:
@@ -257,6 +284,8 @@ def _beyond(gate: Gate, before: list[Blame]) -> Blame:
     dead = np.asarray(gate.contribution == 0)
     if not dead.any():
         return {}
+    if not any(np.size(each) for each in gate.incoming if each is not None):
+        return {Event("empty", gate, dead, 0): dead}
     if len(gate.incoming) == 1:
         opposite = gate.pull_opposite(gate.incoming[0])
         if opposite is not None:
@@ -313,7 +342,7 @@ def _by_probing(gate: Gate, dead: Any, before: list[Blame]) -> Blame:
     open_to_some = dead & (gate.pull(_only(weights, alive)) != 0)
     reached = gate.reach(_only(weights, alive))
     if reached is not None:  # a factor of 0 counts where a gradient met it
-        closed = dead & ~open_to_some & (reached != 0)
+        closed = dead & ~open_to_some & ((reached != 0) | (gate.reach(weights) == 0))
     if closed.any():
         killed = int(closed.sum()) if anywhere else 0
         blame[Event("derivative", gate, closed, killed, largest)] = closed

@@ -164,8 +164,9 @@ class Tape:
     """The part of the graph between a root and the node of the tensor that was asked about."""
 
     def __init__(self, root: Node, target: Node) -> None:
-        self.target = target
         self.useful = nodes_leading_to({target}, reachable([root]))
+        self._narrow = _Answers(self.useful, target, wide=False)
+        self._wide = _Answers(self.useful, target, wide=True)
 
     def rank(self, node: Node) -> int:
         return node.order
@@ -175,7 +176,7 @@ class Tape:
 
     def run(self, node: Node, incoming: list[Any]) -> list[Gate]:
         node.check_versions()
-        answers = self.ask(node, incoming)
+        opposite, fitted = self.ask(node, incoming)
         return [
             TensorGate(
                 node=node,
@@ -188,8 +189,9 @@ class Tape:
                 contribution=gradient,
                 tape=self,
                 index=index,
+                opposite=opposite[index],
             )
-            for index, gradient in answers.fitted.items()
+            for index, gradient in fitted.items()
         ]
 
     def ask(
@@ -199,14 +201,17 @@ class Tape:
         values: tuple[Any, ...] | None = None,
         *,
         wide: bool = False,
-    ) -> _Answers:
-        """What the rules of ``node`` make of an incoming gradient."""
-        answers = _Answers(self.useful, self.target, wide)
-        if values is None:
-            values = answers.unpacked(node)
+    ) -> tuple[dict[int, Any], dict[int, Any]]:
+        """What the rules of ``node`` return, by edge, and the same as the sources take it."""
+        answers = self._wide if wide else self._narrow
+        answers.opposite, answers.fitted = {}, {}
         arrived = incoming if node.outputs is not None else incoming[0]
-        quiet.run(answers.run_rules, node, arrived, values)
-        return answers
+        quiet.run(answers.run_rules, node, arrived, self.saved(node) if values is None else values)
+        return answers.opposite, answers.fitted
+
+    def saved(self, node: Node) -> tuple[Any, ...]:
+        """What a node kept, wherever it is kept."""
+        return self._narrow.unpacked(node)
 
 
 def _argument(node: Node, index: int) -> str:
@@ -256,9 +261,10 @@ def _numbers(gradient: Any) -> Any:
 class TensorGate(Gate):
     """One edge of the tape."""
 
-    def __init__(self, *, tape: Tape, index: int, **edge: Any) -> None:
+    def __init__(self, *, tape: Tape, index: int, opposite: Any, **edge: Any) -> None:
         super().__init__(**edge)
         self._tape = tape
+        self._opposite = opposite  # what the rule made of ``incoming``
         self.index = index
 
     @property
@@ -269,31 +275,34 @@ class TensorGate(Gate):
     def pull(self, probes: list[Any]) -> Any:
         if self.node.plan.op.kind == "custom":  # a user's own backward runs once
             return None
-        return self._tape.ask(self.node, probes).fitted[self.index]
+        return self._tape.ask(self.node, probes)[1][self.index]
 
     def pull_opposite(self, probe: Any) -> Any:
         if self.node.plan.op.kind != "elementwise":
             return None
-        return self._tape.ask(self.node, [probe]).opposite[self.index]
+        if self.incoming and probe is self.incoming[0]:
+            return self._opposite
+        return self._tape.ask(self.node, [probe])[0][self.index]
+
+    def forget(self) -> None:
+        super().forget()
+        self._opposite = None
 
     def reach(self, probes: list[Any]) -> Any:
         if self.op not in _PRODUCTS:
             return None
-        values = tuple(_ones(each) for each in self._values())
-        return self._tape.ask(self.node, probes, values).fitted[self.index]
+        values = tuple(_ones(each) for each in self._tape.saved(self.node))
+        return self._tape.ask(self.node, probes, values)[1][self.index]
 
     def wide(self) -> Any:
         if self.node.plan.on_tensors:
             return None
-        values = tuple(_widened(each) for each in self._values())
+        values = tuple(_widened(each) for each in self._tape.saved(self.node))
         incoming = [_widened(each) for each in self.incoming]
-        return self._tape.ask(self.node, incoming, values, wide=True).fitted[self.index]
+        return self._tape.ask(self.node, incoming, values, wide=True)[1][self.index]
 
     def saved(self) -> dict[str, Any]:
-        return dict(zip(self.node.plan.saved_names, self._values(), strict=True))
-
-    def _values(self) -> tuple[Any, ...]:
-        return _Answers(self._tape.useful, self._tape.target, wide=False).unpacked(self.node)
+        return dict(zip(self.node.plan.saved_names, self._tape.saved(self.node), strict=True))
 
 
 def _ones(value: Any) -> Any:

@@ -30,7 +30,7 @@ from whygrad.autograd.node import Node
 from whygrad.autograd.source import Calls, Where
 from whygrad.tensor import Tensor, wrap
 from whygrad.why.names import Names
-from whygrad.why.values import Call, Place, Values
+from whygrad.why.values import ABSENT, Call, Place, Values
 
 __all__ = ["Gap", "Hindsight", "given_numbers"]
 
@@ -145,7 +145,9 @@ class Hindsight(Watch):
         wrapped = [each if not isinstance(each, np.ndarray) else wrap(each) for each in call.inputs]
         for position, each in known:
             self._operands[id(wrapped[position])] = self._operand(call, position, each)
-        shown = [_NotKept() if each is None else each for each in wrapped]
+        shown = [
+            _NotKept() if each is None else None if each is ABSENT else each for each in wrapped
+        ]
         arguments = [shown] if op.variadic else shown
         self._node = node
         trail, finding = self._examined(op, (*arguments, *call.parameters), wrap(array))

@@ -20,9 +20,11 @@ from whygrad.dispatch import quiet
 from whygrad.dispatch.kernels import kernel_for
 from whygrad.tensor import wrap
 
-__all__ = ["Call", "Values"]
+__all__ = ["ABSENT", "Call", "Values"]
 
 Place = tuple[Node, int]  # a node and which of its outputs
+
+ABSENT: Any = object()  # an optional argument that was not passed
 
 # Ops whose parameters show in the shape and dtype of the result.
 _BY_GEOMETRY: dict[str, Callable[[Any, Node], Any]] = {
@@ -43,7 +45,7 @@ class Call(NamedTuple):
     """One recorded op call with what is known of it; None where a value is not."""
 
     node: Node
-    inputs: list[Any]  # one per tensor argument
+    inputs: list[Any]  # one per tensor argument; ABSENT where none was passed
     outputs: list[Any]  # one per result
     parameters: list[Any]  # those that were kept, up to the first that was not
 
@@ -78,7 +80,7 @@ class Values:
         inputs = len(plan.needs) if plan.op.kind == "custom" else len(plan.op.tensor_names)
         for index, place in plan.guarded:
             value = node.values[index]
-            if index in stale or value is None:
+            if index in stale:
                 continue
             if plan.op.variadic and place == 0:
                 for position, each in enumerate(value):
@@ -89,7 +91,7 @@ class Values:
                 self._kept.setdefault((node, place - inputs), value)
 
     def _enter_operand(self, node: Node, position: int, value: Any) -> None:
-        self._operands[node, position] = value
+        self._operands[node, position] = ABSENT if value is None else value
         plan = node.plan
         if position in plan.positions and isinstance(value, np.ndarray):
             index = plan.positions.index(position)
@@ -150,6 +152,16 @@ class Values:
                             self._kept.pop(place)
 
 
+def _chosen(node: Node, array: Any) -> list[Any] | None:
+    """The results of an op that kept which elements it chose."""
+    saved = dict(zip(node.plan.saved_names, node.unpacked(), strict=True))
+    indices, dim = saved["indices"], saved["dim"]
+    if not array.ndim:
+        return [array.reshape(indices.shape), indices]
+    whole = indices if indices.ndim == array.ndim else np.expand_dims(indices, dim)
+    return [np.take_along_axis(array, whole, dim).reshape(indices.shape), indices]
+
+
 def _literal(node: Node, position: int) -> Any:
     """An argument that stands in the user's line as a number, as in ``x + 1.0``; else None."""
     operator = _OPERATORS.get(node.plan.op.name)
@@ -188,6 +200,9 @@ def _computed(node: Node, inputs: list[Any]) -> list[Any] | None:
     try:
         if op.name in _BY_GEOMETRY:
             return [quiet.run(_BY_GEOMETRY[op.name], inputs[0], node)]
+        if op.output_names == ("values", "indices"):
+            return _chosen(node, inputs[0])
+        inputs = [None if each is ABSENT else each for each in inputs]
         params = _parameters(node)
         if len(params) < len(op.param_names):
             return None

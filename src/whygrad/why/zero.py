@@ -7,6 +7,7 @@ the loss with what survives each op.  :func:`diagnose` knows no engine.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
@@ -26,6 +27,7 @@ __all__ = ["Inquest", "diagnose", "why_zero"]
 
 _WIDTH = 76  # of a line in a section
 _SHOWN = 12  # ops of a path
+_EVENTS = 8
 _ROUNDING = 5e-7  # what is left of numbers around 1 that cancel in float32
 
 
@@ -46,7 +48,7 @@ def why_zero(
     The answer's ``cause`` is one of ``"inactive"``, ``"clamped"``, ``"not selected"``,
     ``"multiplied by zero"``, ``"dropout"``, ``"saturated"``, ``"underflow"``, ``"flat"``,
     ``"stationary"``, ``"overwritten"``, ``"cancelled"``, ``"vanishing"``, ``"zero derivative"``,
-    ``"zero incoming"``, ``"no path"``, ``"nan"`` or ``"nothing wrong"``.
+    ``"empty"``, ``"zero incoming"``, ``"no path"``, ``"nan"`` or ``"nothing wrong"``.
 
     Nothing is changed: no ``.grad``, nothing freed, and hooks are not called.
     """
@@ -131,7 +133,7 @@ def _healthy(inquest: Inquest, autopsy: Autopsy, chosen: Any, zeros: int) -> Ans
     sections = []
     if zeros:
         events = _ranked(autopsy, inquest.index)
-        lines = tuple(line for event in events for line in _told(inquest, event))
+        lines = _all_told(inquest, events)
         sections = [Section("where the zeros come from", lines), *_notes(inquest)]
     return Answer(
         inquest.question,
@@ -160,16 +162,14 @@ def _annihilated(inquest: Inquest, autopsy: Autopsy, chosen: Any) -> Answer:
     events = _ranked(autopsy, inquest.index)
     verdicts = [_verdict(inquest, event) for event in events]
     main = verdicts[0]
-    headline = main.sentence
-    if len(events) > 1:
-        headline += f"; {verdicts[1].sentence}"
-    if len(events) > 2:
-        headline += f"; and {len(events) - 2} more"
+    sentences = list(dict.fromkeys(each.sentence for each in verdicts))
+    headline = "; ".join(sentences[:2])
+    if len(sentences) > 2:
+        headline += f"; and {len(sentences) - 2} more"
     sections = []
     if len(events) > 1 or events[0].terms:
-        lines = tuple(line for event in events for line in _told(inquest, event))
-        sections.append(Section("what made it zero", lines))
-    sections += [_path(inquest, autopsy, events[0]), *_notes(inquest)]
+        sections.append(Section("what made it zero", _all_told(inquest, events)))
+    sections += [_path(inquest, autopsy, events[0]), *_closed(inquest, autopsy), *_notes(inquest)]
     return Answer(
         inquest.question,
         main.cause,
@@ -213,7 +213,15 @@ def _verdict(inquest: Inquest, event: Event) -> Verdict:
     some = share(event.dead, event.total)
     if event.reason == "seed":
         return Verdict("zero incoming", f"the gradient that {inquest.loss} starts with is 0", None)
+    if event.reason == "several":
+        return Verdict("zero derivative", f"further ops let nothing through for {some}", None)
     op = "" if event.gate is None else event.gate.op
+    if event.reason == "empty":
+        return Verdict(
+            "empty",
+            f"what {op} returned has no elements, and the sum of no contributions is 0",
+            "check for an empty batch or selection",
+        )
     if event.reason == "underflow":
         dtype = inquest.circumstances(event).dtype
         limit = f" (the smallest is {number(smallest(dtype))})" if dtype is not None else ""
@@ -253,7 +261,17 @@ def _line(where: Where | None) -> str:
     return "" if where is None else f" (line {where.line})"
 
 
-def _told(inquest: Inquest, event: Event) -> list[str]:
+def _all_told(inquest: Inquest, events: Sequence[Event]) -> tuple[str, ...]:
+    """Several events in a section; the same line of a loop is told once."""
+    told = Counter(_told(inquest, event) for event in events)
+    lines: list[str] = []
+    for (sentence, *places), times in told.most_common(_EVENTS):
+        lines += [sentence if times == 1 else f"{times} times: {sentence}", *places]
+    rest = len(told) - _EVENTS
+    return (*lines, f"and {rest} more") if rest > 0 else tuple(lines)
+
+
+def _told(inquest: Inquest, event: Event) -> tuple[str, ...]:
     """An event in a section: the sentence, and its lines."""
     lines = [_verdict(inquest, event).sentence]
     if event.gate is not None and event.gate.where is not None:
@@ -262,7 +280,13 @@ def _told(inquest: Inquest, event: Event) -> list[str]:
         shortened(f"  {_signed(each.value)} from {each.op} at {each.where}", _WIDTH)
         for each in event.terms
     ]
-    return lines
+    return tuple(lines)
+
+
+def _closed(inquest: Inquest, autopsy: Autopsy) -> list[Section]:
+    """Ops further down that would have let nothing through either."""
+    lines = _all_told(inquest, autopsy.closed)
+    return [Section("further down, nothing would get through here either", lines)] if lines else []
 
 
 def _notes(inquest: Inquest) -> list[Section]:
@@ -282,22 +306,33 @@ def _way(autopsy: Autopsy, through: Event | None) -> list[Passage]:
 
 
 def _path(inquest: Inquest, autopsy: Autopsy, event: Event | None) -> Section:
-    lines = []
-    for passage in _way(autopsy, event):
-        where = "" if passage.gate.where is None else str(passage.gate.where)
-        lines.append((passage.gate.op, f"{passage.alive} of {passage.total}", where))
-    if len(lines) > _SHOWN:
-        half = _SHOWN // 2
-        gap = (("…", "", f"{len(lines) - 2 * half} more ops"),)
-        lines = [*lines[:half], *gap, *lines[-half:]]
-    wide = [max((len(line[column]) for line in lines), default=0) for column in (0, 1)]
+    way = _way(autopsy, event)
+    half = _SHOWN // 2
+    ends = [way] if len(way) <= _SHOWN else [way[:half], way[-half:]]
+    rows = [
+        [(each.gate.op, f"{each.alive} of {each.total}", _place(each.gate.where)) for each in part]
+        for part in ends
+    ]
+    wide = [
+        max((len(row[column]) for part in rows for row in part), default=0) for column in (0, 1)
+    ]
+    lines = [
+        [
+            shortened(f"{op:{wide[0]}}  {alive:>{wide[1]}}  {where}", _WIDTH)
+            for op, alive, where in part
+        ]
+        for part in rows
+    ]
     return Section(
         f"from {inquest.loss} to {inquest.x}: elements that are not zero after each op",
-        tuple(
-            shortened(f"{op:{wide[0]}}  {alive:>{wide[1]}}  {where}".rstrip(), _WIDTH)
-            for op, alive, where in lines
-        ),
+        (*lines[0], f"… {len(way) - 2 * half} more ops", *lines[1])
+        if len(lines) > 1
+        else tuple(lines[0]),
     )
+
+
+def _place(where: Where | None) -> str:
+    return "" if where is None else str(where)
 
 
 def _practically(inquest: Inquest, autopsy: Autopsy, chosen: Any, peak: float) -> Answer:
@@ -346,9 +381,10 @@ def _shrinking(
         return "cancelled", sentence, gate.where, _cancelled_fix(gate.op)
     weakest = min(way, key=lambda each: each.factor)
     op, where = weakest.gate.op, weakest.gate.where
-    row = row_for(op, weakest.gate.argument)
+    circumstances = inquest.circumstances(weakest)
+    row = row_for(circumstances)
     if weakest.factor < WEAK and row.cause == "saturated":
-        return "saturated", row.words(inquest.circumstances(weakest)), where, row.fix
+        return "saturated", row.words(circumstances), where, row.fix
     if weakest.factor < WEAK:
         factor = number(weakest.factor)
         return "vanishing", f"{op} passes on {factor} of the gradient that reaches it", where, None
