@@ -23,8 +23,9 @@ if importlib.util.find_spec("torch") is None:
     )
 
 from whygrad.torch.explanation import explain
+from whygrad.torch.nan import why_nan
 from whygrad.torch.none import why_none
 from whygrad.torch.record import record
 from whygrad.torch.zero import why_zero
 
-__all__ = ["explain", "record", "why_none", "why_zero"]
+__all__ = ["explain", "record", "why_nan", "why_none", "why_zero"]

@@ -19,7 +19,7 @@ from whygrad.torch.finite import quietly
 from whygrad.torch.graph import leads_to
 from whygrad.torch.lines import user_where
 
-__all__ = ["Arrivals", "Pass", "run", "walk"]
+__all__ = ["Arrivals", "Pass", "Place", "grad", "run", "walk"]
 
 Place = tuple[Any, int]  # a node, and which of its outputs
 
@@ -55,7 +55,7 @@ def walk(question: str, root: torch.Tensor, target: torch.Tensor, seed: Any = No
     with ExitStack() as hooks:
         for node in inner:
             hooks.callback(node.register_hook(_keeper(node, steps)).remove)
-        gradient, *sides = _grad(question, root, seed, [GradientEdge(*each) for each in asked])
+        gradient, *sides = grad(question, root, seed, [GradientEdge(*each) for each in asked])
     known = dict(zip(asked[1:], sides, strict=True))
     return Pass((start.node, start.output_nr), goal, between, steps, gradient, known)
 
@@ -77,7 +77,8 @@ def _keeper(node: Any, steps: dict[Any, Arrivals]) -> Callable[[Any, Any], None]
     return keep
 
 
-def _grad(question: str, root: torch.Tensor, seed: Any, asked: list[GradientEdge]) -> Any:
+def grad(question: str, root: torch.Tensor, seed: Any, asked: list[GradientEdge]) -> Any:
+    """``torch.autograd.grad`` that frees nothing and says what to do if the graph is gone."""
     with torch._C.DisableTorchFunction():
         try:
             return torch.autograd.grad(

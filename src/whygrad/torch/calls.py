@@ -49,7 +49,7 @@ _COPIES_NUMBERS = frozenset(("__deepcopy__", "as_tensor", "asarray", "new_tensor
 class Event:
     """One call that was seen: small, without tensors, with the user's line."""
 
-    __slots__ = ("applied", "call", "cuts", "finding", "guesses", "inputs", "left", "nodes", "op",
+    __slots__ = ("applied", "call", "cuts", "guesses", "inputs", "left", "nodes", "op",
                  "outputs", "since", "strangers", "time", "written")  # fmt: skip
 
     def __init__(self, time: int, op: str, call: Call | None) -> None:
@@ -66,7 +66,6 @@ class Event:
         self.applied: Call | None = None  # the F.apply(…) in whose forward it happened
         self.since: Call | None = None  # what had switched recording off, for a cut by no_grad
         self.nodes = 0  # of PyTorch's graph that it made
-        self.finding: Any = None  # what is not finite, if it began here
 
 
 def name_of(function: Any) -> str:

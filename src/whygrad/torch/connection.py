@@ -8,9 +8,9 @@ from typing import Any
 import torch
 
 from whygrad.autograd.source import Where
-from whygrad.errors import describe
 from whygrad.torch import ops
 from whygrad.torch.calls import Event
+from whygrad.torch.finite import described
 from whygrad.torch.graph import event_of, node_of, reachable, where_of
 from whygrad.torch.identity import Track, identities
 from whygrad.torch.lineage import Lineage, Route, nearest_cut
@@ -84,7 +84,7 @@ class Inspection:
             norm = float(torch.linalg.vector_norm(gradient.detach().to_dense().double()))
         return Subject(
             name=self.names.of_torch(tensor),
-            described=describe(tensor).replace("torch.", ""),
+            described=described(tensor),
             where=self._made_at(tensor),
             requires_grad=tensor.requires_grad,
             is_leaf=tensor.is_leaf,

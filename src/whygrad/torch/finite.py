@@ -1,42 +1,23 @@
-"""Is every number finite?  And if not: which call made the first that is not?"""
+"""The numbers of a PyTorch tensor: whether they are finite, and as a NumPy array."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
 from torch.utils._python_dispatch import _disable_current_modes
 
 from whygrad import dtypes
-from whygrad.autograd.anomaly_mode.findings import Element
-from whygrad.autograd.anomaly_mode.watch import at, first_places, fits
+from whygrad.autograd.anomaly_mode.finite import Trouble
+from whygrad.errors import describe
 
-if TYPE_CHECKING:
-    from whygrad.torch.calls import Event
-    from whygrad.torch.record import Before
-
-__all__ = ["Finding", "array_to_tensor", "examine", "numbers", "quietly", "trouble"]
+__all__ = ["array_to_tensor", "described", "numbers", "quietly", "readable", "trouble"]
 
 _CHECKED = frozenset(
     (torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.complex64, torch.complex128)
 )
-
-
-@dataclass(frozen=True)
-class Finding:
-    """A call that made a number that is not finite, with the numbers it was made of."""
-
-    op: str
-    kind: str  # "nan" or "inf"
-    dtype: str
-    shape: tuple[int, ...]
-    count: int
-    elements: tuple[Element, ...]
-    fed: str | None  # "inf" if infinite numbers went in and NaN came out
 
 
 def quietly() -> ExitStack:
@@ -49,7 +30,8 @@ def quietly() -> ExitStack:
     return stack
 
 
-def _readable(tensor: torch.Tensor) -> bool:
+def readable(tensor: torch.Tensor) -> bool:
+    """Whether there are floating-point numbers to look at."""
     return (
         tensor.dtype in _CHECKED
         and type(tensor) in (torch.Tensor, torch.nn.Parameter)
@@ -59,13 +41,13 @@ def _readable(tensor: torch.Tensor) -> bool:
     )
 
 
-def trouble(tensor: torch.Tensor) -> str | None:
+def trouble(tensor: torch.Tensor) -> Trouble | None:
     """The worst there is in a tensor: ``"nan"``, ``"inf"``, or nothing.
 
     A sum is finite only if every number is, and takes no memory; large numbers may overflow it, so
     if it is not finite each one is looked at.
     """
-    if not _readable(tensor):
+    if not readable(tensor):
         return None
     with quietly():
         if bool(torch.isfinite(tensor.sum())) or bool(torch.isfinite(tensor).all()):
@@ -86,61 +68,14 @@ def numbers(tensor: torch.Tensor) -> np.ndarray[Any, Any]:
         return np.array(plain.view(torch.int16).numpy()).view(narrow)
 
 
+def described(tensor: torch.Tensor) -> str:
+    """``float32[2, 3]``"""
+    return describe(tensor).removeprefix("torch.")
+
+
 def array_to_tensor(array: Any, dtype: torch.dtype, device: Any) -> torch.Tensor:
     """A tensor of its own with the numbers of ``array``."""
     values = np.array(array)
     if values.dtype.name == "bfloat16":
         values = values.astype(np.float32)
     return torch.from_numpy(values).to(device=device, dtype=dtype)
-
-
-def examine(event: Event, seen: Before, outputs: Sequence[torch.Tensor]) -> None:
-    """Note which results of a call are not finite, and whether they became so in it."""
-    for track, tensor in zip(event.outputs, outputs, strict=True):
-        track.trouble = trouble(tensor)
-        if track.trouble is None:
-            continue
-        fed = _fed(seen, outputs)
-        if fed is None or (fed == "inf" and track.trouble == "nan"):
-            event.finding = _finding(event.op, seen, outputs, tensor, track.trouble, fed)
-
-
-def _fed(seen: Before, outputs: Sequence[torch.Tensor]) -> str | None:
-    """The worst among what went in; an argument that was overwritten is known from before."""
-    found = set()
-    for tensor, before in zip(seen.tensors, seen.troubles, strict=True):
-        overwritten = any(tensor is each for each in outputs)
-        found.add(before if before or overwritten else trouble(tensor))
-    for each in seen.others:
-        if isinstance(each, float) or each.dtype.kind in "fc":
-            with np.errstate(all="ignore"):
-                if not np.isfinite(each).all():
-                    found.add("nan" if np.isnan(each).any() else "inf")
-    return "nan" if "nan" in found else "inf" if "inf" in found else None
-
-
-def _finding(
-    op: str,
-    seen: Before,
-    outputs: Sequence[torch.Tensor],
-    tensor: torch.Tensor,
-    kind: str,
-    fed: str | None,
-) -> Finding:
-    array = numbers(tensor)
-    bad = np.isnan(array) if kind == "nan" else np.isinf(array)
-    operands = {}
-    for position, each in enumerate(seen.tensors):
-        overwritten = any(each is one for one in outputs)
-        if not overwritten and fits(each, array.shape) and _readable(each):
-            operands[f"argument {position}"] = numbers(each)
-    elements = tuple(
-        Element(
-            place,
-            float(array[place].real),
-            {name: at(each, array.shape, place) for name, each in operands.items()},
-        )
-        for place in first_places(bad)
-    )
-    dtype = str(tensor.dtype).removeprefix("torch.")
-    return Finding(op, kind, dtype, array.shape, int(bad.sum()), elements, fed)

@@ -80,7 +80,7 @@ class TorchFlow:
             return box
         together = Box(
             self.names.of_op_at(node),
-            ops.op_name(node),
+            ops.op_in_call(node),
             where_of(node),
             self._order[node] - 1,
             (sum(each.size for each in arrived.values()),),
@@ -101,7 +101,7 @@ class TorchFlow:
             is_leaf = hasattr(node, "variable")
             found = self._boxes[place] = Box(
                 self.names.of_place(node, slot),
-                None if is_leaf else ops.op_name(node),
+                None if is_leaf else ops.op_in_call(node),
                 where_of(node),
                 self._order[node],
                 shape,

@@ -17,6 +17,7 @@ import numpy as np
 import torch
 from torch.multiprocessing.reductions import StorageWeakRef
 
+from whygrad.autograd.anomaly_mode.findings import Trail
 from whygrad.torch.lines import Call
 
 __all__ = ["Track", "identities"]
@@ -36,7 +37,7 @@ class Track:
         "reference",
         "required_at",
         "shape",
-        "trouble",
+        "trail",
     )
 
     def __init__(self, number: int, thing: Any, memory: int | None) -> None:
@@ -45,7 +46,7 @@ class Track:
         self.applied: Call | None = None  # in the forward of whose F.apply(…) it was made
         self.required_at: tuple[int, Call | None] | None = None  # requires_grad_(): time and line
         self.is_leaf = isinstance(thing, torch.Tensor) and thing.requires_grad and thing.is_leaf
-        self.trouble: str | None = None  # "nan" or "inf" when last looked at
+        self.trail: Trail | None = None  # where its numbers that are not finite come from
         number_only = isinstance(thing, float)
         self.shape: tuple[int, ...] = () if number_only else tuple(thing.shape)
         self.dtype = "float" if number_only else str(thing.dtype).removeprefix("torch.")

@@ -13,7 +13,6 @@ from whygrad.torch.connection import Inspection
 from whygrad.torch.lines import user_where
 from whygrad.torch.names import TorchNames
 from whygrad.torch.record import Tape, latest_tape
-from whygrad.why.answer import Answer
 from whygrad.why.none import diagnose
 
 __all__ = ["why_none"]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from whygrad.torch.names import TorchNames
 
 __all__ = [
-    "argument_names", "argument_shapes", "is_custom", "is_elementwise", "is_released", "op_name",
+    "argument_names", "argument_shapes", "is_custom", "is_elementwise", "is_released", "op_in_call", "op_name",
     "other_arguments", "plain_op", "saved_in_words", "saved_name", "saved_numbers",
 ]  # fmt: skip
 
@@ -44,11 +44,20 @@ _BELONG_TO_THEIR_CALL = ("alpha_dropout", "dropout", "dropout1d", "dropout2d", "
 
 def op_name(node: Any) -> str:
     """``relu`` for ``ReluBackward0``; a product that is a dropout is called so."""
+    if is_custom(node):
+        return type(node).__name__.removesuffix("Backward")
     name = plain_op(node)
     event = event_of(node)
     if name == "mul" and event is not None and event.op in _BELONG_TO_THEIR_CALL:
         return "dropout"
     return _OTHER_NAMES.get(name, name)
+
+
+def op_in_call(node: Any) -> str:
+    """``t`` of a linear layer as ``linear: t``: the user's one call made several nodes."""
+    event = event_of(node)
+    name = op_name(node)
+    return name if event is None or event.nodes < 2 else f"{event.op}: {name}"
 
 
 def plain_op(node: Any) -> str:

@@ -21,7 +21,8 @@ import numpy as np
 import torch
 from torch.overrides import TorchFunctionMode
 
-from whygrad.torch import finite
+from whygrad.autograd.anomaly_mode.remedies import FORWARD
+from whygrad.torch.anomalies import examine, given
 from whygrad.torch.calls import (
     Event,
     kind_of_cut,
@@ -34,7 +35,7 @@ from whygrad.torch.calls import (
 from whygrad.torch.graph import claim, event_of, mark, unseen_behind
 from whygrad.torch.identity import Track, identities
 from whygrad.torch.lines import Call, call_of, function_call
-from whygrad.why.annihilators import plain_name
+from whygrad.torch.ops import op_name
 
 __all__ = ["Tape", "latest_tape", "record"]
 
@@ -77,7 +78,7 @@ class Tape:
         track = identities.known(tensor)
         if track is None:
             track = identities.track(tensor)
-            track.trouble = finite.trouble(tensor)
+            track.trail = given(tensor)
             if tensor.grad_fn is not None:
                 self._adopt(tensor.grad_fn, track)
         elif track.applied is not None and tensor.grad_fn is not None:
@@ -97,7 +98,7 @@ class Tape:
         for each in met:
             event = event_of(each)
             sources += [self.track(each.variable)] if event is None else event.outputs
-        event = self.new_event(plain_name(node.name()), call)
+        event = self.new_event(op_name(node), call)
         event.inputs = tuple(dict.fromkeys(sources))
         event.outputs, event.cuts = (track,), (None,)
         claim(fresh[:1] if call is not None else fresh, event)
@@ -152,7 +153,7 @@ class Tape:
         event.outputs, event.cuts = tuple(outputs), tuple(cuts)
         event.written = tuple(outputs[len(fresh) :])
         mark(event, fresh, written, seen.sequence)
-        finite.examine(event, seen, (*fresh, *written))
+        examine(event, seen, (*fresh, *written))
 
     def _leave(
         self, event: Event, tensor: torch.Tensor, result: Any, kind: str, needs_grad: bool
@@ -192,20 +193,24 @@ class Before:
     """The arguments of a call as they were before it ran."""
 
     __slots__ = (
-        "differentiates", "name", "needs_grad", "others", "recording", "sequence", "tensors",
-        "troubles", "versions",
+        "args", "differentiates", "name", "needs_grad", "others", "overwritten", "recording",
+        "sequence", "tensors", "trails", "versions",
     )  # fmt: skip
 
     def __init__(self, tape: Tape, name: str, args: Any, kwargs: Any, differentiates: bool) -> None:
         things = list(tensors_in((args, kwargs)))
         self.name = name
+        self.args = args
         self.differentiates = differentiates
         self.tensors = [each for each in things if isinstance(each, torch.Tensor)]
         self.others = [each for each in things if not isinstance(each, torch.Tensor)]
         self.recording = torch.is_grad_enabled()
         self.needs_grad = any(each.requires_grad for each in self.tensors)
         self.versions = [_version(each) for each in self.tensors]
-        self.troubles = [tape.track(each).trouble for each in self.tensors]
+        self.trails = [tape.track(each).trail for each in self.tensors]
+        # What an op such as log_() overwrites is all that could tell why its result is not finite.
+        overwrites = name.endswith("_") and name[:-1] in FORWARD and not name.startswith("_")
+        self.overwritten = self.tensors[0].detach().clone() if overwrites else None
         self.sequence: int = torch._C._autograd._get_sequence_nr()
 
     def written(self) -> list[torch.Tensor]:

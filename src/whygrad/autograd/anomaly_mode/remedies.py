@@ -12,7 +12,6 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from whygrad.autograd.anomaly_mode.findings import Finding
-from whygrad.ops.define import table
 
 __all__ = ["BACKWARD", "FORWARD", "Remedy", "advice"]
 
@@ -265,14 +264,15 @@ def advice(finding: Finding) -> tuple[str, str]:
             "inf went in, and inf − inf, 0 · inf and inf / inf are not numbers",
             "keep inf out of this op: write a large finite number instead, or choose with where()",
         )
-    if finding.op.name not in table:
+    if finding.op.kind == "custom":
         return (
             f"{finding.op.name} is your own function, and its "
             f"{'backward' if finding.backward else 'forward'} computed it",
             "look there for a division by 0, a root or a logarithm",
         )
     slope = finding.elements[0].slope
-    if finding.kind == "inf" and (slope is None or math.isfinite(slope)):
+    known = str(finding.op.kind) != "foreign"  # PyTorch's own, of which nothing is known here
+    if known and finding.kind == "inf" and (slope is None or math.isfinite(slope)):
         return f"the result is beyond {largest}, the largest {dtype}", _TOO_LARGE
     return (
         "its formula has no finite value there",

@@ -1,0 +1,176 @@
+"""Who made the NaN, in a recording: judged as :mod:`whygrad.autograd.anomaly_mode` judges its own.
+
+While a recording is on, each result is looked at.  One that is not finite gets a trail: the call
+that made it out of finite numbers, or the trails of what went in.  Trails hold a few numbers and no
+tensor; whether they matter is known when somebody asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import torch
+
+from whygrad.autograd.anomaly_mode.findings import Element, Finding, Trail, merged
+from whygrad.autograd.anomaly_mode.finite import Trouble
+from whygrad.autograd.anomaly_mode.watch import at, first_places, fits
+from whygrad.autograd.source import Where
+from whygrad.ops.define import table
+from whygrad.torch import finite
+from whygrad.torch.finite import described, numbers, readable
+from whygrad.why.hindsight import given_numbers
+
+if TYPE_CHECKING:
+    from whygrad.torch.calls import Event
+    from whygrad.torch.record import Before
+
+__all__ = ["examine", "given", "known_op"]
+
+_EARLIER = "a tensor that was there before the recording"
+_OTHER_NAMES = {
+    "divide": "div",
+    "iadd": "add",
+    "idiv": "div",
+    "imul": "mul",
+    "ipow": "pow",
+    "isub": "sub",
+    "itruediv": "div",
+    "multiply": "mul",
+    "radd": "add",
+    "rdiv": "div",
+    "rmul": "mul",
+    "rpow": "pow",
+    "rsub": "sub",
+    "rtruediv": "div",
+    "subtract": "sub",
+    "true_divide": "div",
+    "truediv": "div",
+    "vector_norm": "norm",
+}
+_REFLECTED = frozenset(("rdiv", "rpow", "rsub", "rtruediv"))
+
+
+class _Foreign(NamedTuple):
+    """An op that PyTorch has and whygrad has not, as far as sentences need one."""
+
+    name: str
+    kind: str  # "custom" for a user's own function
+
+    @property
+    def formula(self) -> str:
+        return f"{self.name}, as PyTorch computes it"
+
+    @property
+    def node_name(self) -> str:
+        return f"{self.name}Backward"
+
+
+def known_op(name: str, custom: bool = False) -> Any:
+    """whygrad's op of that name, or a stand-in."""
+    plain = _OTHER_NAMES.get(name, name)
+    plain = plain if plain in table else plain.rstrip("_")
+    return _Foreign(name, "custom") if custom else table.get(plain, _Foreign(name, "foreign"))
+
+
+def given(tensor: torch.Tensor) -> Trail | None:
+    """The trail of a tensor that was there when the recording began; None if it is finite."""
+    kind = finite.trouble(tensor)
+    return None if kind is None else Trail(kind, (_given(tensor, kind, _EARLIER, None),))
+
+
+def _given(value: Any, kind: Trouble, writer: str, where: Where | None) -> Finding:
+    array = numbers(value) if isinstance(value, torch.Tensor) else np.asarray(value)
+    with np.errstate(all="ignore"):
+        return given_numbers(array, kind, writer, where)
+
+
+def examine(event: Event, seen: Before, outputs: Sequence[torch.Tensor]) -> None:
+    """Note which results of a call are not finite, and who is to blame for them."""
+    for track, tensor in zip(event.outputs, outputs, strict=True):
+        kind = finite.trouble(tensor)
+        track.trail = None if kind is None else _trail(event, seen, outputs, tensor, kind)
+
+
+def _trail(
+    event: Event, seen: Before, outputs: Sequence[torch.Tensor], tensor: torch.Tensor, kind: Trouble
+) -> Trail:
+    op = known_op(event.op)
+    where = None if event.call is None else Where(*event.call)
+    array = numbers(tensor)
+    operands = dict(_operands(op, event.op, seen, outputs))
+    with np.errstate(all="ignore"):
+        bad = np.isnan(array) if kind == "nan" else np.isinf(array)
+        arrays = {name: each for name, each in operands.items() if fits(each, array.shape)}
+        sources = list(_sources(seen, outputs, where))
+        fed = _worst([each.kind for each in sources])
+        if fed is not None and op.kind == "elementwise":
+            clean = bad.copy()
+            for each in arrays.values():
+                clean &= np.isfinite(np.broadcast_to(each, array.shape))
+            if clean.any() and len(arrays) == len(operands):
+                fed, bad = None, clean
+        finding = Finding(
+            op=op,
+            kind=kind,
+            dtype=array.dtype,
+            shape=array.shape,
+            count=int(bad.sum()),
+            elements=tuple(
+                Element(
+                    place,
+                    float(array[place].real),
+                    {name: at(each, array.shape, place) for name, each in arrays.items()},
+                )
+                for place in first_places(bad)
+            ),
+            where=where,
+            call=f"{event.op}({', '.join(described(each) for each in seen.tensors)})",
+            fed=fed,
+        )
+    if fed is None:
+        return Trail(kind, (finding,))
+    if kind == "nan" and fed == "inf":
+        if any(culprit.made for trail in sources for culprit in trail.culprits):
+            return merged(sources, "nan", turned=finding)
+        return Trail("nan", (finding,))
+    return merged(sources, kind)
+
+
+def _worst(kinds: list[Trouble]) -> Trouble | None:
+    return "nan" if "nan" in kinds else "inf" if kinds else None
+
+
+def _operands(
+    op: Any, called: str, seen: Before, outputs: Sequence[torch.Tensor]
+) -> Iterator[tuple[str, Any]]:
+    """The numbers that went in, by the names of the op's arguments; none that were overwritten."""
+    args = seen.args[::-1] if called in _REFLECTED else seen.args
+    if seen.overwritten is not None:
+        args = (seen.overwritten, *args[1:])
+    names = op.tensor_names if op.name in table else [f"argument {n}" for n in range(len(args))]
+    for name, value in zip(names, args, strict=False):
+        if isinstance(value, torch.Tensor):
+            if readable(value) and not any(value is each for each in outputs):
+                yield name, numbers(value)
+        elif isinstance(value, (float, int)) and not isinstance(value, bool):
+            yield name, np.asarray(float(value))
+
+
+def _sources(seen: Before, outputs: Sequence[torch.Tensor], where: Where | None) -> Iterator[Trail]:
+    """The trails of what went in and was not finite; what was overwritten is known from before."""
+    for tensor, trail in zip(seen.tensors, seen.trails, strict=True):
+        overwritten = any(tensor is each for each in outputs)
+        now = None if overwritten else finite.trouble(tensor)
+        if trail is not None and (overwritten or now is not None):
+            yield trail
+        elif now is not None:
+            writer = "something that wrote to its argument unseen"
+            yield Trail(now, (_given(tensor, now, writer, where),))
+    for each in seen.others:
+        array = np.asarray(each)
+        if array.dtype.kind in "fc" and not np.isfinite(array).all():
+            kind: Trouble = "nan" if np.isnan(array).any() else "inf"
+            writer = "a NumPy array" if array.ndim else f"the number {each}"
+            yield Trail(kind, (_given(array, kind, writer, where),))

@@ -1,0 +1,284 @@
+"""``why_nan`` for PyTorch: who made the first number that is not finite, forward or backward."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from typing import Any
+
+import numpy as np
+import torch
+from torch.autograd.graph import GradientEdge
+
+from whygrad.autograd.anomaly_mode.findings import Element, Finding, Trail, merged
+from whygrad.autograd.anomaly_mode.finite import trouble
+from whygrad.autograd.anomaly_mode.watch import at, first_places, fits
+from whygrad.autograd.source import user_frame
+from whygrad.errors import describe, fail
+from whygrad.torch import finite, ops
+from whygrad.torch.anomalies import known_op
+from whygrad.torch.backward import Place, grad, run
+from whygrad.torch.flow import dense
+from whygrad.torch.graph import node_of, reachable, where_of
+from whygrad.torch.identity import identities
+from whygrad.torch.lines import user_where
+from whygrad.torch.names import TorchNames
+from whygrad.torch.record import record
+from whygrad.torch.selection import dropped_by
+from whygrad.why.answer import NOTHING_WRONG, Answer, Section
+from whygrad.why.nan import answer_from
+
+__all__ = ["why_nan"]
+
+_RECORD = (
+    "compute it inside `with whygrad.torch.record():`, or pass the computation as a function: "
+    "why_nan(lambda: …)"
+)
+
+
+def why_nan(loss: Any) -> Answer:
+    """Who made the first NaN or Inf that reaches ``loss`` or a gradient of it.
+
+    As :func:`whygrad.why_nan`, for PyTorch: ``loss`` is a tensor, or a function that computes and
+    returns one and is run once inside :func:`whygrad.torch.record`.  The forward pass is known if
+    it was recorded.  For the backward pass PyTorch's engine runs with ``retain_graph=True``: no
+    ``.grad`` changes and nothing is freed, but hooks run as they do in ``backward()``.
+    """
+    if isinstance(loss, torch.Tensor):
+        names = TorchNames(user_frame())
+        name = names.of_torch(loss)
+        return _of_tensor(loss, f"why_nan({name})", name, names)
+    if callable(loss) and not isinstance(loss, torch.nn.Module):
+        return _of_function(loss)
+    raise fail(
+        TypeError,
+        call=f"whygrad.torch.why_nan({describe(loss)})",
+        cause="it needs a tensor of PyTorch's, or a function that returns one",
+        fix="pass the loss, or a function that computes it: why_nan(lambda: loss_of(model(x)))",
+        where=user_where(),
+    )
+
+
+def _of_function(function: Callable[[], Any]) -> Answer:
+    label = getattr(function, "__name__", type(function).__name__)
+    question = f"why_nan({'lambda: …' if label == '<lambda>' else label})"
+    names = TorchNames(user_frame())
+    with record():
+        loss = function()
+        if isinstance(loss, torch.Tensor):
+            with torch._C.DisableTorchFunction():
+                return _of_tensor(loss, question, "the result", names)
+    raise fail(
+        TypeError,
+        call=question,
+        cause=f"the function returned {describe(loss)}, not a tensor of PyTorch's",
+        fix="return the loss",
+        where=user_where(),
+    )
+
+
+def _of_tensor(loss: torch.Tensor, question: str, name: str, names: TorchNames) -> Answer:
+    kind = finite.trouble(loss)
+    if kind is not None:
+        track = identities.known(loss)
+        if track is not None and track.trail is not None:
+            return answer_from(track.trail, question, f"it reached {name}, which holds {kind}")
+        return Answer(
+            question,
+            "undecided",
+            f"{name} holds {kind}, and who made it is not known: the forward pass was not recorded",
+            fix=_RECORD,
+        )
+    root = node_of(loss)
+    if root is None:
+        headline = f"{name} is finite, and it has no graph to look for gradients in"
+        return Answer(question, NOTHING_WRONG, f"nothing wrong: {headline}")
+    if any(ops.is_released(each) for each in reachable(root)):
+        raise fail(
+            RuntimeError,
+            call=question,
+            cause="the graph was released by an earlier backward() or grad()",
+            fix="ask before backward(), pass retain_graph=True to it, or pass a function: "
+            "why_nan(lambda: …)",
+            where=user_where(),
+        )
+    inspection = _Backward(question, loss, root)
+    for leaf, trail in inspection.reached.items():
+        reached = names.of(leaf) or f"a leaf, {finite.described(leaf)}"
+        return answer_from(trail, question, f"it reached the gradient of {reached}")
+    return _healthy(question, name, loss, inspection, names)
+
+
+def _healthy(
+    question: str, name: str, loss: torch.Tensor, backward: _Backward, names: TorchNames
+) -> Answer:
+    kept = [
+        f"{names.of_torch(leaf)}.grad already holds {kind}"
+        for leaf in backward.leaves
+        if leaf.grad is not None and (kind := finite.trouble(leaf.grad)) is not None
+    ]
+    if kept:
+        return Answer(
+            question,
+            "given",
+            f"{name} and its gradients are finite, but {kept[0]}: backward() adds to it",
+            fix="clear it before backward(): zero_grad(), or .grad = None",
+            sections=(Section("gradients that were there before", tuple(kept)),),
+        )
+    value = f" ({name} = {loss.item():.4g})" if loss.numel() == 1 and not loss.is_complex() else ""
+    harmless = tuple(f"{each.name} made {each.kind} at {each.where}" for each in backward.made)
+    return Answer(
+        question,
+        NOTHING_WRONG,
+        f"nothing wrong: {name} and every gradient of it are finite{value}",
+        sections=(Section("not finite on the way, without harm", harmless),) if harmless else (),
+    )
+
+
+class _Backward:
+    """A backward pass in which every gradient that is not finite gets a trail."""
+
+    def __init__(self, question: str, loss: torch.Tensor, root: Any) -> None:
+        self.nodes = reachable(root)
+        self.root = root
+        self.trails: dict[Place, list[Trail]] = {}
+        self.made: list[Finding] = []
+        ends = [node for node in self.nodes if hasattr(node, "variable")]
+        self.leaves: list[torch.Tensor] = [node.variable for node in ends]
+        with ExitStack() as hooks:
+            for node in self.nodes:
+                if not hasattr(node, "variable"):
+                    hooks.callback(node.register_hook(self._look_at(node)).remove)
+            seed = torch.ones_like(loss)
+            gradients = grad(question, loss, seed, [GradientEdge(node, 0) for node in ends])
+        self.reached: dict[torch.Tensor, Trail] = {}
+        for node, gradient in zip(ends, gradients, strict=True):
+            if gradient is not None and finite.trouble(gradient) is not None:
+                trails = self._arrived(node, 0, dense(gradient))
+                self.reached[node.variable] = merged(trails, trails[0].kind)
+
+    def _look_at(self, node: Any) -> Callable[[Any, Any], None]:
+        def look(sent: tuple[Any, ...], incoming: tuple[Any, ...]) -> None:
+            for position, gradient in enumerate(sent):
+                parent, slot = node.next_functions[position]
+                if gradient is not None and parent is not None and finite.trouble(gradient):
+                    trail = self._trail(node, position, gradient, incoming)
+                    self.trails.setdefault((parent, slot), []).append(trail)
+
+        return look
+
+    def _arrived(self, node: Any, slot: int, gradient: Any) -> list[Trail]:
+        """The trails of a gradient that is not finite where it arrives."""
+        known = self.trails.get((node, slot))
+        if known:
+            return known
+        kind = trouble(gradient) or "inf"
+        finding = _finding(node, kind, gradient, summed=True)
+        self.trails[node, slot] = [Trail(kind, (finding,))]
+        return self.trails[node, slot]
+
+    def _trail(self, node: Any, position: int, sent: Any, incoming: tuple[Any, ...]) -> Trail:
+        gradient = dense(sent)
+        arrived = {slot: dense(each) for slot, each in enumerate(incoming) if each is not None}
+        with np.errstate(all="ignore"):
+            kind = trouble(gradient) or "nan"
+            saved = ops.saved_in_words(node)
+            before = [
+                trail
+                for slot, each in arrived.items()
+                if trouble(each) is not None
+                for trail in self._arrived(node, slot, each)
+            ]
+            bad = np.isnan(gradient) if kind == "nan" else np.isinf(gradient)
+            only = next(iter(arrived.values())) if len(arrived) == 1 else None
+            if before and only is not None and _opposite(node, only, gradient):
+                fresh = bad & np.isfinite(only)
+                bad, before = (fresh, []) if fresh.any() else (bad, before)
+            fed = bool(before) or _of_saved(saved)
+            finding = self._made(node, position, gradient, bad, kind, only, saved, fed)
+        if not before:
+            self.made.append(finding)
+            return Trail(kind, (finding,))
+        turned = finding if kind == "nan" and all(each.kind == "inf" for each in before) else None
+        return merged(before, kind, turned)
+
+    def _made(
+        self,
+        node: Any,
+        position: int,
+        gradient: Any,
+        bad: Any,
+        kind: Any,
+        incoming: Any,
+        saved: dict[str, Any],
+        fed: bool,
+    ) -> Finding:
+        shape = gradient.shape
+        known = {
+            name: np.asarray(each)
+            for name, each in saved.items()
+            if isinstance(each, (np.ndarray, float, int)) and fits(np.asarray(each), shape)
+        }
+        opposite = incoming if incoming is not None and incoming.shape == shape else None
+        slopes = None if opposite is None else _slopes(node, position)
+        elements = tuple(
+            Element(
+                place,
+                float(gradient[place].real),
+                {name: at(each, shape, place) for name, each in known.items()},
+                None if opposite is None else float(opposite[place].real),
+                None if slopes is None else float(slopes[place].real),
+            )
+            for place in first_places(bad)
+        )
+        dropped = elements[0].incoming == 0
+        return Finding(
+            op=known_op(ops.op_name(node), ops.is_custom(node)),
+            kind=kind,
+            dtype=gradient.dtype,
+            shape=shape,
+            count=int(bad.sum()),
+            elements=elements,
+            where=where_of(node),
+            backward=True,
+            position=position,
+            fed="inf" if fed else None,
+            selection=dropped_by(node, elements[0].index, self.root) if dropped else None,
+        )
+
+
+def _opposite(node: Any, incoming: Any, sent: Any) -> bool:
+    """Whether each element that is sent comes from the element opposite to it."""
+    return ops.is_elementwise(node) and incoming.shape == sent.shape
+
+
+def _of_saved(saved: dict[str, Any]) -> bool:
+    """Whether a value that the node kept from the forward pass was not finite already."""
+    arrays = [each for each in saved.values() if isinstance(each, np.ndarray)]
+    return any(each.dtype.kind in "fc" and not np.isfinite(each).all() for each in arrays)
+
+
+def _slopes(node: Any, position: int) -> Any:
+    """The local derivatives of an op on elements: what the node makes of a gradient of 1."""
+    if not ops.is_elementwise(node):
+        return None
+    about = node._input_metadata[0]
+    one = torch.ones(tuple(about.shape), dtype=about.dtype, device=about.device)
+    return dense(run(node, [one])[position])
+
+
+def _finding(node: Any, kind: Any, gradient: Any, **details: Any) -> Finding:
+    bad = np.isnan(gradient) if kind == "nan" else np.isinf(gradient)
+    return Finding(
+        op=known_op("accumulate" if hasattr(node, "variable") else ops.op_name(node)),
+        kind=kind,
+        dtype=gradient.dtype,
+        shape=gradient.shape,
+        count=int(bad.sum()),
+        elements=tuple(
+            Element(place, float(gradient[place].real), {}) for place in first_places(bad)
+        ),
+        where=where_of(node),
+        backward=True,
+        **details,
+    )
