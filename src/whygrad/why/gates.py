@@ -24,9 +24,9 @@ from whygrad.ops.namespace import raw
 from whygrad.tensor import Tensor, wrap
 from whygrad.why.annihilators import Circumstances, number
 from whygrad.why.autopsy import WEAK, Autopsy, Event, Gate, Passage
+from whygrad.why.inquest import Inquest
 from whygrad.why.names import Names
 from whygrad.why.values import Values
-from whygrad.why.zero import Inquest
 
 __all__ = ["freed_at", "inquest"]
 

@@ -9,8 +9,8 @@ import numpy as np
 from whygrad.scalar import Value
 from whygrad.why.annihilators import Circumstances
 from whygrad.why.autopsy import Autopsy, Event, Gate, Passage
+from whygrad.why.inquest import Inquest
 from whygrad.why.names import Names
-from whygrad.why.zero import Inquest
 
 __all__ = ["inquest", "op_name"]
 

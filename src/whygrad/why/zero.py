@@ -7,9 +7,7 @@ the loss with what survives each op.  :func:`diagnose` knows no engine.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from math import prod
 from typing import Any
 
@@ -18,16 +16,25 @@ import numpy as np
 from whygrad.autograd.source import Where, caller
 from whygrad.errors import describe, fail
 from whygrad.tensor import Tensor
-from whygrad.why.annihilators import Circumstances, Verdict, number, row_for, share, verdict
-from whygrad.why.answer import NOTHING_WRONG, Answer, Section, place
-from whygrad.why.autopsy import WEAK, Autopsy, Event, Passage, smallest
+from whygrad.why.annihilators import number, row_for
+from whygrad.why.answer import NOTHING_WRONG, Answer, Section
+from whygrad.why.autopsy import WEAK, Autopsy, Event, Passage
+from whygrad.why.inquest import (
+    WIDTH,
+    Inquest,
+    all_told,
+    cancelled_fix,
+    evidence,
+    path,
+    sum_of,
+    verdict_on,
+    way_through,
+    where_of,
+)
 from whygrad.why.names import shortened
 
 __all__ = ["Inquest", "diagnose", "why_zero"]
 
-_WIDTH = 76  # of a line in a section
-_SHOWN = 12  # ops of a path
-_EVENTS = 8
 _ROUNDING = 5e-7  # what is left of numbers around 1 that cancel in float32
 
 
@@ -71,28 +78,6 @@ def why_zero(
     )
 
 
-@dataclass(frozen=True)
-class Inquest:
-    """A finished autopsy, and how to speak about it."""
-
-    x: str
-    loss: str
-    autopsy: Autopsy | None  # None if no path leads from the loss to x
-    circumstances: Callable[[Event | Passage], Circumstances]
-    tolerance: float
-    index: tuple[int, ...] | None = None
-    notes: tuple[str, ...] = ()
-
-    @property
-    def question(self) -> str:
-        asked = "" if self.index is None else f", index={_index(self.index)}"
-        return f"why_zero({self.x}, {self.loss}{asked})"
-
-
-def _index(index: tuple[int, ...]) -> str:
-    return str(index[0]) if len(index) == 1 else str(index)
-
-
 def diagnose(inquest: Inquest) -> Answer:
     """The cause of the zeros, or that there are none."""
     autopsy = inquest.autopsy
@@ -117,7 +102,7 @@ def diagnose(inquest: Inquest) -> Answer:
     if size and zeros == size:
         return _annihilated(inquest, autopsy, chosen)
     tiny = peak <= inquest.tolerance * autopsy.largest
-    if size and (tiny or (inquest.tolerance and _residue(autopsy, _way(autopsy, None)))):
+    if size and (tiny or (inquest.tolerance and _residue(autopsy, way_through(autopsy, None)))):
         return _practically(inquest, autopsy, chosen, peak)
     return _healthy(inquest, autopsy, chosen, zeros)
 
@@ -133,7 +118,7 @@ def _healthy(inquest: Inquest, autopsy: Autopsy, chosen: Any, zeros: int) -> Ans
     sections = []
     if zeros:
         events = _ranked(autopsy, inquest.index)
-        lines = _all_told(inquest, events)
+        lines = all_told(inquest, events)
         sections = [Section("where the zeros come from", lines), *_notes(inquest)]
     return Answer(
         inquest.question,
@@ -160,7 +145,7 @@ def _ranked(autopsy: Autopsy, index: tuple[int, ...] | None) -> list[Event]:
 
 def _annihilated(inquest: Inquest, autopsy: Autopsy, chosen: Any) -> Answer:
     events = _ranked(autopsy, inquest.index)
-    verdicts = [_verdict(inquest, event) for event in events]
+    verdicts = [verdict_on(inquest, event) for event in events]
     main = verdicts[0]
     sentences = list(dict.fromkeys(each.sentence for each in verdicts))
     headline = "; ".join(sentences[:2])
@@ -168,124 +153,28 @@ def _annihilated(inquest: Inquest, autopsy: Autopsy, chosen: Any) -> Answer:
         headline += f"; and {len(sentences) - 2} more"
     sections = []
     if len(events) > 1 or events[0].terms:
-        sections.append(Section("what made it zero", _all_told(inquest, events)))
-    sections += [_path(inquest, autopsy, events[0]), *_closed(inquest, autopsy), *_notes(inquest)]
+        sections.append(Section("what made it zero", all_told(inquest, events)))
+    sections += [path(inquest, autopsy, events[0]), *_closed(inquest, autopsy), *_notes(inquest)]
     return Answer(
         inquest.question,
         main.cause,
         headline,
-        _where(events[0]),
+        where_of(events[0]),
         main.fix,
         tuple(sections),
         {
             "elements": int(np.size(chosen)),
             "zeros": int(np.size(chosen)),
             "events": [
-                _evidence(event, each.cause) for event, each in zip(events, verdicts, strict=True)
+                evidence(event, each.cause) for event, each in zip(events, verdicts, strict=True)
             ],
         },
     )
 
 
-def _where(event: Event) -> Where | None:
-    if event.gate is not None:
-        return event.gate.where
-    return next((term.where for term in event.terms if term.where is not None), None)
-
-
-def _evidence(event: Event, cause: str) -> dict[str, Any]:
-    return {
-        "cause": cause,
-        "op": None if event.gate is None else event.gate.op,
-        "where": place(_where(event)),
-        "dead": event.dead,
-        "of": event.total,
-        "killed": event.killed,
-        "terms": [
-            {"op": term.op, "where": place(term.where), "value": term.value} for term in event.terms
-        ],
-    }
-
-
-def _verdict(inquest: Inquest, event: Event) -> Verdict:
-    if event.reason == "derivative":
-        return verdict(inquest.circumstances(event))
-    some = share(event.dead, event.total)
-    if event.reason == "seed":
-        return Verdict("zero incoming", f"the gradient that {inquest.loss} starts with is 0", None)
-    if event.reason == "several":
-        return Verdict("zero derivative", f"further ops let nothing through for {some}", None)
-    op = "" if event.gate is None else event.gate.op
-    if event.reason == "empty":
-        return Verdict(
-            "empty",
-            f"what {op} returned has no elements, and the sum of no contributions is 0",
-            "check for an empty batch or selection",
-        )
-    if event.reason == "underflow":
-        dtype = inquest.circumstances(event).dtype
-        limit = f" (the smallest is {number(smallest(dtype))})" if dtype is not None else ""
-        return Verdict(
-            "underflow",
-            f"what {op} sends back for {some} is too small for {dtype}{limit}: it is rounded to 0",
-            "scale the loss up before backward() and the gradients down after it, or compute this "
-            "part in a wider dtype",
-        )
-    if event.gate is not None:
-        return Verdict(
-            "cancelled", f"{op} adds up contributions that cancel for {some}", _cancelled_fix(op)
-        )
-    return Verdict("cancelled", f"contributions cancel: {_sum_of(event)}", _cancelled_fix(""))
-
-
-def _cancelled_fix(op: str) -> str:
-    if op in ("softmax", "log_softmax"):
-        return (
-            "the outputs of softmax always add up to 1: a loss that treats them all alike cannot "
-            "change its input"
-        )
-    return "if both terms are meant to be there, nothing is wrong: the loss does not depend on it"
-
-
-def _sum_of(event: Event) -> str:
-    told = [f"{_signed(each.value)} from {each.op}{_line(each.where)}" for each in event.terms[:3]]
-    rest = len(event.terms) - len(told)
-    return " and ".join(told) + (f" and {rest} more" if rest else "")
-
-
-def _signed(value: float) -> str:
-    return number(value) if value < 0 else f"+{number(value)}"
-
-
-def _line(where: Where | None) -> str:
-    return "" if where is None else f" (line {where.line})"
-
-
-def _all_told(inquest: Inquest, events: Sequence[Event]) -> tuple[str, ...]:
-    """Several events in a section; the same line of a loop is told once."""
-    told = Counter(_told(inquest, event) for event in events)
-    lines: list[str] = []
-    for (sentence, *places), times in told.most_common(_EVENTS):
-        lines += [sentence if times == 1 else f"{times} times: {sentence}", *places]
-    rest = len(told) - _EVENTS
-    return (*lines, f"and {rest} more") if rest > 0 else tuple(lines)
-
-
-def _told(inquest: Inquest, event: Event) -> tuple[str, ...]:
-    """An event in a section: the sentence, and its lines."""
-    lines = [_verdict(inquest, event).sentence]
-    if event.gate is not None and event.gate.where is not None:
-        lines.append(shortened(f"  at {event.gate.where}", _WIDTH))
-    lines += [
-        shortened(f"  {_signed(each.value)} from {each.op} at {each.where}", _WIDTH)
-        for each in event.terms
-    ]
-    return tuple(lines)
-
-
 def _closed(inquest: Inquest, autopsy: Autopsy) -> list[Section]:
     """Ops further down that would have let nothing through either."""
-    lines = _all_told(inquest, autopsy.closed)
+    lines = all_told(inquest, autopsy.closed)
     return [Section("further down, nothing would get through here either", lines)] if lines else []
 
 
@@ -293,60 +182,18 @@ def _notes(inquest: Inquest) -> list[Section]:
     return [Section("not looked at", inquest.notes)] if inquest.notes else []
 
 
-def _way(autopsy: Autopsy, through: Event | None) -> list[Passage]:
-    """One path from the loss to the target: along an event's zeros, else along the strongest."""
-    way: list[Passage] = []
-    node = autopsy.target[0]
-    while node in autopsy.passages:
-        passages = autopsy.passages[node]
-        marked = [each for each in passages if through in each.events]
-        way.append(max(marked or passages, key=lambda each: each.peak))
-        node = way[-1].gate.node
-    return way[::-1]
-
-
-def _path(inquest: Inquest, autopsy: Autopsy, event: Event | None) -> Section:
-    way = _way(autopsy, event)
-    half = _SHOWN // 2
-    ends = [way] if len(way) <= _SHOWN else [way[:half], way[-half:]]
-    rows = [
-        [(each.gate.op, f"{each.alive} of {each.total}", _place(each.gate.where)) for each in part]
-        for part in ends
-    ]
-    wide = [
-        max((len(row[column]) for part in rows for row in part), default=0) for column in (0, 1)
-    ]
-    lines = [
-        [
-            shortened(f"{op:{wide[0]}}  {alive:>{wide[1]}}  {where}", _WIDTH)
-            for op, alive, where in part
-        ]
-        for part in rows
-    ]
-    return Section(
-        f"from {inquest.loss} to {inquest.x}: elements that are not zero after each op",
-        (*lines[0], f"… {len(way) - 2 * half} more ops", *lines[1])
-        if len(lines) > 1
-        else tuple(lines[0]),
-    )
-
-
-def _place(where: Where | None) -> str:
-    return "" if where is None else str(where)
-
-
 def _practically(inquest: Inquest, autopsy: Autopsy, chosen: Any, peak: float) -> Answer:
     """Not zero, but so small that it might as well be."""
-    way = _way(autopsy, None)
+    way = way_through(autopsy, None)
     cause, sentence, where, fix = _shrinking(inquest, autopsy, way)
     size = "the gradient is practically zero: "
     size += f"{number(peak)} at most, {number(peak / autopsy.largest)} of the largest on the way"
     weakest = sorted((each for each in way if each.factor < 1), key=lambda each: each.factor)[:5]
     lines = tuple(
-        shortened(f"{each.gate.op} passes on {number(each.factor)} at {each.gate.where}", _WIDTH)
+        shortened(f"{each.gate.op} passes on {number(each.factor)} at {each.gate.where}", WIDTH)
         for each in weakest
     )
-    sections = [Section("where it shrinks most", lines), _path(inquest, autopsy, None)]
+    sections = [Section("where it shrinks most", lines), path(inquest, autopsy, None)]
     return Answer(
         inquest.question,
         cause,
@@ -373,12 +220,12 @@ def _shrinking(
     """The cause, a sentence, a line and a fix for a gradient that is practically zero."""
     residue = _residue(autopsy, way)
     if isinstance(residue, Event):
-        sentence = f"contributions cancel up to rounding: {_sum_of(residue)}"
-        return "cancelled", sentence, _where(residue), _cancelled_fix("")
+        sentence = f"contributions cancel up to rounding: {sum_of(residue)}"
+        return "cancelled", sentence, where_of(residue), cancelled_fix("")
     if residue is not None:
         gate = residue.gate
         sentence = f"{gate.op} adds up contributions that cancel up to rounding"
-        return "cancelled", sentence, gate.where, _cancelled_fix(gate.op)
+        return "cancelled", sentence, gate.where, cancelled_fix(gate.op)
     weakest = min(way, key=lambda each: each.factor)
     op, where = weakest.gate.op, weakest.gate.where
     circumstances = inquest.circumstances(weakest)
