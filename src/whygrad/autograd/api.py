@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from whygrad import keys
+from whygrad.autograd import lineage
 from whygrad.autograd.arrivals import Target
 from whygrad.autograd.edges import GradientEdge, tensor_at
 from whygrad.autograd.engine import run
 from whygrad.autograd.fitting import fresh
-from whygrad.autograd.lineage import cut_of
+from whygrad.autograd.lineage import DEED, cut_of
 from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.tensor import Tensor, wrap
@@ -100,13 +101,14 @@ def grad(
                 where=caller(),
             )
         answers.append(answer)
+    if not create_graph:
+        lineage.gradients(answers, roots)
     return tuple(answers)
 
 
 def _cut_between(tensor: Tensor, roots: list[Tensor]) -> str:
     """Where the value of ``tensor`` was cut off on its way to a root, as the end of a sentence."""
     from whygrad.autograd.crossings import crossings
-    from whygrad.autograd.lineage import DEED
 
     for root in roots:
         for cut, *_ in crossings(tensor._node, root):

@@ -41,6 +41,8 @@ __all__ = [
     "cut_of",
     "cut_off",
     "following",
+    "gradients",
+    "is_update",
     "left",
     "new_constant",
     "new_data",
@@ -75,6 +77,7 @@ def cut_of(tensor: Tensor) -> str:
 DEED = {
     "boolean": "an op with a boolean result",
     "copied": "a copy of its numbers",
+    "create_graph": "grad() without create_graph",
     "create_graph": "grad() without create_graph=True",
     "data": ".data",
     "detach": "detach()",
@@ -216,6 +219,15 @@ def left(tensor: Tensor, kind: str, op: str, value: Any) -> Any:
     return value
 
 
+def gradients(results: Iterable[Tensor | None], outputs: Iterable[Tensor]) -> None:
+    """``grad()`` without ``create_graph`` returned constants, computed from a whole graph."""
+    roots = tuple(Source(each._node) for each in outputs if each._node is not None)
+    step = Step("create_graph", "grad", *_place(), roots)
+    for each in results:
+        if each is not None and each._node is None and not each._keys & keys.BATCHED:
+            _mark(each, step)
+
+
 def chosen_by(result: Tensor, indices: Iterable[Tensor]) -> Tensor:
     """``indices``, which come from a graph, picked the elements of ``result``, or where it is."""
     steps = [step for each in indices if (step := step_of(each)) is not None]
@@ -260,8 +272,21 @@ def _overwrite(tensor: Tensor, step: Step | None) -> None:
 
 
 def _only_from(node: Node, step: Step) -> bool:
-    """Whether it is an update of a tensor with its own value, as in every training step."""
-    return all(source.node is node for source in sources_of(step))
+    """Whether it is an update of a tensor with its own value, as in every training step.
+
+    A gradient came from the whole graph, but nobody asks about a loss by way of an update.
+    """
+    return all(source.node is node for source in sources_of(step, beyond="create_graph"))
+
+
+def is_update(target: Tensor, arg: Tensor, bits: int) -> bool:
+    """Whether ``arg``, but for its lineage plain data, is a gradient to change a leaf by."""
+    if target._node is None or arg._keys != bits | keys.CUT:
+        return False
+    step = step_of(arg)
+    while step is not None and step.kind is None and len(step.inputs) == 1:
+        step = step.before[0]  # lr * gradient
+    return step is not None and step.kind == "create_graph"
 
 
 # --- the dispatcher's part ----------------------------------------------------------------------

@@ -149,13 +149,13 @@ class Step:
         return tuple(found)
 
 
-def sources_of(step: Step) -> list[Source]:
-    """Every tensor in a graph that the step comes from."""
+def sources_of(step: Step, beyond: str | None = None) -> list[Source]:
+    """Every tensor in a graph that the step comes from; those behind a cut of one kind are not."""
     waiting, sources = [step], list(step.sources)
     seen = {step}
     for each in waiting:  # grows while it is walked
         for before in each.before:
-            if before not in seen:
+            if before not in seen and (before.kind is None or before.kind != beyond):
                 seen.add(before)
                 waiting.append(before)
                 sources += before.sources
