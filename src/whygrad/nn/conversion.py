@@ -1,0 +1,103 @@
+"""The whole module as another dtype or on another device."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from whygrad import devices, dtypes
+from whygrad.autograd import modes
+from whygrad.errors import fail
+from whygrad.tensor import Tensor
+
+__all__ = ["Conversion"]
+
+C = TypeVar("C", bound="Conversion")
+
+
+class Conversion:
+    """The part of ``Module`` that converts parameters and buffers, in place."""
+
+    def to(self: C, *args: Any, **kwargs: Any) -> C:
+        """Move to a device, to a floating-point dtype, or to those of a tensor.
+
+        Integer buffers keep their dtype.  Parameters stay the objects they are, so an optimizer
+        goes on with them.
+        """
+        device, dtype = _target(*args, **kwargs)
+
+        def convert(tensor: Tensor) -> Tensor:
+            wanted = dtype if tensor.dtype.is_floating_point else None
+            return tensor.to(device=device, dtype=wanted)
+
+        return self._apply(convert)
+
+    def float(self: C) -> C:
+        """Floating-point parameters and buffers as float32."""
+        return self.to(dtypes.of("float32"))
+
+    def double(self: C) -> C:
+        """Floating-point parameters and buffers as float64."""
+        return self.to(dtypes.of("float64"))
+
+    def half(self: C) -> C:
+        """Floating-point parameters and buffers as float16."""
+        return self.to(dtypes.of("float16"))
+
+    def bfloat16(self: C) -> C:
+        """Floating-point parameters and buffers as bfloat16."""
+        return self.to(dtypes.of("bfloat16"))
+
+    def type(self: C, dst_type: Any) -> C:
+        """All parameters and buffers as ``dst_type``."""
+        chosen = dtypes.of(dst_type)
+        return self._apply(lambda tensor: tensor.to(chosen))
+
+    def cpu(self: C) -> C:
+        """Parameters and buffers on the CPU."""
+        return self.to("cpu")
+
+    def _apply(self: Any, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Any:
+        """Replace the data of every parameter, gradient and buffer by what ``fn`` makes of it."""
+        with modes.no_grad():
+            for module in self.modules() if recurse else (self,):
+                for param in module._parameters.values():
+                    if param is not None:
+                        _convert(param, fn)
+                for name, buffer in module._buffers.items():
+                    if buffer is not None:
+                        module._buffers[name] = fn(buffer)
+        return self
+
+
+def _convert(param: Tensor, fn: Callable[[Tensor], Tensor]) -> None:
+    gradient, param._grad = param._grad, None
+    param.data = fn(param.detach())
+    if gradient is not None:
+        param._grad = fn(gradient)
+
+
+def _target(
+    tensor: Any = None, dtype: Any = None, device: Any = None, non_blocking: bool = False,
+) -> tuple[Any, Any]:  # fmt: skip
+    """What ``to`` was asked for: ``to(device, dtype)``, ``to(dtype)``, ``to(tensor)``, keywords."""
+    if isinstance(tensor, Tensor):
+        return tensor.device, _floating(tensor.dtype)
+    if tensor is not None:
+        try:
+            dtype = dtypes.of(tensor)
+        except (TypeError, ValueError):
+            device = tensor
+    chosen = None if dtype is None else _floating(dtypes.of(dtype))
+    return (None if device is None else devices.of(device)), chosen
+
+
+def _floating(dtype: dtypes.DType) -> dtypes.DType:
+    if dtype.is_floating_point or dtype.is_complex:
+        return dtype
+    raise fail(
+        TypeError,
+        call=f"module.to({dtype})",
+        cause=f"nn.Module.to only accepts floating point or complex dtypes, but got {dtype}",
+        fix="convert single tensors with tensor.to(dtype)",
+    )

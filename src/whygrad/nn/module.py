@@ -1,0 +1,391 @@
+"""Module: a function with state, made of other modules.
+
+Assigning a :class:`Parameter`, a :class:`Buffer` or a module to an attribute registers it, and the
+names of attributes along the way are the names in ``named_parameters()`` and ``state_dict()``.
+Calling a module calls its ``forward``; without hooks that is all a call does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+
+from whygrad.autograd.source import caller
+from whygrad.errors import describe, fail
+from whygrad.nn.conversion import Conversion
+from whygrad.nn.hooks import Hooked, everywhere
+from whygrad.nn.parameter import Buffer, Parameter
+from whygrad.nn.state import Stateful
+from whygrad.tensor import Tensor
+
+__all__ = ["Module"]
+
+M = TypeVar("M", bound="Module")
+
+
+class Module(Hooked, Stateful, Conversion):
+    """The base of every layer and model: subclass it and define ``forward``."""
+
+    training: bool
+    _parameters: dict[str, Parameter | None]
+    _buffers: dict[str, Tensor | None]
+    _modules: dict[str, Module | None]
+    _non_persistent_buffers_set: set[str]
+
+    def __init__(self) -> None:
+        own = self.__dict__
+        own["training"] = True
+        own["_parameters"] = {}
+        own["_buffers"] = {}
+        own["_modules"] = {}
+        own["_non_persistent_buffers_set"] = set()
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """What the module computes; every subclass has its own."""
+        raise fail(
+            NotImplementedError,
+            call=f"{type(self).__name__}(…)",
+            cause=f'Module [{type(self).__name__}] is missing the required "forward" function',
+            fix="define def forward(self, …) in the class; mind the spelling and the indentation",
+            where=caller(),
+        )
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if "_hooks" not in self.__dict__ and not everywhere:
+            return self.forward(*args, **kwargs)
+        return self._call_with_hooks(args, kwargs)
+
+    # --- attributes -------------------------------------------------------------------------------
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        own = self.__dict__
+        if isinstance(value, (Parameter, Module)):
+            if "_modules" not in own:
+                raise self._not_ready(name, value)
+            home = "_parameters" if isinstance(value, Parameter) else "_modules"
+            self._forget(name, besides=home)
+            own[home][name] = value
+        elif "_modules" not in own:
+            own[name] = value
+        elif isinstance(value, Buffer):
+            self.register_buffer(name, value, persistent=value.persistent)
+        elif name in own["_parameters"] or name in own["_modules"]:
+            home = "_parameters" if name in own["_parameters"] else "_modules"
+            if value is not None:
+                raise self._wrong_kind(name, value, home)
+            own[home][name] = None
+        elif name in own["_buffers"] and (value is None or isinstance(value, Tensor)):
+            own["_buffers"][name] = value
+        elif name in own["_buffers"]:
+            raise self._wrong_kind(name, value, "_buffers")
+        else:
+            object.__setattr__(self, name, value)
+
+    def __getattr__(self, name: str) -> Any:
+        own = self.__dict__
+        for home in ("_parameters", "_modules", "_buffers"):
+            if home in own and name in own[home]:
+                return own[home][name]
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute {name!r}")
+
+    def __delattr__(self, name: str) -> None:
+        for home in ("_parameters", "_modules", "_buffers"):
+            if name in self.__dict__[home]:
+                del self.__dict__[home][name]
+                self._non_persistent_buffers_set.discard(name)
+                return
+        object.__delattr__(self, name)
+
+    def __dir__(self) -> list[str]:
+        registered = (*self._parameters, *self._modules, *self._buffers)
+        return sorted({*super().__dir__(), *registered})
+
+    def _forget(self, name: str, besides: str = "") -> None:
+        """Whatever stood under ``name`` makes room for a value of another kind."""
+        self.__dict__.pop(name, None)
+        for home in ("_parameters", "_modules", "_buffers"):
+            if home != besides:
+                self.__dict__[home].pop(name, None)
+        self._non_persistent_buffers_set.discard(name)
+
+    def _not_ready(self, name: str, value: Any) -> AttributeError:
+        kind = "parameters" if isinstance(value, Parameter) else "module"
+        return fail(
+            AttributeError,
+            call=f"self.{name} = {type(value).__name__}(…) in {type(self).__name__}",
+            cause=f"cannot assign {kind} before Module.__init__() call",
+            fix="begin __init__ with super().__init__()",
+            where=caller(),
+        )
+
+    def _wrong_kind(self, name: str, value: Any, home: str) -> TypeError:
+        kind, expected, fix = {
+            "_parameters": ("parameter", "nn.Parameter", f"assign nn.Parameter(value), or write "
+                            f"with whygrad.no_grad(): self.{name}.copy_(value)"),
+            "_modules": ("child module", "nn.Module", "give the new attribute another name"),
+            "_buffers": ("buffer", "whygrad.Tensor", "convert with whygrad.tensor(value)"),
+        }[home]  # fmt: skip
+        return fail(
+            TypeError,
+            call=f"self.{name} = {describe(value)} in {type(self).__name__}",
+            cause=f"cannot assign '{type(value).__name__}' as {kind} '{name}' ({expected} or None "
+            "expected)",
+            fix=fix,
+            where=caller(),
+        )
+
+    # --- registering ------------------------------------------------------------------------------
+
+    def register_parameter(self, name: str, param: Parameter | None) -> None:
+        """Add a parameter under ``name``; None reserves the name."""
+        self._check_name("parameter", name, self._parameters)
+        if param is not None and not isinstance(param, Parameter):
+            raise fail(
+                TypeError,
+                call=f"register_parameter({name!r}, {describe(param)})",
+                cause=f"cannot assign '{type(param).__name__}' object to parameter '{name}' "
+                "(nn.Parameter or None required)",
+                fix="wrap it: nn.Parameter(tensor)",
+                where=caller(),
+            )
+        if param is not None and not param.is_leaf:
+            raise fail(
+                ValueError,
+                call=f"register_parameter({name!r}, …)",
+                cause=f"cannot assign non-leaf Tensor to parameter '{name}': model parameters must "
+                "be created explicitly",
+                fix="compute it in forward() from the parameters it depends on",
+                where=caller(),
+            )
+        self._parameters[name] = param
+
+    def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
+        """Add state that is not learned; ``persistent`` state is in ``state_dict()``."""
+        self._check_name("buffer", name, self._buffers)
+        if tensor is not None and not isinstance(tensor, Tensor):
+            raise fail(
+                TypeError,
+                call=f"register_buffer({name!r}, {describe(tensor)})",
+                cause=f"cannot assign '{type(tensor).__name__}' object to buffer '{name}' "
+                "(whygrad.Tensor or None required)",
+                fix="convert with whygrad.tensor(value)",
+                where=caller(),
+            )
+        self._buffers[name] = tensor
+        (
+            self._non_persistent_buffers_set.discard
+            if persistent
+            else self._non_persistent_buffers_set.add
+        )(name)
+
+    def add_module(self, name: str, module: Module | None) -> None:
+        """Add a child under ``name``."""
+        self._check_name("module", name, self._modules)
+        if module is not None and not isinstance(module, Module):
+            raise fail(
+                TypeError,
+                call=f"add_module({name!r}, {describe(module)})",
+                cause=f"{type(module).__name__} is not a Module subclass",
+                fix="pass an instance of nn.Module",
+                where=caller(),
+            )
+        self._modules[name] = module
+
+    register_module = add_module
+
+    def _check_name(self, kind: str, name: Any, home: dict[str, Any]) -> None:
+        cause: str | None = None
+        error: type[Exception] = KeyError
+        if "_modules" not in self.__dict__:
+            raise self._not_ready(str(name), self)
+        if not isinstance(name, str):
+            cause, error = f"{kind} name should be a string. Got {type(name).__name__}", TypeError
+        elif "." in name:
+            cause = f'{kind} name can\'t contain ".": dots separate levels in state_dict()'
+        elif name == "":
+            cause = f'{kind} name can\'t be empty string ""'
+        elif hasattr(self, name) and name not in home:
+            cause = f"attribute '{name}' already exists"
+        if cause is not None:
+            raise fail(
+                error,
+                call=f"register_{kind}({name!r}, …) on {type(self).__name__}",
+                cause=cause,
+                fix="choose another name",
+                where=caller(),
+            )
+
+    # --- looking around ---------------------------------------------------------------------------
+
+    def named_modules(
+        self, memo: set[Module] | None = None, prefix: str = "", remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Module]]:
+        """This module and every one below it, parents first."""
+        seen = set() if memo is None else memo
+        waiting: list[tuple[str, Module]] = [(prefix, self)]
+        while waiting:
+            path, module = waiting.pop()
+            if remove_duplicate:
+                if module in seen:
+                    continue
+                seen.add(module)
+            yield path, module
+            dot = f"{path}." if path else ""
+            children = [(dot + name, each) for name, each in module._modules.items() if each]
+            waiting.extend(reversed(children))
+
+    def modules(self) -> Iterator[Module]:
+        return (module for _, module in self.named_modules())
+
+    def named_children(self) -> Iterator[tuple[str, Module]]:
+        """The modules directly below, each once."""
+        seen = set()
+        for name, module in self._modules.items():
+            if module is not None and module not in seen:
+                seen.add(module)
+                yield name, module
+
+    def children(self) -> Iterator[Module]:
+        return (module for _, module in self.named_children())
+
+    def named_parameters(
+        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Parameter]]:
+        """Parameters with the path that leads to them; one used in several places counts once."""
+        return self._named("_parameters", prefix, recurse, remove_duplicate)
+
+    def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
+        return (param for _, param in self.named_parameters(recurse=recurse))
+
+    def named_buffers(
+        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Tensor]]:
+        """Buffers with the path that leads to them."""
+        return self._named("_buffers", prefix, recurse, remove_duplicate)
+
+    def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
+        return (buffer for _, buffer in self.named_buffers(recurse=recurse))
+
+    def _named(
+        self, home: str, prefix: str, recurse: bool, remove_duplicate: bool
+    ) -> Iterator[tuple[str, Any]]:
+        seen = set()
+        modules = (
+            self.named_modules(prefix=prefix, remove_duplicate=remove_duplicate)
+            if recurse
+            else [(prefix, self)]
+        )
+        for path, module in modules:
+            dot = f"{path}." if path else ""
+            for name, tensor in module.__dict__[home].items():
+                if tensor is None or (remove_duplicate and tensor in seen):
+                    continue
+                seen.add(tensor)
+                yield dot + name, tensor
+
+    def get_submodule(self, target: str) -> Module:
+        """The module at a path such as ``"encoder.0"``."""
+        module: Any = self
+        for name in target.split(".") if target else ():
+            found = getattr(module, name, None)
+            if not isinstance(found, Module):
+                what = "has no attribute" if found is None else "has something else than a module,"
+                raise AttributeError(f"{type(module).__name__} {what} `{name}` (of {target!r})")
+            module = found
+        return module
+
+    def get_parameter(self, target: str) -> Parameter:
+        """The parameter at a path such as ``"encoder.0.weight"``."""
+        return self._get(target, "_parameters", "an nn.Parameter")
+
+    def get_buffer(self, target: str) -> Tensor:
+        """The buffer at a path such as ``"norm.running_mean"``."""
+        return self._get(target, "_buffers", "a buffer")
+
+    def _get(self, target: str, home: str, kind: str) -> Any:
+        path, _, name = target.rpartition(".")
+        module = self.get_submodule(path)
+        if name not in module.__dict__[home]:
+            what = "is not " + kind if hasattr(module, name) else "is not an attribute"
+            raise AttributeError(f"`{name}` {what} of {type(module).__name__} (of {target!r})")
+        return module.__dict__[home][name]
+
+    # --- all at once ------------------------------------------------------------------------------
+
+    def train(self: M, mode: bool = True) -> M:
+        """Switch layers such as dropout and batch norm to how they behave in training."""
+        if not isinstance(mode, bool):
+            raise fail(
+                ValueError,
+                call=f"train({mode!r})",
+                cause="training mode is expected to be boolean",
+                fix="pass True or False; train() and eval() need no argument",
+                where=caller(),
+            )
+        for module in self.modules():
+            module.training = mode
+        return self
+
+    def eval(self: M) -> M:
+        """Switch to how layers behave when the model is used."""
+        return self.train(False)
+
+    def requires_grad_(self: M, requires_grad: bool = True) -> M:
+        """Freeze every parameter, or ask for all their gradients again."""
+        for param in self.parameters():
+            param.requires_grad_(requires_grad)
+        return self
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Forget the gradients, or fill them with zeros."""
+        for param in self.parameters():
+            if param._grad is None:
+                continue
+            if set_to_none:
+                param.grad = None
+            else:
+                if param._grad.grad_fn is not None:
+                    param._grad.detach_()
+                else:
+                    param._grad.requires_grad_(False)
+                param._grad.zero_()
+
+    def apply(self: M, fn: Callable[[Module], Any]) -> M:
+        """Call ``fn`` on every module, children first: for initialisation."""
+        for module in reversed(list(_children_first(self))):
+            fn(module)
+        return self
+
+    # --- showing itself ---------------------------------------------------------------------------
+
+    def extra_repr(self) -> str:
+        """What a subclass wants shown in parentheses."""
+        return ""
+
+    def _get_name(self) -> str:
+        return type(self).__name__
+
+    def __repr__(self) -> str:
+        extra = self.extra_repr()
+        lines = extra.split("\n") if extra else []
+        children = [
+            f"({name}): {_indented(repr(module))}" for name, module in self._modules.items()
+        ]
+        if len(lines) == 1 and not children:
+            return f"{self._get_name()}({lines[0]})"
+        body = "".join(f"\n  {line}" for line in (*lines, *children))
+        return f"{self._get_name()}({body}\n)" if body else f"{self._get_name()}()"
+
+
+def _children_first(root: Module) -> Iterator[Module]:
+    """Each module before its children, last child first: reversed, children come first."""
+    waiting = [root]
+    while waiting:
+        module = waiting.pop()
+        yield module
+        waiting.extend(module.children())
+
+
+def _indented(text: str) -> str:
+    first, *rest = text.split("\n")
+    return "\n".join([first, *(f"  {line}" for line in rest)])
