@@ -205,13 +205,13 @@ def test_a_very_deep_graph(kind: str, depth: int) -> None:
 
 def test_more_paths_than_digits_that_python_prints() -> None:
     x = y = Value(1.0)
-    for _ in range(20_000):
+    for _ in range(15_000):
         y = 0.5 * y + 0.5 * y
     explanation = whygrad.explain(y, wrt=x, max_paths=2)
     assert explanation.paths is not None
-    assert explanation.paths.count == 2**20_000
-    assert "the sum of 3.98e+6020 paths" in explanation.text(80)
-    assert explanation.to_dict()["paths"]["count"] == "3.98e+6020"
+    assert explanation.paths.count == 2**15_000
+    assert "the sum of 2.818e+4515 paths" in explanation.text(80)
+    assert explanation.to_dict()["paths"]["count"] == "2.818e+4515"
 
 
 def test_labels_come_before_variables() -> None:

@@ -42,7 +42,6 @@ def assert_adds_up(loss: Tensor, side: Side) -> None:
         shares = [each.share for each in explanation.contributions]
         if None not in shares:
             assert sum(shares) == pytest.approx(1.0)
-        assert max(map(len, str(explanation).splitlines())) <= 80
 
 
 @pytest.mark.parametrize(("op", "index"), cases(lambda op: op.differentiable))
@@ -62,18 +61,22 @@ def test_contributions_of_two_uses_add_up(op: Op, index: int) -> None:
 
 
 def same_arguments(side: Side) -> bool:
-    """Let one tensor stand for all inputs of its shape; whether there are several."""
+    """Let one tensor stand for all arguments of its shape; whether there are several."""
     args = list(side.args)
     places = [place for place, each in enumerate(args) if any(each is x for x in side.inputs)]
-    first = args[places[0]] if places else None
-    alike = [place for place in places if args[place].shape == first.shape]
+    alike = [place for place in places if args[place].shape == args[places[0]].shape]
+    if len(alike) < 2:
+        return False
+    first = args[alike[0]]
     for place in alike:
         args[place] = first
     side.args, side.inputs = tuple(args), [first]
-    return len(alike) > 1
+    return True
 
 
-@pytest.mark.parametrize(("op", "index"), cases(lambda op: op.differentiable))
+@pytest.mark.parametrize(
+    ("op", "index"), cases(lambda op: op.differentiable and len(op.tensor_names) > 1)
+)
 def test_one_tensor_as_several_arguments(op: Op, index: int) -> None:
     side = whygrad_side(samples_of(op)[index], "float64")
     if not same_arguments(side):

@@ -305,3 +305,16 @@ def test_more_uses_than_rows() -> None:
     assert "the sum of 30 contributions" in text
     left = np.sqrt(3) * sum(range(1, 11))
     assert f"10 smaller ones not shown; the norm of their sum is {left:.4g}" in text
+
+
+def test_the_steps_of_one_call_are_told_apart() -> None:
+    x = randn(3)
+    loss = whygrad.nn.functional.tanhshrink(x * x).sum()  # y - tanh(y)
+    names = [box.name for box in whygrad.explain(loss, wrt=x).flow.boxes]
+    assert names == [
+        "x",
+        "x * x",
+        "tanh in whygrad.nn.functional…ink(x * x)",
+        "whygrad.nn.functional…ink(x * x)",
+        "loss",
+    ]

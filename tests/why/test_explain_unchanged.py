@@ -70,7 +70,7 @@ def test_hooks_are_named_but_not_called() -> None:
     h.register_hook(halve)
     w.register_hook(halve)
     w.register_post_accumulate_grad_hook(calls.append)
-    h.grad_fn.register_prehook(calls.append)  # type: ignore[union-attr]
+    h._node.register_prehook(calls.append)
     other.register_hook(halve)
     loss = (h * h).sum() + (other * 2).sum()
     explanation = whygrad.explain(loss, wrt=w)

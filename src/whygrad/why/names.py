@@ -100,7 +100,7 @@ class Names:
         if known is not None:
             return known
         if not value._prev:
-            return f"{value.data:.4g}"  # a number is the best name of a constant
+            return f"Value({value.data:.4g})"
         return self._expression(value.where) or value._op
 
     def _expression(self, where: Where) -> str:
@@ -125,7 +125,11 @@ def expression_at(where: Where | None, longest: int = _LONGEST) -> str:
             text = ast.unparse(ast.parse(f"({text})", mode="eval"))
         except SyntaxError:
             text = where.text
-    return shortened(text, longest)
+    if len(text) <= longest:
+        return text
+    # what is called stands in front, what is applied last at the end
+    tail = longest // 3
+    return f"{text[: longest - tail - 1]}…{text[-tail:]}"
 
 
 def shortened(text: str, longest: int = _LONGEST) -> str:

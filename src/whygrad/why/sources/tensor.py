@@ -37,6 +37,7 @@ class TensorFlow:
             self._enter(step, target)
         target.gradient = dense(gradient)
         self._complete_side_inputs()
+        self._tell_inner_steps_apart()
         boxes = sorted((*self._boxes.values(), *self._more), key=lambda each: each.order)
         self.flow = Flow("tensor", self._box(root._node, root._slot), boxes, target)
 
@@ -127,6 +128,14 @@ class TensorFlow:
                 sent = [edge.contribution for edge in box.consumers]
                 sent = [each for each in sent if each is not None]
                 box.gradient = sum(sent[1:], sent[0]) if sent else None
+
+    def _tell_inner_steps_apart(self) -> None:
+        """A call that consists of several ops made its last value only, not those before it."""
+        for (node, _), box in self._boxes.items():
+            if node.plan is not None and box.name == self.names.of_op(node):
+                users = (edge.consumer for edge in box.consumers)
+                if any(user.where == box.where and user.op != box.op for user in users):
+                    box.name = f"{box.op} in {box.name}"
 
 
 def _saved_inputs(step: Step) -> Iterator[tuple[int, Any]]:
