@@ -77,7 +77,6 @@ def cut_of(tensor: Tensor) -> str:
 DEED = {
     "boolean": "an op with a boolean result",
     "copied": "a copy of its numbers",
-    "create_graph": "grad() without create_graph",
     "create_graph": "grad() without create_graph=True",
     "data": ".data",
     "detach": "detach()",
