@@ -201,6 +201,13 @@ _FLAT = Row(
 )
 
 
+_DRAWN = Row(
+    "flat",
+    lambda c: f"{c.op} draws at random, and what is drawn has no derivative",
+    "draw the noise first and compute with it: mean + std * randn_like(std)",
+)
+
+
 def _stationary(at: str) -> Row:
     return Row(
         "stationary",
@@ -303,6 +310,8 @@ for _names, _row in (
     ("copy_slices", {"base": _OVERWRITTEN, "": _UNUSED}),
     ("index_put scatter", {"x": _OVERWRITTEN, "self": _OVERWRITTEN, "": _UNUSED}),
     ("scatter_amax scatter_amin", _EXTREME),
+    ("adaptive_max_pool2d max_pool2d_with_indices max_pool3d_with_indices", _EXTREME),
+    ("bernoulli normal poisson", _DRAWN),
     ("addbmm addmm addmv baddbmm bmm dot einsum_pair matmul mm mul mv", _factor("a", "b")),
     ("linear", _factor("x", "weight")),
     ("native_dropout fused_dropout dropout feature_dropout", _DROPPED),
