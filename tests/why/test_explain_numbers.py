@@ -234,3 +234,11 @@ def test_many_paths_are_listed_briefly() -> None:
     assert "the largest of them" in text
     assert "not shown" not in text
     assert len(text.splitlines()) < 40
+
+
+@pytest.mark.parametrize("kind", ["values", "tensors"])
+def test_the_empty_index_of_a_number(kind: str) -> None:
+    (x,) = leaves(kind, 3.0)
+    explanation = whygrad.explain(x * x, wrt=x, index=())
+    assert [each.element for each in explanation.contributions] == [3, 3]
+    assert explanation.text(80).startswith("(d(x * x)/dx)[] = 6: the sum of 2 contributions")

@@ -34,6 +34,13 @@ def test_locals_come_before_globals() -> None:
     assert here().of_tensor(mine) == "mine"
 
 
+def test_a_comprehension_sees_the_function_around_it() -> None:
+    first, second = leaf(), leaf()
+    assert [Names().of(each) for each in (first, second) if each is not None] == ["each", "each"]
+    pair = (first, second)
+    assert [Names().of(pair[place]) for place in range(2)] == ["first", "second"]
+
+
 def test_underscores_come_last() -> None:
     _ = leaf()
     x = _

@@ -17,9 +17,9 @@ import numpy as np
 from whygrad.autograd.source import Where
 from whygrad.why.flow import Box, Edge
 
-_ROUNDINGS = 4  # of the last digit, that a sum of a few contributions may be off
-
 __all__ = ["Contribution", "Term", "Terms", "contributions_to", "is_rounding", "norm_of"]
+
+_ROUNDINGS = 4  # of the last digit, that a sum of a few contributions may be off
 
 
 @dataclass(frozen=True)

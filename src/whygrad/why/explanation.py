@@ -85,7 +85,7 @@ def explained_flow(
     """The explanation of a backward pass that is written down already; it has a target."""
     target = flow.target
     assert target is not None, "a flow without a target explains nothing"
-    paths = find_paths(flow, max_paths)
+    paths = find_paths(flow, max_paths) if index is None else None
     through = None if paths is None else paths.through
     silent = [edge.consumer for edge in target.consumers if edge.contribution is None]
     notes += tuple(f"{each.name} ({each.op}) sent nothing back" for each in silent)
@@ -101,9 +101,10 @@ class Explanation:
     """A gradient and what it is the sum of.
 
     ``contributions`` holds one entry per use of the value, in the order of the program, and
-    ``paths`` the single paths where all values on the way are numbers (else None).  ``total`` is
-    the sum of the contributions, ``gradient`` what backward computes, and ``residual`` the largest
-    difference between them: rounding.  Gradients of tensors are NumPy arrays, of Values floats.
+    ``paths`` the single paths where all values on the way are numbers (else None, and for one
+    element).  ``total`` is the sum of the contributions, ``gradient`` what backward computes, and
+    ``residual`` the largest difference between them: rounding.  Gradients of tensors are NumPy
+    arrays, of Values floats.
     """
 
     flow: Flow  # the backward pass between the two
@@ -127,11 +128,6 @@ class Explanation:
     def gradient(self) -> Any:
         """As backward computes it."""
         return self.target.gradient
-
-    @property
-    def gradient_is_array(self) -> bool:
-        """Whether it has more than one element."""
-        return not self.target.is_scalar
 
     @property
     def total(self) -> Any:

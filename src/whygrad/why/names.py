@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["Names", "expression_at", "shortened"]
 
 _LONGEST = 32
+_COMPREHENSIONS = ("<dictcomp>", "<listcomp>", "<setcomp>")
 _FEW = 1000  # members of one object or container that are looked through
 
 
@@ -145,11 +146,18 @@ def _kinds() -> tuple[type, ...]:
 
 
 def _variables(frame: FrameType) -> list[tuple[str, Any]]:
-    """Locals, then globals."""
+    """Locals, then globals; a comprehension also sees those of the function it stands in."""
+    found = _locals(frame)
+    inner = frame
+    while inner.f_code.co_name in _COMPREHENSIONS and inner.f_back is not None:
+        inner = inner.f_back
+        found += _locals(inner)
+    return [*found, *frame.f_globals.items()]
+
+
+def _locals(frame: FrameType) -> list[tuple[str, Any]]:
     inner = frame.f_locals
     found = list(inner.items())
-    if inner is not frame.f_globals:
-        found += frame.f_globals.items()
     # Up to Python 3.12 a function's f_locals is a copy that the frame would keep, and with it every
     # tensor that is deleted later.  Unless somebody else holds it (locals() is the same copy), it
     # is emptied; Python fills it again when it is asked for.

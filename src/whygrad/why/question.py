@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Mapping
 from numbers import Real
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,7 +24,6 @@ from whygrad.why.names import Names
 from whygrad.why.sources.recording import Recording
 from whygrad.why.sources.scalar import flow_of_values
 from whygrad.why.sources.tensor import TensorFlow
-from whygrad.why.sources.terms import terms_of
 
 __all__ = ["Measured", "Question", "checked_index"]
 
@@ -32,7 +33,7 @@ class Measured(NamedTuple):
 
     flow: Flow
     notes: tuple[str, ...] = ()
-    terms: dict[Edge, Terms | None] = {}  # noqa: RUF012  # read only
+    terms: Mapping[Edge, Terms | None] = MappingProxyType({})
 
 
 class Question:
@@ -92,12 +93,7 @@ class Question:
             if gradient is None:
                 raise self._no_way()
             made = TensorFlow(walk, gradient, self.names)
-            index = self.index
-            terms = (
-                {}
-                if index is None
-                else {edge: terms_of(step, edge.position, index) for step, edge in made.last_steps}
-            )
+            terms = {} if self.index is None else made.terms(self.index)
         notes = tuple(
             f"the hook {hook.name!r} registered at {hook.where} was not called: if it changes "
             "gradients, backward() gives others"
@@ -122,7 +118,7 @@ class Question:
             )
 
     def _check_freed(self, walk: Recording) -> None:
-        for node in walk.between:
+        for node in sorted(walk.between, key=lambda each: each.order):  # as backward meets them
             if isinstance(node.values, Freed):
                 raise self._fail(
                     RuntimeError,

@@ -10,7 +10,7 @@ from whygrad.why.drawing import svg
 from whygrad.why.rendering.figures import counted, short
 from whygrad.why.rendering.steps import place_in, routes, rows_of, sum_of
 from whygrad.why.rendering.tables import table_of
-from whygrad.why.rendering.text import headline, lines_used
+from whygrad.why.rendering.text import has_table, headline, lines_used
 
 if TYPE_CHECKING:
     from whygrad.why.explanation import Explanation
@@ -26,11 +26,9 @@ def html_of(explanation: Explanation) -> str:
     """What a notebook shows."""
     paths = explanation.paths
     parts = [f"<div><b>{escape(headline(explanation))}</b></div>"]
-    if explanation.contributions and (
-        paths is None or paths.left_out or explanation.index is not None
-    ):
+    if has_table(explanation):
         parts.append(_table(explanation))
-    if paths is not None and explanation.index is None:
+    if paths is not None:
         parts.append(_paths(paths))
     parts += [_faint(line) for line in lines_used(explanation)]
     parts += [_faint(f"note: {note}") for note in explanation.notes]

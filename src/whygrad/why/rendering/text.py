@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from whygrad.autograd.source import Where
 from whygrad.why.names import shortened
 from whygrad.why.rendering.figures import counted, described, short
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     from whygrad.why.explanation import Explanation
     from whygrad.why.paths import Path, Paths
 
-__all__ = ["headline", "lines_used", "text_of"]
+__all__ = ["has_table", "headline", "lines_used", "text_of"]
 
 _LEAST, _USUAL, _MOST = 60, 80, 100
 _LINES = 8  # source lines that are listed
@@ -32,11 +34,9 @@ def text_of(explanation: Explanation, width: int | None = None) -> str:
     width = max(width, _LEAST)
     paths = explanation.paths
     blocks = [wrap(headline(explanation), width)]
-    if explanation.contributions and (
-        paths is None or paths.left_out or explanation.index is not None
-    ):
+    if has_table(explanation):
         blocks.append(_aligned(table_of(explanation), width))
-    if paths is not None and explanation.index is None:
+    if paths is not None:
         blocks += _paths(paths, width)
     blocks.append(lines_used(explanation))
     blocks += [
@@ -47,27 +47,33 @@ def text_of(explanation: Explanation, width: int | None = None) -> str:
     )
 
 
+def has_table(explanation: Explanation) -> bool:
+    """Whether contributions are listed: not if all paths are, which say more."""
+    paths = explanation.paths
+    return bool(explanation.contributions) and (paths is None or paths.left_out > 0)
+
+
 def headline(explanation: Explanation) -> str:
     """The gradient, and how many terms it is the sum of."""
-    root, target = explanation.root.name, explanation.target.name
-    slope = derivative(root, target)
+    return f"{_result(explanation)}: {_origin(explanation)}"
+
+
+def _result(explanation: Explanation) -> str:
+    slope = derivative(explanation.root.name, explanation.target.name)
     if explanation.index is not None:
-        slope = f"({slope})[{', '.join(map(str, explanation.index))}]"
-    table = explanation.paths is None or explanation.index is not None
-    many = counted(len(explanation.contributions), "contribution")
-    if not table and explanation.paths is not None:
-        many = counted(explanation.paths.count, "path")
-    if not explanation.contributions:
-        origin = "it is where backward starts"
-    elif many.startswith("1 "):
-        origin = f"from one {many[2:]}"
-    else:
-        origin = f"the sum of {many}"
-    if explanation.index is not None:
-        number = short(explanation.gradient[explanation.index].item())
-        return f"{slope} = {number}: {origin}"
-    joint = "has" if explanation.gradient_is_array else "="
-    return f"{slope} {joint} {described(explanation.gradient)}: {origin}"
+        place = ", ".join(map(str, explanation.index))
+        element = np.asarray(explanation.gradient)[explanation.index]
+        return f"({slope})[{place}] = {short(element.item())}"
+    joint = "=" if explanation.target.is_scalar else "has"
+    return f"{slope} {joint} {described(explanation.gradient)}"
+
+
+def _origin(explanation: Explanation) -> str:
+    paths, count = explanation.paths, len(explanation.contributions)
+    if not count:
+        return "it is where backward starts"
+    noun, many = ("contribution", count) if paths is None else ("path", paths.count)
+    return f"from one {noun}" if many == 1 else f"the sum of {counted(many, noun)}"
 
 
 def _paths(paths: Paths, width: int) -> list[list[str]]:
@@ -155,7 +161,7 @@ def lines_used(explanation: Explanation) -> list[str]:
     """The source lines that the rows refer to, each once."""
     places: dict[str, Where] = {}
     paths = explanation.paths
-    if paths is not None and explanation.index is None:
+    if paths is not None:
         used = [row.where for path in paths.shown for row in rows_of(path, 1.0)]
     else:
         used = [use.where for use in explanation.contributions]

@@ -13,9 +13,11 @@ from typing import Any
 import numpy as np
 
 from whygrad.autograd.node import Node
+from whygrad.why.contributions import Terms
 from whygrad.why.flow import Box, Edge, Flow
 from whygrad.why.names import Names
 from whygrad.why.sources.recording import Recording, Step, dense, shape_of
+from whygrad.why.sources.terms import terms_of
 
 __all__ = ["TensorFlow"]
 
@@ -28,7 +30,7 @@ class TensorFlow:
     def __init__(self, recording: Recording, gradient: Any, names: Names) -> None:
         self.recording = recording
         self.names = names
-        self.last_steps: list[tuple[Step, Edge]] = []  # that sent something to the target
+        self._last_steps: list[tuple[Step, Edge]] = []  # that sent something to the target
         self._boxes: dict[tuple[Node, int], Box] = {}
         self._more: list[Box] = []  # constants, and ops with several outputs
         goal, root = recording.goal, recording.root
@@ -40,6 +42,10 @@ class TensorFlow:
         self._tell_inner_steps_apart()
         boxes = sorted((*self._boxes.values(), *self._more), key=lambda each: each.order)
         self.flow = Flow("tensor", self._box(root._node, root._slot), boxes, target)
+
+    def terms(self, index: tuple[int, ...]) -> dict[Edge, Terms | None]:
+        """What element ``index`` of the target got along each edge, one op deeper."""
+        return {edge: terms_of(step, edge.position, index) for step, edge in self._last_steps}
 
     def _enter(self, step: Step, target: Box) -> None:
         node = step.node
@@ -56,8 +62,8 @@ class TensorFlow:
                 edge.summed = _summed(edge.stretched, source.shape)
                 if not edge.summed:
                     edge.stretched = ()
-            if source is target:
-                self.last_steps.append((step, edge))
+            if source is target and edge.contribution is not None:
+                self._last_steps.append((step, edge))
         for position, value in known.items():
             if position not in node.plan.positions:
                 self._enter_constant(consumer, position, _argument(node, position), value)
