@@ -56,7 +56,8 @@ def terms_at_largest(arrivals: list[Arrival], among: Any) -> list[Term]:
         return []
     place = np.unravel_index(int(np.argmax(sizes)), np.shape(sizes))
     terms = [
-        Term(each.op, each.where, float(np.real(each.contribution[place]))) for each in arrivals
+        Term(each.op, each.where, float(np.real(each.contribution[place])))
+        for each in reversed(arrivals)  # oldest first, as the user wrote them
     ]
     return sorted((each for each in terms if each.value), key=lambda each: -abs(each.value))
 

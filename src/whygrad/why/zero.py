@@ -140,7 +140,9 @@ def _ranked(autopsy: Autopsy, index: tuple[int, ...] | None) -> list[Event]:
         for event, mask in autopsy.blame.items()
     }
     found = [event for event, share in shares.items() if share]
-    return sorted(found, key=lambda event: (-shares[event], -event.killed))
+    return sorted(
+        found, key=lambda event: (event.reason == "several", -shares[event], -event.killed)
+    )
 
 
 def _annihilated(inquest: Inquest, autopsy: Autopsy, chosen: Any) -> Answer:
