@@ -16,7 +16,7 @@ import torch
 from whygrad.torch.identity import Track
 from whygrad.torch.lines import Call
 
-__all__ = ["Event", "kind_of_cut", "leaving", "name_of", "takes_values", "tensors_in", "uneventful"]
+__all__ = ["Event", "giving_shape", "kind_of_cut", "leaving", "name_of", "tensors_in", "uneventful"]
 
 _LEAVING = {
     "__array__": "numpy",
@@ -91,9 +91,13 @@ def leaving(name: str) -> str | None:
     return _LEAVING.get(name)
 
 
-def takes_values(name: str) -> bool:
-    """Whether the values of the arguments matter; ``zeros_like`` and its kin want a shape."""
-    return not (name.endswith("_like") or name in ("new_empty", "new_ones", "new_zeros", "type_as"))
+def giving_shape(name: str, args: tuple[Any, ...]) -> Any:
+    """The argument that gives a shape or a dtype and none of its values, as for ``zeros_like``."""
+    if name.endswith("_like") or name.startswith("new_"):
+        return args[0] if args else None
+    if name.endswith("_as"):
+        return args[1] if len(args) > 1 else None
+    return None
 
 
 def kind_of_cut(name: str, output: torch.Tensor, recording: bool, fresh_leaf: bool) -> str | None:

@@ -13,7 +13,7 @@ from whygrad import dtypes
 from whygrad.autograd.anomaly_mode.finite import Trouble
 from whygrad.errors import describe
 
-__all__ = ["array_to_tensor", "described", "numbers", "quietly", "readable", "trouble"]
+__all__ = ["array_to_tensor", "copied", "described", "numbers", "quietly", "readable", "trouble"]
 
 _CHECKED = frozenset(
     (torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.complex64, torch.complex128)
@@ -53,6 +53,12 @@ def trouble(tensor: torch.Tensor) -> Trouble | None:
         if bool(torch.isfinite(tensor.sum())) or bool(torch.isfinite(tensor).all()):
             return None
         return "nan" if bool(torch.isnan(tensor).any()) else "inf"
+
+
+def copied(tensor: torch.Tensor) -> torch.Tensor:
+    """A copy that nobody sees being made."""
+    with quietly():
+        return tensor.detach().clone()
 
 
 def numbers(tensor: torch.Tensor) -> np.ndarray[Any, Any]:

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from whygrad.torch.names import TorchNames
 
 __all__ = [
-    "argument_names", "argument_shapes", "is_custom", "is_elementwise", "is_released", "op_in_call", "op_name",
-    "other_arguments", "plain_op", "saved_in_words", "saved_name", "saved_numbers",
+    "argument_names", "argument_shapes", "is_custom", "is_elementwise", "is_released", "op_in_call",
+    "op_name", "other_arguments", "plain_op", "saved_in_words", "saved_name", "saved_numbers",
 ]  # fmt: skip
 
 # The same op under whygrad's name, where the words about it are kept.

@@ -22,13 +22,14 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from whygrad.autograd.anomaly_mode.remedies import FORWARD
+from whygrad.torch import finite
 from whygrad.torch.anomalies import examine, given
 from whygrad.torch.calls import (
     Event,
+    giving_shape,
     kind_of_cut,
     leaving,
     name_of,
-    takes_values,
     tensors_in,
     uneventful,
 )
@@ -122,10 +123,11 @@ class Tape:
             return
         if name == "grad" and not seen.differentiates:  # the property: backward() made it
             return
-        tracks = [self.track(each) for each in seen.tensors] if takes_values(name) else []
+        shape_giver = giving_shape(name, seen.args)
+        tracks = [self.track(each) for each in seen.tensors if each is not shape_giver]
         event = self.new_event(name, call)
         event.inputs, event.guesses, event.strangers = self._sources(seen, tracks)
-        if seen.needs_grad and not seen.recording:
+        if not seen.recording:
             event.applied = function_call()
             event.since = self._switched_off
         if left is not None:
@@ -210,7 +212,7 @@ class Before:
         self.trails = [tape.track(each).trail for each in self.tensors]
         # What an op such as log_() overwrites is all that could tell why its result is not finite.
         overwrites = name.endswith("_") and name[:-1] in FORWARD and not name.startswith("_")
-        self.overwritten = self.tensors[0].detach().clone() if overwrites else None
+        self.overwritten = finite.copied(self.tensors[0]) if overwrites else None
         self.sequence: int = torch._C._autograd._get_sequence_nr()
 
     def written(self) -> list[torch.Tensor]:
