@@ -66,7 +66,9 @@ class Hindsight(Watch):
         self._operands: dict[int, Trail] = {}  # of the call that is looked at
         self._node: Node | None = None
         self._saved: list[tuple[Any, Trail]] = []
-        self.values = Values(nodes, {(root._node, root._slot): root._array})
+        nodes = list(nodes)
+        held = _held(nodes, names)
+        self.values = Values(nodes, {**held, (root._node, root._slot): root._array})
         with np.errstate(all="ignore"):
             for call in self.values.calls():
                 self._judge(call)
@@ -233,6 +235,17 @@ class Hindsight(Watch):
         finally:
             for array, _ in fresh:
                 unmark(array)
+
+
+def _held(nodes: Iterable[Node], names: Names) -> dict[Place, Any]:
+    """Results that the user's variables still hold, unless somebody wrote to them."""
+    found = {}
+    for node in nodes:
+        for slot in range(1 if node.outputs is None else len(node.outputs)):
+            tensor = names.held(node, slot)
+            if tensor is not None and node.plan is not None and not tensor._storage.version:
+                found[node, slot] = tensor._array
+    return {place: array for place, array in found.items() if type(array) is np.ndarray}
 
 
 def _only_hands_on(op: str, kind: finite.Trouble) -> bool:

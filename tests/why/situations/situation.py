@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["HERE", "HEADER", "Healthy", "Situation", "line_of"]
+__all__ = ["HEADER", "HERE", "Healthy", "Situation"]
 
-HERE = "# here"  # marks the line an answer must name
+HERE = "# here"  # marks the line an answer must name; "# here for torch" one for that engine only
 
 # What stands above every program; for PyTorch the library is another one of the same name.
 HEADER = "import copy\nimport numpy as np\nimport whygrad as wg\nF = wg.nn.functional\n\n"
@@ -20,8 +20,25 @@ class Situation:
     program: str
     question: str  # "why_none(w, loss)", asked when the program has run
     cause: str
+    in_torch: str | None = None  # the cause there, where a recording knows more or less
     only: str | None = None  # the engine it exists in, if it is only one …
     because: str | None = None  # … and why
+
+    @property
+    def engines(self) -> tuple[str, ...]:
+        return ("whygrad", "torch") if self.only is None else (self.only,)
+
+    def cause_in(self, engine: str) -> str:
+        return self.in_torch if engine == "torch" and self.in_torch is not None else self.cause
+
+    def line_in(self, engine: str) -> int | None:
+        """The number of the marked line, header included."""
+        lines = (HEADER + self.program.lstrip("\n")).splitlines()
+        for mark in (f"{HERE} for {engine}", HERE):
+            for number, line in enumerate(lines, 1):
+                if line.endswith(mark):
+                    return number
+        return None
 
 
 @dataclass(frozen=True)
@@ -31,10 +48,3 @@ class Healthy:
     title: str
     program: str
 
-
-def line_of(program: str) -> int | None:
-    """The number of the marked line in the program, header included."""
-    for number, line in enumerate((HEADER + program.lstrip("\n")).splitlines(), 1):
-        if line.endswith(HERE):
-            return number
-    return None
