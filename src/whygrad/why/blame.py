@@ -95,6 +95,8 @@ def beyond(gate: Gate, before: list[Blame]) -> Blame:
 
 def _element_by_element(gate: Gate, dead: Any, opposite: Any, before: Blame) -> Blame:
     incoming = gate.incoming[0]
+    if dead.shape == incoming.shape and np.array_equal(dead, incoming == 0):
+        return before  # the zeros are the ones that came in
     stopped = np.broadcast_to(opposite == 0, incoming.shape)
     killed = stopped & (incoming != 0)
     blame = dict(before)

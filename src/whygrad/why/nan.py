@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -299,9 +300,12 @@ def _of_function(function: Callable[[], Any]) -> Answer:
                 _walk_back(loss, watch)
     except AnomalyError as error:
         return answer_from(error.trail, question, _arrival(error))
-    if type(loss).__name__ == "Value":
-        return why_nan(loss)
-    if isinstance(loss, Tensor):
+    if not isinstance(loss, Tensor):
+        from whygrad.scalar import Value
+
+        if isinstance(loss, Value):
+            return replace(why_nan(loss), question=question)
+    else:
         array = finite.numbers(loss)
         kind = None if array is None else quiet.run(finite.trouble, array)
         if kind is not None:
