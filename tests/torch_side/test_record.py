@@ -186,7 +186,7 @@ def test_each_kind_of_cut() -> None:
     x = torch.ones(3, requires_grad=True)
     with whygrad.torch.record() as tape:
         x.detach()
-        x.data
+        _ = x.data
         x.sum().item()
         x.argmax()
         x.gt(0)
@@ -222,8 +222,9 @@ def test_no_grad_inside_a_function_is_no_cut() -> None:
 def test_the_line_that_switched_recording_off() -> None:
     x = torch.ones(3, requires_grad=True)
     with whygrad.torch.record() as tape:
+        before = x.sum()
         with torch.no_grad():
-            x * 2
+            x * before
     (event,) = [event for event in tape.events if event.op == "mul"]
     assert event.since is not None
     assert Where(*event.since).text == "with torch.no_grad():"

@@ -14,12 +14,14 @@ from __future__ import annotations
 
 import importlib.util
 
+from whygrad.errors import fail
+
 if importlib.util.find_spec("torch") is None:
-    raise ModuleNotFoundError(
-        "whygrad.torch\n"
-        "  cause: PyTorch is not installed, and this part of whygrad looks at PyTorch programs\n"
-        "  fix:   pip install 'whygrad[torch]'",
-        name="torch",
+    raise fail(
+        ModuleNotFoundError,
+        call="import whygrad.torch",
+        cause="PyTorch is not installed, and this part of whygrad looks at PyTorch programs",
+        fix="pip install 'whygrad[torch]'",
     )
 
 from whygrad.torch.explanation import explain

@@ -52,7 +52,9 @@ class Answers(Mapping[str, Answer]):
 
     def __str__(self) -> str:
         if self.ok:
-            return f"{self.question}: {NOTHING_WRONG}: each of {self.asked} {self._healthy}"
+            return (
+                f"{self.question}: {NOTHING_WRONG}: each of {self.asked} parameters {self._healthy}"
+            )
         told = [f"{cause}: {_listed(names)}" for cause, names in self.by_cause.items()]
         return f"{self.question}: {len(self)} of {self.asked} parameters; {'; '.join(told)}"
 

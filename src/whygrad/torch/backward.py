@@ -18,6 +18,7 @@ from whygrad.errors import fail
 from whygrad.torch.finite import quietly
 from whygrad.torch.graph import leads_to
 from whygrad.torch.lines import user_where
+from whygrad.torch.ops import is_custom
 
 __all__ = ["Arrivals", "Pass", "Place", "grad", "run", "walk"]
 
@@ -97,7 +98,23 @@ def grad(question: str, root: torch.Tensor, seed: Any, asked: list[GradientEdge]
 
 
 def run(node: Any, incoming: list[Any]) -> tuple[Any, ...]:
-    """What one node makes of other incoming gradients; not for a user's own ``backward``."""
+    """What one node makes of incoming gradients, one per edge."""
     with quietly():
+        if is_custom(node):
+            return _run_custom(node, incoming)
         sent = node(*incoming)
     return sent if isinstance(sent, tuple) else (sent,)
+
+
+def _run_custom(node: Any, incoming: list[Any]) -> tuple[Any, ...]:
+    """A user's ``backward`` answers for every argument; edges exist for the tensors among them."""
+    given = [
+        torch.zeros(tuple(about.shape), dtype=about.dtype, device=about.device)
+        if each is None
+        else each
+        for each, about in zip(incoming, node._input_metadata, strict=True)
+    ]
+    sent = node.apply(*given)
+    every = sent if isinstance(sent, tuple) else (sent,)
+    wanted = iter([each for each, needs in zip(every, node.needs_input_grad) if needs])
+    return tuple(None if parent is None else next(wanted) for parent, _ in node.next_functions)

@@ -26,6 +26,7 @@ from whygrad.torch.names import TorchNames
 from whygrad.torch.record import record
 from whygrad.torch.selection import dropped_by
 from whygrad.why.answer import NOTHING_WRONG, Answer, Section
+from whygrad.why.hindsight import given_numbers
 from whygrad.why.nan import answer_from
 
 __all__ = ["why_nan"]
@@ -143,6 +144,7 @@ class _Backward:
         self.root = root
         self.trails: dict[Place, list[Trail]] = {}
         self.made: list[Finding] = []
+        self._senders: dict[Place, list[Any]] = {}
         ends = [node for node in self.nodes if hasattr(node, "variable")]
         self.leaves: list[torch.Tensor] = [node.variable for node in ends]
         with ExitStack() as hooks:
@@ -161,7 +163,10 @@ class _Backward:
         def look(sent: tuple[Any, ...], incoming: tuple[Any, ...]) -> None:
             for position, gradient in enumerate(sent):
                 parent, slot = node.next_functions[position]
-                if gradient is not None and parent is not None and finite.trouble(gradient):
+                if gradient is None or parent is None:
+                    continue
+                self._senders.setdefault((parent, slot), []).append(node)
+                if finite.trouble(gradient):
                     trail = self._trail(node, position, gradient, incoming)
                     self.trails.setdefault((parent, slot), []).append(trail)
 
@@ -172,8 +177,13 @@ class _Backward:
         known = self.trails.get((node, slot))
         if known:
             return known
-        kind = trouble(gradient) or "inf"
-        finding = _finding(node, kind, gradient, summed=True)
+        kind = trouble(gradient) or "nan"
+        senders = self._senders.get((node, slot), [])
+        if kind == "inf" and len(senders) > 1:
+            finding = _summed(senders[-1], gradient)
+        else:  # finite numbers do not add up to NaN, and a single one is no sum
+            writer = f"a hook on what arrives for {node.name()}"
+            finding = given_numbers(gradient, kind, writer, where_of(node))
         self.trails[node, slot] = [Trail(kind, (finding,))]
         return self.trails[node, slot]
 
@@ -267,11 +277,12 @@ def _slopes(node: Any, position: int) -> Any:
     return dense(run(node, [one])[position])
 
 
-def _finding(node: Any, kind: Any, gradient: Any, **details: Any) -> Finding:
-    bad = np.isnan(gradient) if kind == "nan" else np.isinf(gradient)
+def _summed(node: Any, gradient: Any) -> Finding:
+    """The sum is not finite since ``node`` added its contribution, which is, to the others."""
+    bad = np.isinf(gradient)
     return Finding(
-        op=known_op("accumulate" if hasattr(node, "variable") else ops.op_name(node)),
-        kind=kind,
+        op=known_op(ops.op_name(node), ops.is_custom(node)),
+        kind="inf",
         dtype=gradient.dtype,
         shape=gradient.shape,
         count=int(bad.sum()),
@@ -280,5 +291,5 @@ def _finding(node: Any, kind: Any, gradient: Any, **details: Any) -> Finding:
         ),
         where=where_of(node),
         backward=True,
-        **details,
+        summed=True,
     )

@@ -162,6 +162,7 @@ class Tape:
     ) -> None:
         """A tensor became an array, a number or a list."""
         event.left = kind
+        event.op = "numpy" if kind == "numpy" else event.op
         left = []
         if isinstance(result, np.ndarray):
             identities.lend(tensor)

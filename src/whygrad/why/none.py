@@ -108,7 +108,7 @@ def _connected(found: Connection, question: str) -> Answer | None:
             question,
             "not computed",
             f"{loss.name} reaches {x.name}, but {x.name}.grad is None: backward() has not run, or "
-            "it kept the graph and the gradient was cleared since (zero_grad())",
+            "the gradient was cleared since (zero_grad())",
             loss.where,
             fix=f"call {loss.name}.backward(), and read .grad before zero_grad()",
         )
