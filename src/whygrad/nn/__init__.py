@@ -1,6 +1,6 @@
 """Neural networks: modules, layers, losses, and the functions they are made of."""
 
-from whygrad.nn import functional
+from whygrad.nn import functional, init
 from whygrad.nn.containers import (
     ModuleDict,
     ModuleList,
@@ -21,4 +21,5 @@ __all__ = [
     "ParameterList",
     "Sequential",
     "functional",
+    "init",
 ]
