@@ -1,8 +1,9 @@
 """``python -m scripts.documents``: rerun what the documents show and write the output back.
 
-Three kinds of output are kept fresh: a ```text block right after a ```python block is what that
+Four kinds of output are kept fresh: a ```text block right after a ```python block is what that
 program prints; one after ``<!-- whygrad … -->`` is what that command prints; the table after
-``<!-- bench -->`` is the last ``make bench``.  A drawing (.svg) that a program writes is kept in
+``<!-- bench -->`` is the last ``make bench``; one after ``<!-- situations … -->`` is made of the
+programs in ``tests/why/situations``.  A drawing (.svg) that a program writes is kept in
 ``docs/images``.
 """
 
@@ -28,6 +29,7 @@ DOCUMENTS = sorted([ROOT / "README.md", *ROOT.glob("docs/**/*.md")])
 EXAMPLE = re.compile(r"^```python\n(.*?)^```\n(?:\n?^```text\n(.*?)^```\n)?", re.S | re.M)
 _COMMAND = re.compile(r"(<!-- whygrad (.*?) -->\n```text\n)(.*?)(^```\n)", re.S | re.M)
 _BENCH = re.compile(r"(<!-- bench -->\n)(.*?)(\n\n)", re.S)
+_SITUATIONS = re.compile(r"(<!-- situations (\w+) -->\n)(.*?)(\n(?=\n|\Z))", re.S)
 RESULTS = ROOT / "bench" / "results" / "results.json"
 
 
@@ -101,6 +103,12 @@ def _bench_table(match: re.Match[str]) -> str:
     return match[1] + "\n".join(rows) + match[3]
 
 
+def _situations(match: re.Match[str]) -> str:
+    from tests.why.situations.document import table_of
+
+    return match[1] + table_of(match[2]) + match[4]
+
+
 def _short(seconds: float) -> str:
     return f"{seconds * 1e6:.1f} µs" if seconds < 1e-3 else f"{seconds * 1e3:.2f} ms"
 
@@ -109,6 +117,7 @@ def refreshed(text: str) -> str:
     """The document with every output as it is now."""
     text = EXAMPLE.sub(_after_program, text)
     text = _COMMAND.sub(_after_command, text)
+    text = _SITUATIONS.sub(_situations, text)
     return _BENCH.sub(_bench_table, text)
 
 

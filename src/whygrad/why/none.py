@@ -186,7 +186,7 @@ _HOW = {
     "inference_mode": "was computed inside inference_mode(), where nothing is recorded",
     "integer": "became an integer, which has no derivative",
     "item": "became a Python number, which has no history",
-    "no_grad": "was computed inside no_grad(), where nothing is recorded",
+    "no_grad": "was computed while nothing is recorded: no_grad() or set_grad_enabled(False)",
     "not differentiable": "went through an op that has no derivative",
     "numpy": "went through NumPy, which records nothing",
     "sampled": "only set the odds of a random draw, which has no derivative",

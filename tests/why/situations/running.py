@@ -30,7 +30,7 @@ def running(program: str, engine: str) -> Iterator[dict[str, Any]]:
     linecache.cache[FILE] = (len(text), None, text.splitlines(keepends=True), FILE)
     recording = nullcontext() if engine == "whygrad" else module.record()
     try:
-        with warnings.catch_warnings(), recording:
+        with warnings.catch_warnings(), import_module(engine).enable_grad(), recording:
             warnings.simplefilter("ignore")  # both libraries warn of some of these mistakes
             exec(compile(text, FILE, "exec"), variables)
         yield variables

@@ -47,4 +47,3 @@ class Healthy:
 
     title: str
     program: str
-

@@ -2,7 +2,8 @@
 
 A row says for which numbers it speaks; the first row that fits is told.  Forward rows see the
 inputs of the call by name, backward rows the values the node saved.
-A name that is not known counts as NaN, for which no comparison holds.
+A name that is not known counts as NaN, for which no comparison holds.  What is known of the call as
+a whole has names, too: ``made_nan`` (rather than inf) and ``inf_in`` (among what went in), 1 or 0.
 """
 
 from __future__ import annotations
@@ -33,6 +34,11 @@ class _Known(dict[str, float]):
 
 def _always(_: Values) -> bool:
     return True
+
+
+def _from_nothing(values: Values) -> bool:
+    """NaN although what went in is finite, and not because the numbers are too large."""
+    return values["made_nan"] == 1 and values["inf_in"] == 0
 
 
 _LOG_OF_ZERO = Remedy(
@@ -86,9 +92,14 @@ FORWARD: dict[str, tuple[Remedy, ...]] = {
     "cosh": (_OVERFLOWING_EXP,),
     "cross_entropy": (
         Remedy(
-            _always,
-            "every class of a sample has the score −inf",
+            lambda v: v["inf_in"] == 1,
+            "every class of a sample has the score −inf, or one has +inf",
             "leave one class of each sample unmasked, or set ignore_index for such samples",
+        ),
+        Remedy(
+            lambda v: v["made_nan"] == 1,
+            "it is the mean of nothing: every target is ignore_index, or all their weights are 0",
+            "leave such a batch out, or use reduction='sum'",
         ),
     ),
     "div": (_ZERO_BY_ZERO, _BY_ZERO),
@@ -97,7 +108,7 @@ FORWARD: dict[str, tuple[Remedy, ...]] = {
     "expm1": (_OVERFLOWING_EXP,),
     "linalg_slogdet": (
         Remedy(
-            _always,
+            lambda v: v["inf_in"] == 0,
             "the determinant of a singular matrix is 0, and log(0) is −inf",
             "add a small multiple of the identity to the matrix",
         ),
@@ -115,7 +126,7 @@ FORWARD: dict[str, tuple[Remedy, ...]] = {
     "logit": (
         Remedy(_always, "it is defined between 0 and 1 only", "pass eps: x.logit(eps=1e-6)"),
     ),
-    "mean": (Remedy(_always, "the mean of no elements", "check for an empty tensor first"),),
+    "mean": (Remedy(_from_nothing, "the mean of no elements", "check for an empty tensor first"),),
     "pow": (
         Remedy(
             lambda v: v["a"] == 0 and v["b"] < 0,
@@ -139,7 +150,7 @@ FORWARD: dict[str, tuple[Remedy, ...]] = {
     "sinh": (_OVERFLOWING_EXP,),
     "softmax": (
         Remedy(
-            _always,
+            lambda v: v["x"] == -math.inf,
             "every score of a row is −inf, so there is nothing to share the probability among",
             "leave one entry of each row unmasked, or write a large negative number such as −1e9 "
             "instead of −inf",
@@ -148,7 +159,7 @@ FORWARD: dict[str, tuple[Remedy, ...]] = {
     "sqrt": (_NEGATIVE_ROOT,),
     "std": (
         Remedy(
-            _always,
+            _from_nothing,
             "the spread of a single element, divided by n − 1 = 0",
             "use correction=0, or more than one element",
         ),
@@ -256,6 +267,8 @@ def advice(finding: Finding) -> tuple[str, str]:
             "scale the loss down, or compute in a wider dtype",
         )
     values = _Known(finding.elements[0].inputs)
+    values["made_nan"] = float(finding.kind == "nan")
+    values["inf_in"] = float(finding.fed is not None)
     for remedy in (BACKWARD if finding.backward else FORWARD).get(finding.op.name, ()):
         if remedy.applies(values):
             return remedy.why, remedy.fix
