@@ -42,6 +42,7 @@ __all__ = [
     "cut_off",
     "following",
     "gradients",
+    "is_known",
     "is_update",
     "left",
     "new_constant",
@@ -107,6 +108,12 @@ def _input(tensor: Tensor) -> Step | Source | None:
 def step_of(tensor: Tensor) -> Step | None:
     """How a constant was computed from something that required grad; None if it was not."""
     return tensor.__dict__.get("_cut")
+
+
+def is_known(tensor: Tensor) -> bool:
+    """Whether something of its memory came from a graph; also if it is a leaf now."""
+    base = tensor._base
+    return "_cut" in tensor.__dict__ or (base is not None and "_cut" in base.__dict__)
 
 
 def _mark(tensor: Tensor, step: Step | None) -> None:

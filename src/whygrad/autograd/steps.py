@@ -241,10 +241,10 @@ def floats_in(value: Any) -> Iterator[float]:
 
 
 class Trips:
-    """The latest trips, a few for each line: a loop that logs its loss pushes out no other."""
+    """The latest trips, a few for each line and thread: who logs a loss pushes out no other."""
 
     def __init__(self) -> None:
-        self._by_place: dict[tuple[CodeType, int], deque[Trip]] = {}
+        self._by_place: dict[tuple[CodeType, int, int], deque[Trip]] = {}
         self._by_mark: dict[int, Trip] = {}
         self._lock = threading.Lock()
 
@@ -258,7 +258,7 @@ class Trips:
         return reversed(kept)
 
     def add(self, trip: Trip) -> None:
-        place = (trip._code, trip._instruction)
+        place = (trip._code, trip._instruction, threading.get_ident())
         with self._lock:
             latest = self._by_place.pop(place, None) or deque()
             self._by_place[place] = latest  # at the end now: the others are older

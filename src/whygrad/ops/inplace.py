@@ -138,7 +138,7 @@ def assign(target: Tensor, result: Tensor, name: str, uniform: bool = False) -> 
     if not target._keys & keys.META:
         np.copyto(target._array, result._array)
     target._storage.bump(name, where)
-    if (target._keys | result._keys) & keys.CUT:
+    if result._keys & keys.CUT or lineage.is_known(target):
         lineage.written(target, result, name)
     if result._keys & keys.VARYING:
         for written in (target, target._base):

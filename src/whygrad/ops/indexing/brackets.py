@@ -73,6 +73,8 @@ def _writes_directly(target: Tensor, value: Any, position: Tensor | None) -> boo
     in_graph = [each for each in involved if each._node is not None]
     if in_graph and (modes.state.recording or any(each is not target for each in in_graph)):
         return False
+    if lineage.is_known(target):
+        return False
     others = keys.DEVICES | keys.LAYOUTS | keys.CUT | keys.LAYERS & ~keys.AUTOGRAD
     if any(each._keys & others != keys.CPU for each in involved):
         return False
