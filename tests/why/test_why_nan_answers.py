@@ -115,6 +115,18 @@ def test_between_two_lines() -> None:
     )
 
 
+def test_a_leaf_that_was_written_to_since() -> None:
+    w = tensor([1.0, nan], requires_grad=True)
+    loss = ((w + 1.0) * 2).sum()
+    kept = loss.grad_fn.next_functions[0][0].next_functions[0][0]
+    assert kept.plan.op.name == "add"
+    with whygrad.no_grad():
+        w.fill_(0.0)
+    answer = why_nan(loss)
+    assert answer.cause == "undecided"
+    assert "the values in between were not kept" in answer.headline
+
+
 def test_without_a_graph() -> None:
     answer = why_nan(tensor([1.0, nan]))
     assert answer.cause == "undecided"

@@ -15,7 +15,6 @@ from whygrad.ops.define import Op
 from whygrad.ops.samples import samples_of
 from whygrad.scalar import Value
 from whygrad.tensor import Tensor
-from whygrad.why.annihilators import Circumstances, plain_name, verdict
 
 
 def report(program: str) -> str:
@@ -312,24 +311,3 @@ def test_claims_about_every_op(op: Op, index: int) -> None:
             assert answer.ok, answer.report()
         assert answer.report()
         assert answer.to_dict()
-
-
-@pytest.mark.parametrize(
-    ("torch_name", "name"),
-    [
-        ("ReluBackward0", "relu"),
-        ("LogSoftmaxBackward0", "log_softmax"),
-        ("MulBackward0", "mul"),
-        ("NativeDropoutBackward0", "native_dropout"),
-        ("max_of_all", "max_of_all"),
-    ],
-)
-def test_names_of_ops(torch_name: str, name: str) -> None:
-    assert plain_name(torch_name) == name
-
-
-def test_the_table_serves_without_an_engine() -> None:
-    circumstances = Circumstances("ReluBackward0", "self", np.array([True, False]))
-    assert verdict(circumstances).cause == "inactive"
-    unknown = Circumstances("SomethingBackward0", "self", np.array([True, True]))
-    assert verdict(unknown).cause == "zero derivative"

@@ -9,72 +9,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from math import prod
+from typing import Any
 
 import numpy as np
+
+from whygrad.why.circumstances import Circumstances, Row, Verdict, number, share
 
 __all__ = [
     "Circumstances", "Row", "Verdict", "number", "plain_name", "row_for", "share", "verdict",
 ]  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Circumstances:
-    """What is known about an op that let nothing through."""
-
-    op: str
-    argument: str  # which input of the op
-    mask: Any  # the elements where its derivative is 0
-    saved: Mapping[str, Any] = field(default_factory=dict)  # arrays and parameters, by name
-    value: Any = None  # the input itself, if known
-    others: Mapping[str, str] = field(default_factory=dict)  # what the user calls the other inputs
-    dtype: Any = None  # of what the op sends back
-
-    @property
-    def share(self) -> str:
-        """``3 of 4 elements``"""
-        return share(int(np.count_nonzero(self.mask)), int(np.size(self.mask)))
-
-    def span(self, name: str) -> str:
-        """The range of a value where nothing passes, ``between −3 and −1``; empty if unknown."""
-        known = self.value if name == "input" else self.saved.get(name)
-        if known is None or not isinstance(known, (np.ndarray, np.generic, float, int)):
-            return ""
-        try:
-            there = np.broadcast_to(known, np.shape(self.mask))[np.asarray(self.mask)]
-        except ValueError:
-            return ""
-        if not there.size or there.dtype.kind not in "fiu":
-            return ""
-        low, high = number(there.min()), number(there.max())
-        return low if low == high else f"between {low} and {high}"
-
-
-class Verdict(NamedTuple):
-    """Why, in a word, a sentence, and what to do about it."""
-
-    cause: str
-    sentence: str
-    fix: str | None
-
-
-class Row(NamedTuple):
-    """One kind of annihilation."""
-
-    cause: str
-    words: Callable[[Circumstances], str]
-    fix: str | None
-
-
-def number(value: Any) -> str:
-    """A number (or an array of one) in a few characters."""
-    return f"{float(np.reshape(value, ())):.4g}".replace("-", "−")
-
-
-def share(count: int, total: int) -> str:
-    """``3 of 4 elements``"""
-    return "its only element" if total == 1 else f"{count} of {total} elements"
 
 
 def _with(text: str, span: str) -> str:
@@ -137,30 +81,35 @@ _LARGER = _not_selected(
 _SMALLER = _not_selected(
     lambda c: f"{c.op} chooses the other argument for {c.share}, where it is smaller"
 )
-_EXTREME = _not_selected(lambda c: f"{c.op.removesuffix('_of_all')} does not choose {c.share}")
+_EXTREME = _not_selected(lambda c: f"{c.op} does not choose {c.share}")
 _PICKED = _not_selected(lambda c: f"{c.op} does not pick {c.share}")
+_PIECES = _not_selected(lambda c: f"the loss does not use {c.share} of what {c.op} took apart")
 _BLANKED = _not_selected(lambda c: f"{c.op} replaces {c.share} by 0")
+_FILLED = _not_selected(lambda c: f"{c.op} puts another value in the place of {c.share}")
 _OVERWRITTEN = Row(
     "overwritten",
     lambda c: f"{c.op} overwrote {c.share}: what was there before has no influence",
     "use the value before the write, or leave these elements out of it",
 )
-_UNUSED = Row(
-    "not selected",
-    lambda c: (
-        f"what {c.op} wrote over a later write, or outside: {c.share} of it have no influence"
-    ),
-    None,
+_TWICE = Row(
+    "overwritten",
+    lambda c: f"{c.op} wrote {c.share} to places that it wrote to again: only the last counts",
+    "write to each place once, or add up: accumulate=True, index_add(), scatter_add()",
 )
 
 
-def _factor(*names: str) -> Row:
-    """Products: ``names`` are the saved factors, of which the one that is there is the other."""
+def _product(*factors: str) -> Row:
+    """Products: ``factors`` are the arguments that may be the other one."""
 
     def words(c: Circumstances) -> str:
-        told = [c.others[name] for name in names if name in c.others]
-        by = f" by {told[0]}, which is 0 there" if told and told[0] != "0" else " by 0"
-        return f"{c.op} multiplies {c.share}{by}"
+        own = ("beta",) if c.argument in ("input", "self") else ("alpha", "value")
+        scales = [name for name in own if _is_zero(c.saved.get(name))]
+        told = [c.others[name] for name in factors if name in c.others]
+        if scales:
+            return f"{c.op} multiplies {c.share} by {scales[0]}, which is 0"
+        if not told or told[0] == "0":
+            return f"{c.op} multiplies {c.share} by 0"
+        return f"{c.op} multiplies {c.share} by {told[0]}, which is 0 there"
 
     return Row(
         "multiplied by zero",
@@ -168,6 +117,10 @@ def _factor(*names: str) -> Row:
         "make the factor different from 0 where this should learn (a mask, a weight that starts "
         "at 0, a scale)",
     )
+
+
+def _is_zero(value: Any) -> bool:
+    return isinstance(value, (int, float)) and value == 0
 
 
 _DROPPED = Row(
@@ -225,14 +178,19 @@ _GENERIC = Row(
 )
 
 
+def _if_there(name: str, value: float, then: Row) -> Callable[[Circumstances], Row]:
+    """``then``, if a saved value is known to be ``value`` wherever nothing passes."""
+    return lambda c: then if c.is_there(name, value) else _GENERIC
+
+
 def _class_loss(otherwise: Row) -> Callable[[Circumstances], Row]:
-    """Losses over classes: targets may be ignored."""
+    """Losses over classes: targets may be ignored, and classes may weigh nothing."""
 
     def chosen(c: Circumstances) -> Row:
         target, ignore = c.saved.get("target"), c.saved.get("ignore_index")
         if isinstance(target, np.ndarray) and ignore is not None and np.all(target == ignore):
             return _not_selected(lambda c: f"every target of {c.op} is ignore_index ({ignore})")
-        return otherwise
+        return otherwise if c.saved.get("weight") is None else _GENERIC
 
     return chosen
 
@@ -240,86 +198,104 @@ def _class_loss(otherwise: Row) -> Callable[[Circumstances], Row]:
 def _softmax(c: Circumstances) -> Row:
     y, dim = c.saved.get("y"), c.saved.get("dim")
     dims = dim if isinstance(dim, tuple) else (dim,)
-    if isinstance(y, np.ndarray) and dim is not None and all(y.shape[d] == 1 for d in dims):
-        return Row(
-            "flat",
-            lambda c: f"{c.op} over a single element is constant",
-            "normalise over the dimension that holds the scores, or use sigmoid for a single one",
-        )
-    return _saturated("y")
+    if not isinstance(y, np.ndarray) or dim is None:
+        return _saturated("y")
+    return _SINGLE if prod(y.shape[each] for each in dims if y.ndim) == 1 else _saturated("y")
+
+
+_SINGLE = Row(
+    "flat",
+    lambda c: f"{c.op} over a single element is constant",
+    "normalise over the dimension that holds the scores, or use sigmoid for a single one",
+)
 
 
 def _power(c: Circumstances) -> Row:
-    exponent = c.saved.get("b")
-    if exponent is not None and not np.any(exponent):
+    if c.argument == "b":
+        return _stationary("the base is 1 there") if c.is_there("a", 1) else _GENERIC
+    if c.is_there("b", 0):
         return Row("flat", lambda c: "the exponent is 0, and x ** 0 is constant", None)
-    return _stationary("the base is 0 there")
+    at_zero = c.is_there("a", 0) or c.is_there("input", 0)
+    return _stationary("the base is 0 there") if at_zero else _GENERIC
 
 
-# by argument, where arguments differ; a function where the numbers decide
-Rows = Row | Mapping[str, Row] | Callable[[Circumstances], Row]
+def _norm(c: Circumstances) -> Row:
+    at_zero = c.is_there("x", 0) or c.is_there("input", 0)
+    return _AT_ZERO if at_zero else _EXTREME if c.saved.get("p") == np.inf else _GENERIC
+
+
+def _embedding(c: Circumstances) -> Row:
+    if c.saved.get("padding") is None:
+        return _PICKED
+    return _not_selected(lambda c: f"{c.op} does not pick {c.share}, or they are its padding")
+
+
+# By argument, where arguments differ; a function where the numbers decide.
+Choice = Row | Callable[[Circumstances], Row]
+Rows = Choice | Mapping[str, Choice]
 
 TABLE: dict[str, Rows] = {
     "abs": _AT_ZERO,
-    "addcmul": _factor("a", "b"),
+    "addcmul": _product("a", "b"),
     "clamp": {"x": _beyond(_limits("low", "high")), "": _PICKED},
     "cos": _stationary("it has a maximum or minimum there"),
     "cosh": _AT_ZERO,
-    "cross_entropy": _class_loss(_saturated("x")),
-    "div": {"b": _stationary("the numerator is 0 there"), "": _GENERIC},
-    "drop": _DROPPED,
-    "elu": _saturated("x"),
+    "cross_entropy": _class_loss(_EQUAL),
+    "div": {"b": _if_there("a", 0, _stationary("the numerator is 0 there")), "": _GENERIC},
+    "embedding": _embedding,
     "hardshrink": _inactive("between −λ and λ"),
     "hardsigmoid": _beyond(lambda _: ", −3 and 3"),
     "hardswish": _inactive("at most −3"),
     "hardtanh": _beyond(_limits("min_val", "max_val")),
-    "l1_loss": _EQUAL,
+    "heaviside": {"values": _PICKED, "": _FLAT},
     "leaky_relu": _inactive("not positive, and its slope there is 0,"),
-    "lerp": _factor("weight"),
-    "mse_loss": _EQUAL,
-    "log_softmax": _softmax,
-    "nll_loss": _class_loss(_not_selected(lambda c: f"{c.op} does not pick {c.share}")),
-    "norm": _AT_ZERO,
+    "lerp": {
+        "end": _product("weight"),
+        "weight": _stationary("both ends are equal there"),
+        "": _stationary("the weight is 1 there"),
+    },
+    "linear": _product("x", "weight"),
+    "masked_fill": {"value": _PICKED, "": _FILLED},
+    "nll_loss": _class_loss(_PICKED),
+    "norm": _norm,
     "pow": _power,
-    "prelu": _inactive("not positive, and its weight is 0,"),
-    "prod": _factor(),
+    "prelu": {
+        "weight": _not_selected(lambda c: f"the input of {c.op} is positive for {c.share}"),
+        "": _inactive("not positive, and its weight is 0,"),
+    },
     "relu": _inactive("not positive"),
     "relu6": _beyond(lambda _: ", 0 and 6"),
-    "sin": _stationary("it has a maximum or minimum there"),
-    "softmax": _softmax,
     "softshrink": _inactive("between −λ and λ"),
-    "std": _stationary("all its elements are equal"),
     "threshold": _inactive("not above the threshold"),
-    "var": _stationary("its element is the mean"),
-    "where": _BRANCH,
 }
-for _names, _row in (
-    ("celu gelu logsigmoid mish selu silu softplus atan erf erfc softsign", _saturated("x")),
-    ("exp exp2 expm1 sigmoid tanh", _saturated("y")),
-    ("binary_cross_entropy_with_logits logcumsumexp logsumexp logaddexp", _saturated("x")),
-    ("ceil floor floor_divide heaviside round sgn sign trunc", _FLAT),
-    ("copy fill zero", {"x": _OVERWRITTEN, "self": _OVERWRITTEN, "": _PICKED}),
+for _names, _rows in (
+    ("where s_where", _BRANCH),
     ("fmax maximum", _LARGER),
     ("fmin minimum", _SMALLER),
-    ("amax amin max max_of_all min min_of_all mode kthvalue topk cummax cummin", _EXTREME),
-    ("median median_of_all nanmedian nanmedian_of_all", _EXTREME),
-    ("as_strided diagonal embedding gather gather_last index index_last index_select", _PICKED),
-    ("masked_select narrow select slice split split_with_sizes unbind unfold take", _PICKED),
-    ("masked_fill", {"value": _PICKED, "": _BLANKED}),
-    ("tril triu", _BLANKED),
-    ("copy_slices", {"base": _OVERWRITTEN, "": _UNUSED}),
-    ("index_put scatter", {"x": _OVERWRITTEN, "self": _OVERWRITTEN, "": _UNUSED}),
-    ("scatter_amax scatter_amin", _EXTREME),
+    ("amax amin cummax cummin kthvalue max median min mode nanmedian topk", _EXTREME),
     ("adaptive_max_pool2d max_pool2d_with_indices max_pool3d_with_indices", _EXTREME),
+    ("scatter_amax scatter_amin", _EXTREME),
+    ("as_strided diagonal gather index index_select masked_select narrow select", _PICKED),
+    ("slice take unfold", _PICKED),
+    ("split split_with_sizes unbind", _PIECES),
+    ("tril triu", _BLANKED),
+    ("assignment copy fill index_put scatter zero", {
+        "base": _OVERWRITTEN, "self": _OVERWRITTEN, "x": _OVERWRITTEN, "": _TWICE,
+    }),
+    ("addbmm addmm addmv baddbmm bmm dot einsum matmul mm mul mv", _product("a", "b")),
+    ("cumprod prod", _product()),
+    ("dropout feature_dropout fused_dropout native_dropout", _DROPPED),
+    ("log_softmax softmax", _softmax),
+    ("atan celu elu erf erfc gelu logsigmoid mish selu silu softplus softsign", _saturated("x")),
+    ("logaddexp logcumsumexp logsumexp", _saturated("x")),
+    ("exp exp2 expm1 sigmoid tanh", _saturated("y")),
+    ("ceil floor floor_divide round sgn sign trunc", _FLAT),
     ("bernoulli normal poisson", _DRAWN),
-    ("addbmm addmm addmv baddbmm bmm dot einsum_pair matmul mm mul mv", _factor("a", "b")),
-    ("linear", _factor("x", "weight")),
-    ("native_dropout fused_dropout dropout feature_dropout", _DROPPED),
+    ("binary_cross_entropy_with_logits l1_loss mse_loss", _EQUAL),
+    ("std var", _stationary("it equals the mean there")),
     ("clamp_max clamp_min", _beyond(lambda _: "")),
-):
-    TABLE.update(dict.fromkeys(_names.split(), _row))
-TABLE["s_where"] = TABLE["where"]
-TABLE["cumprod"] = TABLE["prod"]
+):  # fmt: skip
+    TABLE.update(dict.fromkeys(_names.split(), _rows))
 
 
 def plain_name(name: str) -> str:
@@ -333,11 +309,9 @@ def plain_name(name: str) -> str:
 def row_for(circumstances: Circumstances) -> Row:
     """The row that speaks for an op, whichever engine names it."""
     rows = TABLE.get(plain_name(circumstances.op), _GENERIC)
-    if isinstance(rows, Row):
-        return rows
     if isinstance(rows, Mapping):
-        return rows.get(circumstances.argument) or rows[""]
-    return rows(circumstances)
+        rows = rows.get(circumstances.argument) or rows[""]
+    return rows if isinstance(rows, Row) else rows(circumstances)
 
 
 def verdict(circumstances: Circumstances) -> Verdict:

@@ -33,6 +33,13 @@ __all__ = ["freed_at", "inquest"]
 # Sums of products: the gradient of one factor is the incoming gradient times the other.
 _PRODUCTS = ("addmm", "addmv", "baddbmm", "einsum_pair", "linear", "matmul")
 
+# What users call ops that have another name in the table.
+_SPOKEN = {
+    "copy_slices": "assignment", "drop": "dropout", "einsum_pair": "einsum",
+    "gather_last": "gather", "index_last": "index", "max_of_all": "max", "median_of_all": "median",
+    "min_of_all": "min", "nanmedian_of_all": "nanmedian", "split_with_sizes": "split",
+}  # fmt: skip
+
 
 def inquest(
     x: Tensor,
@@ -116,6 +123,7 @@ class _Speaker:
         assert isinstance(gate, TensorGate)
         if self._values is None:
             self._values = Values(self.nodes)
+        outputs = gate.source.outputs
         return Circumstances(
             gate.op,
             gate.argument,
@@ -123,7 +131,7 @@ class _Speaker:
             gate.saved(),
             self._values.of(gate.source, gate.slot),
             dict(self._others(gate)),
-            gate.source.dtype if gate.source.outputs is None else gate.node.dtype,
+            gate.source.dtype if outputs is None else outputs[gate.slot][1],
         )
 
     def _others(self, gate: TensorGate) -> Iterator[tuple[str, str]]:
@@ -182,7 +190,7 @@ class Tape:
                 node=node,
                 source=node.parents[index],
                 slot=node.slots[index],
-                op=node.plan.op.name,
+                op=_SPOKEN.get(node.plan.op.name, node.plan.op.name),
                 argument=_argument(node, index),
                 where=node.where,
                 incoming=incoming,
@@ -289,7 +297,7 @@ class TensorGate(Gate):
         self._opposite = None
 
     def reach(self, probes: list[Any]) -> Any:
-        if self.op not in _PRODUCTS:
+        if self.node.plan.op.name not in _PRODUCTS:
             return None
         values = tuple(_ones(each) for each in self._tape.saved(self.node))
         return self._tape.ask(self.node, probes, values)[1][self.index]

@@ -110,7 +110,7 @@ class Hindsight(Watch):
             behind += self._unknown.get(source, ())
             value = call.inputs[position]
             trail = self._trails.get(source)
-            if trail is None and value is not None and not finite.all_finite(value):
+            if trail is None and type(value) is np.ndarray and not finite.all_finite(value):
                 trail = self._operand(call, position, value)
             if trail is not None:
                 trails.append(trail)
@@ -181,8 +181,10 @@ class Hindsight(Watch):
         behind = self._candidates(missing, sources, call.node)[:-1]
         if behind:
             return Gap(kind, (*behind, call.node))
-        op = call.node.plan.op
-        writer = f"an argument of {op.name} that was not kept (a constant)"
+        leaves = [self._names.of_node(*sources[each]) for each in missing if each in sources]
+        writer = f"an argument of {call.node.plan.op.name} that was not kept (a constant)"
+        if len(leaves) == len(missing):
+            writer = f"what {leaves[0]} held then (it was written to since)"
         return Trail(kind, (given_numbers(array, kind, writer, call.node.where),))
 
     def _operand(self, call: Call, position: int, array: Any) -> Trail:

@@ -87,6 +87,9 @@ def inquest(x: Value, loss: Value, tolerance: float) -> Inquest:
     def circumstances(found: Event | Passage) -> Circumstances:
         gate = found.gate
         assert gate is not None
+        named = {}
+        if len(gate.node._prev) > 1:
+            named = {"ab"[place]: each.data for place, each in enumerate(gate.node._prev)}
         others = {
             "ab"[position]: names.of_value(each)
             for position, each in enumerate(gate.node._prev)
@@ -96,7 +99,7 @@ def inquest(x: Value, loss: Value, tolerance: float) -> Inquest:
             gate.op,
             gate.argument,
             np.ones((), bool),
-            {"y": gate.node.data},
+            {"y": gate.node.data, **named},
             gate.source.data,
             others,
             np.dtype(np.float64),
