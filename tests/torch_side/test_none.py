@@ -229,6 +229,24 @@ def test_the_line_of_backward_if_it_was_recorded() -> None:
     assert answer.where.text == "loss.backward()"
 
 
+def test_requires_grad_that_was_set_before_is_not_new() -> None:
+    with whygrad.torch.record():
+        x, w = parameter(), parameter()
+        loss = w.sum()
+        x.requires_grad_()
+    assert whygrad.torch.why_none(x, loss).cause == "unused"
+
+
+def test_a_number_that_is_only_equal_is_no_certainty() -> None:
+    with whygrad.torch.record():
+        x, w = parameter(), parameter()
+        x.sum().item()
+        whole = (w * 4.5).sum()
+        other = (w * 2.0).sum()
+    assert str(whygrad.torch.why_none(x, whole)).startswith("why_none(x, whole): perhaps ")
+    assert whygrad.torch.why_none(x, other).cause == "unused"
+
+
 def test_a_function_and_a_checkpoint_are_no_cuts() -> None:
     from torch.utils.checkpoint import checkpoint
 

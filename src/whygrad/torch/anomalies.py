@@ -129,6 +129,8 @@ def _trail(
             call=f"{event.op}({', '.join(described(each) for each in seen.tensors)})",
             fed=fed,
         )
+    if fed is None and not event.inputs:  # torch.tensor([nan]), or what empty() found in memory
+        return Trail(kind, (_given(tensor, kind, f"{event.op}()", where),))
     if fed is None:
         return Trail(kind, (finding,))
     if kind == "nan" and fed == "inf":

@@ -20,7 +20,7 @@ from whygrad.torch.graph import leads_to
 from whygrad.torch.lines import user_where
 from whygrad.torch.ops import is_custom
 
-__all__ = ["Arrivals", "Pass", "Place", "grad", "run", "walk"]
+__all__ = ["Arrivals", "Pass", "Place", "grad", "released", "run", "walk"]
 
 Place = tuple[Any, int]  # a node, and which of its outputs
 
@@ -80,21 +80,25 @@ def _keeper(node: Any, steps: dict[Any, Arrivals]) -> Callable[[Any, Any], None]
 
 def grad(question: str, root: torch.Tensor, seed: Any, asked: list[GradientEdge]) -> Any:
     """``torch.autograd.grad`` that frees nothing and says what to do if the graph is gone."""
-    with torch._C.DisableTorchFunction():
-        try:
-            return torch.autograd.grad(
-                root, asked, seed, retain_graph=True, create_graph=False, allow_unused=True
-            )
-        except RuntimeError as error:
-            if "second time" not in str(error):
-                raise
-            raise fail(
-                RuntimeError,
-                call=question,
-                cause="the graph was released by an earlier backward() or grad()",
-                fix="ask before backward(), or call backward(retain_graph=True)",
-                where=user_where(),
-            ) from None
+    try:
+        return torch.autograd.grad(
+            root, asked, seed, retain_graph=True, create_graph=False, allow_unused=True
+        )
+    except RuntimeError as error:
+        if "second time" not in str(error):
+            raise
+        raise released(question) from None
+
+
+def released(question: str) -> RuntimeError:
+    """The error of a question that comes after ``backward()``."""
+    return fail(
+        RuntimeError,
+        call=question,
+        cause="the graph was released by an earlier backward() or grad()",
+        fix="ask before backward(), or call backward(retain_graph=True)",
+        where=user_where(),
+    )
 
 
 def run(node: Any, incoming: list[Any]) -> tuple[Any, ...]:

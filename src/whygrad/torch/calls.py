@@ -31,7 +31,7 @@ _LEAVING = {
     "tolist": "item",
 }
 
-_TENSOR_PROPERTIES = frozenset(("H", "T", "data", "grad", "imag", "mH", "mT", "real"))
+_TENSOR_PROPERTIES = frozenset(("H", "T", "data", "imag", "mH", "mT", "real"))
 
 # Methods that are asked so often, and never return or change a value, that looking is a waste.
 _QUESTIONS = frozenset(
@@ -42,6 +42,8 @@ _QUESTIONS = frozenset(
         "retain_grad", "size", "storage_offset", "stride", "type", "untyped_storage",
     )
 )  # fmt: skip
+
+_LOOKED_THROUGH = 1000  # members of one list; a longer one is data
 
 _COPIES_NUMBERS = frozenset(("__deepcopy__", "as_tensor", "asarray", "new_tensor", "tensor"))
 
@@ -129,6 +131,6 @@ def tensors_in(values: Any) -> Iterator[Any]:
         if isinstance(each, (torch.Tensor, np.ndarray, float)):
             yield each
         elif isinstance(each, (list, tuple)):
-            waiting.extend(reversed(each))
+            waiting.extend(reversed(each[:_LOOKED_THROUGH]))
         elif isinstance(each, dict):
             waiting.extend(reversed(list(each.values())))

@@ -11,7 +11,7 @@ from whygrad.autograd.source import Where
 from whygrad.torch import ops
 from whygrad.torch.calls import Event
 from whygrad.torch.finite import described
-from whygrad.torch.graph import event_of, node_of, reachable, where_of
+from whygrad.torch.graph import event_of, is_leaf, node_of, reachable, where_of
 from whygrad.torch.identity import Track, identities
 from whygrad.torch.lineage import Lineage, Route, nearest_cut
 from whygrad.torch.lines import Call
@@ -120,7 +120,7 @@ class Inspection:
         return next((_where(call) for track, call in walks if track is self.track), None)
 
     def _leaves(self) -> list[str]:
-        leaves = [node.variable for node in self.graph if hasattr(node, "variable")]
+        leaves = [node.variable for node in self.graph if is_leaf(node)]
         lines = []
         for leaf in leaves[:_MANY]:
             where = self._made_at(leaf)

@@ -40,6 +40,13 @@ def explain(
     freed, but hooks on tensors and modules run as they do in ``backward()``.
     """
     names = TorchNames(user_frame())
+    with torch._C.DisableTorchFunction():
+        return _explained(y, wrt, names, gradient, index, max_paths)
+
+
+def _explained(
+    y: Any, wrt: Any, names: TorchNames, gradient: Any, index: Any, max_paths: int
+) -> Any:
     if isinstance(wrt, torch.nn.Module):
         parameters = {name: each for name, each in wrt.named_parameters() if each.requires_grad}
         found = {
@@ -151,7 +158,7 @@ def _terms(finished: Pass, node: Any, position: int, index: tuple[int, ...]) -> 
     leaf = arrived[0].detach().clone().requires_grad_()
     given = [None if each is None else leaf for each in incoming]
     try:
-        with torch._C.DisableTorchFunction(), torch.enable_grad():
+        with torch.enable_grad():
             sent = node(*given)
             element = (sent if isinstance(sent, tuple) else (sent,))[position][index]
             (slopes,) = torch.autograd.grad(element, leaf)

@@ -36,6 +36,7 @@ def readable(tensor: torch.Tensor) -> bool:
         tensor.dtype in _CHECKED
         and type(tensor) in (torch.Tensor, torch.nn.Parameter)
         and tensor.layout is torch.strided
+        and not tensor.is_nested
         and tensor.device.type != "meta"
         and not torch._C._functorch.is_functorch_wrapped_tensor(tensor)
     )

@@ -15,7 +15,7 @@ import torch
 from whygrad.torch import ops
 from whygrad.torch.backward import Arrivals, Pass, Place, run
 from whygrad.torch.finite import numbers
-from whygrad.torch.graph import oldest_first, where_of
+from whygrad.torch.graph import is_leaf, oldest_first, where_of
 from whygrad.torch.names import TorchNames
 from whygrad.why.flow import Box, Edge, Flow
 
@@ -98,10 +98,9 @@ class TorchFlow:
             node, slot = place
             held = self.names.tensor_at(node, slot)
             shape, dtype = _geometry(node, slot, held)
-            is_leaf = hasattr(node, "variable")
             found = self._boxes[place] = Box(
                 self.names.of_place(node, slot),
-                None if is_leaf else ops.op_in_call(node),
+                None if is_leaf(node) else ops.op_in_call(node),
                 where_of(node),
                 self._order[node],
                 shape,

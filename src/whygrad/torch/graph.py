@@ -17,11 +17,17 @@ if TYPE_CHECKING:
     from whygrad.torch.calls import Event
 
 __all__ = [
-    "claim", "event_of", "leads_to", "mark", "node_of", "oldest_first", "reachable",
+    "claim", "event_of", "is_leaf", "leads_to", "mark", "node_of", "oldest_first", "reachable",
     "unseen_behind", "where_of",
 ]  # fmt: skip
 
 _KEY = "whygrad"
+_ACCUMULATE = type(torch.autograd.graph.get_gradient_edge(torch.ones((), requires_grad=True)).node)
+
+
+def is_leaf(node: Any) -> bool:
+    """Whether a node stands for a leaf, its ``variable``, and adds to its ``.grad``."""
+    return type(node) is _ACCUMULATE
 
 
 def node_of(tensor: torch.Tensor) -> Any:
@@ -60,7 +66,7 @@ def mark(
     waiting = [each.grad_fn for each in (*made, *bases) if each.grad_fn is not None]
     while waiting:
         node = waiting.pop()
-        if hasattr(node, "variable") or node._sequence_nr() < sequence:
+        if is_leaf(node) or node._sequence_nr() < sequence:
             continue
         if event_of(node) is not event:
             event.nodes += 1
@@ -74,7 +80,7 @@ def unseen_behind(node: Any) -> tuple[list[Any], list[Any]]:
     waiting, fresh, met = [node], [], []
     while waiting:
         each = waiting.pop()
-        if hasattr(each, "variable") or event_of(each) is not None:
+        if is_leaf(each) or event_of(each) is not None:
             met.append(each)
             continue
         fresh.append(each)

@@ -48,7 +48,7 @@ class Track:
         self.is_leaf = isinstance(thing, torch.Tensor) and thing.requires_grad and thing.is_leaf
         self.trail: Trail | None = None  # where its numbers that are not finite come from
         number_only = isinstance(thing, float)
-        self.shape: tuple[int, ...] = () if number_only else tuple(thing.shape)
+        self.shape: tuple[int, ...] = () if number_only else _shape(thing)
         self.dtype = "float" if number_only else str(thing.dtype).removeprefix("torch.")
         self.reference = None if number_only else weakref.ref(thing)
 
@@ -85,7 +85,12 @@ class Identities:
         memory = self._memory(thing) if isinstance(thing, torch.Tensor) else None
         track = Track(self.tick(), thing, memory)
         key, tracks = id(thing), self._tracks
-        tracks[key] = weakref.ref(thing, lambda dead: _forget(tracks, key, dead)), track
+
+        def forget(dead: weakref.ref[Any]) -> None:
+            if key in tracks and tracks[key][0] is dead:
+                del tracks[key]
+
+        tracks[key] = weakref.ref(thing, forget), track
         return track
 
     def _memory(self, tensor: torch.Tensor) -> int | None:
@@ -98,7 +103,7 @@ class Identities:
         found = self._memories.get(address)
         # The weak reference keeps the address from being given to another storage while it is here.
         if found is None:
-            number = self.lent_at(storage.data_ptr()) or self.tick()
+            number = self._lent_under(storage) or self.tick()
             found = self._memories[address] = StorageWeakRef(storage), number
             if len(self._memories) % 1024 == 0:
                 self._forget_freed()
@@ -112,10 +117,15 @@ class Identities:
             start = storage.data_ptr()
             self._lent.append((StorageWeakRef(storage), start, start + storage.nbytes(), memory))
 
-    def lent_at(self, address: int) -> int | None:
-        """The number of the memory that was lent to NumPy and holds this machine address."""
-        if self._lent:
-            self._lent = [each for each in self._lent if not each[0].expired()]
+    def _lent_under(self, storage: Any) -> int | None:
+        """The number of the memory that was lent to NumPy and is that of ``storage``, too."""
+        self._lent = [each for each in self._lent if not each[0].expired()]
+        if not self._lent:
+            return None
+        try:
+            address = storage.data_ptr()
+        except RuntimeError:  # tensors that only describe others
+            return None
         return next((each[3] for each in self._lent if each[1] <= address < each[2]), None)
 
     def leave(self, number: float) -> Track:
@@ -142,16 +152,17 @@ class Identities:
         return self.known(owner) if isinstance(owner, torch.Tensor) else None
 
     def _forget_freed(self) -> None:
-        freed = [key for key, (reference, _) in self._memories.items() if reference.expired()]
+        memories = list(self._memories.items())  # other threads may record, too
+        freed = [key for key, (reference, _) in memories if reference.expired()]
         for key in freed:
-            del self._memories[key]
+            self._memories.pop(key, None)
 
 
 identities = Identities()
 
 
-def _forget(
-    tracks: dict[int, tuple[weakref.ref[Any], Track]], key: int, dead: weakref.ref[Any]
-) -> None:
-    if key in tracks and tracks[key][0] is dead:
-        del tracks[key]
+def _shape(thing: Any) -> tuple[int, ...]:
+    try:
+        return tuple(thing.shape)
+    except RuntimeError:  # a nested tensor has none
+        return ()

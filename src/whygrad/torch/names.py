@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from whygrad.torch.graph import event_of, where_of
+from whygrad.torch.graph import event_of, is_leaf, where_of
 from whygrad.torch.ops import op_name
 from whygrad.why.names import Names, expression_at
 
@@ -35,7 +35,7 @@ class TorchNames(Names):
 
     def tensor_at(self, node: Any, slot: int) -> torch.Tensor | None:
         """The tensor at a place of the graph, if it is a leaf, a variable's or still recorded."""
-        if hasattr(node, "variable"):
+        if is_leaf(node):
             return node.variable
         held = self._by_place.get((node, slot))
         event = event_of(node)
@@ -52,7 +52,7 @@ class TorchNames(Names):
         known = None if held is None else self.of(held)
         if known is not None:
             return known
-        if hasattr(node, "variable"):
+        if is_leaf(node):
             return "a leaf"
         return self.of_op_at(node)
 

@@ -17,9 +17,9 @@ from whygrad.autograd.source import user_frame
 from whygrad.errors import describe, fail
 from whygrad.torch import finite, ops
 from whygrad.torch.anomalies import known_op
-from whygrad.torch.backward import Place, grad, run
+from whygrad.torch.backward import Place, grad, released, run
 from whygrad.torch.flow import dense
-from whygrad.torch.graph import node_of, reachable, where_of
+from whygrad.torch.graph import is_leaf, node_of, reachable, where_of
 from whygrad.torch.identity import identities
 from whygrad.torch.lines import user_where
 from whygrad.torch.names import TorchNames
@@ -47,8 +47,9 @@ def why_nan(loss: Any) -> Answer:
     """
     if isinstance(loss, torch.Tensor):
         names = TorchNames(user_frame())
-        name = names.of_torch(loss)
-        return _of_tensor(loss, f"why_nan({name})", name, names)
+        with torch._C.DisableTorchFunction():
+            name = names.of_torch(loss)
+            return _of_tensor(loss, f"why_nan({name})", name, names)
     if callable(loss) and not isinstance(loss, torch.nn.Module):
         return _of_function(loss)
     raise fail(
@@ -95,14 +96,7 @@ def _of_tensor(loss: torch.Tensor, question: str, name: str, names: TorchNames) 
         headline = f"{name} is finite, and it has no graph to look for gradients in"
         return Answer(question, NOTHING_WRONG, f"nothing wrong: {headline}")
     if any(ops.is_released(each) for each in reachable(root)):
-        raise fail(
-            RuntimeError,
-            call=question,
-            cause="the graph was released by an earlier backward() or grad()",
-            fix="ask before backward(), pass retain_graph=True to it, or pass a function: "
-            "why_nan(lambda: …)",
-            where=user_where(),
-        )
+        raise released(question)
     inspection = _Backward(question, loss, root)
     for leaf, trail in inspection.reached.items():
         reached = names.of(leaf) or f"a leaf, {finite.described(leaf)}"
@@ -145,11 +139,11 @@ class _Backward:
         self.trails: dict[Place, list[Trail]] = {}
         self.made: list[Finding] = []
         self._senders: dict[Place, list[Any]] = {}
-        ends = [node for node in self.nodes if hasattr(node, "variable")]
+        ends = [node for node in self.nodes if is_leaf(node)]
         self.leaves: list[torch.Tensor] = [node.variable for node in ends]
         with ExitStack() as hooks:
             for node in self.nodes:
-                if not hasattr(node, "variable"):
+                if not is_leaf(node):
                     hooks.callback(node.register_hook(self._look_at(node)).remove)
             seed = torch.ones_like(loss)
             gradients = grad(question, loss, seed, [GradientEdge(node, 0) for node in ends])

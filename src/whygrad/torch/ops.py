@@ -62,8 +62,13 @@ def op_in_call(node: Any) -> str:
 
 def plain_op(node: Any) -> str:
     """PyTorch's own name of the op."""
-    name = plain_name(node.name().rsplit("::", 1)[-1])
-    return re.sub(r"(?<=[123])_d(?=_|$)", "d", name)  # MaxPool2DWithIndices
+    return _plain(node.name())
+
+
+@lru_cache(maxsize=512)
+def _plain(name: str) -> str:
+    plain = plain_name(name.rsplit("::", 1)[-1])
+    return re.sub(r"(?<=[123])_d(?=_|$)", "d", plain)  # MaxPool2DWithIndices
 
 
 def is_custom(node: Any) -> bool:

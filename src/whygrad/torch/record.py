@@ -112,7 +112,8 @@ class Tape:
         """A call was carried out."""
         name, left = seen.name, leaving(seen.name)
         if name in ("requires_grad", "requires_grad_"):
-            self._require(seen.tensors[0], call)
+            if not seen.needs_grad:
+                self._require(seen.tensors[0], call)
             return
         if name == "backward" or seen.differentiates:
             self.walks.append((identities.track(seen.tensors[0]), call))
@@ -120,8 +121,6 @@ class Tape:
         outputs = [each for each in tensors_in(result) if isinstance(each, torch.Tensor)]
         fresh = [each for each in outputs if not any(each is one for one in seen.tensors)]
         if not (written or fresh or left):
-            return
-        if name == "grad" and not seen.differentiates:  # the property: backward() made it
             return
         shape_giver = giving_shape(name, seen.args)
         tracks = [self.track(each) for each in seen.tensors if each is not shape_giver]
@@ -188,7 +187,11 @@ class Tape:
                 else:
                     certain.append(track)
             elif (returning := identities.returning(each)) is not None:
-                (certain if returning[1] else perhaps).append(returning[0])
+                track, surely = returning
+                if surely:
+                    certain.append(track)
+                elif not each.is_integer():  # 1.0 and 2.0 are everywhere
+                    perhaps.append(track)
         return tuple(dict.fromkeys(certain)), tuple(dict.fromkeys(perhaps)), strangers
 
 
@@ -245,6 +248,8 @@ class _Recorder(TorchFunctionMode):  # type: ignore[misc]
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
     ) -> Any:
         kwargs = kwargs or {}
+        if torch.compiler.is_compiling() or torch._C._is_tracing():  # nothing is computed yet
+            return func(*args, **kwargs)
         name, skip = self._names.get(func) or self._learn(func)
         if skip:
             return func(*args, **kwargs)

@@ -12,6 +12,7 @@ from whygrad.autograd.source import user_frame
 from whygrad.errors import describe, fail
 from whygrad.torch import ops
 from whygrad.torch.answers import Answers
+from whygrad.torch.backward import released
 from whygrad.torch.explanation import NOT_RECORDED
 from whygrad.torch.finite import numbers
 from whygrad.torch.gates import TorchGraph
@@ -41,7 +42,9 @@ def why_zero(
     runs its ``backward`` once.
     """
     names = TorchNames(user_frame())
-    if isinstance(x, torch.nn.Module):
+    with torch._C.DisableTorchFunction():
+        if not isinstance(x, torch.nn.Module):
+            return _answered(x, loss, names, gradient, index, tolerance)
         every = {
             name: _answered(each, loss, names, gradient, None, tolerance)
             for name, each in x.named_parameters()
@@ -49,8 +52,7 @@ def why_zero(
         }
         wrong = {name: each for name, each in every.items() if not each.ok}
         question = f"why_zero({names.of(x) or 'the module'}, {names.of_torch(loss)})"
-        return Answers(question, wrong, len(every), "has a gradient that is not zero")
-    return _answered(x, loss, names, gradient, index, tolerance)
+    return Answers(question, wrong, len(every), "has a gradient that is not zero")
 
 
 def _answered(
@@ -106,13 +108,7 @@ def _autopsy(call: str, x: torch.Tensor, loss: torch.Tensor, gradient: Any) -> A
     except RuntimeError as error:
         if "second time" not in str(error):
             raise
-        raise fail(
-            RuntimeError,
-            call=call,
-            cause="the graph was released by an earlier backward() or grad()",
-            fix="ask before backward(), or call backward(retain_graph=True)",
-            where=user_where(),
-        ) from None
+        raise released(call) from None
 
 
 def _circumstances(found: Event | Passage, names: TorchNames) -> Circumstances:
