@@ -131,11 +131,14 @@ class Inspection:
     def _cut(self, route: Route) -> Cut:
         chain = ([] if route.cut is None else [route.cut]) + route.beyond
         inside = next((at for at, each in enumerate(chain) if at and each.nodes), len(chain))
+        outside = _points(chain[:inside])
+        if route.kind == "no_grad" and route.cut is not None and route.cut.since is not None:
+            outside.insert(0, Point("no_grad", _where(route.cut.since)))
         return Cut(
             kind=route.kind,
             where=None if route.cut is None else _where(route.cut.call),
             way_out=_points(route.way_out) or [Point("leaf")],
-            outside=_points(chain[:inside]),
+            outside=outside,
             way_back=_points(reversed(chain[inside:])),
             certain=route.certain,
         )

@@ -50,9 +50,8 @@ class Tape:
     def __init__(self, limit: int = _LIMIT) -> None:
         self.events: deque[Event] = deque(maxlen=limit)
         self.seen = 0
-        self.walks: deque[tuple[Track, Call | None]] = deque(
-            maxlen=_WALKS
-        )  # what backward() ran on
+        # What backward() ran on, and where.
+        self.walks: deque[tuple[Track, Call | None]] = deque(maxlen=_WALKS)
         self._switched_off: Call | None = None
 
     def __repr__(self) -> str:
@@ -119,7 +118,8 @@ class Tape:
             self.walks.append((identities.track(seen.tensors[0]), call))
         written = seen.written()
         outputs = [each for each in tensors_in(result) if isinstance(each, torch.Tensor)]
-        fresh = [each for each in outputs if not any(each is one for one in seen.tensors)]
+        arguments = set(map(id, seen.tensors))
+        fresh = [each for each in outputs if id(each) not in arguments]
         if not (written or fresh or left):
             return
         shape_giver = giving_shape(name, seen.args)
@@ -143,13 +143,12 @@ class Tape:
         self, event: Event, seen: Before, fresh: list[torch.Tensor], written: list[torch.Tensor]
     ) -> None:
         outputs, cuts = [], []
-        for tensor in (*fresh, *written):
-            new = not any(tensor is one for one in written)
+        needs = seen.needs_grad and event.applied is None and bool(event.inputs)
+        for place, tensor in enumerate((*fresh, *written)):
             track = identities.track(tensor)
             track.applied = event.applied
             outputs.append(track)
-            needs = seen.needs_grad and event.applied is None and bool(event.inputs)
-            leaf = new and tensor.requires_grad and tensor.is_leaf
+            leaf = place < len(fresh) and tensor.requires_grad and tensor.is_leaf
             cuts.append(kind_of_cut(seen.name, tensor, seen.recording, leaf) if needs else None)
         event.outputs, event.cuts = tuple(outputs), tuple(cuts)
         event.written = tuple(outputs[len(fresh) :])
