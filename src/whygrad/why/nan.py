@@ -21,7 +21,7 @@ from whygrad.autograd.anomaly_mode.findings import Finding, Trail
 from whygrad.autograd.anomaly_mode.walk import WatchfulWalk
 from whygrad.autograd.anomaly_mode.watch import Watch
 from whygrad.autograd.anomaly_mode.wording import account
-from whygrad.autograd.node import AccumulateGrad, Freed, Node
+from whygrad.autograd.node import AccumulateGrad, Node
 from whygrad.autograd.reach import reachable
 from whygrad.autograd.source import caller
 from whygrad.dispatch import quiet
@@ -29,6 +29,7 @@ from whygrad.errors import describe, fail
 from whygrad.ops.namespace import raw, recorded
 from whygrad.tensor import Tensor, wrap
 from whygrad.why.answer import NOTHING_WRONG, Answer, Section, place
+from whygrad.why.gates import freed_at
 from whygrad.why.hindsight import Gap, Hindsight
 from whygrad.why.names import Names
 
@@ -97,14 +98,8 @@ def _of_tensor(loss: Tensor) -> Answer:
         with hindsight.shared():
             _walk_back(loss, hindsight)
     except AnomalyError as error:
-        return answer_from(error.trail, question, _arrival(error))
+        return answer_from(error.trail, question, error.arrival)
     return _healthy(question, name, loss, nodes, names, hindsight)
-
-
-def _arrival(error: AnomalyError) -> str:
-    """The sentence in which the error says what the numbers reached."""
-    lines = [line.strip().removeprefix("then:").strip() for line in str(error).splitlines()]
-    return next((line for line in lines if line.startswith(("it reached", "a later rule"))), "")
 
 
 def answer_from(trail: Trail, question: str, arrival: str) -> Answer:
@@ -181,7 +176,7 @@ def _without_history(question: str, name: str, loss: Tensor, kind: str | None) -
 
 
 def _refuse_if_freed(question: str, nodes: Iterable[Node]) -> None:
-    freed = next((node.values.where for node in nodes if isinstance(node.values, Freed)), None)
+    freed = freed_at(nodes)
     if freed is not None:
         raise fail(
             RuntimeError,
@@ -299,7 +294,7 @@ def _of_function(function: Callable[[], Any]) -> Answer:
             if isinstance(loss, Tensor) and loss._node is not None:
                 _walk_back(loss, watch)
     except AnomalyError as error:
-        return answer_from(error.trail, question, _arrival(error))
+        return answer_from(error.trail, question, error.arrival)
     if not isinstance(loss, Tensor):
         from whygrad.scalar import Value
 

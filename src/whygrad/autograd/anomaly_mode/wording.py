@@ -36,6 +36,7 @@ class AnomalyError(RuntimeError):
 
     finding: Finding
     trail: Trail  # with what became of it, and who else did the same
+    arrival: str  # what it reached
     fix: str  # what to write instead
     whygrad_explained = True
 
@@ -143,6 +144,7 @@ def _error(trail: Trail, arrival: str, where: Where) -> AnomalyError:
     error = AnomalyError("\n".join(lines))
     error.finding = finding
     error.trail = trail
+    error.arrival = arrival
     error.fix = told.fix
     return error
 
