@@ -10,9 +10,9 @@ from __future__ import annotations
 import threading
 import weakref
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from whygrad.autograd.node import Node
 
-__all__ = ["Source", "Step", "Trip", "Trips", "entering", "floats_in", "sources_of"]
+__all__ = ["Mention", "Source", "Step", "Trip", "Trips", "entering", "floats_in", "sources_of"]
 
 _LOOKED_AT = 24  # nodes of the graph behind a cut that are remembered by number
 _LONGEST = 64  # steps behind a step before only the cuts among them are kept
@@ -37,21 +37,22 @@ _NUMBERS_PER_TRIP = 16
 class Source:
     """A tensor that required grad, seen at the moment its value left the graph."""
 
-    __slots__ = ("_node", "complete", "length", "op", "orders", "place", "steps")
+    __slots__ = ("_node", "behind", "complete", "length", "op", "order", "place", "steps")
 
     def __init__(self, node: Node) -> None:
         self._node = weakref.ref(node)
         self.op: str | None = None if node.plan is None else node.plan.op.name
         self.place = (node.code, node.instruction)
         self.steps: tuple[Step, ...] = ()  # values from outside that went into it
-        self.complete = True  # whether ``orders`` has every node behind it
-        self.orders = frozenset((node.order,))
         self.length = 0  # of the longest of these
+        self.order = node.order
+        self.behind = {node.order: _mention(node)}  # the nearest nodes, by number
+        self.complete = True  # whether these are all
         if node.parents or node._extras is not None:
             self._look_behind(node)
 
     def _look_behind(self, node: Node) -> None:
-        """Remember the nearest nodes by number: they may not live much longer."""
+        """Remember the nearest nodes: they may not live much longer."""
         nearest = {node: None}  # in the order found
         waiting = [node]
         for each in waiting:  # grows while it is walked
@@ -62,7 +63,7 @@ class Source:
             if len(waiting) > _LOOKED_AT:
                 self.complete = each is waiting[-1]
                 break
-        self.orders = frozenset([each.order for each in waiting])
+        self.behind = {each.order: _mention(each) for each in waiting}
         if any(each._extras is not None for each in waiting):
             steps = list(entering(waiting))
             self.complete = self.complete and len(steps) <= _KEPT
@@ -86,12 +87,49 @@ class Source:
 
     def comes_from(self, node: Node) -> bool | None:
         """Whether it was computed from ``node``; None if nobody can tell any more."""
-        if node.order in self.orders:
+        if node.order in self.behind:
             return True
-        if self.complete or node.order < min(self.orders):  # that is younger: orders count down
+        if self.complete or node.order < self.order:  # that is younger: orders count down
             return False
         start = self._node()
         return None if start is None else node in reachable([start])
+
+    def way_from(self, node: Node) -> list[Mention]:
+        """The ops from ``node`` to this one, both included, if they are among the nearest."""
+        after: dict[int, int | None] = {self.order: None}
+        waiting = [self.order]
+        for order in waiting:  # grows while it is walked
+            if order == node.order:
+                break
+            for parent in self.behind[order][-1]:
+                if parent in self.behind and parent not in after:
+                    after[parent] = order
+                    waiting.append(parent)
+        way = []
+        here: int | None = node.order
+        while here is not None and here in after:
+            way.append(Mention(*self.behind[here]))
+            here = after[here]
+        return way
+
+
+class Mention(NamedTuple):
+    """What is remembered of a node: its op (None for a leaf), its place, its parents' numbers."""
+
+    op: str | None
+    code: CodeType
+    instruction: int
+    parents: Sequence[int]
+
+    @property
+    def where(self) -> Where:
+        return Where(self.code, self.instruction)
+
+
+def _mention(node: Node) -> tuple[str | None, CodeType, int, list[int]]:
+    """Like :class:`Mention`, which takes longer to make than to wait for."""
+    op = None if node.plan is None else node.plan.op.name
+    return op, node.code, node.instruction, [each.order for each in node.parents]
 
 
 def entering(nodes: Iterable[Node]) -> Iterator[Step]:

@@ -190,11 +190,14 @@ def _points(steps: Iterable[Step]) -> list[Point]:
 
 
 def _points_to(source: Source, x: Node | None) -> list[Point]:
-    """The ops from ``x`` to ``source``; only the last one if their graph is gone."""
+    """The ops from ``x`` to ``source``; only the last one if the others are forgotten."""
     end = source.node
     if end is not None and x is not None:
         return [_point(each) for each in reversed(_path(end, x))]
-    return [Point(source.op or "leaf", source.where)]
+    remembered = [] if x is None else source.way_from(x)
+    return [Point(each.op or "leaf", each.where) for each in remembered] or [
+        Point(source.op or "leaf", source.where)
+    ]
 
 
 def _way_back(loss: Tensor, entered: Node | None) -> list[Point]:
