@@ -10,11 +10,14 @@ __all__ = [
     "binary_cross_entropy_with_logits",
     "celu",
     "celu_",
+    "cosine_embedding_loss",
+    "cosine_similarity",
     "cross_entropy",
     "dropout",
     "elu",
     "elu_",
     "embedding",
+    "gaussian_nll_loss",
     "gelu",
     "glu",
     "hardshrink",
@@ -22,17 +25,26 @@ __all__ = [
     "hardswish",
     "hardtanh",
     "hardtanh_",
+    "hinge_embedding_loss",
+    "huber_loss",
+    "kl_div",
     "l1_loss",
     "leaky_relu",
     "leaky_relu_",
     "linear",
     "log_softmax",
     "logsigmoid",
+    "margin_ranking_loss",
     "mish",
     "mse_loss",
+    "multi_margin_loss",
+    "multilabel_margin_loss",
+    "multilabel_soft_margin_loss",
     "nll_loss",
     "one_hot",
     "pad",
+    "pairwise_distance",
+    "poisson_nll_loss",
     "prelu",
     "relu",
     "relu6",
@@ -41,6 +53,8 @@ __all__ = [
     "selu_",
     "sigmoid",
     "silu",
+    "smooth_l1_loss",
+    "soft_margin_loss",
     "softmax",
     "softmin",
     "softplus",
@@ -50,17 +64,22 @@ __all__ = [
     "tanhshrink",
     "threshold",
     "threshold_",
+    "triplet_margin_loss",
+    "triplet_margin_with_distance_loss",
 ]
 
 binary_cross_entropy = functions["binary_cross_entropy"]
 binary_cross_entropy_with_logits = functions["binary_cross_entropy_with_logits"]
 celu = functions["celu"]
 celu_ = Tensor.celu_
+cosine_embedding_loss = functions["cosine_embedding_loss"]
+cosine_similarity = functions["cosine_similarity"]
 cross_entropy = functions["cross_entropy"]
 dropout = functions["dropout"]
 elu = functions["elu"]
 elu_ = Tensor.elu_
 embedding = functions["embedding"]
+gaussian_nll_loss = functions["gaussian_nll_loss"]
 gelu = functions["gelu"]
 glu = functions["glu"]
 hardshrink = functions["hardshrink"]
@@ -68,17 +87,26 @@ hardsigmoid = functions["hardsigmoid"]
 hardswish = functions["hardswish"]
 hardtanh = functions["hardtanh"]
 hardtanh_ = Tensor.hardtanh_
+hinge_embedding_loss = functions["hinge_embedding_loss"]
+huber_loss = functions["huber_loss"]
+kl_div = functions["kl_div"]
 l1_loss = functions["l1_loss"]
 leaky_relu = functions["leaky_relu"]
 leaky_relu_ = Tensor.leaky_relu_
 linear = functions["linear"]
 log_softmax = functions["log_softmax"]
 logsigmoid = functions["logsigmoid"]
+margin_ranking_loss = functions["margin_ranking_loss"]
 mish = functions["mish"]
 mse_loss = functions["mse_loss"]
+multi_margin_loss = functions["multi_margin_loss"]
+multilabel_margin_loss = functions["multilabel_margin_loss"]
+multilabel_soft_margin_loss = functions["multilabel_soft_margin_loss"]
 nll_loss = functions["nll_loss"]
 one_hot = functions["one_hot"]
 pad = functions["pad"]
+pairwise_distance = functions["pairwise_distance"]
+poisson_nll_loss = functions["poisson_nll_loss"]
 prelu = functions["prelu"]
 relu = functions["relu"]
 relu6 = functions["relu6"]
@@ -87,6 +115,8 @@ selu = functions["selu"]
 selu_ = Tensor.selu_
 sigmoid = functions["sigmoid"]
 silu = functions["silu"]
+smooth_l1_loss = functions["smooth_l1_loss"]
+soft_margin_loss = functions["soft_margin_loss"]
 softmax = functions["softmax"]
 softmin = functions["softmin"]
 softplus = functions["softplus"]
@@ -96,3 +126,5 @@ tanh = functions["tanh"]
 tanhshrink = functions["tanhshrink"]
 threshold = functions["threshold"]
 threshold_ = Tensor.threshold_
+triplet_margin_loss = functions["triplet_margin_loss"]
+triplet_margin_with_distance_loss = functions["triplet_margin_with_distance_loss"]

@@ -16,7 +16,7 @@ from whygrad.ops.activation.smooth import ONLY_FLOATS
 from whygrad.ops.batching import BatchedCall, GenericRule, loop
 from whygrad.ops.define import define
 from whygrad.ops.loss.labels import Labels, checked_target, class_dim
-from whygrad.ops.loss.pointwise import reduction_from
+from whygrad.ops.loss.shared import reduction_from
 from whygrad.ops.namespace import recorded
 from whygrad.tensor import Tensor
 
@@ -132,29 +132,36 @@ def _nll_loss_args(
     return input, target, weight, int(ignore_index), reduction
 
 
-def _over_batch(call: BatchedCall) -> Array:
+def _over_batch(call: BatchedCall) -> Any:
     """The samples as one long batch, reduced sample by sample afterwards."""
     if call.batched[2]:
         return loop.run(call)
     ignore_index, reduction, *rest = call.params
     x, target, weight = call.lifted()[:2] + call.tensors[2:]
-    shape = target.shape
+    sizes, shape = x.shape, target.shape
     if len(shape) > 1:
-        x = recorded.reshape(x, (shape[0] * shape[1], *x.shape[2:]))
+        x = recorded.reshape(x, (shape[0] * shape[1], *sizes[2:]))
         target = recorded.reshape(target, (shape[0] * shape[1], *shape[2:]))
-    losses = call.run((x, target, weight), (ignore_index, "none", *rest))
+    made = call.run((x, target, weight), (ignore_index, "none", *rest))
+    losses, *others = made if isinstance(made, (list, tuple)) else [made]
     losses = recorded.reshape(losses, shape)
-    if reduction == "none":
-        return losses
-    over = tuple(range(1, len(shape)))
+    if reduction != "none":
+        losses = _reduced_by_sample(losses, target, weight, ignore_index, reduction)
+    return (losses, *(recorded.reshape(each, sizes) for each in others)) if others else losses
+
+
+def _reduced_by_sample(
+    losses: Array, target: Array, weight: Array | None, ignore_index: int, reduction: str
+) -> Array:
+    over = tuple(range(1, losses.ndim))
     total = recorded.sum(losses, over, False)
     if reduction == "sum":
         return total
     counted = target != ignore_index
-    counts = recorded.cast(counted, x.dtype)
+    counts = recorded.cast(counted, losses.dtype)
     if weight is not None:
         counts = counts * recorded.index(weight, target * counted, (0,))
-    return total / recorded.sum(recorded.reshape(counts, shape), over, False)
+    return total / recorded.sum(recorded.reshape(counts, losses.shape), over, False)
 
 
 joined = GenericRule("samples joined to one batch, reduced one by one", _over_batch)

@@ -1,6 +1,8 @@
 """Cross entropy: ``nll_loss`` of ``log_softmax``, in one op.
 
-Its gradient is an op of its own, so that it can be computed in place of the softmax.
+The exponentials are the expensive part, so they are computed once: the forward pass keeps the
+probabilities, and the gradient is those minus the target's.  They are a second output of the op,
+which nobody sees; higher orders reach the logits through it.
 """
 
 from __future__ import annotations
@@ -12,8 +14,8 @@ import numpy as np
 from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.activation.smooth import ONLY_FLOATS
-from whygrad.ops.activation.softmax import below_the_largest, log_softmax_kernel, softmax_kernel
-from whygrad.ops.define import define
+from whygrad.ops.activation.softmax import below_the_largest
+from whygrad.ops.define import define, table
 from whygrad.ops.loss.classification import (
     along_classes,
     class_samples,
@@ -23,8 +25,14 @@ from whygrad.ops.loss.classification import (
     per_class,
     reduce_losses,
 )
-from whygrad.ops.loss.labels import Labels, all_count, checked_target, class_dim
-from whygrad.ops.loss.pointwise import reduced, reduction_from
+from whygrad.ops.loss.labels import (
+    Labels,
+    all_count,
+    check_weight,
+    checked_target,
+    class_dim,
+)
+from whygrad.ops.loss.shared import reduced, reduction_from
 from whygrad.tensor import Tensor
 
 Array = Any
@@ -37,18 +45,23 @@ def _cross_entropy(
     ignore_index: int,
     reduction: str,
     label_smoothing: float,
-) -> Array:
+) -> tuple[Array, Array]:
+    """The loss, and the probabilities that the logits stand for."""
     if _is_plain(x, target, weight, ignore_index, label_smoothing):
         return _plain_cross_entropy(x, target, reduction)
     labels = Labels(target, weight, x.shape, ignore_index)
-    logs = log_softmax_kernel(x, (labels.dim,))
+    logs = below_the_largest(x, (labels.dim,))
+    p = np.exp(logs)
+    total = np.add.reduce(p, labels.dim, keepdims=True)
+    p /= total
+    logs -= np.log(total)
     losses = -labels.picked(logs)
     if label_smoothing:
         if weight is not None:
             logs *= along_classes(weight, x.ndim)
         evenly = -labels.masked(logs.sum(labels.dim))
         losses = (1.0 - label_smoothing) * losses + (label_smoothing / labels.classes) * evenly
-    return reduce_losses(losses, labels, reduction)
+    return reduce_losses(losses, labels, reduction), p
 
 
 def _is_plain(
@@ -64,118 +77,165 @@ def _is_plain(
     )
 
 
-def _plain_cross_entropy(x: Array, target: Array, reduction: str) -> Array:
-    shifted = below_the_largest(x, (1,))
-    picked = shifted[np.arange(target.size), target]
-    losses = np.log(np.add.reduce(np.exp(shifted), 1)) - picked
+def _plain_cross_entropy(x: Array, target: Array, reduction: str) -> tuple[Array, Array]:
+    p = below_the_largest(x, (1,))
+    picked = p[np.arange(target.size), target]
+    np.exp(p, p)
+    total = np.add.reduce(p, 1)
+    p /= total[:, None]
+    losses = np.log(total)
+    losses -= picked
     if reduction == "none":
-        return losses
-    total = np.add.reduce(losses)
-    return total / total.dtype.type(target.size) if reduction == "mean" else total
+        return losses, p
+    loss = np.add.reduce(losses)
+    return (loss / loss.dtype.type(target.size) if reduction == "mean" else loss), p
 
 
 def _slope(
-    x: Array,
+    p: Array,
+    incoming: Array,
     target: Array,
     weight: Array | None,
     ignore_index: int,
     reduction: str,
     label_smoothing: float,
 ) -> Array:
-    """softmax(x)·Σq − q, in place: the array is as large as the logits."""
-    dim = (class_dim(x.ndim),)
-    slope = softmax_kernel(x, dim)
-    if _is_plain(x, target, weight, ignore_index, label_smoothing):
-        slope[np.arange(target.size), target] -= 1
+    if _is_plain(p, target, weight, ignore_index, label_smoothing):
         if reduction == "mean":
-            slope /= slope.dtype.type(target.size)
+            incoming = incoming / p.dtype.type(target.size)
+        slope = p * (incoming[:, None] if reduction == "none" else incoming)
+        slope[np.arange(target.size), target] -= incoming
         return slope
-    q = class_weights(target, weight, x.shape, x.dtype, ignore_index, reduction, label_smoothing)
-    slope *= np.add.reduce(q, dim, keepdims=True)
+    q = class_weights(target, weight, p.shape, p.dtype, ignore_index, reduction, label_smoothing)
+    dim = class_dim(p.ndim)
+    slope = p * np.add.reduce(q, dim, keepdims=True)
     slope -= q
+    slope *= np.expand_dims(incoming, dim) if reduction == "none" else incoming
     return slope
 
 
-def _slope_rule(
+def _slope_p_rule(
     xp: Any,
     incoming: Array,
-    x: Array,
+    p_shape: Any,
+    p_dtype: Any,
+    arriving: Array,
     target: Array,
     weight: Array | None,
-    x_dtype: Any,
     ignore_index: int,
     reduction: str,
     label_smoothing: float,
 ) -> Array:
-    q = xp.class_weights(target, weight, x.shape, x_dtype, ignore_index, reduction, label_smoothing)
-    dim = (class_dim(x.ndim),)
-    weighted = incoming * xp.softmax(x, dim) * xp.sum(q, dim, True)
-    return weighted - xp.softmax(x, dim) * xp.sum(weighted, dim, True)
+    q = xp.class_weights(target, weight, p_shape, p_dtype, ignore_index, reduction, label_smoothing)
+    ndim = len(p_shape)
+    total = xp.sum(q, (class_dim(ndim),), True)
+    return incoming * (total * per_class(xp, arriving, reduction, ndim))
+
+
+def _slope_arriving_rule(
+    xp: Any,
+    incoming: Array,
+    p: Array,
+    p_dtype: Any,
+    target: Array,
+    weight: Array | None,
+    ignore_index: int,
+    reduction: str,
+    label_smoothing: float,
+) -> Array:
+    q = xp.class_weights(target, weight, p.shape, p_dtype, ignore_index, reduction, label_smoothing)
+    dim = (class_dim(p.ndim),)
+    products = incoming * (p * xp.sum(q, dim, True) - q)
+    return xp.sum(products, dim if reduction == "none" else tuple(range(p.ndim)), False)
 
 
 def _slope_jvp(
     xp: Any,
     tangents: Any,
-    x: Array,
+    p: Array,
+    p_dtype: Any,
+    arriving: Array,
     target: Array,
     weight: Array | None,
-    x_dtype: Any,
     ignore_index: int,
     reduction: str,
     label_smoothing: float,
 ) -> Array:
-    # A softmax has a symmetric Jacobian, so its reverse rule is also its forward rule.
-    return _slope_rule(
-        xp, tangents[0], x, target, weight, x_dtype, ignore_index, reduction, label_smoothing
-    )
+    q = xp.class_weights(target, weight, p.shape, p_dtype, ignore_index, reduction, label_smoothing)
+    total = xp.sum(q, (class_dim(p.ndim),), True)
+    of_p, of_arriving = tangents[:2]
+    parts = []
+    if of_p is not None:
+        parts.append(of_p * (total * per_class(xp, arriving, reduction, p.ndim)))
+    if of_arriving is not None:
+        parts.append((p * total - q) * per_class(xp, of_arriving, reduction, p.ndim))
+    return parts[0] if len(parts) == 1 else parts[0] + parts[1]
 
 
 define(
-    "cross_entropy_slope(x, target, weight; ignore_index, reduction, label_smoothing)",
-    "y = softmax(x)·Σq − q: the gradient of cross_entropy;  ∂x = Σq·(∂softmax of incoming)",
+    "cross_entropy_slope(p, arriving, target, weight; ignore_index, reduction, label_smoothing)",
+    "y = (p·Σq − q)·arriving: the gradient of cross_entropy, from the probabilities p and the "
+    "gradient that arrives;  ∂p = incoming·Σq·arriving,  ∂arriving = Σ incoming·(p·Σq − q)",
     forward=_slope,
-    vjp={"x": _slope_rule},
+    vjp={"p": _slope_p_rule, "arriving": _slope_arriving_rule},
     jvp=_slope_jvp,
-    meta=lambda x, *_: (x.shape, x.dtype),
+    meta=lambda p, *_: (p.shape, p.dtype),
     internal=True,
     samples=lambda make: [
-        make.call(make(3, 4), make.ints(3, high=4), None, -100, "mean", 0.0),
-        make.call(make(3, 4), np.array([1, -100, 3]), None, -100, "sum", 0.1),
-        make.call(make(2, 4, 3), make.ints(2, 3, high=4), make.constant(make(4)), 2, "none", 0.0),
+        make.call(make(3, 4), make(), make.ints(3, high=4), None, -100, "mean", 0.0),
+        make.call(make(3, 4), make(3), make.ints(3, high=4), None, -100, "none", 0.0),
+        make.call(make(3, 4), make(), np.array([1, -100, 3]), None, -100, "sum", 0.1),
+        make.call(
+            make(2, 4, 3), make(2, 3), make.ints(2, 3, high=4), make.constant(make(4)), 2, "none",
+            0.0,
+        ),
     ],
-)
+)  # fmt: skip
+
+
+def _through_softmax(xp: Any, change: Array, p: Array) -> Array:
+    """A softmax has a symmetric Jacobian, so this is its reverse rule and its forward rule."""
+    weighted = change * p
+    return weighted - p * xp.sum(weighted, (class_dim(p.ndim),), True)
 
 
 def _cross_entropy_rule(
     xp: Any,
-    incoming: Array,
-    x: Array,
+    incoming: Any,
+    p: Array,
     target: Array,
     weight: Array | None,
     ignore_index: int,
     reduction: str,
     label_smoothing: float,
 ) -> Array:
-    slope = xp.cross_entropy_slope(x, target, weight, ignore_index, reduction, label_smoothing)
-    return slope * per_class(xp, incoming, reduction, x.ndim)
+    of_loss, of_p = incoming
+    through_p = None if of_p is None else _through_softmax(xp, of_p, p)
+    if of_loss is None:
+        return through_p
+    slope = xp.cross_entropy_slope(
+        p, of_loss, target, weight, ignore_index, reduction, label_smoothing
+    )
+    return slope if through_p is None else slope + through_p
 
 
 def _cross_entropy_jvp(
     xp: Any,
     tangents: Any,
-    x: Array,
+    p: Array,
+    p_dtype: Any,
     target: Array,
     weight: Array | None,
-    x_dtype: Any,
     ignore_index: int,
     reduction: str,
     label_smoothing: float,
-) -> Array:
-    q = xp.class_weights(target, weight, x.shape, x_dtype, ignore_index, reduction, label_smoothing)
-    dim = (class_dim(x.ndim),)
+) -> tuple[Array, Array]:
+    q = xp.class_weights(target, weight, p.shape, p_dtype, ignore_index, reduction, label_smoothing)
+    dim = (class_dim(p.ndim),)
     tangent = tangents[0]
-    of_logs = tangent - xp.sum(xp.softmax(x, dim) * tangent, dim, True)
-    return -xp.sum(q * of_logs, dim if reduction == "none" else tuple(range(x.ndim)), False)
+    of_logs = tangent - xp.sum(p * tangent, dim, True)
+    of_loss = -xp.sum(q * of_logs, dim if reduction == "none" else tuple(range(p.ndim)), False)
+    return of_loss, _through_softmax(xp, tangent, p)
 
 
 def _cross_entropy_args(
@@ -187,7 +247,7 @@ def _cross_entropy_args(
     reduce: bool | None = None,
     reduction: str = "mean",
     label_smoothing: float = 0.0,
-) -> Any:
+) -> Tensor:
     """How surprising the target classes (or class probabilities) are, given logits."""
     reduction = reduction_from(reduction, size_average, reduce)
     if not 0.0 <= label_smoothing <= 1.0:
@@ -201,7 +261,8 @@ def _cross_entropy_args(
     if input.shape == target.shape and input.ndim:
         return _with_probabilities(input, target, weight, ignore_index, reduction, label_smoothing)
     target = checked_target(input, target, weight, "cross_entropy")
-    return input, target, weight, int(ignore_index), reduction, float(label_smoothing)
+    params = (int(ignore_index), reduction, float(label_smoothing))
+    return table["cross_entropy"].call(input, target, weight, *params)[0]
 
 
 def _with_probabilities(
@@ -231,6 +292,8 @@ def _with_probabilities(
         )
     dim = class_dim(input.ndim)
     classes = input.shape[dim]
+    if weight is not None:
+        check_weight(input, target, weight, "cross_entropy")
     if label_smoothing:
         target = target * (1.0 - label_smoothing) + label_smoothing / classes
     losses = -(input.log_softmax(dim) * target)
@@ -246,7 +309,8 @@ define(
     forward=_cross_entropy,
     vjp={"x": _cross_entropy_rule},
     jvp=_cross_entropy_jvp,
-    meta=losses_meta,
+    outputs=("y", "p"),
+    meta=lambda x, *rest: [losses_meta(x, *rest), (x.shape, x.dtype)],
     batching=joined,
     refuses=ONLY_FLOATS,
     public=_cross_entropy_args,

@@ -8,10 +8,11 @@ import numpy as np
 
 from whygrad import dtypes
 from whygrad.autograd.source import caller
-from whygrad.errors import describe, fail
+from whygrad.errors import fail
+from whygrad.ops.loss.shared import refusal
 from whygrad.tensor import Tensor
 
-__all__ = ["Labels", "all_count", "checked_target", "class_dim"]
+__all__ = ["Labels", "all_count", "check_weight", "checked_target", "class_dim"]
 
 Array = Any
 Shape = tuple[int, ...]
@@ -65,12 +66,14 @@ class Labels:
 
 
 def all_count(target: Array, classes: int, ignore_index: int) -> bool:
-    """Whether every target is a class and none is to be ignored, by the extremes alone."""
+    """Whether every target is a class and none is to be ignored."""
     if not target.size:
         return True
-    low = np.minimum.reduce(target, axis=None)
-    high = np.maximum.reduce(target, axis=None)
-    return bool(low >= 0 and high < classes and not low <= ignore_index <= high)
+    # as unsigned numbers negative ones are huge: one comparison checks both ends
+    unsigned = target.view(np.uint64) if target.dtype == np.int64 else target
+    if np.maximum.reduce(unsigned, axis=None) >= classes:
+        return False
+    return not (0 <= ignore_index < classes and (target == ignore_index).any())
 
 
 def _check_bounds(index: Array, classes: int) -> None:
@@ -87,24 +90,20 @@ def _check_bounds(index: Array, classes: int) -> None:
 
 def checked_target(input: Tensor, target: Tensor, weight: Tensor | None, name: str) -> Tensor:
     """The target in the shape of the input without its class dimension."""
-
-    def refuse(kind: type[Exception], cause: str, fix: str) -> Exception:
-        return fail(
-            kind,
-            call=f"{name}(input: {describe(input)}, target: {describe(target)}, "
-            f"weight: {describe(weight)})",
-            cause=cause,
-            fix=fix,
-            where=caller(),
-        )
-
+    arguments = {"input": input, "target": target, "weight": weight}
     if input.ndim == 0:
-        raise refuse(
-            ValueError, "Expected 1 or more dimensions (got 0)", "pass one number per class"
+        raise refusal(
+            ValueError,
+            name,
+            arguments,
+            "Expected 1 or more dimensions (got 0)",
+            "pass one number per class",
         )
     if target.dtype not in (dtypes.int64, dtypes.uint8):
-        raise refuse(
+        raise refusal(
             RuntimeError,
+            name,
+            arguments,
             f"expected target dtype to be int64 or uint8, but got {target.dtype.name}",
             "convert class indices with target.long(); class probabilities need the input's shape",
         )
@@ -114,41 +113,53 @@ def checked_target(input: Tensor, target: Tensor, weight: Tensor | None, name: s
     expected = sizes[:dim] + sizes[dim + 1 :]
     if target._array.shape != expected:
         if input.ndim > 1 and target.ndim and target.shape[0] != input.shape[0]:
-            raise refuse(
+            raise refusal(
                 ValueError,
+                name,
+                arguments,
                 f"Expected input batch_size ({input.shape[0]}) to match target batch_size "
                 f"({target.shape[0]}).",
                 "pass one class index per row of the input",
             )
-        raise refuse(
+        raise refusal(
             RuntimeError,
+            name,
+            arguments,
             f"Expected target size {list(expected)}, got {list(target.shape)}"
             + (" (multi-target not supported)" if input.ndim <= 2 else ""),
             "the target has the input's shape without the class dimension: try target.squeeze()",
         )
     if weight is not None:
-        _check_weight(input, weight, refuse)
+        check_weight(input, target, weight, name)
     return target
 
 
-def _check_weight(input: Tensor, weight: Tensor, refuse: Any) -> None:
+def check_weight(input: Tensor, target: Tensor, weight: Tensor, name: str) -> None:
+    """Raise unless there is one weight per class, a constant."""
+    arguments = {"input": input, "target": target, "weight": weight}
     classes = input.shape[class_dim(input.ndim)]
     if weight.shape != (classes,):
-        raise refuse(
+        raise refusal(
             RuntimeError,
+            name,
+            arguments,
             f"weight tensor should be defined either for all {classes} classes or no classes but "
             f"got weight tensor of shape: {list(weight.shape)}",
             "pass one weight per class",
         )
     if weight.dtype is not input.dtype:
-        raise refuse(
+        raise refusal(
             RuntimeError,
+            name,
+            arguments,
             f"expected scalar type {input.dtype.name} but found {weight.dtype.name}",
             "convert it: weight.to(input.dtype)",
         )
     if weight.requires_grad:
-        raise refuse(
+        raise refusal(
             RuntimeError,
+            name,
+            arguments,
             "the loss is not differentiable with respect to argument 'weight'. "
             "This input cannot have requires_grad True.",
             "pass weight.detach()",
