@@ -247,7 +247,7 @@ def _cross_entropy_args(
     reduce: bool | None = None,
     reduction: str = "mean",
     label_smoothing: float = 0.0,
-) -> Tensor:
+) -> Any:
     """How surprising the target classes (or class probabilities) are, given logits."""
     reduction = reduction_from(reduction, size_average, reduce)
     if not 0.0 <= label_smoothing <= 1.0:

@@ -21,7 +21,8 @@ __all__ = [
     "triplet_margin_with_distance_loss",
 ]
 
-_TINY = 1e-12  # PyTorch's: keeps cosine_embedding_loss finite for vectors of length 0
+# Keeps cosine_embedding_loss finite for vectors of length 0: PyTorch's 1e-12, which is a float32.
+_TINY = float(np.float32(1e-12))
 
 
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
