@@ -1,0 +1,91 @@
+"""Adagrad."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from whygrad import keys
+from whygrad.autograd.source import caller
+from whygrad.errors import describe, fail
+from whygrad.optim.arithmetic import Rule
+from whygrad.optim.elementwise import Elementwise, Group, State, advanced, towards
+from whygrad.optim.optimizer import Parameters
+from whygrad.optim.options import checked
+from whygrad.tensor import Tensor
+
+__all__ = ["Adagrad"]
+
+
+class Adagrad(Elementwise):
+    """s ← s + g²;  θ ← θ − lr/(1 + (t − 1)·lr_decay)·g/(√s + ε).
+
+    s starts at ``initial_accumulator_value``, and exists from the beginning, as in PyTorch.
+    ``foreach`` and ``fused`` choose between PyTorch's implementations and change nothing here.
+    """
+
+    _takes_sparse = True
+
+    def __init__(
+        self,
+        params: Parameters,
+        lr: float | Tensor = 1e-2,
+        lr_decay: float = 0,
+        weight_decay: float = 0,
+        initial_accumulator_value: float = 0,
+        eps: float = 1e-10,
+        foreach: bool | None = None,
+        *,
+        maximize: bool = False,
+        differentiable: bool = False,
+        fused: bool | None = None,
+    ) -> None:
+        options: dict[str, Any] = {
+            "lr": lr,
+            "lr_decay": lr_decay,
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "initial_accumulator_value": initial_accumulator_value,
+            "foreach": foreach,
+            "maximize": maximize,
+            "differentiable": differentiable,
+            "fused": fused,
+        }
+        super().__init__(params, checked(self, options))
+
+    def add_param_group(self, param_group: Group) -> None:
+        super().add_param_group(param_group)
+        for param in param_group["params"]:
+            self._filled(param_group, param, self._state_of(param))
+
+    def _usable(self, param: Tensor, gradient: Tensor, name: str) -> Tensor:
+        if gradient._keys & keys.LAYOUTS and self._decays(param):
+            raise fail(
+                RuntimeError,
+                call=f"{name}() on {describe(param)}",
+                cause="weight_decay option is not compatible with sparse gradients",
+                fix="give this parameter a group of its own with weight_decay=0",
+                where=caller(),
+            )
+        return super()._usable(param, gradient, name)
+
+    def _decays(self, param: Tensor) -> bool:
+        return any(
+            group["weight_decay"] and any(each is param for each in group["params"])
+            for group in self.param_groups
+        )
+
+    def _buffers(self, group: Group) -> dict[str, float]:
+        return {"sum": group["initial_accumulator_value"]}
+
+    def _rule(self, group: Group, state: State) -> Rule:
+        eps = float(group["eps"])
+        lr = float(group["lr"]) / (1 + (advanced(state) - 1) * float(group["lr_decay"]))
+
+        def rule(xp: Any, param: Any, grad: Any, squares: Any) -> None:
+            grad = towards(xp, group, param, grad)
+            xp.addcmul_(squares, grad, grad)
+            spread = xp.sqrt(squares)
+            xp.add_(spread, eps)
+            xp.addcdiv_(param, grad, spread, value=-lr)
+
+        return rule
