@@ -87,6 +87,8 @@ WAYS: dict[str, list[Way]] = {
         copy.deepcopy,
         copy.copy,
         lambda w: wg.asarray(w),
+        lambda w: wg.zeros(3).new_tensor(w),
+        lambda w: wg.zeros(3).new_tensor([w.sum()]),
     ],
     "integer": [
         lambda w: w.long(),

@@ -141,7 +141,7 @@ def _headline(finding: Finding, why: str) -> str:
     total = math.prod(finding.shape)
     many = "" if total == 1 else f" in {finding.count} of {total} elements"
     if finding.op is None:
-        return f"{finding.kind}{many} that no op made: {why}"
+        return f"{finding.kind}{many} that no recorded op made: {why}"
     fed = "finite numbers" if finding.fed is None else f"numbers that held {finding.fed}"
     if finding.summed:
         maker = f"adding what {finding.op.name} sends back to other contributions"

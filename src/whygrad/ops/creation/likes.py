@@ -13,6 +13,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from whygrad import devices, dtypes
+from whygrad.autograd import lineage
 from whygrad.errors import describe, fail
 from whygrad.ops.batching import leading_dims
 from whygrad.ops.creation.creation import (
@@ -215,7 +216,8 @@ def new_tensor(input: Tensor, data: Any, **options: Unpack[Options]) -> Tensor:
         )
     chosen = input.dtype if options.get("dtype") is None else dtypes.of(options["dtype"])
     array = array_from(data, chosen, "new_tensor")
-    return build("new_tensor", array.shape, lambda _: array, options, chosen, input.device)
+    made = build("new_tensor", array.shape, lambda _: array, options, chosen, input.device)
+    return lineage.copied(made, data)
 
 
 composite(
