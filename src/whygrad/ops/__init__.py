@@ -9,7 +9,9 @@ from whygrad.dispatch.calls import method_of
 from whygrad.ops import (  # noqa: F401  (each declares its ops)
     activation,
     arithmetic,
+    attention,
     comparison,
+    convolution,
     creation,
     exponential,
     indexing,
@@ -18,6 +20,7 @@ from whygrad.ops import (  # noqa: F401  (each declares its ops)
     inplace_random,
     linalg,
     loss,
+    normalization,
     operators,
     reduction,
     shape,
