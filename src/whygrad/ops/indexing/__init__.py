@@ -2,6 +2,7 @@
 
 from whygrad.ops.indexing import (  # noqa: F401  (each declares its ops)
     brackets,
+    embedding,
     masking,
     placing,
     positions,

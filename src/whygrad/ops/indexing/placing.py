@@ -1,4 +1,4 @@
-"""Placing whole slices or flat elements by index, and looking rows up in a table."""
+"""Placing whole slices or flat elements by index."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 from whygrad import keys
 from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
-from whygrad.ops.batching import all_numbers, only
-from whygrad.ops.define import composite, define, table
+from whygrad.ops.batching import all_numbers
+from whygrad.ops.define import composite, table
 from whygrad.ops.geometry import normalize_dim
 from whygrad.ops.indexing.positions import check_bounds, within
 from whygrad.ops.indexing.selection import (
@@ -247,62 +247,5 @@ composite(
         make.call(make(1, 4), make.ints(3, 4, high=1), 0),
         make.call(make(3, 4), make.ints(3, high=12)),
         make.call(make(3, 4), np.array([[-1], [0], [-4]]), 1),
-    ],
-)
-
-
-def _embedding(weight: Array, index: Array, padding: int | None) -> Array:
-    check_bounds(
-        index, weight.shape[0], call="embedding", dim=0, phrase="index out of range in self: "
-    )
-    return np.take(weight, index, axis=0)
-
-
-def _embedding_rule(
-    xp: Any, incoming: Array, index: Array, weight_shape: tuple[int, ...], padding: int | None
-) -> Array:
-    if padding is not None:
-        incoming = xp.where(xp.reshape(index != padding, (*index.shape, 1)), incoming, 0.0)
-    return xp.index_backward(incoming, index, weight_shape, (0,))
-
-
-def _embedding_args(input: Tensor, weight: Tensor, padding_idx: int | None = None) -> Any:
-    require_integers(input, "embedding")
-    call = f"embedding({describe(input)}, {describe(weight)}, padding_idx={padding_idx})"
-    if weight.ndim != 2:
-        raise fail(
-            RuntimeError,
-            call=call,
-            cause=f"'weight' must be 2-D, not {weight.ndim}-D",
-            fix="pass a table with one row per index",
-            where=caller(),
-        )
-    rows = weight.shape[0]
-    if padding_idx is not None and not -rows <= padding_idx < rows:
-        raise fail(
-            AssertionError,
-            call=call,
-            cause=f"Padding_idx must be within num_embeddings ({rows})",
-            fix="name one of the rows, or None",
-            where=caller(),
-        )
-    return weight, input, None if padding_idx is None else padding_idx % rows
-
-
-define(
-    "embedding(weight, index; padding)",
-    "y = the rows of weight at index;  ∂weight = incoming added up at index, 0 at padding",
-    forward=_embedding,
-    vjp={"weight": _embedding_rule},
-    linear=True,
-    meta=lambda weight, index, padding: ((*index.shape, weight.shape[1]), weight.dtype),
-    batching=only("index", lambda xp, weight, index, padding: xp.embedding(weight, index, padding)),
-    public=_embedding_args,
-    method=False,
-    torch="nn.functional.embedding",
-    samples=lambda make: [
-        make.call(make.ints(2, 3, high=4), make(4, 3)),
-        make.call(np.array([1, 1, 0]), make(4, 3), padding_idx=-1),
-        make.call(make.ints(high=4), make(4, 3)),
     ],
 )

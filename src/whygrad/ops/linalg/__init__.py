@@ -1,6 +1,7 @@
 """Products of matrices and tensors, solvers and decompositions."""
 
 from whygrad.ops.linalg import (  # noqa: F401  (each declares its ops)
+    bilinear,
     contraction,
     decompositions,
     determinants,
