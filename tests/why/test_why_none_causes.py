@@ -38,7 +38,7 @@ SAID = {
         answer = whygrad.why_none(hidden, loss)
         """,
         "no_grad",
-        "hidden is a constant: it was computed while nothing is recorded",
+        "hidden is a constant: it was computed where nothing is recorded",
     ),
     "held in a list, replaced under its name": (
         """

@@ -88,6 +88,7 @@ DEED = {
     "not differentiable": "an op without a derivative",
     "numpy": "a conversion to NumPy",
     "sampled": "a random draw",
+    "shared": "another leaf over its memory",
 }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from whygrad.autograd import lineage
 from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops import functions
@@ -32,6 +33,7 @@ class Parameter(Tensor):
     def __deepcopy__(self, memo: dict[int, Any]) -> Parameter:
         if id(self) not in memo:
             twin = Parameter(self.detach().clone(), self.requires_grad)
+            lineage.cut(self, twin, "copied", "deepcopy")
             if self._grad is not None:
                 twin._grad = self._grad.detach().clone()
             memo[id(self)] = twin
@@ -79,7 +81,7 @@ def _adopted(cls: type[Tensor], data: Any) -> Tensor:
     made._base = None
     made._storage = plain._storage
     made.__dict__.update(plain.__dict__)
-    return made
+    return lineage.cut(data, made, "shared", cls.__name__)
 
 
 def _load_parameter(data: Tensor, requires_grad: bool) -> Parameter:

@@ -6,12 +6,13 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import torch
+from torch.autograd.function import BackwardCFunction
 
 from whygrad.autograd.source import Where
 from whygrad.torch import ops
 from whygrad.torch.calls import Event
 from whygrad.torch.finite import described
-from whygrad.torch.graph import event_of, is_leaf, node_of, reachable, where_of
+from whygrad.torch.graph import event_of, is_leaf, leads_to, node_of, reachable, where_of
 from whygrad.torch.identity import Track, identities
 from whygrad.torch.lineage import Lineage, Route, nearest_cut
 from whygrad.torch.lines import Call
@@ -73,6 +74,7 @@ class Inspection:
             walked_at=self._walked_at(),
             # A graph that is still there was not walked, or was with retain_graph=True.
             walked=True if any(ops.is_released(each) for each in self.graph) else None,
+            own_rules=self._own_rules(x) if connected else (),
             recorded=self.recorded,
             loss_leaves=self._leaves(),
         )
@@ -118,6 +120,14 @@ class Inspection:
         """The backward pass that ran on this very loss, if it was recorded."""
         walks = () if self.tape is None else reversed(self.tape.walks)
         return next((_where(call) for track, call in walks if track is self.track), None)
+
+    def _own_rules(self, x: torch.Tensor) -> list[str]:
+        custom = [each for each in self.graph if isinstance(each, BackwardCFunction)]
+        if not custom:
+            return []
+        edge = torch.autograd.graph.get_gradient_edge(x)
+        on_the_way = leads_to(node_of(self.loss), (edge.node, edge.output_nr))
+        return sorted({ops.op_name(each) for each in custom if each in on_the_way})
 
     def _leaves(self) -> list[str]:
         leaves = [node.variable for node in self.graph if is_leaf(node)]

@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+import torch
+
 from whygrad.torch.calls import Event
 from whygrad.torch.identity import Track
 
@@ -44,6 +46,7 @@ class Lineage:
         self.inside: dict[Track, _Link | None] = {x: None}
         self.outside: dict[Track, list[_Link]] = {}
         self.departures: list[tuple[Event, bool]] = []  # and whether the graph went that far
+        self._gradients: set[Track] = set()  # outside, and only as grad() without create_graph
         self._made: set[Track] = set()  # by an event: where it comes from is known
         self._inside_memory: dict[int, Track] = {}
         self._outside_memory: dict[int, Track] = {}
@@ -72,7 +75,14 @@ class Lineage:
             cut = None if cuts is None else cuts[place]
             if output is source and cut != "detach":  # a leaf stays what it is, whatever is written
                 continue
+            of_gradient = cut == "create_graph" or (cuts is None and source in self._gradients)
+            if of_gradient and output in event.written and _is_leaf(output):
+                continue  # an update: nobody asks about a loss by way of its gradient
             link = _Link(event, source, cut, certain)
+            if of_gradient and output not in self.outside:
+                self._gradients.add(output)
+            elif not of_gradient:
+                self._gradients.discard(output)
             if cuts is not None and cut is None and certain:
                 self.inside.setdefault(output, link)
                 memory = self._inside_memory
@@ -139,6 +149,11 @@ class Lineage:
                 way.append(link.event)
             link = self.inside.get(link.source)
         return way[::-1]
+
+
+def _is_leaf(track: Track) -> bool:
+    thing = track.thing
+    return isinstance(thing, torch.Tensor) and thing.requires_grad and thing.is_leaf
 
 
 def _time(event: Event | None) -> int:

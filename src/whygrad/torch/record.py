@@ -252,6 +252,8 @@ class _Recorder(TorchFunctionMode):  # type: ignore[misc]
         name, skip = self._names.get(func) or self._learn(func)
         if skip:
             return func(*args, **kwargs)
+        if name == "data" and sys._getframe(1).f_code.co_name == "__deepcopy__":
+            name = "__deepcopy__"  # a Parameter copies its data
         with torch._C.DisableTorchFunction():
             before = Before(self.tape, name, args, kwargs, func is torch.autograd.grad)
         result = func(*args, **kwargs)

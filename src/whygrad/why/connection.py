@@ -73,6 +73,7 @@ class Connection:
     replaced: Subject | None = None  # the leaf that a variable held before x took its name
     walked_at: Where | None = None  # the backward pass that released the graph of the loss
     walked: bool | None = None  # whether one did, if the line is not known; None: nobody can tell
+    own_rules: Sequence[str] = ()  # custom functions on the way, whose backward may return None
     forgotten: bool = False  # whether the history of a constant in the loss is too long to keep
     recorded: bool | None = None  # PyTorch: whether the loss was recorded; None: always, here
     loss_leaves: Sequence[str] = field(default_factory=tuple)  # what the loss does depend on

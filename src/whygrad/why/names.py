@@ -180,3 +180,16 @@ def _members(thing: Any) -> Iterator[tuple[str, Any]]:
             return
         if type(attributes) is dict and len(attributes) <= _FEW:
             yield from ((f".{name}", held) for name, held in attributes.items())
+            yield from _parts(attributes)
+
+
+def _parts(module: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Parameters and buffers of a module and the modules in it, as ``named_parameters()`` does."""
+    waiting = [("", module)]
+    for path, attributes in waiting:  # grows while it is walked
+        for home in ("_parameters", "_buffers"):
+            for name, held in attributes.get(home, {}).items():
+                yield f"{path}.{name}", held
+        for name, inner in attributes.get("_modules", {}).items():
+            if hasattr(inner, "__dict__") and len(waiting) < _FEW:
+                waiting.append((f"{path}.{name}", vars(inner)))

@@ -103,12 +103,15 @@ def _connected(found: Connection, question: str) -> Answer | None:
             fix=f"call {x.name}.retain_grad() before backward(), or ask for it: "
             f"autograd.grad({loss.name}, {x.name})",
         )
+    own = ""
+    if found.own_rules:
+        own = f", or the backward of {' or '.join(found.own_rules)} returned None for it"
     if found.walked_at is None and not found.walked:
         return Answer(
             question,
             "not computed",
             f"{loss.name} reaches {x.name}, but {x.name}.grad is None: backward() has not run, or "
-            "the gradient was cleared since (zero_grad())",
+            f"the gradient was cleared since (zero_grad()){own}",
             loss.where,
             fix=f"call {loss.name}.backward(), and read .grad before zero_grad()",
         )
@@ -118,7 +121,7 @@ def _connected(found: Connection, question: str) -> Answer | None:
         "not computed",
         f"{loss.name} reaches {x.name} and its graph was walked, but .grad is None: {late}it was "
         "cleared since (zero_grad()), or that call was grad() or had inputs=, which fill no other "
-        ".grad",
+        f".grad{own}",
         found.walked_at,
         fix="read .grad before zero_grad(), or run the forward and backward() again",
     )
@@ -186,11 +189,11 @@ _HOW = {
     "inference_mode": "was computed inside inference_mode(), where nothing is recorded",
     "integer": "became an integer, which has no derivative",
     "item": "became a Python number, which has no history",
-    "no_grad": "was computed while nothing is recorded: no_grad() or set_grad_enabled(False)",
+    "no_grad": "was computed where nothing is recorded, as inside no_grad()",
     "not differentiable": "went through an op that has no derivative",
     "numpy": "went through NumPy, which records nothing",
     "sampled": "only set the odds of a random draw, which has no derivative",
-    "shared": "is in the memory of another leaf, such as nn.Parameter(x), which has no history",
+    "shared": "is in the memory of another leaf, as nn.Parameter(x) is, which has no history",
 }
 
 _FIX = {

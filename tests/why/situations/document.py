@@ -26,10 +26,14 @@ def _row(situation: Situation) -> str:
     engine = situation.engines[0]
     with running(situation.program, engine) as variables:
         answer = asked(situation.question, variables, engine)
-    marked = [line for line in situation.program.splitlines() if line.endswith(HERE)]
-    line = f"`{marked[0].removesuffix(HERE).strip()}`" if marked else ""
+    named = situation.line_in(engine)
+    line = "" if named is None else f"`{_text(situation, named)}`"
     cells = (situation.title, line, f"`{answer.cause}`", answer.headline, _in_torch(situation))
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def _text(situation: Situation, number: int) -> str:
+    return situation.text.splitlines()[number - 1].split(HERE)[0].strip()
 
 
 def _in_torch(situation: Situation) -> str:

@@ -316,6 +316,55 @@ loss.backward()
         "data",
     ),
     Situation(
+        "a copy of the model",
+        """
+class Model(wg.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = wg.nn.Parameter(wg.ones(3))
+
+    def forward(self, x):
+        return x * self.weight
+
+model = Model()
+target = copy.deepcopy(model)  # here
+loss = target(wg.ones(3)).sum()
+loss.backward()
+""",
+        "why_none(model.weight, loss)",
+        "copied",
+    ),
+    Situation(
+        "a Parameter made of something computed",
+        """
+w = wg.ones(3, requires_grad=True)
+scaled = wg.nn.Parameter(w * 2)  # here for whygrad
+loss = scaled.square().sum()
+loss.backward()
+""",
+        "why_none(w, loss)",
+        "shared",
+    ),
+    Situation(
+        "a function of one's own that returns None",
+        """
+class Rounded(wg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x.round()
+
+    @staticmethod
+    def backward(ctx, incoming):
+        incoming * 1.0  # without a return
+
+w = wg.tensor([0.4, 1.6], requires_grad=True)
+loss = Rounded.apply(w).sum()  # here
+loss.backward()  # here for torch
+""",
+        "why_none(w, loss)",
+        "not computed",
+    ),
+    Situation(
         "requires_grad_() on a detached tensor, to silence an error",
         """
 w = wg.ones(3, requires_grad=True)

@@ -25,6 +25,11 @@ class Situation:
     because: str | None = None  # … and why
 
     @property
+    def text(self) -> str:
+        """The program as it is run."""
+        return HEADER + self.program.lstrip("\n")
+
+    @property
     def engines(self) -> tuple[str, ...]:
         return ("whygrad", "torch") if self.only is None else (self.only,)
 
@@ -33,9 +38,8 @@ class Situation:
 
     def line_in(self, engine: str) -> int | None:
         """The number of the marked line, header included."""
-        lines = (HEADER + self.program.lstrip("\n")).splitlines()
         for mark in (f"{HERE} for {engine}", HERE):
-            for number, line in enumerate(lines, 1):
+            for number, line in enumerate(self.text.splitlines(), 1):
                 if line.endswith(mark):
                     return number
         return None

@@ -11,7 +11,7 @@ import numpy as np
 from whygrad.autograd.crossings import Crossing, crossings, is_forgetful
 from whygrad.autograd.lineage import step_of, trips
 from whygrad.autograd.node import AccumulateGrad, Freed
-from whygrad.autograd.reach import reachable
+from whygrad.autograd.reach import nodes_leading_to, reachable
 from whygrad.autograd.source import Where, caller
 from whygrad.autograd.steps import Source, Step, Trip, sources_of
 from whygrad.errors import describe, fail
@@ -52,6 +52,7 @@ def connection(x: Any, loss: Any) -> Connection:
         replaced=_replaced(x, names),
         own_cut=_own_cut(x),
         walked_at=_walked_at(graph),
+        own_rules=_own_rules(node, graph),
         loss_leaves=_leaves(graph, names),
     )
     if node is None or found.connected:
@@ -151,6 +152,14 @@ def _walked_at(graph: Iterable[Node]) -> Any:
         if isinstance(node.values, Freed):
             return node.values.where
     return None
+
+
+def _own_rules(x: Node | None, graph: set[Node]) -> list[str]:
+    custom = [each for each in graph if each.plan is not None and each.plan.op.kind == "custom"]
+    if x is None or not custom:
+        return []
+    on_the_way = nodes_leading_to({x}, graph)
+    return sorted({each.plan.op.name for each in custom if each in on_the_way})
 
 
 def _leaves(graph: Iterable[Node], names: Names) -> list[str]:
