@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from whygrad.ops import functions
+from whygrad.ops.activation.noisy import rrelu_
+from whygrad.ops.normalization.channels import functional_batch_norm as batch_norm
+from whygrad.ops.normalization.groups import functional_instance_norm as instance_norm
 from whygrad.tensor import Tensor
 
 __all__ = [
+    "alpha_dropout",
+    "batch_norm",
+    "bilinear",
     "binary_cross_entropy",
     "binary_cross_entropy_with_logits",
     "celu",
@@ -14,12 +20,18 @@ __all__ = [
     "cosine_similarity",
     "cross_entropy",
     "dropout",
+    "dropout1d",
+    "dropout2d",
+    "dropout3d",
     "elu",
     "elu_",
     "embedding",
+    "feature_alpha_dropout",
     "gaussian_nll_loss",
     "gelu",
     "glu",
+    "group_norm",
+    "gumbel_softmax",
     "hardshrink",
     "hardsigmoid",
     "hardswish",
@@ -27,11 +39,14 @@ __all__ = [
     "hardtanh_",
     "hinge_embedding_loss",
     "huber_loss",
+    "instance_norm",
     "kl_div",
     "l1_loss",
+    "layer_norm",
     "leaky_relu",
     "leaky_relu_",
     "linear",
+    "local_response_norm",
     "log_softmax",
     "logsigmoid",
     "margin_ranking_loss",
@@ -41,14 +56,20 @@ __all__ = [
     "multilabel_margin_loss",
     "multilabel_soft_margin_loss",
     "nll_loss",
+    "normalize",
     "one_hot",
     "pad",
     "pairwise_distance",
+    "pixel_shuffle",
+    "pixel_unshuffle",
     "poisson_nll_loss",
     "prelu",
     "relu",
     "relu6",
     "relu_",
+    "rms_norm",
+    "rrelu",
+    "rrelu_",
     "selu",
     "selu_",
     "sigmoid",
@@ -68,6 +89,8 @@ __all__ = [
     "triplet_margin_with_distance_loss",
 ]
 
+alpha_dropout = functions["alpha_dropout"]
+bilinear = functions["bilinear"]
 binary_cross_entropy = functions["binary_cross_entropy"]
 binary_cross_entropy_with_logits = functions["binary_cross_entropy_with_logits"]
 celu = functions["celu"]
@@ -76,12 +99,18 @@ cosine_embedding_loss = functions["cosine_embedding_loss"]
 cosine_similarity = functions["cosine_similarity"]
 cross_entropy = functions["cross_entropy"]
 dropout = functions["dropout"]
+dropout1d = functions["dropout1d"]
+dropout2d = functions["dropout2d"]
+dropout3d = functions["dropout3d"]
 elu = functions["elu"]
 elu_ = Tensor.elu_
 embedding = functions["embedding"]
+feature_alpha_dropout = functions["feature_alpha_dropout"]
 gaussian_nll_loss = functions["gaussian_nll_loss"]
 gelu = functions["gelu"]
 glu = functions["glu"]
+group_norm = functions["group_norm"]
+gumbel_softmax = functions["gumbel_softmax"]
 hardshrink = functions["hardshrink"]
 hardsigmoid = functions["hardsigmoid"]
 hardswish = functions["hardswish"]
@@ -91,9 +120,11 @@ hinge_embedding_loss = functions["hinge_embedding_loss"]
 huber_loss = functions["huber_loss"]
 kl_div = functions["kl_div"]
 l1_loss = functions["l1_loss"]
+layer_norm = functions["layer_norm"]
 leaky_relu = functions["leaky_relu"]
 leaky_relu_ = Tensor.leaky_relu_
 linear = functions["linear"]
+local_response_norm = functions["local_response_norm"]
 log_softmax = functions["log_softmax"]
 logsigmoid = functions["logsigmoid"]
 margin_ranking_loss = functions["margin_ranking_loss"]
@@ -103,14 +134,19 @@ multi_margin_loss = functions["multi_margin_loss"]
 multilabel_margin_loss = functions["multilabel_margin_loss"]
 multilabel_soft_margin_loss = functions["multilabel_soft_margin_loss"]
 nll_loss = functions["nll_loss"]
+normalize = functions["normalize"]
 one_hot = functions["one_hot"]
 pad = functions["pad"]
 pairwise_distance = functions["pairwise_distance"]
+pixel_shuffle = functions["pixel_shuffle"]
+pixel_unshuffle = functions["pixel_unshuffle"]
 poisson_nll_loss = functions["poisson_nll_loss"]
 prelu = functions["prelu"]
 relu = functions["relu"]
 relu6 = functions["relu6"]
 relu_ = Tensor.relu_
+rms_norm = functions["rms_norm"]
+rrelu = functions["rrelu"]
 selu = functions["selu"]
 selu_ = Tensor.selu_
 sigmoid = functions["sigmoid"]

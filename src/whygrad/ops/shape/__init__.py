@@ -6,6 +6,7 @@ from whygrad.ops.shape import (  # noqa: F401  (each declares its ops)
     joining,
     padding,
     parts,
+    pixels,
     rearrange,
     reshaping,
     splitting,
