@@ -77,9 +77,7 @@ def _with_channels(xp: Any, x: Array) -> Array:
 
 def _split(xp: Any, x: Array, dim: int, batch: int) -> Array:
     """Undo either: the batch comes out of a dimension and to the front."""
-    parted = xp.reshape(
-        x, (*x.shape[:dim], batch, x.shape[dim] // batch, *x.shape[dim + 1 :])
-    )
+    parted = xp.reshape(x, (*x.shape[:dim], batch, x.shape[dim] // batch, *x.shape[dim + 1 :]))
     rest = (each for each in range(parted.ndim) if each != dim)
     return xp.permute(parted, (dim, *rest))
 
@@ -143,8 +141,8 @@ convolution = define(
     "∂b = Σ incoming",
     forward=convolve,
     vjp={
-        "x": lambda xp, incoming, weight, stride, pads, dilation, groups: (
-            xp.convolution_transpose(incoming, weight, None, stride, pads, dilation, groups)
+        "x": lambda xp, incoming, weight, stride, pads, dilation, groups: xp.convolution_transpose(
+            incoming, weight, None, stride, pads, dilation, groups
         ),
         "weight": lambda xp, incoming, x, stride, pads, dilation, groups: xp.convolution_weight(
             x, incoming, stride, pads, dilation, groups
