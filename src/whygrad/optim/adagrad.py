@@ -55,7 +55,7 @@ class Adagrad(Elementwise):
     def add_param_group(self, param_group: Group) -> None:
         super().add_param_group(param_group)
         for param in param_group["params"]:
-            self._filled(param_group, param, self._state_of(param))
+            self._filled(param_group, param, self._state_of(param_group, param))
 
     def _usable(self, param: Tensor, gradient: Tensor, name: str) -> Tensor:
         if gradient._keys & keys.LAYOUTS and self._decays(param):

@@ -68,7 +68,7 @@ class Elementwise(Optimizer):
                 if param._grad is not None
             ]
             for group, param, gradient in work:
-                state = self._state_of(param)
+                state = self._state_of(group, param)
                 rule = self._rule(group, state)
                 buffers = self._filled(group, param, state)
                 for buffer in buffers:
@@ -107,8 +107,8 @@ class Elementwise(Optimizer):
             )
         return gradient.to_dense()
 
-    def _state_of(self, param: Tensor) -> State:
-        state = self.state[param]
+    def _state_of(self, group: Group, param: Tensor) -> State:
+        state = self.state[param] if self._counters or self._buffers(group) else {}
         for name, start in self._counters.items():
             if name not in state:
                 dtype = np.float64 if dtypes.get_default_dtype() is dtypes.float64 else np.float32
