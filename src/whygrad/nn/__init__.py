@@ -1,6 +1,6 @@
 """Neural networks: modules, layers, losses, and the functions they are made of."""
 
-from whygrad.nn import functional, init
+from whygrad.nn import functional, init, utils
 from whygrad.nn.containers import (
     ModuleDict,
     ModuleList,
@@ -68,4 +68,5 @@ __all__ = [
     "TripletMarginWithDistanceLoss",
     "functional",
     "init",
+    "utils",
 ]
