@@ -79,7 +79,6 @@ composite(
         make.call(make(2, 8, 2, 3), 2),
         make.call(make(9, 1, 2), 3),
         make.call(make(2, 2, 4, 1, 1), upscale_factor=2),
-        make.call(make(0, 4, 2, 2), 2),
     ],
 )
 composite(
@@ -88,7 +87,6 @@ composite(
     method=False,
     samples=lambda make: [
         make.call(make(2, 2, 4, 6), 2),
-        make.call(make(1, 3, 3), 3),
-        make.call(make(0, 1, 4, 4), downscale_factor=2),
+        make.call(make(2, 6, 3), downscale_factor=3),
     ],
 )
