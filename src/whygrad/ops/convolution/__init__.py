@@ -5,5 +5,6 @@ from whygrad.ops.convolution import (  # noqa: F401  (each declares its ops)
     avg_pool,
     conv,
     max_pool,
+    patches,
     products,
 )

@@ -18,12 +18,10 @@ import numpy as np
 from whygrad.ops.convolution.windows import (
     Dims,
     Pads,
-    covered,
+    folded,
     kernel_between,
-    negated,
     padded,
     spans,
-    taps_of,
     unfolded,
     window_counts,
 )
@@ -146,11 +144,7 @@ def convolve_transposed(
     matrices = weight.reshape(groups, outputs // groups, -1).swapaxes(1, 2)
     source = y.reshape(samples, groups, outputs // groups, prod(counts))
     columns = np.matmul(matrices, source).reshape(samples, channels, *kernel, *counts)
-    whole = (samples, channels, *covered(counts, kernel, stride, ((0, 0),) * len(kernel), dilation))
-    x = np.zeros(whole, y.dtype)
-    for place, target in taps_of(x, kernel, stride, dilation, counts):
-        target += columns[(slice(None), slice(None), *place)]
-    x = np.ascontiguousarray(padded(x, negated(pads)))
+    x = folded(columns, kernel, stride, pads, dilation)
     return x if bias is None else _add_bias(x, bias)
 
 

@@ -31,13 +31,10 @@ class Pooling:
                 f"pass (samples, channels, *{dims} sizes), or one sample without the first",
             )
 
-    def refused(
-        self, cause: str, fix: str, kind: type[Exception] = RuntimeError, **given: Any
-    ) -> Exception:
-        parts = [f"input: {describe(self.input)}", *(f"{key}={given[key]}" for key in given)]
+    def refused(self, cause: str, fix: str) -> RuntimeError:
         return fail(
-            kind,
-            call=f"{self.name}({', '.join(parts)})",
+            RuntimeError,
+            call=f"{self.name}(input: {describe(self.input)}, …)",
             cause=f"{self.name}: {cause}",
             fix=fix,
             where=caller(),
@@ -55,7 +52,6 @@ class Pooling:
             raise self.refused(
                 f"{name} must either be a single int{counts}, but got {len(found)}",
                 f"give {name} for the last {self.dims} dimensions",
-                **{name: list(found)},
             )
         return found
 
@@ -74,7 +70,6 @@ class Pooling:
                     f"{name} should be greater than zero, but got {list(found)} (stride should "
                     "not be zero)",
                     f"{name} starts at 1",
-                    **{name: list(found)},
                 )
         reach = spans(kernel, apart)
         if min(border) < 0:
@@ -86,7 +81,6 @@ class Pooling:
                 "pad should be at most half of effective kernel size, but got "
                 f"pad={list(border)}, kernel_size={list(kernel)} and dilation={list(apart)}",
                 "a window that lies in the border only has nothing to look at: pad less",
-                padding=list(border),
             )
         pads: Pads = tuple((pad, pad) for pad in border)
         if ceil_mode:

@@ -23,6 +23,7 @@ __all__ = [
     "Pads",
     "covered",
     "exact_pads",
+    "folded",
     "kernel_between",
     "negated",
     "padded",
@@ -93,24 +94,19 @@ def negated(pads: Pads) -> Pads:
 
 def padded(x: Array, pads: Pads, value: Any = 0) -> Array:
     """``x`` with a border of ``value``; ``x`` itself or a view of it if there is none to add."""
-    sizes = x.shape[x.ndim - len(pads) :]
-    kept = tuple(
+    leading = x.ndim - len(pads)
+    kept = (
         slice(max(-before, 0), size - max(-after, 0))
-        for size, (before, after) in zip(sizes, pads, strict=True)
+        for size, (before, after) in zip(x.shape[leading:], pads, strict=True)
     )
-    x = x[(..., *kept)]
-    border = tuple((max(before, 0), max(after, 0)) for before, after in pads)
+    inner: Array = x[(..., *kept)]
+    border = [(max(before, 0), max(after, 0)) for before, after in pads]
     if not any(map(any, border)):
-        return x
-    sizes = x.shape[x.ndim - len(pads) :]
-    whole = np.full(
-        x.shape[: x.ndim - len(pads)]
-        + tuple(size + sum(pair) for size, pair in zip(sizes, border, strict=True)),
-        value,
-        x.dtype,
-    )
-    inside = tuple(slice(pair[0], pair[0] + size) for size, pair in zip(sizes, border, strict=True))
-    whole[(..., *inside)] = x
+        return inner
+    pairs = list(zip(inner.shape[leading:], border, strict=True))
+    sizes = (size + before + after for size, (before, after) in pairs)
+    whole: Array = np.full((*x.shape[:leading], *sizes), value, x.dtype)
+    whole[(..., *(slice(before, before + size) for size, (before, _) in pairs))] = inner
     return whole
 
 
@@ -139,3 +135,15 @@ def taps_of(
             for tap, apart, count, step in zip(place, dilation, counts, stride, strict=True)
         )
         yield place, x[(..., *index)]
+
+
+def folded(columns: Array, kernel: Dims, stride: Dims, pads: Pads, dilation: Dims) -> Array:
+    """The adjoint of ``unfolded`` and ``padded``: windows added up where they overlap."""
+    leading = columns.ndim - 2 * len(kernel)
+    counts = columns.shape[leading + len(kernel) :]
+    sizes = covered(counts, kernel, stride, ((0, 0),) * len(kernel), dilation)
+    whole: Array = np.zeros((*columns.shape[:leading], *sizes), columns.dtype)
+    everything = (slice(None),) * leading
+    for place, target in taps_of(whole, kernel, stride, dilation, counts):
+        target += columns[(*everything, *place)]
+    return np.ascontiguousarray(padded(whole, negated(pads)))
