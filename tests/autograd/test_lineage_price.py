@@ -288,6 +288,15 @@ def test_meta_tensors() -> None:
     assert shape.device.type == "meta"
     loss = (shape * wg.ones(2, device="meta", requires_grad=True)).sum()
     assert [each.cut.kind for each in crossings(w._node, loss)] == ["no_grad"]
+    buffer = wg.zeros(4, device="meta")
+    front = buffer[:2]
+    with wg.no_grad():
+        buffer[1:].copy_(w)
+        buffer[0] = w[0]
+        front.mul_(2.0)
+    assert step_of(buffer) is not None
+    buffer[:] = 0.0
+    assert step_of(buffer) is None
 
 
 def test_copies_and_pickles_carry_no_steps_of_this_process() -> None:

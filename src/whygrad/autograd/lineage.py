@@ -266,10 +266,16 @@ def written(target: Tensor, result: Tensor, name: str) -> None:
     for each in (target, base, *target._storage.live_views(), *target._storage.seen_as()):
         if each is target or whole:
             _overwrite(each, step)
-        elif step is not None and (each is base or np.may_share_memory(each._array, target._array)):
+        elif step is not None and (each is base or _overlap(each, target)):
             before = step_of(each)
             both = step if before is None else Step(None, name, *_place(), (before, step))
             _overwrite(each, both)
+
+
+def _overlap(one: Tensor, other: Tensor) -> bool:
+    if one._keys & keys.META:  # no memory to compare
+        return True
+    return np.may_share_memory(one._array, other._array)
 
 
 def _overwrite(tensor: Tensor, step: Step | None) -> None:

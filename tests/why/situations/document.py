@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tests.why.situations.cuts import CUTS
 from tests.why.situations.healthy import HEALTHY
 from tests.why.situations.nan import NAN
 from tests.why.situations.none import NONE
@@ -11,7 +12,7 @@ from tests.why.situations.zero import ZERO
 
 __all__ = ["SITUATIONS", "table_of"]
 
-SITUATIONS = {"none": NONE, "zero": ZERO, "nan": NAN}
+SITUATIONS = {"none": (*NONE, *CUTS), "zero": ZERO, "nan": NAN}
 
 
 def table_of(name: str) -> str:
