@@ -134,3 +134,21 @@ def test_long_expressions_keep_both_ends() -> None:
     names = here()
     assert names.of_node(y._node.parents[0]) == "(some_long_name * som…xp().log()"
     assert len(names.of_node(y._node.parents[0])) == 32
+
+
+def test_parameters_and_buffers_of_modules_by_their_path() -> None:
+    class Inner(whygrad.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.weight = whygrad.nn.Parameter(whygrad.ones(2))
+            self.register_buffer("mean", whygrad.zeros(2))
+
+    class Outer(whygrad.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.inner = Inner()
+
+    model = Outer()
+    names = Names()
+    assert names.of(model.inner.weight) == "model.inner.weight"
+    assert names.of(model.inner.mean) == "model.inner.mean"

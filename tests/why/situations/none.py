@@ -21,6 +21,21 @@ loss.backward()
         "unused",
     ),
     Situation(
+        "the generator, and a loss of the discriminator alone",
+        """
+generator = wg.tensor([0.5], requires_grad=True)
+critic = wg.tensor([0.3], requires_grad=True)
+score = (critic * generator).exp().sum()
+(slope,) = wg.autograd.grad(score, critic)
+with wg.no_grad():
+    critic -= 0.1 * slope  # an update depends on everything, and is no path
+loss = critic.square().sum()  # here
+loss.backward()
+""",
+        "why_none(generator, loss)",
+        "unused",
+    ),
+    Situation(
         "a weight that was made without requires_grad",
         """
 w = wg.ones(3)
