@@ -22,6 +22,7 @@ from whygrad.ops import (  # noqa: F401  (each declares its ops)
     loss,
     normalization,
     operators,
+    recurrent,
     reduction,
     shape,
     sparse,
