@@ -46,6 +46,14 @@ from whygrad.nn.containers import (
     ParameterList,
     Sequential,
 )
+from whygrad.nn.convolution import (
+    Conv1d,
+    Conv2d,
+    Conv3d,
+    ConvTranspose1d,
+    ConvTranspose2d,
+    ConvTranspose3d,
+)
 from whygrad.nn.dropout import (
     AlphaDropout,
     Dropout,
@@ -83,6 +91,22 @@ from whygrad.nn.loss import (
 from whygrad.nn.module import Module
 from whygrad.nn.normalization import GroupNorm, LayerNorm, LocalResponseNorm, RMSNorm
 from whygrad.nn.parameter import Buffer, Parameter
+from whygrad.nn.pooling import (
+    AdaptiveAvgPool1d,
+    AdaptiveAvgPool2d,
+    AdaptiveAvgPool3d,
+    AdaptiveMaxPool1d,
+    AdaptiveMaxPool2d,
+    AdaptiveMaxPool3d,
+    AvgPool1d,
+    AvgPool2d,
+    AvgPool3d,
+    Fold,
+    MaxPool1d,
+    MaxPool2d,
+    MaxPool3d,
+    Unfold,
+)
 from whygrad.nn.shape import Flatten, PixelShuffle, PixelUnshuffle, Unflatten
 
 __all__ = [
@@ -91,7 +115,16 @@ __all__ = [
     "GELU",
     "GLU",
     "SELU",
+    "AdaptiveAvgPool1d",
+    "AdaptiveAvgPool2d",
+    "AdaptiveAvgPool3d",
+    "AdaptiveMaxPool1d",
+    "AdaptiveMaxPool2d",
+    "AdaptiveMaxPool3d",
     "AlphaDropout",
+    "AvgPool1d",
+    "AvgPool2d",
+    "AvgPool3d",
     "BCELoss",
     "BCEWithLogitsLoss",
     "BatchNorm1d",
@@ -99,6 +132,12 @@ __all__ = [
     "BatchNorm3d",
     "Bilinear",
     "Buffer",
+    "Conv1d",
+    "Conv2d",
+    "Conv3d",
+    "ConvTranspose1d",
+    "ConvTranspose2d",
+    "ConvTranspose3d",
     "CosineEmbeddingLoss",
     "CosineSimilarity",
     "CrossEntropyLoss",
@@ -109,6 +148,7 @@ __all__ = [
     "Embedding",
     "FeatureAlphaDropout",
     "Flatten",
+    "Fold",
     "GaussianNLLLoss",
     "GroupNorm",
     "Hardshrink",
@@ -131,6 +171,9 @@ __all__ = [
     "LogSoftmax",
     "MSELoss",
     "MarginRankingLoss",
+    "MaxPool1d",
+    "MaxPool2d",
+    "MaxPool3d",
     "Mish",
     "Module",
     "ModuleDict",
@@ -168,6 +211,7 @@ __all__ = [
     "TripletMarginLoss",
     "TripletMarginWithDistanceLoss",
     "Unflatten",
+    "Unfold",
     "functional",
     "init",
     "utils",

@@ -9,13 +9,28 @@ from whygrad.ops.normalization.groups import functional_instance_norm as instanc
 from whygrad.tensor import Tensor
 
 __all__ = [
+    "adaptive_avg_pool1d",
+    "adaptive_avg_pool2d",
+    "adaptive_avg_pool3d",
+    "adaptive_max_pool1d",
+    "adaptive_max_pool2d",
+    "adaptive_max_pool3d",
     "alpha_dropout",
+    "avg_pool1d",
+    "avg_pool2d",
+    "avg_pool3d",
     "batch_norm",
     "bilinear",
     "binary_cross_entropy",
     "binary_cross_entropy_with_logits",
     "celu",
     "celu_",
+    "conv1d",
+    "conv2d",
+    "conv3d",
+    "conv_transpose1d",
+    "conv_transpose2d",
+    "conv_transpose3d",
     "cosine_embedding_loss",
     "cosine_similarity",
     "cross_entropy",
@@ -27,6 +42,7 @@ __all__ = [
     "elu_",
     "embedding",
     "feature_alpha_dropout",
+    "fold",
     "gaussian_nll_loss",
     "gelu",
     "glu",
@@ -50,6 +66,9 @@ __all__ = [
     "log_softmax",
     "logsigmoid",
     "margin_ranking_loss",
+    "max_pool1d",
+    "max_pool2d",
+    "max_pool3d",
     "mish",
     "mse_loss",
     "multi_margin_loss",
@@ -87,14 +106,30 @@ __all__ = [
     "threshold_",
     "triplet_margin_loss",
     "triplet_margin_with_distance_loss",
+    "unfold",
 ]
 
+adaptive_avg_pool1d = functions["adaptive_avg_pool1d"]
+adaptive_avg_pool2d = functions["adaptive_avg_pool2d"]
+adaptive_avg_pool3d = functions["adaptive_avg_pool3d"]
+adaptive_max_pool1d = functions["adaptive_max_pool1d"]
+adaptive_max_pool2d = functions["adaptive_max_pool2d"]
+adaptive_max_pool3d = functions["adaptive_max_pool3d"]
 alpha_dropout = functions["alpha_dropout"]
+avg_pool1d = functions["avg_pool1d"]
+avg_pool2d = functions["avg_pool2d"]
+avg_pool3d = functions["avg_pool3d"]
 bilinear = functions["bilinear"]
 binary_cross_entropy = functions["binary_cross_entropy"]
 binary_cross_entropy_with_logits = functions["binary_cross_entropy_with_logits"]
 celu = functions["celu"]
 celu_ = Tensor.celu_
+conv1d = functions["conv1d"]
+conv2d = functions["conv2d"]
+conv3d = functions["conv3d"]
+conv_transpose1d = functions["conv_transpose1d"]
+conv_transpose2d = functions["conv_transpose2d"]
+conv_transpose3d = functions["conv_transpose3d"]
 cosine_embedding_loss = functions["cosine_embedding_loss"]
 cosine_similarity = functions["cosine_similarity"]
 cross_entropy = functions["cross_entropy"]
@@ -106,6 +141,7 @@ elu = functions["elu"]
 elu_ = Tensor.elu_
 embedding = functions["embedding"]
 feature_alpha_dropout = functions["feature_alpha_dropout"]
+fold = functions["col2im"]
 gaussian_nll_loss = functions["gaussian_nll_loss"]
 gelu = functions["gelu"]
 glu = functions["glu"]
@@ -128,6 +164,9 @@ local_response_norm = functions["local_response_norm"]
 log_softmax = functions["log_softmax"]
 logsigmoid = functions["logsigmoid"]
 margin_ranking_loss = functions["margin_ranking_loss"]
+max_pool1d = functions["max_pool1d"]
+max_pool2d = functions["max_pool2d"]
+max_pool3d = functions["max_pool3d"]
 mish = functions["mish"]
 mse_loss = functions["mse_loss"]
 multi_margin_loss = functions["multi_margin_loss"]
@@ -164,3 +203,4 @@ threshold = functions["threshold"]
 threshold_ = Tensor.threshold_
 triplet_margin_loss = functions["triplet_margin_loss"]
 triplet_margin_with_distance_loss = functions["triplet_margin_with_distance_loss"]
+unfold = functions["im2col"]
