@@ -15,13 +15,13 @@ FILE = "flowing.py"
 
 
 class At(Where):
-    """A line by its number, without a program that runs."""
+    """What ``h`` does on a line, or the call at a column, without a program that runs."""
 
     __slots__ = ("_line", "_start")
 
-    def __init__(self, line: int, column: int = 0) -> None:
+    def __init__(self, line: int, column: int | None = None) -> None:
         self._line = line
-        self._start = column
+        self._start = linecache.getline(FILE, line).find("h.") if column is None else column
 
     @property
     def file(self) -> str:
@@ -112,6 +112,22 @@ REACHED = {
         losses = [h.item() for h in many]  # out
         loss = tensor(losses).mean()  # in
     """,
+    "named inside a condition": """
+        if (scale := h.item()) > 0:  # out
+            loss = w * scale  # in
+    """,
+    "one number of a loop over them": """
+        for scale in h.tolist():  # out
+            loss = w * scale  # in
+    """,
+    "with a type": """
+        scale: float = h.item()  # out
+        loss = w * scale  # in
+    """,
+    "one entry of a dictionary": """
+        log = {"scale": h.item(), "rate": 0.1}  # out
+        loss = w * log["scale"]  # in
+    """,
     "in a branch": """
         if training:
             scale = h.item()  # out
@@ -151,6 +167,48 @@ NOT_REACHED = {
         self.logged = h.item()  # out
         loss = self.layer(w)  # in
     """,
+    "the variable of a comprehension": """
+        scale = h.item()  # out
+        loss = sum(w * scale for scale in (1.0, 2.0))  # in
+    """,
+    "an argument of a lambda": """
+        scale = h.item()  # out
+        loss = (lambda scale: w * scale)(2.0)  # in
+    """,
+    "the variable of a loop": """
+        scale = h.item()  # out
+        for scale in (1.0, 2.0):
+            loss = w * scale  # in
+    """,
+    "what a block opened": """
+        scale = h.item()  # out
+        with opened() as scale:
+            loss = w * scale  # in
+    """,
+    "replaced, with a type": """
+        scale = h.item()  # out
+        scale: float = 2.0
+        loss = w * scale  # in
+    """,
+    "replaced among others": """
+        scale = h.item()  # out
+        scale, rate = 2.0, 0.1
+        loss = w * scale  # in
+    """,
+    "the other of two": """
+        scale, rate = (
+            h.item(),  # out
+            0.1,
+        )
+        loss = w * rate  # in
+    """,
+    "another entry of a dictionary": """
+        log = {
+            "scale": h.item(),  # out
+            "rate": 0.1,
+        }
+        loss = w * log["rate"]  # in
+    """,
     "another key": """
         log["scale"] = h.item()  # out
         loss = w * log["rate"]  # in
@@ -180,6 +238,11 @@ def test_not_reached(program: dict[str, list[int]]) -> None:
 def test_source_that_cannot_be_read(program: dict[str, list[int]]) -> None:
     assert used_at(At(1), [At(1)]) is None
     assert statement_at(At(1)) is None
+
+
+@pytest.mark.parametrize("program", ["scale = h.item(); loss = w * 2\n"], indirect=True)
+def test_two_statements_on_one_line(program: dict[str, list[int]]) -> None:
+    assert used_at(At(1, 8), [At(1, 25)]) is None
 
 
 @pytest.mark.parametrize("program", ["a = f(); b = g(a)\nc = (a +\n  b)\n"], indirect=True)
