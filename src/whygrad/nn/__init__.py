@@ -31,6 +31,7 @@ from whygrad.nn.activation import (
     Tanhshrink,
     Threshold,
 )
+from whygrad.nn.attention import MultiheadAttention
 from whygrad.nn.batch_norm import (
     BatchNorm1d,
     BatchNorm2d,
@@ -107,13 +108,25 @@ from whygrad.nn.pooling import (
     MaxPool3d,
     Unfold,
 )
+from whygrad.nn.recurrent import GRU, LSTM, RNN
+from whygrad.nn.recurrent_cells import GRUCell, LSTMCell, RNNCell
 from whygrad.nn.shape import Flatten, PixelShuffle, PixelUnshuffle, Unflatten
+from whygrad.nn.transformer import (
+    Transformer,
+    TransformerDecoder,
+    TransformerDecoderLayer,
+    TransformerEncoder,
+    TransformerEncoderLayer,
+)
 
 __all__ = [
     "CELU",
     "ELU",
     "GELU",
     "GLU",
+    "GRU",
+    "LSTM",
+    "RNN",
     "SELU",
     "AdaptiveAvgPool1d",
     "AdaptiveAvgPool2d",
@@ -149,6 +162,7 @@ __all__ = [
     "FeatureAlphaDropout",
     "Flatten",
     "Fold",
+    "GRUCell",
     "GaussianNLLLoss",
     "GroupNorm",
     "Hardshrink",
@@ -163,6 +177,7 @@ __all__ = [
     "InstanceNorm3d",
     "KLDivLoss",
     "L1Loss",
+    "LSTMCell",
     "LayerNorm",
     "LeakyReLU",
     "Linear",
@@ -181,6 +196,7 @@ __all__ = [
     "MultiLabelMarginLoss",
     "MultiLabelSoftMarginLoss",
     "MultiMarginLoss",
+    "MultiheadAttention",
     "NLLLoss",
     "PReLU",
     "PairwiseDistance",
@@ -191,6 +207,7 @@ __all__ = [
     "PixelUnshuffle",
     "PoissonNLLLoss",
     "RMSNorm",
+    "RNNCell",
     "RReLU",
     "ReLU",
     "ReLU6",
@@ -208,6 +225,11 @@ __all__ = [
     "Tanh",
     "Tanhshrink",
     "Threshold",
+    "Transformer",
+    "TransformerDecoder",
+    "TransformerDecoderLayer",
+    "TransformerEncoder",
+    "TransformerEncoderLayer",
     "TripletMarginLoss",
     "TripletMarginWithDistanceLoss",
     "Unflatten",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from whygrad.nn.multi_head import multi_head_attention_forward
 from whygrad.ops import functions
 from whygrad.ops.activation.noisy import rrelu_
 from whygrad.ops.normalization.channels import functional_batch_norm as batch_norm
@@ -71,6 +72,7 @@ __all__ = [
     "max_pool3d",
     "mish",
     "mse_loss",
+    "multi_head_attention_forward",
     "multi_margin_loss",
     "multilabel_margin_loss",
     "multilabel_soft_margin_loss",
@@ -89,6 +91,7 @@ __all__ = [
     "rms_norm",
     "rrelu",
     "rrelu_",
+    "scaled_dot_product_attention",
     "selu",
     "selu_",
     "sigmoid",
@@ -186,6 +189,7 @@ relu6 = functions["relu6"]
 relu_ = Tensor.relu_
 rms_norm = functions["rms_norm"]
 rrelu = functions["rrelu"]
+scaled_dot_product_attention = functions["scaled_dot_product_attention"]
 selu = functions["selu"]
 selu_ = Tensor.selu_
 sigmoid = functions["sigmoid"]
