@@ -79,6 +79,33 @@ def an_index(x: Any, w: Any) -> Any:
     return w[best]
 
 
+def an_index_as_a_number(x: Any, w: Any) -> Any:
+    best = int(x.argmax())  # here
+    return w[best] * 2
+
+
+def overwritten(x: Any, w: Any) -> Any:
+    buffer = x.detach().clone()
+    buffer.zero_()
+    return (buffer * w).sum()  # here
+
+
+def overwritten_and_written_again(x: Any, w: Any) -> Any:
+    buffer = x.detach().clone()
+    view = buffer[1:]
+    buffer.zero_()
+    view.copy_(x.exp().detach()[1:])  # here
+    return (buffer * w).sum()
+
+
+def logged_many_times_afterwards(x: Any, w: Any) -> Any:
+    scale = x.sum().item()  # here
+    loss = (w * (scale + 1)).sum()
+    for _ in range(20):
+        x.sum().item()
+    return loss
+
+
 def a_mask(x: Any, w: Any) -> Any:
     mask = x > 1.5  # here
     return (w * mask).sum()
@@ -128,6 +155,10 @@ CAUSES = {
     copied_without_grad: "no_grad",
     seen_through_another_view: "detach",
     an_index: "integer",
+    an_index_as_a_number: "integer",
+    overwritten: "unused",
+    overwritten_and_written_again: "detach",
+    logged_many_times_afterwards: "item",
     a_mask: "boolean",
     a_penalty: "create_graph",
     a_new_parameter: "shared",
@@ -235,6 +266,17 @@ def test_requires_grad_that_was_set_before_is_not_new() -> None:
         loss = w.sum()
         x.requires_grad_()
     assert whygrad.torch.why_none(x, loss).cause == "unused"
+
+
+def test_a_number_read_later_is_not_it() -> None:
+    losses = []
+    with whygrad.torch.record():
+        x, w = parameter(), parameter()
+        for step in range(2):
+            scale = x.sum().item() if step else 2.0
+            losses.append((w * (scale + 1)).sum())
+    assert whygrad.torch.why_none(x, losses[0]).cause == "unused"
+    assert whygrad.torch.why_none(x, losses[1]).cause == "item"
 
 
 def test_a_number_that_is_only_equal_is_no_certainty() -> None:

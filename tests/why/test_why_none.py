@@ -164,6 +164,28 @@ def test_a_dictionary_for_programs() -> None:
     assert [each["op"] for each in data["evidence"]["outside"]] == ["detach"]
 
 
+def test_a_number_read_later_is_not_it() -> None:
+    w, v = leaf(1.0), leaf(2.0)
+    losses = []
+    for step in range(2):
+        scale = w.sum().item() if step else 2.0
+        losses.append((v * scale).sum())
+    assert wg.why_none(w, losses[0]).cause == "unused"
+    assert wg.why_none(w, losses[1]).cause == "item"
+
+
+def test_numbers_that_are_read_afterwards_push_none_out() -> None:
+    w, v = leaf(1.0), leaf(2.0)
+    scale = w.sum().item()
+    loss = (v * scale).sum()
+    for _ in range(20):
+        w.sum().item()
+    answer = wg.why_none(w, loss)
+    assert answer.cause == "item"
+    assert answer.where is not None
+    assert answer.where.text == "scale = w.sum().item()"
+
+
 def test_asking_changes_nothing() -> None:
     w, v = leaf(1.0), leaf(2.0)
     cut = w.detach()

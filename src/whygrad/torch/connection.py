@@ -18,7 +18,14 @@ from whygrad.torch.lineage import Lineage, Route, nearest_cut
 from whygrad.torch.lines import Call
 from whygrad.torch.names import TorchNames
 from whygrad.torch.record import Tape
-from whygrad.why.connection import Connection, Cut, Departure, Point, Subject
+from whygrad.why.connection import (
+    WITHOUT_DERIVATIVE,
+    Connection,
+    Cut,
+    Departure,
+    Point,
+    Subject,
+)
 from whygrad.why.dataflow import used_at
 from whygrad.why.sources.connection import reassigned_name
 
@@ -161,14 +168,20 @@ class Inspection:
         return Cut(kind, _where(way[0].call), outside=_points(way))
 
     def _departures(self, lineage: Lineage) -> list[Departure]:
-        """Numbers computed from x that were handed to Python, latest first."""
-        lines = [where for node in self.graph if (where := where_of(node)) is not None]
+        """Lines that handed numbers computed from x to Python: those that matter first."""
+        uses = dict.fromkeys(filter(None, map(event_of, self.graph)))
+        first = {each.call: (each, source) for each, source in reversed(lineage.departures)}
         found = []
-        for event, _ in reversed(lineage.departures):
-            where = _where(event.call)
-            used = None if where is None else used_at(where, lines)
-            found.append(Departure(str(event.left), event.op, where, (), used))
-        return found[:_MANY]
+        for event, source in first.values():
+            start = _where(event.call)
+            later = [Where(*each.call) for each in uses if each.call and each.time > event.time]
+            used = None if start is None else used_at(start, later)
+            kind, cut = str(event.left), event
+            for route in lineage.routes_to(source):
+                if route.kind in WITHOUT_DERIVATIVE and route.cut is not None:
+                    kind, cut = route.kind, route.cut
+            found.append(Departure(kind, cut.op, _where(cut.call), (), used))
+        return sorted(found, key=lambda each: each.used_at is None)[:_MANY]
 
     def _replaced(self, x: torch.Tensor, track: Track | None) -> Subject | None:
         """The leaf whose name ``x`` took over: ``w = w - lr * g`` computes a new tensor."""

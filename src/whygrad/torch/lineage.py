@@ -18,6 +18,12 @@ from whygrad.torch.identity import Track
 
 __all__ = ["Lineage", "Route", "nearest_cut"]
 
+# Ops that leave nothing of what a tensor held.
+_OVERWRITING = frozenset(
+    ("bernoulli_", "cauchy_", "copy_", "exponential_", "fill_", "geometric_", "log_normal_",
+     "normal_", "random_", "uniform_", "zero_")
+)  # fmt: skip
+
 
 class _Link(NamedTuple):
     """One event through which a value came from another."""
@@ -45,17 +51,20 @@ class Lineage:
         self.x = x
         self.inside: dict[Track, _Link | None] = {x: None}
         self.outside: dict[Track, list[_Link]] = {}
-        self.departures: list[tuple[Event, bool]] = []  # and whether the graph went that far
+        self.departures: list[tuple[Event, Track]] = []  # and which value was handed out
         self._gradients: set[Track] = set()  # outside, and only as grad() without create_graph
         self._made: set[Track] = set()  # by an event: where it comes from is known
         self._inside_memory: dict[int, Track] = {}
         self._outside_memory: dict[int, Track] = {}
+        self._overwritten: set[Track] = set()  # what was in them before is gone
         if x.memory is not None:
             self._inside_memory[x.memory] = x
         for event in events:
             self._follow(event)
 
     def _follow(self, event: Event) -> None:
+        if event.op in _OVERWRITING:
+            self._overwrite(event.written)
         sources = [(each, True) for each in event.inputs]
         sources += [(each, False) for each in event.guesses]
         for source, certain in sources:
@@ -66,11 +75,19 @@ class Lineage:
                 self._pass_on(event, source, event.cuts, certain)
         self._made.update(event.outputs)
 
+    def _overwrite(self, targets: Iterable[Track]) -> None:
+        """Whatever came from x is in these tensors no more; in others over their memory it may."""
+        for track in targets:
+            self.outside.pop(track, None)
+            self._overwritten.add(track)
+            if track.memory is not None and self._outside_memory.get(track.memory) is track:
+                del self._outside_memory[track.memory]
+
     def _pass_on(
         self, event: Event, source: Track, cuts: tuple[str | None, ...] | None, certain: bool
     ) -> None:
         if event.left is not None:
-            self.departures.append((event, cuts is not None))
+            self.departures.append((event, source))
         for place, output in enumerate(event.outputs):
             cut = None if cuts is None else cuts[place]
             if output is source and cut != "detach":  # a leaf stays what it is, whatever is written
@@ -89,6 +106,10 @@ class Lineage:
             else:
                 self.outside.setdefault(output, []).append(link)
                 memory = self._outside_memory
+            if output in event.written:  # what shares its memory has new numbers, too
+                self._overwritten = {
+                    each for each in self._overwritten if each.memory != output.memory
+                }
             if event.left == "numpy" and source.memory is not None:  # what NumPy has may come back
                 self._outside_memory[source.memory] = output
             elif output.memory is not None:
@@ -97,6 +118,8 @@ class Lineage:
     def _arrive_by_memory(self, track: Track) -> None:
         """A value that no event made may look at memory that comes from x."""
         if track in self.inside or track in self.outside or track.memory is None:
+            return
+        if track in self._overwritten:
             return
         shared = self._outside_memory.get(track.memory)
         if shared is not None:

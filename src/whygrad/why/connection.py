@@ -7,7 +7,10 @@ from dataclasses import dataclass, field
 
 from whygrad.autograd.source import Where
 
-__all__ = ["Connection", "Cut", "Departure", "Point", "Subject"]
+__all__ = ["WITHOUT_DERIVATIVE", "Connection", "Cut", "Departure", "Point", "Subject"]
+
+# Kinds of cuts that no other way of writing would avoid: the op itself has no derivative.
+WITHOUT_DERIVATIVE = ("boolean", "integer", "not differentiable", "sampled")
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,14 @@ from whygrad.autograd.source import Where, caller
 from whygrad.autograd.steps import Source, Step, Trip, sources_of
 from whygrad.errors import describe, fail
 from whygrad.tensor import Tensor
-from whygrad.why.connection import Connection, Cut, Departure, Point, Subject
+from whygrad.why.connection import (
+    WITHOUT_DERIVATIVE,
+    Connection,
+    Cut,
+    Departure,
+    Point,
+    Subject,
+)
 from whygrad.why.dataflow import statement_at, used_at
 from whygrad.why.names import Names
 
@@ -61,7 +68,7 @@ def connection(x: Any, loss: Any) -> Connection:
         **{name: getattr(found, name) for name in found.__dataclass_fields__}
         | {
             "cuts": [_cut(each, node, loss) for each in crossings(node, loss)],
-            "departures": _departures(node, [each.where for each in graph]),
+            "departures": _departures(node, graph),
             "forgotten": is_forgetful(loss),
         }
     )
@@ -238,13 +245,18 @@ def _path(start: Node, end: Node) -> Sequence[Node]:
     return []
 
 
-def _departures(x: Node, lines: Sequence[Any]) -> list[Departure]:
-    """Numbers computed from ``x`` that were handed to Python, latest first."""
+def _departures(x: Node, graph: Iterable[Node]) -> list[Departure]:
+    """Lines that handed numbers computed from ``x`` to Python: those that matter first."""
+    first: dict[Where, tuple[int, Trip]] = {}  # of each line the earliest, and its time
+    for trip in trips:  # the latest first
+        sources = sources_of(trip)
+        if any(source.comes_from(x) for source in sources):
+            first[trip.where] = min(source.order for source in sources), trip
     found = []
-    for trip in trips:
-        if any(source.comes_from(x) for source in sources_of(trip)):
-            found.append(Departure(*_departed(trip, x), (), used_at(trip.where, lines)))
-    return found[:_MANY]
+    for where, (time, trip) in first.items():
+        later = [each.where for each in graph if each.order < time]  # orders count down
+        found.append(Departure(*_departed(trip, x), (), used_at(where, later)))
+    return sorted(found, key=lambda each: each.used_at is None)[:_MANY]
 
 
 def _departed(trip: Trip, x: Node) -> tuple[str, str, Where]:
@@ -255,7 +267,7 @@ def _departed(trip: Trip, x: Node) -> tuple[str, str, Where]:
     waiting: list[Step] = [trip]
     for step in waiting:  # grows while it is walked
         through = any(source.comes_from(x) for source in step.sources)
-        if through and step.kind in ("boolean", "integer", "not differentiable", "sampled"):
+        if through and step.kind in WITHOUT_DERIVATIVE:
             return step.kind, step.op, step.where
         waiting += (each for each in step.before if each not in waiting)
     return str(trip.kind), trip.op, trip.where
