@@ -56,8 +56,8 @@ newaxis = None
 
 _dtypes: dict[str, DType] = {dtype.name: dtype for dtype in dtypes.ALL} | dtypes.ALIASES
 _lazy = (  # modules that load on first use
-    "func", "linalg", "nn", "optim", "scalar", "scalar_check", "scalar_nn", "sparse", "utils",
-    "why",
+    "data", "func", "linalg", "nn", "optim", "scalar", "scalar_check", "scalar_nn", "sparse",
+    "utils", "why",
 )  # fmt: skip
 _home = {  # names that load their module on first use
     "Value": "scalar",
