@@ -290,8 +290,9 @@ def rms_norm(
     """
     rank = _checked_rank("rms_norm", input, normalized_shape, weight=weight)
     check_dtype("rms_norm", input, weight=weight)
-    small = dtypes.finfo(input.dtype).eps if eps is None else float(eps)
-    normalized: Tensor = _rms_norm_op.call(input, weight, rank, small)[0]
+    if eps is None:
+        eps = dtypes.finfo(input.dtype).eps if input.dtype.is_floating_point else 0.0
+    normalized: Tensor = _rms_norm_op.call(input, weight, rank, float(eps))[0]
     return normalized
 
 
