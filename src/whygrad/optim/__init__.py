@@ -1,6 +1,6 @@
 """Optimizers: they change parameters by their gradients, with PyTorch's names and trajectories."""
 
-from whygrad.optim import lr_scheduler, optimizer
+from whygrad.optim import lr_scheduler
 from whygrad.optim.adadelta import Adadelta
 from whygrad.optim.adagrad import Adagrad
 from whygrad.optim.adam import Adam, AdamW
@@ -27,5 +27,4 @@ __all__ = [
     "RMSprop",
     "Rprop",
     "lr_scheduler",
-    "optimizer",
 ]

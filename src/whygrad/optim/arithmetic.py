@@ -103,6 +103,9 @@ class OnArrays(threading.local):
     def clamp_(self, x: Any, low: float, high: float) -> None:
         np.clip(x, low, high, out=x)
 
+    def masked_fill_(self, x: Any, mask: Any, value: float) -> None:
+        np.copyto(x, value, where=mask)
+
     def maximum_(self, x: Any, other: Any) -> None:
         np.maximum(x, other, out=x)
 
@@ -177,6 +180,9 @@ class OnTensors:
 
     def clamp_(self, x: Any, low: float, high: float) -> None:
         x.clamp_(low, high)
+
+    def masked_fill_(self, x: Any, mask: Any, value: float) -> None:
+        x.masked_fill_(mask, value)
 
     def maximum_(self, x: Any, other: Any) -> None:
         x.copy_(x.maximum(other))

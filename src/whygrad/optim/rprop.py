@@ -67,13 +67,13 @@ class Rprop(Elementwise):
             grad = xp.neg(grad) if group["maximize"] else grad
             factor = xp.sign(xp.mul(grad, prev))
             turned, stayed = factor < 0, factor > 0
-            factor[factor == 0] = 1
-            factor[turned] = shrink
-            factor[stayed] = grow
+            xp.masked_fill_(factor, factor == 0, 1.0)
+            xp.masked_fill_(factor, turned, shrink)
+            xp.masked_fill_(factor, stayed, grow)
             xp.mul_(step_size, factor)
             xp.clamp_(step_size, smallest, largest)
             xp.copy_(prev, grad)
-            prev[turned] = 0
+            xp.masked_fill_(prev, turned, 0.0)
             xp.addcmul_(param, xp.sign(prev), step_size, value=-1.0)
 
         return rule
