@@ -115,6 +115,15 @@ def test_between_two_lines() -> None:
     )
 
 
+def test_nan_that_inf_of_unknown_origin_became() -> None:
+    w, offset = tensor([1.0, 2.0], requires_grad=True), tensor(inf)
+    shifted = w + offset
+    back = shifted - offset
+    answer = why_nan(back.sum())
+    assert answer.cause == "undecided"
+    assert [line.split(" at ")[0] for line in answer.sections[0].lines] == ["add", "sub"]
+
+
 def test_a_leaf_that_was_written_to_since() -> None:
     w = tensor([1.0, nan], requires_grad=True)
     loss = ((w + 1.0) * 2).sum()

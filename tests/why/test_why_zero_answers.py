@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
@@ -150,6 +151,50 @@ def test_no_path() -> None:
         assert answer.fix.startswith("ask why_none(")
 
 
+def test_the_grad_of_a_value_is_never_none() -> None:
+    x, other = Value(1.0), Value(2.0)
+    loss = other * 3
+    answer = why_zero(x, loss)
+    assert answer.cause == "no path"
+    assert answer.headline == (
+        "no gradient flows from loss to x: loss was not computed from it, and 0 is what a grad "
+        "begins with"
+    )
+    assert answer.fix == "use x in the computation of loss"
+
+
+@pytest.mark.parametrize("index", [None, 0])
+def test_infinity_is_not_zero(index: int | None) -> None:
+    x = tensor([0.0, 1.0], requires_grad=True)
+    loss = x.log().sum()
+    answer = why_zero(x, loss, index=index)
+    assert answer.cause == "inf"
+    assert answer.headline == "the gradient of x is not zero: it holds inf"
+    json.dumps(answer.to_dict(), allow_nan=False)
+
+
+def test_beside_infinity_nothing_is_small() -> None:
+    x = tensor([0.0, 1.0], requires_grad=True)
+    answer = why_zero(x, x.log().sum(), index=1)
+    assert answer.ok
+    assert answer.headline == "nothing wrong: the gradient of x is not zero; it is 1"
+
+
+def test_an_op_that_lets_nothing_through_comes_first() -> None:
+    answer = ask(
+        """
+        w = tensor([[1.0, -2.0], [0.5, 1.5]], requires_grad=True)
+        x = tensor([[1.0, 2.0], [3.0, -1.0]])
+        scores = x @ w
+        scores = scores.masked_fill(whygrad.ones(2, 2) > 0, -1e9)
+        loss = scores.softmax(-1)[0, 0]
+        answer = why_zero(w, loss)
+        """
+    )["answer"]
+    assert answer.cause == "not selected"
+    assert answer.where.text.startswith("scores = scores.masked_fill(")
+
+
 def test_nan_is_not_zero() -> None:
     x = tensor([0.0], requires_grad=True)
     loss = (x / x).sum()
@@ -268,10 +313,14 @@ def test_checkpoints() -> None:
 def test_refusals() -> None:
     x = tensor([1.0, 2.0], requires_grad=True)
     loss = (x * x).sum()
-    with pytest.raises(IndexError, match="does not name one element of a tensor of shape"):
+    with pytest.raises(IndexError, match="index 2 is out of range for axis 0 of size 2"):
         why_zero(x, loss, index=2)
-    with pytest.raises(IndexError, match="pass 1 integers within the shape"):
+    with pytest.raises(IndexError, match="2 indices for 1 axes"):
         why_zero(x, loss, index=(0, 0))
+    wrong: tuple[Any, ...] = (-1.0, float("nan"), "small")
+    for tolerance in wrong:
+        with pytest.raises(ValueError, match="pass a number from 0 on"):
+            why_zero(x, loss, tolerance=tolerance)
     with pytest.raises(TypeError, match="it needs two tensors or two Values"):
         why_zero(x, 3.0)
     with pytest.raises(RuntimeError, match="only for scalar outputs"):

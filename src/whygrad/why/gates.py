@@ -26,6 +26,7 @@ from whygrad.why.annihilators import Circumstances, number
 from whygrad.why.autopsy import WEAK, Autopsy, Event, Gate, Passage
 from whygrad.why.inquest import Inquest
 from whygrad.why.names import Names
+from whygrad.why.question import checked_index
 from whygrad.why.values import Values
 
 __all__ = ["freed_at", "inquest"]
@@ -51,7 +52,7 @@ def inquest(
     """What is to be said about the gradient of one tensor."""
     names = Names()
     question = f"why_zero({names.of_tensor(x)}, {names.of_tensor(loss)})"
-    place = None if index is None else _checked(question, x, index)
+    place = None if index is None else checked_index(question, index, tuple(x.shape))
     speaker = _Speaker(names)
     autopsy = None
     notes: tuple[str, ...] = ()
@@ -74,22 +75,6 @@ def inquest(
         tolerance,
         place,
         notes,
-    )
-
-
-def _checked(question: str, x: Tensor, index: Any) -> tuple[int, ...]:
-    place = index if isinstance(index, tuple) else (index,)
-    numbers = all(isinstance(each, (int, np.integer)) for each in place)
-    if numbers and len(place) == x.ndim:
-        within = zip(place, x.shape, strict=True)
-        if all(-size <= each < size for each, size in within):
-            return tuple(int(each) % size for each, size in zip(place, x.shape, strict=True))
-    raise fail(
-        IndexError,
-        call=f"{question} with index={index!r}",
-        cause=f"it does not name one element of a tensor of shape {tuple(x.shape)}",
-        fix=f"pass {x.ndim} integers within the shape",
-        where=caller(),
     )
 
 

@@ -142,7 +142,8 @@ class Hindsight(Watch):
                 return self._handed_on(call, missing, sources, kind, array)
             return Gap(kind, self._candidates(missing, sources, node))
         if gaps and len(gaps) == len(known):
-            return Gap(kind, gaps[0].candidates)
+            turned = () if gaps[0].kind == kind else (node,)
+            return Gap(kind, (*gaps[0].candidates, *turned))
         self._operands = {}
         wrapped = [each if not isinstance(each, np.ndarray) else wrap(each) for each in call.inputs]
         for position, each in known:

@@ -34,6 +34,7 @@ class Inquest:
     tolerance: float
     index: tuple[int, ...] | None = None
     notes: tuple[str, ...] = ()
+    grad_may_be_none: bool = True  # the grad of a Value is a number from the start
 
     @property
     def question(self) -> str:

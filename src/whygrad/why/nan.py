@@ -64,7 +64,8 @@ def why_nan(loss: Any) -> Answer:
         TypeError,
         call=f"why_nan({describe(loss)})",
         cause="it needs a tensor, a Value, or a function that returns one",
-        fix="pass the loss before backward(), or a function that computes it",
+        fix="pass the loss before backward(), or a function that computes it; for PyTorch's there "
+        "is whygrad.torch.why_nan",
         where=caller(),
     )
 

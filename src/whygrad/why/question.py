@@ -128,10 +128,13 @@ class Question:
                 )
 
     def _no_way(self) -> RuntimeError:
+        fix = f"whygrad.why_none({self.x_name}, {self.y_name}) names the cut"
+        if isinstance(self.y, Value):
+            fix = f"use {self.x_name} in the computation of {self.y_name}"
         return self._fail(
             RuntimeError,
             f"no gradient of {self.y_name} reaches {self.x_name}, so there is nothing to explain",
-            f"whygrad.why_none({self.x_name}, {self.y_name}) names the cut",
+            fix,
         )
 
     def _fail(self, kind: type[Any], cause: str, fix: str) -> Any:

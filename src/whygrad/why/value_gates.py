@@ -105,4 +105,11 @@ def inquest(x: Value, loss: Value, tolerance: float) -> Inquest:
             np.dtype(np.float64),
         )
 
-    return Inquest(names.of_value(x), names.of_value(loss), autopsy, circumstances, tolerance)
+    return Inquest(
+        names.of_value(x),
+        names.of_value(loss),
+        autopsy,
+        circumstances,
+        tolerance,
+        grad_may_be_none=False,
+    )

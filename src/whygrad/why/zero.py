@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -55,7 +56,7 @@ def why_zero(
     The answer's ``cause`` is one of ``"inactive"``, ``"clamped"``, ``"not selected"``,
     ``"multiplied by zero"``, ``"dropout"``, ``"saturated"``, ``"underflow"``, ``"flat"``,
     ``"stationary"``, ``"overwritten"``, ``"cancelled"``, ``"vanishing"``, ``"zero derivative"``,
-    ``"empty"``, ``"zero incoming"``, ``"no path"``, ``"nan"`` or ``"nothing wrong"``.
+    ``"empty"``, ``"zero incoming"``, ``"no path"``, ``"nan"``, ``"inf"`` or ``"nothing wrong"``.
 
     Nothing is changed: no ``.grad``, nothing freed, and hooks are not called.
     """
@@ -80,41 +81,55 @@ def why_zero(
 
 def diagnose(inquest: Inquest) -> Answer:
     """The cause of the zeros, or that there are none."""
-    autopsy = inquest.autopsy
-    if autopsy is None or autopsy.gradient is None:
-        return Answer(
-            inquest.question,
-            "no path",
-            f"no gradient flows from {inquest.loss} to {inquest.x}: it is None, not zero",
-            fix=f"ask why_none({inquest.x}, {inquest.loss}) where the path ends",
+    autopsy, tolerance = inquest.autopsy, inquest.tolerance
+    if not (isinstance(tolerance, Real) and tolerance >= 0):
+        raise fail(
+            ValueError,
+            call=f"{inquest.question[:-1]}, tolerance={tolerance!r})",
+            cause="the tolerance is relative to the largest gradient on the way",
+            fix="pass a number from 0 on",
+            where=caller(),
         )
+    if autopsy is None or autopsy.gradient is None:
+        return _no_path(inquest)
     gradient = np.asarray(autopsy.gradient)
     chosen = gradient if inquest.index is None else gradient[inquest.index]
     zeros, size = int(np.count_nonzero(chosen == 0)), int(np.size(chosen))
     peak = float(np.max(np.abs(chosen), initial=0))
-    if np.isnan(peak):
+    if not np.isfinite(peak):
+        kind = "nan" if np.isnan(peak) else "inf"
         return Answer(
             inquest.question,
-            "nan",
-            f"the gradient of {inquest.x} is not zero: it holds nan",
+            kind,
+            f"the gradient of {inquest.x} is not zero: it holds {kind}",
             fix=f"ask why_nan({inquest.loss}) who made it",
         )
     if size and zeros == size:
         return _annihilated(inquest, autopsy, chosen)
-    tiny = peak <= inquest.tolerance * autopsy.largest
-    if size and (tiny or (inquest.tolerance and _residue(autopsy, way_through(autopsy, None)))):
+    tiny = np.isfinite(autopsy.largest) and peak <= tolerance * autopsy.largest
+    if size and (tiny or (tolerance and _residue(autopsy, way_through(autopsy, None)))):
         return _practically(inquest, autopsy, chosen, peak)
     return _healthy(inquest, autopsy, chosen, zeros)
 
 
+def _no_path(inquest: Inquest) -> Answer:
+    if inquest.grad_may_be_none:
+        what, fix = "it is None, not zero", f"ask why_none({inquest.x}, {inquest.loss}) for the cut"
+    else:
+        what = f"{inquest.loss} was not computed from it, and 0 is what a grad begins with"
+        fix = f"use {inquest.x} in the computation of {inquest.loss}"
+    headline = f"no gradient flows from {inquest.loss} to {inquest.x}: {what}"
+    return Answer(inquest.question, "no path", headline, fix=fix)
+
+
 def _healthy(inquest: Inquest, autopsy: Autopsy, chosen: Any, zeros: int) -> Answer:
     size = int(np.size(chosen))
-    if inquest.index is not None:
-        told = f"it is {number(np.real(chosen))}"
+    if size == 1:
+        told = f"it is {number(np.real(np.asarray(chosen).item()))}"
     else:
         norm = float(np.linalg.norm(np.asarray(chosen, np.float64).ravel()))
-        told = f"its norm is {number(norm)}, and {zeros or 'none'} of its {_count(size)}"
-        told += " is zero" if zeros == 1 or not zeros else " are zero"
+        told = f"its norm is {number(norm)}, and {zeros or 'none'} of its {size} elements "
+        told += "are zero" if zeros > 1 else "is zero"
     sections = []
     if zeros:
         events = _ranked(autopsy, inquest.index)
@@ -129,20 +144,17 @@ def _healthy(inquest: Inquest, autopsy: Autopsy, chosen: Any, zeros: int) -> Ans
     )
 
 
-def _count(size: int) -> str:
-    return "1 element" if size == 1 else f"{size} elements"
-
-
 def _ranked(autopsy: Autopsy, index: tuple[int, ...] | None) -> list[Event]:
-    """What made the zeros, the main event first."""
+    """What made the zeros, the main event first: before others, an op that let nothing through."""
     shares = {
         event: int(np.count_nonzero(mask if index is None else mask[index]))
         for event, mask in autopsy.blame.items()
     }
-    found = [event for event, share in shares.items() if share]
-    return sorted(
-        found, key=lambda event: (event.reason == "several", -shares[event], -event.killed)
-    )
+
+    def rank(event: Event) -> tuple[bool, int, bool, int]:
+        return event.reason == "several", -shares[event], not np.all(event.mask), -event.killed
+
+    return sorted((event for event, share in shares.items() if share), key=rank)
 
 
 def _annihilated(inquest: Inquest, autopsy: Autopsy, chosen: Any) -> Answer:
@@ -195,7 +207,8 @@ def _practically(inquest: Inquest, autopsy: Autopsy, chosen: Any, peak: float) -
         shortened(f"{each.gate.op} passes on {number(each.factor)} at {each.gate.where}", WIDTH)
         for each in weakest
     )
-    sections = [Section("where it shrinks most", lines), path(inquest, autopsy, None)]
+    shrinking = [Section("where it shrinks most", lines)] if lines else []
+    sections = [*shrinking, path(inquest, autopsy, None)]
     return Answer(
         inquest.question,
         cause,
