@@ -124,11 +124,10 @@ class Elementwise(Optimizer):
         return buffers
 
     def _adopted(self, param: Tensor, value: Any, name: str | None = None) -> Any:
+        if name in self._counters:  # kept as they are: their rounding is part of the trajectory
+            return value.clone() if isinstance(value, Tensor) else wrap(np.array(value, np.float32))
         adopted = super()._adopted(param, value, name)
-        if name in self._counters and not isinstance(adopted, Tensor):
-            return wrap(np.array(adopted, np.float32))
-        is_buffer = isinstance(adopted, Tensor) and name not in self._counters
-        if is_buffer and adopted.shape != param.shape:
+        if isinstance(adopted, Tensor) and adopted.shape != param.shape:
             raise self._shape_mismatch(param, str(name), value)
         return adopted
 
