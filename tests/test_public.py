@@ -43,6 +43,7 @@ def test_all_is_sorted_and_true(name: str) -> None:
 NOT_OPS = (
     "whygrad.autograd.modes",
     "whygrad.dtypes",
+    "whygrad.files",
     "whygrad.printing",
     "whygrad.random",
     "whygrad.why",

@@ -35,6 +35,7 @@ from whygrad.dtypes import (
     result_type,
     set_default_dtype,
 )
+from whygrad.fast import install as _install_fast_kernels
 from whygrad.memory import Size, contiguous_format, preserve_format
 from whygrad.ops import functions as _functions
 from whygrad.ops.creation.conversion import is_tensor
@@ -52,16 +53,19 @@ from whygrad.random import (
 from whygrad.tensor import Tensor
 
 _keep_freed_memory()
+_install_fast_kernels()
 newaxis = None
 
 _dtypes: dict[str, DType] = {dtype.name: dtype for dtype in dtypes.ALL} | dtypes.ALIASES
 _lazy = (  # modules that load on first use
-    "data", "func", "linalg", "nn", "optim", "scalar", "scalar_check", "scalar_nn", "sparse",
-    "utils", "why",
+    "data", "files", "func", "linalg", "nn", "optim", "scalar", "scalar_check", "scalar_nn",
+    "sparse", "utils", "why",
 )  # fmt: skip
 _home = {  # names that load their module on first use
     "Value": "scalar",
     "explain": "why",
+    "load": "files",
+    "save": "files",
     "why_nan": "why",
     "why_none": "why",
     "why_zero": "why",

@@ -1,0 +1,78 @@
+"""Writing a file so that a crash, a kill or a power cut leaves the old one or the new one.
+
+The new content goes to a file of its own in the same folder, is forced to the disk, and takes the
+place of the old one in a single step of the file system.  What a killed program leaves behind is
+removed by the next one that saves to the same place.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import re
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+__all__ = ["replacing"]
+
+_counter = itertools.count()
+
+
+@contextlib.contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """A stream whose content becomes ``path`` when the block ends well, and only then."""
+    target = Path(os.path.realpath(path))  # a link stays a link
+    _remove_leftovers(target)
+    partial = target.with_name(f".{target.name}.{_host()}-{os.getpid()}-{next(_counter)}.partial")
+    try:
+        # not tempfile: its files are for the owner's eyes only, whatever the umask says
+        with open(partial, "xb") as stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.replace(partial, target)
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            partial.unlink()
+        raise
+    _settle(target.parent)
+
+
+def _settle(folder: Path) -> None:
+    """Force the new name to the disk as well, where folders can be opened."""
+    if os.name != "posix":
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _remove_leftovers(target: Path) -> None:
+    """Partial files of programs on this machine that are no longer running."""
+    ours = re.compile(rf"\.{re.escape(target.name)}\.{re.escape(_host())}-(\d+)-\d+\.partial")
+    with contextlib.suppress(OSError):
+        for entry in os.scandir(target.parent):
+            match = ours.fullmatch(entry.name)
+            if match and not _is_running(int(match[1])):
+                os.unlink(entry.path)
+
+
+def _is_running(pid: int) -> bool:
+    if os.name != "posix":
+        return True  # os.kill would end it there
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True  # somebody else's
+    return True
+
+
+def _host() -> str:
+    return re.sub(r"[^\w.]", "_", socket.gethostname())
