@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import chain
+from itertools import chain, groupby
 from operator import index as as_index
+from textwrap import indent
 from typing import Any
 
 from whygrad.autograd.source import caller
@@ -145,6 +146,18 @@ class ModuleList(_Listed):
 
     def __add__(self, other: Iterable[Module]) -> ModuleList:
         return ModuleList([*self, *other])
+
+    def __repr__(self) -> str:
+        """Neighbours that look the same are shown once: ``(0-5): 6 x Linear(…)``."""
+        lines = []
+        first = 0
+        for text, alike in groupby(map(repr, self)):
+            count = len(list(alike))
+            last = first + count - 1
+            label = f"({first}): " if count == 1 else f"({first}-{last}): {count} x "
+            lines.append("\n" + indent(label + text, "  "))
+            first = last + 1
+        return f"{self._get_name()}({''.join(lines)}\n)" if lines else f"{self._get_name()}()"
 
 
 class ModuleDict(Module):

@@ -100,16 +100,12 @@ class Recurrent(Module):
         return [(n, f"_l{n}{each}") for n in range(self.num_layers) for each in directions]
 
     @property
-    def all_weights(self) -> list[list[Parameter]]:
+    def all_weights(self) -> list[list[Tensor]]:
         """The parameters of each layer and direction."""
         return [
-            [
-                self._parameters[name]
-                for name in _parameter_names(suffix)
-                if name in self._parameters
-            ]
+            [each for each in self._weights(suffix) if each is not None]
             for _, suffix in self._places()
-        ]  # type: ignore[misc]
+        ]
 
     def reset_parameters(self) -> None:
         """Uniform in ±1/√hidden_size, all of them."""

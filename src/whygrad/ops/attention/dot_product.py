@@ -193,6 +193,7 @@ def _attention(
     causal: bool,
     scale: float,
 ) -> Tensor:
+    _check_batches(query, key, value, mask)
     if mask is not None:
         if mask.dtype is not dtypes.bool_:
             mask = mask.to(query.dtype)
@@ -270,6 +271,39 @@ def _check(
         )
 
 
+def _check_batches(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> None:
+    """The leading dimensions must broadcast, and the mask must not make them more."""
+    if mask is None and query.shape[:-2] == key.shape[:-2] == value.shape[:-2]:
+        return
+    cause = None
+    try:
+        batch = batch_shape(query, key, value)
+    except ValueError:
+        cause = (
+            f"the batch dimensions {tuple(query.shape[:-2])}, {tuple(key.shape[:-2])} and "
+            f"{tuple(value.shape[:-2])} of query, key and value do not broadcast"
+        )
+    else:
+        whole = (*batch, query.shape[-2], key.shape[-2])
+        if mask is not None and not _broadcasts_to(mask.shape, whole):
+            cause = f"attn_mask of shape {tuple(mask.shape)} cannot be expanded to {whole}"
+    if cause is not None:
+        raise fail(
+            RuntimeError,
+            call=_call(query, key, value, mask),
+            cause=cause,
+            fix="sizes must be equal or 1, counted from the last dimension; a mask has one number "
+            "per pair of query and key",
+            where=caller(),
+        )
+
+
+def _broadcasts_to(shape: tuple[int, ...], whole: tuple[int, ...]) -> bool:
+    return len(shape) <= len(whole) and all(
+        mine in (1, theirs) for mine, theirs in zip(reversed(shape), reversed(whole), strict=False)
+    )
+
+
 def _call(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> str:
     return (
         f"scaled_dot_product_attention(query: {describe(query)}, key: {describe(key)}, "
@@ -315,11 +349,7 @@ def _mistake(
             f"dropout probability has to be between 0 and 1, but got {dropout_p}",
             "pass the share of probabilities to drop, such as 0.1, or 0.0 outside of training",
         )
-    return None if mask is None else _mask_mistake(query, key, mask)
-
-
-def _mask_mistake(query: Tensor, key: Tensor, mask: Tensor) -> tuple[str, str] | None:
-    if mask.dtype not in (dtypes.bool_, dtypes.float32, query.dtype):
+    if mask is not None and mask.dtype not in (dtypes.bool_, dtypes.float32, query.dtype):
         return (
             "Expected attn_mask dtype to be bool or float or to match query dtype, but got "
             f"{mask.dtype} with a query of {query.dtype}",
