@@ -36,6 +36,10 @@ def without_recording(mode: Any, compute: Way = lambda w: w * 2) -> Way:
     return way
 
 
+def energy(x: Any) -> Any:
+    return x.square().sum()
+
+
 def cut_in_place(w: Any) -> Any:
     hidden = w * 2
     return hidden.detach_()
@@ -58,6 +62,11 @@ WAYS: dict[str, list[Way]] = {
         cut_in_place,
         lambda w: w.detach().requires_grad_(),
         lambda w: w.detach().requires_grad_().detach(),
+        lambda w: wg.func.grad(energy)(w.detach()),
+        lambda w: wg.func.grad_and_value(energy)(w.detach())[1],
+        lambda w: wg.func.vjp(wg.exp, w.detach())[0],
+        lambda w: wg.func.jacrev(wg.exp)(w.detach()),
+        lambda w: wg.func.vmap(wg.exp)(w.detach()),
         lambda w: w.detach().requires_grad_().requires_grad_(False),
     ],
     "data": [lambda w: w.data, lambda w: w.data.exp(), lambda w: (w * 2).data],

@@ -231,7 +231,9 @@ def gradients(results: Iterable[Tensor | None], outputs: Iterable[Tensor]) -> No
     roots = tuple(Source(each._node) for each in outputs if each._node is not None)
     step = Step("create_graph", "grad", *_place(), roots)
     for each in results:
-        if each is not None and each._node is None and not each._keys & keys.BATCHED:
+        while each is not None and each._keys & keys.BATCHED:
+            each = each._array.tensor
+        if each is not None and each._node is None:
             _mark(each, step)
 
 

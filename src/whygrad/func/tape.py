@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from whygrad import keys
-from whygrad.autograd import api, modes
+from whygrad.autograd import api, lineage, modes
 from whygrad.autograd.batching import add_batch, open_levels, without_highest_level
 from whygrad.autograd.forward_ad import set_tangents
 from whygrad.autograd.lifting import lower, raised
@@ -112,6 +112,8 @@ class Tape:
             )
         if self.outside and self._reaches_outside([value._node]):
             free._enter_graph(value._node, value._slot)
+        elif any(map(lineage.is_known, self._twins)):
+            lineage.cut(value, free, "no_grad", "func")
         return free
 
     def leads_outside(self, tensors: Iterable[Tensor]) -> bool:
@@ -195,6 +197,7 @@ def _twin(tensor: Tensor, connected: bool) -> Tensor:
             twin._array.flags.writeable = False
     else:
         twin._enter_graph(_Beginning(twin))
+        lineage.cut(tensor, twin, "no_grad", "func")
     if tensor._tangent is not None:
         set_tangents(twin, tensor._tangent)
     return twin
