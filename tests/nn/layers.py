@@ -180,7 +180,7 @@ def refusal(program: Callable[[Any], Any], phrase: str) -> Any:
     mine, theirs = errors
     assert isinstance(mine, type(theirs)), f"{type(mine).__name__}, not {type(theirs).__name__}"
     for error in errors:
-        text = " ".join(str(error).split())
+        text = " ".join(str(error.args[0]).split())  # str() of a KeyError is a repr
         assert phrase in text, f"{phrase!r} is not in {text!r}"
-    assert "fix:" in str(mine)
+    assert "\n  fix:" in str(mine)
     return mine

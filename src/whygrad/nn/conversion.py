@@ -8,6 +8,8 @@ from typing import Any, TypeVar
 from whygrad import devices, dtypes
 from whygrad.autograd import modes
 from whygrad.errors import fail
+from whygrad.nn.parameter import Parameter
+from whygrad.ops import functions
 from whygrad.tensor import Tensor
 
 __all__ = ["Conversion"]
@@ -57,24 +59,38 @@ class Conversion:
         """Parameters and buffers on the CPU."""
         return self.to("cpu")
 
+    def to_empty(self: C, *, device: Any, recurse: bool = True) -> C:
+        """Move to a device without the numbers: for models that were built on "meta"."""
+        empty_like = functions["empty_like"]
+        return self._apply(lambda tensor: empty_like(tensor, device=device), recurse)
+
     def _apply(self: Any, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Any:
         """Replace the data of every parameter, gradient and buffer by what ``fn`` makes of it."""
+        moved: dict[Parameter, Parameter] = {}
         with modes.no_grad():
             for module in self.modules() if recurse else (self,):
-                for param in module._parameters.values():
+                for name, param in module._parameters.items():
                     if param is not None:
-                        _convert(param, fn)
+                        if param not in moved:
+                            moved[param] = _converted(param, fn)
+                        module._parameters[name] = moved[param]
                 for name, buffer in module._buffers.items():
                     if buffer is not None:
                         module._buffers[name] = fn(buffer)
         return self
 
 
-def _convert(param: Tensor, fn: Callable[[Tensor], Tensor]) -> None:
-    gradient, param._grad = param._grad, None
-    param.data = fn(param.detach())
+def _converted(param: Parameter, fn: Callable[[Tensor], Tensor]) -> Parameter:
+    """The same parameter with other data; on another device it has to be another one."""
+    data, gradient = fn(param.detach()), param._grad
+    if data.device == param.device:
+        param._grad = None
+        param.data = data
+    else:
+        param = Parameter(data, param.requires_grad)
     if gradient is not None:
         param._grad = fn(gradient)
+    return param
 
 
 def _target(

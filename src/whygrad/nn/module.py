@@ -16,14 +16,21 @@ from whygrad.nn.conversion import Conversion
 from whygrad.nn.hooks import Hooked, everywhere
 from whygrad.nn.parameter import Buffer, Parameter
 from whygrad.nn.state import Stateful
+from whygrad.nn.tree import Tree
 from whygrad.tensor import Tensor
 
-__all__ = ["Module"]
+__all__ = ["InvalidName", "Module"]
 
 M = TypeVar("M", bound="Module")
 
 
-class Module(Hooked, Stateful, Conversion):
+class InvalidName(KeyError):
+    """A name under which nothing can be registered; its text is readable, unlike a KeyError's."""
+
+    __str__ = Exception.__str__
+
+
+class Module(Tree, Hooked, Stateful, Conversion):
     """The base of every layer and model: subclass it and define ``forward``."""
 
     training: bool
@@ -55,25 +62,28 @@ class Module(Hooked, Stateful, Conversion):
             return self.forward(*args, **kwargs)
         return self._call_with_hooks(args, kwargs)
 
-    # --- attributes -------------------------------------------------------------------------------
-
     def __setattr__(self, name: str, value: Any) -> None:
         own = self.__dict__
-        if isinstance(value, (Parameter, Module)):
-            if "_modules" not in own:
+        if "_modules" not in own:
+            if isinstance(value, (Parameter, Module)):
                 raise self._not_ready(name, value)
-            home = "_parameters" if isinstance(value, Parameter) else "_modules"
-            self._forget(name, besides=home)
-            own[home][name] = value
-        elif "_modules" not in own:
             own[name] = value
+        elif isinstance(value, Parameter):
+            self._forget(name, besides="_parameters")
+            own["_parameters"][name] = value
+        elif name in own["_parameters"]:
+            if value is not None:
+                raise self._wrong_kind(name, value, "_parameters")
+            own["_parameters"][name] = None
+        elif isinstance(value, Module):
+            self._forget(name, besides="_modules")
+            own["_modules"][name] = value
+        elif name in own["_modules"]:
+            if value is not None:
+                raise self._wrong_kind(name, value, "_modules")
+            own["_modules"][name] = None
         elif isinstance(value, Buffer):
             self.register_buffer(name, value, persistent=value.persistent)
-        elif name in own["_parameters"] or name in own["_modules"]:
-            home = "_parameters" if name in own["_parameters"] else "_modules"
-            if value is not None:
-                raise self._wrong_kind(name, value, home)
-            own[home][name] = None
         elif name in own["_buffers"] and (value is None or isinstance(value, Tensor)):
             own["_buffers"][name] = value
         elif name in own["_buffers"]:
@@ -134,8 +144,6 @@ class Module(Hooked, Stateful, Conversion):
             where=caller(),
         )
 
-    # --- registering ------------------------------------------------------------------------------
-
     def register_parameter(self, name: str, param: Parameter | None) -> None:
         """Add a parameter under ``name``; None reserves the name."""
         self._check_name("parameter", name, self._parameters)
@@ -195,7 +203,7 @@ class Module(Hooked, Stateful, Conversion):
 
     def _check_name(self, kind: str, name: Any, home: dict[str, Any]) -> None:
         cause: str | None = None
-        error: type[Exception] = KeyError
+        error: type[Exception] = InvalidName
         if "_modules" not in self.__dict__:
             raise self._not_ready(str(name), self)
         if not isinstance(name, str):
@@ -214,103 +222,6 @@ class Module(Hooked, Stateful, Conversion):
                 fix="choose another name",
                 where=caller(),
             )
-
-    # --- looking around ---------------------------------------------------------------------------
-
-    def named_modules(
-        self, memo: set[Module] | None = None, prefix: str = "", remove_duplicate: bool = True
-    ) -> Iterator[tuple[str, Module]]:
-        """This module and every one below it, parents first."""
-        seen = set() if memo is None else memo
-        waiting: list[tuple[str, Module]] = [(prefix, self)]
-        while waiting:
-            path, module = waiting.pop()
-            if remove_duplicate:
-                if module in seen:
-                    continue
-                seen.add(module)
-            yield path, module
-            dot = f"{path}." if path else ""
-            children = [(dot + name, each) for name, each in module._modules.items() if each]
-            waiting.extend(reversed(children))
-
-    def modules(self) -> Iterator[Module]:
-        return (module for _, module in self.named_modules())
-
-    def named_children(self) -> Iterator[tuple[str, Module]]:
-        """The modules directly below, each once."""
-        seen = set()
-        for name, module in self._modules.items():
-            if module is not None and module not in seen:
-                seen.add(module)
-                yield name, module
-
-    def children(self) -> Iterator[Module]:
-        return (module for _, module in self.named_children())
-
-    def named_parameters(
-        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
-    ) -> Iterator[tuple[str, Parameter]]:
-        """Parameters with the path that leads to them; one used in several places counts once."""
-        return self._named("_parameters", prefix, recurse, remove_duplicate)
-
-    def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
-        return (param for _, param in self.named_parameters(recurse=recurse))
-
-    def named_buffers(
-        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
-    ) -> Iterator[tuple[str, Tensor]]:
-        """Buffers with the path that leads to them."""
-        return self._named("_buffers", prefix, recurse, remove_duplicate)
-
-    def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
-        return (buffer for _, buffer in self.named_buffers(recurse=recurse))
-
-    def _named(
-        self, home: str, prefix: str, recurse: bool, remove_duplicate: bool
-    ) -> Iterator[tuple[str, Any]]:
-        seen = set()
-        modules = (
-            self.named_modules(prefix=prefix, remove_duplicate=remove_duplicate)
-            if recurse
-            else [(prefix, self)]
-        )
-        for path, module in modules:
-            dot = f"{path}." if path else ""
-            for name, tensor in module.__dict__[home].items():
-                if tensor is None or (remove_duplicate and tensor in seen):
-                    continue
-                seen.add(tensor)
-                yield dot + name, tensor
-
-    def get_submodule(self, target: str) -> Module:
-        """The module at a path such as ``"encoder.0"``."""
-        module: Any = self
-        for name in target.split(".") if target else ():
-            found = getattr(module, name, None)
-            if not isinstance(found, Module):
-                what = "has no attribute" if found is None else "has something else than a module,"
-                raise AttributeError(f"{type(module).__name__} {what} `{name}` (of {target!r})")
-            module = found
-        return module
-
-    def get_parameter(self, target: str) -> Parameter:
-        """The parameter at a path such as ``"encoder.0.weight"``."""
-        return self._get(target, "_parameters", "an nn.Parameter")
-
-    def get_buffer(self, target: str) -> Tensor:
-        """The buffer at a path such as ``"norm.running_mean"``."""
-        return self._get(target, "_buffers", "a buffer")
-
-    def _get(self, target: str, home: str, kind: str) -> Any:
-        path, _, name = target.rpartition(".")
-        module = self.get_submodule(path)
-        if name not in module.__dict__[home]:
-            what = "is not " + kind if hasattr(module, name) else "is not an attribute"
-            raise AttributeError(f"`{name}` {what} of {type(module).__name__} (of {target!r})")
-        return module.__dict__[home][name]
-
-    # --- all at once ------------------------------------------------------------------------------
 
     def train(self: M, mode: bool = True) -> M:
         """Switch layers such as dropout and batch norm to how they behave in training."""
@@ -355,8 +266,6 @@ class Module(Hooked, Stateful, Conversion):
         for module in reversed(list(_children_first(self))):
             fn(module)
         return self
-
-    # --- showing itself ---------------------------------------------------------------------------
 
     def extra_repr(self) -> str:
         """What a subclass wants shown in parentheses."""

@@ -32,10 +32,8 @@ class Parameter(Tensor):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Parameter:
         if id(self) not in memo:
-            twin = Parameter(self.detach().clone(), self.requires_grad)
+            twin = type(self)(self.detach().clone(), self.requires_grad)
             lineage.cut(self, twin, "copied", "deepcopy")
-            if self._grad is not None:
-                twin._grad = self._grad.detach().clone()
             memo[id(self)] = twin
         copied: Parameter = memo[id(self)]
         return copied
