@@ -9,6 +9,9 @@ from __future__ import annotations
 import linecache
 import os
 import sys
+import time
+from collections.abc import Iterator
+from functools import lru_cache
 from itertools import islice
 from types import CodeType, FrameType
 
@@ -90,15 +93,24 @@ class Where:
         return None if first is None or last is None else (first, last)
 
     @property
+    def source(self) -> list[str]:
+        """The lines of the file; empty if they cannot be read, or are others by now."""
+        lines = linecache.getlines(self.file)
+        return lines if not _is_recent(self.file) or _holds("".join(lines), self._code) else []
+
+    @property
     def text(self) -> str:
         """The source line, stripped; empty if the source cannot be read."""
-        return linecache.getline(self.file, self.line).strip()
+        return self._line_at(self.line).strip()
+
+    def _line_at(self, number: int) -> str:
+        return next(islice(self.source, number - 1, number), "")
 
     @property
     def expression(self) -> str:
         """Just the part of the line that made the call, where Python knows the columns."""
         columns = self.columns
-        raw = linecache.getline(self.file, self.line)
+        raw = self._line_at(self.line)
         if columns is None or not raw:
             return self.text
         encoded = raw.encode()  # columns count UTF-8 bytes
@@ -112,7 +124,7 @@ class Where:
             return self.text
         first_line, last_line, first, last = position
         lines = [
-            linecache.getline(self.file, number).encode()
+            self._line_at(number).encode()
             for number in range(first_line, (last_line or first_line) + 1)
         ]
         lines[-1] = lines[-1][:last]
@@ -148,6 +160,44 @@ class Where:
 
     def __hash__(self) -> int:
         return hash((id(self._code), self._instruction))
+
+
+_STARTED = time.time()
+
+
+def _is_recent(file: str) -> bool:
+    """Whether what is read of a file was written while this program ran, perhaps after it was run.
+
+    A cell of a notebook has no time: its text is the one that ran.
+    """
+    entry = linecache.cache.get(file, ())
+    written = entry[1] if len(entry) == 4 else None
+    return written is not None and written > _STARTED
+
+
+def _holds(source: str, code: CodeType) -> bool:
+    """Whether ``code`` is what the source compiles to."""
+    return _mark_of(code) in _compiled(source, code.co_filename)
+
+
+@lru_cache(maxsize=16)
+def _compiled(source: str, file: str) -> frozenset[tuple[str, int, bytes]]:
+    try:
+        return frozenset(map(_mark_of, _codes_in(compile(source, file, "exec", dont_inherit=True))))
+    except (SyntaxError, ValueError):
+        return frozenset()
+
+
+def _codes_in(code: CodeType) -> Iterator[CodeType]:
+    waiting = [code]
+    while waiting:
+        each = waiting.pop()
+        yield each
+        waiting += (part for part in each.co_consts if isinstance(part, CodeType))
+
+
+def _mark_of(code: CodeType) -> tuple[str, int, bytes]:
+    return code.co_qualname, code.co_firstlineno, code.co_code
 
 
 def _short(path: str) -> str:

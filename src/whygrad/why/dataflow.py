@@ -9,7 +9,6 @@ until they are given something else to hold; never a guess across calls.
 from __future__ import annotations
 
 import ast
-import linecache
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
@@ -85,7 +84,7 @@ def _statement_in(statements: Iterable[_Statement], place: Where) -> _Statement 
 
 def _scope_around(place: Where) -> ast.AST:
     """The function that ``place`` is in, or its module."""
-    tree = _parsed("".join(linecache.getlines(place.file)))
+    tree = _parsed("".join(place.source))
     scope: ast.AST = tree
     for node in ast.walk(tree):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and _covers(node, place.line):
