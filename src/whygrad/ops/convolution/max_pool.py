@@ -21,6 +21,7 @@ from whygrad.ops.convolution.windows import (
     covered,
     negated,
     padded,
+    spans,
     taps_of,
     window_counts,
 )
@@ -45,19 +46,19 @@ def _max_pool(
     x: Array, kernel: Dims, stride: Dims, pads: Pads, dilation: Dims
 ) -> tuple[Array, Array]:
     counts = window_counts(x.shape, kernel, stride, pads, dilation)
-    views = [
-        view
-        for _, view in taps_of(padded(x, pads, _lowest(x.dtype)), kernel, stride, dilation, counts)
-    ]
-    best = np.array(views[0], order="C")
+    source = padded(x, pads, _lowest(x.dtype))
+    views = (view for _, view in taps_of(source, kernel, stride, dilation, counts))
+    best = np.array(next(views), order="C")
     places = np.zeros(best.shape, _place_dtype(kernel))
-    places[...] = _first_inside(counts, kernel, stride, pads, dilation)
-    for number, view in enumerate(views[1:], 1):
+    if any(before > 0 for before, _ in pads):
+        places[...] = _first_inside(counts, kernel, stride, pads, dilation)
+    for number, view in enumerate(views, 1):
+        here = np.ascontiguousarray(view)  # copied once is faster than compared with gaps
         # places only grow: a later one that is better has a larger number
-        np.maximum(places, np.multiply(view > best, number, dtype=places.dtype), out=places)
-        np.maximum(best, view, out=best)
+        np.maximum(places, np.multiply(here > best, number, dtype=places.dtype), out=places)
+        np.maximum(best, here, out=best)
     if x.dtype.kind == "f" and np.isnan(best).any():
-        for number, view in enumerate(views):
+        for number, (_, view) in enumerate(taps_of(source, kernel, stride, dilation, counts)):
             places[np.isnan(view)] = number
     return best, places
 
@@ -87,12 +88,16 @@ def _put(x: Array, places: Array, kernel: Dims, stride: Dims, pads: Pads, dilati
     nothing = ((0, 0),) * len(kernel)
     whole = covered(counts, kernel, stride, nothing, dilation)
     y = np.zeros((*x.shape[: x.ndim - len(kernel)], *whole), x.dtype)
-    apart = all(step >= taps for step, taps in zip(stride, kernel, strict=True))
+    apart = all(step >= span for step, span in zip(stride, spans(kernel, dilation), strict=True))
+    zero = x.dtype.type(0)
+    finite = np.isfinite(x).all()  # if so, a product can hide elements, which is faster
     for number, (_, view) in enumerate(taps_of(y, kernel, stride, dilation, counts)):
-        if apart and max(dilation) == 1:
-            np.copyto(view, x, where=places == number)
+        here = places == number
+        part = x * here.astype(x.dtype) if finite else np.where(here, x, zero)
+        if apart:
+            view[...] = part
         else:
-            view += np.where(places == number, x, x.dtype.type(0))
+            view += part
     return np.ascontiguousarray(padded(y, negated(pads)))
 
 
