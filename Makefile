@@ -44,7 +44,7 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(RUN_STAMP): pyproject.toml constraints.txt | $(BIN)/python
-	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[cli]'
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[cli,fast]'
 	$(BIN)/python -m compileall -q src
 	touch $@
 

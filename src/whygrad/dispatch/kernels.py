@@ -27,14 +27,15 @@ class Kernel(NamedTuple):
 
 def kernel_for(op: Op, bits: int) -> Kernel:
     """The function on payloads that computes ``op`` for these keys."""
+    foreign = bits & (keys.DEVICES | keys.LAYOUTS) & ~keys.CPU
     for mask, function in op.table.kernels:
-        if bits & mask == mask:
+        # what is registered for the cpu takes NumPy arrays, not the sparse ones there
+        if bits & mask == mask and not (mask & keys.CPU and foreign & ~mask):
             origin = f"registered for {' and '.join(keys.describe(mask)) or 'every key'}"
             return Kernel(origin, function, function)
     if bits & keys.META:
         rule = op.forward if op.kind == "view" else meta_rule(op)
         return Kernel("meta rule: shapes only", rule, _meta_kernel(op))
-    foreign = bits & (keys.DEVICES | keys.LAYOUTS) & ~keys.CPU
     if foreign:
         missing = _no_kernel(op, foreign)
         return Kernel(f"missing for {' and '.join(keys.describe(foreign))}", missing, missing)

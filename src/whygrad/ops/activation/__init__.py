@@ -2,6 +2,7 @@
 
 from whygrad.ops.activation import (  # noqa: F401  (each declares its ops)
     dropout,
+    gelu,
     noisy,
     piecewise,
     smooth,

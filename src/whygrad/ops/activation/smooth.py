@@ -6,7 +6,6 @@ first: ``where`` hides a value but not its derivative, and 0·∞ is NaN.
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -24,10 +23,6 @@ Array = Any
 
 _SELU_ALPHA = 1.6732632423543772848170429916717
 _SELU_SCALE = 1.0507009873554804934193349852946
-_SQRT_HALF = math.sqrt(0.5)
-_DENSITY_AT_0 = 1.0 / math.sqrt(2.0 * math.pi)
-_GELU_SLOPE = math.sqrt(2.0 / math.pi)
-_GELU_CUBIC = 0.044715
 
 # Kinds of number that PyTorch does not take either, for the ``refuses`` of an op.
 ONLY_FLOATS = {
@@ -119,67 +114,6 @@ elementwise(
         make.call(make(3, 4)),
         make.call(make(), 0.5),
         make.call(make(0, 3), alpha=2),
-    ],
-)
-
-
-def _gelu(x: Array, approximate: str) -> Array:
-    if approximate == "none":
-        from scipy.special import erf
-
-        out = erf(x * _SQRT_HALF, out=np.empty_like(x))
-    else:
-        out = np.multiply(x, x, out=np.empty_like(x))
-        out *= _GELU_CUBIC
-        out += 1.0
-        out *= x
-        out *= _GELU_SLOPE
-        np.tanh(out, out)
-    out += 1.0
-    out *= x
-    out *= 0.5
-    return out
-
-
-def _gelu_slope(xp: Any, x: Array, approximate: str) -> Array:
-    if approximate == "none":
-        cumulative = 0.5 * xp.erf(x * _SQRT_HALF) + 0.5
-        return cumulative + x * (_DENSITY_AT_0 * xp.exp(-0.5 * (x * x)))
-    squared = x * x
-    tanh = xp.tanh(x * (_GELU_SLOPE * (1.0 + _GELU_CUBIC * squared)))
-    steepness = (0.5 * _GELU_SLOPE) * (1.0 + (3.0 * _GELU_CUBIC) * squared)
-    return 0.5 * (1.0 + tanh) + x * ((1.0 - tanh * tanh) * steepness)
-
-
-def _gelu_args(input: Tensor, *, approximate: str = "none") -> Any:
-    """x·Φ(x), with Φ the normal distribution function or its tanh approximation"""
-    if approximate not in ("none", "tanh"):
-        raise fail(
-            RuntimeError,
-            call=f"gelu(x, approximate={approximate!r})",
-            cause="approximate argument must be either none or tanh",
-            fix="pass 'none' for the exact function, 'tanh' for the faster one",
-            where=caller(),
-        )
-    return input, approximate
-
-
-elementwise(
-    "gelu(x; approximate)",
-    "y = x·Φ(x);  ∂y/∂x = Φ(x) + x·φ(x)   (Φ normal distribution, φ its density; or, with "
-    "approximate='tanh', Φ(x) ≈ ½(1 + tanh(√(2/π)·(x + 0.044715·x³))))",
-    forward=_gelu,
-    vjp={"x": lambda xp, incoming, x, approximate: incoming * _gelu_slope(xp, x, approximate)},
-    refuses=ONLY_FLOATS,
-    public=_gelu_args,
-    torch="nn.functional.gelu",
-    method=False,
-    samples=lambda make: [
-        make.call(make(3, 4)),
-        make.call(make()),
-        make.call(make(0, 3)),
-        make.call(make(3, 4), approximate="tanh"),
-        make.call(make(5, low=-6, high=6), approximate="tanh"),
     ],
 )
 

@@ -1,0 +1,30 @@
+"""Fused kernels for large arrays, where Numba is installed (``pip install whygrad[fast]``).
+
+The NumPy kernel of an op is its reference and computes everything small, strided or unusual.  Where
+it would go through a large array several times, a loop of :mod:`~whygrad.fast.loops` goes through
+it once: :mod:`~whygrad.fast.kernels` says for which ops and from which size on.  The size alone
+decides, so that a program gives the same result whether or not a loop has been compiled before.
+
+Numba takes half a second to load and is not loaded before the first array that is large enough.
+``WHYGRAD_FAST=0`` in the environment switches all of this off.
+"""
+
+from __future__ import annotations
+
+import os
+from importlib.util import find_spec
+
+__all__ = ["available", "install"]
+
+
+def available() -> bool:
+    """Whether Numba is there and not switched off."""
+    return os.environ.get("WHYGRAD_FAST", "1") != "0" and find_spec("numba") is not None
+
+
+def install() -> None:
+    """Let large arrays take the fused kernels from now on, if they are available."""
+    if available():
+        from whygrad.fast.choice import register_all
+
+        register_all()

@@ -1,0 +1,164 @@
+"""The loops, as Numba compiles them: one pass over memory where NumPy makes several.
+
+All loops stand in one file because Numba looks at the file of a loop, not at those of the
+functions it calls, to decide whether its compiled form on disk is still up to date.
+
+Loops start at 0 and get slices, so that threads can share the work: Numba takes care of negative
+indices wherever it cannot rule them out, and such loops are not vectorised.  Numbers are brought to
+the dtype of the array (``dtype.type(0.5)``): a float64 among float32 keeps a loop from being
+vectorised, too.  So does a call of the C library's ``exp``, which is why there is one here.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numba import types
+from numba.extending import overload
+
+from whygrad.fast.compiling import compiled
+
+Array = Any
+
+_float32 = np.float32
+_LOG2_E = math.log2(math.e)
+# log 2 in two parts; the first has so few digits that its multiples are exact
+_LOG_2 = (0.693359375, -2.12194440054690583e-4)
+_LOG_2_IN_64 = (0.693145751953125, 1.42860682030941723212e-6)
+
+
+@compiled("contract", inline=True)
+def _exp32(x: Any) -> Any:
+    """eˣ = 2ⁿ·eʳ with a whole n and |r| ≤ ½·log 2; 0 and inf where 2ⁿ leaves the normal range."""
+    n = np.floor(x * _float32(_LOG2_E) + _float32(0.5))
+    r = (x - n * _float32(_LOG_2[0])) - n * _float32(_LOG_2[1])
+    power = _float32(1 / 5040) * r + _float32(1 / 720)
+    power = power * r + _float32(1 / 120)
+    power = power * r + _float32(1 / 24)
+    power = power * r + _float32(1 / 6)
+    power = power * r + _float32(0.5)
+    power = power * r + _float32(1.0)
+    power = power * r + _float32(1.0)
+    scale = np.int32((np.int32(n) + 127) << 23).view(np.float32)
+    result = power * scale if not x < _float32(-87.0) else _float32(0.0)
+    return result if not x > _float32(88.3) else _float32(math.inf)
+
+
+@compiled("contract", inline=True)
+def _exp64(x: Any) -> Any:
+    n = np.floor(x * _LOG2_E + 0.5)
+    r = (x - n * _LOG_2_IN_64[0]) - n * _LOG_2_IN_64[1]
+    power = r / 479001600 + 1 / 39916800
+    power = power * r + 1 / 3628800
+    power = power * r + 1 / 362880
+    power = power * r + 1 / 40320
+    power = power * r + 1 / 5040
+    power = power * r + 1 / 720
+    power = power * r + 1 / 120
+    power = power * r + 1 / 24
+    power = power * r + 1 / 6
+    power = power * r + 0.5
+    power = power * r + 1.0
+    power = power * r + 1.0
+    scale = np.int64((np.int64(n) + 1023) << 52).view(np.float64)
+    result = power * scale if not x < -708.0 else 0.0
+    return result if not x > 709.0 else math.inf
+
+
+def _exp(x: Any) -> Any:
+    """eˣ in the dtype of x, for loops."""
+
+
+@overload(_exp, inline="always")  # type: ignore[untyped-decorator]
+def _exp_by_dtype(x: Any) -> Any:
+    def single(x: Any) -> Any:
+        return _exp32(x)
+
+    def double(x: Any) -> Any:
+        return _exp64(x)
+
+    return single if x == types.float32 else double
+
+
+# With t = 1/(1 + 0.3·z), e^(z²)·erfc(z)/2 = t·polynomial(t) for z ≥ 0, to 2e-8 of its value.
+_STRETCH = 0.3 * math.sqrt(0.5)
+_TAIL = (
+    0.0845940038561821, 0.08535763621330261, 0.07416942715644836, 0.10746358335018158,
+    -0.047326572239398956, 0.2738616466522217, -0.2561403810977936, 0.24278220534324646,
+    -0.06476157158613205,
+)  # fmt: skip
+_DENSITY_AT_0 = 1.0 / math.sqrt(2.0 * math.pi)
+_SLOPE, _CUBIC = math.sqrt(2.0 / math.pi), 0.044715  # of the tanh approximation
+
+
+@compiled("contract", inline=True)
+def _below(x: Any, bell: Any) -> Any:
+    """The normal distribution function, given bell = exp(−x²/2)."""
+    t = _float32(1.0) / (_float32(1.0) + _float32(_STRETCH) * abs(x))
+    tail = _float32(_TAIL[8])
+    tail = tail * t + _float32(_TAIL[7])
+    tail = tail * t + _float32(_TAIL[6])
+    tail = tail * t + _float32(_TAIL[5])
+    tail = tail * t + _float32(_TAIL[4])
+    tail = tail * t + _float32(_TAIL[3])
+    tail = tail * t + _float32(_TAIL[2])
+    tail = tail * t + _float32(_TAIL[1])
+    tail = tail * t + _float32(_TAIL[0])
+    tail = tail * t * bell
+    return tail if x < _float32(0.0) else _float32(1.0) - tail
+
+
+@compiled("contract")
+def gelu(x: Array, y: Array) -> None:
+    """y = x·Φ(x)"""
+    for i in range(x.size):
+        bell = _exp32(_float32(-0.5) * (x[i] * x[i]))
+        y[i] = x[i] * _below(x[i], bell)
+
+
+@compiled("contract")
+def gelu_backward(incoming: Array, x: Array, out: Array) -> None:
+    """out = incoming·(Φ(x) + x·φ(x))"""
+    for i in range(x.size):
+        bell = _exp32(_float32(-0.5) * (x[i] * x[i]))
+        slope = _below(x[i], bell) + x[i] * (_float32(_DENSITY_AT_0) * bell)
+        out[i] = incoming[i] * slope
+
+
+@compiled("contract")
+def gelu_tanh(x: Array, y: Array) -> None:
+    """y = x·σ(2u) with u = √(2/π)·(x + 0.044715·x³), which is x·½·(1 + tanh u)"""
+    number = x.dtype.type
+    for i in range(x.size):
+        doubled = number(2.0 * _SLOPE) * x[i] * (number(1.0) + number(_CUBIC) * (x[i] * x[i]))
+        y[i] = x[i] / (number(1.0) + _exp(-doubled))
+
+
+@compiled("contract")
+def gelu_tanh_backward(incoming: Array, x: Array, out: Array) -> None:
+    """out = incoming·(s + x·s·(1 − s)·2u′) with s = σ(2u)"""
+    number = x.dtype.type
+    for i in range(x.size):
+        squared = x[i] * x[i]
+        doubled = number(2.0 * _SLOPE) * x[i] * (number(1.0) + number(_CUBIC) * squared)
+        steepness = number(2.0 * _SLOPE) * (number(1.0) + number(3.0 * _CUBIC) * squared)
+        share = number(1.0) / (number(1.0) + _exp(-doubled))
+        slope = share + x[i] * ((share * (number(1.0) - share)) * steepness)
+        out[i] = incoming[i] * slope
+
+
+@compiled()
+def adam(
+    param: Array, grad: Array, average: Array, square: Array,
+    decay: float, rate1: float, beta2: float, rate2: float, eps: float, step: float,
+) -> None:  # fmt: skip
+    """The steps of the rule in :mod:`whygrad.optim.adam`, in its order: same bits."""
+    number = param.dtype.type
+    decay, rate1, step = number(decay), number(rate1), number(step)
+    beta2, rate2, eps = number(beta2), number(rate2), number(eps)
+    for i in range(param.size):
+        average[i] += (grad[i] - average[i]) * rate1
+        square[i] = square[i] * beta2 + grad[i] * grad[i] * rate2
+        param[i] = param[i] * decay + average[i] / (np.sqrt(square[i]) + eps) * step

@@ -1,0 +1,56 @@
+"""Sharing one large loop among the processor's cores.
+
+NumPy's matrix products use all cores, everything else one.  Loops and NumPy's functions let go of
+Python's lock, so ordinary threads can share their work: the caller takes one part itself.  Parts
+write to places of their own; what has to be added up is added in an order that does not depend on
+the number of threads.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from functools import lru_cache
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
+
+__all__ = ["count", "shared"]
+
+SHARED = 2**17  # elements: from here on a second thread saves more than it costs to wake it
+
+
+@lru_cache(1)
+def count() -> int:
+    """How many threads to use: the cores this process may use, or fewer if OpenMP is told so."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    wanted = os.environ.get("OMP_NUM_THREADS", "")
+    return max(min(cores or 1, int(wanted) if wanted.isdigit() else 64), 1)
+
+
+@lru_cache(1)
+def _helpers() -> ThreadPoolExecutor:
+    from concurrent.futures import ThreadPoolExecutor
+
+    return ThreadPoolExecutor(count() - 1, "whygrad-fast")
+
+
+def shared(loop: Callable[..., None], size: int, *arrays: Any) -> None:
+    """Run ``loop`` on slices of the arrays, which have ``size`` elements all in all."""
+    parts = count() if size >= SHARED else 1
+    rows = len(arrays[0])
+    if parts == 1 or rows < parts:
+        loop(*arrays)
+        return
+    cuts = [rows * part // parts for part in range(parts + 1)]
+    pieces = [[each[a:b] for each in arrays] for a, b in pairwise(cuts)]
+    waiting = [_helpers().submit(loop, *piece) for piece in pieces[1:]]
+    loop(*pieces[0])
+    for each in waiting:
+        each.result()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_helpers.cache_clear)  # threads do not survive a fork
