@@ -27,8 +27,7 @@ def why_none(x: Any, loss: Any, tape: Tape | None = None) -> Any:
     PyTorch's graph tells whether a gradient can get from the loss to x.  Where it was cut, and on
     which line, is known if the computation ran inside :func:`whygrad.torch.record`; without
     ``tape`` the latest recording is looked at.  Beside the causes of :func:`whygrad.why_none` there
-    are ``"create_graph"``, ``"not differentiable"``, ``"shared"``, and ``"no path"`` where nothing
-    was recorded.
+    is ``"no path"``, where nothing was recorded.
     """
     for name, given, kinds in (
         ("x", x, (torch.Tensor, torch.nn.Module)),

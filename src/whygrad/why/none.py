@@ -22,8 +22,9 @@ def why_none(x: Any, loss: Any) -> Answer:
 
     The answer's ``cause`` is one of ``"unused"``, ``"requires_grad is False"``, ``"detach"``,
     ``"no_grad"``, ``"inference_mode"``, ``"numpy"``, ``"item"``, ``"data"``, ``"copied"``,
-    ``"integer"``, ``"boolean"``, ``"not retained"``, ``"created after"``, ``"replaced"``,
-    ``"not computed"`` or ``"nothing wrong"``.
+    ``"create_graph"``, ``"shared"``, ``"integer"``, ``"boolean"``, ``"not differentiable"``,
+    ``"sampled"``, ``"not retained"``, ``"created after"``, ``"replaced"``, ``"not computed"`` or
+    ``"nothing wrong"``.
     """
     from whygrad.why.sources.connection import connection
 
