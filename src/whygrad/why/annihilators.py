@@ -273,7 +273,7 @@ for _names, _rows in (
     ("fmax maximum", _LARGER),
     ("fmin minimum", _SMALLER),
     ("amax amin cummax cummin kthvalue max median min mode nanmedian topk", _EXTREME),
-    ("adaptive_max_pool2d max_pool2d_with_indices max_pool3d_with_indices", _EXTREME),
+    ("adaptive_max_pool2d max_pool max_pool2d_with_indices max_pool3d_with_indices", _EXTREME),
     ("scatter_amax scatter_amin", _EXTREME),
     ("as_strided diagonal gather index index_select masked_select narrow select", _PICKED),
     ("slice take unfold", _PICKED),
