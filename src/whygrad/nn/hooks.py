@@ -11,10 +11,10 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from whygrad.autograd import modes
 from whygrad.autograd.function import Function
 from whygrad.errors import fail
 from whygrad.tensor import Tensor
-from whygrad.trees import flatten
 from whygrad.utils.hooks import RemovableHandle
 
 if TYPE_CHECKING:
@@ -191,8 +191,8 @@ class _BackwardHooks:
         self._module = module
         self._before = before
         self._after = after
-        self._inputs: int = 0  # tensors among the arguments
-        self._input_places: list[int] | None = None  # those of them that require grad
+        self._inputs: int = 0  # how many arguments the call had
+        self._input_places: list[int] = []  # of tensors among them that require grad
         self._grad_output: tuple[Any, ...] | None = None
 
     @classmethod
@@ -204,32 +204,25 @@ class _BackwardHooks:
         """The arguments, behind a node that sees their gradients."""
         if not self._after:
             return args
-        parts, shape = flatten(args)
-        tensors = [each for each in parts if isinstance(each, Tensor)]
-        self._inputs = len(tensors)
-        places = [index for index, each in enumerate(tensors) if each.requires_grad]
-        if not places:
-            return args
-        self._input_places = places
-        passed, node = _pass([tensors[index] for index in places])
-        if node is None:
-            return args
-        node.register_hook(self._gradients_arrived)
-        replaced = dict(zip((id(tensors[index]) for index in places), passed, strict=True))
-        new: tuple[Any, ...] = shape.build([replaced.get(id(each), each) for each in parts])
-        return new
+        self._inputs = len(args)
+        args, self._input_places, node = _passed(args)
+        if node is not None:
+            node.register_hook(self._gradients_arrived)
+        return args
 
     def leave(self, result: Any) -> Any:
         """The result, behind a node that sees its gradient."""
-        parts, shape = flatten(result)
-        tensors = [each for each in parts if isinstance(each, Tensor)]
-        places = [index for index, each in enumerate(tensors) if each.requires_grad]
-        if not places:
-            return result
-        passed, node = _pass([tensors[index] for index in places])
+        if not isinstance(result, (Tensor, tuple)):
+            warnings.warn(
+                "For backward hooks to be called, module output should be a Tensor or a tuple of "
+                f"Tensors but received {type(result)}",
+                stacklevel=4,
+            )
+        several = isinstance(result, tuple)
+        outputs, places, node = _passed(result if several else (result,))
         if node is None:
             return result
-        count = len(tensors)
+        count = len(outputs)
 
         def outputs_arrived(gradients: tuple[Any, ...]) -> tuple[Any, ...]:
             given = _spread(gradients, places, count)
@@ -238,16 +231,14 @@ class _BackwardHooks:
                 if answer is not None:
                     given = _checked(answer, count, "grad_output", "backward pre-hook")
             self._grad_output = given
-            if self._input_places is None:  # nobody will report gradients of inputs
+            if not self._input_places:  # nobody will report gradients of inputs
                 self._run_after((None,) * self._inputs)
             return tuple(given[index] for index in places)
 
         node.register_prehook(outputs_arrived)
-        replaced = dict(zip((id(tensors[index]) for index in places), passed, strict=True))
-        return shape.build([replaced.get(id(each), each) for each in parts])
+        return outputs if several else outputs[0]
 
     def _gradients_arrived(self, gradients: tuple[Any, ...], _: tuple[Any, ...]) -> Any:
-        assert self._input_places is not None
         if self._grad_output is None:  # a backward pass that does not start from the result
             return None
         answer = self._run_after(_spread(gradients, self._input_places, self._inputs))
@@ -258,19 +249,42 @@ class _BackwardHooks:
             answer = hook.function(self._module, given, self._grad_output)
             if answer is not None:
                 given = _checked(answer, self._inputs, "grad_input", "backward hook")
+                self._check_known(given)
         self._grad_output = None
         return given
 
+    def _check_known(self, given: tuple[Any, ...]) -> None:
+        if not self._input_places and any(each is not None for each in given):
+            raise fail(
+                RuntimeError,
+                call=f"a backward hook of {type(self._module).__name__} returned a gradient",
+                cause="Backward hook for Modules where no input requires gradient should always "
+                "return None or None for all gradients: there is nowhere to send them",
+                fix="return None, or let the input require grad",
+            )
 
-def _pass(tensors: list[Tensor]) -> tuple[tuple[Tensor, ...], Any]:
-    """The tensors behind one common node; None for the node if nothing is being recorded."""
-    passed = _Passing.apply(*tensors)
-    passed = passed if isinstance(passed, tuple) else (passed,)
-    return passed, passed[0].grad_fn
+
+def _passed(values: tuple[Any, ...]) -> tuple[tuple[Any, ...], list[int], Any]:
+    """The values, those that require grad behind one common node; their places; that node."""
+    places = [
+        place
+        for place, each in enumerate(values)
+        if isinstance(each, Tensor) and each.requires_grad
+    ]
+    if not places or not modes.is_grad_enabled():
+        return values, [], None
+    tensors = _Passing.apply(*(values[place] for place in places))
+    tensors = tensors if isinstance(tensors, tuple) else (tensors,)
+    replaced = list(values)
+    for place, tensor in zip(places, tensors, strict=True):
+        replaced[place] = tensor
+    named = hasattr(values, "_make")
+    kept: tuple[Any, ...] = type(values)(*replaced) if named else tuple(replaced)
+    return kept, places, tensors[0].grad_fn
 
 
 def _spread(gradients: tuple[Any, ...], places: list[int], count: int) -> tuple[Any, ...]:
-    """Gradients at their places among all tensors; None elsewhere."""
+    """Gradients at their places among all arguments; None elsewhere."""
     spread: list[Any] = [None] * count
     for index, gradient in zip(places, gradients, strict=False):
         spread[index] = gradient
@@ -285,7 +299,7 @@ def _checked(answer: Any, count: int, what: str, who: str) -> tuple[Any, ...]:
             call=f"a {who} returned {len(given)} gradients",
             cause=f"Backward hook returned an invalid number of {what}, got {len(given)}, but "
             f"expected {count}",
-            fix=f"return a tuple with one entry per tensor, as {what} has",
+            fix=f"return a tuple with one entry per argument, as {what} has",
         )
     return given
 
