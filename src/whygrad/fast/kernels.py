@@ -7,13 +7,14 @@ should not wait for Numba.
 from __future__ import annotations
 
 from functools import lru_cache
+from math import prod
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from whygrad.fast.choice import SINGLE, faster
-from whygrad.fast.threads import shared
+from whygrad.fast.threads import blocks, shared
 
 Array = Any
 
@@ -49,12 +50,52 @@ def gelu_backward(incoming: Array, x: Array, approximate: str) -> Array | None:
     return out
 
 
-def _alike(first: Array, *others: Array | None) -> bool:
-    """Whether all have the shape, dtype and memory order of the first, which is in C order."""
+@faster("layer_norm", LEAST)
+def layer_norm(
+    x: Array, weight: Array | None, bias: Array | None, rank: int, eps: float
+) -> tuple[Array, Array, Array] | None:
+    if weight is None or not _alike(weight, bias) or weight.dtype is not x.dtype:
+        return None
+    kept = x.shape[: x.ndim - rank]
+    rows = prod(kept)
+    y = np.empty_like(x)
+    mean, var = np.empty((2, rows), x.dtype)
+    matrices = [each.reshape(rows, -1) for each in (x, y)]
+    affine = (weight.reshape(-1), bias.reshape(-1), eps)
+    shared(loops().layer_norm, x.size, *matrices, mean, var, rest=affine)
+    shape = (*kept, *(1,) * rank)
+    return y, mean.reshape(shape), var.reshape(shape)
+
+
+@faster("layer_norm_backward", LEAST)
+def layer_norm_backward(
+    incoming: Array, x: Array, weight: Array | None, mean: Array, var: Array,
+    needs: tuple[bool, ...], rank: int, eps: float,
+) -> tuple[Array, ...] | None:  # fmt: skip
+    if weight is None or not (all(needs) and _alike(incoming, x) and _alike(mean, var)):
+        return None
+    rows = mean.size
+    out = np.empty_like(x)
+    sums = np.zeros((2, blocks(rows), weight.size), x.dtype)
+    arrived, matrix, gradient = (each.reshape(rows, -1) for each in (incoming, x, out))
+    shared(
+        loops().layer_norm_backward,
+        x.size,
+        *(arrived, matrix, mean.reshape(-1), var.reshape(-1), gradient),
+        sums=tuple(sums),
+        rest=(weight.reshape(-1), eps),
+    )
+    of_weight, of_bias = np.add.reduce(sums, 1)
+    return out, of_weight.reshape(weight.shape), of_bias.reshape(weight.shape)
+
+
+def _alike(*arrays: Array | None) -> bool:
+    """Whether all are there, in C order, and of one shape and dtype."""
+    first = arrays[0]
     return all(
         each is not None
+        and each.flags.c_contiguous
         and each.shape == first.shape
         and each.dtype is first.dtype
-        and each.flags.c_contiguous
-        for each in others
+        for each in arrays
     )

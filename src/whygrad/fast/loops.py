@@ -19,6 +19,7 @@ from numba import types
 from numba.extending import overload
 
 from whygrad.fast.compiling import compiled
+from whygrad.fast.threads import BLOCK
 
 Array = Any
 
@@ -162,3 +163,51 @@ def adam(
         average[i] += (grad[i] - average[i]) * rate1
         square[i] = square[i] * beta2 + grad[i] * grad[i] * rate2
         param[i] = param[i] * decay + average[i] / (np.sqrt(square[i]) + eps) * step
+
+
+@compiled("contract", "reassoc")
+def layer_norm(
+    x: Array, y: Array, mean: Array, var: Array, weight: Array, bias: Array, eps: float
+) -> None:
+    """y = (x − mean)/√(var + ε)·weight + bias, row by row"""
+    number = x.dtype.type
+    columns = x.shape[1]
+    for i in range(x.shape[0]):
+        row, out = x[i], y[i]
+        total = number(0.0)
+        for j in range(columns):
+            total += row[j]
+        center = total / number(columns)
+        squares = number(0.0)
+        for j in range(columns):
+            squares += (row[j] - center) * (row[j] - center)
+        mean[i], var[i] = center, squares / number(columns)
+        spread = number(1.0) / np.sqrt(var[i] + number(eps))
+        for j in range(columns):
+            out[j] = (row[j] - center) * spread * weight[j] + bias[j]
+
+
+@compiled("contract", "reassoc")
+def layer_norm_backward(
+    incoming: Array, x: Array, mean: Array, var: Array, out: Array,
+    of_weight: Array, of_bias: Array, weight: Array, eps: float,
+) -> None:  # fmt: skip
+    """The gradients: of x by row, of weight and bias summed over blocks of rows."""
+    number = x.dtype.type
+    columns = x.shape[1]
+    for i in range(x.shape[0]):
+        row, arrived, gradient = x[i], incoming[i], out[i]
+        for_weight, for_bias = of_weight[i // BLOCK], of_bias[i // BLOCK]
+        center, spread = mean[i], number(1.0) / np.sqrt(var[i] + number(eps))
+        along = straight = number(0.0)
+        for j in range(columns):
+            standard = (row[j] - center) * spread
+            for_weight[j] += arrived[j] * standard
+            for_bias[j] += arrived[j]
+            wanted = arrived[j] * weight[j]
+            along += wanted * standard
+            straight += wanted
+        along, straight = along / number(columns), straight / number(columns)
+        for j in range(columns):
+            standard = (row[j] - center) * spread
+            gradient[j] = (arrived[j] * weight[j] - straight - standard * along) * spread

@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
 
-__all__ = ["count", "shared"]
+__all__ = ["BLOCK", "blocks", "count", "shared"]
 
 SHARED = 2**17  # elements: from here on a second thread saves more than it costs to wake it
+BLOCK = 256  # rows that are added up one after the other; the sums of blocks are added afterwards
 
 
 @lru_cache(1)
@@ -37,19 +38,38 @@ def _helpers() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(count() - 1, "whygrad-fast")
 
 
-def shared(loop: Callable[..., None], size: int, *arrays: Any) -> None:
-    """Run ``loop`` on slices of the arrays, which have ``size`` elements all in all."""
+def shared(
+    loop: Callable[..., None],
+    size: int,
+    *arrays: Any,
+    sums: tuple[Any, ...] = (),
+    rest: tuple[Any, ...] = (),
+) -> None:
+    """Run ``loop(*arrays, *sums, *rest)``, by several threads if ``size`` is worth it.
+
+    The arrays are cut in rows, at multiples of BLOCK if there are ``sums``, which have one row per
+    block.  Every part gets the ``rest`` whole.
+    """
     parts = count() if size >= SHARED else 1
-    rows = len(arrays[0])
-    if parts == 1 or rows < parts:
-        loop(*arrays)
+    step = BLOCK if sums else 1
+    units = -(-len(arrays[0]) // step)
+    if parts == 1 or units < parts:
+        loop(*arrays, *sums, *rest)
         return
-    cuts = [rows * part // parts for part in range(parts + 1)]
-    pieces = [[each[a:b] for each in arrays] for a, b in pairwise(cuts)]
-    waiting = [_helpers().submit(loop, *piece) for piece in pieces[1:]]
-    loop(*pieces[0])
+    cuts = [units * part // parts for part in range(parts + 1)]
+    pieces = [
+        [each[a * step : b * step] for each in arrays] + [each[a:b] for each in sums]
+        for a, b in pairwise(cuts)
+    ]
+    waiting = [_helpers().submit(loop, *piece, *rest) for piece in pieces[1:]]
+    loop(*pieces[0], *rest)
     for each in waiting:
         each.result()
+
+
+def blocks(rows: int) -> int:
+    """How many blocks of rows are added up by themselves."""
+    return -(-rows // BLOCK)
 
 
 if hasattr(os, "register_at_fork"):

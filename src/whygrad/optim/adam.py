@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import sqrt
 from typing import Any
 
-from whygrad.optim.arithmetic import Rule
+from whygrad.optim.arithmetic import Fusable, Rule
 from whygrad.optim.elementwise import Elementwise, Group, State, advanced, towards
 from whygrad.optim.optimizer import Parameters
 from whygrad.optim.options import checked
@@ -83,7 +83,10 @@ class Adam(Elementwise):
             xp.add_(spread, scale2 * eps)
             xp.addcdiv_(param, exp_avg, spread, value=-lr * scale)
 
-        return rule
+        if group["amsgrad"] or group["maximize"] or decay != decoupled:
+            return rule
+        numbers = (1 - lr * decoupled, 1 - beta1, beta2, 1 - beta2, scale2 * eps, -lr * scale)
+        return Fusable(rule, "adam", *numbers)
 
 
 class AdamW(Adam):

@@ -15,12 +15,29 @@ from typing import Any
 import numpy as np
 
 from whygrad.dispatch import quiet
+from whygrad.fast.steps import stepped
 
-__all__ = ["BLOCK", "OnArrays", "OnTensors", "Rule", "arrays", "tensors"]
+__all__ = ["BLOCK", "Fusable", "OnArrays", "OnTensors", "Rule", "arrays", "tensors"]
 
 Rule = Callable[..., None]  # rule(xp, param, grad, *buffers)
 
 BLOCK = 2**18  # elements: with state and scratch some MB, which the caches hold
+
+
+class Fusable:
+    """A rule for which :mod:`whygrad.fast` has one loop: it takes these numbers, and gives the
+    same bits.
+    """
+
+    __slots__ = ("_rule", "loop", "numbers")
+
+    def __init__(self, rule: Rule, loop: str, *numbers: float) -> None:
+        self._rule = rule
+        self.loop = loop
+        self.numbers = numbers
+
+    def __call__(self, xp: Any, *operands: Any) -> None:
+        self._rule(xp, *operands)
 
 
 class OnArrays(threading.local):
@@ -32,6 +49,8 @@ class OnArrays(threading.local):
 
     def run(self, rule: Rule, operands: list[Any]) -> None:
         """Apply ``rule`` to arrays of one shape and dtype, the first of them the parameter."""
+        if type(rule) is Fusable and stepped(rule.loop, rule.numbers, operands):
+            return
         quiet.run(self._in_blocks, rule, _flattened(operands))
 
     def _in_blocks(self, rule: Rule, operands: list[Any]) -> None:

@@ -19,7 +19,7 @@ from whygrad.errors import describe, fail
 from whygrad.ops.activation.smooth import ONLY_FLOATS
 from whygrad.ops.batching import align, repeat_over
 from whygrad.ops.define import define, public_form
-from whygrad.ops.namespace import raw
+from whygrad.ops.namespace import on_arrays, raw
 from whygrad.ops.normalization.statistics import check_dtype, only_from_first, pull, push
 from whygrad.tensor import Tensor
 
@@ -72,12 +72,13 @@ def _layer_norm_rule(
 ) -> tuple[Array | None, ...]:  # fmt: skip
     from_y = incoming[0]
     if xp is raw and only_from_first(incoming):
-        return _pull_rows(from_y, x, weight, mean, var, needs, rank, eps)
+        return xp.layer_norm_backward(from_y, x, weight, mean, var, needs, rank, eps)
     gradient, of_weight = pull(xp, incoming, x, weight, mean, var, _last_dims(x, rank), eps)
     return gradient, of_weight, from_y
 
 
-def _pull_rows(
+@on_arrays
+def layer_norm_backward(
     incoming: Array, x: Array, weight: Array | None, mean: Array, var: Array,
     needs: tuple[bool, ...], rank: int, eps: float,
 ) -> tuple[Array | None, ...]:  # fmt: skip
