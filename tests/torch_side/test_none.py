@@ -79,6 +79,12 @@ def an_index(x: Any, w: Any) -> Any:
     return w[best]
 
 
+def cut_before_it_left(x: Any, w: Any) -> Any:
+    with torch.no_grad():
+        scale = x.exp()  # here
+    return (torch.tensor(scale.numpy() * 2) * w).sum()
+
+
 def an_index_as_a_number(x: Any, w: Any) -> Any:
     best = int(x.argmax())  # here
     return w[best] * 2
@@ -155,6 +161,7 @@ CAUSES = {
     copied_without_grad: "no_grad",
     seen_through_another_view: "detach",
     an_index: "integer",
+    cut_before_it_left: "no_grad",
     an_index_as_a_number: "integer",
     overwritten: "unused",
     overwritten_and_written_again: "detach",

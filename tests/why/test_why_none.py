@@ -174,6 +174,20 @@ def test_a_number_read_later_is_not_it() -> None:
     assert wg.why_none(w, losses[1]).cause == "item"
 
 
+@pytest.mark.parametrize("copied", [False, True])
+def test_the_cut_before_a_value_left_for_numpy(copied: bool) -> None:
+    w, v, u = leaf(1.0), leaf(2.0), leaf(3.0)
+    cut = w.detach()
+    hidden = cut * v
+    array = hidden.detach().numpy()
+    loss = (wg.from_numpy(array * 2 if copied else array) * u).sum()
+    assert wg.why_none(v, loss).cause == "numpy"
+    answer = wg.why_none(w, loss)
+    assert answer.cause == "detach"
+    assert answer.where is not None
+    assert answer.where.text == "cut = w.detach()"
+
+
 def test_numbers_that_are_read_afterwards_push_none_out() -> None:
     w, v = leaf(1.0), leaf(2.0)
     scale = w.sum().item()

@@ -19,7 +19,7 @@ from whygrad.torch.lines import Call
 from whygrad.torch.names import TorchNames
 from whygrad.torch.record import Tape
 from whygrad.why.connection import (
-    WITHOUT_DERIVATIVE,
+    TO_LEAVE,
     Connection,
     Cut,
     Departure,
@@ -177,8 +177,9 @@ class Inspection:
             later = [Where(*each.call) for each in uses if each.call and each.time > event.time]
             used = None if start is None else used_at(start, later)
             kind, cut = str(event.left), event
-            for route in lineage.routes_to(source):
-                if route.kind in WITHOUT_DERIVATIVE and route.cut is not None:
+            for route in lineage.routes_to(source)[:1]:
+                on_purpose = route.kind in TO_LEAVE and not any(each.nodes for each in route.beyond)
+                if route.cut is not None and not on_purpose:
                     kind, cut = route.kind, route.cut
             found.append(Departure(kind, cut.op, _where(cut.call), (), used))
         return sorted(found, key=lambda each: each.used_at is None)[:_MANY]

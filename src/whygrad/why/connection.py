@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 from whygrad.autograd.source import Where
 
-__all__ = ["WITHOUT_DERIVATIVE", "Connection", "Cut", "Departure", "Point", "Subject"]
+__all__ = ["TO_LEAVE", "Connection", "Cut", "Departure", "Point", "Subject"]
 
-# Kinds of cuts that no other way of writing would avoid: the op itself has no derivative.
-WITHOUT_DERIVATIVE = ("boolean", "integer", "not differentiable", "sampled")
+# Who cuts this way and goes on to NumPy or Python wanted the latter.
+TO_LEAVE = ("data", "detach")
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,7 @@ class Cut:
     way_out: Sequence[Point] = ()  # in the graph, from x to what was cut off
     outside: Sequence[Point] = ()  # the cut, and what was computed with the value afterwards
     way_back: Sequence[Point] = ()  # from the loss back to the op that used the value
+    unbroken: int | None = None  # points in a row outside any graph; None: all of them
     certain: bool = True  # False: the graph is gone, and x may or may not have been in it
 
 

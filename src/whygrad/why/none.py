@@ -12,7 +12,7 @@ from typing import Any
 
 from whygrad.autograd.lineage import DEED
 from whygrad.why.answer import NOTHING_WRONG, Answer, Section, place
-from whygrad.why.connection import Connection, Cut, Departure, Point
+from whygrad.why.connection import TO_LEAVE, Connection, Cut, Departure, Point
 
 __all__ = ["diagnose", "why_none"]
 
@@ -154,8 +154,8 @@ def _of_cut(
     found: Connection, cut: Cut, question: str, subject: str, others: Sequence[Cut] = ()
 ) -> Answer:
     kind, where = cut.kind, cut.where
-    for point in cut.outside:  # who detaches in order to leave for NumPy wanted the latter
-        if point.op == "numpy" and kind in ("detach", "data"):
+    for point in cut.outside[: cut.unbroken]:
+        if point.op == "numpy" and kind in TO_LEAVE:
             kind, where = "numpy", point.where
     doubt = "" if cut.certain else "perhaps "
     sections = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from whygrad.autograd.steps import Source, Step, Trip, sources_of
 from whygrad.errors import describe, fail
 from whygrad.tensor import Tensor
 from whygrad.why.connection import (
-    WITHOUT_DERIVATIVE,
+    TO_LEAVE,
     Connection,
     Cut,
     Departure,
@@ -196,9 +197,16 @@ def _cut(crossing: Crossing, x: Node, loss: Tensor) -> Cut:
         where=step.where,
         way_out=_points_to(through[0], x),
         outside=_points(crossing.steps),
+        unbroken=_unbroken(crossing.steps),
         way_back=_way_back(loss, crossing.entered),
         certain=crossing.certain,
     )
+
+
+def _unbroken(steps: Sequence[Step]) -> int:
+    """How many steps follow each other without a stretch inside some graph."""
+    pairs = enumerate(pairwise(steps), 1)
+    return next((place for place, (one, next_) in pairs if one not in next_.inputs), len(steps))
 
 
 def _points(steps: Iterable[Step]) -> list[Point]:
@@ -260,14 +268,16 @@ def _departures(x: Node, graph: Iterable[Node]) -> list[Departure]:
 
 
 def _departed(trip: Trip, x: Node) -> tuple[str, str, Where]:
-    """Kind, op and line of what took the value of ``x`` out of the graph, on the way to a trip.
-
-    Who detaches in order to call item() wanted the latter; an argmax() before it is another matter.
-    """
+    """Kind, op and line of what took the value of ``x`` out of the graph, on the way to a trip."""
+    behind: dict[Step, bool] = {trip: True}  # and whether nothing was recorded in between
     waiting: list[Step] = [trip]
     for step in waiting:  # grows while it is walked
-        through = any(source.comes_from(x) for source in step.sources)
-        if through and step.kind in WITHOUT_DERIVATIVE:
-            return step.kind, step.op, step.where
-        waiting += (each for each in step.before if each not in waiting)
+        if any(source.comes_from(x) for source in step.sources):
+            on_purpose = behind[step] and step.kind in TO_LEAVE
+            cut = trip if on_purpose else step
+            return str(cut.kind), cut.op, cut.where
+        for each in step.before:
+            if each not in behind:
+                behind[each] = behind[step] and each in step.inputs
+                waiting.append(each)
     return str(trip.kind), trip.op, trip.where
