@@ -54,15 +54,15 @@ class Stateful:
         ``keep_vars`` gives the parameters themselves instead of detached tensors.
         """
         state = OrderedDict() if destination is None else destination
-        modules = list(self.named_modules(prefix=prefix.removesuffix("."), remove_duplicate=False))
-        for path, module in modules:
-            dot = f"{path}." if path else ""
-            for hook in module._state_hooks("before_save"):
-                hook(module, dot, keep_vars)
-            module._save_to_state_dict(state, dot, keep_vars)
-        for path, module in reversed(modules):
-            for hook in module._state_hooks("after_save"):
-                hook(module, state, f"{path}." if path else "", {})
+        for hook in self._state_hooks("before_save"):
+            hook(self, prefix, keep_vars)
+        self._save_to_state_dict(state, prefix, keep_vars)
+        for name, module in self._modules.items():
+            if module is not None:
+                module.state_dict(destination=state, prefix=f"{prefix}{name}.", keep_vars=keep_vars)
+        for hook in self._state_hooks("after_save"):
+            if hook(self, state, prefix, {}) is not None:
+                raise _returned(self, "state_dict post-hook must return None", RuntimeError)
         return state
 
     def _save_to_state_dict(
@@ -104,19 +104,47 @@ class Stateful:
                 fix="pass what state_dict() returned, or what whygrad.load() read",
                 where=caller(),
             )
-        state = OrderedDict(state_dict)
         plan = _Plan(assign)
-        unclaimed = set(state)
-        for path, module in self.named_modules(remove_duplicate=False):
-            prefix = f"{path}." if path else ""
-            arguments = (state, prefix, {"plan": plan}, strict, plan.missing, plan.unexpected)
-            for hook in module._state_hooks("before_load"):
-                hook(module, *arguments, plan.errors)
-            unclaimed |= set(state)
-            module._load_from_state_dict(*arguments, plan.errors)
-        plan.unexpected += [key for key in state if key in unclaimed - plan.known]
-        if strict:
-            _report(plan)
+        self._plan_to_load(OrderedDict(state_dict), "", plan)
+        forgiving = any(module._state_hooks("after_load") for module in self.modules())
+        if strict and not forgiving:
+            plan.complain_about_names()
+        self._check_plan(plan)
+        plan.carry_out()
+        keys = IncompatibleKeys(plan.missing, plan.unexpected)
+        if forgiving:
+            self._run_after_load(keys)
+            if strict:
+                plan.complain_about_names()
+            self._check_plan(plan)
+        return keys
+
+    def _plan_to_load(self: Any, state: dict[str, Any], prefix: str, plan: _Plan) -> None:
+        """Enter what to do for this module and those below it, each with its part of the state."""
+        arguments = (state, prefix, {"plan": plan}, True, plan.missing, plan.unexpected)
+        for hook in self._state_hooks("before_load"):
+            hook(self, *arguments, plan.errors)
+        self._load_from_state_dict(*arguments, plan.errors)
+        for name, module in self._modules.items():
+            if module is not None:
+                path = f"{prefix}{name}."
+                part = {key: value for key, value in state.items() if key.startswith(path)}
+                module._plan_to_load(part, path, plan)
+
+    def _run_after_load(self: Any, keys: IncompatibleKeys) -> None:
+        for module in self._modules.values():
+            if module is not None:
+                module._run_after_load(keys)
+        for hook in self._state_hooks("after_load"):
+            if hook(self, keys) is not None:
+                raise _returned(
+                    self,
+                    "Hooks registered with ``register_load_state_dict_post_hook`` are not expected "
+                    "to return new values; change the lists of incompatible_keys in place",
+                    AssertionError,
+                )
+
+    def _check_plan(self, plan: _Plan) -> None:
         if plan.errors:
             listed = "\n\t".join(plan.errors)
             raise fail(
@@ -127,12 +155,6 @@ class Stateful:
                 "names that are missing or unknown",
                 where=caller(),
             )
-        plan.carry_out()
-        keys = IncompatibleKeys(plan.missing, plan.unexpected)
-        for module in self.modules():
-            for hook in module._state_hooks("after_load"):
-                hook(module, keys)
-        return keys
 
     def _load_from_state_dict(
         self: Any,
@@ -146,16 +168,21 @@ class Stateful:
     ) -> None:
         """Plan what to copy into this module's own tensors; subclasses may change the state."""
         plan: _Plan = local_metadata["plan"]
-        for name, tensor in self._own_state().items():
-            if tensor is not None:
-                plan.enter(self, name, tensor, prefix + name, state_dict)
-        key = prefix + _EXTRA
+        own = {name: each for name, each in self._own_state().items() if each is not None}
+        for name, tensor in own.items():
+            plan.enter(self, name, tensor, prefix + name, state_dict)
+        extra = prefix + _EXTRA
         if _takes_extra_state(self):
-            plan.known.add(key)
-            if key in state_dict:
-                plan.steps.append(lambda: self.set_extra_state(state_dict[key]))
+            own[_EXTRA] = None
+            if extra in state_dict:
+                plan.steps.append(lambda: self.set_extra_state(state_dict[extra]))
             else:
-                missing_keys.append(key)
+                missing_keys.append(extra)
+        if strict:
+            for key in state_dict:
+                name, _, deeper = key.removeprefix(prefix).partition(".")
+                if key.startswith(prefix) and name not in (self._modules if deeper else own):
+                    unexpected_keys.append(key)
 
     def register_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """``hook(module, prefix, keep_vars)`` before ``state_dict()`` looks at this module."""
@@ -189,7 +216,6 @@ class _Plan:
 
     def __init__(self, assign: bool) -> None:
         self.assign = assign
-        self.known: set[str] = set()
         self.missing: list[str] = []
         self.unexpected: list[str] = []
         self.errors: list[str] = []
@@ -198,11 +224,12 @@ class _Plan:
     def enter(
         self, module: Module, name: str, own: Tensor, key: str, state: Mapping[str, Any]
     ) -> None:
-        self.known.add(key)
         if key not in state:
             self.missing.append(key)
             return
         value = state[key]
+        if isinstance(value, Tensor) and own.ndim == 0 and tuple(value.shape) == (1,):
+            value = value[0]  # how states were written before there were 0-d tensors
         if not isinstance(value, Tensor):
             self.errors.append(
                 f'While copying the parameter named "{key}", expected whygrad.Tensor or '
@@ -218,6 +245,13 @@ class _Plan:
         else:
             self.steps.append(lambda: own.copy_(value))
 
+    def complain_about_names(self) -> None:
+        """Missing and unknown names count as errors."""
+        for kind, names in (("Unexpected", self.unexpected), ("Missing", self.missing)):
+            if names:
+                listed = ", ".join(f'"{name}"' for name in names)
+                self.errors.insert(0, f"{kind} key(s) in state_dict: {listed}. ")
+
     def carry_out(self) -> None:
         with modes.no_grad():
             for step in self.steps:
@@ -226,18 +260,10 @@ class _Plan:
 
 def _put(module: Module, name: str, own: Tensor, value: Tensor) -> None:
     """``assign=True``: the given tensor takes the place of the module's."""
-    if isinstance(own, Parameter) and not isinstance(value, Parameter):
-        value = Parameter(value, own.requires_grad)
+    if isinstance(own, Parameter):
+        adopted = value if isinstance(value, Parameter) else Parameter(value)
+        value = adopted.requires_grad_(own.requires_grad)
     setattr(module, name, value)
-
-
-def _report(plan: _Plan) -> None:
-    if plan.unexpected:
-        listed = ", ".join(f'"{key}"' for key in plan.unexpected)
-        plan.errors.insert(0, f"Unexpected key(s) in state_dict: {listed}. ")
-    if plan.missing:
-        listed = ", ".join(f'"{key}"' for key in plan.missing)
-        plan.errors.insert(0, f"Missing key(s) in state_dict: {listed}. ")
 
 
 def _gives_extra_state(module: Stateful) -> bool:
@@ -254,4 +280,13 @@ def _no_extra_state(module: Stateful) -> RuntimeError:
         call=f"extra state of {type(module).__name__}",
         cause="the class defines only one of get_extra_state and set_extra_state",
         fix="define both",
+    )
+
+
+def _returned(module: Stateful, cause: str, kind: type[Exception]) -> Exception:
+    return fail(
+        kind,
+        call=f"a hook around the state of {type(module).__name__}",
+        cause=cause,
+        fix="change the dictionary or the lists that the hook is given, and return nothing",
     )
