@@ -91,6 +91,12 @@ def hidden_by_a_mask() -> Any:
     return (logarithm * torch.tensor([0.0, 1.0])).sum()
 
 
+def infinite_on_the_way() -> Any:
+    x = leaf(1.0, 1000.0)
+    large = x.exp()  # here
+    return large.square().sigmoid().sum()
+
+
 class Broken(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Any) -> Any:
@@ -120,6 +126,7 @@ CAUSES = {
     a_length: ("backward", "the slope of a square root is infinite at 0"),
     a_branch_not_chosen: ("backward", "the slope of a square root is infinite at 0"),
     hidden_by_a_mask: ("backward", "infinite at 0 for p below 1"),
+    infinite_on_the_way: ("forward", "eˣ is larger than the dtype can hold"),
     own_backward: ("backward", "Broken is your own function, and its backward computed it"),
 }
 

@@ -19,7 +19,7 @@ from whygrad.torch import finite, ops
 from whygrad.torch.anomalies import known_op
 from whygrad.torch.backward import Place, grad, released, run
 from whygrad.torch.flow import dense
-from whygrad.torch.graph import is_leaf, node_of, reachable, where_of
+from whygrad.torch.graph import event_of, is_leaf, node_of, reachable, where_of
 from whygrad.torch.identity import identities
 from whygrad.torch.lines import user_where
 from whygrad.torch.names import TorchNames
@@ -198,6 +198,8 @@ class _Backward:
             if before and only is not None and _opposite(node, only, gradient):
                 fresh = bad & np.isfinite(only)
                 bad, before = (fresh, []) if fresh.any() else (bad, before)
+            if not before and _of_saved(saved, bad):
+                before = _forward_trails(node)
             fed = bool(before) or _of_saved(saved)
             finding = self._made(node, position, gradient, bad, kind, only, saved, fed)
         if not before:
@@ -256,10 +258,26 @@ def _opposite(node: Any, incoming: Any, sent: Any) -> bool:
     return ops.is_elementwise(node) and incoming.shape == sent.shape
 
 
-def _of_saved(saved: dict[str, Any]) -> bool:
-    """Whether a value that the node kept from the forward pass was not finite already."""
-    arrays = [each for each in saved.values() if isinstance(each, np.ndarray)]
-    return any(each.dtype.kind in "fc" and not np.isfinite(each).all() for each in arrays)
+def _of_saved(saved: dict[str, Any], among: Any = None) -> bool:
+    """Whether a value that the node kept from the forward pass was not finite already.
+
+    ``among`` says for which elements, as far as values stand opposite them.
+    """
+    for each in saved.values():
+        if isinstance(each, np.ndarray) and each.dtype.kind in "fc":
+            wrong = ~np.isfinite(each)
+            if among is not None and fits(each, among.shape):
+                wrong = wrong & among
+            if wrong.any():
+                return True
+    return False
+
+
+def _forward_trails(node: Any) -> list[Trail]:
+    """Where numbers came from that were not finite when the op of this node got them."""
+    event = event_of(node)
+    sources = () if event is None else event.inputs
+    return [each.trail for each in sources if each.trail is not None]
 
 
 def _slopes(node: Any, position: int) -> Any:
