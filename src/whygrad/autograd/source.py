@@ -96,7 +96,9 @@ class Where:
     def source(self) -> list[str]:
         """The lines of the file; empty if they cannot be read, or are others by now."""
         lines = linecache.getlines(self.file)
-        return lines if not _is_recent(self.file) or _holds("".join(lines), self._code) else []
+        written = _written(self.file)
+        was_there = written is None or _mark_of(self._code) in _compiled(self.file, written)
+        return lines if was_there else []
 
     @property
     def text(self) -> str:
@@ -165,27 +167,24 @@ class Where:
 _STARTED = time.time()
 
 
-def _is_recent(file: str) -> bool:
-    """Whether what is read of a file was written while this program ran, perhaps after it was run.
+def _written(file: str) -> float | None:
+    """When a file was written, if it was while this program ran, perhaps after it was loaded.
 
     A cell of a notebook has no time: its text is the one that ran.
     """
     entry = linecache.cache.get(file, ())
-    written = entry[1] if len(entry) == 4 else None
-    return written is not None and written > _STARTED
-
-
-def _holds(source: str, code: CodeType) -> bool:
-    """Whether ``code`` is what the source compiles to."""
-    return _mark_of(code) in _compiled(source, code.co_filename)
+    written = entry[1] if len(entry) == 4 and not file.startswith("<") else None
+    return None if written is None or written < _STARTED else written
 
 
 @lru_cache(maxsize=16)
-def _compiled(source: str, file: str) -> frozenset[tuple[str, int, bytes]]:
+def _compiled(file: str, written: float) -> frozenset[tuple[str, int, bytes]]:
+    """Marks of the code in a file, as it was then."""
     try:
-        return frozenset(map(_mark_of, _codes_in(compile(source, file, "exec", dont_inherit=True))))
+        code = compile("".join(linecache.getlines(file)), file, "exec", dont_inherit=True)
     except (SyntaxError, ValueError):
         return frozenset()
+    return frozenset(map(_mark_of, _codes_in(code)))
 
 
 def _codes_in(code: CodeType) -> Iterator[CodeType]:
