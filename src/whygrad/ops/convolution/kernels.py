@@ -10,6 +10,7 @@ are made for a few samples at a time, in memory that stays in the cache.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from math import prod
 from typing import Any
 
@@ -79,7 +80,7 @@ class _Layout:
         outputs, channels = weight.shape[:2]
         count = len(self.starts)
         shape = (self.groups, outputs // self.groups, channels, count, prod(self.inner))
-        rows = np.moveaxis(weight.reshape(shape), 3, 0)
+        rows = weight.reshape(shape).transpose(3, 0, 1, 2, 4)
         return np.ascontiguousarray(rows).reshape(count, *shape[:2], channels * shape[-1])
 
     def weight(self, rows: Array) -> Array:
@@ -87,8 +88,11 @@ class _Layout:
         count, groups, outputs, column = rows.shape
         inner = prod(self.inner)
         channels = column // inner
-        split = np.moveaxis(rows.reshape(count, groups, outputs, channels, inner), 0, 3)
-        return split.reshape(groups * outputs, channels, *self.kernel)
+        split = rows.reshape(count, groups, outputs, channels, inner)
+        return split.transpose(1, 2, 3, 0, 4).reshape(groups * outputs, channels, *self.kernel)
+
+
+_layout = lru_cache(maxsize=1024)(_Layout)
 
 
 def convolve(
@@ -103,7 +107,7 @@ def convolve(
     """y[n, o, p] = Σ x[n, c, p·stride + k·dilation − before] · weight[o, c, k] + bias[o]"""
     kernel = weight.shape[2:]
     counts = window_counts(x.shape, kernel, stride, pads, dilation)
-    layout = _Layout(kernel, stride, dilation, counts, groups)
+    layout = _layout(kernel, stride, dilation, counts, groups)
     first, *others = layout.rows(weight)
     samples, outputs, windows = len(x), len(weight), layout.windows
     y = np.empty((samples, groups, outputs // groups, windows), x.dtype)
@@ -170,7 +174,7 @@ def correlate_weight(
     """weight[o, c, k] = Σ y[n, o, p] · x[n, c, p·stride + k·dilation − before]"""
     counts = y.shape[2:]
     kernel = kernel_between(x.shape, counts, stride, pads, dilation)
-    layout = _Layout(kernel, stride, dilation, counts, groups)
+    layout = _layout(kernel, stride, dilation, counts, groups)
     samples, outputs = y.shape[:2]
     windows = layout.windows
     y = np.ascontiguousarray(y).reshape(samples, groups, outputs // groups, windows)

@@ -11,6 +11,7 @@ give the third, and an op and its adjoints share their parameters.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import product
 from typing import Any
 
@@ -38,12 +39,17 @@ Shape = tuple[int, ...]
 Dims = tuple[int, ...]  # one number per dimension that the windows slide over
 Pads = tuple[tuple[int, int], ...]
 
+# A training loop asks for the same few geometries over and over.
+_remembered = lru_cache(maxsize=1024)
 
+
+@_remembered
 def spans(kernel: Dims, dilation: Dims) -> Dims:
     """From the first to the last element of a window."""
     return tuple((taps - 1) * apart + 1 for taps, apart in zip(kernel, dilation, strict=True))
 
 
+@_remembered
 def exact_pads(shape: Shape, kernel: Dims, stride: Dims, pads: Pads, dilation: Dims) -> Pads:
     """The pads without what is left over after the last whole step."""
     sizes = shape[len(shape) - len(kernel) :]
@@ -55,6 +61,7 @@ def exact_pads(shape: Shape, kernel: Dims, stride: Dims, pads: Pads, dilation: D
     )
 
 
+@_remembered
 def window_counts(shape: Shape, kernel: Dims, stride: Dims, pads: Pads, dilation: Dims) -> Dims:
     """How many windows there are, per dimension."""
     sizes = shape[len(shape) - len(kernel) :]
@@ -66,6 +73,7 @@ def window_counts(shape: Shape, kernel: Dims, stride: Dims, pads: Pads, dilation
     )
 
 
+@_remembered
 def covered(counts: Shape, kernel: Dims, stride: Dims, pads: Pads, dilation: Dims) -> Dims:
     """The size of the input, given the numbers of windows over it (last dimensions of a shape)."""
     numbers = counts[len(counts) - len(kernel) :]
@@ -77,6 +85,7 @@ def covered(counts: Shape, kernel: Dims, stride: Dims, pads: Pads, dilation: Dim
     )
 
 
+@_remembered
 def kernel_between(shape: Shape, counts: Dims, stride: Dims, pads: Pads, dilation: Dims) -> Dims:
     """The kernel of which so many windows fit on an input of this shape."""
     sizes = shape[len(shape) - len(counts) :]
@@ -88,6 +97,7 @@ def kernel_between(shape: Shape, counts: Dims, stride: Dims, pads: Pads, dilatio
     )
 
 
+@_remembered
 def negated(pads: Pads) -> Pads:
     return tuple((-before, -after) for before, after in pads)
 
