@@ -6,6 +6,7 @@ tuples and dictionaries.  :func:`agree` runs it on both sides and compares.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -61,7 +62,8 @@ def _plain(value: Any) -> Any:
         name = str(value.dtype).rpartition(".")[2]
         return ("tensor", name, value.requires_grad, np.asarray(value.detach().numpy()))
     if isinstance(value, (whygrad.nn.Module, torch.nn.Module)):
-        return repr(value)
+        text = re.sub(r"\b(whygrad|torch)\.", "", repr(value))
+        return text.replace("DoubleTensor", "float64").replace("FloatTensor", "float32")
     if isinstance(value, dict):
         return {name: _plain(each) for name, each in value.items()}
     if isinstance(value, (list, tuple)):

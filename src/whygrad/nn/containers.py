@@ -271,7 +271,7 @@ class ParameterList(Module):
         return self
 
     def extra_repr(self) -> str:
-        return "\n".join(f"({place}): {_shown(each)}" for place, each in enumerate(self))
+        return "\n".join(f"  ({place}): {_shown(each)}" for place, each in enumerate(self))
 
 
 class ParameterDict(Module):
@@ -301,8 +301,23 @@ class ParameterDict(Module):
     def __iter__(self) -> Iterator[str]:
         return iter(self._keys)
 
+    def __reversed__(self) -> Iterator[str]:
+        return reversed(self._keys)
+
     def __contains__(self, key: str) -> bool:
         return key in self._keys
+
+    def __or__(self, other: Any) -> ParameterDict:
+        joined = self.copy()
+        joined.update(other)
+        return joined
+
+    def __ror__(self, other: Any) -> ParameterDict:
+        return ParameterDict(other) | self
+
+    def __ior__(self, other: Any) -> ParameterDict:
+        self.update(other)
+        return self
 
     def keys(self) -> Iterable[str]:
         return self._keys.keys()
@@ -316,24 +331,45 @@ class ParameterDict(Module):
     def get(self, key: str, default: Any = None) -> Any:
         return self[key] if key in self._keys else default
 
+    def setdefault(self, key: str, default: Any = None) -> Any:
+        """The parameter of that name; ``default`` becomes it if there is none."""
+        if key not in self._keys:
+            self[key] = default
+        return self[key]
+
     def pop(self, key: str) -> Any:
         """Take a parameter out."""
         value = self[key]
         del self[key]
         return value
 
+    def popitem(self) -> tuple[str, Any]:
+        """Take the last one out, with its name."""
+        key = next(reversed(self._keys))
+        return key, self.pop(key)
+
+    def copy(self) -> ParameterDict:
+        """Another dictionary of the same parameters."""
+        return ParameterDict(OrderedDict(self.items()))
+
+    def fromkeys(self, keys: Iterable[str], default: Any = None) -> ParameterDict:
+        """A new dictionary with ``default`` under every name."""
+        return ParameterDict(OrderedDict.fromkeys(keys, default))
+
     def clear(self) -> None:
         for key in list(self._keys):
             del self[key]
 
     def update(self, parameters: Any) -> None:
-        """Add parameters, replacing those of the same name."""
+        """Add parameters, replacing those of the same name; those of a plain dict by name."""
         pairs = parameters.items() if hasattr(parameters, "items") else parameters
+        if isinstance(parameters, Mapping) and not isinstance(parameters, OrderedDict):
+            pairs = sorted(pairs)
         for key, value in pairs:
             self[key] = value
 
     def extra_repr(self) -> str:
-        return "\n".join(f"({key}): {_shown(each)}" for key, each in self.items())
+        return "\n".join(f"  ({key}): {_shown(each)}" for key, each in self.items())
 
 
 def _shown(value: Any) -> str:
