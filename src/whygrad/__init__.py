@@ -58,7 +58,7 @@ newaxis = None
 
 _dtypes: dict[str, DType] = {dtype.name: dtype for dtype in dtypes.ALL} | dtypes.ALIASES
 _lazy = (  # modules that load on first use
-    "data", "files", "func", "linalg", "nn", "optim", "scalar", "scalar_check", "scalar_nn",
+    "cuda", "data", "files", "func", "linalg", "nn", "optim", "scalar", "scalar_check", "scalar_nn",
     "sparse", "utils", "why",
 )  # fmt: skip
 _home = {  # names that load their module on first use

@@ -1,6 +1,6 @@
 """Help with parameters and gradients: clipping, flattening, weights that are computed."""
 
-from whygrad.nn.utils import parametrizations, parametrize
+from whygrad.nn.utils import parametrizations, parametrize, rnn
 from whygrad.nn.utils.clipping import (
     clip_grad_norm_,
     clip_grad_value_,
@@ -19,6 +19,7 @@ __all__ = [
     "parametrizations",
     "parametrize",
     "remove_weight_norm",
+    "rnn",
     "vector_to_parameters",
     "weight_norm",
 ]
