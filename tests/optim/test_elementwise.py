@@ -12,7 +12,14 @@ import pytest
 import torch
 
 import whygrad
-from tests.optim.problems import CASES, LIBRARIES, Problem, optimizer_of
+from tests.optim.problems import (
+    CASES,
+    EVERY_CASE,
+    LIBRARIES,
+    Problem,
+    case_id,
+    optimizer_of,
+)
 from whygrad.autograd.graph import allow_mutation_on_saved_tensors
 from whygrad.optim import arithmetic
 
@@ -165,6 +172,28 @@ def test_blocks_change_nothing(name: str) -> None:
         many.step()
     joined = np.concatenate([piece.detach().numpy() for piece in pieces])
     np.testing.assert_array_equal(joined, whole.detach().numpy())
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(("name", "options"), EVERY_CASE, ids=case_id)
+def test_compiled_loops_change_nothing(
+    name: str, options: dict[str, Any], dtype: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A large parameter, by the loop where there is one and by NumPy: bit for bit."""
+    rng = np.random.default_rng(5)
+    start, *gradients = rng.normal(size=(4, 2**15 + 3)).astype(dtype)
+    results = []
+    for offer in (arithmetic.stepped, lambda *_: False):
+        monkeypatch.setattr(arithmetic, "stepped", offer)
+        param = whygrad.tensor(start).requires_grad_()
+        optimizer = optimizer_of(whygrad, name, [param], **options)
+        for gradient in gradients:
+            param.grad = whygrad.tensor(gradient)
+            optimizer.step()
+        state = [each.numpy() for each in optimizer.state[param].values()]
+        results.append([param.detach().numpy(), *state])
+    for one, other in zip(*results, strict=True):
+        np.testing.assert_array_equal(one, other)
 
 
 @EVERY_NAME

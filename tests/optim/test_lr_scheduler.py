@@ -292,7 +292,7 @@ def test_resumed_by_the_number_of_the_epoch(name: str) -> None:
     results = []
     for library in LIBRARIES.values():
         optimizer = optimizer_in(library)
-        with pytest.raises(KeyError, match="initial_lr.* is not specified in param_groups"):
+        with pytest.raises(KeyError, match=r"initial_lr.* is not specified in param_groups"):
             make[name](schedules_of(library), optimizer, 4)
         for group in optimizer.param_groups:
             group["initial_lr"] = group["lr"]
