@@ -109,7 +109,7 @@ class TransformerEncoderLayer(_Layer):
         src_key_padding_mask: Tensor | None = None,
         is_causal: bool = False,
     ) -> Tensor:
-        """``is_causal`` promises that ``src_mask`` is the causal mask, which need not be read then."""
+        """``is_causal`` promises that ``src_mask`` is the causal one, so nobody has to read it."""
         x = self._add(src, 1, self._attend_to_itself, src_mask, src_key_padding_mask, is_causal)
         return self._add(x, 2, self._feed_forward)
 

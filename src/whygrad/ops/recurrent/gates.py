@@ -51,12 +51,22 @@ def _lstm_slopes(xp: Any, active: Array) -> Array:
 def _lstm_rule(
     xp: Any, incoming: Any, c: Array, cell: Array, active: Array
 ) -> tuple[Array, Array, Array]:
-    of_h, of_cell, of_active = (0.0 if each is None else each for each in incoming)
+    of_h, of_cell, of_active = incoming
+    of_h, of_cell = (0.0 if each is None else each for each in (of_h, of_cell))
     i, f, g, o = _split(xp, active, 4)
     squashed = xp.tanh(cell)
     of_cell = of_cell + of_h * o * (1 - squashed * squashed)
-    of_gates = _join(xp, [of_cell * g, of_cell * c, of_cell * i, of_h * squashed])
-    of_gates = (of_gates + of_active) * _lstm_slopes(xp, active)
+    of_gates = _join(
+        xp,
+        [
+            of_cell * g * i * (1 - i),
+            of_cell * c * f * (1 - f),
+            of_cell * i * (1 - g * g),
+            of_h * squashed * o * (1 - o),
+        ],
+    )
+    if of_active is not None:
+        of_gates = of_gates + of_active * _lstm_slopes(xp, active)
     # Two views of one array: nobody owns it, so nobody adds to it in place.
     return xp.slice(of_gates, (...,)), xp.slice(of_gates, (...,)), of_cell * f
 
