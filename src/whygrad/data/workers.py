@@ -16,6 +16,7 @@ import queue
 import random
 import signal
 import threading
+import time
 import traceback
 import weakref
 from collections.abc import Callable, Iterator
@@ -30,7 +31,7 @@ from whygrad.random import manual_seed
 
 __all__ = ["Order", "Process", "Workers"]
 
-_PATIENCE = 5.0  # seconds to wait for a worker that was told to stop
+_PATIENCE = 5.0  # seconds to wait for workers that were told to stop
 
 
 class Order(NamedTuple):
@@ -180,10 +181,11 @@ def _close(
         inbox.put(None)
     for process in processes:
         process.kill()
+    deadline = time.monotonic() + _PATIENCE
     for thread in threads:
         # the garbage collector may have called this from one of them
         if thread is not threading.current_thread() and thread.ident is not None:
-            thread.join(_PATIENCE)
+            thread.join(max(0.0, deadline - time.monotonic()))
 
 
 class Process:
