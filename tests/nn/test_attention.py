@@ -337,11 +337,17 @@ def test_dropout_of_the_function() -> None:
     assert y.std().item() == pytest.approx((0.25 / 0.75 / 500) ** 0.5, rel=0.15)
 
 
-def test_dropout_and_a_query_that_sees_nothing() -> None:
-    q, k, v = qkv(whygrad, (2, 4), (5, 4), (5, 3))
-    sees = whygrad.tensor([[False] * 5, [True] * 5])
-    y = whygrad.nn.functional.scaled_dot_product_attention(q, k, v, sees, dropout_p=0.1)
+@pytest.mark.parametrize("adds", [False, True], ids=["bool", "float"])
+def test_dropout_and_a_query_that_sees_nothing(adds: bool) -> None:
+    q, k, v = (each.requires_grad_() for each in qkv(whygrad, (2, 4), (5, 4), (5, 3)))
+    mask = whygrad.tensor([[False] * 5, [True] * 5])
+    if adds:
+        mask = whygrad.zeros(2, 5, dtype=whygrad.float64).masked_fill(~mask, float("-inf"))
+    y = whygrad.nn.functional.scaled_dot_product_attention(q, k, v, mask, dropout_p=0.1)
     assert (y[0] == 0).all()
+    y.sum().backward()
+    assert (q.grad[0] == 0).all()
+    assert k.grad.isfinite().all()
 
 
 def test_memory_order_follows_the_query() -> None:

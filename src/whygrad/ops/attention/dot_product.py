@@ -209,12 +209,11 @@ def _attention(
 
 
 def _probabilities(scores: Tensor, mask: Tensor | None) -> Tensor:
-    """Softmax, where a row without any key is 0."""
-    probabilities = scores.softmax(-1)
+    """Softmax, where a row without any key is 0 and passes no gradient on."""
     if mask is None:
-        return probabilities
+        return scores.softmax(-1)
     blind = (scores == -math.inf).all(-1, keepdim=True)
-    return probabilities.masked_fill(blind, 0.0)
+    return scores.masked_fill(blind, 0.0).softmax(-1).masked_fill(blind, 0.0)
 
 
 def _also_causal(mask: Tensor, rows: int, columns: int) -> Tensor:
@@ -243,16 +242,16 @@ def _grouped(
             fix="heads are the third dimension from the end",
             where=caller(),
         )
-    # Heads that share become a dimension of their own, along which keys and values broadcast.
-    shared = math.gcd(key.shape[-3], value.shape[-3])
     if key.shape[-3] != value.shape[-3]:
         key, value = (each.repeat_interleave(heads // each.shape[-3], -3) for each in (key, value))
-        shared = heads
-    split = query.unflatten(-3, (shared, heads // shared))
+    # Heads that share become a dimension of their own, along which keys and values broadcast.
+    groups = (key.shape[-3], heads // key.shape[-3])
     if mask is not None and mask.ndim > 2:
-        one = mask.shape[-3] == 1
-        mask = mask.unsqueeze(-3) if one else mask.unflatten(-3, (shared, heads // shared))
-    y = _attention(split, key.unsqueeze(-3), value.unsqueeze(-3), mask, dropout_p, causal, scale)
+        shared = mask.shape[-3] == 1
+        mask = mask.unsqueeze(-3) if shared else mask.unflatten(-3, groups)
+    key, value = key.unsqueeze(-3), value.unsqueeze(-3)
+    query = query.unflatten(-3, groups)
+    y = _attention(query, key, value, mask, dropout_p, causal, scale)
     return y.flatten(-4, -3)
 
 
