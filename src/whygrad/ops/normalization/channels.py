@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from whygrad import keys
 from whygrad.autograd import modes
 from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
@@ -17,9 +18,16 @@ from whygrad.ops.activation.smooth import ONLY_FLOATS
 from whygrad.ops.define import define, public_form
 from whygrad.ops.namespace import raw
 from whygrad.ops.normalization.statistics import check_dtype, only_from_first, pull, push
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, alias
 
-__all__ = ["batch_norm", "check_vectors", "functional_batch_norm", "move_towards", "values_per"]
+__all__ = [
+    "batch_norm",
+    "check_vectors",
+    "constant",
+    "functional_batch_norm",
+    "move_towards",
+    "unbiasing",
+]
 
 Array = Any
 Dims = tuple[int, ...]
@@ -46,7 +54,7 @@ def _dots(a: Array, b: Array) -> Array:
     return np.ones(samples, a.dtype) @ products
 
 
-def values_per(shape: Shape) -> int:
+def _values_per(shape: Shape) -> int:
     """How many numbers a channel has."""
     return shape[0] * prod(shape[2:])
 
@@ -63,7 +71,7 @@ def _fitting(shape: Shape) -> Shape:
 def _batch_norm(
     x: Array, weight: Array | None, bias: Array | None, eps: float
 ) -> tuple[Array, Array, Array]:
-    blocks, count = _by_channel(x), values_per(x.shape)
+    blocks, count = _by_channel(x), _values_per(x.shape)
     mean = _sums(blocks)
     mean /= count
     out = blocks - mean[:, None]
@@ -99,7 +107,7 @@ def _pull_channels(
     needs: tuple[bool, ...], eps: float,
 ) -> tuple[Array | None, ...]:  # fmt: skip
     """The rule of ordinary backward: ``pull`` in place."""
-    arrived, count = _by_channel(incoming), values_per(x.shape)
+    arrived, count = _by_channel(incoming), _values_per(x.shape)
     spread = 1.0 / np.sqrt(var.reshape(-1) + eps)
     work = _by_channel(x) - mean.reshape(-1, 1)
     work *= spread[:, None]
@@ -186,10 +194,10 @@ def batch_norm(
     _check_training(input, running_mean, running_var, eps)
     y, mean, var = _batch_norm_op.call(input, weight, bias, float(eps))
     if running_mean is not None and running_var is not None:
-        count = values_per(input.shape)
-        move_towards(running_mean, mean.detach().reshape(-1), momentum)
-        unbiased = var.detach().reshape(-1) * (count / max(count - 1, 1))
-        move_towards(running_var, unbiased, momentum)
+        with modes.no_grad():
+            move_towards(running_mean, constant(mean).reshape(-1), momentum)
+            unbiased = constant(var).reshape(-1) * unbiasing(_values_per(input.shape))
+            move_towards(running_var, unbiased, momentum)
     normalized: Tensor = y
     return normalized
 
@@ -211,10 +219,20 @@ def functional_batch_norm(
     return normalized
 
 
+def constant(statistic: Tensor) -> Tensor:
+    """The numbers alone: nobody asks a running statistic which batches it came from."""
+    return statistic.detach() if statistic._keys & keys.BATCHED else alias(statistic)
+
+
+def unbiasing(count: int) -> float:
+    """What makes the variance of ``count`` numbers that of the distribution behind them."""
+    return count / max(count - 1, 1)
+
+
 def move_towards(running: Tensor, current: Tensor, momentum: float) -> None:
     """Let a running statistic follow, in place."""
-    with modes.no_grad():
-        running.lerp_(current, momentum)
+    running.mul_(1.0 - momentum)
+    running.add_(current * momentum)
 
 
 def _with_fixed_statistics(
@@ -241,7 +259,7 @@ def _with_fixed_statistics(
 
 
 def _check_training(input: Tensor, mean: Tensor | None, var: Tensor | None, eps: float) -> None:
-    if values_per(input.shape) == 1:
+    if _values_per(input.shape) == 1:
         raise _refuse(
             input,
             "Expected more than 1 value per channel when training, got input size "

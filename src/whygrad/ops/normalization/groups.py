@@ -5,10 +5,17 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
+from whygrad.autograd import modes
 from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.define import composite, table
-from whygrad.ops.normalization.channels import batch_norm, check_vectors, move_towards
+from whygrad.ops.normalization.channels import (
+    batch_norm,
+    check_vectors,
+    constant,
+    move_towards,
+    unbiasing,
+)
 from whygrad.ops.normalization.statistics import check_dtype, scaled_and_shifted
 from whygrad.tensor import Tensor
 
@@ -111,10 +118,10 @@ def instance_norm(
     each_its_own = input.reshape(1, samples * channels, *positions)
     y, mean, var = table["batch_norm"].call(each_its_own, None, None, float(eps))
     if running_mean is not None and running_var is not None:
-        count = prod(positions)
-        unbiased = var.detach() * (count / max(count - 1, 1))
-        for running, current in ((running_mean, mean.detach()), (running_var, unbiased)):
-            move_towards(running, current.reshape(samples, channels).mean(0), momentum)
+        with modes.no_grad():
+            unbiased = constant(var) * unbiasing(prod(positions))
+            for running, current in ((running_mean, constant(mean)), (running_var, unbiased)):
+                move_towards(running, current.reshape(samples, channels).mean(0), momentum)
     fitting = (channels, *(1,) * len(positions))
     return scaled_and_shifted(y.reshape(input.shape), weight, bias, fitting)
 

@@ -167,7 +167,6 @@ def layer_norm(
 ) -> Tensor:
     """Mean 0 and variance 1 over the last dimensions, which ``normalized_shape`` repeats."""
     rank = _checked_rank("layer_norm", input, normalized_shape, weight=weight, bias=bias)
-    check_dtype("layer_norm", input, weight=weight, bias=bias)
     normalized: Tensor = _layer_norm_op.call(input, weight, bias, rank, float(eps))[0]
     return normalized
 
@@ -290,7 +289,6 @@ def rms_norm(
     ``eps`` is the precision of the dtype unless given.
     """
     rank = _checked_rank("rms_norm", input, normalized_shape, weight=weight)
-    check_dtype("rms_norm", input, weight=weight)
     if eps is None:
         eps = dtypes.finfo(input.dtype).eps if input.dtype.is_floating_point else 0.0
     normalized: Tensor = _rms_norm_op.call(input, weight, rank, float(eps))[0]
@@ -301,6 +299,8 @@ def _checked_rank(
     name: str, input: Tensor, normalized_shape: Any, **parameters: Tensor | None
 ) -> int:
     """How many dimensions to normalise over; an error if they are not the input's last ones."""
+    if _is_usual(input._array, normalized_shape, parameters):
+        return len(normalized_shape)
     call = f"{name}({describe(input)}, normalized_shape={normalized_shape})"
 
     def refuse(kind: type[Exception], cause: str, fix: str) -> Exception:
@@ -336,4 +336,17 @@ def _checked_rank(
                 f"shape {list(parameter.shape)} and normalized_shape = {list(wanted)}",
                 f"pass a {label} of shape {wanted}",
             )
+    check_dtype(name, input, **parameters)
     return len(wanted)
+
+
+def _is_usual(x: Array, shape: Any, parameters: dict[str, Tensor | None]) -> bool:
+    """The form that layers use, recognised at little cost because layers are called often."""
+    if type(shape) is not tuple or not shape or x.shape[-len(shape) :] != shape:
+        return False
+    for parameter in parameters.values():
+        if parameter is not None:
+            array = parameter._array
+            if array.shape != shape or array.dtype != x.dtype:
+                return False
+    return True
