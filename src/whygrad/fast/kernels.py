@@ -6,6 +6,7 @@ should not wait for Numba.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from math import prod
 from types import ModuleType
@@ -15,8 +16,11 @@ import numpy as np
 
 from whygrad.fast.choice import SINGLE, faster
 from whygrad.fast.threads import blocks, shared
+from whygrad.ops.loss.cross_entropy import is_plain, total
 
 Array = Any
+Dims = tuple[int, ...]
+Loop = Callable[..., None]
 
 LEAST = 2**14
 
@@ -54,7 +58,7 @@ def gelu_backward(incoming: Array, x: Array, approximate: str) -> Array | None:
 def layer_norm(
     x: Array, weight: Array | None, bias: Array | None, rank: int, eps: float
 ) -> tuple[Array, Array, Array] | None:
-    if weight is None or not _alike(weight, bias) or weight.dtype is not x.dtype:
+    if weight is None or bias is None or not _alike(weight, bias) or weight.dtype is not x.dtype:
         return None
     kept = x.shape[: x.ndim - rank]
     rows = prod(kept)
@@ -89,13 +93,57 @@ def layer_norm_backward(
     return out, of_weight.reshape(weight.shape), of_bias.reshape(weight.shape)
 
 
-def _alike(*arrays: Array | None) -> bool:
-    """Whether all are there, in C order, and of one shape and dtype."""
-    first = arrays[0]
-    return all(
-        each is not None
-        and each.flags.c_contiguous
-        and each.shape == first.shape
-        and each.dtype is first.dtype
-        for each in arrays
+@faster("softmax", LEAST)
+def softmax(x: Array, dim: Dims) -> Array | None:
+    return _by_row(loops().softmax, x) if _is_last(dim, x) else None
+
+
+@faster("log_softmax", LEAST)
+def log_softmax(x: Array, dim: Dims) -> Array | None:
+    return _by_row(loops().log_softmax, x) if _is_last(dim, x) else None
+
+
+@faster("softmax_backward", LEAST)
+def softmax_backward(incoming: Array, y: Array, dim: Dims) -> Array | None:
+    suits = _is_last(dim, y) and _alike(incoming, y)
+    return _by_row(loops().softmax_backward, incoming, y) if suits else None
+
+
+@faster("log_softmax_backward", LEAST)
+def log_softmax_backward(incoming: Array, y: Array, dim: Dims) -> Array | None:
+    suits = _is_last(dim, y) and _alike(incoming, y)
+    return _by_row(loops().log_softmax_backward, incoming, y) if suits else None
+
+
+def _is_last(dim: Dims, x: Array) -> bool:
+    return dim == (x.ndim - 1,)
+
+
+def _by_row(loop: Loop, *arrays: Array) -> Array:
+    """A new array of the same shape, filled row by row from those given."""
+    out = np.empty_like(arrays[0])
+    columns = out.shape[-1]
+    shared(loop, out.size, *[each.reshape(-1, columns) for each in (*arrays, out)])
+    return out
+
+
+@faster("cross_entropy", LEAST)
+def cross_entropy(
+    x: Array, target: Array, weight: Array | None, ignore_index: int, reduction: str,
+    label_smoothing: float,
+) -> tuple[Array, Array] | None:  # fmt: skip
+    if target.dtype.char != "l" or not target.flags.c_contiguous:
+        return None
+    if not is_plain(x, target, weight, ignore_index, label_smoothing):
+        return None
+    p, losses = np.empty_like(x), np.empty(len(x), x.dtype)
+    shared(loops().cross_entropy, x.size, x, target, p, losses)
+    return (losses if reduction == "none" else total(losses, reduction)), p
+
+
+def _alike(first: Array, *others: Array) -> bool:
+    """Whether all are in C order, and of one shape and dtype."""
+    return first.flags.c_contiguous and all(
+        each.flags.c_contiguous and each.shape == first.shape and each.dtype is first.dtype
+        for each in others
     )

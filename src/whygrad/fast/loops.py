@@ -211,3 +211,117 @@ def layer_norm_backward(
         for j in range(columns):
             standard = (row[j] - center) * spread
             gradient[j] = (arrived[j] * weight[j] - straight - standard * along) * spread
+
+
+@compiled(inline=True)
+def _largest32(row: Array) -> Any:
+    """The largest number of a row, or a NaN of it.
+
+    The bits of floats are in the order of the numbers, except that those of negative ones run
+    backwards: among whole numbers a processor finds the largest of sixteen at once.
+    """
+    bits = row.view(np.int32)
+    highest = np.int32(-(2**31))
+    for j in range(bits.size):
+        place = np.int32(bits[j] ^ np.int32(np.int32(bits[j] >> 31) & 0x7FFFFFFF))
+        highest = max(highest, place)
+    return np.int32(highest ^ np.int32(np.int32(highest >> 31) & 0x7FFFFFFF)).view(np.float32)
+
+
+@compiled(inline=True)
+def _largest64(row: Array) -> Any:
+    bits = row.view(np.int64)
+    highest = np.int64(-(2**63))
+    for j in range(bits.size):
+        place = bits[j] ^ ((bits[j] >> 63) & 0x7FFFFFFFFFFFFFFF)
+        highest = max(highest, place)
+    return np.int64(highest ^ ((highest >> 63) & 0x7FFFFFFFFFFFFFFF)).view(np.float64)
+
+
+def _largest(row: Array) -> Any:
+    """:func:`_largest32` or the like, for loops."""
+
+
+@overload(_largest, inline="always")  # type: ignore[untyped-decorator]
+def _largest_by_dtype(row: Array) -> Any:
+    def single(row: Array) -> Any:
+        return _largest32(row)
+
+    def double(row: Array) -> Any:
+        return _largest64(row)
+
+    return single if row.dtype == types.float32 else double
+
+
+@compiled("contract", "reassoc", inline=True)
+def _exp_of_row(row: Array, out: Array) -> Any:
+    """out = exp(row − largest); returns the largest and the sum of what was written."""
+    largest = _largest(row)
+    total = row.dtype.type(0.0)
+    for j in range(row.size):
+        power = _exp(row[j] - largest)
+        out[j] = power
+        total += power
+    return largest, total
+
+
+@compiled("contract", "reassoc")
+def softmax(x: Array, y: Array) -> None:
+    """y = exp(x)/Σ exp(x), row by row"""
+    number = x.dtype.type
+    for i in range(x.shape[0]):
+        out = y[i]
+        _, total = _exp_of_row(x[i], out)
+        share = number(1.0) / total
+        for j in range(out.size):
+            out[j] *= share
+
+
+@compiled("contract", "reassoc")
+def softmax_backward(incoming: Array, y: Array, out: Array) -> None:
+    """out = y·(incoming − Σ incoming·y), row by row"""
+    number = y.dtype.type
+    for i in range(y.shape[0]):
+        arrived, row, gradient = incoming[i], y[i], out[i]
+        along = number(0.0)
+        for j in range(row.size):
+            along += arrived[j] * row[j]
+        for j in range(row.size):
+            gradient[j] = row[j] * (arrived[j] - along)
+
+
+@compiled("contract", "reassoc")
+def log_softmax(x: Array, y: Array) -> None:
+    """y = x − log Σ exp(x), row by row"""
+    for i in range(x.shape[0]):
+        row, out = x[i], y[i]
+        largest, total = _exp_of_row(row, out)
+        shift = np.log(total)
+        for j in range(row.size):
+            out[j] = (row[j] - largest) - shift
+
+
+@compiled("contract", "reassoc")
+def log_softmax_backward(incoming: Array, y: Array, out: Array) -> None:
+    """out = incoming − exp(y)·Σ incoming, row by row"""
+    number = y.dtype.type
+    for i in range(y.shape[0]):
+        arrived, row, gradient = incoming[i], y[i], out[i]
+        total = number(0.0)
+        for j in range(row.size):
+            total += arrived[j]
+        for j in range(row.size):
+            gradient[j] = arrived[j] - _exp(row[j]) * total
+
+
+@compiled("contract", "reassoc")
+def cross_entropy(x: Array, target: Array, p: Array, losses: Array) -> None:
+    """p = softmax(x) and −log p at the target, row by row"""
+    number = x.dtype.type
+    for i in range(x.shape[0]):
+        row, out = x[i], p[i]
+        largest, total = _exp_of_row(row, out)
+        losses[i] = np.log(total) - (row[target[i]] - largest)
+        share = number(1.0) / total
+        for j in range(out.size):
+            out[j] *= share

@@ -12,9 +12,17 @@ from whygrad.ops.activation.smooth import ONLY_FLOATS
 from whygrad.ops.batching import shift_dims
 from whygrad.ops.define import composite, define
 from whygrad.ops.geometry import dims_or_all
+from whygrad.ops.namespace import on_arrays, raw
 from whygrad.tensor import Tensor
 
-__all__ = ["below_the_largest", "log_softmax_kernel", "softmax_kernel", "softmin"]
+__all__ = [
+    "below_the_largest",
+    "log_softmax_backward",
+    "log_softmax_kernel",
+    "softmax_backward",
+    "softmax_kernel",
+    "softmin",
+]
 
 Array = Any
 Dims = tuple[int, ...]
@@ -39,8 +47,32 @@ def below_the_largest(x: Array, dim: Dims) -> Array:
 
 
 def _softmax_rule(xp: Any, incoming: Array, y: Array, dim: Dims) -> Array:
+    if xp is raw:
+        return xp.softmax_backward(incoming, y, dim)
     weighted = incoming * y
     return weighted - y * xp.sum(weighted, dim, True)
+
+
+@on_arrays
+def softmax_backward(incoming: Array, y: Array, dim: Dims) -> Array:
+    """The rule of ordinary backward, in place."""
+    weighted = incoming * y
+    weighted -= y * np.add.reduce(weighted, dim, keepdims=True)
+    return weighted
+
+
+def _log_softmax_rule(xp: Any, incoming: Array, y: Array, dim: Dims) -> Array:
+    if xp is raw:
+        return xp.log_softmax_backward(incoming, y, dim)
+    return incoming - xp.exp(y) * xp.sum(incoming, dim, True)
+
+
+@on_arrays
+def log_softmax_backward(incoming: Array, y: Array, dim: Dims) -> Array:
+    """The rule of ordinary backward, in place."""
+    gradient = np.exp(y, out=np.empty_like(y))
+    gradient *= np.add.reduce(incoming, dim, keepdims=True)
+    return np.subtract(incoming, gradient, gradient)
 
 
 def _log_softmax_jvp(xp: Any, tangents: Any, y: Array, dim: Dims) -> Array:
@@ -101,9 +133,7 @@ define(
     "log_softmax(x; dim)",
     "y = x − log Σ exp(x) over dim;  ∂x = incoming − exp(y)·Σ incoming",
     forward=log_softmax_kernel,
-    vjp={
-        "x": lambda xp, incoming, y, dim: incoming - xp.exp(y) * xp.sum(incoming, dim, True),
-    },
+    vjp={"x": _log_softmax_rule},
     jvp=_log_softmax_jvp,
     meta=lambda x, dim: (x.shape, x.dtype),
     batching=shift_dims("dim"),

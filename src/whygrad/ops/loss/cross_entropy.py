@@ -35,6 +35,8 @@ from whygrad.ops.loss.labels import (
 from whygrad.ops.loss.shared import reduced, reduction_from
 from whygrad.tensor import Tensor
 
+__all__ = ["is_plain", "total"]
+
 Array = Any
 
 
@@ -47,14 +49,14 @@ def _cross_entropy(
     label_smoothing: float,
 ) -> tuple[Array, Array]:
     """The loss, and the probabilities that the logits stand for."""
-    if _is_plain(x, target, weight, ignore_index, label_smoothing):
+    if is_plain(x, target, weight, ignore_index, label_smoothing):
         return _plain_cross_entropy(x, target, reduction)
     labels = Labels(target, weight, x.shape, ignore_index)
     logs = below_the_largest(x, (labels.dim,))
     p = np.exp(logs)
-    total = np.add.reduce(p, labels.dim, keepdims=True)
-    p /= total
-    logs -= np.log(total)
+    sums = np.add.reduce(p, labels.dim, keepdims=True)
+    p /= sums
+    logs -= np.log(sums)
     losses = -labels.picked(logs)
     if label_smoothing:
         if weight is not None:
@@ -64,7 +66,7 @@ def _cross_entropy(
     return reduce_losses(losses, labels, reduction), p
 
 
-def _is_plain(
+def is_plain(
     x: Array, target: Array, weight: Array | None, ignore_index: int, label_smoothing: float
 ) -> bool:
     """Whether it is what most programs ask for: rows of logits, one class each, nothing else."""
@@ -81,14 +83,19 @@ def _plain_cross_entropy(x: Array, target: Array, reduction: str) -> tuple[Array
     p = below_the_largest(x, (1,))
     picked = p[np.arange(target.size), target]
     np.exp(p, p)
-    total = np.add.reduce(p, 1)
-    p /= total[:, None]
-    losses = np.log(total)
+    sums = np.add.reduce(p, 1)
+    p /= sums[:, None]
+    losses = np.log(sums)
     losses -= picked
     if reduction == "none":
         return losses, p
+    return total(losses, reduction), p
+
+
+def total(losses: Array, reduction: str) -> Array:
+    """Their sum or mean."""
     loss = np.add.reduce(losses)
-    return (loss / loss.dtype.type(target.size) if reduction == "mean" else loss), p
+    return loss / loss.dtype.type(losses.size) if reduction == "mean" else loss
 
 
 def _slope(
@@ -100,7 +107,7 @@ def _slope(
     reduction: str,
     label_smoothing: float,
 ) -> Array:
-    if _is_plain(p, target, weight, ignore_index, label_smoothing):
+    if is_plain(p, target, weight, ignore_index, label_smoothing):
         if reduction == "mean":
             incoming = incoming / p.dtype.type(target.size)
         slope = p * (incoming[:, None] if reduction == "none" else incoming)
