@@ -22,10 +22,15 @@ from whygrad.tensor import Tensor, alias
 
 __all__ = [
     "batch_norm",
+    "by_channel",
     "check_vectors",
     "constant",
+    "dots",
+    "fitting",
     "functional_batch_norm",
     "move_towards",
+    "other_dims",
+    "sums",
     "unbiasing",
 ]
 
@@ -34,12 +39,13 @@ Dims = tuple[int, ...]
 Shape = tuple[int, ...]
 
 
-def _by_channel(x: Array) -> Array:
+def by_channel(x: Array) -> Array:
+    """(samples, channels, positions)"""
     samples, channels = x.shape[:2]
     return x.reshape(samples, channels, prod(x.shape[2:]))
 
 
-def _sums(x: Array) -> Array:
+def sums(x: Array) -> Array:
     """Per channel: products with ones, which BLAS does faster than ``np.add.reduce``."""
     samples, channels, positions = x.shape
     if positions != 1:
@@ -47,7 +53,7 @@ def _sums(x: Array) -> Array:
     return np.ones(samples, x.dtype) @ x.reshape(samples, channels)
 
 
-def _dots(a: Array, b: Array) -> Array:
+def dots(a: Array, b: Array) -> Array:
     """Per channel, the sum of the products."""
     samples, _, positions = a.shape
     products = a[..., 0] * b[..., 0] if positions == 1 else np.vecdot(a, b)
@@ -59,11 +65,11 @@ def _values_per(shape: Shape) -> int:
     return shape[0] * prod(shape[2:])
 
 
-def _other_dims(x: Array) -> Dims:
+def other_dims(x: Array) -> Dims:
     return (0, *range(2, x.ndim))
 
 
-def _fitting(shape: Shape) -> Shape:
+def fitting(shape: Shape) -> Shape:
     """The shape in which one number per channel broadcasts with the input."""
     return (shape[1], *(1,) * (len(shape) - 2))
 
@@ -71,11 +77,11 @@ def _fitting(shape: Shape) -> Shape:
 def _batch_norm(
     x: Array, weight: Array | None, bias: Array | None, eps: float
 ) -> tuple[Array, Array, Array]:
-    blocks, count = _by_channel(x), _values_per(x.shape)
-    mean = _sums(blocks)
+    blocks, count = by_channel(x), _values_per(x.shape)
+    mean = sums(blocks)
     mean /= count
     out = blocks - mean[:, None]
-    var = _dots(out, out)
+    var = dots(out, out)
     var /= count
     factor = 1.0 / np.sqrt(var + eps)
     if weight is not None:
@@ -83,7 +89,7 @@ def _batch_norm(
     out *= factor[:, None]
     if bias is not None:
         out += bias[:, None]
-    kept = (1, *_fitting(x.shape))
+    kept = (1, *fitting(x.shape))
     return out.reshape(x.shape), mean.reshape(kept), var.reshape(kept)
 
 
@@ -94,8 +100,8 @@ def _batch_norm_rule(
     from_y = incoming[0]
     if xp is raw and only_from_first(incoming):
         return _pull_channels(from_y, x, weight, mean, var, needs, eps)
-    dims = _other_dims(x)
-    scale = None if weight is None else xp.reshape(weight, _fitting(x.shape))
+    dims = other_dims(x)
+    scale = None if weight is None else xp.reshape(weight, fitting(x.shape))
     gradient, of_scale = pull(xp, incoming, x, scale, mean, var, dims, eps)
     if from_y is None:
         return gradient, None, None
@@ -107,11 +113,11 @@ def _pull_channels(
     needs: tuple[bool, ...], eps: float,
 ) -> tuple[Array | None, ...]:  # fmt: skip
     """The rule of ordinary backward: ``pull`` in place."""
-    arrived, count = _by_channel(incoming), _values_per(x.shape)
+    arrived, count = by_channel(incoming), _values_per(x.shape)
     spread = 1.0 / np.sqrt(var.reshape(-1) + eps)
-    work = _by_channel(x) - mean.reshape(-1, 1)
+    work = by_channel(x) - mean.reshape(-1, 1)
     work *= spread[:, None]
-    of_weight, of_bias = _dots(arrived, work), _sums(arrived)
+    of_weight, of_bias = dots(arrived, work), sums(arrived)
     if not needs[0]:
         return None, of_weight, of_bias
     work *= of_weight[:, None] / count
@@ -124,14 +130,16 @@ def _pull_channels(
 def _batch_norm_jvp(
     xp: Any, tangents: Any, x: Array, weight: Array | None, mean: Array, var: Array, eps: float
 ) -> Any:
-    shape = _fitting(x.shape)
+    shape = fitting(x.shape)
     x_tangent, *others = tangents
-    fitting = [None if each is None else xp.reshape(each, shape) for each in (weight, *others)]
-    return push(xp, (x_tangent, *fitting[1:]), x, fitting[0], mean, var, _other_dims(x), eps)
+    scale, *moved = [
+        None if each is None else xp.reshape(each, shape) for each in (weight, *others)
+    ]
+    return push(xp, (x_tangent, *moved), x, scale, mean, var, other_dims(x), eps)
 
 
 def _batch_norm_meta(x: Array, weight: Any, bias: Any, eps: float) -> list[Any]:
-    kept = (1, *_fitting(x.shape))
+    kept = (1, *fitting(x.shape))
     return [(x.shape, x.dtype), (kept, x.dtype), (kept, x.dtype)]
 
 
@@ -250,7 +258,7 @@ def _with_fixed_statistics(
             f"{missing} must be defined in evaluation mode",
             "pass both running statistics, or training=True to use the batch's own",
         )
-    shape = _fitting(input.shape)
+    shape = fitting(input.shape)
     scale = (var + eps).rsqrt()
     if weight is not None:
         scale = scale * weight

@@ -5,23 +5,155 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
+import numpy as np
+
 from whygrad.autograd import modes
 from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
-from whygrad.ops.define import composite, table
+from whygrad.ops.activation.smooth import ONLY_FLOATS
+from whygrad.ops.define import composite, define, public_form, table
+from whygrad.ops.namespace import raw
 from whygrad.ops.normalization.channels import (
     batch_norm,
+    by_channel,
     check_vectors,
     constant,
+    dots,
+    fitting,
     move_towards,
+    other_dims,
+    sums,
     unbiasing,
 )
-from whygrad.ops.normalization.statistics import check_dtype, scaled_and_shifted
+from whygrad.ops.normalization.statistics import (
+    check_dtype,
+    only_from_first,
+    pull,
+    push,
+    standardized_rows,
+)
 from whygrad.tensor import Tensor
 
 __all__ = ["functional_instance_norm", "group_norm", "instance_norm"]
 
+Array = Any
 
+
+def _grouped(x: Array, groups: int) -> Array:
+    """A matrix with one row per sample and group."""
+    samples, channels, *positions = x.shape
+    return x.reshape(samples * groups, channels // groups * prod(positions))
+
+
+def _group_norm(
+    x: Array, weight: Array | None, bias: Array | None, groups: int, eps: float
+) -> tuple[Array, Array, Array]:
+    out, mean, var = standardized_rows(_grouped(x, groups), eps)
+    blocks = by_channel(out.reshape(x.shape))
+    if weight is not None:
+        blocks *= weight[:, None]
+    if bias is not None:
+        blocks += bias[:, None]
+    kept = (x.shape[0], groups, 1)
+    return blocks.reshape(x.shape), mean.reshape(kept), var.reshape(kept)
+
+
+def _group_norm_rule(
+    xp: Any, incoming: Any, x: Array, weight: Array | None, mean: Array, var: Array,
+    needs: tuple[bool, ...], groups: int, eps: float,
+) -> tuple[Array | None, ...]:  # fmt: skip
+    if xp is raw and only_from_first(incoming):
+        return _pull_groups(incoming[0], x, weight, mean, var, needs, groups, eps)
+    from_y, *from_statistics = incoming
+    shape = (x.shape[0], groups, -1 if prod(x.shape) else 0)
+    scaled = from_y
+    if from_y is not None and weight is not None:
+        scaled = from_y * xp.reshape(weight, fitting(x.shape))
+    rows = xp.reshape(x, shape)
+    given = (None if scaled is None else xp.reshape(scaled, shape), *from_statistics)
+    gradient, _ = pull(xp, given, rows, None, mean, var, (2,), eps)
+    gradient = xp.reshape(gradient, x.shape)
+    if from_y is None:
+        return gradient, None, None
+    standard = xp.reshape((rows - mean) * xp.rsqrt(var + eps), x.shape)
+    dims = other_dims(x)
+    return gradient, xp.sum(from_y * standard, dims, False), xp.sum(from_y, dims, False)
+
+
+def _pull_groups(
+    incoming: Array, x: Array, weight: Array | None, mean: Array, var: Array,
+    needs: tuple[bool, ...], groups: int, eps: float,
+) -> tuple[Array | None, ...]:  # fmt: skip
+    """The rule of ordinary backward, in place."""
+    arrived = by_channel(incoming)
+    spread = 1.0 / np.sqrt(var.reshape(-1, 1) + eps)
+    standard = _grouped(x, groups) - mean.reshape(-1, 1)
+    standard *= spread
+    of_weight = dots(arrived, by_channel(standard.reshape(x.shape)))
+    of_bias = sums(arrived)
+    if not needs[0]:
+        return None, of_weight, of_bias
+    scaled = arrived.copy() if weight is None else arrived * weight[:, None]
+    rows = scaled.reshape(standard.shape)
+    count = rows.shape[1]
+    level = (rows @ np.ones(count, x.dtype))[:, None] / count
+    standard *= np.vecdot(rows, standard)[:, None] / count
+    rows -= standard
+    rows -= level
+    rows *= spread
+    return rows.reshape(x.shape), of_weight, of_bias
+
+
+def _group_norm_jvp(
+    xp: Any, tangents: Any, x: Array, weight: Array | None, mean: Array, var: Array,
+    groups: int, eps: float,
+) -> Any:  # fmt: skip
+    x_tangent, weight_tangent, bias_tangent = tangents
+    shape, wide = (x.shape[0], groups, -1 if prod(x.shape) else 0), fitting(x.shape)
+    rows = xp.reshape(x, shape)
+    moved = None if x_tangent is None else xp.reshape(x_tangent, shape)
+    of_y, of_mean, of_var = push(xp, (moved, None, None), rows, None, mean, var, (2,), eps)
+    of_y = xp.reshape(of_y, x.shape)
+    if weight is not None:
+        of_y = of_y * xp.reshape(weight, wide)
+    if weight_tangent is not None:
+        standard = xp.reshape((rows - mean) * xp.rsqrt(var + eps), x.shape)
+        of_y = of_y + standard * xp.reshape(weight_tangent, wide)
+    if bias_tangent is not None:
+        of_y = of_y + xp.reshape(bias_tangent, wide)
+    return of_y, of_mean, of_var
+
+
+_group_norm_op = define(
+    "group_norm(x, weight, bias; groups, eps)",
+    "x̂ = (x − mean)/√(var + ε) per sample and group of channels, y = x̂·weight + bias;  with w = "
+    "incoming·weight: ∂x = (w − mean(w) − x̂·mean(w·x̂))/√(var + ε),  ∂weight = Σ incoming·x̂,  "
+    "∂bias = Σ incoming",
+    forward=_group_norm,
+    vjp=_group_norm_rule,
+    jvp=_group_norm_jvp,
+    outputs=("y", "mean", "var"),
+    meta=lambda x, weight, bias, groups, eps: [
+        (x.shape, x.dtype),
+        ((x.shape[0], groups, 1), x.dtype),
+        ((x.shape[0], groups, 1), x.dtype),
+    ],
+    refuses=ONLY_FLOATS,
+    torch="nn.functional.group_norm",
+    method=False,
+    samples=lambda make: [
+        make.call(make(2, 8), 2, make(8), make(8)),
+        make.call(make(2, 4, 3), 2, make(4), make(4), 0.1),
+        make.call(make(2, 4, 2, 2), 1, make(4)),
+        make.call(make(2, 4, 3), 4),
+        make.call(make(2, 4, 3), 2, make.constant(make(4)), make(4)),
+        make.call(make.constant(make(2, 4, 3)), 2, make(4), make(4)),
+        make.call(make(0, 4, 3), 2, make(4), make(4)),
+    ],
+)
+
+
+@public_form(_group_norm_op)
 def group_norm(
     input: Tensor,
     num_groups: int,
@@ -31,12 +163,8 @@ def group_norm(
 ) -> Tensor:
     """Mean 0 and variance 1 over each group of channels, sample by sample."""
     _check_groups(input, num_groups, weight=weight, bias=bias)
-    samples, channels, *positions = input.shape
-    count = channels // num_groups * prod(positions)
-    grouped = input.reshape(samples, num_groups, count)
-    standard = table["layer_norm"].call(grouped, None, None, 1, float(eps))[0]
-    fitting = (channels, *(1,) * len(positions))
-    return scaled_and_shifted(standard.reshape(input.shape), weight, bias, fitting)
+    normalized: Tensor = _group_norm_op.call(input, weight, bias, num_groups, float(eps))[0]
+    return normalized
 
 
 def _check_groups(input: Tensor, groups: int, **vectors: Tensor | None) -> None:
@@ -74,21 +202,6 @@ def _check_groups(input: Tensor, groups: int, **vectors: Tensor | None) -> None:
     check_dtype("group_norm", input, **vectors)
 
 
-composite(
-    group_norm,
-    "x̂ = (x − mean)/√(var + ε) per sample and group of channels, y = x̂·weight + bias",
-    torch="nn.functional.group_norm",
-    method=False,
-    samples=lambda make: [
-        make.call(make(2, 8), 2, make(8), make(8)),
-        make.call(make(2, 4, 3), 2, make(4), make(4), 0.1),
-        make.call(make(2, 4, 2, 2), 1, make(4)),
-        make.call(make(2, 4, 3), 4),
-        make.call(make(0, 4, 3), 2, make(4), make(4)),
-    ],
-)
-
-
 def instance_norm(
     input: Tensor,
     weight: Tensor | None,
@@ -122,8 +235,16 @@ def instance_norm(
             unbiased = constant(var) * unbiasing(prod(positions))
             for running, current in ((running_mean, constant(mean)), (running_var, unbiased)):
                 move_towards(running, current.reshape(samples, channels).mean(0), momentum)
-    fitting = (channels, *(1,) * len(positions))
-    return scaled_and_shifted(y.reshape(input.shape), weight, bias, fitting)
+    return _scaled_and_shifted(y.reshape(input.shape), weight, bias)
+
+
+def _scaled_and_shifted(x: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
+    """x·weight + bias per channel, of which either may be missing."""
+    shape = fitting(x.shape)
+    if weight is None:
+        return x if bias is None else x + bias.reshape(shape)
+    scaled = weight.reshape(shape)
+    return x * scaled if bias is None else bias.reshape(shape).addcmul(x, scaled)
 
 
 def functional_instance_norm(

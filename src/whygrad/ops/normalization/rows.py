@@ -1,7 +1,6 @@
 """Normalisation of each sample by itself, over its last dimensions: layer norm and RMS norm.
 
-The kernels see the input as a matrix with one row per sample.  Sums along rows and columns are
-products with a vector of ones, which BLAS computes several times faster than ``np.add.reduce``.
+The kernels see the input as a matrix with one row per sample.
 """
 
 from __future__ import annotations
@@ -20,7 +19,13 @@ from whygrad.ops.activation.smooth import ONLY_FLOATS
 from whygrad.ops.batching import align, repeat_over
 from whygrad.ops.define import define, public_form
 from whygrad.ops.namespace import on_arrays, raw
-from whygrad.ops.normalization.statistics import check_dtype, only_from_first, pull, push
+from whygrad.ops.normalization.statistics import (
+    check_dtype,
+    only_from_first,
+    pull,
+    push,
+    standardized_rows,
+)
 from whygrad.tensor import Tensor
 
 Array = Any
@@ -53,14 +58,7 @@ def _affine(out: Array, weight: Array | None, bias: Array | None) -> None:
 def _layer_norm(
     x: Array, weight: Array | None, bias: Array | None, rank: int, eps: float
 ) -> tuple[Array, Array, Array]:
-    rows = _as_rows(x, rank)
-    count = rows.shape[1]
-    mean = (rows @ np.ones(count, x.dtype))[:, None]
-    mean /= count
-    out = rows - mean
-    var = np.vecdot(out, out)[:, None]
-    var /= count
-    out *= 1.0 / np.sqrt(var + eps)
+    out, mean, var = standardized_rows(_as_rows(x, rank), eps)
     _affine(out, weight, bias)
     kept = _with_ones(x.shape, rank)
     return out.reshape(x.shape), mean.reshape(kept), var.reshape(kept)

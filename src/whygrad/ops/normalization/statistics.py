@@ -10,14 +10,32 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
+import numpy as np
+
 from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.tensor import Tensor
 
-__all__ = ["check_dtype", "only_from_first", "pull", "push", "scaled_and_shifted"]
+__all__ = ["check_dtype", "only_from_first", "pull", "push", "standardized_rows"]
 
 Array = Any
 Dims = tuple[int, ...]
+
+
+def standardized_rows(rows: Array, eps: float) -> tuple[Array, Array, Array]:
+    """The rows of a matrix with mean 0 and variance 1; their means and variances, as columns.
+
+    Sums along rows are products with a vector of ones, or of a row with itself: BLAS computes them
+    several times faster than ``np.add.reduce``.
+    """
+    count = rows.shape[1]
+    mean = (rows @ np.ones(count, rows.dtype))[:, None]
+    mean /= count
+    out = rows - mean
+    var = np.vecdot(out, out)[:, None]
+    var /= count
+    out *= 1.0 / np.sqrt(var + eps)
+    return out, mean, var
 
 
 def pull(
@@ -67,16 +85,6 @@ def push(
     if shift_tangent is not None:
         of_y = of_y + shift_tangent
     return of_y, of_mean, of_var
-
-
-def scaled_and_shifted(
-    x: Tensor, weight: Tensor | None, bias: Tensor | None, shape: tuple[int, ...]
-) -> Tensor:
-    """x·weight + bias, of which both are seen in ``shape`` and either may be missing."""
-    if weight is None:
-        return x if bias is None else x + bias.reshape(shape)
-    scaled = weight.reshape(shape)
-    return x * scaled if bias is None else bias.reshape(shape).addcmul(x, scaled)
 
 
 def check_dtype(name: str, input: Tensor, **vectors: Tensor | None) -> None:
