@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from whygrad import keys
-from whygrad.autograd.source import caller
+from whygrad.autograd.source import Where
 from whygrad.errors import describe, fail
 from whygrad.optim.arithmetic import Rule
 from whygrad.optim.elementwise import Elementwise, Group, State, advanced, towards
@@ -57,16 +57,16 @@ class Adagrad(Elementwise):
         for param in param_group["params"]:
             self._filled(param_group, param, self._state_of(param_group, param))
 
-    def _usable(self, param: Tensor, gradient: Tensor, name: str) -> Tensor:
+    def _usable(self, param: Tensor, gradient: Tensor, name: str, where: Where) -> Tensor:
         if gradient._keys & keys.LAYOUTS and self._decays(param):
             raise fail(
                 RuntimeError,
                 call=f"{name}() on {describe(param)}",
                 cause="weight_decay option is not compatible with sparse gradients",
                 fix="give this parameter a group of its own with weight_decay=0",
-                where=caller(),
+                where=where,
             )
-        return super()._usable(param, gradient, name)
+        return super()._usable(param, gradient, name, where)
 
     def _decays(self, param: Tensor) -> bool:
         return any(

@@ -20,7 +20,7 @@ import numpy as np
 
 from whygrad import dtypes, keys
 from whygrad.autograd.modes import no_grad
-from whygrad.autograd.source import caller
+from whygrad.autograd.source import Where, caller
 from whygrad.errors import describe, fail
 from whygrad.ops import functions
 from whygrad.ops.inplace import check_writable
@@ -62,7 +62,7 @@ class Elementwise(Optimizer):
         where = caller()
         with no_grad():
             work = [
-                (group, param, self._usable(param, param._grad, name))
+                (group, param, self._usable(param, param._grad, name, where))
                 for group in self.param_groups
                 for param in group["params"]
                 if param._grad is not None
@@ -84,7 +84,7 @@ class Elementwise(Optimizer):
                         written._storage.bump(name, where)
         return loss
 
-    def _usable(self, param: Tensor, gradient: Tensor, name: str) -> Tensor:
+    def _usable(self, param: Tensor, gradient: Tensor, name: str, where: Where) -> Tensor:
         """The gradient to go by; raises if this parameter cannot be updated."""
         if not param.dtype.is_floating_point:
             raise fail(
@@ -92,9 +92,13 @@ class Elementwise(Optimizer):
                 call=f"{name}() on {describe(param)}",
                 cause="only parameters of floating point dtype are optimized",
                 fix="pass floating point tensors; a complex one can be kept as two real ones",
-                where=caller(),
+                where=where,
             )
-        check_writable(param, name)
+        array = param._array
+        if type(array) is np.ndarray and array.flags.writeable and 0 not in array.strides:
+            param._storage.prepare_write(name, where)  # the usual case, all that is left to ask
+        else:
+            check_writable(param, name)
         if not gradient._keys & keys.LAYOUTS:
             return gradient
         if not self._takes_sparse:
@@ -103,7 +107,7 @@ class Elementwise(Optimizer):
                 call=f"{name}() on {describe(param)}",
                 cause=f"{type(self).__name__} does not support sparse gradients",
                 fix="use SGD or Adagrad, or make the layer with sparse=False",
-                where=caller(),
+                where=where,
             )
         return gradient.to_dense()
 
