@@ -46,6 +46,7 @@ NOT_OPS = (
     "whygrad.files",
     "whygrad.printing",
     "whygrad.random",
+    "whygrad.training",
     "whygrad.why",
 )
 

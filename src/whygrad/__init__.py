@@ -59,13 +59,16 @@ newaxis = None
 _dtypes: dict[str, DType] = {dtype.name: dtype for dtype in dtypes.ALL} | dtypes.ALIASES
 _lazy = (  # modules that load on first use
     "cuda", "data", "files", "func", "linalg", "nn", "optim", "scalar", "scalar_check", "scalar_nn",
-    "sparse", "utils", "why",
+    "sparse", "training", "utils", "why",
 )  # fmt: skip
 _home = {  # names that load their module on first use
     "Value": "scalar",
     "explain": "why",
+    "grad_flow": "training",
     "load": "files",
     "save": "files",
+    "summary": "training",
+    "track": "training",
     "why_nan": "why",
     "why_none": "why",
     "why_zero": "why",
