@@ -59,5 +59,5 @@ def _choice(kernel: Kernel, reference: Kernel, least: int, dtypes: tuple[Any, ..
         return reference(x, *rest)
 
     choose.__name__ = f"{kernel.__name__}_or_reference"
-    choose.__doc__ = kernel.__doc__
+    choose.kernel, choose.reference = kernel, reference  # type: ignore[attr-defined]
     return choose
