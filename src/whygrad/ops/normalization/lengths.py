@@ -15,14 +15,9 @@ def normalize(
     p: float = 2.0,
     dim: int | tuple[int, ...] = 1,
     eps: float = 1e-12,
-    out: Tensor | None = None,
 ) -> Tensor:
     """Divide by the p-norm along ``dim``, or by ``eps`` where the norm is smaller."""
-    length = input.norm(p, dim, keepdim=True).clamp_min(eps)
-    if out is not None:
-        written: Tensor = table["div"].public(input, length, out=out)
-        return written
-    return input / length
+    return input / input.norm(p, dim, keepdim=True).clamp_min(eps)
 
 
 composite(
