@@ -309,6 +309,25 @@ def test_a_parameter_of_another_dtype_than_its_state() -> None:
     np.testing.assert_allclose(x.detach().numpy(), 0.98, rtol=1e-5)
 
 
+@BOTH
+def test_a_step_inside_backward(library: Any) -> None:
+    """An optimizer per parameter, run as soon as its gradient is there, so none is kept."""
+    problem = Problem(library)
+    optimizers = {each: library.optim.Adam([each], lr=0.1) for each in problem.parameters}
+
+    def update(leaf: Any) -> None:
+        optimizers[leaf].step()
+        optimizers[leaf].zero_grad()
+
+    for each in problem.parameters:
+        each.register_post_accumulate_grad_hook(update)
+    first = problem.loss().item()
+    for _ in range(20):
+        problem.loss().backward()
+    assert all(each.grad is None for each in problem.parameters)
+    assert problem.loss().item() < first / 2
+
+
 def test_a_loop_without_zero_grad() -> None:
     """Without zero_grad the effective step grows linearly: 1, 2, 3, … times the gradient."""
     x = whygrad.zeros(1).requires_grad_()
