@@ -1,8 +1,9 @@
 """Writing a file so that a crash, a kill or a power cut leaves the old one or the new one.
 
-The new content goes to a file of its own in the same folder, is forced to the disk, and takes the
-place of the old one in a single step of the file system.  What a killed program leaves behind is
-removed by the next one that saves to the same place.
+The new content goes to a folder of its own beside the old file, is forced to the disk, and takes
+its place in a single step of the file system.  A folder, because the writer may need files of its
+own on the way, as safetensors does.  What a killed program leaves behind is removed by the next one
+that saves to the same place.
 """
 
 from __future__ import annotations
@@ -11,10 +12,10 @@ import contextlib
 import itertools
 import os
 import re
+import shutil
 import socket
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO
 
 __all__ = ["replacing"]
 
@@ -22,22 +23,22 @@ _counter = itertools.count()
 
 
 @contextlib.contextmanager
-def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """A stream whose content becomes ``path`` when the block ends well, and only then."""
+def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """A place for a file that becomes ``path`` when the block ends well, and only then."""
     target = Path(os.path.realpath(path))  # a link stays a link
     _remove_leftovers(target)
-    partial = target.with_name(f".{target.name}.{_host()}-{os.getpid()}-{next(_counter)}.partial")
+    folder = target.with_name(f".{target.name}.{_host()}-{os.getpid()}-{next(_counter)}.partial")
+    folder.mkdir()
     try:
-        # not tempfile: its files are for the owner's eyes only, whatever the umask says
-        with open(partial, "xb") as stream:
-            yield stream
-            stream.flush()
+        partial = folder / target.name
+        yield partial
+        # the writer may have made it for the owner's eyes only, whatever the umask says
+        partial.chmod(folder.stat().st_mode & 0o666)
+        with open(partial, "r+b") as stream:
             os.fsync(stream.fileno())
         os.replace(partial, target)
-    except BaseException:
-        with contextlib.suppress(FileNotFoundError):
-            partial.unlink()
-        raise
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
     _settle(target.parent)
 
 
@@ -53,13 +54,13 @@ def _settle(folder: Path) -> None:
 
 
 def _remove_leftovers(target: Path) -> None:
-    """Partial files of programs on this machine that are no longer running."""
+    """What is left of programs on this machine that are no longer running."""
     ours = re.compile(rf"\.{re.escape(target.name)}\.{re.escape(_host())}-(\d+)-\d+\.partial")
     with contextlib.suppress(OSError):
         for entry in os.scandir(target.parent):
             match = ours.fullmatch(entry.name)
             if match and not _is_running(int(match[1])):
-                os.unlink(entry.path)
+                shutil.rmtree(entry.path, ignore_errors=True)
 
 
 def _is_running(pid: int) -> bool:

@@ -8,7 +8,7 @@ __all__ = ["CheckpointError", "damaged"]
 
 
 class CheckpointError(RuntimeError):
-    """A file cannot be loaded: it is damaged, cut off, or of another kind."""
+    """A file is damaged, cut off or of another kind, or could not be written."""
 
 
 def damaged(label: str, cause: str, fix: str | None = None) -> CheckpointError:

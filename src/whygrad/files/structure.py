@@ -19,7 +19,7 @@ import numpy as np
 from whygrad import dtypes, keys
 from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
-from whygrad.files.safetensors import CODES
+from whygrad.files.container import DTYPES
 from whygrad.tensor import Tensor, wrap
 
 __all__ = ["Decoder", "Encoder"]
@@ -105,9 +105,11 @@ class Encoder:
         if array.dtype.name == "complex128":  # which the format does not have
             pairs = np.ascontiguousarray(array).reshape(*array.shape, 1).view(np.float64)
             return {kind: self._stored(pairs, path, identity), "complex": True}
-        if array.dtype.name not in CODES:
+        if array.dtype.name not in DTYPES.values():
             raise _unsuitable(
-                path, f"it is an array of {array.dtype}", f"convert it to one of {', '.join(CODES)}"
+                path,
+                f"it is an array of {array.dtype}",
+                f"convert it to one of {', '.join(DTYPES.values())}",
             )
         native = array.astype(array.dtype.newbyteorder("="), copy=False)
         return {kind: self._stored(native, path, identity)}
@@ -122,6 +124,7 @@ class Encoder:
 
     def _free_name(self, path: tuple[Any, ...]) -> str:
         wanted = ".".join(map(str, path)) or "value"
+        wanted = wanted.encode(errors="replace").decode()  # half a surrogate pair is no UTF-8
         name, number = wanted, 2
         while name in self.arrays or name == "__metadata__":
             name, number = f"{wanted}#{number}", number + 1
