@@ -35,7 +35,7 @@ _WORDS = {
     "posinf": "float", "prepend": "Tensor", "q": "Operand", "shifts": "Ints", "size": "Ints",
     "sizes": "Ints", "source": "Ints", "split_size_or_sections": "Ints",
     "split_sizes": "Sequence[int]", "src": "Operand", "start": "Operand", "step": "Operand",
-    "stride": "Sequence[int]", "tensor1": "Tensor", "tensor2": "Tensor",
+    "stride": "int | Sequence[int]", "tensor1": "Tensor", "tensor2": "Tensor",
     "tensors": "Sequence[Tensor]", "value": "Operand", "weight": "Operand", "x": "Tensor",
     "y": "Tensor",
     "*dims": "Ints", "*order": "Ints", "*shape": "Ints", "*size": "Ints", "*sizes": "Ints",

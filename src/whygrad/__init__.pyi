@@ -6,17 +6,26 @@
 # Written by scripts/stubs.py from the op table: run `make stubs` instead of editing.
 
 import builtins
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, Unpack, overload
 
 from whygrad import autograd as autograd
+from whygrad import cuda as cuda
+from whygrad import data as data
 from whygrad import dispatch as dispatch
+from whygrad import files as files
 from whygrad import func as func
 from whygrad import linalg as linalg
 from whygrad import nn as nn
+from whygrad import optim as optim
 from whygrad import return_types
+from whygrad import scalar as scalar
+from whygrad import scalar_check as scalar_check
+from whygrad import scalar_nn as scalar_nn
 from whygrad import sparse as sparse
+from whygrad import training as training
 from whygrad import utils as utils
+from whygrad import why as why
 from whygrad._types import DeviceLike, DTypeLike, Ints, Number, Operand
 from whygrad.autograd.modes import enable_grad as enable_grad
 from whygrad.autograd.modes import inference_mode as inference_mode
@@ -37,6 +46,8 @@ from whygrad.dtypes import iinfo as iinfo
 from whygrad.dtypes import promote_types as promote_types
 from whygrad.dtypes import result_type as result_type
 from whygrad.dtypes import set_default_dtype as set_default_dtype
+from whygrad.files import load as load
+from whygrad.files import save as save
 from whygrad.memory import MemoryFormat
 from whygrad.memory import Size as Size
 from whygrad.ops.creation.conversion import is_tensor as is_tensor
@@ -52,13 +63,22 @@ from whygrad.random import initial_seed as initial_seed
 from whygrad.random import manual_seed as manual_seed
 from whygrad.random import seed as seed
 from whygrad.random import set_rng_state as set_rng_state
+from whygrad.scalar import Value as Value
 from whygrad.tensor import Tensor as Tensor
+from whygrad.training.gradient_flow import grad_flow as grad_flow
+from whygrad.training.model_summary import summary as summary
+from whygrad.training.progress import track as track
+from whygrad.why.explanation import explain as explain
+from whygrad.why.nan import why_nan as why_nan
+from whygrad.why.none import why_none as why_none
+from whygrad.why.zero import why_zero as why_zero
 
 __all__ = [
     "DType",
     "Generator",
     "Size",
     "Tensor",
+    "Value",
     "abs",
     "abs_",
     "absolute",
@@ -66,6 +86,12 @@ __all__ = [
     "acos_",
     "acosh",
     "acosh_",
+    "adaptive_avg_pool1d",
+    "adaptive_avg_pool2d",
+    "adaptive_avg_pool3d",
+    "adaptive_max_pool1d",
+    "adaptive_max_pool2d",
+    "adaptive_max_pool3d",
     "add",
     "addbmm",
     "addcdiv",
@@ -77,6 +103,7 @@ __all__ = [
     "adjoint",
     "all",
     "allclose",
+    "alpha_dropout",
     "amax",
     "amin",
     "aminmax",
@@ -116,9 +143,14 @@ __all__ = [
     "atleast_2d",
     "atleast_3d",
     "autograd",
+    "avg_pool1d",
+    "avg_pool2d",
+    "avg_pool3d",
     "baddbmm",
+    "batch_norm",
     "bernoulli",
     "bfloat16",
+    "bilinear",
     "binary_cross_entropy",
     "binary_cross_entropy_with_logits",
     "bitwise_and",
@@ -157,6 +189,7 @@ __all__ = [
     "clip_",
     "clone",
     "coalesce",
+    "col2im",
     "column_stack",
     "complex64",
     "complex128",
@@ -167,18 +200,28 @@ __all__ = [
     "conj_physical_",
     "contiguous",
     "contiguous_format",
+    "conv1d",
+    "conv2d",
+    "conv3d",
+    "conv_transpose1d",
+    "conv_transpose2d",
+    "conv_transpose3d",
     "cos",
     "cos_",
     "cosh",
     "cosh_",
+    "cosine_embedding_loss",
+    "cosine_similarity",
     "count_nonzero",
     "cross",
     "cross_entropy",
+    "cuda",
     "cummax",
     "cummin",
     "cumprod",
     "cumsum",
     "cumulative_trapezoid",
+    "data",
     "default_generator",
     "deg2rad",
     "deg2rad_",
@@ -197,6 +240,9 @@ __all__ = [
     "dot",
     "double",
     "dropout",
+    "dropout1d",
+    "dropout2d",
+    "dropout3d",
     "dropout_",
     "dsplit",
     "dstack",
@@ -220,9 +266,12 @@ __all__ = [
     "exp_",
     "expand",
     "expand_as",
+    "explain",
     "expm1",
     "expm1_",
     "eye",
+    "feature_alpha_dropout",
+    "files",
     "fill",
     "fill_",
     "finfo",
@@ -251,6 +300,7 @@ __all__ = [
     "full_like",
     "func",
     "gather",
+    "gaussian_nll_loss",
     "ge",
     "gelu",
     "ger",
@@ -258,19 +308,25 @@ __all__ = [
     "get_printoptions",
     "get_rng_state",
     "glu",
+    "grad_flow",
     "greater",
     "greater_equal",
+    "group_norm",
     "gt",
+    "gumbel_softmax",
     "half",
     "hardshrink",
     "hardsigmoid",
     "hardswish",
     "hardtanh",
     "heaviside",
+    "hinge_embedding_loss",
     "hsplit",
     "hstack",
+    "huber_loss",
     "hypot",
     "iinfo",
+    "im2col",
     "imag",
     "imaginary_part",
     "index_add",
@@ -283,6 +339,7 @@ __all__ = [
     "inference_mode",
     "initial_seed",
     "inner",
+    "instance_norm",
     "int",
     "int8",
     "int16",
@@ -304,9 +361,11 @@ __all__ = [
     "isneginf",
     "isposinf",
     "isreal",
+    "kl_div",
     "kron",
     "kthvalue",
     "l1_loss",
+    "layer_norm",
     "layout",
     "le",
     "leaky_relu",
@@ -317,6 +376,8 @@ __all__ = [
     "linalg",
     "linear",
     "linspace",
+    "load",
+    "local_response_norm",
     "log",
     "log1p",
     "log1p_",
@@ -342,6 +403,7 @@ __all__ = [
     "long",
     "lt",
     "manual_seed",
+    "margin_ranking_loss",
     "masked_fill",
     "masked_scatter",
     "masked_select",
@@ -349,6 +411,9 @@ __all__ = [
     "matrix_exp",
     "matrix_power",
     "max",
+    "max_pool1d",
+    "max_pool2d",
+    "max_pool3d",
     "maximum",
     "mean",
     "median",
@@ -362,6 +427,9 @@ __all__ = [
     "movedim",
     "mse_loss",
     "mul",
+    "multi_margin_loss",
+    "multilabel_margin_loss",
+    "multilabel_soft_margin_loss",
     "multinomial",
     "multiply",
     "mv",
@@ -389,15 +457,21 @@ __all__ = [
     "nonzero",
     "norm",
     "normal",
+    "normalize",
     "not_equal",
     "one_hot",
     "ones",
     "ones_like",
+    "optim",
     "outer",
     "pad",
+    "pairwise_distance",
     "permute",
     "pi",
     "pinverse",
+    "pixel_shuffle",
+    "pixel_unshuffle",
+    "poisson_nll_loss",
     "polygamma",
     "positive",
     "pow",
@@ -433,12 +507,19 @@ __all__ = [
     "reshape_as",
     "resize_as_",
     "result_type",
+    "rms_norm",
     "roll",
     "rot90",
     "round",
     "round_",
+    "rrelu",
     "rsqrt",
     "rsqrt_",
+    "save",
+    "scalar",
+    "scalar_check",
+    "scalar_nn",
+    "scaled_dot_product_attention",
     "scatter",
     "scatter_add",
     "scatter_reduce",
@@ -466,6 +547,8 @@ __all__ = [
     "sinh_",
     "slice",
     "slogdet",
+    "smooth_l1_loss",
+    "soft_margin_loss",
     "softmax",
     "softmin",
     "softplus",
@@ -492,6 +575,7 @@ __all__ = [
     "sub",
     "subtract",
     "sum",
+    "summary",
     "svd",
     "swapaxes",
     "swapdims",
@@ -516,10 +600,14 @@ __all__ = [
     "to_sparse_csr",
     "topk",
     "trace",
+    "track",
+    "training",
     "transpose",
     "trapezoid",
     "tril",
     "tril_indices",
+    "triplet_margin_loss",
+    "triplet_margin_with_distance_loss",
     "triu",
     "triu_indices",
     "true_divide",
@@ -543,6 +631,10 @@ __all__ = [
     "vsplit",
     "vstack",
     "where",
+    "why",
+    "why_nan",
+    "why_none",
+    "why_zero",
     "xlogy",
     "xlogy_",
     "zero_",
@@ -570,6 +662,48 @@ def acosh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 def acosh_(input: Tensor) -> Tensor:
     """In-place acosh: y = arcosh x;  ∂y/∂x = 1/√(x² − 1)"""
+
+def adaptive_avg_pool1d(input: Tensor, output_size: Any) -> Tensor:
+    """The mean of each of ``output_size`` windows; None keeps a size.
+
+    y = mean of window i, from ⌊i·size/count⌋ to ⌈(i+1)·size/count⌉
+    """
+
+def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
+    """The mean of each of ``output_size`` windows; None keeps a size.
+
+    y = mean of window i, from ⌊i·size/count⌋ to ⌈(i+1)·size/count⌉
+    """
+
+def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
+    """The mean of each of ``output_size`` windows; None keeps a size.
+
+    y = mean of window i, from ⌊i·size/count⌋ to ⌈(i+1)·size/count⌉
+    """
+
+def adaptive_max_pool1d(
+    input: Tensor, output_size: Any, return_indices: builtins.bool = False
+) -> Any:
+    """The largest element of each of ``output_size`` windows; None keeps a size.
+
+    y = max of window i, from ⌊i·size/count⌋ to ⌈(i+1)·size/count⌉
+    """
+
+def adaptive_max_pool2d(
+    input: Tensor, output_size: Any, return_indices: builtins.bool = False
+) -> Any:
+    """The largest element of each of ``output_size`` windows; None keeps a size.
+
+    y = max of window i, from ⌊i·size/count⌋ to ⌈(i+1)·size/count⌉
+    """
+
+def adaptive_max_pool3d(
+    input: Tensor, output_size: Any, return_indices: builtins.bool = False
+) -> Any:
+    """The largest element of each of ``output_size`` windows; None keeps a size.
+
+    y = max of window i, from ⌊i·size/count⌋ to ⌈(i+1)·size/count⌉
+    """
 
 def add(input: Operand, other: Operand, *, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
     """y = a + b;  ∂y/∂a = 1,  ∂y/∂b = 1"""
@@ -676,6 +810,17 @@ def allclose(
     """Whether every element of ``isclose`` is true.
 
     whether |a − b| ≤ atol + rtol·|b| everywhere, as a Python bool
+    """
+
+def alpha_dropout(
+    input: Tensor,
+    p: builtins.float = 0.5,
+    training: builtins.bool = False,
+    inplace: builtins.bool = False,
+) -> Tensor:
+    """Dropout that keeps mean 0 and variance 1, for networks with SELU.
+
+    y = a·(x or −1.758…, with probability p) + b, a and b such that mean and variance stay
     """
 
 def amax(
@@ -796,12 +941,18 @@ def argwhere(input: Tensor) -> Tensor:
     """
 
 def as_strided(
-    input: Tensor, size: Ints, stride: Sequence[builtins.int], storage_offset: Any = None
+    input: Tensor,
+    size: Ints,
+    stride: builtins.int | Sequence[builtins.int],
+    storage_offset: Any = None,
 ) -> Tensor:
     """y = the memory of x with any geometry;  ∂x = Σ incoming over the elements that show x"""
 
 def as_strided_(
-    input: Tensor, size: Ints, stride: Sequence[builtins.int], storage_offset: Any = None
+    input: Tensor,
+    size: Ints,
+    stride: builtins.int | Sequence[builtins.int],
+    storage_offset: Any = None,
 ) -> Tensor:
     """Become what as_strided() returns."""
 
@@ -918,6 +1069,59 @@ def atleast_3d(first: Tensor, second: Tensor, /, *others: Tensor) -> tuple[Tenso
     y = x with at least three dimensions
     """
 
+def avg_pool1d(
+    input: Tensor,
+    kernel_size: Any,
+    stride: builtins.int | Sequence[builtins.int] | None = None,
+    padding: Any = 0,
+    ceil_mode: builtins.bool = False,
+    count_include_pad: builtins.bool = True,
+) -> Tensor:
+    """The mean of every window of the last dimension; see :func:`avg_pool2d`.
+
+    y = Σ of every window / its number of elements
+    """
+
+def avg_pool2d(
+    input: Tensor,
+    kernel_size: Any,
+    stride: builtins.int | Sequence[builtins.int] | None = None,
+    padding: Any = 0,
+    ceil_mode: builtins.bool = False,
+    count_include_pad: builtins.bool = True,
+    divisor_override: builtins.int | None = None,
+) -> Tensor:
+    """The mean of every window of the last 2 dimensions.
+
+    ``stride`` is ``kernel_size`` unless given; ``ceil_mode`` lets the last window reach
+    beyond the
+    border; ``count_include_pad`` counts the zeros of the border; ``divisor_override``
+    replaces the
+    count.
+
+    y = Σ of every window / its number of elements
+    """
+
+def avg_pool3d(
+    input: Tensor,
+    kernel_size: Any,
+    stride: builtins.int | Sequence[builtins.int] | None = None,
+    padding: Any = 0,
+    ceil_mode: builtins.bool = False,
+    count_include_pad: builtins.bool = True,
+    divisor_override: builtins.int | None = None,
+) -> Tensor:
+    """The mean of every window of the last 3 dimensions.
+
+    ``stride`` is ``kernel_size`` unless given; ``ceil_mode`` lets the last window reach
+    beyond the
+    border; ``count_include_pad`` counts the zeros of the border; ``divisor_override``
+    replaces the
+    count.
+
+    y = Σ of every window / its number of elements
+    """
+
 def baddbmm(
     input: Tensor,
     batch1: Tensor,
@@ -928,6 +1132,29 @@ def baddbmm(
     out: Tensor | None = None,
 ) -> Tensor:
     """y = β·input + α·(a·b);  ∂input = β·incoming,  ∂a = α·incoming·bᵀ,  ∂b = α·aᵀ·incoming"""
+
+def batch_norm(
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    training: builtins.bool,
+    momentum: builtins.float,
+    eps: builtins.float,
+    cudnn_enabled: builtins.bool = False,
+) -> Tensor:
+    """Mean 0 and variance 1 per channel, then ``weight`` and ``bias`` per channel.
+
+    In training the batch's own mean and variance count, and the running ones move towards
+    them by
+    ``momentum``; otherwise the running ones count.  ``cudnn_enabled`` is there for
+    PyTorch's sake.
+
+    x̂ = (x − mean)/√(var + ε) per channel, y = x̂·weight + bias;  ∂x = (incoming −
+    mean(incoming) − x̂·mean(incoming·x̂))·weight/√(var + ε),  ∂weight = Σ incoming·x̂,
+    ∂bias = Σ incoming
+    """
 
 def bernoulli(
     input: Tensor,
@@ -942,6 +1169,12 @@ def bernoulli(
     """
 
 bfloat16: DType
+
+def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """x₁ᵀ·A·x₂ + b, with one matrix A per output in ``weight`` (outputs, size 1, size 2).
+
+    y = x₁ᵀ·A·x₂ + b, one matrix A per output
+    """
 
 def binary_cross_entropy(
     input: Tensor,
@@ -1135,6 +1368,18 @@ def coalesce(input: Tensor) -> Tensor:
     y = x with repeated coordinates added up;  ∂y/∂x = 1
     """
 
+def col2im(
+    input: Tensor,
+    output_size: Any,
+    kernel_size: Any,
+    dilation: Any = 1,
+    padding: Any = 0,
+    stride: builtins.int | Sequence[builtins.int] = 1,
+) -> Tensor:
+    """y = the columns of x added where their windows lie;  ∂x = the windows of incoming as
+    columns
+    """
+
 def column_stack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """Join side by side, vectors as columns.
 
@@ -1185,6 +1430,129 @@ def contiguous(input: Tensor, memory_format: MemoryFormat = ...) -> Tensor:
 
 contiguous_format: MemoryFormat
 
+def conv1d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: builtins.int | Sequence[builtins.int] = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: builtins.int = 1,
+) -> Tensor:
+    """Each output is a kernel's weighted sum of a window of the input (1D).
+
+    ``input`` is (samples, channels, *sizes), ``weight`` (channels out, channels in /
+    groups,
+    *kernel).  ``padding`` is a number of zeros on either side, ``"valid"`` for none, or
+    ``"same"``
+    for an output as large as the input.
+
+    y[n, o, p] = Σ x[n, c, p·stride + k·dilation − padding]·W[o, c, k] + b[o]
+    """
+
+def conv2d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: builtins.int | Sequence[builtins.int] = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: builtins.int = 1,
+) -> Tensor:
+    """Each output is a kernel's weighted sum of a window of the input (2D).
+
+    ``input`` is (samples, channels, *sizes), ``weight`` (channels out, channels in /
+    groups,
+    *kernel).  ``padding`` is a number of zeros on either side, ``"valid"`` for none, or
+    ``"same"``
+    for an output as large as the input.
+
+    y[n, o, p] = Σ x[n, c, p·stride + k·dilation − padding]·W[o, c, k] + b[o]
+    """
+
+def conv3d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: builtins.int | Sequence[builtins.int] = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: builtins.int = 1,
+) -> Tensor:
+    """Each output is a kernel's weighted sum of a window of the input (3D).
+
+    ``input`` is (samples, channels, *sizes), ``weight`` (channels out, channels in /
+    groups,
+    *kernel).  ``padding`` is a number of zeros on either side, ``"valid"`` for none, or
+    ``"same"``
+    for an output as large as the input.
+
+    y[n, o, p] = Σ x[n, c, p·stride + k·dilation − padding]·W[o, c, k] + b[o]
+    """
+
+def conv_transpose1d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: builtins.int | Sequence[builtins.int] = 1,
+    padding: Any = 0,
+    output_padding: Any = 0,
+    groups: builtins.int = 1,
+    dilation: Any = 1,
+) -> Tensor:
+    """Each input adds its multiple of the kernel to the output (1D).
+
+    The adjoint of ``conv1d``: ``weight`` is (channels in, channels out / groups,
+    *kernel),
+    ``stride`` spreads the input, ``padding`` crops the output and ``output_padding``
+    extends it at
+    the end.
+
+    y[n, c, p·stride + k·dilation − padding] += x[n, o, p]·W[o, c, k], then + b[c]
+    """
+
+def conv_transpose2d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: builtins.int | Sequence[builtins.int] = 1,
+    padding: Any = 0,
+    output_padding: Any = 0,
+    groups: builtins.int = 1,
+    dilation: Any = 1,
+) -> Tensor:
+    """Each input adds its multiple of the kernel to the output (2D).
+
+    The adjoint of ``conv2d``: ``weight`` is (channels in, channels out / groups,
+    *kernel),
+    ``stride`` spreads the input, ``padding`` crops the output and ``output_padding``
+    extends it at
+    the end.
+
+    y[n, c, p·stride + k·dilation − padding] += x[n, o, p]·W[o, c, k], then + b[c]
+    """
+
+def conv_transpose3d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: builtins.int | Sequence[builtins.int] = 1,
+    padding: Any = 0,
+    output_padding: Any = 0,
+    groups: builtins.int = 1,
+    dilation: Any = 1,
+) -> Tensor:
+    """Each input adds its multiple of the kernel to the output (3D).
+
+    The adjoint of ``conv3d``: ``weight`` is (channels in, channels out / groups,
+    *kernel),
+    ``stride`` spreads the input, ``padding`` crops the output and ``output_padding``
+    extends it at
+    the end.
+
+    y[n, c, p·stride + k·dilation − padding] += x[n, o, p]·W[o, c, k], then + b[c]
+    """
+
 def cos(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """y = cos x;  ∂y/∂x = −sin x"""
 
@@ -1196,6 +1564,30 @@ def cosh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 def cosh_(input: Tensor) -> Tensor:
     """In-place cosh: y = cosh x;  ∂y/∂x = sinh x"""
+
+def cosine_embedding_loss(
+    input1: Tensor,
+    input2: Tensor,
+    target: Tensor,
+    margin: builtins.float = 0,
+    size_average: builtins.bool | None = None,
+    reduce: builtins.bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """1 − cosine for pairs that belong together (1), cosine above margin for the others
+    (−1).
+
+    y = 1 − cos(a, b) where t = 1, max(0, cos(a, b) − margin) where t = −1, then mean or
+    sum
+    """
+
+def cosine_similarity(
+    x1: Tensor, x2: Tensor, dim: builtins.int = 1, eps: builtins.float = 1e-08
+) -> Tensor:
+    """The cosine of the angle between vectors along ``dim``.
+
+    y = Σ a·b / (|a|·|b|) over dim, each length held above eps
+    """
 
 def count_nonzero(input: Tensor, dim: Ints | None = None) -> Tensor:
     """y = how many elements over dim are not 0"""
@@ -1343,6 +1735,39 @@ def dropout(
     y = x·noise, noise 0 with probability p and 1/(1 − p) otherwise
     """
 
+def dropout1d(
+    input: Tensor,
+    p: builtins.float = 0.5,
+    training: builtins.bool = True,
+    inplace: builtins.bool = False,
+) -> Tensor:
+    """Dropout of whole channels of (N, C, L) or (C, L).
+
+    y = x·noise, noise per sample and channel
+    """
+
+def dropout2d(
+    input: Tensor,
+    p: builtins.float = 0.5,
+    training: builtins.bool = True,
+    inplace: builtins.bool = False,
+) -> Tensor:
+    """Dropout of whole channels of (N, C, H, W).
+
+    y = x·noise, noise per sample and channel
+    """
+
+def dropout3d(
+    input: Tensor,
+    p: builtins.float = 0.5,
+    training: builtins.bool = True,
+    inplace: builtins.bool = False,
+) -> Tensor:
+    """Dropout of whole channels of (N, C, D, H, W) or (C, D, H, W).
+
+    y = x·noise, noise per sample and channel
+    """
+
 def dropout_(input: Tensor, p: builtins.float, train: builtins.bool) -> Tensor:
     """Drop elements of ``input`` itself."""
 
@@ -1369,7 +1794,15 @@ def einsum(*args: Any) -> Tensor:
 def elu(input: Tensor, alpha: builtins.float = 1.0, inplace: builtins.bool = False) -> Tensor:
     """y = x if x > 0 else α·(eˣ − 1);  ∂y/∂x = 1 or α·eˣ"""
 
-def embedding(input: Tensor, weight: Tensor, padding_idx: builtins.int | None = None) -> Tensor:
+def embedding(
+    input: Tensor,
+    weight: Tensor,
+    padding_idx: builtins.int | None = None,
+    max_norm: builtins.float | None = None,
+    norm_type: builtins.float = 2.0,
+    scale_grad_by_freq: builtins.bool = False,
+    sparse: builtins.bool = False,
+) -> Tensor:
     """y = the rows of weight at index;  ∂weight = incoming added up at index, 0 at padding"""
 
 def empty(*size: Ints, out: Tensor | None = None, **options: Unpack[Options]) -> Tensor:
@@ -1447,6 +1880,17 @@ def eye(
     """Ones on the diagonal, zeros elsewhere.
 
     y[i, j] = 1 where i = j, else 0
+    """
+
+def feature_alpha_dropout(
+    input: Tensor,
+    p: builtins.float = 0.5,
+    training: builtins.bool = False,
+    inplace: builtins.bool = False,
+) -> Tensor:
+    """Alpha dropout of whole channels (dimension 1).
+
+    alpha_dropout of whole channels
     """
 
 def fill(input: Tensor, value: Operand) -> Tensor:
@@ -1551,6 +1995,20 @@ def gather(
 ) -> Tensor:
     """y = x at index along dim;  ∂x = incoming added up at index"""
 
+def gaussian_nll_loss(
+    input: Tensor,
+    target: Tensor,
+    var: Tensor | builtins.float,
+    full: builtins.bool = False,
+    eps: builtins.float = 1e-06,
+    reduction: str = "mean",
+) -> Tensor:
+    """How surprising the targets are for normal distributions of this mean and variance.
+
+    y = (log v + (x − t)²/v)/2, plus log(2π)/2 if full, v = var held above eps, then mean
+    or sum
+    """
+
 def ge(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
     """y = whether a ≥ b"""
 
@@ -1577,8 +2035,40 @@ def greater(input: Operand, other: Operand, *, out: Tensor | None = None) -> Ten
 def greater_equal(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
     """y = whether a ≥ b"""
 
+def group_norm(
+    input: Tensor,
+    num_groups: builtins.int,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: builtins.float = 1e-05,
+) -> Tensor:
+    """Mean 0 and variance 1 over each group of channels, sample by sample.
+
+    x̂ = (x − mean)/√(var + ε) per sample and group of channels, y = x̂·weight + bias;
+    with w = incoming·weight: ∂x = (w − mean(w) − x̂·mean(w·x̂))/√(var + ε),  ∂weight = Σ
+    incoming·x̂,  ∂bias = Σ incoming
+    """
+
 def gt(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
     """y = whether a > b"""
+
+def gumbel_softmax(
+    logits: Tensor,
+    tau: builtins.float = 1,
+    hard: builtins.bool = False,
+    eps: builtins.float = 1e-10,
+    dim: builtins.int = -1,
+) -> Tensor:
+    """A category drawn with the probabilities ``softmax(logits)``, in a way gradients can
+    follow.
+
+    ``tau`` is the temperature: the lower, the closer to a single 1.  ``hard`` rounds the
+    result to
+    exactly that and keeps the gradient of the soft one.
+
+    y = softmax((x + g)/τ) along dim, g ~ Gumbel;  hard: its one-hot maximum, with y's
+    gradient
+    """
 
 half: DType
 
@@ -1602,6 +2092,19 @@ def hardtanh(
 def heaviside(input: Operand, values: Tensor, *, out: Tensor | None = None) -> Tensor:
     """y = 0 for x < 0, values at x = 0, 1 for x > 0;  ∂y/∂x = 0,  ∂y/∂values = 1 at x = 0"""
 
+def hinge_embedding_loss(
+    input: Tensor,
+    target: Tensor,
+    margin: builtins.float = 1.0,
+    size_average: builtins.bool | None = None,
+    reduce: builtins.bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """Distances should be 0 where the target is 1, and at least ``margin`` where it is −1.
+
+    y = x where t = 1, max(0, margin − x) where t = −1, then mean or sum
+    """
+
 def hsplit(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
     """Split along dimension 1, or 0 for vectors.
 
@@ -1614,8 +2117,28 @@ def hstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     y = x₁, x₂, … side by side
     """
 
+def huber_loss(
+    input: Tensor,
+    target: Tensor,
+    reduction: str = "mean",
+    delta: builtins.float = 1.0,
+    weight: Tensor | None = None,
+) -> Tensor:
+    """y = (a − b)²/2 where |a − b| ≤ δ, else δ·(|a − b| − δ/2), then mean or sum;  ∂y/∂a = a
+    − b held between −δ and δ
+    """
+
 def hypot(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
     """y = √(a² + b²);  ∂y/∂a = a/y,  ∂y/∂b = b/y"""
+
+def im2col(
+    input: Tensor,
+    kernel_size: Any,
+    dilation: Any = 1,
+    padding: Any = 0,
+    stride: builtins.int | Sequence[builtins.int] = 1,
+) -> Tensor:
+    """y = every window of x as a column;  ∂x = the columns of incoming added where they were"""
 
 def imag(input: Tensor) -> Tensor:
     """The imaginary part of a complex tensor, as a view.
@@ -1684,6 +2207,26 @@ def inner(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     y = Σ a·b over the last dimension of both
     """
 
+def instance_norm(
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    use_input_stats: builtins.bool,
+    momentum: builtins.float,
+    eps: builtins.float,
+    cudnn_enabled: builtins.bool = False,
+) -> Tensor:
+    """Mean 0 and variance 1 over each channel of each sample.
+
+    ``use_input_stats=False`` uses the running statistics instead.  ``cudnn_enabled`` is
+    there for
+    PyTorch's sake.
+
+    x̂ = (x − mean)/√(var + ε) per sample and channel, y = x̂·weight + bias
+    """
+
 int: DType
 
 int16: DType
@@ -1749,6 +2292,20 @@ def isposinf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 def isreal(input: Tensor) -> Tensor:
     """y = whether x has no imaginary part"""
 
+def kl_div(
+    input: Tensor,
+    target: Tensor,
+    size_average: builtins.bool | None = None,
+    reduce: builtins.bool | None = None,
+    reduction: str = "mean",
+    log_target: builtins.bool = False,
+) -> Tensor:
+    """How many nats the log-probabilities ``input`` waste on what is distributed as
+    ``target``.
+
+    y = t·(log t − x) per element, then sum, mean, or sum per example (batchmean)
+    """
+
 def kron(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Every element of ``input`` times the whole of ``other``, laid out as blocks.
 
@@ -1777,6 +2334,20 @@ def l1_loss(
     weight: Tensor | None = None,
 ) -> Tensor:
     """y = |a − b|, then mean or sum;  ∂y/∂a = sign(a − b),  ∂y/∂b = −sign(a − b)"""
+
+def layer_norm(
+    input: Tensor,
+    normalized_shape: Sequence[builtins.int],
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: builtins.float = 1e-05,
+) -> Tensor:
+    """Mean 0 and variance 1 over the last dimensions, which ``normalized_shape`` repeats.
+
+    x̂ = (x − mean)/√(var + ε) over the last dimensions, y = x̂·weight + bias;  with w =
+    incoming·weight: ∂x = (w − mean(w) − x̂·mean(w·x̂))/√(var + ε),  ∂weight =
+    incoming·x̂,  ∂bias = incoming
+    """
 
 def le(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
     """y = whether a ≤ b"""
@@ -1814,6 +2385,19 @@ def linspace(
     """``steps`` numbers from ``start`` to ``end``, both included.
 
     y[i] = start + i·(end − start)/(steps − 1)
+    """
+
+def local_response_norm(
+    input: Tensor,
+    size: builtins.int,
+    alpha: builtins.float = 0.0001,
+    beta: builtins.float = 0.75,
+    k: builtins.float = 1.0,
+) -> Tensor:
+    """Divide by (k + alpha·mean of the squares of ``size`` neighbouring channels) to
+    ``beta``.
+
+    y = x / (k + α·mean(x² of neighbouring channels))^β
     """
 
 def log(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -1913,6 +2497,20 @@ long: DType
 def lt(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
     """y = whether a < b"""
 
+def margin_ranking_loss(
+    input1: Tensor,
+    input2: Tensor,
+    target: Tensor,
+    margin: builtins.float = 0,
+    size_average: builtins.bool | None = None,
+    reduce: builtins.bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """input1 should be larger by ``margin`` where target is 1, smaller where it is −1.
+
+    y = max(0, margin − t·(a − b)), then mean or sum
+    """
+
 def masked_fill(input: Tensor, mask: Tensor, value: Operand) -> Tensor:
     """``input`` with ``value`` (a number or a 0-d tensor) wherever the mask is True.
 
@@ -1978,6 +2576,63 @@ def max(
     ``(values, indices)``.  ``max(x, other)``: the larger or smaller of each pair.
 
     values = max x along dim, at indices;  ∂values/∂x = 1 at indices
+    """
+
+def max_pool1d(
+    input: Tensor,
+    kernel_size: Any,
+    stride: builtins.int | Sequence[builtins.int] | None = None,
+    padding: Any = 0,
+    dilation: Any = 1,
+    ceil_mode: builtins.bool = False,
+    return_indices: builtins.bool = False,
+) -> Any:
+    """The largest element of every window of the last 1 dimensions.
+
+    ``stride`` is ``kernel_size`` unless given; ``ceil_mode`` lets the last window reach
+    beyond the
+    border; ``return_indices`` also gives the positions, counted over the pooled
+    dimensions.
+
+    y = max of every window;  ∂x = incoming at the maximum
+    """
+
+def max_pool2d(
+    input: Tensor,
+    kernel_size: Any,
+    stride: builtins.int | Sequence[builtins.int] | None = None,
+    padding: Any = 0,
+    dilation: Any = 1,
+    ceil_mode: builtins.bool = False,
+    return_indices: builtins.bool = False,
+) -> Any:
+    """The largest element of every window of the last 2 dimensions.
+
+    ``stride`` is ``kernel_size`` unless given; ``ceil_mode`` lets the last window reach
+    beyond the
+    border; ``return_indices`` also gives the positions, counted over the pooled
+    dimensions.
+
+    y = max of every window;  ∂x = incoming at the maximum
+    """
+
+def max_pool3d(
+    input: Tensor,
+    kernel_size: Any,
+    stride: builtins.int | Sequence[builtins.int] | None = None,
+    padding: Any = 0,
+    dilation: Any = 1,
+    ceil_mode: builtins.bool = False,
+    return_indices: builtins.bool = False,
+) -> Any:
+    """The largest element of every window of the last 3 dimensions.
+
+    ``stride`` is ``kernel_size`` unless given; ``ceil_mode`` lets the last window reach
+    beyond the
+    border; ``return_indices`` also gives the positions, counted over the pooled
+    dimensions.
+
+    y = max of every window;  ∂x = incoming at the maximum
     """
 
 def maximum(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
@@ -2099,6 +2754,50 @@ def mse_loss(
 
 def mul(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
     """y = a·b;  ∂y/∂a = b,  ∂y/∂b = a"""
+
+def multi_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    p: builtins.int = 1,
+    margin: builtins.float = 1.0,
+    weight: Tensor | None = None,
+    size_average: builtins.bool | None = None,
+    reduce: builtins.bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """The right class should lead every other one by ``margin``.
+
+    y = Σ max(0, margin − x[t] + x[i])^p / classes over the classes i ≠ t, times
+    weight[t], then mean or sum
+    """
+
+def multilabel_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: builtins.bool | None = None,
+    reduce: builtins.bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """Each class that is listed should lead every class that is not by 1.
+
+    The list of an example ends at its first −1.
+
+    y = Σ max(0, 1 − x[j] + x[i]) / classes over listed classes j and classes i not
+    listed, then mean or sum
+    """
+
+def multilabel_soft_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: builtins.bool | None = None,
+    reduce: builtins.bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """Binary cross entropy of logits, averaged over the classes (the last dimension).
+
+    y = −Σ weight·(t·log σ(x) + (1 − t)·log σ(−x)) / classes, then mean or sum
+    """
 
 def multinomial(
     input: Tensor,
@@ -2297,6 +2996,19 @@ def normal(
     y ~ N(mean, std²)
     """
 
+def normalize(
+    input: Tensor,
+    p: builtins.float = 2.0,
+    dim: builtins.int | tuple[builtins.int, ...] = 1,
+    eps: builtins.float = 1e-12,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Divide by the p-norm along ``dim``, or by ``eps`` where the norm is smaller.
+
+    y = x / max(‖x‖ₚ, ε) along dim
+    """
+
 def not_equal(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
     """y = whether a ≠ b"""
 
@@ -2333,6 +3045,18 @@ def pad(
     y = x with a border: constant, reflected, replicated or circular
     """
 
+def pairwise_distance(
+    x1: Tensor,
+    x2: Tensor,
+    p: builtins.float = 2.0,
+    eps: builtins.float = 1e-06,
+    keepdim: builtins.bool = False,
+) -> Tensor:
+    """The p-norm of x1 − x2 + eps along the last dimension.
+
+    y = |a − b + ε| in the p-norm of the last dimension
+    """
+
 def permute(input: Tensor, *order: Ints, dims: Ints | None = None) -> Tensor:
     """y = x with its dimensions in another order;  ∂x = incoming in the old order"""
 
@@ -2342,6 +3066,34 @@ def pinverse(input: Tensor, rcond: Any = 1e-15) -> Tensor:
     """``linalg.pinv`` under its older name.
 
     y = x⁺
+    """
+
+def pixel_shuffle(input: Tensor, upscale_factor: builtins.int) -> Tensor:
+    """(…, C·r², H, W) as (…, C, H·r, W·r): r² channels fill a square of pixels.
+
+    y[c, h·r + i, w·r + j] = x[c·r² + i·r + j, h, w]
+    """
+
+def pixel_unshuffle(input: Tensor, downscale_factor: builtins.int) -> Tensor:
+    """(…, C, H·r, W·r) as (…, C·r², H, W): the inverse of ``pixel_shuffle``.
+
+    y[c·r² + i·r + j, h, w] = x[c, h·r + i, w·r + j]
+    """
+
+def poisson_nll_loss(
+    input: Tensor,
+    target: Tensor,
+    log_input: builtins.bool = True,
+    full: builtins.bool = False,
+    size_average: builtins.bool | None = None,
+    eps: builtins.float = 1e-08,
+    reduce: builtins.bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """How surprising the counts ``target`` are, given their rates (or logarithms of rates).
+
+    y = exp(x) − t·x, or x − t·log(x + ε) if x is no logarithm, plus Stirling's log t! if
+    full, then mean or sum
     """
 
 def polygamma(n: builtins.int, input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -2521,6 +3273,20 @@ def reshape_as(input: Tensor, other: Tensor) -> Tensor:
 def resize_as_(input: Tensor, the_template: Tensor, *, memory_format: Any = None) -> Tensor:
     """Take the size of another tensor."""
 
+def rms_norm(
+    input: Tensor,
+    normalized_shape: Sequence[builtins.int],
+    weight: Tensor | None = None,
+    eps: builtins.float | None = None,
+) -> Tensor:
+    """Root mean square 1 over the last dimensions, which ``normalized_shape`` repeats.
+
+    ``eps`` is the precision of the dtype unless given.
+
+    x̂ = x/√(mean(x²) + ε) over the last dimensions, y = x̂·weight;  with w =
+    incoming·weight: ∂x = (w − x̂·mean(w·x̂))/√(mean(x²) + ε),  ∂weight = incoming·x̂
+    """
+
 def roll(input: Tensor, shifts: Ints, dims: Ints = ()) -> Tensor:
     """y = x moved on along dims, in a circle;  ∂x = incoming moved back"""
 
@@ -2538,11 +3304,44 @@ def round_(input: Tensor, *, decimals: builtins.int = 0) -> Tensor:
     = 0
     """
 
+def rrelu(
+    input: Tensor,
+    lower: builtins.float = 0.125,
+    upper: builtins.float = 0.3333333333333333,
+    training: builtins.bool = False,
+    inplace: builtins.bool = False,
+) -> Tensor:
+    """x where positive, slope·x elsewhere: a slope drawn per element, or the average one.
+
+    y = x if x > 0 else slope·x, slope ~ U(lower, upper) in training, else their average
+    """
+
 def rsqrt(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """y = 1/√x;  ∂y/∂x = −y³/2"""
 
 def rsqrt_(input: Tensor) -> Tensor:
     """In-place rsqrt: y = 1/√x;  ∂y/∂x = −y³/2"""
+
+def scaled_dot_product_attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None = None,
+    dropout_p: builtins.float = 0.0,
+    is_causal: builtins.bool = False,
+    *,
+    scale: builtins.float | None = None,
+    enable_gqa: builtins.bool = False,
+) -> Tensor:
+    """Mix the rows of ``value`` for each query, by how well it matches the rows of ``key``.
+
+    ``attn_mask`` is True where a query may look, or is added to the scores; ``is_causal``
+    lets
+    query i see the keys up to i.  A query that may look nowhere gets zeros.
+
+    p = softmax(scale·q·kᵀ + mask), y = p·v;  ∂v = pᵀ·incoming,  ∂s = p·(incoming·vᵀ − Σ
+    incoming·y),  ∂q = scale·∂s·k,  ∂k = scale·∂sᵀ·q
+    """
 
 def scatter(
     input: Tensor,
@@ -2657,6 +3456,30 @@ def slogdet(input: Tensor, *, out: Sequence[Tensor] | None = None) -> return_typ
     """``linalg.slogdet``.
 
     sign, logabsdet = sign det x, log |det x|
+    """
+
+def smooth_l1_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: builtins.bool | None = None,
+    reduce: builtins.bool | None = None,
+    reduction: str = "mean",
+    beta: builtins.float = 1.0,
+) -> Tensor:
+    """y = (a − b)²/(2β) where |a − b| < β, else |a − b| − β/2, then mean or sum;  ∂y/∂a = (a
+    − b)/β held between −1 and 1
+    """
+
+def soft_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: builtins.bool | None = None,
+    reduce: builtins.bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """Binary cross entropy for logits with targets −1 and 1.
+
+    y = log(1 + exp(−t·x)), then mean or sum
     """
 
 def softmax(
@@ -3015,6 +3838,39 @@ def tril_indices(
     """Row and column numbers of the lower triangle of a matrix, one column per element.
 
     y = positions of a triangle: row numbers, column numbers
+    """
+
+def triplet_margin_loss(
+    anchor: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    margin: builtins.float = 1.0,
+    p: builtins.float = 2,
+    eps: builtins.float = 1e-06,
+    swap: builtins.bool = False,
+    size_average: builtins.bool | None = None,
+    reduce: builtins.bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """How much too near the negative is, compared with the positive, in the p-norm.
+
+    y = max(0, margin + |a − p| − |a − n|), then mean or sum; swap: n is measured from p
+    where that is nearer
+    """
+
+def triplet_margin_with_distance_loss(
+    anchor: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    *,
+    distance_function: Callable[[Tensor, Tensor], Tensor] | None = None,
+    margin: builtins.float = 1.0,
+    swap: builtins.bool = False,
+    reduction: str = "mean",
+) -> Tensor:
+    """``triplet_margin_loss`` with a distance of one's own.
+
+    y = max(0, margin + distance(a, p) − distance(a, n)), then mean or sum
     """
 
 def triu(input: Tensor, diagonal: builtins.int = 0, *, out: Tensor | None = None) -> Tensor:

@@ -18,7 +18,7 @@ __all__ = ["GroupNorm", "LayerNorm", "LocalResponseNorm", "RMSNorm"]
 
 
 def _shape(given: int | Sequence[int]) -> tuple[int, ...]:
-    return tuple(given) if isinstance(given, (tuple, list)) else (operator.index(given),)
+    return tuple(given) if isinstance(given, Sequence) else (operator.index(given),)
 
 
 class LayerNorm(Module):
