@@ -65,7 +65,9 @@ def read(f: Place) -> tuple[dict[str, Any], dict[str, str]]:
 
 
 def label_of(f: Place) -> str:
-    return str(os.fspath(f) if isinstance(f, (str, os.PathLike)) else getattr(f, "name", "a stream"))
+    return str(
+        os.fspath(f) if isinstance(f, (str, os.PathLike)) else getattr(f, "name", "a stream")
+    )
 
 
 def _library(verb: str, f: Place) -> Any:
