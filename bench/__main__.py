@@ -13,8 +13,8 @@ from typing import Any
 from bench.measure import Result, Workload, best_round, measure
 
 WORKLOADS = (
-    "small_op", "mlp", "optim", "gelu", "imports", "chain", "checkpoint", "hessian", "per_sample",
-    "anomaly", "scalar",
+    "small_op", "mlp", "optim", "gpt", "gelu", "imports", "chain", "checkpoint", "hessian",
+    "per_sample", "anomaly", "scalar",
 )  # fmt: skip
 RESULTS = Path(__file__).parent / "results"
 
