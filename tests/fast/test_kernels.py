@@ -67,6 +67,7 @@ CASES = [
         lambda make, rows: (make(rows, WIDTH), make(rows, WIDTH), "tanh"),
         label="tanh",
     ),
+    Case("erf", lambda make, rows: (make(rows, WIDTH),), (SINGLE,)),
     Case(
         "layer_norm",
         lambda make, rows: (make(rows, WIDTH), make(WIDTH), make(WIDTH), 1, 1e-5),
@@ -150,6 +151,12 @@ def test_odd_numbers_as_the_reference(case: Case, dtype: Any, odd: float) -> Non
     if case.kernel.startswith("layer_norm") and abs(odd) == 1e30:
         pytest.skip("the square of the number is not a float32: what remains is rounding")
     compare(case, arguments, dtype)
+
+
+def test_erf_to_the_last_digits() -> None:
+    x = np.linspace(-4, 4, LEAST + 1, dtype=np.float32)
+    exact = raw.erf.reference(x.astype(np.float64))
+    np.testing.assert_allclose(raw.erf(x), exact, rtol=3e-7, atol=0)
 
 
 @every_case_and_dtype

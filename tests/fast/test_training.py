@@ -107,6 +107,12 @@ def test_import_and_small_arrays_do_not_load_numba() -> None:
     assert run(program).stdout.strip() == "False"
 
 
+def test_loading_beforehand() -> None:
+    program = "import sys, whygrad\nprint(whygrad.fast.load(), 'numba' in sys.modules)"
+    assert run(program).stdout.split() == ["True", "True"]
+    assert run(program, WHYGRAD_FAST="0").stdout.split() == ["False", "False"]
+
+
 def test_the_switch(monkeypatch: pytest.MonkeyPatch) -> None:
     assert available()
     monkeypatch.setenv("WHYGRAD_FAST", "0")

@@ -5,7 +5,8 @@ it would go through a large array several times, a loop of :mod:`~whygrad.fast.l
 it once: :mod:`~whygrad.fast.kernels` says for which ops and from which size on.  The size alone
 decides, so that a program gives the same result whether or not a loop has been compiled before.
 
-Numba takes half a second to load and is not loaded before the first array that is large enough.
+Numba takes about a second and a hundred megabytes to load, and is not loaded before the first array
+that is large enough.  ``whygrad.fast.load()`` loads it beforehand.
 ``WHYGRAD_FAST=0`` in the environment switches all of this off.
 """
 
@@ -14,7 +15,7 @@ from __future__ import annotations
 import os
 from importlib.util import find_spec
 
-__all__ = ["available", "install"]
+__all__ = ["available", "install", "load"]
 
 
 def available() -> bool:
@@ -28,3 +29,15 @@ def install() -> None:
         from whygrad.fast.choice import register_all
 
         register_all()
+
+
+def load() -> bool:
+    """Load Numba now, if it is available, so that the first large array does not wait for it."""
+    if not available():
+        return False
+    import numpy as np
+
+    from whygrad.fast.kernels import loops
+
+    loops().gelu(np.zeros(1, np.float32), np.empty(1, np.float32))
+    return True

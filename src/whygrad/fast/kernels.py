@@ -54,6 +54,13 @@ def gelu_backward(incoming: Array, x: Array, approximate: str) -> Array | None:
     return out
 
 
+@faster("erf", LEAST, (SINGLE,))
+def erf(x: Array) -> Array:
+    y = np.empty_like(x)
+    shared(loops().erf, x.size, x.reshape(-1), y.reshape(-1))
+    return y
+
+
 @faster("layer_norm", LEAST)
 def layer_norm(
     x: Array, weight: Array | None, bias: Array | None, rank: int, eps: float

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["BLOCK", "blocks", "count", "shared"]
 
-SHARED = 2**17  # elements: from here on a second thread saves more than it costs to wake it
+SHARED = 2**18  # elements: from here on a second thread saves more than it costs to wake it
 BLOCK = 256  # rows that are added up one after the other; the sums of blocks are added afterwards
 
 
