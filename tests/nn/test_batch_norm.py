@@ -162,6 +162,30 @@ def test_a_refused_batch_changes_nothing() -> None:
     assert layer.running_mean.tolist() == [0.0] * 3
 
 
+def test_vmap_of_a_layer_with_running_statistics_is_refused() -> None:
+    layer = whygrad.nn.BatchNorm1d(3)
+    refusal(
+        lambda lib: lib.func.vmap(lib.nn.BatchNorm1d(3))(lib.ones(2, 4, 3)),
+        "which will be updated in place, were not batched",
+    )
+    with pytest.raises(RuntimeError, match="were not batched"):
+        whygrad.func.vmap(whygrad.nn.InstanceNorm1d(3, track_running_stats=True))(
+            whygrad.ones(2, 2, 3, 4)
+        )
+    with pytest.raises(RuntimeError, match="were not batched"):
+        whygrad.func.vmap(layer)(whygrad.ones(2, 4, 3))
+    assert layer.running_var.tolist() == [1.0] * 3
+
+
+@pytest.mark.parametrize("options", [{"track_running_stats": False}, {"momentum": 0.2}])
+def test_vmap_in_the_modes_that_allow_it(options: dict[str, Any]) -> None:
+    seen = []
+    for made, library in zip(both(Layer("BatchNorm1d", 3, **options)), LIBRARIES, strict=True):
+        made.train("momentum" not in options)
+        seen.append(library.func.vmap(made)(library.from_numpy(array(2, 4, 3))))
+    assert_same(*seen, "vmap")
+
+
 @pytest.mark.parametrize(
     ("program", "phrase"),
     [

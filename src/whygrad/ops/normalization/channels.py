@@ -23,6 +23,7 @@ from whygrad.tensor import Tensor, alias
 __all__ = [
     "batch_norm",
     "by_channel",
+    "check_updates",
     "check_vectors",
     "constant",
     "dots",
@@ -266,6 +267,18 @@ def _with_fixed_statistics(
     return input * scale.reshape(shape) + shift.reshape(shape)
 
 
+def check_updates(input: Tensor, *running: Tensor | None) -> None:
+    """Statistics that all samples of ``vmap`` share cannot follow each of them."""
+    alone = [each for each in running if each is not None and not each._keys & keys.BATCHED]
+    if input._keys & keys.BATCHED and alone:
+        raise _refuse(
+            input,
+            "Batch norm got a batched tensor as input while the running_mean or running_var, which "
+            "will be updated in place, were not batched",
+            "build the layer with track_running_stats=False, or call eval() on it",
+        )
+
+
 def _check_training(input: Tensor, mean: Tensor | None, var: Tensor | None, eps: float) -> None:
     if _values_per(input.shape) == 1:
         raise _refuse(
@@ -282,6 +295,7 @@ def _check_training(input: Tensor, mean: Tensor | None, var: Tensor | None, eps:
             "pass both, or None for both",
             ValueError,
         )
+    check_updates(input, mean, var)
     if eps <= 0:
         raise _refuse(
             input,

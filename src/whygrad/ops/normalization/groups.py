@@ -16,6 +16,7 @@ from whygrad.ops.namespace import raw
 from whygrad.ops.normalization.channels import (
     batch_norm,
     by_channel,
+    check_updates,
     check_vectors,
     constant,
     dots,
@@ -275,7 +276,9 @@ def _check_instances(input: Tensor, use_input_stats: bool, vectors: dict[str, An
             fix="the input is (samples, channels, positions…)",
             where=caller(),
         )
-    if not use_input_stats and (vectors["running_mean"] is None or vectors["running_var"] is None):
+    if use_input_stats:
+        check_updates(input, vectors["running_mean"], vectors["running_var"])
+    elif vectors["running_mean"] is None or vectors["running_var"] is None:
         raise fail(
             RuntimeError,
             call=call,
