@@ -402,3 +402,13 @@ def test_index_put_wants_a_tuple() -> None:
     for indices in (whygrad.tensor([0]), ()):
         with pytest.raises(TypeError, match="must be tuple of Tensors"):
             whygrad.tensor([1.0]).index_put(indices, whygrad.tensor(1.0))
+
+
+def test_iterating_is_one_node() -> None:
+    """As in PyTorch; backward then puts the pieces together once instead of adding up slices."""
+    x = whygrad.randn(3, 2, requires_grad=True)
+    first, second, third = x
+    assert first.grad_fn is second.grad_fn is third.grad_fn
+    assert first.grad_fn.name() == "UnbindBackward"
+    (first * second).sum().backward()
+    assert x.grad.tolist() == [second.tolist(), first.tolist(), [0.0, 0.0]]

@@ -186,7 +186,7 @@ def _iter(self: Tensor) -> Iterator[Tensor]:
     """The slices along the first dimension."""
     if self.ndim == 0:
         raise _no_length("iteration over a 0-d tensor")
-    return (_getitem(self, position) for position in range(self.shape[0]))
+    return iter(table["unbind"].call(self, 0))
 
 
 def _len(self: Tensor) -> int:
