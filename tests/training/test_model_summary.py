@@ -84,6 +84,11 @@ def test_keyword_arguments_reach_forward() -> None:
     assert wg.summary(Twice(), wg.randn(3, 4), copies=2).layers[0].shapes[0] == [6, 4]
 
 
+def test_a_slice_counts_with_its_own_size() -> None:
+    whole, model = wg.randn(1000, 3), nn.Linear(3, 2)
+    assert wg.summary(model, whole[:5]).saved == 4 * 5 * 3
+
+
 def test_nothing_changes() -> None:
     model, x = convolutional(), wg.randn(5, 1, 8, 8)
     model[1].eval()

@@ -175,7 +175,19 @@ def _run(model: Module, layers: dict[Module, LayerSummary], args: Any, kwargs: A
         _watched(layers, held),
     ):
         copies = {name: buffer.detach().clone() for name, buffer in model.named_buffers()}
+        args, kwargs = _copied((args, kwargs))
         functional_call(model, copies, args, kwargs)
+
+
+def _copied(example: Any) -> Any:
+    """Copies of the tensors: a slice of a large one would count with all of its memory."""
+    leaves, tree = flatten(example)
+    return tree.build(
+        [
+            leaf.detach().clone() if isinstance(leaf, Tensor) and not leaf.requires_grad else leaf
+            for leaf in leaves
+        ]
+    )
 
 
 @contextmanager
