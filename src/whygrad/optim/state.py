@@ -75,9 +75,7 @@ class Stateful:
                 state[key] = value
         for own, saved in zip(self.param_groups, groups):
             names = {"param_names": own["param_names"]} if "param_names" in own else {}
-            own_last = {"params": own["params"]}
-            own_defaults = {**self.defaults, **names}
-            saved.update({**own_defaults, **saved, **own_last})
+            saved.update({**self.defaults, **names, **saved, "params": own["params"]})
         self.state = state
         self.param_groups = groups
         for hook in self._hooks("after_load"):
