@@ -29,7 +29,8 @@ __all__ = ["TAKES_OUT", "into"]
 TAKES_OUT = frozenset((
     "abs", "acos", "acosh", "add", "addbmm", "addcdiv", "addcmul", "addmm", "addmv", "addr",
     "all", "amax", "amin", "aminmax", "any", "arange", "argmax", "argmin", "argsort", "asin",
-    "asinh", "atan", "atan2", "atanh", "baddbmm", "bernoulli", "bitwise_and",
+    "asinh", "atan", "atan2", "atanh", "avg_pool2d", "avg_pool3d", "baddbmm", "bernoulli",
+    "bitwise_and",
     "bitwise_left_shift", "bitwise_not", "bitwise_or", "bitwise_right_shift", "bitwise_xor",
     "bmm", "bucketize", "cat", "ceil", "chain_matmul", "cholesky", "cholesky_solve", "clamp",
     "clamp_max", "clamp_min", "column_stack", "concat", "concatenate", "conj_physical", "cos",

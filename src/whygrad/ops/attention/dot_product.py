@@ -64,7 +64,7 @@ def _rule(
     of_scores = of_value = None
     if of_y is not None:
         slopes = xp.matmul(of_y, xp.transpose(value, -2, -1))
-        of_scores = probabilities * (slopes - xp.sum(of_y * y, (-1,), True))
+        of_scores = probabilities * (slopes - xp.sum(of_y * y, (y.ndim - 1,), True))
         of_value = xp.matmul(xp.transpose(probabilities, -2, -1), of_y)
     if of_lse is not None:
         of_scores = add_terms(of_scores, probabilities * of_lse)
@@ -95,7 +95,7 @@ def _jvp(
     if d_scores is None:
         return d_y, None
     weighted = probabilities * d_scores
-    d_lse = xp.sum(weighted, (-1,), True)
+    d_lse = xp.sum(weighted, (weighted.ndim - 1,), True)
     return add_terms(xp.matmul(weighted - probabilities * d_lse, value), d_y), d_lse
 
 
