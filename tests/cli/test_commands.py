@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+from functools import cache
 
 import pytest
 from click.testing import CliRunner
@@ -11,6 +13,7 @@ from click.testing import CliRunner
 from whygrad.cli.commands import cli
 
 
+@cache
 def whygrad(*args: str, width: int = 100) -> str:
     result = CliRunner(env={"COLUMNS": str(width)}).invoke(cli, args)
     assert result.exit_code == 0, result.output
@@ -32,6 +35,11 @@ def test_tour_walks_the_diamond() -> None:
         "overwritten.py:5",
     ):
         assert text in output, text
+
+
+def test_tour_trains_digits() -> None:
+    (accuracy,) = re.findall(r"([\d.]+)% of the test digits are read right", whygrad("tour"))
+    assert float(accuracy) >= 97
 
 
 @pytest.mark.parametrize("width", [80, 100, 140])

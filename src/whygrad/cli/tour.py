@@ -58,6 +58,37 @@ with wg.autograd.detect_anomaly():
     y.sum().backward()
 """
 
+DIGITS = """\
+import whygrad as wg
+from whygrad import data, nn, optim
+
+wg.manual_seed(0)
+train, test = data.digits()
+model = nn.Sequential(
+    nn.Conv2d(1, 16, 3, padding=1), nn.BatchNorm2d(16), nn.ReLU(),
+    nn.MaxPool2d(2),
+    nn.Conv2d(16, 32, 3, padding=1), nn.BatchNorm2d(32), nn.ReLU(),
+    nn.MaxPool2d(2),
+    nn.Flatten(), nn.Linear(128, 10),
+)
+digits = data.TensorDataset(*train)
+loader = data.DataLoader(digits, batch_size=32, shuffle=True)
+optimizer = optim.AdamW(model.parameters(), lr=0.01)
+schedule = optim.lr_scheduler.CosineAnnealingLR(optimizer, 6)
+for epoch in (epochs := wg.track(range(6), "training")):
+    for images, labels in (bar := wg.track(loader, f"epoch {epoch}")):
+        loss = nn.functional.cross_entropy(model(images), labels)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        bar.log(loss=loss)
+    schedule.step()
+    epochs.log(loss=bar.mean("loss"))
+model.eval()
+right = model(test.images).argmax(1) == test.labels
+accuracy = right.float().mean().item()
+"""
+
 
 def run(console: Console) -> None:
     """Print the tour."""
@@ -95,6 +126,16 @@ def run(console: Console) -> None:
         "\nThe loss is fine, yet the gradient would be nan. Anomaly mode says who made it:\n"
     )
     show_failure(console, HIDDEN_NAN, "hidden_nan.py")
+    console.print("\nAnd it trains. 1,442 handwritten digits to learn from, 355 to be tested on:\n")
+    show_source(console, DIGITS, "digits.py")
+    trained = execute(DIGITS, "digits.py")
+    seconds, accuracy = trained["epochs"].seconds, trained["accuracy"]
+    console.print(
+        Panel(
+            f"{accuracy:.1%} of the test digits are read right, after {seconds:.1f} s of training",
+            expand=False,
+        )
+    )
     console.print(
         "\nNext: [bold]whygrad ops[/bold] prints the op table, [bold]whygrad ops gelu[/bold] one "
         "entry of it."
