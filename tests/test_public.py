@@ -44,6 +44,7 @@ NOT_OPS = (
     "whygrad.autograd.modes",
     "whygrad.dtypes",
     "whygrad.files",
+    "whygrad.func",
     "whygrad.printing",
     "whygrad.random",
     "whygrad.training",

@@ -55,11 +55,12 @@ from whygrad.tensor import Tensor
 _keep_freed_memory()
 _install_fast_kernels()
 newaxis = None
+dtype = DType  # PyTorch's name for it
 
 _dtypes: dict[str, DType] = {dtype.name: dtype for dtype in dtypes.ALL} | dtypes.ALIASES
 _lazy = (  # modules that load on first use
-    "cuda", "data", "files", "func", "linalg", "nn", "optim", "scalar", "scalar_check", "scalar_nn",
-    "sparse", "training", "utils", "why",
+    "accelerator", "backends", "cuda", "data", "files", "func", "linalg", "nn", "optim", "scalar",
+    "scalar_check", "scalar_nn", "sparse", "training", "utils", "why",
 )  # fmt: skip
 _home = {  # names that load their module on first use
     "Value": "scalar",
@@ -69,13 +70,14 @@ _home = {  # names that load their module on first use
     "save": "files",
     "summary": "training",
     "track": "training",
+    "vmap": "func",
     "why_nan": "why",
     "why_none": "why",
     "why_zero": "why",
 }
 _by_hand = [
     "DType", "Generator", "Size", "Tensor", "autograd", "can_cast", "contiguous_format",
-    "default_generator", "device", "dispatch", "e", "enable_grad", "finfo", "fork_rng",
+    "default_generator", "device", "dispatch", "dtype", "e", "enable_grad", "finfo", "fork_rng",
     "get_default_dtype", "get_printoptions",
     "get_rng_state", "iinfo", "inf", "inference_mode", "initial_seed",
     "is_anomaly_check_nan_enabled", "is_anomaly_enabled", "is_grad_enabled",
