@@ -9,7 +9,9 @@ import builtins
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, Unpack, overload
 
+from whygrad import accelerator as accelerator
 from whygrad import autograd as autograd
+from whygrad import backends as backends
 from whygrad import cuda as cuda
 from whygrad import data as data
 from whygrad import dispatch as dispatch
@@ -39,6 +41,7 @@ from whygrad.devices import Device as device
 from whygrad.devices import Layout
 from whygrad.devices import Layout as layout
 from whygrad.dtypes import DType as DType
+from whygrad.dtypes import DType as dtype
 from whygrad.dtypes import can_cast as can_cast
 from whygrad.dtypes import finfo as finfo
 from whygrad.dtypes import get_default_dtype as get_default_dtype
@@ -48,6 +51,7 @@ from whygrad.dtypes import result_type as result_type
 from whygrad.dtypes import set_default_dtype as set_default_dtype
 from whygrad.files import load as load
 from whygrad.files import save as save
+from whygrad.func.vmap import vmap as vmap
 from whygrad.memory import MemoryFormat
 from whygrad.memory import Size as Size
 from whygrad.ops.creation.conversion import is_tensor as is_tensor
@@ -82,6 +86,7 @@ __all__ = [
     "abs",
     "abs_",
     "absolute",
+    "accelerator",
     "acos",
     "acos_",
     "acosh",
@@ -146,6 +151,7 @@ __all__ = [
     "avg_pool1d",
     "avg_pool2d",
     "avg_pool3d",
+    "backends",
     "baddbmm",
     "batch_norm",
     "bernoulli",
@@ -246,6 +252,7 @@ __all__ = [
     "dropout_",
     "dsplit",
     "dstack",
+    "dtype",
     "e",
     "einsum",
     "elu",
@@ -628,6 +635,7 @@ __all__ = [
     "view",
     "view_as",
     "view_dtype",
+    "vmap",
     "vsplit",
     "vstack",
     "where",
@@ -1090,6 +1098,8 @@ def avg_pool2d(
     ceil_mode: builtins.bool = False,
     count_include_pad: builtins.bool = True,
     divisor_override: builtins.int | None = None,
+    *,
+    out: Tensor | None = None,
 ) -> Tensor:
     """The mean of every window of the last 2 dimensions.
 
@@ -1110,6 +1120,8 @@ def avg_pool3d(
     ceil_mode: builtins.bool = False,
     count_include_pad: builtins.bool = True,
     divisor_override: builtins.int | None = None,
+    *,
+    out: Tensor | None = None,
 ) -> Tensor:
     """The mean of every window of the last 3 dimensions.
 

@@ -214,11 +214,11 @@ class OpMethods:
         y = the coordinates of the elements that are not 0, one row each
         """
     def as_strided(
-        self, size: Ints, stride: Sequence[builtins.int], storage_offset: Any = None
+        self, size: Ints, stride: builtins.int | Sequence[builtins.int], storage_offset: Any = None
     ) -> Tensor:
         """y = the memory of x with any geometry;  ∂x = Σ incoming over the elements that show x"""
     def as_strided_(
-        self, size: Ints, stride: Sequence[builtins.int], storage_offset: Any = None
+        self, size: Ints, stride: builtins.int | Sequence[builtins.int], storage_offset: Any = None
     ) -> Tensor:
         """Become what as_strided() returns."""
     def asin(self) -> Tensor:
