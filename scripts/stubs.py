@@ -24,11 +24,10 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
-from tests.conformance.harness import whygrad_side
-
 import whygrad
 from scripts.overloads import forms, method_forms
 from scripts.signatures import Imports, parameters_of, render, scope_of, with_out
+from tests.conformance.harness import whygrad_side
 from whygrad import return_types
 from whygrad.ops.define import Op, table
 from whygrad.ops.samples import samples_of

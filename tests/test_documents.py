@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from scripts.documents import DOCUMENTS, EXAMPLE, IMAGES, ROOT, run
 
 

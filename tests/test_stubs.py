@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 from mypy import api
-from scripts import overloads, stubs
 
 import whygrad
+from scripts import overloads, stubs
 from whygrad.ops.define import table
 
 _CACHE = Path(__file__).parent.parent / ".mypy_cache" / "user"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
-from scripts.documents import ROOT
 
+from scripts.documents import ROOT
 from tests.why.situations.document import SITUATIONS, table_of
 from tests.why.situations.healthy import HEALTHY
 from tests.why.situations.running import FILE, asked, running
