@@ -105,6 +105,11 @@ def unsupported_together(case: Case) -> bool:
     return case.says(*phrases)
 
 
+def no_forward_rule(case: Case) -> bool:
+    """Ops that PyTorch can differentiate in reverse mode only."""
+    return case.says("Trying to use forward AD with")
+
+
 EXCUSES: tuple[Excuse, ...] = (
     cut_off_base,
     unreadable_part,
@@ -116,6 +121,7 @@ EXCUSES: tuple[Excuse, ...] = (
     broken_in_pytorch,
     place_of_nothing,
     second_derivative_missing,
+    no_forward_rule,
     stricter_arguments,
     unsupported_together,
     operand_leads_nowhere,
