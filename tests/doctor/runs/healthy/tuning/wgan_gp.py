@@ -2,7 +2,7 @@ import torch
 from torch import nn, optim
 
 torch.manual_seed(9)
-LAMBDA = 5.0
+LAMBDA = 1.0
 
 
 def sample_real(n):
@@ -25,7 +25,7 @@ generator = nn.Sequential(nn.Linear(2, 32), nn.ReLU(), nn.Linear(32, 2))
 c_opt = optim.Adam(critic.parameters(), lr=1e-3, betas=(0.5, 0.9))
 g_opt = optim.Adam(generator.parameters(), lr=1e-3, betas=(0.5, 0.9))
 
-for it in range(100):
+for it in range(160):
     for _ in range(3):
         real = sample_real(64)
         fake = generator(torch.randn(64, 2)).detach()
@@ -38,7 +38,7 @@ for it in range(100):
     g_opt.zero_grad()
     g_loss.backward()
     g_opt.step()
-    if it % 20 == 0:
+    if it % 32 == 0:
         print(f"iter {it} critic {c_loss.item():.4f} generator {g_loss.item():.4f}")
 
 radius = generator(torch.randn(500, 2)).norm(dim=1)
