@@ -14,7 +14,6 @@ class Net(nn.Module):
 
 
 def main():
-    torch.manual_seed(0)
     net = Net()
     optimizer = torch.optim.SGD(net.parameters(), lr=0.05, momentum=0.9)
     w = torch.randn(10, 1)

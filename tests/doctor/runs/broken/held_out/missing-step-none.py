@@ -3,7 +3,6 @@ import whygrad
 from whygrad import nn, optim
 from whygrad.utils.data import DataLoader, TensorDataset
 
-whygrad.manual_seed(1)
 x = whygrad.randn(200, 6)
 y = x @ whygrad.randn(6, 2)
 loader = DataLoader(TensorDataset(x, y), batch_size=20)
