@@ -1,0 +1,114 @@
+"""The case: a run's record together with what can be found out from it on request.
+
+Rules ask here.  Replays and readings of steps are made once and shared; nothing is computed that no
+rule asks for.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any
+
+from whygrad.autograd.source import Where
+from whygrad.doctor.observer import Observer
+from whygrad.doctor.reading import Reading, read
+from whygrad.doctor.record import Course, Incident, Parameter, Run, Snapshot
+from whygrad.doctor.replay import Trace, replay
+from whygrad.doctor.rule import Rule, rules
+
+__all__ = ["Case"]
+
+
+class Case:
+    """One run under examination."""
+
+    def __init__(self, run: Run, observer: Observer | None = None) -> None:
+        self.run = run
+        self.observer = observer
+        self._traces: dict[int, Trace] = {}
+        self._readings: dict[int, Reading] = {}
+        self.rule: Rule | None = None  # the one that is asking
+
+    def limit(self, name: str) -> float:
+        """A threshold of the rule that is asking."""
+        assert self.rule is not None
+        return rules[self.rule.id].thresholds[name]
+
+    def trace(self, snapshot: Snapshot | None) -> Trace | None:
+        """The replay of a step with every value, forward and backward."""
+        if snapshot is None:
+            return None
+        if id(snapshot) not in self._traces:
+            self._traces[id(snapshot)] = replay(snapshot)
+        return self._traces[id(snapshot)]
+
+    def reading(self, snapshot: Snapshot | None) -> Reading | None:
+        """What is the model, the prediction, the target and the loss in a step."""
+        trace = self.trace(snapshot)
+        if trace is None:
+            return None
+        if id(snapshot) not in self._readings:
+            self._readings[id(snapshot)] = read(trace)
+        return self._readings[id(snapshot)]
+
+    @cached_property
+    def courses(self) -> list[Course]:
+        """The courses that made at least one update, longest first."""
+        return sorted(
+            (each for each in self.run.courses if each.steps), key=lambda each: -len(each.steps)
+        )
+
+    def snapshots(self) -> Iterator[tuple[Course, Snapshot]]:
+        """First and latest healthy steps of every course, then the bad one."""
+        for course in self.courses:
+            seen: set[int] = set()
+            for each in (course.first, course.last, course.bad):
+                if each is not None and id(each) not in seen:
+                    seen.add(id(each))
+                    yield course, each
+
+    @cached_property
+    def first(self) -> Snapshot | None:
+        """The first step of the longest course, or the first pass of a program without updates."""
+        for course in self.courses:
+            if course.first is not None:
+                return course.first
+        return next((each.snapshot for each in self.run.passes if each.snapshot), None)
+
+    @property
+    def incident(self) -> Incident | None:
+        """The first time a loss or a gradient was not finite, or a pass raised."""
+        return self.run.incidents[0] if self.run.incidents else None
+
+    @cached_property
+    def went_bad(self) -> int | None:
+        """The number of the first pass with a value that is not finite."""
+        for each in self.run.incidents:
+            if each.kind in ("loss", "gradient"):
+                return each.step
+        return None
+
+    def healthy_losses(self, course: Course) -> list[float]:
+        """The losses before anything was not finite."""
+        found = []
+        for step in course.steps:
+            if step.loss is None:
+                continue
+            if not math.isfinite(step.loss):
+                break
+            found.append(step.loss)
+        return found
+
+    def parameters(self) -> list[Parameter]:
+        return list(self.run.parameters.values())
+
+    def made_at(self, path: str | None) -> Where | None:
+        """Where the module with this path was made."""
+        for _, root, where in self.run.roots:
+            for name, module in root.named_modules():
+                if name == path:
+                    found: Any = self.run.made.get(id(module), where)
+                    return found
+        return None

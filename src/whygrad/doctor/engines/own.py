@@ -1,0 +1,129 @@
+"""whygrad itself, seen through the dispatcher's interception.
+
+Ops are intercepted one by one.  What is no op of the table (writing in place, ``detach``, a
+loss with its reduction) is wrapped as a whole while the doctor watches.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from functools import cache, partial
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+import whygrad
+from whygrad.dispatch.interception import intercepting, not_intercepting
+from whygrad.doctor.engines.engine import Handler
+from whygrad.doctor.patching import patched
+from whygrad.doctor.places import user_frame
+from whygrad.doctor.vocabulary import LOSSES
+from whygrad.nn import functional
+
+__all__ = ["OwnEngine"]
+
+_IN_PLACE = {
+    "__iadd__": "add_", "__isub__": "sub_", "__imul__": "mul_", "__itruediv__": "div_",
+    "__ipow__": "pow_", "__setitem__": "setitem", "detach": "detach",
+}  # fmt: skip
+_QUIET = ("requires_grad_", "retain_grad_", "share_memory_", "detach_")
+
+
+class OwnEngine:
+    """The one instance is :meth:`get`."""
+
+    name = "whygrad"
+    namespace: ModuleType = whygrad
+    tensor: type = whygrad.Tensor
+
+    @staticmethod
+    @cache
+    def get() -> OwnEngine:
+        return OwnEngine()
+
+    @contextmanager
+    def watching(self, handler: Handler) -> Iterator[None]:
+        def see(op: Any, below: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+            frame = user_frame(sys._getframe(1))
+            return handler(self, op.name, below, args, {}, frame)
+
+        with ExitStack() as stack:
+            for name, method in _written_in_place():
+                wrapper = partial(_whole, self, handler, _IN_PLACE.get(name, name))
+                stack.enter_context(patched(whygrad.Tensor, name, wrapper, method))
+            for name in LOSSES & set(functional.__all__):
+                wrapper = partial(_whole, self, handler, name)
+                stack.enter_context(patched(functional, name, wrapper))
+            stack.enter_context(intercepting(see))
+            yield
+
+    def first_passes_over(self) -> None:
+        """Nothing to stop: lines and cuts are always known here."""
+
+    @contextmanager
+    def unseen(self) -> Iterator[None]:
+        with not_intercepting(), whygrad.no_grad():
+            yield
+
+    def unwatched(self) -> Any:
+        return not_intercepting()
+
+    def array(self, tensor: Any) -> np.ndarray[Any, Any]:
+        with self.unseen():
+            plain = tensor.detach()
+            if plain.layout is not whygrad.strided:
+                plain = plain.to_dense()
+            if plain.dtype is whygrad.bfloat16:
+                plain = plain.float()
+            return plain.numpy()
+
+    def copy(self, tensor: Any, *, leaf: bool = False) -> Any:
+        with self.unseen():
+            copied = tensor.detach().clone()
+        if leaf and tensor.requires_grad:
+            copied.requires_grad_()
+        return copied
+
+    def random_state(self) -> Any:
+        return None  # the dispatcher shows random ops as draws that are values of their own
+
+    def set_random_state(self, state: Any) -> None:
+        pass
+
+    def written_at(self, tensor: Any) -> Any:
+        writer = tensor._storage.last_writer
+        return None if writer is None else writer[1]
+
+    def why_none(self, parameter: Any, loss: Any) -> Any:
+        with not_intercepting():
+            return whygrad.why_none(parameter, loss)
+
+    def why_zero(self, parameter: Any, loss: Any) -> Any:
+        with not_intercepting():
+            return whygrad.why_zero(parameter, loss)
+
+
+def _written_in_place() -> list[tuple[str, Any]]:
+    """The methods of a tensor that change it, and ``detach``."""
+    found = []
+    for name in dir(whygrad.Tensor):
+        in_place = name.endswith("_") and not name.startswith("_") and name not in _QUIET
+        if in_place or name in _IN_PLACE:
+            found.append((name, getattr(whygrad.Tensor, name)))
+    return found
+
+
+def _whole(
+    engine: OwnEngine, handler: Handler, op: str, method: Callable[..., Any], *args: Any, **kw: Any
+) -> Any:
+    """Carry out a method as one call; the ops it is made of are its own affair."""
+    frame = user_frame(sys._getframe(1))
+    return handler(engine, op, partial(_alone, method), args, kw, frame)
+
+
+def _alone(method: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    with not_intercepting():
+        return method(*args, **kwargs)

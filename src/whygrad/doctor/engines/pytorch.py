@@ -1,0 +1,152 @@
+"""PyTorch, seen through a function mode."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from functools import cache
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import torch
+from torch.overrides import TorchFunctionMode
+
+from whygrad.doctor.engines.engine import Handler
+from whygrad.doctor.places import user_frame
+from whygrad.torch.calls import name_of, uneventful
+from whygrad.torch.record import record
+
+__all__ = ["TorchEngine"]
+
+_SAME = {
+    "__rsub__": "rsub", "__rtruediv__": "rdiv", "__rdiv__": "rdiv", "true_divide": "div",
+    "__truediv__": "div", "divide": "div", "multiply": "mul", "subtract": "sub", "mm": "matmul",
+    "bmm": "matmul", "mv": "matmul", "dot": "matmul", "__rmul__": "mul", "__radd__": "add",
+    "__rpow__": "rpow", "negative": "neg", "absolute": "abs", "clip": "clamp",
+    "square": "pow", "arctanh": "atanh", "reciprocal": "rdiv", "linalg_vector_norm": "norm",
+    "vector_norm": "norm", "special_logit": "logit", "fill": "fill_",
+}  # fmt: skip
+_NEVER = ("backward", "_set_grad_enabled", "register_hook", "requires_grad_", "__set__")
+
+
+class TorchEngine:
+    """The one instance is :meth:`get`."""
+
+    name = "torch"
+    namespace: ModuleType = torch
+    tensor: type = torch.Tensor
+
+    @staticmethod
+    @cache
+    def get() -> TorchEngine:
+        return TorchEngine()
+
+    def __init__(self) -> None:
+        self._recording: ExitStack | None = None
+
+    @contextmanager
+    def watching(self, handler: Handler) -> Iterator[None]:
+        """Until the first passes are over, everything is recorded for ``why_none`` as well."""
+        with _Mode(self, handler):
+            self._recording = ExitStack()
+            self._recording.enter_context(record())
+            try:
+                yield
+            finally:
+                if self._recording is not None:
+                    self._recording.close()
+
+    def first_passes_over(self) -> None:
+        """Stop the costly recording, unless the program has put a mode of its own on top."""
+        if self._recording is None:
+            return
+        modes = torch.overrides._get_current_function_mode_stack()
+        ours = modes and type(modes[-1]).__module__ == record.__module__
+        if ours:
+            self._recording.close()
+            self._recording = None
+
+    @contextmanager
+    def unseen(self) -> Iterator[None]:
+        with torch._C.DisableTorchFunction(), torch.no_grad():
+            yield
+
+    def unwatched(self) -> Any:
+        return torch._C.DisableTorchFunction()
+
+    def array(self, tensor: Any) -> np.ndarray[Any, Any]:
+        with torch._C.DisableTorchFunction():
+            plain = tensor.detach()
+            if plain.layout is not torch.strided:
+                plain = plain.coalesce().values() if plain.is_sparse else plain.to_dense()
+            if plain.dtype is torch.bfloat16:
+                plain = plain.float()
+            return plain.cpu().resolve_conj().resolve_neg().numpy()
+
+    def copy(self, tensor: Any, *, leaf: bool = False) -> Any:
+        with torch._C.DisableTorchFunction():
+            copied = tensor.detach().clone()
+            if leaf and tensor.requires_grad:
+                copied.requires_grad_()
+            return copied
+
+    def random_state(self) -> Any:
+        with torch._C.DisableTorchFunction():
+            return torch.get_rng_state()
+
+    def set_random_state(self, state: Any) -> None:
+        with torch._C.DisableTorchFunction():
+            torch.set_rng_state(state)
+
+    def written_at(self, tensor: Any) -> Any:
+        return None
+
+    def why_none(self, parameter: Any, loss: Any) -> Any:
+        from whygrad.torch import why_none
+
+        with torch._C.DisableTorchFunction():
+            return why_none(parameter, loss)
+
+    def why_zero(self, parameter: Any, loss: Any) -> Any:
+        from whygrad.torch import why_zero
+
+        with torch._C.DisableTorchFunction():
+            return why_zero(parameter, loss)
+
+
+class _Mode(TorchFunctionMode):  # type: ignore[misc]
+    def __init__(self, engine: TorchEngine, handler: Handler) -> None:
+        super().__init__()
+        self._engine = engine
+        self._handler = handler
+        self._names: dict[Any, str | None] = {}
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
+    ) -> Any:
+        try:
+            name = self._names[func]
+        except KeyError:
+            name = self._names[func] = _plain_name(func)
+        if name is None or torch.compiler.is_compiling():
+            return func(*args, **(kwargs or {}))
+        frame = user_frame(sys._getframe(1))
+        return self._handler(self._engine, name, func, args, kwargs or {}, frame)
+
+
+def _plain_name(function: Any) -> str | None:
+    """The op's name without its spelling; None for what computes nothing."""
+    name = name_of(function)
+    kind = getattr(function, "__name__", "")
+    if name in _NEVER or kind in _NEVER or uneventful(function, name):
+        return None
+    if name in _SAME:
+        return _SAME[name]
+    if name.startswith("__") and name.endswith("__"):
+        inner = name[2:-2]
+        if inner[0] == "i" and inner[1:] in ("add", "sub", "mul", "div", "truediv", "pow"):
+            return {"truediv": "div_"}.get(inner[1:], inner[1:] + "_")
+        return inner
+    return name

@@ -1,0 +1,40 @@
+"""What a layer's output tells at one look."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from whygrad.doctor.record import Layer
+from whygrad.doctor.vocabulary import RECTIFIERS
+
+__all__ = ["look"]
+
+# Beyond these outputs the input is further out than ±5, where the slope is below 1 %.
+_FLAT = {"sigmoid": (0.00669, 0.99331), "tanh": (-0.99990, 0.99990), "tanh_": (-0.99990, 0.99990)}
+
+
+def look(op: str, array: np.ndarray[Any, Any]) -> Layer:
+    """The statistics of one output."""
+    if array.size == 0 or array.dtype.kind != "f":
+        return Layer(op, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    low, high = float(array.min()), float(array.max())
+    flat = array.ravel()
+    with np.errstate(all="ignore"):
+        size = float(np.sqrt(np.dot(flat, flat) / flat.size))
+    zeros = saturated = dead = 0.0
+    if op in RECTIFIERS:
+        active = array.astype(bool)
+        zeros = 1.0 - float(np.count_nonzero(active)) / array.size
+        axes = tuple(axis for axis in range(array.ndim) if axis != _unit_axis(array))
+        dead = 1.0 - float(active.any(axis=axes).mean()) if array.ndim > 1 else zeros
+    elif op in _FLAT:
+        least, most = _FLAT[op]
+        saturated = float(np.count_nonzero((array < least) | (array > most))) / array.size
+    return Layer(op, size, zeros, saturated, dead, low, high)
+
+
+def _unit_axis(array: np.ndarray[Any, Any]) -> int:
+    """Channels come second in images, last everywhere else."""
+    return 1 if array.ndim == 4 else array.ndim - 1

@@ -1,0 +1,522 @@
+"""The witness: hears of every event of a run and writes the :class:`~.record.Run`.
+
+It is told by :mod:`.instruments` about calls, modules, ``backward``, ``zero_grad`` and ``step``.
+What it does at every step is cheap: a line in the tape a call, the loss, one norm a gradient.  The
+closer look (layer statistics, a snapshot, update sizes) is for sampled steps: all of the first 32,
+then 16 in every doubling, and the first one that goes bad.  The schedule counts steps and not time,
+so the same program gets the same report.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import weakref
+from collections.abc import Callable, Iterable
+from types import FrameType
+from typing import Any
+
+import numpy as np
+
+from whygrad.autograd.source import Where
+from whygrad.doctor.engines import Engine
+from whygrad.doctor.layers import look
+from whygrad.doctor.parameters import Registry
+from whygrad.doctor.ranges import rms, summarize
+from whygrad.doctor.record import (
+    Clip,
+    Course,
+    Evaluation,
+    Incident,
+    Mark,
+    ModeChange,
+    Optimizer,
+    Pass,
+    Run,
+    Sample,
+    Snapshot,
+    Step,
+)
+from whygrad.doctor.tape import Call, Origin, Produced, Tape
+from whygrad.doctor.vocabulary import ACTIVATIONS, LEAVING, LOOKED_AT, LOSSES, RANDOM
+
+__all__ = ["Observer", "is_sampled"]
+
+
+def is_sampled(number: int) -> bool:
+    """Whether the pass with this number gets the closer look."""
+    return number < 32 or number % (1 << (number.bit_length() - 5)) == 0
+
+
+class Observer:
+    """Writes down one run."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self.registry = Registry(run)
+        self._tapes: dict[str, Tape] = {}
+        self._stack: list[tuple[Any, str, int]] = []  # modules that are running
+        self._path = ""  # of the innermost
+        self._in_model = False  # whether the outermost has parameters: a loss module has none
+        self._marks: list[Mark] = []
+        self._inputs: list[float] = []
+        self._training: bool | None = None
+        self._sample: Sample | None = Sample()
+        self._pending: list[Pass] = []
+        self._stepped = False  # whether an update came after the last pass
+        self._zeroed = False
+        self._clips: list[Clip] = []
+        self._consumed: dict[int, bool] = {}  # courses whose gradients an update has used
+        self._contaminated: set[int] = set()
+        self._used: dict[int, int] = {}  # course -> number of the last pass it has used
+        self._boundaries: list[int] = []  # ends of the tape at the latest updates
+        self._losses: list[weakref.ref[Any]] = []
+        self._by_hand: dict[int, Where] = {}  # parameters the program wrote to since the last pass
+        self._hand_course: Course | None = None
+        self._hand_norms: dict[str, float | None] = {}
+        self._carried: dict[tuple[Any, int], int] = {}
+        self._optimizing = 0
+
+    # --- calls ------------------------------------------------------------------------------------
+
+    def tape(self, engine: Engine) -> Tape:
+        tape = self._tapes.get(engine.name)
+        if tape is None:
+            tape = self._tapes[engine.name] = Tape(engine.tensor)
+        return tape
+
+    def call(
+        self,
+        engine: Engine,
+        op: str,
+        function: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        frame: FrameType,
+    ) -> Any:
+        """Carry out a call of the program and write it down."""
+        if op in LEAVING or self._optimizing:
+            return function(*args, **kwargs)
+        tape = self.tape(engine)
+        random = engine.random_state() if op in RANDOM else None
+        writes = op[-1] == "_" or op == "setitem"
+        if writes and not args and "tensor" in kwargs:  # nn.init.normal_ hands it on by name
+            args = kwargs["tensor"], *args
+            kwargs = {name: value for name, value in kwargs.items() if name != "tensor"}
+        given = tape.encode(args)
+        named = tape.encode(kwargs) if kwargs else kwargs
+        initializes = False
+        if writes and args and given[0] is args[0] and isinstance(args[0], engine.tensor):
+            initializes = args[0].requires_grad and args[0].is_leaf  # type: ignore[attr-defined]
+            given = (self._before_write(engine, args[0], frame), *given[1:])
+        result = function(*args, **kwargs)
+        written = args[0] if op == "setitem" else result
+        recorded = engine.namespace.is_grad_enabled() and not initializes
+        if not recorded or not _has_tensor(given, engine.tensor, named):
+            self._outside(tape, op, written, frame, recorded)
+            return result
+        if self._carries(given, engine.tensor):
+            place = frame.f_code, frame.f_lasti
+            self._carried[place] = self._carried.get(place, 0) + 1
+        tape.add(Call(op, function, given, named, frame, self._path, random, recorded), written)
+        if self._sample is not None and op in LOOKED_AT and isinstance(result, engine.tensor):
+            layer = look(op, engine.array(result))
+            name = f"{self._path}:{op}" if op in ACTIVATIONS or not self._path else self._path
+            while name in self._sample.layers:
+                name += "'"
+            self._sample.layers[name] = layer
+        return result
+
+    def _before_write(self, engine: Engine, tensor: Any, frame: FrameType) -> Any:
+        """A tensor from elsewhere is about to be overwritten: what the tape keeps of it."""
+        where = Where(frame.f_code, frame.f_lasti)
+        parameter = self.registry.written(tensor, where, engine)
+        if parameter is not None:
+            if self.run.passes:
+                self._by_hand.setdefault(id(parameter.tensor), where)
+            return tensor
+        return engine.copy(tensor) if tensor.is_leaf else tensor
+
+    def _outside(self, tape: Tape, op: str, result: Any, frame: FrameType, recorded: bool) -> None:
+        """A result that no gradient flows through: only where it comes from is of interest."""
+        tensors = [result] if hasattr(result, "requires_grad") else result
+        if isinstance(tensors, (list, tuple)):
+            origin = Origin(op, frame.f_code, frame.f_lasti)
+            for each in tensors:
+                if hasattr(each, "requires_grad") and not each.requires_grad:
+                    tape.set_origin(each, origin)
+        if op in LOSSES and not recorded and not self._in_model and getattr(result, "ndim", 1) == 0:
+            where = Where(frame.f_code, frame.f_lasti)
+            passes = len(self.run.passes)
+            value = float(result.detach())
+            self.run.evaluations.append(Evaluation(value, op, where, passes, self._training))
+
+    def _carries(self, given: Any, kind: type) -> bool:
+        """Whether an argument brings along the graph of an update long ago."""
+        for each in given:
+            if isinstance(each, kind) and each.requires_grad and not each.is_leaf:  # type: ignore[attr-defined]
+                return bool(self._boundaries)
+        return False
+
+    @property
+    def carried(self) -> list[tuple[Where, int]]:
+        """Lines that use results of earlier updates with their graph, and how often they did."""
+        return [(Where(*place), count) for place, count in self._carried.items()]
+
+    # --- modules ----------------------------------------------------------------------------------
+
+    def enter(self, engine: Engine, module: Any, args: Any) -> None:
+        if not self._stack:
+            self._in_model = self.registry.root(engine, module)
+            if len(self.run.passes) >= 2:
+                engine.first_passes_over()
+        if not self._stack and self._in_model:
+            self._training = bool(module.training)
+            for each in args:
+                if isinstance(each, engine.tensor) and each.is_floating_point():  # type: ignore[attr-defined]
+                    self._inputs.append(rms(engine.array(each)))
+                    if self._sample is not None and len(self._sample.inputs) < 4:
+                        self._sample.inputs.append(summarize(engine.array(each)))
+        path = self.registry.path(module)
+        self._stack.append((module, path, self.tape(engine).end))
+        self._path = path
+
+    def leave(self, engine: Engine, module: Any, args: Any, result: Any, where: Where) -> None:
+        while self._stack:
+            entered, path, before = self._stack.pop()
+            if entered is module:
+                break
+        else:
+            return
+        self._path = self._stack[-1][1] if self._stack else ""
+        model = self._in_model
+        self._in_model = model and bool(self._stack)
+        tape = self.tape(engine)
+        recorded = engine.namespace.is_grad_enabled()
+        mark = Mark(
+            path,
+            module,
+            type(module).__name__,
+            bool(module.training),
+            len(self._stack),
+            tape.encode(args) if recorded else None,
+            tape.encode(result) if recorded else None,
+            where,
+            recorded,
+            before,
+            tape.end,
+        )
+        if not recorded:
+            if model and not self._stack and len(self.run.inference_marks) < 1000:
+                self.run.inference_marks.append(mark)
+            return
+        self._marks.append(mark)
+        wanted = model and not self._stack and self._sample is not None
+        if wanted and self._sample is not None and len(self._sample.outputs) < 4:
+            for each in result if isinstance(result, (tuple, list)) else (result,):
+                if isinstance(each, engine.tensor):
+                    self._sample.outputs.append(summarize(engine.array(each)))
+
+    def mode(self, module: Any, training: bool, where: Where) -> None:
+        """Keep what is new: a line that was not seen, or a mode that is not the last one."""
+        if self._stack:
+            return
+        last = next((each for each in reversed(self.run.modes) if each.module is module), None)
+        new_line = all(str(each.where) != str(where) for each in self.run.modes)
+        if new_line or last is None or (last.training != training and len(self.run.modes) < 1000):
+            self.run.modes.append(ModeChange(module, training, where, len(self.run.passes)))
+
+    # --- the loop ---------------------------------------------------------------------------------
+
+    def optimizer_made(self, optimizer: Any, where: Where | None) -> Course:
+        for course in self.run.courses:
+            if course.optimizer.thing is optimizer:
+                return course
+        groups = optimizer.param_groups
+        options = {name: value for name, value in groups[0].items() if name != "params"}
+        kind = type(optimizer).__name__
+        number = len(self.run.courses)
+        course = Course(Optimizer(number, optimizer, kind, where, options))
+        self.run.courses.append(course)
+        for group in groups:
+            for tensor in group["params"]:
+                parameter = self.registry.parameter(tensor)
+                parameter.optimizers.append(number)
+                course.parameters.append(parameter)
+        return course
+
+    def backward_begins(self, engine: Engine, loss: Any, where: Where) -> None:
+        self.run.engine = engine
+        self._finish_by_hand()
+        if self._stepped:
+            self._pending, self._stepped = [], False
+        with contextlib.suppress(Exception):
+            self.registry.find_leaves(engine, self.tape(engine))
+        number = len(self.run.passes)
+        array = engine.array(loss)
+        value = float(array) if array.size == 1 else float(np.mean(array))
+        for course in self.run.courses:
+            self._look_for_old_gradients(course)
+        this = Pass(number, value, where, tuple(array.shape), bool(self._contaminated))
+        this.input_rms, self._inputs = tuple(self._inputs), []
+        bad = not math.isfinite(value)
+        if is_sampled(number) or (bad and not self.run.incidents):
+            this.snapshot = self._snapshot(engine, loss, value)
+        self.run.passes.append(this)
+        self._pending.append(this)
+        if bad:
+            self._incident("loss", this.snapshot, where)
+        self._note_losses(loss, number)
+
+    def backward_ends(self, engine: Engine, loss: Any, error: BaseException | None) -> None:
+        this = self.run.passes[-1]
+        this.error = error
+        if error is not None:
+            this.snapshot = this.snapshot or self._snapshot(engine, loss, this.value)
+            self._incident("exception", this.snapshot, this.where, error)
+            return
+        self.registry.reached(engine, loss, first=this.number < 2)
+        if not any(course.optimizer.thing is not None for course in self.run.courses):
+            self._hand_norms = self._gradients(engine, self.registry.parameters())
+
+    def zeroed(self, where: Where) -> None:
+        self._zeroed = True
+        if not any(str(each) == str(where) for each in self.run.zeroings[-8:]):
+            self.run.zeroings.append(where)
+
+    def clipped(self, kind: str, limit: float, total: float | None, where: Where) -> None:
+        self._clips.append(Clip(kind, limit, total, where))
+
+    def step_begins(self, engine: Engine, optimizer: Any, where: Where) -> None:
+        self._optimizing += 1
+        course = self.optimizer_made(optimizer, None)
+        number = course.optimizer.number
+        gradients = self._gradients(engine, course.parameters)
+        rates = [float(group.get("lr", math.nan)) for group in optimizer.param_groups]
+        step = Step(len(course.steps), [], gradients, rates, where)
+        step.zeroed, step.contaminated = self._zeroed, number in self._contaminated
+        step.clips, self._clips = self._clips, []
+        course.steps.append(step)
+        if _not_finite(gradients) and not self.run.incidents and self._pending:
+            latest = self._pending[-1]
+            latest.snapshot = latest.snapshot or self._snapshot(engine, None, latest.value)
+            self._incident("gradient", latest.snapshot, latest.where)
+
+    def step_ends(self, engine: Engine, optimizer: Any) -> None:
+        self._optimizing = max(0, self._optimizing - 1)
+        course = self.optimizer_made(optimizer, None)
+        if course.steps:
+            self._finish(engine, course, course.steps[-1])
+
+    def closure_begins(self) -> None:
+        """A step runs the program's closure: its calls are the program's."""
+        self._optimizing = max(0, self._optimizing - 1)
+
+    def failed(self, error: BaseException) -> None:
+        """The program ended with an exception."""
+        self.run.error = error
+        engine = self.run.engine or next(iter(self._engines()), None)
+        if engine is not None and len(self.tape(engine)):
+            with contextlib.suppress(Exception):
+                self.run.last_snapshot = self._snapshot(engine, None, math.nan, whole=True)
+
+    def finish(self) -> Run:
+        """The program is over."""
+        self._finish_by_hand()
+        if not self._stepped:
+            self.run.unfinished = self._pending
+        for parameter in self.registry.parameters():
+            self.registry.compare(parameter)
+        return self.run
+
+    # --- inside -----------------------------------------------------------------------------------
+
+    def _engines(self) -> Iterable[Engine]:
+        from whygrad.doctor.engines import engines
+
+        return [each for each in engines().values() if each.name in self._tapes]
+
+    def _look_for_old_gradients(self, course: Course) -> None:
+        """Whether gradients that an update has used are still there to be added to."""
+        number = course.optimizer.number
+        there = [each.tensor for each in course.parameters if each.tensor.grad is not None]
+        engine = self.run.engine
+        assert engine is not None
+        old = any(engine.array(each.grad).any() for each in (*there[:1], *there[1:][-1:]))
+        if old and self._consumed.get(number):
+            self._contaminated.add(number)
+        if not old:
+            self._contaminated.discard(number)
+            self._consumed[number] = False
+
+    def _gradients(self, engine: Engine, parameters: Iterable[Any]) -> dict[str, float | None]:
+        found: dict[str, float | None] = {}
+        for each in parameters:
+            gradient = each.tensor.grad
+            found[each.name] = None if gradient is None else rms(engine.array(gradient))
+        return found
+
+    def _snapshot(
+        self, engine: Engine, loss: Any, value: float, whole: bool = False
+    ) -> Snapshot | None:
+        tape = self.tape(engine)
+        if whole:
+            source, calls = None, {tape.first + place: call for place, call in enumerate(tape.calls)}
+        else:
+            source = self._latest_root if loss is None else tape.source(loss)
+            if source is None:
+                return None
+            self._latest_root = source
+            calls = tape.slice([source])
+        leaves = _leaves(calls.values(), engine.tensor)
+        values = {name: engine.copy(leaf) for name, leaf in leaves.items()}
+        since = self._boundaries[-1] if self._boundaries else 0
+        loose = [
+            call
+            for place, call in enumerate(tape.calls, tape.first)
+            if place >= since and place not in calls
+        ]
+        marks = [mark for mark in self._marks if mark.after > since]
+        step = len(self.run.passes)
+        return Snapshot(engine, step, calls, source, value, marks, values, leaves, loose, tape)
+
+    _latest_root: Any = None
+
+    def _incident(
+        self, kind: str, snapshot: Snapshot | None, where: Where, error: BaseException | None = None
+    ) -> None:
+        if kind == "exception" or not self.run.incidents:
+            index = len(self.run.passes) - 1
+            self.run.incidents.append(Incident(kind, index, None, snapshot, where, error))
+
+    def _note_losses(self, loss: Any, number: int) -> None:
+        with contextlib.suppress(TypeError):
+            self._losses.append(weakref.ref(loss))
+        if is_sampled(number):
+            self._losses = [each for each in self._losses if each() is not None]
+            alive = sum(1 for each in self._losses if _has_graph(each()))
+            self.run.retained.append((number, alive))
+
+    def _finish(self, engine: Engine, course: Course, step: Step) -> None:
+        """An update is done: put the step together and make room for the next one."""
+        number = course.optimizer.number
+        last = self._used.get(number, -1)
+        step.passes = [each for each in self._pending if each.number > last]
+        for each in step.passes:
+            each.optimizer = number
+            self._used[number] = each.number
+        snapshot = next((each.snapshot for each in reversed(step.passes) if each.snapshot), None)
+        if self._sample is not None and snapshot is not None:
+            self._measure_update(engine, course, snapshot)
+            step.sample = self._sample
+        step.snapshot = snapshot
+        self._keep(course, step)
+        self._consumed[number] = True
+        self._contaminated.discard(number)
+        self._zeroed, self._stepped = False, True
+        if not self._optimizing:
+            self._new_step(engine)
+
+    def _new_step(self, engine: Engine) -> None:
+        tape = self.tape(engine)
+        self._boundaries.append(tape.end)
+        if len(self._boundaries) > len(self.run.courses) + 1:
+            before = self._boundaries.pop(0)
+            tape.forget(before)
+            self._marks = [mark for mark in self._marks if mark.after > before]
+        sampled = is_sampled(len(self.run.passes))
+        self._sample = Sample() if sampled and not self.run.incidents else None
+
+    def _measure_update(self, engine: Engine, course: Course, snapshot: Snapshot) -> None:
+        assert self._sample is not None
+        for each in course.parameters:
+            before = snapshot.values.get(id(each.tensor))
+            if before is None:
+                continue
+            old, new = engine.array(before), engine.array(each.tensor)
+            self._sample.weights[each.name] = rms(old)
+            self._sample.updates[each.name] = change = rms(new - old)
+            each.changed = each.changed or change > 0
+
+    def _keep(self, course: Course, step: Step) -> None:
+        """Of all snapshots, keep the first, the two latest that were well, and the first bad one."""
+        snapshot = step.snapshot
+        if snapshot is None:
+            return
+        bad = not math.isfinite(snapshot.value) or _not_finite(step.gradients)
+        if course.first is None:
+            course.first = snapshot
+        if bad:
+            course.bad = course.bad or snapshot
+        else:
+            if course.earlier not in (None, course.first):
+                self._drop(course, course.earlier)
+            course.earlier, course.last = course.last, snapshot
+
+    def _drop(self, course: Course, snapshot: Snapshot | None) -> None:
+        for step in reversed(course.steps):
+            if step.snapshot is snapshot:
+                step.snapshot = None
+                for each in step.passes:
+                    each.snapshot = None
+                return
+
+    def _finish_by_hand(self) -> None:
+        """The program changed parameters itself since the last pass: that was an update."""
+        optimized = {id(each.tensor) for course in self.run.courses for each in course.parameters
+                     if course.optimizer.thing is not None}  # fmt: skip
+        for name in optimized & set(self._by_hand):  # clamped, averaged: not a course of its own
+            del self._by_hand[name]
+        if not self._by_hand or not self._pending or self.run.engine is None:
+            return
+        if self._hand_course is None:
+            number = len(self.run.courses)
+            where = next(iter(self._by_hand.values()))
+            self._hand_course = Course(Optimizer(number, None, "by hand", where))
+            self.run.courses.append(self._hand_course)
+        course = self._hand_course
+        for name in self._by_hand:
+            parameter = self.run.parameters[name]
+            if parameter not in course.parameters:
+                course.parameters.append(parameter)
+                parameter.optimizers.append(course.optimizer.number)
+        where = next(iter(self._by_hand.values()))
+        self._by_hand = {}
+        step = Step(len(course.steps), [], self._hand_norms, [], where)
+        step.zeroed = self._zeroed
+        step.contaminated = course.optimizer.number in self._contaminated
+        course.steps.append(step)
+        self._finish(self.run.engine, course, step)
+
+
+def _has_tensor(given: Any, kind: type, named: Any) -> bool:
+    for each in (*given, *named.values()):
+        if isinstance(each, kind) or type(each) is Produced:
+            return True
+        if isinstance(each, (list, tuple)) and _has_tensor(each, kind, {}):
+            return True
+    return False
+
+
+def _leaves(calls: Iterable[Call], kind: type) -> dict[int, Any]:
+    """The tensors from elsewhere among the arguments that require grad."""
+    found: dict[int, Any] = {}
+    waiting: list[Any] = [(call.args, call.kwargs) for call in calls]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, kind):
+            if each.requires_grad and each.is_leaf:  # type: ignore[attr-defined]
+                found[id(each)] = each
+        elif isinstance(each, (list, tuple)):
+            waiting.extend(each)
+        elif isinstance(each, dict):
+            waiting.extend(each.values())
+    return found
+
+
+def _has_graph(loss: Any) -> bool:
+    return loss is not None and loss.grad_fn is not None
+
+
+def _not_finite(gradients: dict[str, float | None]) -> bool:
+    return any(each is not None and not math.isfinite(each) for each in gradients.values())

@@ -1,0 +1,44 @@
+"""Put a wrapper in the place of a function for a while."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+__all__ = ["patched"]
+
+_MISSING = object()
+
+
+@contextmanager
+def patched(owner: Any, name: str, wrapper: Callable[..., Any], inner: Any = None) -> Iterator[None]:
+    """While inside, ``owner.name(*args)`` is ``wrapper(original, *args)``.
+
+    Classmethods stay classmethods.  What was there is put back exactly, also when it was inherited.
+    """
+    own = vars(owner).get(name, _MISSING)
+    original = inner if inner is not None else getattr(owner, name)
+    if isinstance(own, classmethod):
+        function = own.__func__
+
+        @functools.wraps(function)
+        def replaced(cls: Any, *args: Any, **kwargs: Any) -> Any:
+            return wrapper(functools.partial(function, cls), *args, **kwargs)
+
+        setattr(owner, name, classmethod(replaced))
+    else:
+
+        @functools.wraps(original)
+        def replacement(*args: Any, **kwargs: Any) -> Any:
+            return wrapper(original, *args, **kwargs)
+
+        setattr(owner, name, replacement)
+    try:
+        yield
+    finally:
+        if own is _MISSING:
+            delattr(owner, name)
+        else:
+            setattr(owner, name, own)

@@ -1,0 +1,85 @@
+"""What a tensor's values look like, in a few numbers."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+__all__ = ["Range", "rms", "summarize"]
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Shape, extremes and composition of an array; low, high, mean and std of its finite part."""
+
+    shape: tuple[int, ...]
+    dtype: str
+    low: float
+    high: float
+    mean: float
+    std: float
+    zeros: float  # the fraction that is exactly zero
+    nans: int
+    infs: int
+
+    @property
+    def finite(self) -> bool:
+        return not (self.nans or self.infs)
+
+    @property
+    def size(self) -> int:
+        size = 1
+        for each in self.shape:
+            size *= each
+        return size
+
+    @property
+    def largest(self) -> float:
+        """The largest magnitude among the finite values."""
+        return max(abs(self.low), abs(self.high))
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    def __str__(self) -> str:
+        parts = [f"[{self.low:.4g}, {self.high:.4g}]", f"mean {self.mean:.3g}"]
+        parts += [f"{self.nans} NaN"] if self.nans else []
+        parts += [f"{self.infs} Inf"] if self.infs else []
+        return f"{list(self.shape)} {self.dtype} {', '.join(parts)}"
+
+
+def summarize(array: np.ndarray[Any, Any]) -> Range:
+    """The range of an array of any dtype, empty ones included."""
+    dtype = str(array.dtype)
+    values = array.astype(np.float64) if array.dtype.kind != "c" else np.abs(array)
+    mask = np.isfinite(values)
+    count = int(mask.sum())
+    nans = int(np.isnan(values).sum())
+    infs = values.size - count - nans
+    finite = values if count == values.size else values[mask]
+    if count == 0:
+        return Range(array.shape, dtype, np.nan, np.nan, np.nan, np.nan, 0.0, nans, infs)
+    return Range(
+        array.shape,
+        dtype,
+        float(finite.min()),
+        float(finite.max()),
+        float(finite.mean()),
+        float(finite.std()),
+        float((finite == 0).sum()) / values.size,
+        nans,
+        infs,
+    )
+
+
+def rms(array: np.ndarray[Any, Any]) -> float:
+    """The root of the mean square: one pass, and not finite if anything in the array is not."""
+    if array.size == 0:
+        return 0.0
+    flat = array.ravel()
+    if flat.dtype.kind != "f" or flat.dtype.itemsize < 4:
+        flat = flat.astype(np.float64)
+    with np.errstate(all="ignore"):
+        return float(np.sqrt(np.dot(flat, flat) / flat.size))

@@ -1,0 +1,251 @@
+"""What was seen of a run: the facts that rules read.
+
+A :class:`Run` has courses.  A *course* is one series of updates: those of one optimizer, or those
+that the program makes by hand.  A course has *steps*, one an update; a step has *passes*, one a call
+of ``backward()``.  On sampled steps there are layer statistics, and a *snapshot* from which the step
+can be run again.
+
+Nothing here belongs to one engine, and nothing here judges.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from whygrad.autograd.source import Where
+from whygrad.doctor.engines import Engine
+from whygrad.doctor.ranges import Range
+from whygrad.doctor.tape import Call, Produced, Tape
+
+__all__ = [
+    "Clip",
+    "Course",
+    "Evaluation",
+    "Incident",
+    "Layer",
+    "Mark",
+    "ModeChange",
+    "Optimizer",
+    "Parameter",
+    "Pass",
+    "Run",
+    "Sample",
+    "Snapshot",
+    "Step",
+]
+
+
+@dataclass(eq=False)
+class Parameter:
+    """A leaf that a loss was differentiated for, or that a module or an optimizer holds."""
+
+    name: str
+    tensor: Any
+    module: str | None = None  # the path of the module that holds it
+    made_at: Where | None = None
+    written_at: Where | None = None  # the last write to it before the first backward()
+    optimizers: list[int] = field(default_factory=list)  # numbers of courses
+    initial: Range | None = None  # before the first update
+    reached: bool = False  # whether any backward() gave it a gradient
+    changed: bool = False  # whether its value was ever seen to change
+    none_because: Any = None  # the Answer of why_none for its first pass, if it got no gradient
+    frozen_at: Where | None = None  # where requires_grad was switched off
+
+    @property
+    def requires_grad(self) -> bool:
+        return bool(self.tensor.requires_grad)
+
+    def __repr__(self) -> str:
+        return f"<parameter {self.name} {tuple(self.tensor.shape)}>"
+
+
+@dataclass(eq=False)
+class Optimizer:
+    """An optimizer of the program, or the program's own updates (``thing`` is None)."""
+
+    number: int
+    thing: Any
+    kind: str  # "SGD"
+    made_at: Where | None
+    options: dict[str, Any] = field(default_factory=dict)  # of the first group, as constructed
+
+
+@dataclass(slots=True)
+class Mark:
+    """One call of a module: which, in which mode, on what, with what result."""
+
+    path: str
+    module: Any
+    kind: str  # the name of its class
+    training: bool
+    depth: int  # 0: called by the program, not by another module
+    inputs: Any  # as a Call keeps its arguments
+    outputs: Any
+    where: Where
+    recorded: bool  # whether gradients were being recorded
+    before: int  # numbers of the first call inside it and of the one after it
+    after: int
+
+
+@dataclass(eq=False)
+class Snapshot:
+    """All that it takes to run a step again, from the state before it."""
+
+    engine: Engine
+    step: int
+    calls: dict[int, Call]  # those that the loss was computed with, by number
+    loss: Produced | None
+    value: float  # of the loss, as the program saw it
+    marks: list[Mark]
+    values: dict[int, Any]  # copies of the leaves that require grad, by id of the leaf
+    leaves: dict[int, Any]  # the leaves themselves
+    loose: list[Call] = field(default_factory=list)  # calls of the step the loss does not depend on
+    tape: Tape | None = None  # for the origins of tensors
+
+
+@dataclass(slots=True)
+class Layer:
+    """What came out of one module at one step."""
+
+    kind: str
+    rms: float
+    zeros: float  # fraction of exact zeros
+    saturated: float  # fraction beyond |5| before a sigmoid or tanh, i.e. at its flat ends
+    dead: float  # fraction of units that are zero for the whole batch
+    low: float
+    high: float
+
+
+@dataclass(slots=True)
+class Sample:
+    """The closer look that is taken at some steps."""
+
+    layers: dict[str, Layer] = field(default_factory=dict)
+    inputs: list[Range] = field(default_factory=list)  # of the modules that the program called
+    outputs: list[Range] = field(default_factory=list)
+    weights: dict[str, float] = field(default_factory=dict)  # rms by parameter, before the update
+    updates: dict[str, float] = field(default_factory=dict)  # rms of the change
+
+
+@dataclass(slots=True)
+class Clip:
+    """One call that limits gradients."""
+
+    kind: str  # "norm" or "value"
+    limit: float
+    total: float | None  # the norm before, if the call says so
+    where: Where
+
+
+@dataclass(eq=False)
+class Pass:
+    """One call of ``backward()``."""
+
+    number: int
+    value: float
+    where: Where
+    shape: tuple[int, ...]
+    accumulated: bool  # onto gradients that an update had used already
+    input_rms: tuple[float, ...] = ()  # of what the program gave its modules since the last pass
+    snapshot: Snapshot | None = None
+    error: BaseException | None = None
+    optimizer: int | None = None
+
+
+@dataclass(eq=False)
+class Step:
+    """One update of parameters."""
+
+    index: int
+    passes: list[Pass]
+    gradients: dict[str, float | None]  # rms by parameter; None: there was none
+    rates: list[float]  # learning rate by group
+    where: Where | None = None  # of step()
+    zeroed: bool = False  # whether gradients were cleared since the update before
+    contaminated: bool = False  # whether gradients of the update before were still in these
+    clips: list[Clip] = field(default_factory=list)
+    sample: Sample | None = None
+    snapshot: Snapshot | None = None
+
+    @property
+    def loss(self) -> float | None:
+        """The value of the last pass; None for an update without one."""
+        return self.passes[-1].value if self.passes else None
+
+
+@dataclass(eq=False)
+class Course:
+    """A series of updates by one optimizer."""
+
+    optimizer: Optimizer
+    steps: list[Step] = field(default_factory=list)
+    parameters: list[Parameter] = field(default_factory=list)
+    first: Snapshot | None = None  # the first step
+    last: Snapshot | None = None  # the latest sampled step that was well
+    earlier: Snapshot | None = None  # the sampled one before it
+    bad: Snapshot | None = None  # the first step with a value that is not finite
+
+    @property
+    def losses(self) -> list[float]:
+        return [step.loss for step in self.steps if step.loss is not None]
+
+
+@dataclass(slots=True)
+class Evaluation:
+    """A loss that was computed and not differentiated, outside of training passes."""
+
+    value: float
+    op: str
+    where: Where
+    after: int  # how many passes there had been
+    training: bool | None  # the mode of the module called before it
+
+
+@dataclass(slots=True)
+class ModeChange:
+    """A call of ``train()`` or ``eval()`` on a module."""
+
+    module: Any
+    training: bool
+    where: Where
+    after: int
+
+
+@dataclass(eq=False)
+class Incident:
+    """The first time that something was wrong for sure."""
+
+    kind: str  # "loss", "gradient", "exception"
+    step: int
+    course: Course | None
+    snapshot: Snapshot | None
+    where: Where
+    error: BaseException | None = None
+
+
+@dataclass(eq=False)
+class Run:
+    """Everything that was seen of a run."""
+
+    script: str | None = None
+    engine: Engine | None = None
+    parameters: dict[int, Parameter] = field(default_factory=dict)  # by id of the tensor
+    courses: list[Course] = field(default_factory=list)
+    passes: list[Pass] = field(default_factory=list)
+    unfinished: list[Pass] = field(default_factory=list)  # passes after the last update
+    evaluations: list[Evaluation] = field(default_factory=list)
+    modes: list[ModeChange] = field(default_factory=list)
+    roots: list[tuple[str, Any, Where | None]] = field(default_factory=list)
+    made: dict[int, Where] = field(default_factory=dict)  # modules by id: where they were made
+    incidents: list[Incident] = field(default_factory=list)
+    zeroings: list[Where] = field(default_factory=list)
+    retained: list[tuple[int, int]] = field(default_factory=list)  # (pass, losses still alive)
+    inference_marks: list[Mark] = field(default_factory=list)  # module calls without gradients
+    last_snapshot: Snapshot | None = None  # of the pass that was not finished, if any
+    error: BaseException | None = None  # what ended the program, if anything did
+    seconds: float = 0.0
+    own_seconds: float = 0.0  # of these, what watching took outside of calls
+
+    def parameter(self, name: str) -> Parameter | None:
+        return next((each for each in self.parameters.values() if each.name == name), None)

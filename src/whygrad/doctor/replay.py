@@ -1,0 +1,284 @@
+"""Run a step again from its recipe, with a look at every value.
+
+The calls of the snapshot are carried out once more on copies: parameters as they were before the
+step (or other values, for an experiment), the same batch, the same random numbers.  Nothing of the
+program's is touched.  The replay knows whether it is *exact*: if the loss comes out differently, the
+step depended on something that the recipe does not hold, and experiments on it are not to be trusted.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from whygrad.autograd.source import Where
+from whygrad.doctor.engines import Engine
+from whygrad.doctor.ranges import Range, summarize
+from whygrad.doctor.record import Mark, Snapshot
+from whygrad.doctor.tape import Call, Produced
+
+__all__ = ["Trace", "Traced", "loss_at", "replay"]
+
+
+@dataclass(eq=False)
+class Traced:
+    """One call of a replay: what went in, what came out, and the gradients of both."""
+
+    number: int
+    call: Call
+    args: tuple[Any, ...]  # as they were carried out, tensors included
+    kwargs: dict[str, Any]
+    inputs: list[Any]  # the tensors among them
+    sources: list[Produced | None]  # which call made each of the inputs
+    outputs: list[Any]
+    before: list[Range]  # of the inputs, before the call
+    after: list[Range]  # of the outputs
+    gradients: dict[int, Range] = field(default_factory=dict)  # of the outputs, by place
+
+    @property
+    def op(self) -> str:
+        return self.call.op
+
+    @property
+    def where(self) -> Where:
+        return self.call.where
+
+    @property
+    def module(self) -> str | None:
+        return self.call.module
+
+    def argument(self, place: int, name: str, default: Any = None) -> Any:
+        """An argument by its place or its name."""
+        if name in self.kwargs:
+            return self.kwargs[name]
+        return self.args[place] if place < len(self.args) else default
+
+    def __repr__(self) -> str:
+        return f"<replayed {self.op} at {self.where}>"
+
+
+@dataclass(eq=False)
+class Trace:
+    """A step that was run again."""
+
+    snapshot: Snapshot
+    calls: list[Traced]
+    loss: float
+    exact: bool
+    parameters: dict[int, Any]  # the copies that were used, by id of the program's leaf
+    gradients: dict[int, Any] = field(default_factory=dict)  # theirs, as arrays
+    arrivals: list[tuple[int, int, Range]] = field(default_factory=list)  # call, place, gradient
+    error: BaseException | None = None  # what stopped it
+
+    @property
+    def engine(self) -> Engine:
+        return self.snapshot.engine
+
+    def made_by(self, source: Produced | None) -> Traced | None:
+        """The call that a tensor came from."""
+        return None if source is None else self._by_number.get(source.call)
+
+    @property
+    def _by_number(self) -> dict[int, Traced]:
+        known = self.__dict__.get("_numbers")
+        if known is None:
+            known = self.__dict__["_numbers"] = {each.number: each for each in self.calls}
+        return known
+
+    def consumers(self, source: Produced) -> list[Traced]:
+        """The calls that a result went into."""
+        return [each for each in self.calls if source in each.sources]
+
+    def descends(self, later: Traced, earlier: Traced) -> bool:
+        """Whether ``later`` was computed from ``earlier``."""
+        return earlier.number == later.number or earlier.number in self.ancestors(later)
+
+    def ancestors(self, call: Traced) -> set[int]:
+        """The numbers of all calls that ``call`` was computed from."""
+        seen: set[int] = set()
+        waiting = [source for source in call.sources if source is not None]
+        while waiting:
+            source = waiting.pop()
+            made = self.made_by(source)
+            if made is not None and made.number not in seen:
+                seen.add(made.number)
+                waiting.extend(each for each in made.sources if each is not None)
+        return seen
+
+    @property
+    def root(self) -> Traced | None:
+        """The call that made the loss."""
+        return self.made_by(self.snapshot.loss)
+
+    def value(self, encoded: Any) -> Any:
+        """The replayed tensor for an argument as a tape keeps it (of a Mark, for example)."""
+        if isinstance(encoded, Produced):
+            made = self.made_by(encoded)
+            return None if made is None else made.outputs[encoded.place]
+        return encoded
+
+    def array(self, tensor: Any) -> np.ndarray[Any, Any]:
+        return self.engine.array(tensor)
+
+    def marks(self) -> Iterator[Mark]:
+        yield from self.snapshot.marks
+
+
+def replay(
+    snapshot: Snapshot,
+    *,
+    values: Mapping[int, Any] | None = None,
+    backward: bool = True,
+    look: bool = True,
+) -> Trace:
+    """Carry out the calls of a snapshot again; ``values`` replace those of leaves, by their id."""
+    engine = snapshot.engine
+    runner = _Runner(snapshot, values or {}, look)
+    state = engine.random_state()
+    error: BaseException | None = None
+    trace = Trace(snapshot, [], math.nan, False, runner.leaves)
+    try:
+        with engine.unwatched(), engine.namespace.enable_grad(), np.errstate(all="ignore"):
+            trace.calls = runner.traced
+            loss = runner.run()
+            if loss is not None:
+                array = engine.array(loss)
+                trace.loss = float(array) if array.size == 1 else float(np.mean(array))
+                trace.exact = _same(trace.loss, snapshot.value)
+                if backward and array.size == 1 and loss.requires_grad:
+                    runner.watch_gradients(trace.arrivals)
+                    loss.backward()
+                    trace.gradients = {
+                        name: engine.array(leaf.grad).copy()
+                        for name, leaf in runner.leaves.items()
+                        if leaf.grad is not None
+                    }
+    except Exception as stopped:
+        error = stopped
+    finally:
+        with contextlib.suppress(Exception):
+            engine.set_random_state(state)
+    trace.error = error
+    return trace
+
+
+def loss_at(snapshot: Snapshot, values: Mapping[int, Any]) -> float:
+    """The loss of a step with other values of its leaves; NaN if that cannot be computed."""
+    trace = replay(snapshot, values=values, backward=False, look=False)
+    return trace.loss
+
+
+def _same(one: float, other: float) -> bool:
+    if math.isfinite(one) and math.isfinite(other):
+        return math.isclose(one, other, rel_tol=1e-3, abs_tol=1e-6)
+    return not math.isfinite(one) and not math.isfinite(other)
+
+
+class _Runner:
+    """The state of one replay."""
+
+    def __init__(self, snapshot: Snapshot, values: Mapping[int, Any], look: bool) -> None:
+        self._snapshot = snapshot
+        self._engine = snapshot.engine
+        self._look = look
+        self._results: dict[int, list[Any]] = {}
+        self._copies: dict[int, Any] = {}
+        self.leaves: dict[int, Any] = {}
+        for name, value in snapshot.values.items():
+            copy = self._engine.copy(values.get(name, value))
+            self.leaves[name] = copy.requires_grad_()
+        self.traced: list[Traced] = []
+
+    def run(self) -> Any:
+        for number, call in self._snapshot.calls.items():
+            self._carry_out(number, call)
+        root = self._snapshot.loss
+        return None if root is None else self._results[root.call][root.place]
+
+    def _carry_out(self, number: int, call: Call) -> None:
+        engine = self._engine
+        args = self._decode(call.args)
+        kwargs = self._decode(call.kwargs)
+        inputs: list[Any] = []
+        sources: list[Produced | None] = []
+        self._tensors((call.args, call.kwargs), (args, kwargs), inputs, sources)
+        before = self._ranges(inputs)
+        if call.random is not None:
+            engine.set_random_state(call.random)
+        with contextlib.ExitStack() as stack:
+            if not call.recorded:
+                stack.enter_context(engine.namespace.no_grad())
+            traced = Traced(number, call, args, kwargs, inputs, sources, [], before, [])
+            self.traced.append(traced)
+            result = call.function(*args, **kwargs)
+        if call.op == "setitem":
+            result = args[0]
+        outputs = list(result) if isinstance(result, (tuple, list)) else [result]
+        self._results[number] = outputs
+        traced.outputs = outputs
+        traced.after = self._ranges(outputs)
+
+    def _ranges(self, things: list[Any]) -> list[Range]:
+        if not self._look:
+            return []
+        kind = self._engine.tensor
+        return [
+            summarize(self._engine.array(each)) if isinstance(each, kind) else summarize(np.empty(0))
+            for each in things
+        ]
+
+    def _decode(self, value: Any) -> Any:
+        if type(value) is Produced:
+            return self._results[value.call][value.place]
+        if isinstance(value, self._engine.tensor):
+            return self._own(value)
+        if type(value) in (tuple, list):
+            return type(value)([self._decode(each) for each in value])
+        if type(value) is dict:
+            return {key: self._decode(each) for key, each in value.items()}
+        return value
+
+    def _own(self, tensor: Any) -> Any:
+        """A copy in place of a tensor of the program's; the same one each time."""
+        leaf = self.leaves.get(id(tensor))
+        if leaf is not None:
+            return leaf
+        if id(tensor) not in self._copies:
+            self._copies[id(tensor)] = self._engine.copy(tensor)
+        return self._copies[id(tensor)]
+
+    def _tensors(self, kept: Any, given: Any, inputs: list[Any], sources: list[Any]) -> None:
+        if isinstance(given, self._engine.tensor):
+            inputs.append(given)
+            sources.append(kept if type(kept) is Produced else None)
+        elif isinstance(given, (tuple, list)):
+            for one, other in zip(kept, given):
+                self._tensors(one, other, inputs, sources)
+        elif isinstance(given, dict):
+            for key, other in given.items():
+                self._tensors(kept[key], other, inputs, sources)
+
+    def watch_gradients(self, arrivals: list[tuple[int, int, Range]]) -> None:
+        """Note each gradient as it arrives, in the order in which backward() computes them."""
+        if not self._look:
+            return
+        for traced in self.traced:
+            for place, output in enumerate(traced.outputs):
+                if isinstance(output, self._engine.tensor) and output.requires_grad:  # type: ignore[attr-defined]
+                    self._watch(traced, place, output, arrivals)
+        for leaf in self.leaves.values():
+            self._watch(None, -id(leaf), leaf, arrivals)
+
+    def _watch(self, traced: Traced | None, place: int, tensor: Any, arrivals: list[Any]) -> None:
+        def arrived(gradient: Any) -> None:
+            found = summarize(self._engine.array(gradient))
+            if traced is not None:
+                traced.gradients[place] = found
+            arrivals.append((-1 if traced is None else traced.number, place, found))
+
+        tensor.register_hook(arrived)

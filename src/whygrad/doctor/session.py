@@ -1,0 +1,100 @@
+"""``watch``: the doctor around a training loop of one's own."""
+
+from __future__ import annotations
+
+import time
+from contextlib import ExitStack
+from types import TracebackType
+from typing import Any
+
+from whygrad.doctor.case import Case
+from whygrad.doctor.engines import Engine, engine_of, engines
+from whygrad.doctor.instruments import instruments
+from whygrad.doctor.observer import Observer
+from whygrad.doctor.record import Run
+from whygrad.doctor.rule import Finding
+from whygrad.doctor.verdict import Diagnosis, diagnose
+from whygrad.errors import fail
+
+__all__ = ["Session", "watch"]
+
+
+class Session:
+    """What ``with watch(…) as doc`` gives: findings and a report, during the loop and after it."""
+
+    def __init__(self, things: tuple[Any, ...], ignore: frozenset[str] = frozenset()) -> None:
+        self._things = things
+        self._ignore = ignore
+        self._stack = ExitStack()
+        self._begun = 0.0
+        self._seen: tuple[int, Diagnosis] | None = None
+        self.run = Run()
+        self.observer = Observer(self.run)
+
+    def __enter__(self) -> Session:
+        self._begun = time.perf_counter()
+        wanted = {each.name: each for each in map(engine_of, self._things)} or engines()
+        for engine in wanted.values():
+            self.attach(engine)
+        for each in self._things:
+            self._introduce(each)
+        return self
+
+    def attach(self, engine: Engine) -> None:
+        """Watch this engine from now on."""
+        self._stack.enter_context(instruments(engine, self.observer))
+
+    def _introduce(self, thing: Any) -> None:
+        """Get to know a model or an optimizer that was made before the doctor came."""
+        if hasattr(thing, "param_groups"):
+            self.observer.optimizer_made(thing, None)
+        else:
+            self.observer.registry.root(engine_of(thing), thing)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        try:
+            if error is not None:
+                self.observer.failed(error)
+        finally:
+            self._stack.close()
+            self.run.seconds = time.perf_counter() - self._begun
+            self.observer.finish()
+
+    @property
+    def diagnosis(self) -> Diagnosis:
+        """What is known up to now; examined again when there are new passes."""
+        if self._seen is None or self._seen[0] != len(self.run.passes):
+            case = Case(self.run, self.observer)
+            self._seen = len(self.run.passes), diagnose(case, self._ignore)
+        return self._seen[1]
+
+    @property
+    def findings(self) -> list[Finding]:
+        """Root causes first, the gravest at the top; empty when nothing is wrong."""
+        return self.diagnosis.findings
+
+    @property
+    def verdict(self) -> Finding | None:
+        return self.diagnosis.verdict
+
+
+def watch(*things: Any, ignore: tuple[str, ...] | list[str] = ()) -> Session:
+    """Watch a training loop: ``with watch(model, optimizer) as doc: …``, then ``doc.report()``.
+
+    ``things`` are the models and optimizers of the loop, of PyTorch or whygrad; those made inside
+    the block are found without being named.  ``ignore`` names rules that are not to speak.
+    """
+    for each in things:
+        if not (hasattr(each, "param_groups") or hasattr(each, "named_modules")):
+            raise fail(
+                TypeError,
+                call=f"doctor.watch({type(each).__name__})",
+                cause="watch() takes modules and optimizers",
+                fix="with whygrad.doctor.watch(model, optimizer) as doc: …",
+            )
+    return Session(things, frozenset(ignore))

@@ -1,0 +1,206 @@
+"""The recipe of one training step: which calls were made, on what, from which line.
+
+A call keeps tensors that came from elsewhere (the batch, parameters, targets) and points by number
+at those that an earlier call of the same step made.  So the recipe costs a few microseconds a call
+and no activation memory, and a step that went bad can be run again from it, call by call, with a
+look at every value: see :mod:`.replay`.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterator
+from types import CodeType, FrameType
+from typing import Any, NamedTuple
+
+from whygrad.autograd.source import Where
+
+__all__ = ["Call", "Origin", "Produced", "Tape"]
+
+
+class Produced(NamedTuple):
+    """An argument that an earlier call made: its number and the place among the results."""
+
+    call: int
+    place: int
+
+
+class Origin(NamedTuple):
+    """Where a tensor that outlived its step came from."""
+
+    op: str
+    code: CodeType
+    instruction: int
+
+    @property
+    def where(self) -> Where:
+        return Where(self.code, self.instruction)
+
+
+class Call:
+    """One call into the engine."""
+
+    __slots__ = (
+        "args", "code", "function", "instruction", "kwargs", "module", "op", "random", "recorded",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        op: str,
+        function: Callable[..., Any],
+        args: Any,
+        kwargs: Any,
+        frame: FrameType,
+        module: str | None,
+        random: Any,
+        recorded: bool,
+    ) -> None:
+        self.op = op
+        self.function = function
+        self.args = args
+        self.kwargs = kwargs
+        self.code = frame.f_code
+        self.instruction = frame.f_lasti
+        self.module = module  # the path of the module in whose forward it was made
+        self.random = random  # the state of the generator before the call, for ops that draw
+        self.recorded = recorded  # whether gradients were being recorded
+
+    @property
+    def where(self) -> Where:
+        return Where(self.code, self.instruction)
+
+    @property
+    def writes(self) -> bool:
+        """Whether it changed its first argument."""
+        return self.op == "setitem" or (self.op.endswith("_") and not self.op.endswith("__"))
+
+    def sources(self) -> Iterator[Produced]:
+        """The arguments that earlier calls made."""
+        waiting = [self.args, self.kwargs]
+        while waiting:
+            each = waiting.pop()
+            if type(each) is Produced:
+                yield each
+            elif isinstance(each, (list, tuple)):
+                waiting.extend(each)
+            elif isinstance(each, dict):
+                waiting.extend(each.values())
+
+    def __repr__(self) -> str:
+        return f"<{self.op} at {self.where}>"
+
+
+class Tape:
+    """The calls since the last update of the parameters."""
+
+    def __init__(self, tensor_type: type, limit: int = 50_000) -> None:
+        self._tensor = tensor_type
+        self._limit = limit
+        self.calls: list[Call] = []
+        self.first = 0  # the number of calls[0]
+        self._made: dict[int, tuple[weakref.ref[Any], Produced]] = {}
+        self._origins: dict[int, tuple[weakref.ref[Any], Origin]] = {}
+
+    def __len__(self) -> int:
+        return len(self.calls)
+
+    @property
+    def end(self) -> int:
+        """The number that the next call will have."""
+        return self.first + len(self.calls)
+
+    def call(self, number: int) -> Call | None:
+        """A call by its number; None if it is no longer known."""
+        place = number - self.first
+        return self.calls[place] if 0 <= place < len(self.calls) else None
+
+    def encode(self, value: Any) -> Any:
+        """An argument as a call keeps it."""
+        if isinstance(value, self._tensor):
+            entry = self._made.get(id(value))
+            return value if entry is None or entry[0]() is not value else entry[1]
+        kind = type(value)
+        if kind is tuple or kind is list:
+            return kind([self.encode(each) for each in value])
+        if kind is dict:
+            return {key: self.encode(each) for key, each in value.items()}
+        return value
+
+    def add(self, call: Call, result: Any) -> None:
+        """Enter a call that was carried out."""
+        if len(self.calls) >= self._limit:
+            self.forget(self.end)
+        number = self.end
+        self.calls.append(call)
+        self.remember(result, number)
+
+    def remember(self, result: Any, number: int) -> None:
+        """From now on the tensors in ``result`` are those that call ``number`` made."""
+        if isinstance(result, self._tensor):
+            self._made[id(result)] = weakref.ref(result), Produced(number, 0)
+        elif isinstance(result, (tuple, list)):
+            for place, each in enumerate(result):
+                if isinstance(each, self._tensor):
+                    self._made[id(each)] = weakref.ref(each), Produced(number, place)
+
+    def source(self, tensor: Any) -> Produced | None:
+        """Which call of this tape made ``tensor``."""
+        entry = self._made.get(id(tensor))
+        return None if entry is None or entry[0]() is not tensor else entry[1]
+
+    def origin(self, tensor: Any) -> Origin | None:
+        """Where ``tensor`` was made, in this step or earlier."""
+        source = self.source(tensor)
+        if source is not None:
+            call = self.call(source.call)
+            return None if call is None else Origin(call.op, call.code, call.instruction)
+        entry = self._origins.get(id(tensor))
+        return None if entry is None or entry[0]() is not tensor else entry[1]
+
+    def set_origin(self, tensor: Any, origin: Origin) -> None:
+        """Say where a tensor comes from that no call of the tape made."""
+        self._origins[id(tensor)] = weakref.ref(tensor), origin
+
+    def forget(self, before: int) -> None:
+        """Drop the calls before a number; of what they made and is still there, keep the origin."""
+        for name, (reference, source) in list(self._made.items()):
+            tensor = reference()
+            if tensor is None:
+                del self._made[name]
+            elif source.call < before:
+                call = self.call(source.call)
+                if call is not None:
+                    origin = Origin(call.op, call.code, call.instruction)
+                    self._origins[name] = reference, origin
+                del self._made[name]
+        if len(self._origins) > 4 * self._limit // 10:
+            self._origins = {
+                name: entry for name, entry in self._origins.items() if entry[0]() is not None
+            }
+        del self.calls[: before - self.first]
+        self.first = before
+
+    def slice(self, roots: list[Produced]) -> dict[int, Call]:
+        """The calls that ``roots`` were computed with, by number, in order."""
+        needed: set[int] = set()
+        waiting = [root.call for root in roots]
+        while waiting:
+            number = waiting.pop()
+            call = self.call(number)
+            if number in needed or call is None:
+                continue
+            needed.add(number)
+            waiting.extend(source.call for source in call.sources())
+            waiting.extend(self._writers(number, needed) if not waiting else ())
+        return {number: self.calls[number - self.first] for number in sorted(needed)}
+
+    def _writers(self, last: int, needed: set[int]) -> list[int]:
+        """Calls that write into what a needed call made, perhaps through a view of it."""
+        end = max(needed, default=last)
+        return [
+            number
+            for number in range(self.first, end)
+            if number not in needed
+            and (call := self.calls[number - self.first]).writes
+            and any(source.call in needed for source in call.sources())
+        ]

@@ -1,0 +1,115 @@
+"""From findings to one root cause.
+
+A finding is a symptom if another one explains it: the other's rule names it among what it causes,
+and was seen no later.  What nobody explains is a root cause; the gravest of those is the verdict.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass, field
+
+from whygrad.doctor.case import Case
+from whygrad.doctor.rule import Finding, rules
+
+__all__ = ["Diagnosis", "diagnose"]
+
+
+@dataclass(eq=False)
+class Diagnosis:
+    """What the doctor says about a run."""
+
+    case: Case
+    findings: list[Finding] = field(default_factory=list)  # root causes first, gravest first
+    ruled_out: list[tuple[str, str]] = field(default_factory=list)  # rule, measurement
+    notes: list[str] = field(default_factory=list)  # what is worth knowing and not wrong
+    failures: list[tuple[str, str]] = field(default_factory=list)  # rules that could not be judged
+
+    @property
+    def verdict(self) -> Finding | None:
+        return self.findings[0] if self.findings else None
+
+    @property
+    def causes(self) -> list[Finding]:
+        return [each for each in self.findings if each.caused_by is None]
+
+    @property
+    def healthy(self) -> bool:
+        return not self.findings
+
+
+def diagnose(case: Case, ignore: frozenset[str] = frozenset()) -> Diagnosis:
+    """Ask every rule, and sort causes from symptoms."""
+    from whygrad.doctor.rules import load
+
+    load()
+    diagnosis = Diagnosis(case)
+    found: list[Finding] = []
+    for rule in list(rules.values()):
+        if rule.id in ignore:
+            continue
+        case.rule = rule
+        try:
+            seen = [each for each in rule.check(case) if not _suppressed(each)]
+        except Exception as error:  # one rule that fails must not take the report with it
+            diagnosis.failures.append((rule.id, f"{type(error).__name__}: {error}"))
+            continue
+        found += seen
+        if not seen and rule.cleared is not None:
+            with contextlib.suppress(Exception):
+                measured = rule.cleared(case)
+                if measured:
+                    diagnosis.ruled_out.append((rule.id, measured))
+    _explain(found)
+    diagnosis.findings = sorted(found, key=_order)
+    return diagnosis
+
+
+def _explain(found: list[Finding]) -> None:
+    for symptom in found:
+        causes = [
+            cause
+            for cause in found
+            if cause is not symptom
+            and symptom.rule in rules[cause.rule].explains
+            and _came_first(cause, symptom)
+            and not _leads_to(symptom, cause)
+        ]
+        if causes:
+            symptom.caused_by = min(causes, key=_gravity)
+    for symptom in found:  # the cause of a cause is the cause
+        while symptom.caused_by is not None and symptom.caused_by.caused_by is not None:
+            symptom.caused_by = symptom.caused_by.caused_by
+
+
+def _came_first(cause: Finding, symptom: Finding) -> bool:
+    return cause.step is None or symptom.step is None or cause.step <= symptom.step
+
+
+def _leads_to(start: Finding, end: Finding) -> bool:
+    """Whether ``start`` is, by now, a cause of ``end``."""
+    at: Finding | None = end
+    while at is not None:
+        if at is start:
+            return True
+        at = at.caused_by
+    return False
+
+
+def _gravity(finding: Finding) -> tuple[float, ...]:
+    return (-finding.severity, -finding.confidence, finding.step or 0)
+
+
+def _order(finding: Finding) -> tuple[float, ...]:
+    return (float(finding.caused_by is not None), *_gravity(finding))
+
+
+def _suppressed(finding: Finding) -> bool:
+    """Whether the line says ``# whygrad: ignore[rule]``, or ``ignore`` without any rule."""
+    if finding.where is None:
+        return False
+    _, marker, rest = finding.where.text.partition("# whygrad: ignore")
+    if not marker:
+        return False
+    inside = rest.partition("[")[2].partition("]")[0]
+    return not rest.startswith("[") or finding.rule in [each.strip() for each in inside.split(",")]
