@@ -21,13 +21,14 @@ class Tower(nn.Module):
     def __init__(self, width=24, depth=14):
         super().__init__()
         self.stem = nn.Linear(6, width)
-        self.blocks = nn.Sequential(
-            *[Block(width) for _ in range(depth)]
-        )  # expect: exploding-gradient
+        blocks = [Block(width) for _ in range(depth)]  # expect: exploding-gradient
+        self.blocks = nn.Sequential(*blocks)
         self.head = nn.Linear(width, 1)
 
     def forward(self, x):
-        return self.head(self.blocks(self.stem(x)))
+        x = self.stem(x)
+        x = self.blocks(x)  # expect: exploding-gradient
+        return self.head(x)
 
 
 x = torch.randn(256, 6)

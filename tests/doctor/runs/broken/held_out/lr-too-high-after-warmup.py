@@ -14,9 +14,7 @@ t = torch.linspace(-3, 3, 300).unsqueeze(1)
 target = torch.sin(2 * t) + 0.3 * t
 
 model = nn.Sequential(nn.Linear(1, 48), nn.Tanh(), nn.Linear(48, 48), nn.Tanh(), nn.Linear(48, 1))
-optimizer = torch.optim.SGD(
-    model.parameters(), lr=args.peak_lr, momentum=0.9
-)  # expect: lr-too-high
+optimizer = torch.optim.SGD(model.parameters(), args.peak_lr, 0.9)  # expect: lr-too-high
 scheduler = torch.optim.lr_scheduler.LambdaLR(
     optimizer, lambda step: min(1.0, (step + 1) / args.warmup)
 )

@@ -2,8 +2,6 @@ import torch
 from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
-torch.manual_seed(42)
-
 X = torch.randn(400, 10)
 true_w = torch.randn(10, 1)
 y = X @ true_w + 0.05 * torch.randn(400, 1)
