@@ -11,7 +11,7 @@ rain = ((pressure - 101325) / 400 - (humidity - 50) / 10 < 0).float()
 
 model = nn.Sequential(nn.Linear(2, 16), nn.ReLU(), nn.Linear(16, 1))
 loss_fn = nn.BCEWithLogitsLoss()
-optimizer = optim.SGD(model.parameters(), lr=0.01)
+optimizer = optim.SGD(model.parameters(), lr=0.5)
 
 for epoch in range(100):
     optimizer.zero_grad()
