@@ -1,0 +1,175 @@
+"""The suite of runs: scripts that are broken in one known way, and scripts that are well.
+
+``python -m tests.doctor.suite`` runs them through the doctor and prints what it said about each;
+``--half tuning``, ``--only dead-relu``, ``--engine whygrad``, ``--healthy`` narrow it down, and
+``--table`` prints the confusion table.  A broken script marks its fault with ``# expect: rule`` at
+the end of the line; a line that ends with ``# also: rule`` is a second fault of its own.
+
+The scripts in ``tuning`` were looked at while rules were written, those in ``held_out`` were not.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import re
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.test_scripts import one_thread_and_defaults, swapped
+
+__all__ = ["ENGINES", "RUNS", "Result", "Script", "examine", "scripts"]
+
+RUNS = Path(__file__).parent / "runs"
+ENGINES = ("torch", "whygrad")
+_MARKER = re.compile(r"#\s*(expect|also):\s*([a-z0-9-]+)")
+
+
+@dataclass(frozen=True)
+class Script:
+    """One script and what is known about it."""
+
+    path: Path
+    engine: str  # the one it runs with: where it says nothing, each
+    expected: str | None
+    lines: frozenset[int]
+    also: dict[str, frozenset[int]] = field(default_factory=dict, hash=False)
+
+    @property
+    def half(self) -> str:
+        return self.path.parent.name
+
+    @property
+    def name(self) -> str:
+        return f"{self.path.stem}-{self.engine}"
+
+
+@dataclass
+class Result:
+    """What the doctor said about a script."""
+
+    script: Script
+    verdict: str | None
+    line: int | None
+    causes: list[str]
+    symptoms: list[str]
+    lines: dict[str, int | None]
+    failures: list[tuple[str, str]]
+    seconds: float
+
+    @property
+    def rule_right(self) -> bool:
+        return self.verdict == self.script.expected
+
+    @property
+    def line_right(self) -> bool:
+        return self.rule_right and (not self.script.lines or self.line in self.script.lines)
+
+    @property
+    def others_right(self) -> bool:
+        """Whether each further fault was found as a cause of its own."""
+        return all(each in self.causes for each in self.script.also)
+
+
+def scripts(engines: tuple[str, ...] = ENGINES) -> Iterator[Script]:
+    """Every script with every engine that it runs with."""
+    for path in sorted(RUNS.rglob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        only = re.search(r"^# engine: (\w+)$", text, re.MULTILINE)
+        found: dict[str, dict[str, set[int]]] = {"expect": {}, "also": {}}
+        for number, line in enumerate(text.splitlines(), 1):
+            for kind, rule in _MARKER.findall(line):
+                found[kind].setdefault(rule, set()).add(number)
+        expected = next(iter(found["expect"]), None)
+        also = {rule: frozenset(lines) for rule, lines in found["also"].items()}
+        lines = frozenset(found["expect"].get(expected or "", ()))
+        for engine in engines:
+            if only is None or only.group(1) == engine:
+                yield Script(path, engine, expected, lines, also)
+
+
+def examine(script: Script) -> Result:
+    """Run a script through the doctor, quietly."""
+    from whygrad.doctor import run_script
+
+    begun = time.perf_counter()
+    with tempfile.TemporaryDirectory() as folder:
+        text = script.path.read_text(encoding="utf-8")
+        if script.engine == "whygrad":
+            text = swapped(text)
+        path = Path(folder) / script.path.name
+        path.write_text(_MARKER.sub("#", text), encoding="utf-8")
+        quiet = io.StringIO()
+        with (
+            one_thread_and_defaults(),
+            contextlib.redirect_stdout(quiet),
+            contextlib.redirect_stderr(quiet),
+            warnings.catch_warnings(),
+        ):
+            warnings.simplefilter("ignore")  # the script's own affair
+            diagnosis = run_script(str(path)).diagnosis
+        verdict = diagnosis.verdict
+        lines = {
+            each.rule: None if each.where is None else each.where.line
+            for each in reversed(diagnosis.findings)
+        }
+        return Result(
+            script,
+            None if verdict is None else verdict.rule,
+            None if verdict is None or verdict.where is None else verdict.where.line,
+            [each.rule for each in diagnosis.causes],
+            [each.rule for each in diagnosis.findings if each.caused_by is not None],
+            lines,
+            diagnosis.failures,
+            time.perf_counter() - begun,
+        )
+
+
+def _line(result: Result) -> str:
+    script = result.script
+    right = result.line_right and result.others_right
+    sign = "ok  " if right else ("line" if result.rule_right else "MISS")
+    said = ", ".join(f"{each}:{result.lines.get(each)}" for each in result.causes) or "healthy"
+    symptoms = f" (symptoms: {', '.join(result.symptoms)})" if result.symptoms else ""
+    wanted = "" if right else f"  wanted {script.expected or 'healthy'} {sorted(script.lines)}"
+    wanted += "" if right or not script.also else f" also {sorted(script.also)}"
+    failed = "".join(f"\n       {rule} failed: {error}" for rule, error in result.failures)
+    return f"{sign} {script.half}/{script.name}: {said}{symptoms}{wanted} {result.seconds:.1f}s{failed}"
+
+
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.doctor.suite", description=__doc__)
+    parser.add_argument("--half", choices=("tuning", "held_out"))
+    parser.add_argument("--engine", choices=ENGINES)
+    parser.add_argument("--only", nargs="*", default=[], help="parts of file names")
+    parser.add_argument("--healthy", action="store_true", help="only healthy scripts")
+    parser.add_argument("--broken", action="store_true", help="only broken scripts")
+    options = parser.parse_args(arguments)
+    results = []
+    for script in scripts((options.engine,) if options.engine else ENGINES):
+        wanted = options.half is None or script.half in (options.half, "runs")
+        wanted &= not options.only or any(each in script.path.stem for each in options.only)
+        wanted &= not (options.healthy and script.expected) and not (
+            options.broken and not script.expected
+        )
+        if wanted:
+            results.append(examine(script))
+            print(_line(results[-1]), flush=True)
+    broken = [each for each in results if each.script.expected]
+    healthy = [each for each in results if not each.script.expected]
+    print(
+        f"\nbroken: cause right {sum(each.rule_right for each in broken)}/{len(broken)}, "
+        f"line right {sum(each.line_right for each in broken)}/{len(broken)}; "
+        f"healthy: alarms {sum(not each.rule_right for each in healthy)}/{len(healthy)}"
+    )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
