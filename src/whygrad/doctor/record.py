@@ -229,7 +229,9 @@ class Run:
     """Everything that was seen of a run."""
 
     script: str | None = None
+    arguments: list[str] = field(default_factory=list)  # of the script
     engine: Engine | None = None
+    seed: int | None = None  # of the random numbers, at the first backward()
     parameters: dict[int, Parameter] = field(default_factory=dict)  # by id of the tensor
     courses: list[Course] = field(default_factory=list)
     passes: list[Pass] = field(default_factory=list)

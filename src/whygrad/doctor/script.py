@@ -46,7 +46,7 @@ def run_script(
         source = file.read()
     code = compile(source, path, "exec")
     session = Session((), ignore)
-    session.run.script = path
+    session.run.script, session.run.arguments = path, list(arguments)
     error: BaseException | None = None
     exit_code = 0
     with _as_main(path, arguments) as space:
