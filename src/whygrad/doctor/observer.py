@@ -22,11 +22,12 @@ from whygrad.autograd.source import Where
 from whygrad.doctor.engines import Engine
 from whygrad.doctor.layers import look
 from whygrad.doctor.parameters import Registry
-from whygrad.doctor.ranges import rms, summarize
+from whygrad.doctor.ranges import rms, summarize, thinned
 from whygrad.doctor.record import (
     Clip,
     Course,
     Evaluation,
+    Failure,
     Incident,
     Mark,
     ModeChange,
@@ -41,6 +42,9 @@ from whygrad.doctor.tape import Call, Origin, Produced, Tape
 from whygrad.doctor.vocabulary import ACTIVATIONS, LEAVING, LOOKED_AT, LOSSES, RANDOM
 
 __all__ = ["Observer", "is_sampled"]
+
+# Calls whose result may say how good the model is.
+_FIGURES = LOSSES | frozenset(("mean", "sum"))
 
 
 def is_sampled(number: int) -> bool:
@@ -60,6 +64,7 @@ class Observer:
         self._in_model = False  # whether the outermost has parameters: a loss module has none
         self._marks: list[Mark] = []
         self._inputs: list[float] = []
+        self._targets: list[float] = []
         self._training: bool | None = None
         self._sample: Sample | None = Sample()
         self._pending: list[Pass] = []
@@ -109,9 +114,16 @@ class Observer:
         if writes and args and given[0] is args[0] and isinstance(args[0], engine.tensor):
             initializes = args[0].requires_grad and args[0].is_leaf  # type: ignore[attr-defined]
             given = (self._before_write(engine, args[0], frame), *given[1:])
-        result = function(*args, **kwargs)
+        try:
+            result = function(*args, **kwargs)
+        except Exception as error:
+            where = Where(frame.f_code, frame.f_lasti)
+            self.run.failure = Failure(op, args, kwargs, where, self._path or None, error)
+            raise
         written = args[0] if op == "setitem" else result
         recorded = engine.namespace.is_grad_enabled() and not initializes
+        if op in _FIGURES and not self._in_model:
+            self._figure(engine, op, args, kwargs, result, frame, recorded)
         if not recorded or not _has_tensor(given, engine.tensor, named):
             self._outside(tape, op, written, frame, recorded)
             return result
@@ -151,6 +163,39 @@ class Observer:
             value = float(result.detach())
             self.run.evaluations.append(Evaluation(value, op, where, passes, self._training))
 
+    def _figure(
+        self,
+        engine: Engine,
+        op: str,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        result: Any,
+        frame: FrameType,
+        recorded: bool,
+    ) -> None:
+        """A number that may tell how good the model is: a loss, or a mean that is taken by hand."""
+        given = args[0] if args else None
+        if not isinstance(given, engine.tensor) or getattr(result, "ndim", 1) != 0:
+            return
+        correct = False
+        if op in LOSSES:
+            target = args[1] if len(args) > 1 else kwargs.get("target")
+            if recorded and isinstance(target, engine.tensor) and target.is_floating_point():  # type: ignore[attr-defined]
+                self._targets.append(rms(engine.array(target)))
+        else:
+            if given.requires_grad or self._training is None:  # type: ignore[attr-defined]
+                return
+            values = engine.array(given)
+            correct = values.dtype.kind == "b" or bool(((values == 0) | (values == 1)).all())
+            if not correct and values.dtype.kind != "f":
+                return
+        if (recorded or op not in LOSSES) and len(self.run.figures) < 100_000:
+            value = float(engine.array(result))
+            value /= max(1, given.numel()) if op == "sum" else 1  # type: ignore[attr-defined]
+            where, passes = Where(frame.f_code, frame.f_lasti), len(self.run.passes)
+            figure = Evaluation(value, op, where, passes, self._training, correct)
+            self.run.figures.append(figure)
+
     def _carries(self, given: Any, kind: type) -> bool:
         """Whether an argument brings along the graph of an update long ago."""
         for each in given:
@@ -172,9 +217,11 @@ class Observer:
                 engine.first_passes_over()
         if not self._stack and self._in_model:
             self._training = bool(module.training)
+            recorded = engine.namespace.is_grad_enabled()
             for each in args:
                 if isinstance(each, engine.tensor) and each.is_floating_point():  # type: ignore[attr-defined]
-                    self._inputs.append(rms(engine.array(each)))
+                    if recorded:
+                        self._inputs.append(rms(engine.array(each)))
                     if self._sample is not None and len(self._sample.inputs) < 4:
                         self._sample.inputs.append(summarize(engine.array(each)))
         path = self.registry.path(module)
@@ -222,7 +269,7 @@ class Observer:
         if self._stack:
             return
         last = next((each for each in reversed(self.run.modes) if each.module is module), None)
-        new_line = all(str(each.where) != str(where) for each in self.run.modes)
+        new_line = all(each.where != where for each in self.run.modes)
         if new_line or last is None or (last.training != training and len(self.run.modes) < 1000):
             self.run.modes.append(ModeChange(module, training, where, len(self.run.passes)))
 
@@ -250,15 +297,18 @@ class Observer:
         self._finish_by_hand()
         if self._stepped:
             self._pending, self._stepped = [], False
-        with contextlib.suppress(Exception):
-            self.registry.find_leaves(engine, self.tape(engine))
         number = len(self.run.passes)
+        if number == 0:
+            self.run.seed = int(engine.namespace.initial_seed())
+        if is_sampled(number):
+            self.registry.find_leaves(engine, self.tape(engine))
         array = engine.array(loss)
         value = float(array) if array.size == 1 else float(np.mean(array))
         for course in self.run.courses:
             self._look_for_old_gradients(course)
         this = Pass(number, value, where, tuple(array.shape), bool(self._contaminated))
         this.input_rms, self._inputs = tuple(self._inputs), []
+        this.target_rms, self._targets = tuple(self._targets), []
         bad = not math.isfinite(value)
         if is_sampled(number) or (bad and not self.run.incidents):
             this.snapshot = self._snapshot(engine, loss, value)
@@ -281,7 +331,7 @@ class Observer:
 
     def zeroed(self, where: Where) -> None:
         self._zeroed = True
-        if not any(str(each) == str(where) for each in self.run.zeroings[-8:]):
+        if where not in self.run.zeroings:
             self.run.zeroings.append(where)
 
     def clipped(self, kind: str, limit: float, total: float | None, where: Where) -> None:
@@ -433,7 +483,7 @@ class Observer:
             before = snapshot.values.get(id(each.tensor))
             if before is None:
                 continue
-            old, new = engine.array(before), engine.array(each.tensor)
+            old, new = thinned(engine.array(before)), thinned(engine.array(each.tensor))
             self._sample.weights[each.name] = rms(old)
             self._sample.updates[each.name] = change = rms(new - old)
             each.changed = each.changed or change > 0

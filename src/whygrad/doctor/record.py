@@ -22,6 +22,7 @@ __all__ = [
     "Clip",
     "Course",
     "Evaluation",
+    "Failure",
     "Incident",
     "Layer",
     "Mark",
@@ -148,6 +149,7 @@ class Pass:
     shape: tuple[int, ...]
     accumulated: bool  # onto gradients that an update had used already
     input_rms: tuple[float, ...] = ()  # of what the program gave its modules since the last pass
+    target_rms: tuple[float, ...] = ()  # of what loss functions got, labels aside
     snapshot: Snapshot | None = None
     error: BaseException | None = None
     optimizer: int | None = None
@@ -200,6 +202,19 @@ class Evaluation:
     where: Where
     after: int  # how many passes there had been
     training: bool | None  # the mode of the module called before it
+    correct: bool = False  # whether it is a fraction of answers that are right
+
+
+@dataclass(eq=False)
+class Failure:
+    """The call into the engine that raised, with its arguments as they were."""
+
+    op: str
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    where: Where
+    module: str | None
+    error: BaseException
 
 
 @dataclass(slots=True)
@@ -237,6 +252,7 @@ class Run:
     passes: list[Pass] = field(default_factory=list)
     unfinished: list[Pass] = field(default_factory=list)  # passes after the last update
     evaluations: list[Evaluation] = field(default_factory=list)
+    figures: list[Evaluation] = field(default_factory=list)  # means by hand, losses with graph
     modes: list[ModeChange] = field(default_factory=list)
     roots: list[tuple[str, Any, Where | None]] = field(default_factory=list)
     made: dict[int, Where] = field(default_factory=dict)  # modules by id: where they were made
@@ -246,6 +262,7 @@ class Run:
     inference_marks: list[Mark] = field(default_factory=list)  # module calls without gradients
     last_snapshot: Snapshot | None = None  # of the pass that was not finished, if any
     error: BaseException | None = None  # what ended the program, if anything did
+    failure: Failure | None = None  # the latest call that raised
     seconds: float = 0.0
     own_seconds: float = 0.0  # of these, what watching took outside of calls
 

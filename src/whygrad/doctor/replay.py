@@ -133,12 +133,17 @@ def replay(
     snapshot: Snapshot,
     *,
     values: Mapping[int, Any] | None = None,
+    instead: Mapping[int, Mapping[int | str, Any]] | None = None,
     backward: bool = True,
     look: bool = True,
 ) -> Trace:
-    """Carry out the calls of a snapshot again; ``values`` replace those of leaves, by their id."""
+    """Carry out the calls of a snapshot again.
+
+    ``values`` replace those of leaves, by their id.  ``instead`` replaces arguments of calls: by
+    the number of the call, then by the place or the name of the argument.
+    """
     engine = snapshot.engine
-    runner = _Runner(snapshot, values or {}, look)
+    runner = _Runner(snapshot, values or {}, look, instead or {})
     state = engine.random_state()
     error: BaseException | None = None
     trace = Trace(snapshot, [], math.nan, False, runner.leaves)
@@ -182,8 +187,15 @@ def _same(one: float, other: float) -> bool:
 class _Runner:
     """The state of one replay."""
 
-    def __init__(self, snapshot: Snapshot, values: Mapping[int, Any], look: bool) -> None:
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        values: Mapping[int, Any],
+        look: bool,
+        instead: Mapping[int, Mapping[int | str, Any]],
+    ) -> None:
         self._snapshot = snapshot
+        self._instead = instead
         self._engine = snapshot.engine
         self._look = look
         self._results: dict[int, list[Any]] = {}
@@ -204,6 +216,10 @@ class _Runner:
         engine = self._engine
         args = self._decode(call.args)
         kwargs = self._decode(call.kwargs)
+        if number in self._instead:
+            other = self._instead[number]
+            args = tuple(other.get(place, each) for place, each in enumerate(args))
+            kwargs = {name: other.get(name, each) for name, each in kwargs.items()}
         inputs: list[Any] = []
         sources: list[Produced | None] = []
         self._tensors((call.args, call.kwargs), (args, kwargs), inputs, sources)
