@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from whygrad.doctor.ranges import rms
 from whygrad.doctor.record import Layer
 from whygrad.doctor.vocabulary import RECTIFIERS
 
@@ -20,9 +21,7 @@ def look(op: str, array: np.ndarray[Any, Any]) -> Layer:
     if array.size == 0 or array.dtype.kind != "f":
         return Layer(op, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     low, high = float(array.min()), float(array.max())
-    flat = array.ravel()
-    with np.errstate(all="ignore"):
-        size = float(np.sqrt(np.dot(flat, flat) / flat.size))
+    size = rms(array)
     zeros = saturated = dead = 0.0
     if op in RECTIFIERS:
         active = array.astype(bool)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
-__all__ = ["Range", "rms", "summarize"]
+__all__ = ["Range", "rms", "summarize", "thinned"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,5 +82,10 @@ def rms(array: np.ndarray[Any, Any]) -> float:
     flat = array.ravel()
     if flat.dtype.kind != "f" or flat.dtype.itemsize < 4:
         flat = flat.astype(np.float64)
-    with np.errstate(all="ignore"):
-        return float(np.sqrt(np.dot(flat, flat) / flat.size))
+    return math.sqrt(float(np.dot(flat, flat)) / flat.size)
+
+
+def thinned(array: np.ndarray[Any, Any], most: int = 8192) -> np.ndarray[Any, Any]:
+    """At most about ``most`` elements, evenly spread: enough for the size of a typical one."""
+    flat = array.ravel()
+    return flat[:: flat.size // most] if flat.size >= 2 * most else flat

@@ -28,6 +28,7 @@ _SAME = {
     "square": "pow", "arctanh": "atanh", "reciprocal": "rdiv", "linalg_vector_norm": "norm",
     "vector_norm": "norm", "special_logit": "logit", "fill": "fill_",
 }  # fmt: skip
+_PLAIN = (torch.float32, torch.float64, torch.int64)
 _NEVER = ("backward", "_set_grad_enabled", "register_hook", "requires_grad_", "__set__")
 
 
@@ -79,6 +80,8 @@ class TorchEngine:
     def array(self, tensor: Any) -> np.ndarray[Any, Any]:
         with torch._C.DisableTorchFunction():
             plain = tensor.detach()
+            if plain.dtype in _PLAIN and plain.layout is torch.strided and plain.is_cpu:
+                return plain.numpy()
             if plain.layout is not torch.strided:
                 plain = plain.coalesce().values() if plain.is_sparse else plain.to_dense()
             if plain.dtype is torch.bfloat16:
