@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
-from whygrad.autograd.source import Where
 from whygrad.doctor.engines import Engine
 from whygrad.doctor.observer import Observer
 from whygrad.doctor.patching import patched
 from whygrad.doctor.places import here, user_frame, where_made
+from whygrad.doctor.rehearsal import is_rehearsal
 
 __all__ = ["instruments"]
 
@@ -36,14 +36,36 @@ def instruments(engine: Engine, observer: Observer) -> Iterator[None]:
 def _wrappers(engine: Engine, observer: Observer) -> Iterator[tuple[Any, str, Callable[..., Any]]]:
     space: Any = engine.namespace
     module, optimizer = space.nn.Module, space.optim.Optimizer
+    schedulers: Any = importlib.import_module(f"{engine.name}.optim.lr_scheduler")
 
     def made_module(inner: Callable[..., Any], self: Any, *args: Any, **kwargs: Any) -> None:
         inner(self, *args, **kwargs)
         observer.registry.made(self, where_made(self))
 
+    def call_module(inner: Callable[..., Any], self: Any, *args: Any, **kwargs: Any) -> Any:
+        observer.enter(engine, self, args)
+        try:
+            result = inner(self, *args, **kwargs)
+        except BaseException:
+            observer.leave(engine, self, args, None, sys._getframe(1))
+            raise
+        observer.leave(engine, self, args, result, sys._getframe(1))
+        return result
+
     def made_optimizer(inner: Callable[..., Any], self: Any, *args: Any, **kwargs: Any) -> None:
         inner(self, *args, **kwargs)
         observer.optimizer_made(self, where_made(self))
+
+    def made_scheduler(
+        inner: Callable[..., Any], self: Any, optimizer: Any, *args: Any, **kwargs: Any
+    ) -> None:
+        inner(self, optimizer, *args, **kwargs)
+        observer.scheduler_made(optimizer, type(self).__name__, where_made(self))
+
+    def made_parameter(inner: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        made = inner(*args, **kwargs)
+        observer.registry.parameter_made(made, here())
+        return made
 
     def train(inner: Callable[..., Any], self: Any, mode: bool = True) -> Any:
         where = here()
@@ -64,9 +86,13 @@ def _wrappers(engine: Engine, observer: Observer) -> Iterator[tuple[Any, str, Ca
         return observer.call(engine, f"{kind}.apply", function, args, kwargs, frame)
 
     yield module, "__init__", made_module
+    yield module, "__call__", call_module
+    yield space.nn.Parameter, "__new__", made_parameter
     yield module, "train", train
     yield module, "zero_grad", zero_grad
     yield optimizer, "__init__", made_optimizer
+    yield schedulers.LRScheduler, "__init__", made_scheduler
+    yield schedulers.ReduceLROnPlateau, "__init__", made_scheduler
     yield optimizer, "zero_grad", zero_grad
     yield space.autograd.Function, "apply", apply
     yield from _passes(engine, observer)
@@ -128,20 +154,12 @@ def _clipping(engine: Engine, observer: Observer) -> Iterator[tuple[Any, str, Ca
 
 
 def _hooks(engine: Engine, observer: Observer) -> Iterator[Any]:
-    home = "torch.nn.modules.module" if engine.name == "torch" else "whygrad.nn.hooks"
-    modules: Any = importlib.import_module(home)
     optimizers: Any = importlib.import_module(f"{engine.name}.optim.optimizer")
-
-    def enter(module: Any, args: Any) -> None:
-        observer.enter(engine, module, args)
-
-    def leave(module: Any, args: Any, result: Any) -> None:
-        frame = user_frame(sys._getframe(1))
-        observer.leave(engine, module, args, result, Where(frame.f_code, frame.f_lasti))
-
     quiet: list[Any] = []  # guards that keep the optimizer's own arithmetic out of sight
 
     def before(optimizer: Any, args: Any, kwargs: Any) -> None:
+        if is_rehearsal(optimizer):
+            return
         observer.step_begins(engine, optimizer, here())
         if len(args) > 1 or kwargs.get("closure") is not None:
             observer.closure_begins()
@@ -151,18 +169,13 @@ def _hooks(engine: Engine, observer: Observer) -> Iterator[Any]:
         quiet.append(guard)
 
     def after(optimizer: Any, args: Any, kwargs: Any) -> None:
+        if is_rehearsal(optimizer):
+            return
         while quiet:
             quiet.pop().__exit__(None, None, None)
         with engine.unwatched():
             observer.step_ends(engine, optimizer)
 
-    yield modules.register_module_forward_pre_hook(enter)
-    yield modules.register_module_forward_hook(leave, always_call=True) if _always(
-        modules
-    ) else modules.register_module_forward_hook(leave)
     yield optimizers.register_optimizer_step_pre_hook(before)
     yield optimizers.register_optimizer_step_post_hook(after)
 
-
-def _always(modules: Any) -> bool:
-    return "always_call" in modules.register_module_forward_hook.__code__.co_varnames

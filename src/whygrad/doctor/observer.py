@@ -2,8 +2,8 @@
 
 It is told by :mod:`.instruments` about calls, modules, ``backward``, ``zero_grad`` and ``step``.
 What it does at every step is cheap: a line in the tape a call, the loss, one norm a gradient.  The
-closer look (layer statistics, a snapshot, update sizes) is for sampled steps: all of the first 32,
-then 16 in every doubling, and the first one that goes bad.  The schedule counts steps and not time,
+closer look (layer statistics, a snapshot, update sizes) is for sampled steps: all of the first 16,
+then 4 in every doubling, and the first one that goes bad.  The schedule counts steps and not time,
 so the same program gets the same report.
 """
 
@@ -22,6 +22,7 @@ from whygrad.autograd.source import Where
 from whygrad.doctor.engines import Engine
 from whygrad.doctor.layers import look
 from whygrad.doctor.parameters import Registry
+from whygrad.doctor.places import user_frame
 from whygrad.doctor.ranges import rms, summarize, thinned
 from whygrad.doctor.record import (
     Clip,
@@ -32,6 +33,7 @@ from whygrad.doctor.record import (
     Mark,
     ModeChange,
     Optimizer,
+    Parameter,
     Pass,
     Run,
     Sample,
@@ -49,7 +51,7 @@ _FIGURES = LOSSES | frozenset(("mean", "sum"))
 
 def is_sampled(number: int) -> bool:
     """Whether the pass with this number gets the closer look."""
-    return number < 32 or number % (1 << (number.bit_length() - 5)) == 0
+    return number < 16 or number % (1 << (number.bit_length() - 3)) == 0
 
 
 class Observer:
@@ -155,7 +157,7 @@ class Observer:
         if isinstance(tensors, (list, tuple)):
             origin = Origin(op, frame.f_code, frame.f_lasti)
             for each in tensors:
-                if hasattr(each, "requires_grad") and not each.requires_grad:
+                if hasattr(each, "requires_grad") and each.is_leaf:
                     tape.set_origin(each, origin)
         if op in LOSSES and not recorded and not self._in_model and getattr(result, "ndim", 1) == 0:
             where = Where(frame.f_code, frame.f_lasti)
@@ -228,7 +230,9 @@ class Observer:
         self._stack.append((module, path, self.tape(engine).end))
         self._path = path
 
-    def leave(self, engine: Engine, module: Any, args: Any, result: Any, where: Where) -> None:
+    def leave(
+        self, engine: Engine, module: Any, args: Any, result: Any, frame: FrameType
+    ) -> None:
         while self._stack:
             entered, path, before = self._stack.pop()
             if entered is module:
@@ -240,6 +244,8 @@ class Observer:
         self._in_model = model and bool(self._stack)
         tape = self.tape(engine)
         recorded = engine.namespace.is_grad_enabled()
+        frame = user_frame(frame)
+        where = Where(frame.f_code, frame.f_lasti)
         mark = Mark(
             path,
             module,
@@ -291,6 +297,9 @@ class Observer:
                 parameter.optimizers.append(number)
                 course.parameters.append(parameter)
         return course
+
+    def scheduler_made(self, optimizer: Any, kind: str, where: Where) -> None:
+        self.optimizer_made(optimizer, None).optimizer.schedulers.append((kind, where))
 
     def backward_begins(self, engine: Engine, loss: Any, where: Where) -> None:
         self.run.engine = engine
@@ -399,11 +408,11 @@ class Observer:
             self._contaminated.discard(number)
             self._consumed[number] = False
 
-    def _gradients(self, engine: Engine, parameters: Iterable[Any]) -> dict[str, float | None]:
-        found: dict[str, float | None] = {}
-        for each in parameters:
-            gradient = each.tensor.grad
-            found[each.name] = None if gradient is None else rms(engine.array(gradient))
+    def _gradients(self, engine: Engine, parameters: list[Parameter]) -> dict[str, float | None]:
+        found: dict[str, float | None] = {each.name: None for each in parameters}
+        there = [each for each in parameters if each.tensor.grad is not None]
+        sizes = engine.sizes([each.tensor.grad for each in there])
+        found.update(zip([each.name for each in there], sizes))
         return found
 
     def _snapshot(
@@ -470,8 +479,10 @@ class Observer:
     def _new_step(self, engine: Engine) -> None:
         tape = self.tape(engine)
         self._boundaries.append(tape.end)
-        if len(self._boundaries) > len(self.run.courses) + 1:
-            before = self._boundaries.pop(0)
+        kept = len(self.run.courses) + 1
+        if len(self._boundaries) > kept + 3:  # now and then, not every time
+            before = self._boundaries[-kept - 1]
+            del self._boundaries[:-kept]
             tape.forget(before)
             self._marks = [mark for mark in self._marks if mark.after > before]
         sampled = is_sampled(len(self.run.passes))

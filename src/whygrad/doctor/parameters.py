@@ -31,6 +31,7 @@ class Registry:
         self._first_values: dict[int, Any] = {}
         self._addresses: dict[int, int] = {}
         self._writes: dict[int, Where] = {}
+        self._made: dict[int, Where] = {}  # tensors wrapped as parameters
         self._scanned = 0
 
     # --- modules ----------------------------------------------------------------------------------
@@ -38,6 +39,9 @@ class Registry:
     def made(self, module: Any, where: Where) -> None:
         self._modules.append(weakref.ref(module))
         self._run.made[id(module)] = where
+
+    def parameter_made(self, tensor: Any, where: Where) -> None:
+        self._made[id(tensor)] = where
 
     def root(self, engine: Engine, module: Any) -> bool:
         """The program called ``module`` itself: learn the names of all that belongs to it.
@@ -96,7 +100,10 @@ class Registry:
         if known.module is None:
             known.name = name
             known.module = self._paths.get(id(module))
-            known.made_at = self._run.made.get(id(module)) or known.made_at
+            home = self._run.made.get(id(module))
+            if type(module).__module__.partition(".")[0] not in ("torch", "whygrad"):
+                home = self._made.get(id(tensor), home)  # the line in the program's own class
+            known.made_at = home or known.made_at
 
     def _enter(self, tensor: Any, name: str) -> Parameter:
         from whygrad.doctor.engines import engine_of
@@ -106,6 +113,7 @@ class Registry:
         while name in taken:
             name += "'"
         known = Parameter(name, tensor)
+        known.made_at = self._made.get(id(tensor))
         known.written_at = self._writes.get(id(tensor)) or engine.written_at(tensor)
         self._run.parameters[id(tensor)] = known
         array = engine.array(tensor)

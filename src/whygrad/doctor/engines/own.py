@@ -20,6 +20,7 @@ from whygrad.dispatch.interception import intercepting, not_intercepting
 from whygrad.doctor.engines.engine import Handler
 from whygrad.doctor.patching import patched
 from whygrad.doctor.places import user_frame
+from whygrad.doctor.ranges import rms
 from whygrad.doctor.vocabulary import LOSSES
 from whygrad.nn import functional
 
@@ -29,6 +30,9 @@ _IN_PLACE = {
     "__iadd__": "add_", "__isub__": "sub_", "__imul__": "mul_", "__itruediv__": "div_",
     "__ipow__": "pow_", "__setitem__": "setitem", "detach": "detach",
 }  # fmt: skip
+# They are no ops: nothing goes in that a gradient could flow through.
+_MAKERS = ("arange", "empty", "eye", "full", "linspace", "ones", "rand", "randint", "randn", "randperm",
+           "tensor", "zeros")  # fmt: skip
 _QUIET = ("requires_grad_", "retain_grad_", "share_memory_", "detach_")
 
 
@@ -57,6 +61,9 @@ class OwnEngine:
             for name in LOSSES & set(functional.__all__):
                 wrapper = partial(_whole, self, handler, name)
                 stack.enter_context(patched(functional, name, wrapper))
+            for name in _MAKERS:
+                wrapper = partial(_whole, self, handler, name)
+                stack.enter_context(patched(whygrad, name, wrapper))
             stack.enter_context(intercepting(see))
             yield
 
@@ -82,6 +89,9 @@ class OwnEngine:
             if plain.dtype is whygrad.bfloat16:
                 plain = plain.float()
             return plain.numpy()
+
+    def sizes(self, tensors: list[Any]) -> list[float]:
+        return [rms(self.array(each)) for each in tensors]
 
     def copy(self, tensor: Any, *, leaf: bool = False) -> Any:
         with self.unseen():
