@@ -70,6 +70,7 @@ class Optimizer:
     kind: str  # "SGD"
     made_at: Where | None
     options: dict[str, Any] = field(default_factory=dict)  # of the first group, as constructed
+    schedulers: list[tuple[str, Where]] = field(default_factory=list)  # kind, and where it was made
 
 
 @dataclass(slots=True)

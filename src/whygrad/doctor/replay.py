@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -136,11 +136,13 @@ def replay(
     instead: Mapping[int, Mapping[int | str, Any]] | None = None,
     backward: bool = True,
     look: bool = True,
+    objective: Callable[[Trace], Any] | None = None,
 ) -> Trace:
     """Carry out the calls of a snapshot again.
 
     ``values`` replace those of leaves, by their id.  ``instead`` replaces arguments of calls: by
-    the number of the call, then by the place or the name of the argument.
+    the number of the call, then by the place or the name of the argument.  ``objective`` makes
+    another loss, for an experiment, out of what the calls returned.
     """
     engine = snapshot.engine
     runner = _Runner(snapshot, values or {}, look, instead or {})
@@ -151,6 +153,8 @@ def replay(
         with engine.unwatched(), engine.namespace.enable_grad(), np.errstate(all="ignore"):
             trace.calls = runner.traced
             loss = runner.run()
+            if objective is not None:
+                loss = objective(trace)
             if loss is not None:
                 array = engine.array(loss)
                 trace.loss = float(array) if array.size == 1 else float(np.mean(array))
