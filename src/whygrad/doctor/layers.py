@@ -20,6 +20,7 @@ def look(op: str, array: np.ndarray[Any, Any]) -> Layer:
     """The statistics of one output."""
     if array.size == 0 or array.dtype.kind != "f":
         return Layer(op, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    array = _fewer_rows(array)
     low, high = float(array.min()), float(array.max())
     size = rms(array)
     zeros = saturated = dead = 0.0
@@ -32,6 +33,15 @@ def look(op: str, array: np.ndarray[Any, Any]) -> Layer:
         least, most = _FLAT[op]
         saturated = float(np.count_nonzero((array < least) | (array > most))) / array.size
     return Layer(op, size, zeros, saturated, dead, low, high)
+
+
+def _fewer_rows(array: np.ndarray[Any, Any], most: int = 32_768) -> np.ndarray[Any, Any]:
+    """Of a large output, samples evenly spread over the first axes, each of them whole."""
+    if array.size <= most or array.ndim < 2:
+        return array
+    if array.ndim == 3:  # samples and times are alike here
+        array = array.reshape(-1, array.shape[-1])
+    return array[:: max(1, min(array.size // most, array.shape[0] // 16))]
 
 
 def _unit_axis(array: np.ndarray[Any, Any]) -> int:

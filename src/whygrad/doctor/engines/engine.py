@@ -54,6 +54,10 @@ class Engine(Protocol):
         """The values, without a copy where that is possible."""
         ...
 
+    def sizes(self, tensors: list[Any]) -> list[float]:
+        """The rms of each; not finite where a value is not."""
+        ...
+
     def copy(self, tensor: Any, *, leaf: bool = False) -> Any:
         """A copy that shares nothing; ``leaf``: one that requires grad as ``tensor`` does."""
         ...

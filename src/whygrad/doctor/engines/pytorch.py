@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -15,6 +16,7 @@ from torch.overrides import TorchFunctionMode
 
 from whygrad.doctor.engines.engine import Handler
 from whygrad.doctor.places import user_frame
+from whygrad.doctor.ranges import rms
 from whygrad.torch.calls import name_of, uneventful
 from whygrad.torch.record import record
 
@@ -87,6 +89,14 @@ class TorchEngine:
             if plain.dtype is torch.bfloat16:
                 plain = plain.float()
             return plain.cpu().resolve_conj().resolve_neg().numpy()
+
+    def sizes(self, tensors: list[Any]) -> list[float]:
+        with torch._C.DisableTorchFunction():
+            plain = all(each.dtype is torch.float32 and not each.is_sparse for each in tensors)
+            if not plain or not tensors:
+                return [rms(self.array(each)) for each in tensors]
+            norms = torch.stack(torch._foreach_norm(tensors)).tolist()
+        return [norm / math.sqrt(each.numel() or 1) for norm, each in zip(norms, tensors)]
 
     def copy(self, tensor: Any, *, leaf: bool = False) -> Any:
         with torch._C.DisableTorchFunction():
