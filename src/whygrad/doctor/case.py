@@ -13,10 +13,12 @@ from typing import Any
 
 from whygrad.autograd.source import Where
 from whygrad.doctor.observer import Observer
+from whygrad.doctor.progress import Progress, progress_of
 from whygrad.doctor.reading import Reading, read
 from whygrad.doctor.record import Course, Incident, Parameter, Run, Snapshot
 from whygrad.doctor.replay import Trace, replay
 from whygrad.doctor.rule import Rule, rules
+from whygrad.doctor.trial import Budget, Objective, Trial
 
 __all__ = ["Case"]
 
@@ -29,6 +31,8 @@ class Case:
         self.observer = observer
         self._traces: dict[int, Trace] = {}
         self._readings: dict[int, Reading] = {}
+        self._progress: dict[int, Progress] = {}
+        self._trials: dict[tuple[int, int], Trial] = {}
         self.rule: Rule | None = None  # the one that is asking
 
     def limit(self, name: str) -> float:
@@ -52,6 +56,32 @@ class Case:
         if id(snapshot) not in self._readings:
             self._readings[id(snapshot)] = read(trace)
         return self._readings[id(snapshot)]
+
+    def progress(self, course: Course) -> Progress:
+        """Whether the course learned."""
+        if id(course) not in self._progress:
+            first = self.trace(course.first)
+            self._progress[id(course)] = progress_of(course, first)
+        return self._progress[id(course)]
+
+    @cached_property
+    def budget(self) -> Budget:
+        """What all experiments together may cost: half the time of the run, or next to nothing."""
+        return Budget(max(1.5, self.run.seconds / 2))
+
+    def trial(
+        self, course: Course, snapshot: Snapshot | None, objective: Objective | None = None
+    ) -> Trial | None:
+        """Experiments from a snapshot; None unless its replay reproduces what the program saw."""
+        trace = self.trace(snapshot)
+        if snapshot is None or trace is None or not trace.exact:
+            return None
+        if objective is not None:
+            return Trial(course, snapshot, self.budget, objective)
+        key = id(course), id(snapshot)
+        if key not in self._trials:
+            self._trials[key] = Trial(course, snapshot, self.budget)
+        return self._trials[key]
 
     @cached_property
     def courses(self) -> list[Course]:

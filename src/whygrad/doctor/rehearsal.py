@@ -27,7 +27,11 @@ def is_rehearsal(optimizer: Any) -> bool:
 
 
 def rehearsal(
-    engine: Engine, course: Course, copies: Mapping[int, Any], factor: float, options: dict[str, Any]
+    engine: Engine,
+    course: Course,
+    copies: Mapping[int, Any],
+    factor: float,
+    options: dict[str, Any],
 ) -> Any:
     """Something with ``step()`` that updates ``copies`` as the course does its parameters.
 
@@ -37,7 +41,7 @@ def rehearsal(
     real = course.optimizer.thing
     if real is None:
         return _ByHand(engine, rates_by_hand(course), copies, factor)
-    kind = type(real)
+    kind: Any = type(real)
     if not kind.__module__.startswith(f"{engine.name}.optim") or kind.__name__ in _NEEDS_CLOSURE:
         return None
     peaks = peak_rates(course)

@@ -1,0 +1,73 @@
+"""Did the run learn?
+
+Two views of it.  The *curve*: the losses at the end against those at the beginning, which a change
+of batch can blur.  The *pair*: the loss of the very first batch with the first weights and with the
+latest ones, which it cannot.  A rule that goes by statistics asks here first and stays silent about
+a run that learns.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from dataclasses import dataclass
+
+from whygrad.doctor.record import Course
+from whygrad.doctor.replay import Trace, loss_at
+from whygrad.doctor.trial import drop
+
+__all__ = ["Progress", "progress_of"]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How the loss of a course went."""
+
+    steps: int
+    start: float  # the middle of the first tenth of the losses
+    end: float  # the middle of the last fifth
+    height: float  # the highest quarter of the run, by its middle
+    first: float  # the loss of the first batch with the first weights …
+    latest: float  # … and with the latest ones; NaN if that could not be replayed
+    broken: bool  # whether a loss or a gradient stopped being finite
+
+    @property
+    def curve(self) -> float:
+        """By which part the loss fell over the run."""
+        return drop(self.start, self.end)
+
+    @property
+    def pair(self) -> float:
+        """By which part the loss of the first batch fell; NaN if unknown."""
+        return drop(self.first, self.latest) if math.isfinite(self.latest) else math.nan
+
+    @property
+    def gain(self) -> float:
+        """The better of both views: who doubts that a run has learned should doubt this."""
+        if self.broken:
+            return -math.inf
+        return self.curve if math.isnan(self.pair) else max(self.curve, self.pair)
+
+    @property
+    def rose(self) -> bool:
+        """Whether the loss stood clearly above its beginning for a good part of the run."""
+        return self.broken or self.height > self.start + 0.5 * abs(self.start)
+
+
+def progress_of(course: Course, first: Trace | None) -> Progress:
+    """``first`` is the replay of the first step."""
+    losses = course.losses
+    finite = [each for each in losses if math.isfinite(each)]
+    bad = course.bad is not None or len(finite) < len(losses)
+    if not finite:
+        return Progress(len(losses), math.nan, math.nan, math.nan, math.nan, math.nan, True)
+    start = statistics.median(finite[: max(1, len(finite) // 10)])
+    end = statistics.median(finite[-max(1, len(finite) // 5) :])
+    size = max(1, len(finite) // 4)
+    quarters = [finite[place : place + size] for place in range(0, len(finite), size)]
+    height = max(statistics.median(each) for each in quarters if 2 * len(each) >= size)
+    before = after = math.nan
+    if first is not None and first.exact and course.last is not None:
+        before = first.loss
+        after = loss_at(first.snapshot, course.last.values)
+    return Progress(len(losses), start, end, height, before, after, bad)
