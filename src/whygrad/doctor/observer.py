@@ -13,6 +13,7 @@ import contextlib
 import math
 import weakref
 from collections.abc import Callable, Iterable
+from functools import cache
 from types import FrameType
 from typing import Any
 
@@ -47,6 +48,7 @@ __all__ = ["Observer", "is_sampled"]
 
 # Calls whose result may say how good the model is.
 _FIGURES = LOSSES | frozenset(("mean", "sum"))
+_LEAVES, _DRAWS, _WRITES, _FIGURE, _LOOKED = 1, 2, 4, 8, 16  # traits of ops
 
 
 def is_sampled(number: int) -> bool:
@@ -102,18 +104,21 @@ class Observer:
         frame: FrameType,
     ) -> Any:
         """Carry out a call of the program and write it down."""
-        if op in LEAVING or self._optimizing:
+        traits = _traits(op)
+        if self._optimizing or traits & _LEAVES:
             return function(*args, **kwargs)
         tape = self.tape(engine)
-        random = engine.random_state() if op in RANDOM else None
-        writes = op[-1] == "_" or op == "setitem"
-        if writes and not args and "tensor" in kwargs:  # nn.init.normal_ hands it on by name
-            args = kwargs["tensor"], *args
-            kwargs = {name: value for name, value in kwargs.items() if name != "tensor"}
-        given = tape.encode(args)
-        named = tape.encode(kwargs) if kwargs else kwargs
+        random = engine.random_state() if traits & _DRAWS else None
+        if traits & _WRITES and not args and "tensor" in kwargs:  # nn.init hands it on by name
+            kwargs = dict(kwargs)
+            args = (kwargs.pop("tensor"),)
+        given, tensors = tape.take(args)
+        named = kwargs
+        if kwargs:
+            named, more = tape.take_named(kwargs)
+            tensors += more
         initializes = False
-        if writes and args and given[0] is args[0] and isinstance(args[0], engine.tensor):
+        if traits & _WRITES and args and given[0] is args[0] and isinstance(args[0], engine.tensor):
             initializes = args[0].requires_grad and args[0].is_leaf  # type: ignore[attr-defined]
             given = (self._before_write(engine, args[0], frame), *given[1:])
         try:
@@ -123,23 +128,26 @@ class Observer:
             self.run.failure = Failure(op, args, kwargs, where, self._path or None, error)
             raise
         written = args[0] if op == "setitem" else result
-        recorded = engine.namespace.is_grad_enabled() and not initializes
-        if op in _FIGURES and not self._in_model:
+        recorded = engine.is_recording() and not initializes
+        if traits & _FIGURE and not self._in_model:
             self._figure(engine, op, args, kwargs, result, frame, recorded)
-        if not recorded or not _has_tensor(given, engine.tensor, named):
+        if not recorded or not tensors:
             self._outside(tape, op, written, frame, recorded)
             return result
-        if self._carries(given, engine.tensor):
+        if self._boundaries and _carries(given, engine.tensor):
             place = frame.f_code, frame.f_lasti
             self._carried[place] = self._carried.get(place, 0) + 1
         tape.add(Call(op, function, given, named, frame, self._path, random, recorded), written)
-        if self._sample is not None and op in LOOKED_AT and isinstance(result, engine.tensor):
-            layer = look(op, engine.array(result))
-            name = f"{self._path}:{op}" if op in ACTIVATIONS or not self._path else self._path
-            while name in self._sample.layers:
-                name += "'"
-            self._sample.layers[name] = layer
+        if self._sample is not None and traits & _LOOKED and isinstance(result, engine.tensor):
+            self._look(self._sample, op, engine.array(result))
         return result
+
+    def _look(self, sample: Sample, op: str, array: Any) -> None:
+        """Keep what one output looks like, under the name of its layer."""
+        name = f"{self._path}:{op}" if op in ACTIVATIONS or not self._path else self._path
+        while name in sample.layers:
+            name += "'"
+        sample.layers[name] = look(op, array)
 
     def _before_write(self, engine: Engine, tensor: Any, frame: FrameType) -> Any:
         """A tensor from elsewhere is about to be overwritten: what the tape keeps of it."""
@@ -198,13 +206,6 @@ class Observer:
             figure = Evaluation(value, op, where, passes, self._training, correct)
             self.run.figures.append(figure)
 
-    def _carries(self, given: Any, kind: type) -> bool:
-        """Whether an argument brings along the graph of an update long ago."""
-        for each in given:
-            if isinstance(each, kind) and each.requires_grad and not each.is_leaf:  # type: ignore[attr-defined]
-                return bool(self._boundaries)
-        return False
-
     @property
     def carried(self) -> list[tuple[Where, int]]:
         """Lines that use results of earlier updates with their graph, and how often they did."""
@@ -219,7 +220,7 @@ class Observer:
                 engine.first_passes_over()
         if not self._stack and self._in_model:
             self._training = bool(module.training)
-            recorded = engine.namespace.is_grad_enabled()
+            recorded = engine.is_recording()
             for each in args:
                 if isinstance(each, engine.tensor) and each.is_floating_point():  # type: ignore[attr-defined]
                     if recorded:
@@ -242,8 +243,10 @@ class Observer:
         self._path = self._stack[-1][1] if self._stack else ""
         model = self._in_model
         self._in_model = model and bool(self._stack)
+        if self._stack and self._sample is None:
+            return
         tape = self.tape(engine)
-        recorded = engine.namespace.is_grad_enabled()
+        recorded = engine.is_recording()
         frame = user_frame(frame)
         where = Where(frame.f_code, frame.f_lasti)
         mark = Mark(
@@ -550,11 +553,20 @@ class Observer:
         self._finish(self.run.engine, course, step)
 
 
-def _has_tensor(given: Any, kind: type, named: Any) -> bool:
-    for each in (*given, *named.values()):
-        if isinstance(each, kind) or type(each) is Produced:
-            return True
-        if isinstance(each, (list, tuple)) and _has_tensor(each, kind, {}):
+@cache
+def _traits(op: str) -> int:
+    """What is special about calls of an op."""
+    traits = _LEAVES if op in LEAVING else 0
+    traits |= _DRAWS if op in RANDOM else 0
+    traits |= _WRITES if op[-1] == "_" or op == "setitem" else 0
+    traits |= _FIGURE if op in _FIGURES else 0
+    return traits | (_LOOKED if op in LOOKED_AT else 0)
+
+
+def _carries(given: Any, kind: type) -> bool:
+    """Whether an argument brings along the graph of an update long ago."""
+    for each in given:
+        if isinstance(each, kind) and each.requires_grad and not each.is_leaf:  # type: ignore[attr-defined]
             return True
     return False
 

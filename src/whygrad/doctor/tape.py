@@ -18,6 +18,9 @@ from whygrad.autograd.source import Where
 __all__ = ["Call", "Origin", "Produced", "Tape"]
 
 
+_NESTED = (tuple, list, dict)
+
+
 class Produced(NamedTuple):
     """An argument that an earlier call made: its number and the place among the results."""
 
@@ -125,6 +128,36 @@ class Tape:
         if kind is dict:
             return {key: self.encode(each) for key, each in value.items()}
         return value
+
+    def take(self, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], int]:
+        """The arguments of a call as it keeps them, and how many of them are, or hold, tensors.
+
+        What :meth:`encode` does, for every call of the program: hence in one loop.
+        """
+        kept, tensors, made = [], 0, self._made
+        for value in args:
+            if isinstance(value, self._tensor):
+                tensors += 1
+                entry = made.get(id(value))
+                if entry is not None and entry[0]() is value:
+                    value = entry[1]
+            elif type(value) in _NESTED:
+                tensors += self._holds(value)
+                value = self.encode(value)
+            kept.append(value)
+        return tuple(kept), tensors
+
+    def take_named(self, kwargs: dict[str, Any]) -> tuple[dict[str, Any], int]:
+        """Like :meth:`take`, for arguments by name."""
+        kept, tensors = self.take(tuple(kwargs.values()))
+        return dict(zip(kwargs, kept)), tensors
+
+    def _holds(self, value: Any) -> bool:
+        members = value.values() if isinstance(value, dict) else value
+        return any(
+            isinstance(each, self._tensor) or (type(each) in _NESTED and self._holds(each))
+            for each in members
+        )
 
     def add(self, call: Call, result: Any) -> None:
         """Enter a call that was carried out."""

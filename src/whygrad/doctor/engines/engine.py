@@ -42,6 +42,10 @@ class Engine(Protocol):
         """The structure of the program is known: stop what only that needed."""
         ...
 
+    def is_recording(self) -> bool:
+        """Whether gradients are being recorded."""
+        ...
+
     def unseen(self) -> AbstractContextManager[Any]:
         """Nothing inside is handed to anybody, and no gradients are recorded."""
         ...

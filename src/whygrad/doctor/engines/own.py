@@ -70,6 +70,9 @@ class OwnEngine:
     def first_passes_over(self) -> None:
         """Nothing to stop: lines and cuts are always known here."""
 
+    def is_recording(self) -> bool:
+        return whygrad.is_grad_enabled()
+
     @contextmanager
     def unseen(self) -> Iterator[None]:
         with not_intercepting(), whygrad.no_grad():

@@ -6,7 +6,7 @@ import math
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from functools import cache
+from functools import cache, partial
 from types import ModuleType
 from typing import Any
 
@@ -28,7 +28,9 @@ _SAME = {
     "bmm": "matmul", "mv": "matmul", "dot": "matmul", "__rmul__": "mul", "__radd__": "add",
     "__rpow__": "rpow", "negative": "neg", "absolute": "abs", "clip": "clamp",
     "square": "pow", "arctanh": "atanh", "reciprocal": "rdiv", "linalg_vector_norm": "norm",
-    "vector_norm": "norm", "special_logit": "logit", "fill": "fill_",
+    "vector_norm": "norm", "special_logit": "logit", "fill": "fill_", "linalg_norm": "norm",
+    "frobenius_norm": "norm", "arccos": "acos", "arcsin": "asin", "bool": "cast", "double": "cast",
+    "float": "cast", "half": "cast", "int": "cast", "long": "cast",
 }  # fmt: skip
 _PLAIN = (torch.float32, torch.float64, torch.int64)
 _NEVER = ("backward", "_set_grad_enabled", "register_hook", "requires_grad_", "__set__")
@@ -70,6 +72,9 @@ class TorchEngine:
         if ours:
             self._recording.close()
             self._recording = None
+
+    def is_recording(self) -> bool:
+        return torch.is_grad_enabled()
 
     @contextmanager
     def unseen(self) -> Iterator[None]:
@@ -146,7 +151,15 @@ class _Mode(TorchFunctionMode):  # type: ignore[misc]
         if name is None or torch.compiler.is_compiling():
             return func(*args, **(kwargs or {}))
         frame = user_frame(sys._getframe(1))
+        if torch.is_autocast_enabled("cpu"):
+            func = partial(_cast_to, torch.get_autocast_dtype("cpu"), func)
         return self._handler(self._engine, name, func, args, kwargs or {}, frame)
+
+
+def _cast_to(dtype: torch.dtype, function: Any, *args: Any, **kwargs: Any) -> Any:
+    """Carry out a call as ``torch.autocast`` does: a replay has to as well."""
+    with torch.autocast("cpu", dtype):
+        return function(*args, **kwargs)
 
 
 def _plain_name(function: Any) -> str | None:
