@@ -40,15 +40,18 @@ from whygrad.doctor.record import (
     Sample,
     Snapshot,
     Step,
+    Stray,
 )
 from whygrad.doctor.tape import Call, Origin, Produced, Tape
-from whygrad.doctor.vocabulary import ACTIVATIONS, LEAVING, LOOKED_AT, LOSSES, RANDOM
+from whygrad.doctor.vocabulary import ACTIVATIONS, DOMAIN, LEAVING, LOOKED_AT, LOSSES, RANDOM
 
 __all__ = ["Observer", "is_sampled"]
 
 # Calls whose result may say how good the model is.
 _FIGURES = LOSSES | frozenset(("mean", "sum"))
-_LEAVES, _DRAWS, _WRITES, _FIGURE, _LOOKED = 1, 2, 4, 8, 16  # traits of ops
+# Calls by which a program asks whether its values are sound.
+_QUESTIONS = frozenset(("isfinite", "isinf", "isnan"))
+_LEAVES, _DRAWS, _WRITES, _FIGURE, _LOOKED, _RISKY, _ASKS = 1, 2, 4, 8, 16, 32, 64  # traits of ops
 
 
 def is_sampled(number: int) -> bool:
@@ -85,6 +88,8 @@ class Observer:
         self._hand_norms: dict[str, float | None] = {}
         self._carried: dict[tuple[Any, int], int] = {}
         self._optimizing = 0
+        self._latest_root: Produced | None = None  # what made the loss of the latest pass
+        self._evaluated: tuple[Any, ...] = ()  # what a model was given last, without gradients
 
     # --- calls ------------------------------------------------------------------------------------
 
@@ -106,7 +111,12 @@ class Observer:
         """Carry out a call of the program and write it down."""
         traits = _traits(op)
         if self._optimizing or traits & _LEAVES:
-            return function(*args, **kwargs)
+            number = function(*args, **kwargs)
+            if type(number) is float and not math.isfinite(number) and not self._optimizing:
+                self._bad_value_read(engine, args[0], frame)
+            return number
+        if traits & _ASKS and args:
+            self._bad_value_read(engine, args[0], frame)
         tape = self.tape(engine)
         random = engine.random_state() if traits & _DRAWS else None
         if traits & _WRITES and not args and "tensor" in kwargs:  # nn.init hands it on by name
@@ -133,6 +143,8 @@ class Observer:
             self._figure(engine, op, args, kwargs, result, frame, recorded)
         if not recorded or not tensors:
             self._outside(tape, op, written, frame, recorded)
+            if traits & _RISKY and not recorded and len(self.run.strays) < 16:
+                self._look_outside(engine, op, args, written, frame)
             return result
         if self._boundaries and _carries(given, engine.tensor):
             place = frame.f_code, frame.f_lasti
@@ -172,6 +184,55 @@ class Observer:
             passes = len(self.run.passes)
             value = float(result.detach())
             self.run.evaluations.append(Evaluation(value, op, where, passes, self._training))
+
+    def _look_outside(
+        self, engine: Engine, op: str, args: tuple[Any, ...], result: Any, frame: FrameType
+    ) -> None:
+        """Keep a result that is not finite: it is on no tape, and nothing will show it again."""
+        if not isinstance(result, engine.tensor) or np.isfinite(engine.array(result)).all():
+            return
+        given = [each for each in args if isinstance(each, engine.tensor)]
+        before = [summarize(engine.array(each)) for each in given]
+        where, passes = Where(frame.f_code, frame.f_lasti), len(self.run.passes)
+        stray = Stray(op, where, before, summarize(engine.array(result)), passes)
+        for each in (*self._evaluated, *given):
+            if isinstance(each, engine.tensor) and not summarize(engine.array(each)).finite:
+                origin = self.tape(engine).origin(each)
+                stray.given, stray.given_at = (
+                    ("input", where) if origin is None else (origin.op, origin.where)
+                )
+                break
+        self.run.strays.append(stray)
+
+    def _bad_value_read(self, engine: Engine, tensor: Any, frame: FrameType) -> None:
+        """The program looks at a value that may not be finite, perhaps to leave because of it."""
+        if self.run.incidents or not isinstance(tensor, engine.tensor):
+            return
+        values = engine.array(tensor)
+        unsound = np.isnan if values.size > 1 else lambda value: ~np.isfinite(value)
+        if values.dtype.kind != "f" or not unsound(values).any():
+            return
+        tape = self.tape(engine)
+        source = tape.source(tensor)
+        call = None if source is None else tape.call(source.call)
+        if call is not None and call.op == "detach" and type(call.args[0]) is Produced:
+            source = call.args[0]
+        elif source is not None and not tensor.requires_grad:  # type: ignore[attr-defined]
+            return
+        if source is not None:
+            snapshot = self._snapshot(engine, None, float(np.mean(values)), root=source)
+            where = Where(frame.f_code, frame.f_lasti)
+            self._incident("loss", snapshot, where, step=len(self.run.passes))
+        elif any(each.tensor.grad is tensor for each in self.registry.parameters()):
+            self._bad_gradient(engine)
+
+    def _bad_gradient(self, engine: Engine) -> None:
+        """The gradients of the latest pass are not finite."""
+        if self.run.incidents or not self._pending or self._stepped:
+            return
+        latest = self._pending[-1]
+        latest.snapshot = latest.snapshot or self._snapshot(engine, None, latest.value)
+        self._incident("gradient", latest.snapshot, latest.where)
 
     def _figure(
         self,
@@ -221,12 +282,16 @@ class Observer:
         if not self._stack and self._in_model:
             self._training = bool(module.training)
             recorded = engine.is_recording()
+            self._evaluated = () if recorded else tuple(args)
             for each in args:
-                if isinstance(each, engine.tensor) and each.is_floating_point():  # type: ignore[attr-defined]
+                if not isinstance(each, engine.tensor):
+                    continue
+                array = engine.array(each)
+                if array.dtype.kind == "f":
                     if recorded:
-                        self._inputs.append(rms(engine.array(each)))
+                        self._inputs.append(rms(array))
                     if self._sample is not None and len(self._sample.inputs) < 4:
-                        self._sample.inputs.append(summarize(engine.array(each)))
+                        self._sample.inputs.append(summarize(array))
         path = self.registry.path(module)
         self._stack.append((module, path, self.tape(engine).end))
         self._path = path
@@ -322,6 +387,7 @@ class Observer:
         this.input_rms, self._inputs = tuple(self._inputs), []
         this.target_rms, self._targets = tuple(self._targets), []
         bad = not math.isfinite(value)
+        self._latest_root = self.tape(engine).source(loss)
         if is_sampled(number) or (bad and not self.run.incidents):
             this.snapshot = self._snapshot(engine, loss, value)
         self.run.passes.append(this)
@@ -340,6 +406,8 @@ class Observer:
         self.registry.reached(engine, loss, first=this.number < 2)
         if not any(course.optimizer.thing is not None for course in self.run.courses):
             self._hand_norms = self._gradients(engine, self.registry.parameters())
+            if _not_finite(self._hand_norms):
+                self._bad_gradient(engine)
 
     def zeroed(self, where: Where) -> None:
         self._zeroed = True
@@ -348,6 +416,8 @@ class Observer:
 
     def clipped(self, kind: str, limit: float, total: float | None, where: Where) -> None:
         self._clips.append(Clip(kind, limit, total, where))
+        if total is not None and not math.isfinite(total) and self.run.engine is not None:
+            self._bad_gradient(self.run.engine)
 
     def step_begins(self, engine: Engine, optimizer: Any, where: Where) -> None:
         self._optimizing += 1
@@ -359,10 +429,8 @@ class Observer:
         step.zeroed, step.contaminated = self._zeroed, number in self._contaminated
         step.clips, self._clips = self._clips, []
         course.steps.append(step)
-        if _not_finite(gradients) and not self.run.incidents and self._pending:
-            latest = self._pending[-1]
-            latest.snapshot = latest.snapshot or self._snapshot(engine, None, latest.value)
-            self._incident("gradient", latest.snapshot, latest.where)
+        if _not_finite(gradients):
+            self._bad_gradient(engine)
 
     def step_ends(self, engine: Engine, optimizer: Any) -> None:
         self._optimizing = max(0, self._optimizing - 1)
@@ -379,6 +447,8 @@ class Observer:
         self.run.error = error
         engine = self.run.engine or next(iter(self._engines()), None)
         if engine is not None and len(self.tape(engine)):
+            if _not_finite(self._gradients(engine, self.registry.parameters())):
+                self._bad_gradient(engine)
             with contextlib.suppress(Exception):
                 self.run.last_snapshot = self._snapshot(engine, None, math.nan, whole=True)
 
@@ -419,16 +489,20 @@ class Observer:
         return found
 
     def _snapshot(
-        self, engine: Engine, loss: Any, value: float, whole: bool = False
+        self,
+        engine: Engine,
+        loss: Any,
+        value: float,
+        whole: bool = False,
+        root: Produced | None = None,
     ) -> Snapshot | None:
         tape = self.tape(engine)
         if whole:
             source, calls = None, {tape.first + place: call for place, call in enumerate(tape.calls)}
         else:
-            source = self._latest_root if loss is None else tape.source(loss)
+            source = root or (self._latest_root if loss is None else tape.source(loss))
             if source is None:
                 return None
-            self._latest_root = source
             calls = tape.slice([source])
         leaves = _leaves(calls.values(), engine.tensor)
         values = {name: engine.copy(leaf) for name, leaf in leaves.items()}
@@ -442,13 +516,16 @@ class Observer:
         step = len(self.run.passes)
         return Snapshot(engine, step, calls, source, value, marks, values, leaves, loose, tape)
 
-    _latest_root: Any = None
-
     def _incident(
-        self, kind: str, snapshot: Snapshot | None, where: Where, error: BaseException | None = None
+        self,
+        kind: str,
+        snapshot: Snapshot | None,
+        where: Where,
+        error: BaseException | None = None,
+        step: int | None = None,
     ) -> None:
         if kind == "exception" or not self.run.incidents:
-            index = len(self.run.passes) - 1
+            index = len(self.run.passes) - 1 if step is None else step
             self.run.incidents.append(Incident(kind, index, None, snapshot, where, error))
 
     def _note_losses(self, loss: Any, number: int) -> None:
@@ -560,6 +637,8 @@ def _traits(op: str) -> int:
     traits |= _DRAWS if op in RANDOM else 0
     traits |= _WRITES if op[-1] == "_" or op == "setitem" else 0
     traits |= _FIGURE if op in _FIGURES else 0
+    traits |= _RISKY if op in DOMAIN or op in LOSSES else 0
+    traits |= _ASKS if op in _QUESTIONS else 0
     return traits | (_LOOKED if op in LOOKED_AT else 0)
 
 

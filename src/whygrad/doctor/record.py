@@ -34,6 +34,7 @@ __all__ = [
     "Sample",
     "Snapshot",
     "Step",
+    "Stray",
 ]
 
 
@@ -219,6 +220,19 @@ class Failure:
 
 
 @dataclass(slots=True)
+class Stray:
+    """A result that was not finite, of a call that no gradient flows through."""
+
+    op: str
+    where: Where
+    before: list[Range]  # of what went in
+    after: Range
+    passes: int  # how many there had been
+    given: str | None = None  # what made the data that was not finite before the call, if any was
+    given_at: Where | None = None
+
+
+@dataclass(slots=True)
 class ModeChange:
     """A call of ``train()`` or ``eval()`` on a module."""
 
@@ -254,6 +268,7 @@ class Run:
     unfinished: list[Pass] = field(default_factory=list)  # passes after the last update
     evaluations: list[Evaluation] = field(default_factory=list)
     figures: list[Evaluation] = field(default_factory=list)  # means by hand, losses with graph
+    strays: list[Stray] = field(default_factory=list)  # the first that were not finite
     modes: list[ModeChange] = field(default_factory=list)
     roots: list[tuple[str, Any, Where | None]] = field(default_factory=list)
     made: dict[int, Where] = field(default_factory=dict)  # modules by id: where they were made

@@ -150,7 +150,9 @@ def replay(
     error: BaseException | None = None
     trace = Trace(snapshot, [], math.nan, False, runner.leaves)
     try:
-        with engine.unwatched(), engine.namespace.enable_grad(), np.errstate(all="ignore"):
+        space: Any = engine.namespace
+        quiet = space.autograd.set_detect_anomaly(False)  # it would end the replay at the first NaN
+        with engine.unwatched(), quiet, space.enable_grad(), np.errstate(all="ignore"):
             trace.calls = runner.traced
             loss = runner.run()
             if objective is not None:
@@ -269,7 +271,9 @@ class _Runner:
         if leaf is not None:
             return leaf
         if id(tensor) not in self._copies:
-            self._copies[id(tensor)] = self._engine.copy(tensor)
+            copy = self._engine.copy(tensor, leaf=True)
+            # What an earlier step made takes gradients as well, and may be written to: no leaf.
+            self._copies[id(tensor)] = copy.clone() if copy.requires_grad else copy
         return self._copies[id(tensor)]
 
     def _tensors(self, kept: Any, given: Any, inputs: list[Any], sources: list[Any]) -> None:

@@ -29,6 +29,7 @@ __all__ = ["OwnEngine"]
 _IN_PLACE = {
     "__iadd__": "add_", "__isub__": "sub_", "__imul__": "mul_", "__itruediv__": "div_",
     "__ipow__": "pow_", "__setitem__": "setitem", "detach": "detach",
+    "item": "item", "__float__": "float",
 }  # fmt: skip
 # They are no ops: nothing goes in that a gradient could flow through.
 _MAKERS = ("arange", "empty", "eye", "full", "linspace", "ones", "rand", "randint", "randn", "randperm",
@@ -123,7 +124,7 @@ class OwnEngine:
 
 
 def _written_in_place() -> list[tuple[str, Any]]:
-    """The methods of a tensor that change it, and ``detach``."""
+    """The methods of a tensor that change it, ``detach``, and those that hand out a number."""
     found = []
     for name in dir(whygrad.Tensor):
         in_place = name.endswith("_") and not name.startswith("_") and name not in _QUIET

@@ -151,7 +151,7 @@ class _Mode(TorchFunctionMode):  # type: ignore[misc]
         if name is None or torch.compiler.is_compiling():
             return func(*args, **(kwargs or {}))
         frame = user_frame(sys._getframe(1))
-        if torch.is_autocast_enabled("cpu"):
+        if torch._C._is_any_autocast_enabled() and torch.is_autocast_enabled("cpu"):
             func = partial(_cast_to, torch.get_autocast_dtype("cpu"), func)
         return self._handler(self._engine, name, func, args, kwargs or {}, frame)
 
