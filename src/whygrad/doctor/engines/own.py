@@ -28,7 +28,7 @@ __all__ = ["OwnEngine"]
 
 _IN_PLACE = {
     "__iadd__": "add_", "__isub__": "sub_", "__imul__": "mul_", "__itruediv__": "div_",
-    "__ipow__": "pow_", "__setitem__": "setitem", "detach": "detach",
+    "__ipow__": "pow_", "__setitem__": "setitem", "__getitem__": "getitem", "detach": "detach",
     "item": "item", "__float__": "float",
 }  # fmt: skip
 # They are no ops: nothing goes in that a gradient could flow through.
