@@ -1,0 +1,122 @@
+"""Experiments with a repaired model: other initial weights, another activation.
+
+A rule that blames the initial weights trains the recorded step again from ordinary ones; a rule
+that blames an activation puts another in its place.  Both arms get the same batch, the same
+optimizer and the same number of updates, so what differs at the end is owed to the repair.
+"""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from whygrad.doctor.anatomy import Layer
+from whygrad.doctor.case import Case
+from whygrad.doctor.experiments import chance, tensor_like
+from whygrad.doctor.record import Course, Snapshot
+from whygrad.doctor.trial import Descent, Trial
+
+__all__ = ["Arms", "compare", "fresh_weights", "level", "swapped", "unlearned"]
+
+_STEPS = 100
+Values = Mapping[int, Any]
+
+
+def level(case: Case, course: Course) -> float | None:
+    """The loss that ignoring the input would cost, on the batch of the first step."""
+    reading = case.reading(course.first)
+    return None if reading is None else chance(reading)
+
+
+def unlearned(case: Case, course: Course, part: float) -> bool:
+    """Whether the run ended above this part of what ignoring the input costs.
+
+    Where that cost is not known, the loss has to be above the same part of its beginning.
+    """
+    progress = case.progress(course)
+    if progress.broken or not math.isfinite(progress.end):
+        return False
+    reference = level(case, course)
+    if reference is None or reference <= 0:
+        reference = progress.start
+    end = progress.latest if math.isfinite(progress.latest) else progress.end
+    return min(end, progress.end) > part * reference > 0
+
+
+def fresh_weights(snapshot: Snapshot, layers: list[Layer], gain: float) -> dict[int, Any]:
+    """Ordinary initial weights for these layers: normal, of variance ``gain²`` over the fan-in."""
+    random = np.random.default_rng(0)
+    found: dict[int, Any] = {}
+    for layer in layers:
+        array = snapshot.engine.array(snapshot.values[layer.name])
+        drawn = random.standard_normal(array.shape) * gain / math.sqrt(layer.fan_in)
+        found[layer.name] = tensor_like(snapshot.engine, drawn.astype(array.dtype))
+    return found
+
+
+def swapped(
+    snapshot: Snapshot, other: Mapping[int, Callable[[Callable[..., Any]], Callable[..., Any]]]
+) -> Snapshot:
+    """The step with other functions: the number of a call → a wrapper for its own function."""
+    calls = dict(snapshot.calls)
+    for number, wrapper in other.items():
+        changed = copy.copy(calls[number])
+        changed.function = wrapper(changed.function)
+        calls[number] = changed
+    return dataclasses.replace(snapshot, calls=calls)
+
+
+@dataclass(frozen=True)
+class Arms:
+    """The same training twice."""
+
+    as_it_was: Descent
+    repaired: Descent
+    reached: float  # where the run itself ended, on the same batch if that is known
+
+    def helps(self, factor: float) -> bool:
+        """Whether the repair brings the loss below this part of what is reached without it."""
+        return self.repaired.end <= factor * min(self.as_it_was.end, self.reached)
+
+    def told(self, repair: str) -> str:
+        one, other = self.as_it_was, self.repaired
+        return (
+            f"{len(other.losses) - 1} updates on one batch: loss {one.start:.4g} → {one.end:.4g} "
+            f"as it was, {other.start:.4g} → {other.end:.4g} {repair}"
+        )
+
+
+def compare(
+    case: Case,
+    course: Course,
+    snapshot: Snapshot,
+    *,
+    start: Values | None = None,
+    repaired: Snapshot | None = None,
+) -> Arms | None:
+    """The step trained on as it was, and with other initial values or in its repaired form.
+
+    None if the replay is not exact, the optimizer cannot be copied or the time is used up.
+    """
+    trial = case.trial(course, snapshot)
+    if trial is None:
+        return None
+    steps = min(_STEPS, len(course.steps))
+    as_it_was = trial.descend(steps=steps)
+    if as_it_was is None:
+        return None
+    other = Trial(course, repaired or snapshot, case.budget)
+    better = other.descend(steps=steps, start=start)
+    progress = case.progress(course)
+    reached = progress.latest if math.isfinite(progress.latest) else progress.end
+    return (
+        None
+        if better is None
+        else Arms(as_it_was, better, reached if math.isfinite(reached) else math.inf)
+    )
