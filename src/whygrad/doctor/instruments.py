@@ -160,13 +160,13 @@ def _hooks(engine: Engine, observer: Observer) -> Iterator[Any]:
     def before(optimizer: Any, args: Any, kwargs: Any) -> None:
         if is_rehearsal(optimizer):
             return
-        observer.step_begins(engine, optimizer, here())
-        if len(args) > 1 or kwargs.get("closure") is not None:
-            observer.closure_begins()
-            return
         guard = engine.unwatched()
         guard.__enter__()
         quiet.append(guard)
+        observer.step_begins(engine, optimizer, here())
+        if len(args) > 1 or kwargs.get("closure") is not None:
+            observer.closure_begins()
+            quiet.pop().__exit__(None, None, None)
 
     def after(optimizer: Any, args: Any, kwargs: Any) -> None:
         if is_rehearsal(optimizer):

@@ -24,7 +24,7 @@ from whygrad.doctor.engines import Engine
 from whygrad.doctor.layers import look
 from whygrad.doctor.parameters import Registry
 from whygrad.doctor.places import user_frame
-from whygrad.doctor.ranges import rms, summarize, thinned
+from whygrad.doctor.ranges import glance, rms, thinned
 from whygrad.doctor.record import (
     Clip,
     Course,
@@ -291,7 +291,7 @@ class Observer:
                     if recorded:
                         self._inputs.append(rms(array))
                     if self._sample is not None and len(self._sample.inputs) < 4:
-                        self._sample.inputs.append(summarize(array))
+                        self._sample.inputs.append(glance(array))
         path = self.registry.path(module)
         self._stack.append((module, path, self.tape(engine).end))
         self._path = path
@@ -336,7 +336,7 @@ class Observer:
         if wanted and self._sample is not None and len(self._sample.outputs) < 4:
             for each in result if isinstance(result, (tuple, list)) else (result,):
                 if isinstance(each, engine.tensor):
-                    self._sample.outputs.append(summarize(engine.array(each)))
+                    self._sample.outputs.append(glance(engine.array(each)))
 
     def mode(self, module: Any, training: bool, where: Where) -> None:
         """Keep what is new: a line that was not seen, or a mode that is not the last one."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 
-__all__ = ["Range", "rms", "summarize", "thinned"]
+__all__ = ["Range", "glance", "rms", "summarize", "thinned"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +49,14 @@ class Range:
         parts += [f"{self.nans} NaN"] if self.nans else []
         parts += [f"{self.infs} Inf"] if self.infs else []
         return f"{list(self.shape)} {self.dtype} {', '.join(parts)}"
+
+
+def glance(array: np.ndarray[Any, Any]) -> Range:
+    """The range of at most some thousand values of an array, for looks that happen often."""
+    few = thinned(array)
+    if few.size == array.size or not math.isfinite(rms(array)):
+        return summarize(array)
+    return replace(summarize(few), shape=array.shape)
 
 
 def summarize(array: np.ndarray[Any, Any]) -> Range:
