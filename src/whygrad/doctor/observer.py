@@ -21,10 +21,11 @@ import numpy as np
 
 from whygrad.autograd.source import Where
 from whygrad.doctor.engines import Engine
+from whygrad.doctor.keeping import Keeping
 from whygrad.doctor.layers import look
 from whygrad.doctor.parameters import Registry
 from whygrad.doctor.places import user_frame
-from whygrad.doctor.ranges import glance, rms, thinned
+from whygrad.doctor.ranges import glance, rms, summarize, thinned
 from whygrad.doctor.record import (
     Clip,
     Course,
@@ -82,7 +83,7 @@ class Observer:
         self._contaminated: set[int] = set()
         self._used: dict[int, int] = {}  # course -> number of the last pass it has used
         self._boundaries: list[int] = []  # ends of the tape at the latest updates
-        self._losses: list[weakref.ref[Any]] = []
+        self._keeping = Keeping(run)
         self._by_hand: dict[int, Where] = {}  # parameters the program wrote to since the last pass
         self._hand_course: Course | None = None
         self._hand_norms: dict[str, float | None] = {}
@@ -114,6 +115,8 @@ class Observer:
             number = function(*args, **kwargs)
             if type(number) is float and not math.isfinite(number) and not self._optimizing:
                 self._bad_value_read(engine, args[0], frame)
+            if args and not self._optimizing:
+                self._departs(engine, op, function, args[0], frame)
             return number
         if traits & _ASKS and args:
             self._bad_value_read(engine, args[0], frame)
@@ -142,10 +145,12 @@ class Observer:
         if traits & _FIGURE and not self._in_model:
             self._figure(engine, op, args, kwargs, result, frame, recorded)
         if not recorded or not tensors:
-            self._outside(tape, op, written, frame, recorded)
+            self._outside(tape, op, args, written, frame, recorded)
             if traits & _RISKY and not recorded and len(self.run.strays) < 16:
                 self._look_outside(engine, op, args, written, frame)
             return result
+        if op == "sub" and self.run.passes:
+            self.registry.computed_from(args, frame)
         if self._boundaries and _carries(given, engine.tensor):
             place = frame.f_code, frame.f_lasti
             self._carried[place] = self._carried.get(place, 0) + 1
@@ -153,6 +158,15 @@ class Observer:
         if self._sample is not None and traits & _LOOKED and isinstance(result, engine.tensor):
             self._look(self._sample, op, engine.array(result))
         return result
+
+    def _departs(
+        self, engine: Engine, op: str, function: Callable[..., Any], tensor: Any, frame: FrameType
+    ) -> None:
+        """A value of this step was handed to Python or NumPy: enter that it was."""
+        tape = self.tape(engine)
+        source = tape.source(tensor)
+        if source is not None and engine.is_recording():
+            tape.add(Call(op, function, (source,), {}, frame, self._path, None, True), None)
 
     def _look(self, sample: Sample, op: str, array: Any) -> None:
         """Keep what one output looks like, under the name of its layer."""
@@ -171,11 +185,26 @@ class Observer:
             return tensor
         return engine.copy(tensor) if tensor.is_leaf else tensor
 
-    def _outside(self, tape: Tape, op: str, result: Any, frame: FrameType, recorded: bool) -> None:
+    def _outside(
+        self,
+        tape: Tape,
+        op: str,
+        args: tuple[Any, ...],
+        result: Any,
+        frame: FrameType,
+        recorded: bool,
+    ) -> None:
         """A result that no gradient flows through: only where it comes from is of interest."""
         tensors = [result] if hasattr(result, "requires_grad") else result
+        evaluation = None
+        if not recorded and not self._in_model:
+            evaluation = tape.evaluation(args)
+            if evaluation is not None:
+                evaluation.used = True
+            if op in ("sub", "add"):
+                self.registry.computed_from(args, frame)
         if isinstance(tensors, (list, tuple)):
-            origin = Origin(op, frame.f_code, frame.f_lasti)
+            origin = Origin(op, frame.f_code, frame.f_lasti, evaluation)
             for each in tensors:
                 if hasattr(each, "requires_grad") and each.is_leaf:
                     tape.set_origin(each, origin)
@@ -326,11 +355,18 @@ class Observer:
             recorded,
             before,
             tape.end,
+            len(self.run.passes),
+            id(args[0]) if args else 0,
         )
         if not recorded:
             if model and not self._stack and len(self.run.inference_marks) < 1000:
                 self.run.inference_marks.append(mark)
+                tape.set_evaluation(result, mark)
             return
+        if model and not self._stack:
+            for each in result if isinstance(result, (tuple, list)) else (result,):
+                if isinstance(each, engine.tensor):
+                    self._keeping.note(each, len(self.run.passes))
         self._marks.append(mark)
         wanted = model and not self._stack and self._sample is not None
         if wanted and self._sample is not None and len(self._sample.outputs) < 4:
@@ -394,7 +430,9 @@ class Observer:
         self._pending.append(this)
         if bad:
             self._incident("loss", this.snapshot, where)
-        self._note_losses(loss, number)
+        self._keeping.note(loss, number)
+        if is_sampled(number):
+            self._keeping.count(number)
 
     def backward_ends(self, engine: Engine, loss: Any, error: BaseException | None) -> None:
         this = self.run.passes[-1]
@@ -402,6 +440,8 @@ class Observer:
         if error is not None:
             this.snapshot = this.snapshot or self._snapshot(engine, loss, this.value)
             self._incident("exception", this.snapshot, this.where, error)
+            if not loss.requires_grad:
+                self.registry.reached(engine, loss, first=True)
             return
         self.registry.reached(engine, loss, first=this.number < 2)
         if not any(course.optimizer.thing is not None for course in self.run.courses):
@@ -411,6 +451,11 @@ class Observer:
 
     def zeroed(self, where: Where) -> None:
         self._zeroed = True
+        if not self._stepped:
+            for each in reversed(self._pending):
+                if each.cleared_at is not None:
+                    break
+                each.cleared_at = where
         if where not in self.run.zeroings:
             self.run.zeroings.append(where)
 
@@ -504,6 +549,7 @@ class Observer:
             if source is None:
                 return None
             calls = tape.slice([source])
+        tape.note_training(calls.values())
         leaves = _leaves(calls.values(), engine.tensor)
         values = {name: engine.copy(leaf) for name, leaf in leaves.items()}
         since = self._boundaries[-1] if self._boundaries else 0
@@ -528,14 +574,6 @@ class Observer:
             index = len(self.run.passes) - 1 if step is None else step
             self.run.incidents.append(Incident(kind, index, None, snapshot, where, error))
 
-    def _note_losses(self, loss: Any, number: int) -> None:
-        with contextlib.suppress(TypeError):
-            self._losses.append(weakref.ref(loss))
-        if is_sampled(number):
-            self._losses = [each for each in self._losses if each() is not None]
-            alive = sum(1 for each in self._losses if _has_graph(each()))
-            self.run.retained.append((number, alive))
-
     def _finish(self, engine: Engine, course: Course, step: Step) -> None:
         """An update is done: put the step together and make room for the next one."""
         number = course.optimizer.number
@@ -550,6 +588,7 @@ class Observer:
             step.sample = self._sample
         step.snapshot = snapshot
         self._keep(course, step)
+        step.contaminated = step.contaminated or number in self._contaminated
         self._consumed[number] = True
         self._contaminated.discard(number)
         self._zeroed, self._stepped = False, True
@@ -664,10 +703,6 @@ def _leaves(calls: Iterable[Call], kind: type) -> dict[int, Any]:
         elif isinstance(each, dict):
             waiting.extend(each.values())
     return found
-
-
-def _has_graph(loss: Any) -> bool:
-    return loss is not None and loss.grad_fn is not None
 
 
 def _not_finite(gradients: dict[str, float | None]) -> bool:
