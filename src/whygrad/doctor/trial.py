@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from whygrad.doctor.condense import condensed
 from whygrad.doctor.record import Course, Snapshot
 from whygrad.doctor.rehearsal import rehearsal
 from whygrad.doctor.replay import Trace, replay
@@ -100,7 +101,7 @@ class Trial:
         objective: Objective | None = None,
     ) -> None:
         self.course = course
-        self.snapshot = snapshot
+        self.snapshot = condensed(snapshot)
         self._budget = budget
         self._objective = objective
         self._known: dict[Any, Descent | None] = {}
