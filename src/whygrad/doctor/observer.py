@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import contextlib
 import math
-import weakref
 from collections.abc import Callable, Iterable
 from functools import cache
 from types import FrameType
@@ -52,7 +51,8 @@ __all__ = ["Observer", "is_sampled"]
 _FIGURES = LOSSES | frozenset(("mean", "sum"))
 # Calls by which a program asks whether its values are sound.
 _QUESTIONS = frozenset(("isfinite", "isinf", "isnan"))
-_LEAVES, _DRAWS, _WRITES, _FIGURE, _LOOKED, _RISKY, _ASKS = 1, 2, 4, 8, 16, 32, 64  # traits of ops
+# Traits of ops.
+_LEAVES, _DRAWS, _WRITES, _FIGURE, _LOOKED, _RISKY, _ASKS, _SWITCHES = 1, 2, 4, 8, 16, 32, 64, 128
 
 
 def is_sampled(number: int) -> bool:
@@ -111,6 +111,10 @@ class Observer:
     ) -> Any:
         """Carry out a call of the program and write it down."""
         traits = _traits(op)
+        if traits & _SWITCHES:
+            wanted = args[1] if len(args) > 1 else kwargs.get("requires_grad", True)
+            self.registry.switches(args[0], bool(wanted), Where(frame.f_code, frame.f_lasti))
+            return function(*args, **kwargs)
         if self._optimizing or traits & _LEAVES:
             number = function(*args, **kwargs)
             if type(number) is float and not math.isfinite(number) and not self._optimizing:
@@ -678,6 +682,7 @@ def _traits(op: str) -> int:
     traits |= _FIGURE if op in _FIGURES else 0
     traits |= _RISKY if op in DOMAIN or op in LOSSES else 0
     traits |= _ASKS if op in _QUESTIONS else 0
+    traits |= _SWITCHES if op == "requires_grad_" else 0
     return traits | (_LOOKED if op in LOOKED_AT else 0)
 
 

@@ -32,6 +32,8 @@ class Registry:
         self._addresses: dict[int, int] = {}
         self._writes: dict[int, Where] = {}
         self._made: dict[int, Where] = {}  # tensors wrapped as parameters
+        self._frozen: dict[int, tuple[weakref.ref[Any], Where]] = {}
+        self._thawed: dict[int, tuple[weakref.ref[Any], Where]] = {}
         self._scanned = 0
 
     # --- modules ----------------------------------------------------------------------------------
@@ -142,6 +144,27 @@ class Registry:
             known.initial = None
         return known
 
+    def computed_from(self, args: tuple[Any, ...], frame: FrameType) -> None:
+        """A difference was taken: of a parameter and its gradient, it is an update that is lost."""
+        known = self._run.parameters.get(id(args[0])) if args else None
+        if known is not None and known.tensor is args[0] and known.tensor.grad is not None:
+            where = Where(frame.f_code, frame.f_lasti)
+            known.replaced[where] = known.replaced.get(where, 0) + 1
+
+    def switches(self, tensor: Any, wanted: bool, where: Where) -> None:
+        """``requires_grad`` of a leaf is about to be switched on or off."""
+        if tensor.is_leaf and bool(tensor.requires_grad) is not wanted:
+            switches = self._thawed if wanted else self._frozen
+            switches[id(tensor)] = weakref.ref(tensor), where
+
+    def switched(self, tensor: Any) -> tuple[Where | None, Where | None]:
+        """The lines that switched ``requires_grad`` of a tensor off, and on."""
+        found = []
+        for switches in (self._frozen, self._thawed):
+            known = switches.get(id(tensor))
+            found.append(None if known is None or known[0]() is not tensor else known[1])
+        return found[0], found[1]
+
     def find_leaves(self, engine: Engine, tape: Tape) -> None:
         """Enter the leaves that the program made without a module."""
         for call in tape.calls[max(0, self._scanned - tape.first) :]:
@@ -173,9 +196,10 @@ class Registry:
                     known.none_because = None
 
     def compare(self, known: Parameter) -> None:
-        """At the end: whether a parameter is what it was."""
+        """At the end: whether a parameter is what it was, and who made it a constant."""
         from whygrad.doctor.engines import engine_of
 
+        known.frozen_at, known.thawed_at = self.switched(known.tensor)
         before = self._first_values.get(id(known.tensor))
         now = engine_of(known.tensor).array(known.tensor)
         if before is not None and before.shape == now.shape:

@@ -53,6 +53,9 @@ class Parameter:
     changed: bool = False  # whether its value was ever seen to change
     none_because: Any = None  # the Answer of why_none for its first pass, if it got no gradient
     frozen_at: Where | None = None  # where requires_grad was switched off
+    thawed_at: Where | None = None  # where it was switched on again
+    # Lines that computed a new tensor from it and a gradient, and how often.
+    replaced: dict[Where, int] = field(default_factory=dict)
 
     @property
     def requires_grad(self) -> bool:
@@ -89,6 +92,10 @@ class Mark:
     recorded: bool  # whether gradients were being recorded
     before: int  # numbers of the first call inside it and of the one after it
     after: int
+    passes: int = 0  # how many passes there had been
+    given: int = 0  # the identity of what it was given
+    used: bool = False  # whether anything was computed from its result, outside of training …
+    trains: bool = False  # … and whether a training pass used what was computed from it
 
 
 @dataclass(eq=False)
@@ -155,6 +162,7 @@ class Pass:
     snapshot: Snapshot | None = None
     error: BaseException | None = None
     optimizer: int | None = None
+    cleared_at: Where | None = None  # where its gradients were cleared before any update
 
 
 @dataclass(eq=False)
@@ -274,7 +282,8 @@ class Run:
     made: dict[int, Where] = field(default_factory=dict)  # modules by id: where they were made
     incidents: list[Incident] = field(default_factory=list)
     zeroings: list[Where] = field(default_factory=list)
-    retained: list[tuple[int, int]] = field(default_factory=list)  # (pass, losses still alive)
+    retained: list[tuple[int, int]] = field(default_factory=list)  # (pass, passes still alive)
+    holders: list[str] = field(default_factory=list)  # names of what keeps them alive
     inference_marks: list[Mark] = field(default_factory=list)  # module calls without gradients
     last_snapshot: Snapshot | None = None  # of the pass that was not finished, if any
     error: BaseException | None = None  # what ended the program, if anything did

@@ -9,7 +9,7 @@ look at every value: see :mod:`.replay`.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
@@ -34,6 +34,7 @@ class Origin(NamedTuple):
     op: str
     code: CodeType
     instruction: int
+    evaluation: Any = None  # the Mark of a call without gradients that it was computed from
 
     @property
     def where(self) -> Where:
@@ -44,7 +45,8 @@ class Call:
     """One call into the engine."""
 
     __slots__ = (
-        "args", "code", "function", "instruction", "kwargs", "module", "op", "random", "recorded",
+        "args", "code", "function", "instruction", "kwargs", "module", "number", "op", "random",
+        "recorded",
     )  # fmt: skip
 
     def __init__(
@@ -67,6 +69,7 @@ class Call:
         self.module = module  # the path of the module in whose forward it was made
         self.random = random  # the state of the generator before the call, for ops that draw
         self.recorded = recorded  # whether gradients were being recorded
+        self.number = -1  # its place on the tape
 
     @property
     def where(self) -> Where:
@@ -163,7 +166,7 @@ class Tape:
         """Enter a call that was carried out."""
         if len(self.calls) >= self._limit:
             self.forget(self.end)
-        number = self.end
+        call.number = number = self.end
         self.calls.append(call)
         self.remember(result, number)
 
@@ -190,9 +193,42 @@ class Tape:
         entry = self._origins.get(id(tensor))
         return None if entry is None or entry[0]() is not tensor else entry[1]
 
+    def bystanders(self) -> Iterator[Any]:
+        """Tensors that no recorded call made and that are still there, the latest first."""
+        for reference, _ in reversed(list(self._origins.values())):
+            tensor = reference()
+            if tensor is not None:
+                yield tensor
+
     def set_origin(self, tensor: Any, origin: Origin) -> None:
         """Say where a tensor comes from that no call of the tape made."""
         self._origins[id(tensor)] = weakref.ref(tensor), origin
+
+    def set_evaluation(self, result: Any, mark: Any) -> None:
+        """The tensors in ``result`` came out of a model that was called without gradients."""
+        for each in result if isinstance(result, (tuple, list)) else (result,):
+            known = self._origins.get(id(each))
+            if known is not None and known[0]() is each:
+                self._origins[id(each)] = known[0], known[1]._replace(evaluation=mark)
+
+    def evaluation(self, args: Iterable[Any]) -> Any:
+        """The call without gradients that an argument was computed from, if any was."""
+        for each in args:
+            known = self._origins.get(id(each))
+            if known is not None and known[1].evaluation is not None and known[0]() is each:
+                return known[1].evaluation
+            if type(each) in (list, tuple) and each:
+                inside = self.evaluation(each)
+                if inside is not None:
+                    return inside
+        return None
+
+    def note_training(self, calls: Iterable[Call]) -> None:
+        """These calls belong to a training pass: so does what was evaluated to prepare them."""
+        for call in calls:
+            mark = self.evaluation((*call.args, *call.kwargs.values()))
+            if mark is not None:
+                mark.trains = True
 
     def forget(self, before: int) -> None:
         """Drop the calls before a number; of what they made and is still there, keep the origin."""

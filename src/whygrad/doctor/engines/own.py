@@ -29,12 +29,12 @@ __all__ = ["OwnEngine"]
 _IN_PLACE = {
     "__iadd__": "add_", "__isub__": "sub_", "__imul__": "mul_", "__itruediv__": "div_",
     "__ipow__": "pow_", "__setitem__": "setitem", "__getitem__": "getitem", "detach": "detach",
-    "item": "item", "__float__": "float",
+    "item": "item", "__float__": "float", "numpy": "numpy", "tolist": "tolist",
 }  # fmt: skip
 # They are no ops: nothing goes in that a gradient could flow through.
 _MAKERS = ("arange", "empty", "eye", "full", "linspace", "ones", "rand", "randint", "randn", "randperm",
            "tensor", "zeros")  # fmt: skip
-_QUIET = ("requires_grad_", "retain_grad_", "share_memory_", "detach_")
+_QUIET = ("retain_grad_", "share_memory_", "detach_")
 
 
 class OwnEngine:

@@ -33,7 +33,7 @@ _SAME = {
     "float": "cast", "half": "cast", "int": "cast", "long": "cast",
 }  # fmt: skip
 _PLAIN = (torch.float32, torch.float64, torch.int64)
-_NEVER = ("backward", "_set_grad_enabled", "register_hook", "requires_grad_", "__set__")
+_NEVER = ("backward", "_set_grad_enabled", "register_hook", "__set__")
 
 
 class TorchEngine:
@@ -152,7 +152,9 @@ class _Mode(TorchFunctionMode):  # type: ignore[misc]
             return func(*args, **(kwargs or {}))
         frame = user_frame(sys._getframe(1))
         if torch._C._is_any_autocast_enabled() and torch.is_autocast_enabled("cpu"):
-            func = partial(_cast_to, torch.get_autocast_dtype("cpu"), func)
+            cast = partial(_cast_to, torch.get_autocast_dtype("cpu"), func)
+            cast.uncast = func  # type: ignore[attr-defined]
+            func = cast
         return self._handler(self._engine, name, func, args, kwargs or {}, frame)
 
 
@@ -166,6 +168,8 @@ def _plain_name(function: Any) -> str | None:
     """The op's name without its spelling; None for what computes nothing."""
     name = name_of(function)
     kind = getattr(function, "__name__", "")
+    if name == "requires_grad" and kind == "__set__":
+        return "requires_grad_"
     if name in _NEVER or kind in _NEVER or uneventful(function, name):
         return None
     if name in _SAME:

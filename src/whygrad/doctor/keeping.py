@@ -1,0 +1,71 @@
+"""Whose graphs are still alive, and who holds them.
+
+A loss that is put into a list keeps the graph of its step, and so does an output.  Each pass leaves
+a weak reference to both; at sampled passes those that are still there are counted.  When nearly all
+of them are, one look at the garbage collector's book tells the name of what holds them.
+"""
+
+from __future__ import annotations
+
+import gc
+import sys
+import weakref
+from typing import Any
+
+from whygrad.doctor.places import user_frame
+from whygrad.doctor.record import Run
+
+__all__ = ["Keeping"]
+
+_MANY = 12  # graphs that are alive before it is worth a look who holds them
+
+
+class Keeping:
+    """The graphs of one run's passes."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._graphs: list[tuple[int, weakref.ref[Any]]] = []
+
+    def note(self, tensor: Any, number: int) -> None:
+        """``tensor`` is a loss or an output of the pass ``number``."""
+        if tensor.grad_fn is not None:
+            self._graphs.append((number, weakref.ref(tensor)))
+
+    def count(self, number: int) -> None:
+        """Enter how many passes have a tensor that is alive."""
+        there = [
+            (each, reference)
+            for each, reference in self._graphs
+            if (tensor := reference()) is not None and tensor.grad_fn is not None
+        ]
+        self._graphs = there
+        alive = len({each for each, _ in there})
+        self._run.retained.append((number, alive))
+        if alive >= _MANY and number <= alive * 1.25 and not self._run.holders:
+            self._run.holders = _names_of_holders(there[0][1]())
+
+
+def _names_of_holders(tensor: Any) -> list[str]:
+    """The names of variables and attributes that a tensor is kept under, or what contains it."""
+    found: list[str] = []
+    known = _variables()
+    for holder in gc.get_referrers(tensor):
+        if isinstance(holder, (list, dict, tuple, set)) or type(holder).__name__ == "deque":
+            found += [name for name, value in known if value is holder]
+            for owner in gc.get_referrers(holder):
+                if isinstance(owner, dict) and owner is not holder:
+                    keys = [key for key, value in list(owner.items()) if value is holder]
+                    found += [key for key in keys if isinstance(key, str)]
+    return list(dict.fromkeys(found))
+
+
+def _variables() -> list[tuple[str, Any]]:
+    """The local variables of the user's functions that are running."""
+    frame: Any = user_frame(sys._getframe(1))
+    found: list[tuple[str, Any]] = []
+    while frame is not None:
+        if user_frame(frame) is frame:
+            found += frame.f_locals.items()
+        frame = None if frame.f_code.co_name == "<module>" else frame.f_back
+    return found
