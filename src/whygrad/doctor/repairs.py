@@ -22,9 +22,9 @@ from whygrad.doctor.experiments import chance, tensor_like
 from whygrad.doctor.record import Course, Snapshot
 from whygrad.doctor.trial import Descent, Trial
 
-__all__ = ["Arms", "compare", "fresh_weights", "level", "swapped", "unlearned"]
+__all__ = ["Arms", "fresh_weights", "level", "repair", "swapped", "unlearned"]
 
-_STEPS = 100
+_STEPS = (100, 300)  # of an experiment, where the run was as long; the longer if it takes that
 Values = Mapping[int, Any]
 
 
@@ -92,31 +92,32 @@ class Arms:
         )
 
 
-def compare(
+def repair(
     case: Case,
     course: Course,
     snapshot: Snapshot,
+    factor: float,
     *,
     start: Values | None = None,
     repaired: Snapshot | None = None,
 ) -> Arms | None:
-    """The step trained on as it was, and with other initial values or in its repaired form.
+    """Train on the step as it was, and from other initial values or in its repaired form.
 
-    None if the replay is not exact, the optimizer cannot be copied or the time is used up.
+    None unless the repair brings the loss below ``factor`` times what is reached without it; also
+    if the replay is not exact, the optimizer cannot be copied or the time is used up.
     """
     trial = case.trial(course, snapshot)
     if trial is None:
         return None
-    steps = min(_STEPS, len(course.steps))
-    as_it_was = trial.descend(steps=steps)
-    if as_it_was is None:
-        return None
-    other = Trial(course, repaired or snapshot, case.budget)
-    better = other.descend(steps=steps, start=start)
     progress = case.progress(course)
-    reached = progress.latest if math.isfinite(progress.latest) else progress.end
-    return (
-        None
-        if better is None
-        else Arms(as_it_was, better, reached if math.isfinite(reached) else math.inf)
-    )
+    ends = [each for each in (progress.latest, progress.end) if math.isfinite(each)]
+    other = Trial(course, repaired or snapshot, case.budget)
+    for steps in sorted({min(each, len(course.steps)) for each in _STEPS}):
+        better = other.descend(steps=steps, start=start)
+        as_it_was = None if better is None else trial.descend(steps=steps)
+        if better is None or as_it_was is None:
+            return None
+        arms = Arms(as_it_was, better, ends[0] if ends else math.inf)
+        if arms.helps(factor):
+            return arms
+    return None

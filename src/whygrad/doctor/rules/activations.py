@@ -1,8 +1,8 @@
 """Activations that let no gradient through: dead, saturated, or many of them in a row.
 
-What a unit does is read off the replayed steps: which outputs are zero for every sample, how far out
-on its flat end an activation works, what is left of the gradient after each layer.  Whether that is
-what keeps the run from learning is settled by training the same step with another activation.
+What a unit does is read off the replayed steps: which outputs are zero for every sample, how far
+out on its flat end an activation works, what is left of the gradient after each layer.  Whether
+that is what keeps the run from learning is settled by training the same step with another one.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from whygrad.doctor.anatomy import (
     units_of,
 )
 from whygrad.doctor.case import Case
-from whygrad.doctor.record import Course, Snapshot
-from whygrad.doctor.repairs import compare, fresh_weights, swapped, unlearned
+from whygrad.doctor.record import Course
+from whygrad.doctor.repairs import fresh_weights, repair, swapped, unlearned
 from whygrad.doctor.replay import Trace, Traced
 from whygrad.doctor.rule import Finding, rule
 from whygrad.doctor.vocabulary import NORMALIZERS, RESHAPING
@@ -78,14 +78,14 @@ def dead_relu(case: Case) -> Iterator[Finding]:
         whole = [each for each in bad if each[1].all()]
         if not bad:
             continue
-        repair = None
+        proof = None
         if not whole:
             other = swapped(course.last, {each.number: _leaky for each, _ in bad})
-            arms = compare(case, course, course.last, repaired=other)
-            if arms is None or not arms.helps(case.limit("better")):
+            arms = repair(case, course, course.last, case.limit("better"), repaired=other)
+            if arms is None:
                 continue
-            repair = arms.told("with a leaky slope in place of the ReLU")
-        yield _about_dead(case, course, traces, whole or bad, repair)
+            proof = arms.told("with a leaky slope in place of the ReLU")
+        yield _about_dead(case, course, traces, whole or bad, proof)
         return
 
 
@@ -94,7 +94,7 @@ def _about_dead(
     course: Course,
     traces: list[Trace],
     bad: list[tuple[Traced, np.ndarray[Any, Any]]],
-    repair: str | None,
+    proof: str | None,
 ) -> Finding:
     late = traces[-1]
     call, mask = bad[0]
@@ -115,8 +115,8 @@ def _about_dead(
     ]
     if silent:
         evidence.append(f"the gradient of {', '.join(silent[:4])} is exactly zero")
-    if repair:
-        evidence.append(repair)
+    if proof:
+        evidence.append(proof)
     bias = _pushing_bias(case, traces[0], place) if from_start else None
     return dead_relu.finding(
         where=bias or line,
@@ -145,7 +145,7 @@ def _traces(case: Case, course: Course) -> list[Trace]:
 
 def _dead_in(traces: list[Trace], place: int) -> np.ndarray[Any, Any]:
     """Which units of an activation are zero in all of these steps."""
-    found: np.ndarray[Any, Any] | None = None
+    found: Any = None
     for trace in traces:
         call = rectifiers_of(trace)[place]
         array = trace.array(call.outputs[0])
@@ -154,7 +154,7 @@ def _dead_in(traces: list[Trace], place: int) -> np.ndarray[Any, Any]:
         rows = units_of(array, _is_convolved(trace, call))
         mask = ~rows.any(axis=1)
         found = mask if found is None or found.shape != mask.shape else found & mask
-    return np.zeros(1, dtype=bool) if found is None else found
+    return np.zeros(1, dtype=bool) if found is None else np.asarray(found)
 
 
 def _is_convolved(trace: Trace, call: Traced) -> bool:
@@ -236,7 +236,7 @@ def _most_dead(case: Case) -> str | None:
     measured=(
         "At the first step most inputs of an activation lie beyond ±5, where its slope is below "
         "one per cent, and the layers before it get little of the gradient. With the same inputs "
-        "brought to size one, the same batch is learned with the same optimizer."
+        "brought to size two, the same batch is learned with the same optimizer."
     ),
     fix="Bring what goes into the activation to size one: no steep factor, scaled inputs, a norm.",
     guardrail="assert (pre_activation.abs() > 5).float().mean() < 0.5",
@@ -260,10 +260,10 @@ def saturated_activation(case: Case) -> Iterator[Finding]:
         ]
         if not flat or not unlearned(case, course, case.limit("part")):
             continue
-        wrappers = {call.number: _scaled_down(size_of(call.before[0])) for call, _ in flat}
+        wrappers = {call.number: _scaled_down(size_of(call.before[0]) / 2) for call, _ in flat}
         repaired = swapped(trace.snapshot, wrappers)
-        arms = compare(case, course, trace.snapshot, repaired=repaired)
-        if arms is None or not arms.helps(case.limit("better")):
+        arms = repair(case, course, trace.snapshot, case.limit("better"), repaired=repaired)
+        if arms is None:
             continue
         call, part = flat[0]
         size = size_of(call.before[0])
@@ -274,7 +274,7 @@ def saturated_activation(case: Case) -> Iterator[Finding]:
             evidence=[
                 f"{part:.0%} of the inputs of {call.op} lie beyond ±5 at the first step; their "
                 f"size is {size:.3g}",
-                arms.told("with these inputs brought to size one"),
+                arms.told("with these inputs brought to size two"),
             ],
             fix=(
                 f"The input of this {call.op} has size {size:.3g}. Divide it by about that much, "
@@ -339,11 +339,14 @@ def vanishing_gradient(case: Case) -> Iterator[Finding]:
             continue
         active = squashers_of(trace) or rectifiers_of(trace)
         between = [each for each in active if trace.descends(chain[-1].call, each)]
+        if not between:
+            continue
         rectify = {each.number: _rectifier(trace) for each in between}
         repaired = swapped(trace.snapshot, rectify)
         start = fresh_weights(trace.snapshot, chain, math.sqrt(2))
-        arms = compare(case, course, trace.snapshot, start=start, repaired=repaired)
-        if arms is None or not arms.helps(case.limit("better")) or not between:
+        factor = case.limit("better")
+        arms = repair(case, course, trace.snapshot, factor, start=start, repaired=repaired)
+        if arms is None:
             continue
         places = [activation_place(case, each) for each in between]
         sizes = [size_of(each.call.gradients[0]) for each in chain]
@@ -371,9 +374,9 @@ def _chain(case: Case, trace: Trace) -> list[Layer]:
     found: list[Layer] = []
     for layer in layers_of(case, trace):
         known = any(each.name == layer.name for each in found)
-        if not known and 0 in layer.call.gradients:
-            if not found or trace.descends(layer.call, found[-1].call):
-                found.append(layer)
+        behind = not found or trace.descends(layer.call, found[-1].call)
+        if behind and not known and 0 in layer.call.gradients:
+            found.append(layer)
     return found
 
 

@@ -17,7 +17,7 @@ from whygrad.autograd.source import Where
 from whygrad.doctor.anatomy import Layer, layers_of, rectifiers_of
 from whygrad.doctor.case import Case
 from whygrad.doctor.record import Course, Parameter
-from whygrad.doctor.repairs import Arms, compare, fresh_weights, level, unlearned
+from whygrad.doctor.repairs import Arms, fresh_weights, level, repair, unlearned
 from whygrad.doctor.replay import Trace
 from whygrad.doctor.rule import Finding, rule
 
@@ -58,9 +58,9 @@ def symmetric_initialization(case: Case) -> Iterator[Finding]:
         still = [each for each in twins if _distinct(each, course) <= max(1, each.width // 4)]
         every = _unusual(layers_of(case, trace), trace, lowest=0.0, highest=math.inf) + twins
         start = fresh_weights(trace.snapshot, _once(every), _gain(trace))
-        arms = compare(case, course, trace.snapshot, start=start)
         factor = case.limit("better") if still else case.limit("better") / 2
-        if arms is None or not arms.helps(factor):
+        arms = repair(case, course, trace.snapshot, factor, start=start)
+        if arms is None:
             continue
         layer = (still or twins)[0]
         value = float(layer.weight(trace.snapshot).flat[0])
@@ -162,8 +162,8 @@ def bad_initialization(case: Case) -> Iterator[Finding]:
         if not unusual or not (broken or unlearned(case, course, case.limit("part"))):
             continue
         start = fresh_weights(trace.snapshot, unusual, _gain(trace))
-        arms = compare(case, course, trace.snapshot, start=start)
-        if arms is None or not arms.helps(case.limit("better")):
+        arms = repair(case, course, trace.snapshot, case.limit("better"), start=start)
+        if arms is None:
             continue
         if arms.repaired.end > case.limit("better") * arms.repaired.start:
             continue  # ordinary weights only start lower: they do not learn either
@@ -188,8 +188,8 @@ def _about_size(
     reference = level(case, course)
     if reference is not None and arms.as_it_was.start > 5 * reference:
         evidence.append(
-            f"the first loss was {arms.as_it_was.start:.4g}; an answer that ignores the input costs "
-            f"{reference:.4g}"
+            f"the first loss was {arms.as_it_was.start:.4g}; an answer that ignores the input "
+            f"costs {reference:.4g}"
         )
     return bad_initialization.finding(
         where=_where([each.parameter for each in unusual], worst.parameter),
