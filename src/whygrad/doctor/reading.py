@@ -1,7 +1,10 @@
 """Read a step: which tensor is the prediction, which the target, which call is the loss.
 
-Found from the calls themselves.  The prediction is what the model returned; the loss begins where
-something from outside the model (a tensor without gradient that no parameter leads to) meets it.
+Found from the calls themselves.  What is *learned* depends on a tensor that requires grad, what is
+*given* does not: the batch, labels, masks, the outputs of a frozen network.  A loss begins where a
+learned tensor meets a given one.  A loss function of the library says so by its name; in a loss by
+hand the meeting is looked for outside of the model first, then inside it, and a difference counts
+before a choice by labels, and that before a product (which may be a mask or a weight).
 """
 
 from __future__ import annotations
@@ -12,9 +15,26 @@ from typing import Any
 from whygrad.doctor.record import Mark
 from whygrad.doctor.replay import Trace, Traced
 from whygrad.doctor.tape import Produced
-from whygrad.doctor.vocabulary import LOSSES, RESHAPING
+from whygrad.doctor.vocabulary import LINEAR, LOSSES, RESHAPING
 
-__all__ = ["Reading", "read"]
+__all__ = ["Reading", "Term", "read"]
+
+_DIFFERENCES = frozenset(("sub", "sub_", "rsub", "pairwise_distance", "cdist", "cosine_similarity"))
+_CHOICES = frozenset(
+    ("gather", "gather_last", "getitem", "index", "index_last", "take_along_dim", "index_select")
+)
+_PRODUCTS = frozenset(("mul", "mul_", "add", "div", "matmul", "where", "xlogy", "einsum"))
+
+
+@dataclass(eq=False)
+class Term:
+    """One part of a loss: a prediction that meets a target."""
+
+    call: Traced
+    prediction: Any
+    source: Produced | None  # of the prediction
+    target: Any = None
+    target_source: Produced | None = None
 
 
 @dataclass(eq=False)
@@ -26,15 +46,31 @@ class Reading:
     inputs: list[Any] = field(default_factory=list)  # tensors given to them
     outputs: list[Any] = field(default_factory=list)  # tensors they returned
     losses: list[Traced] = field(default_factory=list)  # calls of loss functions
-    meeting: Traced | None = None  # the call where prediction and target meet
-    prediction: Any = None  # the tensor that meets the target
-    prediction_source: Produced | None = None
-    target: Any = None
+    terms: list[Term] = field(default_factory=list)  # where predictions and targets meet, in order
+    term: Term | None = None  # the one that the fields below speak of
+
+    @property
+    def meeting(self) -> Traced | None:
+        """The call where prediction and target meet."""
+        return None if self.term is None else self.term.call
+
+    @property
+    def prediction(self) -> Any:
+        """The tensor that meets the target."""
+        return None if self.term is None else self.term.prediction
+
+    @property
+    def prediction_source(self) -> Produced | None:
+        return None if self.term is None else self.term.source
+
+    @property
+    def target(self) -> Any:
+        return None if self.term is None else self.term.target
 
     @property
     def loss_call(self) -> Traced | None:
         """The call of a loss function, or where prediction and target meet in one by hand."""
-        return self.losses[-1] if self.losses else self.meeting
+        return self.losses[-1] if self.losses and self.term is None else self.meeting
 
     @property
     def reduction(self) -> str | None:
@@ -55,56 +91,83 @@ def read(trace: Trace) -> Reading:
             reading.models.append(mark)
             reading.inputs += _values(trace, mark.inputs, tensor)
             reading.outputs += _values(trace, mark.outputs, tensor)
-    model_outputs = {
-        each.call for mark in reading.models for each in _sources(mark.outputs)
-    }
     reading.losses = [each for each in trace.calls if each.op in LOSSES]
-    if reading.losses:
-        _meet(reading, reading.losses[-1])
-    else:
-        _find_meeting(reading, model_outputs)
+    learned = _learned(trace)
+    named = [term for call in reading.losses if (term := _term(call, learned)) is not None]
+    by_hand = _by_hand(reading, learned)
+    reading.terms = sorted((*named, *by_hand), key=lambda each: each.call.number)
+    reading.term = named[-1] if named else _clearest(by_hand)
     return reading
 
 
-def _find_meeting(reading: Reading, model_outputs: set[int]) -> None:
-    """In a loss by hand: the last call that takes a learned tensor and a given one of its size."""
+def _learned(trace: Trace) -> set[int]:
+    """The numbers of the calls whose results depend on a tensor that requires grad."""
+    return {
+        each.number
+        for each in trace.calls
+        if any(getattr(result, "requires_grad", False) for result in each.outputs)
+    }
+
+
+def _term(call: Traced, learned: set[int]) -> Term | None:
+    """Prediction and target among the first two tensors of a call."""
+    term: Term | None = None
+    for given, source in zip(call.inputs[:2], call.sources[:2]):
+        if _is_learned(given, source, learned) and term is None:
+            term = Term(call, given, source)
+    if term is None:
+        return None
+    for given, source in zip(call.inputs, call.sources):
+        if given is not term.prediction and not _is_learned(given, source, learned):
+            term.target, term.target_source = given, source
+            break
+    return term
+
+
+def _by_hand(reading: Reading, learned: set[int]) -> list[Term]:
+    """The meetings in what the program wrote itself: outside of its modules, if there are any."""
     trace = reading.trace
-    learned: set[int] = set()
-    for each in trace.calls:
-        if any(source is not None and source.call in learned for source in each.sources) or any(
-            given.requires_grad for given in each.inputs
-        ):
-            learned.add(each.number)
-    after: set[int] = set(model_outputs)
-    for each in trace.calls:
-        if any(source is not None and source.call in after for source in each.sources):
-            after.add(each.number)
-    for each in trace.calls:
-        if model_outputs and each.number not in after:
+    spans = [(mark.before, mark.after) for mark in reading.models]
+    known = {each.number for each in reading.losses}
+    inside: list[Term] = []
+    outside: list[Term] = []
+    for call in trace.calls:
+        if call.number in known or call.op not in _DIFFERENCES | _CHOICES | _PRODUCTS:
             continue
-        if len(each.inputs) < 2 or each.number in model_outputs:
+        term = _term(call, learned)
+        if term is None or term.target is None or not _is_meeting(trace, term):
             continue
-        kinds = [_is_learned(trace, each, place, learned) for place in range(len(each.inputs))]
-        if any(kinds) and not all(kinds):
-            _meet(reading, each)
-            if model_outputs:
-                return
+        within = any(before <= call.number < after for before, after in spans)
+        (inside if within else outside).append(term)
+    return outside or ([] if reading.losses else inside)
 
 
-def _is_learned(trace: Trace, call: Traced, place: int, learned: set[int]) -> bool:
-    source = call.sources[place]
-    return call.inputs[place].requires_grad if source is None else source.call in learned
+def _is_meeting(trace: Trace, term: Term) -> bool:
+    """Not every product of a learned tensor and a given one: layers, masks and factors are none."""
+    call = term.call
+    if term.source is None and call.op not in _DIFFERENCES:
+        return False  # a bare parameter times the data is a layer
+    if call.op in LINEAR or term.target.numel() < 2 <= term.prediction.numel():
+        return False
+    kind = str(term.target.dtype).rpartition(".")[2]
+    if call.op in _CHOICES:
+        return kind in ("int64", "int32", "int16", "int8", "uint8")
+    return kind != "bool"
 
 
-def _meet(reading: Reading, call: Traced) -> None:
-    """Note which input of ``call`` is the prediction and which the target."""
-    reading.meeting = call
-    for place, given in enumerate(call.inputs[:2]):
-        if given.requires_grad and reading.prediction is None:
-            reading.prediction = given
-            reading.prediction_source = call.sources[place]
-        elif not given.requires_grad:
-            reading.target = given
+def _clearest(terms: list[Term]) -> Term | None:
+    """Of the meetings in a loss by hand, the one that is the least likely to be something else."""
+    for kinds in (_DIFFERENCES, _CHOICES, _PRODUCTS):
+        found = [each for each in terms if each.call.op in kinds]
+        if found:
+            return found[-1] if kinds is _DIFFERENCES else found[0]
+    return None
+
+
+def _is_learned(tensor: Any, source: Produced | None, learned: set[int]) -> bool:
+    if source is None:
+        return bool(tensor.requires_grad)
+    return source.call in learned and bool(tensor.requires_grad)
 
 
 def _without_scaling(trace: Trace) -> Traced | None:
@@ -120,11 +183,3 @@ def _values(trace: Trace, encoded: Any, kind: type) -> list[Any]:
         return [each for member in encoded for each in _values(trace, member, kind)]
     value = trace.value(encoded)
     return [value] if isinstance(value, kind) else []
-
-
-def _sources(encoded: Any) -> list[Produced]:
-    if type(encoded) is Produced:
-        return [encoded]
-    if isinstance(encoded, (tuple, list)):
-        return [each for member in encoded for each in _sources(member)]
-    return []

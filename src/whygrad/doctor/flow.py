@@ -1,0 +1,193 @@
+"""Follow a value from call to call: what computed it, which axis is which, which line it stands on.
+
+Reshaping, indexing and casting hand values on without computing anything.  :func:`follow` walks
+back through such calls to the one that computed the values, so "softmax, then squeeze, then the
+loss" is seen as "softmax, then the loss".  Which axis is which after all the reshaping is not
+guessed from sizes: :func:`carry` sends the numbers of the features along the same way.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from whygrad.autograd.source import Where
+from whygrad.doctor.case import Case
+from whygrad.doctor.replay import Trace, Traced
+from whygrad.doctor.tape import Produced
+from whygrad.doctor.vocabulary import LINEAR, RESHAPING
+
+__all__ = [
+    "CLASSES",
+    "Way",
+    "axis_of",
+    "carry",
+    "feature_axis",
+    "follow",
+    "is_sigmoid",
+    "line_of",
+    "shape_of",
+]
+
+# Ops that normalise along one axis.
+CLASSES = frozenset(("softmax", "log_softmax", "softmin", "gumbel_softmax"))
+_SELECTING = frozenset(
+    (
+        "getitem", "slice", "select", "narrow", "index", "index_last", "index_select", "gather",
+        "gather_last", "masked_select", "take_along_dim", "diagonal", "masked_fill", "move",
+        "split", "split_with_sizes", "chunk", "tensor_split", "unbind", "ravel", "swapdims",
+        "moveaxis", "mT", "adjoint", "squeeze_", "unsqueeze_", "half", "bfloat16", "type_as",
+        "positive", "requires_grad_", "atleast_1d", "atleast_2d", "restride",
+    )
+)  # fmt: skip
+_JOINING = frozenset(("cat", "stack", "concat", "concatenate", "hstack", "vstack"))
+_CONVOLUTIONS = frozenset(("conv1d", "conv2d", "conv3d", "conv_transpose2d", "convolution"))
+
+
+@dataclass(eq=False)
+class Way:
+    """From the call that computed a value to the place where the value is used."""
+
+    maker: Traced | None  # None: the value came from outside of the step
+    source: Produced | None  # its result, before it was passed on
+    passed: list[tuple[Traced, int, int]]  # calls on the way, the input and the output it took
+
+    @property
+    def op(self) -> str:
+        return "" if self.maker is None else self.maker.op
+
+
+def follow(trace: Trace, source: Produced | None) -> Way:
+    """Back from a value to the call that computed it."""
+    passed: list[tuple[Traced, int, int]] = []
+    while True:
+        made = trace.made_by(source)
+        if made is None or source is None:
+            return Way(None, None, passed[::-1])
+        place = _handed_on(trace, made)
+        if place is None:
+            return Way(made, source, passed[::-1])
+        passed.append((made, place, source.place))
+        source = made.sources[place]
+
+
+def _handed_on(trace: Trace, call: Traced) -> int | None:
+    """Which input a call hands on as it is; None if it computes something."""
+    if not call.inputs:
+        return None
+    if call.op in RESHAPING or call.op in _SELECTING:
+        return 0
+    if call.op in _JOINING:
+        kinds = {follow(trace, each).op for each in call.sources}
+        return 0 if len(kinds) == 1 else None
+    if call.op == "where":  # a mask: one branch is learned, the other is a number
+        learned = [place for place, each in enumerate(call.inputs) if each.requires_grad]
+        return learned[0] if len(learned) == 1 else None
+    return None
+
+
+def carry(trace: Trace, way: Way, labels: np.ndarray[Any, Any]) -> np.ndarray[Any, Any] | None:
+    """Send an array of the maker's shape along a way; None where it joined other values."""
+    engine = trace.engine
+    with engine.unwatched(), engine.namespace.no_grad():
+        moved: Any = engine.namespace.tensor(np.ascontiguousarray(labels, dtype=np.float32))
+        for call, place, result in way.passed:
+            if call.op in _JOINING or call.op in ("where", "masked_fill"):
+                if tuple(call.outputs[0].shape) != tuple(moved.shape):
+                    return None
+                continue
+            given = call.inputs[place]
+            args = tuple(moved if each is given else each for each in call.args)
+            kwargs = {name: moved if each is given else each for name, each in call.kwargs.items()}
+            made = call.call.function(*args, **kwargs)
+            moved = made[result] if isinstance(made, (tuple, list)) else made
+        return engine.array(moved)
+
+
+def feature_axis(trace: Trace, way: Way) -> tuple[tuple[int, ...], int] | None:
+    """Shape and axis of the features of a layer with learned weights, if that is the maker."""
+    maker = way.maker
+    for _ in range(2):  # a bias may be added by hand
+        if maker is None or not maker.outputs:
+            return None
+        if maker.op in ("add", "add_", "sub") and _adds_bias(maker):
+            maker = follow(trace, next(each for each in maker.sources if each is not None)).maker
+    if maker is None or maker.op not in LINEAR | _CONVOLUTIONS or not _has_weight(trace, maker):
+        return None
+    shape = shape_of(maker.outputs[0])
+    if not shape:
+        return None
+    return shape, 1 if maker.op in _CONVOLUTIONS and len(shape) > 1 else len(shape) - 1
+
+
+def _adds_bias(call: Traced) -> bool:
+    kinds = [each is None for each in call.sources]
+    return any(kinds) and not all(kinds) and call.inputs[kinds.index(True)].requires_grad
+
+
+def _has_weight(trace: Trace, call: Traced) -> bool:
+    """Whether the features are counted by a learned weight: not so in a product of activations."""
+    leaves = {id(each) for each in trace.parameters.values()}
+    for given, source in zip(call.inputs[1:], call.sources[1:]):
+        way = follow(trace, source)
+        if way.maker is None and way.passed:  # a weight that is transposed on the way
+            first, place, _ = way.passed[0]
+            given = first.inputs[place]
+        if id(given) in leaves:
+            return True
+    return False
+
+
+def shape_of(tensor: Any) -> tuple[int, ...]:
+    return tuple(int(each) for each in tensor.shape)
+
+
+def axis_of(call: Traced) -> int:
+    """The axis that a softmax or its like runs along."""
+    rank = len(shape_of(call.inputs[0]))
+    default = 1 if call.op in ("gather", "softmax", "log_softmax", "softmin") else -1
+    place = 4 if call.op == "gumbel_softmax" else 1
+    dim = call.argument(place, "dim", None)
+    if isinstance(dim, (tuple, list)):
+        dim = dim[0] if dim else None
+    if not isinstance(dim, int):
+        dim = 0 if rank in (0, 1, 3) else default
+    return int(dim) % max(1, rank)
+
+
+def is_sigmoid(trace: Trace, call: Traced | None) -> bool:
+    """A sigmoid, also one written as ``1 / (1 + exp(-x))``."""
+    if call is None:
+        return False
+    if call.op in ("sigmoid", "sigmoid_", "hardsigmoid"):
+        return True
+    if call.op not in ("rdiv", "reciprocal", "div") or len(call.inputs) != 1:
+        return False
+    below = follow(trace, call.sources[0]).maker
+    if below is None or below.op not in ("add", "add_") or len(below.inputs) != 1:
+        return False
+    return follow(trace, below.sources[0]).op == "exp"
+
+
+def line_of(case: Case, trace: Trace, call: Traced) -> Where:
+    """The line of a call; for a layer in a Sequential, the line of the list where it is made."""
+    for mark in trace.marks():
+        if mark.path != call.module or not mark.before <= call.number < mark.after:
+            continue
+        library = type(mark.module).__module__.partition(".")[0] in ("torch", "whygrad")
+        inside = mark.depth > 0 and library and next(mark.module.children(), None) is None
+        made = case.run.made.get(id(mark.module))
+        if inside and made is not None and not _in_forward(trace, mark.path, call):
+            return made
+    return call.where
+
+
+def _in_forward(trace: Trace, path: str, call: Traced) -> bool:
+    """Whether the program's own ``forward`` calls the layer, and no container of the library."""
+    home = path.rpartition(".")[0]
+    for mark in trace.marks():
+        if mark.path == home and mark.before <= call.number < mark.after:
+            return type(mark.module).__module__.partition(".")[0] not in ("torch", "whygrad")
+    return False
