@@ -12,6 +12,8 @@ from functools import cached_property
 from typing import Any
 
 from whygrad.autograd.source import Where
+from whygrad.doctor.forensics import FirstBad, find_first_bad
+from whygrad.doctor.mechanism import Mechanism, find_mechanism
 from whygrad.doctor.observer import Observer
 from whygrad.doctor.progress import Progress, progress_of
 from whygrad.doctor.reading import Reading, read
@@ -67,7 +69,7 @@ class Case:
     @cached_property
     def budget(self) -> Budget:
         """What all experiments together may cost: half the time of the run, or next to nothing."""
-        return Budget(max(1.5, self.run.seconds / 2))
+        return Budget(max(2.5, self.run.seconds / 2))
 
     def trial(
         self, course: Course, snapshot: Snapshot | None, objective: Objective | None = None
@@ -119,6 +121,16 @@ class Case:
             if each.kind in ("loss", "gradient"):
                 return each.step
         return None
+
+    @cached_property
+    def first_bad(self) -> FirstBad | None:
+        """The first value that is not finite and the call that made it."""
+        return find_first_bad(self)
+
+    @cached_property
+    def mechanism(self) -> Mechanism | None:
+        """Why it was not finite; None if that is no fault of the call that made it."""
+        return None if self.first_bad is None else find_mechanism(self, self.first_bad)
 
     def healthy_losses(self, course: Course) -> list[float]:
         """The losses before anything was not finite."""

@@ -50,9 +50,9 @@ class Budget:
         return self._cost.get(id(snapshot), 0.0) * replays <= self.left
 
     def replay(self, snapshot: Snapshot, **how: Any) -> Trace:
-        begun = time.perf_counter()
+        begun = time.thread_time()
         trace = replay(snapshot, look=False, **how)
-        taken = time.perf_counter() - begun
+        taken = time.thread_time() - begun
         self.left -= taken
         self._cost[id(snapshot)] = min(taken, self._cost.get(id(snapshot), math.inf))
         return trace
@@ -89,6 +89,20 @@ class Descent:
         """Whether it ends far above where it began, or nowhere."""
         return not math.isfinite(self.end) or self.drop < -1.0
 
+    @property
+    def is_unstable(self) -> bool:
+        """Whether it diverges, or has been at twice the height it began at."""
+        return self.diverges or self.peak > self.start + abs(self.start)
+
+    def is_calm(self, least: float) -> bool:
+        """Whether it falls by a part of at least ``least``, never much above its beginning."""
+        smooth = self.peak <= self.start + 0.05 * abs(self.start)
+        return math.isfinite(self.end) and self.drop >= least and smooth
+
+    def __str__(self) -> str:
+        end = f"{self.end:.4g}" if math.isfinite(self.losses[-1]) else "nan"
+        return f"{self.start:.4g} → {end} in {len(self.losses) - 1} steps"
+
 
 class Trial:
     """Experiments that start from one snapshot of a course."""
@@ -103,7 +117,7 @@ class Trial:
         self.course = course
         self.snapshot = condensed(snapshot)
         self._budget = budget
-        self._objective = objective
+        self.objective = objective
         self._known: dict[Any, Descent | None] = {}
 
     def descend(
@@ -189,7 +203,7 @@ class Trial:
 
     def _run(self, values: Mapping[int, Any], backward: bool = True) -> Trace:
         return self._budget.replay(
-            self.snapshot, values=values, backward=backward, objective=self._objective
+            self.snapshot, values=values, backward=backward, objective=self.objective
         )
 
     def _passes(self) -> int:
