@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from whygrad.doctor.condense import condensed
 from whygrad.doctor.reading import Reading
 from whygrad.doctor.record import Course, Snapshot
 from whygrad.doctor.rehearsal import rehearsal
@@ -33,6 +34,7 @@ def train_again(
 
     Ends with NaN when a loss or a gradient is not finite; empty if the optimizer cannot be copied.
     """
+    snapshot = condensed(snapshot)
     engine = snapshot.engine
     start = course.first.values if course.first is not None else snapshot.values
     weights = {

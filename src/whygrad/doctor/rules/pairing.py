@@ -1,0 +1,166 @@
+"""Features and labels that no longer belong together.
+
+The first step of a run has on its tape how its batch was made.  Followed back, input and target
+must come from the same rows: if their orders were changed separately, the pairs are random.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from whygrad.autograd.source import Where
+from whygrad.doctor.case import Case
+from whygrad.doctor.experiments import chance
+from whygrad.doctor.provenance import Rows, given_inputs, rows_of, target_source
+from whygrad.doctor.record import Course
+from whygrad.doctor.rule import Finding, rule
+from whygrad.doctor.statements import shuffles_apart, statements
+
+__all__ = ["shuffled_labels"]
+
+
+@rule(
+    id="shuffled-labels",
+    severity=2,
+    title="Features and labels were shuffled apart",
+    meaning=(
+        "Each sample is trained against the label of another one. There is nothing to learn from "
+        "such pairs: the loss stays at what guessing costs, or the model learns them by heart and "
+        "is at chance on anything new."
+    ),
+    measured=(
+        "The batch of the first step is followed back to the rows that it was taken from. Input "
+        "and target come from different rows, in an order that was changed for one of them only "
+        "or for each by a permutation of its own."
+    ),
+    fix="Use one permutation for both: perm = torch.randperm(len(x)); x, y = x[perm], y[perm].",
+    guardrail="assert torch.equal(labels_of(x), y)  # on a few samples, after every shuffle",
+    explains=(
+        "overfitting", "loss-plateau", "lr-too-low", "lr-too-high", "constant-output",
+        "under-trained", "class-imbalance", "oscillation", "unscaled-input", "unscaled-target",
+    ),
+    thresholds={"unlearned": 0.8},
+    cleared=lambda case: _pairs(case),
+)  # fmt: skip
+def shuffled_labels(case: Case) -> Iterator[Finding]:
+    for course in case.courses:
+        reading = case.reading(course.first)
+        if reading is None or reading.target is None:
+            continue
+        trace = reading.trace
+        target = rows_of(trace, target_source(reading), reading.target)
+        inputs = [rows_of(trace, source, tensor) for source, tensor in given_inputs(reading)]
+        known = [each for each in inputs if each is not None]
+        if target is None or not known or any(_together(each, target) for each in known):
+            continue
+        apart = known[0]
+        proven = apart.base == target.base
+        if not proven and not _at_chance(case, course, case.limit("unlearned")):
+            continue
+        lines = _lines(target, apart)
+        yield shuffled_labels.finding(
+            where=lines[0][1],
+            step=0,
+            confidence=0.95 if proven else 0.85,
+            evidence=[
+                f"the first batch has rows {_some(apart.index)} of the features",
+                f"and rows {_some(target.index)} of the labels",
+                f"{int((apart.index == target.index).sum())} of {len(target.index)} samples "
+                "have their own label",
+            ],
+            places=lines[1:],
+        )
+        return
+    yield from _shuffled_outside(case)
+
+
+def _lines(target: Rows, apart: Rows) -> list[tuple[str, Where]]:
+    """The lines that reordered one of the two only."""
+    labels, features = list(target.shuffles), list(apart.shuffles)
+    while labels and features and np.array_equal(labels[0].index, features[0].index):
+        labels.pop(0)
+        features.pop(0)
+    found = [("labels reordered here", each.call.where) for each in labels[:1]]
+    found += [("features reordered here", each.call.where) for each in features[:1]]
+    if all(where.text.startswith("for ") for _, where in found):  # by loaders: these are at fault
+        loaders = [
+            each
+            for each in statements(found[0][1].file)
+            if "DataLoader(" in each.text and "shuffle=True" in each.text
+        ]
+        if len(loaders) == 2:
+            return [("one loader", loaders[1]), ("the other", loaders[0]), *found]
+    return found
+
+
+def _shuffled_outside(case: Case) -> Iterator[Finding]:
+    """Arrays that the program shuffles one by one before they become tensors."""
+    for course in case.courses[:1]:
+        first = course.steps[0].where
+        apart = None if first is None else shuffles_apart(first.file)
+        if apart is None or not _at_chance(case, course, case.limit("unlearned")):
+            return
+        (one, where), (other, second) = apart
+        losses = case.healthy_losses(course)
+        yield shuffled_labels.finding(
+            where=second,
+            step=0,
+            confidence=0.7,
+            evidence=[
+                f"`{one}` and `{other}` are put into random order one after the other, "
+                "each by random numbers of its own",
+                f"the loss ended at {losses[-1]:.4g}, no better than an answer that ignores "
+                "the input",
+            ],
+            places=[(f"`{one}` shuffled here", where)],
+            fix=f"perm = rng.permutation(len({one})); {one}, {other} = {one}[perm], {other}[perm]",
+        )
+
+
+def _together(one: Rows, other: Rows) -> bool:
+    """Whether nothing speaks against two lists of rows being pairs."""
+    if one.length != other.length or one.index.shape != other.index.shape:
+        return True
+    if not one.shuffles and not other.shuffles:
+        return True
+    offset = one.index - other.index
+    if (offset == offset[0]).all():  # the same rows, or the next ones: a sequence
+        return True
+    # Rows that are drawn with others in mind, as neighbours are, need not be a permutation.
+    return not _is_permuted(one) and not _is_permuted(other)
+
+
+def _is_permuted(rows: Rows) -> bool:
+    """Whether every row occurs once at most, in another order."""
+    return bool(rows.shuffles) and len(np.unique(rows.index)) == len(rows.index)
+
+
+def _at_chance(case: Case, course: Course, unlearned: float) -> bool:
+    """Whether the run ended no better than an answer that ignores the input."""
+    reading = case.reading(course.last or course.first)
+    level = None if reading is None else chance(reading)
+    losses = case.healthy_losses(course)
+    if level is None or len(losses) < 8:
+        return False
+    final = float(np.mean(losses[-max(1, len(losses) // 10) :]))
+    return math.isfinite(final) and final >= unlearned * level
+
+
+def _some(index: np.ndarray[tuple[int], np.dtype[np.int64]]) -> str:
+    shown = ", ".join(str(each) for each in index[:5])
+    return shown + (", …" if len(index) > 5 else "")
+
+
+def _pairs(case: Case) -> str | None:
+    reading = case.reading(case.first)
+    if reading is None or reading.target is None:
+        return None
+    target = rows_of(reading.trace, target_source(reading), reading.target)
+    for source, tensor in given_inputs(reading):
+        rows = rows_of(reading.trace, source, tensor)
+        if target is not None and rows is not None and target.shuffles and _together(rows, target):
+            return f"input and target of the first batch are the same {len(target.index)} rows"
+    return None
