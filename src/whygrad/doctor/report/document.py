@@ -1,0 +1,272 @@
+"""The report as sections: what it says, in which order, before anybody prints it.
+
+A sick run gets a postmortem.  A healthy one gets two or three lines, because silence is the
+message; on request (``full``) with the measurements that speak for it.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+
+from whygrad.doctor.report.blocks import (
+    Block,
+    Code,
+    CodeLine,
+    Fold,
+    Headline,
+    Items,
+    Label,
+    Section,
+    Table,
+    Text,
+)
+from whygrad.doctor.report.excerpt import advice, excerpt
+from whygrad.doctor.report.postmortem import Postmortem
+from whygrad.doctor.report.tables import frames_table, parameters_table, ramp_table
+from whygrad.doctor.report.timeline import origin_in_words
+from whygrad.doctor.report.words import change, count, extent, line, path, percent, place
+from whygrad.doctor.rule import Finding, rules
+
+__all__ = ["document", "subject"]
+
+_RULED_OUT = 6  # of those shown before folding
+
+
+def subject(case: Postmortem) -> str:
+    """What was examined: ``train.py · PyTorch · 80 steps``."""
+    run = case.run
+    engine = {"torch": "PyTorch"}.get(run.engine.name, run.engine.name) if run.engine else None
+    steps = count(case.history.steps, "step" if case.case.courses else "pass")
+    parts = [path(run.script) if run.script else None, engine, steps]
+    return " · ".join(each for each in parts if each)
+
+
+def document(case: Postmortem, *, full: bool = False) -> list[Section]:
+    """The sections of a report; ``full`` adds what there is room for on a page."""
+    if case.diagnosis.healthy and not case.unclear:
+        return list(_healthy(case, full))
+    sections = [
+        _unclear(case) if case.unclear else _verdict(case),
+        _timeline(case),
+        _first_bad(case),
+        _ramp(case),
+        _further(case),
+        _parameters(case) if full else None,
+        _ruled_out(case, full),
+        _reproduce(case),
+        _remarks(case),
+    ]
+    return [each for each in sections if each is not None]
+
+
+# --- a healthy run --------------------------------------------------------------------------------
+
+
+def _healthy(case: Postmortem, full: bool) -> Iterator[Section]:
+    run, points = case.run, case.history.loss.points
+    if not run.passes:
+        title = "Nothing to examine: the program never called backward()"
+    else:
+        title = "Nothing wrong"
+    lines: list[Block] = [Headline(title, "", (subject(case),), "healthy")]
+    if points:
+        losses = change(points[0][1], points[-1][1])
+        watched = count(len(run.parameters), "parameter")
+        lines.append(Text(f"loss {losses}; {watched}, {len(rules)} rules asked", faint=True))
+    if run.error is not None:
+        stopped = f"{type(run.error).__name__}: {run.error}".splitlines()[0]
+        lines.append(Text(f"The program itself ended with {stopped}"))
+    lines += [Text(f"Note: {note}") for note in case.diagnosis.notes]
+    yield Section("verdict", "Verdict", tuple(lines))
+    if full:
+        for each in (_ramp(case), _parameters(case), _ruled_out(case, full), _remarks(case)):
+            if each is not None:
+                yield each
+
+
+# --- a sick one -----------------------------------------------------------------------------------
+
+
+def _unclear(case: Postmortem) -> Section:
+    """Something went wrong and no rule knows why: what is known is said all the same."""
+    title = "No rule knows the cause, and a value is not finite"
+    about = Text(subject(case), faint=True)
+    headline = Headline(title, "", (f"from step {case.history.bad}",), "unclear")
+    return Section("verdict", "Verdict", (about, headline, Text("What is known stands below.")))
+
+
+def _verdict(case: Postmortem) -> Section:
+    verdict = case.diagnosis.verdict
+    assert verdict is not None
+    causes, symptoms = len(case.diagnosis.causes), len(case.diagnosis.findings)
+    found = count(causes, "cause")
+    if symptoms > causes:
+        found += f", {count(symptoms - causes, 'symptom')}"
+    about = Text(f"{subject(case)} · {found}", faint=True)
+    return Section("verdict", "Verdict", (about, *_finding(case, verdict)))
+
+
+def _finding(case: Postmortem, finding: Finding) -> Iterator[Block]:
+    """A root cause: what, where, why we think so, what to do, and what it explains."""
+    yield _headline(finding)
+    if finding.evidence:
+        yield Items(tuple(finding.evidence))
+    shown = excerpt(finding.where)
+    if shown is not None:
+        yield shown
+    for what, where in finding.places:
+        other = excerpt(where, f"{what}: {line(where)}")
+        if other is not None and not _overlaps(shown, other, finding, where.file):
+            yield other
+    for label, text in (("Fix", finding.fix), ("Guardrail to keep", finding.guardrail)):
+        blocks = advice(text)
+        if blocks:
+            yield Label(label)
+            yield from blocks
+    symptoms = case.symptoms(finding)
+    if symptoms:
+        title = f"Explains {count(len(symptoms), 'symptom')}"
+        yield Fold(title, (Items(tuple(map(_symptom, symptoms))),))
+
+
+def _overlaps(shown: Code | None, other: Code, finding: Finding, file: str) -> bool:
+    """Whether the line of another place stands in the excerpt already."""
+    if shown is None or finding.where is None or finding.where.file != file:
+        return False
+    marked = [line.number for line in other.lines if line.kind == "marked"]
+    return any(line.number in marked for line in shown.lines)
+
+
+def _headline(finding: Finding) -> Headline:
+    facts = [
+        place(finding.where),
+        "" if finding.step is None else f"from step {finding.step}",
+        f"{percent(finding.confidence)} sure",
+    ]
+    return Headline(finding.title, finding.rule, tuple(each for each in facts if each))
+
+
+def _symptom(finding: Finding) -> str:
+    facts = [
+        f"`{finding.rule}`: {finding.title}",
+        "" if finding.step is None else f"from step {finding.step}",
+        line(finding.where),
+        *finding.evidence[:1],
+    ]
+    return "; ".join(each for each in facts if each)
+
+
+def _timeline(case: Postmortem) -> Section:
+    texts, marked = [], set()
+    for at, event in enumerate(case.events):
+        rule = f"`{event.rule}`: " if event.rule else ""
+        where = "" if event.kind == "first" or not event.where else f" ({line(event.where)})"
+        texts.append(f"step {event.step}: {rule}{event.text}{where}")
+        if event.kind == "first":
+            marked.add(at)
+    return Section(
+        "timeline", "Timeline", (Items(tuple(texts), numbered=True, marked=frozenset(marked)),)
+    )
+
+
+def _first_bad(case: Postmortem) -> Section | None:
+    bad, incident = case.bad, case.case.incident
+    if bad is None or incident is None:
+        return None
+    blocks: list[Block] = [Text(f"Step {case.history.bad}: {origin_in_words(bad)}.")]
+    shown = excerpt(bad.where)
+    verdict = case.diagnosis.verdict
+    if shown is not None and (verdict is None or place(verdict.where) != place(bad.where)):
+        blocks.append(shown)
+    rows = [("goes in", extent(each)) for each in bad.inputs]
+    if bad.gradient is not None:
+        rows.append(("gradient arriving", extent(bad.gradient)))
+    rows += [
+        ("gradient sent on" if bad.phase == "backward" else "comes out", extent(each))
+        for each in bad.outputs
+        if bad.phase != "data"
+    ]
+    blocks.append(Table(("", f"{bad.op}"), tuple(rows), words=frozenset((0, 1))))
+    if case.frames:
+        blocks.append(frames_table(case.frames))
+    trace = case.case.trace(incident.snapshot)
+    if trace is not None:
+        same = "came out the same" if trace.exact else "came out differently: read it with care"
+        again = "The step was run again from the state before it; the loss"
+        blocks.append(Text(f"{again} {same}.", faint=True))
+    return Section("first-bad", "The first invalid value", tuple(blocks))
+
+
+def _ramp(case: Postmortem) -> Section | None:
+    if len(case.ramp) < 2:
+        return None
+    before = case.history.bad is not None
+    title = "The steps before it" if before else "The run at a glance"
+    return Section("ramp", title, (ramp_table(case.ramp),))
+
+
+def _further(case: Postmortem) -> Section | None:
+    if not case.further:
+        return None
+    blocks: list[Block] = [Text("Independent of the verdict: each needs its own fix.", faint=True)]
+    for each in case.further:
+        blocks += _finding(case, each)
+    return Section("further", "Further causes", tuple(blocks))
+
+
+def _parameters(case: Postmortem) -> Section | None:
+    table = parameters_table(case.case, case.history.bad)
+    if table is None:
+        return None
+    return Section("parameters", "Parameters", (Fold(table.caption, (table,)),))
+
+
+def _ruled_out(case: Postmortem, full: bool) -> Section | None:
+    found = case.diagnosis.ruled_out
+    if not found:
+        return None
+    items = [f"`{rule}`: {measured}" for rule, measured in found]
+    if full or len(items) <= _RULED_OUT + 1:
+        return Section("ruled-out", "Ruled out", (Items(tuple(items)),))
+    rest = f"and {len(items) - _RULED_OUT} more: see the HTML, Markdown or JSON report"
+    return Section(
+        "ruled-out", "Ruled out", (Items(tuple(items[:_RULED_OUT])), Text(rest, faint=True))
+    )
+
+
+def _reproduce(case: Postmortem) -> Section:
+    run, verdict = case.run, case.diagnosis.verdict
+    blocks: list[Block] = []
+    if run.script is not None:
+        command = shlex.join(["whygrad", "doctor", path(run.script), *run.arguments])
+        blocks.append(Code((CodeLine(command),)))
+    lines = []
+    if run.seed is not None and run.engine is not None:
+        setting = f"{run.engine.name}.manual_seed({run.seed})"
+        lines.append(f"seed: `{setting}` before the first random number is drawn")
+    moments = {
+        "the verdict": None if verdict is None else verdict.step,
+        "the first invalid value": case.history.bad,
+    }
+    for what, step in moments.items():
+        if step is not None:
+            lines.append(f"{what}: step {step}, counted from 0; batch {_batches(case, step)}")
+    blocks.append(Items(tuple(lines)))
+    return Section("reproduce", "Reproduce", tuple(blocks))
+
+
+def _batches(case: Postmortem, step: int) -> str:
+    """Which passes a step was made of: the batch index of a program with a batch a pass."""
+    for course in case.case.courses[:1]:
+        if step < len(course.steps) and len(course.steps[step].passes) > 1:
+            numbers = [each.number for each in course.steps[step].passes]
+            return f"{numbers[0]} to {numbers[-1]}, if each backward() has a batch of its own"
+    return f"{step}, if each backward() has a batch of its own"
+
+
+def _remarks(case: Postmortem) -> Section | None:
+    sick = not case.diagnosis.healthy
+    items = list(case.diagnosis.notes) if sick else []
+    items += [f"`{rule}` could not be judged: {why}" for rule, why in case.diagnosis.failures]
+    return Section("remarks", "Remarks", (Items(tuple(items)),)) if items else None

@@ -1,0 +1,122 @@
+"""What happened when.
+
+The first value that is not finite is told from those that come after it: it has a cause, the others
+only pass it on.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from whygrad.autograd.source import Where
+from whygrad.doctor.report.history import History
+from whygrad.doctor.report.origin import FirstBad
+from whygrad.doctor.report.words import count, line, number
+from whygrad.doctor.verdict import Diagnosis
+
+__all__ = ["Event", "origin_in_words", "timeline"]
+
+_ORDER = ("start", "cause", "first", "spread", "symptom", "clip", "lowest", "end", "crash")
+_LONG_ENOUGH = 5  # steps, for the lowest loss to be an event
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something that happened at one step; ``kind`` is one of start, cause, first, spread, …"""
+
+    step: int
+    kind: str
+    text: str
+    where: Where | None = None
+    rule: str | None = None
+
+
+def timeline(diagnosis: Diagnosis, history: History, bad: FirstBad | None) -> list[Event]:
+    """All events, in the order in which they happened."""
+    events = [
+        *_ends(diagnosis, history),
+        *_findings(diagnosis),
+        *_invalid(diagnosis, history, bad),
+        *_clips(history),
+    ]
+    return sorted(events, key=lambda event: (event.step, _ORDER.index(event.kind)))
+
+
+def _ends(diagnosis: Diagnosis, history: History) -> Iterator[Event]:
+    run = diagnosis.case.run
+    points = history.loss.points
+    if points:
+        yield Event(points[0][0], "start", f"the loss begins at {number(points[0][1])}")
+    finite = history.loss.finite
+    if len(finite) >= _LONG_ENOUGH:
+        step, lowest = min(finite, key=lambda point: point[1])
+        if step not in (finite[0][0], points[-1][0]):
+            yield Event(step, "lowest", f"lowest loss, {number(lowest)}")
+    if len(points) > 1:
+        yield Event(points[-1][0], "end", f"the last step: the loss is {number(points[-1][1])}")
+    if run.error is not None:
+        lines = str(run.error).strip().splitlines()
+        text = f"the program ends with {type(run.error).__name__}"
+        yield Event(history.last, "crash", f"{text}: {lines[0]}" if lines else text)
+
+
+def _findings(diagnosis: Diagnosis) -> Iterator[Event]:
+    for each in diagnosis.findings:
+        if each.step is not None:
+            kind = "cause" if each.caused_by is None else "symptom"
+            yield Event(each.step, kind, each.title, each.where, each.rule)
+
+
+def _invalid(diagnosis: Diagnosis, history: History, bad: FirstBad | None) -> Iterator[Event]:
+    incident = diagnosis.case.incident
+    step = history.bad
+    if incident is None or step is None:
+        return
+    if bad is None:
+        what = "loss" if incident.kind == "loss" else "gradient"
+        yield Event(step, "first", f"first invalid value: the {what} is not finite", incident.where)
+    else:
+        yield Event(step, "first", f"first invalid value: {origin_in_words(bad)}", bad.where)
+    spoiled = _bad_gradients(history, step)
+    if spoiled is not None:
+        at, names, total = spoiled
+        yield Event(at, "spread", f"passed on to the gradients of {names} of {total} layers")
+    later = [value for at, value in history.loss.points if at > step]
+    invalid = sum(1 for value in later if not math.isfinite(value))
+    if invalid:
+        all_of = "all" if invalid == len(later) else f"{invalid} of"
+        text = f"the loss is not finite in {all_of} {count(len(later), 'later step')}"
+        how = "passed on through the weights" if spoiled else "made anew, the weights are finite"
+        yield Event(step + 1, "spread", f"{how}: {text}")
+
+
+def origin_in_words(bad: FirstBad) -> str:
+    """``log at train.py:18 makes it from valid inputs``"""
+    module = f" in {bad.module}" if bad.module else ""
+    what = f"`{bad.op}`{module} at {line(bad.where)}"
+    if bad.phase == "data":
+        return f"it goes into {what} from outside"
+    if bad.phase == "backward":
+        return f"the backward of {what} makes it from a valid gradient"
+    return f"{what} makes it from valid inputs"
+
+
+def _bad_gradients(history: History, start: int) -> tuple[int, int, int] | None:
+    """The first step from ``start`` on with gradients that are not finite: it, how many, of all."""
+    for step in (start, start + 1):
+        row = history.rows.get(step)
+        if row is not None:
+            bad = sum(1 for value in row.gradients.values() if not math.isfinite(value))
+            if bad:
+                return step, bad, len(row.gradients)
+    return None
+
+
+def _clips(history: History) -> Iterator[Event]:
+    if history.clipped:
+        step, norm = history.clipped[0]
+        often = f"{count(len(history.clipped), 'update')} of {history.steps}"
+        norm_then = f"first with a gradient norm of {number(norm)}"
+        yield Event(step, "clip", f"gradients clipped in {often}, {norm_then}")

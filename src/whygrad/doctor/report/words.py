@@ -1,0 +1,85 @@
+"""Numbers, places and names as every report writes them."""
+
+from __future__ import annotations
+
+import ast
+import math
+import os
+import re
+from typing import Any
+
+from whygrad.autograd.source import Where
+from whygrad.doctor.ranges import Range
+
+__all__ = ["change", "count", "extent", "is_code", "line", "number", "path", "percent", "place"]
+
+_BARE = re.compile(r"[\w\s]*")
+
+
+def number(value: float | None) -> str:
+    """Three digits; a dash for what was not measured."""
+    if value is None:
+        return "–"
+    if math.isnan(value):
+        return "NaN"
+    if math.isinf(value):
+        return "Inf" if value > 0 else "-Inf"
+    return f"{value + 0.0:.3g}"
+
+
+def percent(share: float) -> str:
+    """``97%``; never 100% of what is not certain."""
+    return f"{min(round(100 * share), 99 if share < 1 else 100)}%"
+
+
+def count(amount: int, noun: str) -> str:
+    """``1 step``, ``1,024 steps``"""
+    if amount == 1:
+        return f"1 {noun}"
+    return f"{amount:,} {noun}{'es' if noun.endswith('s') else 's'}"
+
+
+def change(first: float | None, last: float | None) -> str:
+    """``2.31 → 0.0412``"""
+    return f"{number(first)} → {number(last)}"
+
+
+def extent(values: Range) -> str:
+    """What a tensor holds: ``[32, 1] float32 from -0.52 to 0.31, 3 NaN``."""
+    parts = [f"{list(values.shape)} {values.dtype}"]
+    if values.nans + values.infs < values.size:
+        parts[0] += f" from {number(values.low)} to {number(values.high)}"
+    parts += [f"{values.nans} NaN"] if values.nans else []
+    parts += [f"{values.infs} Inf"] if values.infs else []
+    return ", ".join(parts)
+
+
+def path(file: str) -> str:
+    """A file as seen from the current folder, if it lies inside."""
+    try:
+        relative = os.path.relpath(file)
+    except ValueError:  # another drive
+        return file
+    outside = relative.startswith(os.pardir) or file.startswith("<")
+    return file if outside else relative
+
+
+def place(where: Where | None) -> str:
+    """``runs/train.py:12``: what an editor opens."""
+    return "" if where is None else f"{path(where.file)}:{where.line}"
+
+
+def line(where: Where | None) -> str:
+    """``train.py:12``: enough beside a place that was named in full."""
+    return "" if where is None else f"{os.path.basename(where.file)}:{where.line}"
+
+
+def is_code(text: str) -> bool:
+    """Whether a line of advice is a program and not a sentence."""
+    if _BARE.fullmatch(text):
+        return False
+    try:
+        parsed: Any = ast.parse(text)
+    except (SyntaxError, ValueError):
+        return False
+    return bool(parsed.body)
