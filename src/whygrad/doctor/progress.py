@@ -24,12 +24,13 @@ class Progress:
     """How the loss of a course went."""
 
     steps: int
-    start: float  # the middle of the first tenth of the losses
-    end: float  # the middle of the last fifth
-    height: float  # the highest quarter of the run, by its middle
-    first: float  # the loss of the first batch with the first weights …
-    latest: float  # … and with the latest ones; NaN if that could not be replayed
-    broken: bool  # whether a loss or a gradient stopped being finite
+    opening: float = math.nan  # the very first loss
+    start: float = math.nan  # the middle of the first tenth of the losses
+    end: float = math.nan  # the middle of the last fifth
+    height: float = math.nan  # the highest quarter of the run, by its middle
+    first: float = math.nan  # the loss of the first batch with the first weights …
+    latest: float = math.nan  # … and with the latest ones; NaN if that could not be replayed
+    broken: bool = False  # whether a loss or a gradient stopped being finite
 
     @property
     def curve(self) -> float:
@@ -51,7 +52,11 @@ class Progress:
     @property
     def rose(self) -> bool:
         """Whether the loss stood clearly above its beginning for a good part of the run."""
-        return self.broken or self.height > self.start + 0.5 * abs(self.start)
+        return self.broken or self.height > self.opening + 0.5 * abs(self.opening)
+
+    def suffers(self, least: float) -> bool:
+        """Whether there is anything to explain: it broke, rose, or fell by less than ``least``."""
+        return self.steps > 1 and (self.rose or self.gain < least)
 
 
 def progress_of(course: Course, first: Trace | None) -> Progress:
@@ -60,7 +65,7 @@ def progress_of(course: Course, first: Trace | None) -> Progress:
     finite = [each for each in losses if math.isfinite(each)]
     bad = course.bad is not None or len(finite) < len(losses)
     if not finite:
-        return Progress(len(losses), math.nan, math.nan, math.nan, math.nan, math.nan, True)
+        return Progress(len(losses), broken=True)
     start = statistics.median(finite[: max(1, len(finite) // 10)])
     end = statistics.median(finite[-max(1, len(finite) // 5) :])
     size = max(1, len(finite) // 4)
@@ -70,4 +75,4 @@ def progress_of(course: Course, first: Trace | None) -> Progress:
     if first is not None and first.exact and course.last is not None:
         before = first.loss
         after = loss_at(first.snapshot, course.last.values)
-    return Progress(len(losses), start, end, height, before, after, bad)
+    return Progress(len(losses), finite[0], start, end, height, before, after, bad)

@@ -15,7 +15,7 @@ from typing import Any
 from whygrad.doctor.engines import Engine
 from whygrad.doctor.record import Course
 
-__all__ = ["is_rehearsal", "rehearsal"]
+__all__ = ["is_rehearsal", "peak_rates", "rate_of", "rates_by_hand", "rehearsal"]
 
 _MARK = "_whygrad_rehearsal"
 _NEEDS_CLOSURE = ("LBFGS",)
@@ -69,6 +69,12 @@ def peak_rates(course: Course) -> list[float]:
             default=0.0)
         for place in range(width)
     ]  # fmt: skip
+
+
+def rate_of(course: Course) -> float:
+    """The learning rate of a course: the largest it had."""
+    rates = peak_rates(course) or list(rates_by_hand(course).values())
+    return max(rates, default=math.nan)
 
 
 def rates_by_hand(course: Course) -> dict[int, float]:
