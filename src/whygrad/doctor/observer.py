@@ -13,12 +13,14 @@ import contextlib
 import math
 from collections.abc import Callable, Iterable
 from functools import cache
+from threading import get_ident
 from types import FrameType
 from typing import Any
 
 import numpy as np
 
 from whygrad.autograd.source import Where
+from whygrad.doctor.attention import Attention
 from whygrad.doctor.engines import Engine
 from whygrad.doctor.keeping import Keeping
 from whygrad.doctor.layers import look
@@ -65,6 +67,7 @@ class Observer:
 
     def __init__(self, run: Run) -> None:
         self.run = run
+        self.attention = Attention()
         self.registry = Registry(run)
         self._tapes: dict[str, Tape] = {}
         self._stack: list[tuple[Any, str, int]] = []  # modules that are running
@@ -109,59 +112,89 @@ class Observer:
         kwargs: dict[str, Any],
         frame: FrameType,
     ) -> Any:
-        """Carry out a call of the program and write it down."""
-        traits = _traits(op)
-        if traits & _SWITCHES:
-            wanted = args[1] if len(args) > 1 else kwargs.get("requires_grad", True)
-            self.registry.switches(args[0], bool(wanted), Where(frame.f_code, frame.f_lasti))
+        """Carry out a call of the program and write it down.
+
+        Whatever goes wrong with the notes, the call is carried out, and once.
+        """
+        if get_ident() != self.attention.thread:
             return function(*args, **kwargs)
+        traits = _traits(op)
         if self._optimizing or traits & _LEAVES:
             number = function(*args, **kwargs)
-            if type(number) is float and not math.isfinite(number) and not self._optimizing:
-                self._bad_value_read(engine, args[0], frame)
-            if args and not self._optimizing:
-                self._departs(engine, op, function, args[0], frame)
+            if self._optimizing:
+                return number
+            try:
+                if type(number) is float and not math.isfinite(number):
+                    self._bad_value_read(engine, args[0], frame)
+                if args:
+                    self._departs(engine, op, function, args[0], frame)
+            except Exception as error:
+                self.trouble(error)
             return number
-        if traits & _ASKS and args:
-            self._bad_value_read(engine, args[0], frame)
-        tape = self.tape(engine)
-        random = engine.random_state() if traits & _DRAWS else None
-        if traits & _WRITES and not args and "tensor" in kwargs:  # nn.init hands it on by name
-            kwargs = dict(kwargs)
-            args = (kwargs.pop("tensor"),)
-        given, tensors = tape.take(args)
-        named = kwargs
-        if kwargs:
-            named, more = tape.take_named(kwargs)
-            tensors += more
-        initializes = False
-        if traits & _WRITES and args and given[0] is args[0] and isinstance(args[0], engine.tensor):
-            initializes = args[0].requires_grad and args[0].is_leaf  # type: ignore[attr-defined]
-            given = (self._before_write(engine, args[0], frame), *given[1:])
+        if traits & _SWITCHES:
+            self._switches(args, kwargs, frame)
+            return function(*args, **kwargs)
+        try:
+            if traits & _ASKS and args:
+                self._bad_value_read(engine, args[0], frame)
+            tape = self.tape(engine)
+            random = engine.random_state() if traits & _DRAWS else None
+            if traits & _WRITES and not args and "tensor" in kwargs:  # nn.init hands it on by name
+                kwargs = dict(kwargs)
+                args = (kwargs.pop("tensor"),)
+            given, tensors = tape.take(args)
+            named = kwargs
+            if kwargs:
+                named, more = tape.take_named(kwargs)
+                tensors += more
+            initializes = False
+            written = args[0] if traits & _WRITES and args else None
+            if written is not None and given[0] is written and isinstance(written, engine.tensor):
+                initializes = written.requires_grad and written.is_leaf  # type: ignore[attr-defined]
+                given = (self._before_write(engine, written, frame), *given[1:])
+        except Exception as error:
+            self.trouble(error)
+            return function(*args, **kwargs)
         try:
             result = function(*args, **kwargs)
         except Exception as error:
             where = Where(frame.f_code, frame.f_lasti)
             self.run.failure = Failure(op, args, kwargs, where, self._path or None, error)
             raise
-        written = args[0] if op == "setitem" else result
-        recorded = engine.is_recording() and not initializes
-        if traits & _FIGURE and not self._in_model:
-            self._figure(engine, op, args, kwargs, result, frame, recorded)
-        if not recorded or not tensors:
-            self._outside(tape, op, args, written, frame, recorded)
-            if traits & _RISKY and not recorded and len(self.run.strays) < 16:
+        try:
+            written = args[0] if op == "setitem" else result
+            recorded = engine.is_recording() and not initializes
+            if traits & _FIGURE and not self._in_model:
+                self._figure(engine, op, args, kwargs, result, frame, recorded)
+            if traits & _RISKY and not getattr(written, "requires_grad", True):
                 self._look_outside(engine, op, args, written, frame)
-            return result
-        if op == "sub" and self.run.passes:
-            self.registry.computed_from(args, frame)
-        if self._boundaries and _carries(given, engine.tensor):
-            place = frame.f_code, frame.f_lasti
-            self._carried[place] = self._carried.get(place, 0) + 1
-        tape.add(Call(op, function, given, named, frame, self._path, random, recorded), written)
-        if self._sample is not None and traits & _LOOKED and isinstance(result, engine.tensor):
-            self._look(self._sample, op, engine.array(result))
+            if not recorded or not tensors:
+                self._outside(tape, op, args, written, frame, recorded)
+                return result
+            if op == "sub" and self.run.passes:
+                self.registry.computed_from(args, frame)
+            if self._boundaries and _carries(given, engine.tensor):
+                place = frame.f_code, frame.f_lasti
+                self._carried[place] = self._carried.get(place, 0) + 1
+            tape.add(Call(op, function, given, named, frame, self._path, random, recorded), written)
+            if self._sample is not None and traits & _LOOKED and isinstance(result, engine.tensor):
+                self._look(self._sample, op, engine.array(result))
+        except Exception as error:
+            self.trouble(error)
         return result
+
+    def _switches(self, args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType) -> None:
+        try:
+            wanted = args[1] if len(args) > 1 else kwargs.get("requires_grad", True)
+            self.registry.switches(args[0], bool(wanted), Where(frame.f_code, frame.f_lasti))
+        except Exception as error:
+            self.trouble(error)
+
+    def trouble(self, error: Exception) -> None:
+        """The doctor itself went wrong: the program must not notice, the report says so."""
+        text = f"{type(error).__name__}: {error}"
+        if text not in self.run.troubles and len(self.run.troubles) < 8:
+            self.run.troubles.append(text)
 
     def _departs(
         self, engine: Engine, op: str, function: Callable[..., Any], tensor: Any, frame: FrameType
@@ -222,7 +255,8 @@ class Observer:
         self, engine: Engine, op: str, args: tuple[Any, ...], result: Any, frame: FrameType
     ) -> None:
         """Keep a result that is not finite: it is on no tape, and nothing will show it again."""
-        if not isinstance(result, engine.tensor) or np.isfinite(engine.array(result)).all():
+        full = len(self.run.strays) >= 16 or not isinstance(result, engine.tensor)
+        if full or np.isfinite(engine.array(result)).all():
             return
         given = [each for each in args if isinstance(each, engine.tensor)]
         before = [summarize(engine.array(each)) for each in given]
@@ -486,6 +520,10 @@ class Observer:
         course = self.optimizer_made(optimizer, None)
         if course.steps:
             self._finish(engine, course, course.steps[-1])
+
+    def step_failed(self) -> None:
+        """A step ended by an exception, and the program went on."""
+        self._optimizing = 0
 
     def closure_begins(self) -> None:
         """A step runs the program's closure: its calls are the program's."""

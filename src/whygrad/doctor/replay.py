@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -137,15 +137,17 @@ def replay(
     backward: bool = True,
     look: bool = True,
     objective: Callable[[Trace], Any] | None = None,
+    wide: bool = False,
 ) -> Trace:
     """Carry out the calls of a snapshot again.
 
     ``values`` replace those of leaves, by their id.  ``instead`` replaces arguments of calls: by
     the number of the call, then by the place or the name of the argument.  ``objective`` makes
-    another loss, for an experiment, out of what the calls returned.
+    another loss, for an experiment, out of what the calls returned.  ``wide`` computes in float32
+    what the program computed in float16.
     """
     engine = snapshot.engine
-    runner = _Runner(snapshot, values or {}, look, instead or {})
+    runner = _Runner(snapshot, values or {}, look, instead or {}, wide)
     state = engine.random_state()
     error: BaseException | None = None
     trace = Trace(snapshot, [], math.nan, False, runner.leaves)
@@ -199,8 +201,10 @@ class _Runner:
         values: Mapping[int, Any],
         look: bool,
         instead: Mapping[int, Mapping[int | str, Any]],
+        wide: bool = False,
     ) -> None:
         self._snapshot = snapshot
+        self._wide = wide
         self._instead = instead
         self._engine = snapshot.engine
         self._look = look
@@ -208,7 +212,7 @@ class _Runner:
         self._copies: dict[int, Any] = {}
         self.leaves: dict[int, Any] = {}
         for name, value in snapshot.values.items():
-            copy = self._engine.copy(values.get(name, value))
+            copy = self._widened(self._engine.copy(values.get(name, value)))
             self.leaves[name] = copy.requires_grad_()
         self.traced: list[Traced] = []
 
@@ -237,10 +241,13 @@ class _Runner:
                 stack.enter_context(engine.namespace.no_grad())
             traced = Traced(number, call, args, kwargs, inputs, sources, [], before, [])
             self.traced.append(traced)
-            result = call.function(*args, **kwargs)
+            function = getattr(call.function, "uncast", call.function)
+            result = (function if self._wide else call.function)(*args, **kwargs)
         if call.op == "setitem":
             result = args[0]
         outputs = list(result) if isinstance(result, (tuple, list)) else [result]
+        if self._wide and not call.writes:
+            outputs = [self._widened(each, call, inputs) for each in outputs]
         self._results[number] = outputs
         traced.outputs = outputs
         traced.after = self._ranges(outputs)
@@ -271,10 +278,19 @@ class _Runner:
         if leaf is not None:
             return leaf
         if id(tensor) not in self._copies:
-            copy = self._engine.copy(tensor, leaf=True)
+            copy = self._widened(self._engine.copy(tensor, leaf=True))
             # What an earlier step made takes gradients as well, and may be written to: no leaf.
             self._copies[id(tensor)] = copy.clone() if copy.requires_grad else copy
         return self._copies[id(tensor)]
+
+    def _widened(self, value: Any, call: Call | None = None, inputs: Sequence[Any] = ()) -> Any:
+        """A half-precision result in float32: of a cast what went in, with its digits."""
+        kind, half = self._engine.tensor, self._engine.namespace.float16
+        if not self._wide or not isinstance(value, kind) or value.dtype is not half:  # type: ignore[attr-defined]
+            return value
+        if call is not None and call.op in ("cast", "to", "type", "type_as") and inputs:
+            return inputs[0]
+        return value.float()  # type: ignore[attr-defined]
 
     def _tensors(self, kept: Any, given: Any, inputs: list[Any], sources: list[Any]) -> None:
         if isinstance(given, self._engine.tensor):

@@ -1,0 +1,124 @@
+"""Values that leave the range of their type: exponentials, losses by hand, half precision, data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from whygrad.doctor.case import Case
+from whygrad.doctor.rule import Finding, rule
+from whygrad.doctor.rules.invalid_math import CONSEQUENCES, reported, sound_throughout
+
+__all__ = ["float16_range", "non_finite_data", "overflow_in_exp", "unstable_loss"]
+
+
+@rule(
+    id="overflow-in-exp",
+    severity=3,
+    title="An exponential overflows",
+    meaning=(
+        "exp(x) leaves float32 at x = 88.7 and is Inf from there on; the next subtraction or product"
+        " makes NaN of it. An exp without a bound on its argument waits for the first input that is"
+        " a little larger than usual."
+    ),
+    measured=(
+        "The step of the first Inf is run again from the state before it; an exp is the first call"
+        " that turns finite values into others, its largest argument is beyond the limit of its"
+        " type, and the parameters had not grown out of all proportion before."
+    ),
+    fix="Bound the argument, or use the stable form: softplus, logsumexp, a clamped log-variance.",
+    guardrail="assert x.max() < 80, f'exp of {x.max().item():.1f}'",
+    explains=CONSEQUENCES,
+    cleared=sound_throughout,
+)
+def overflow_in_exp(case: Case) -> Iterator[Finding]:
+    cause = case.mechanism
+    line = "" if cause is None else cause.where.text.strip()
+    yield from reported(
+        overflow_in_exp,
+        case,
+        "Bound what goes into the exp (x.clamp(max=20)), check its sign (a kernel is exp(-d²)), or"
+        f" use the stable form: F.softplus(x) for log(1 + exp(x)), torch.expm1. Now: {line}",
+    )
+
+
+@rule(
+    id="unstable-loss",
+    severity=3,
+    title="A loss by hand that overflows or rounds to log(0)",
+    meaning=(
+        "softmax and sigmoid round to exactly 0 or 1 as soon as the model is sure, and the log of"
+        " that is -inf; exp overflows long before the quotient or the log that would have tamed it."
+        " The formula is right on paper. The library's losses compute the same from the logits in"
+        " one go, and stay finite."
+    ),
+    measured=(
+        "The step of the first bad value is run again; it comes from a log whose argument is a"
+        " softmax, sigmoid or exp that has rounded to 0 or 1, or from an exp that is part of such a"
+        " loss."
+    ),
+    fix="Use the loss that takes logits: F.cross_entropy, F.binary_cross_entropy_with_logits.",
+    guardrail="assert torch.isfinite(loss), f'loss is {loss.item()} at step {step}'",
+    explains=CONSEQUENCES,
+    cleared=sound_throughout,
+)
+def unstable_loss(case: Case) -> Iterator[Finding]:
+    cause = case.mechanism
+    by_hand = None if cause is None else cause.by_hand
+    stable = {
+        "log(softmax)": "F.log_softmax(logits, dim), or F.cross_entropy(logits, target) as a whole",
+        "log(sigmoid)": "F.logsigmoid(x), or F.binary_cross_entropy_with_logits(x, target)",
+        "log(exp)": "the exponent itself: log(exp(x)) is x, and log(sum(exp(x))) is torch.logsumexp",
+        "exp / sum of exp": "F.softmax(x, dim), or F.cross_entropy on the logits as a whole",
+        "log(sum of exp)": "torch.logsumexp(x, dim)",
+        "log(1 + exp)": "F.softplus(x), or F.binary_cross_entropy_with_logits as a whole",
+    }.get(by_hand or "", unstable_loss.fix)
+    line = "" if cause is None else cause.where.text.strip()
+    yield from reported(unstable_loss, case, f"Instead of {by_hand} use {stable}. Now: {line}")
+
+
+@rule(
+    id="float16-range",
+    severity=3,
+    title="Half precision runs out of range",
+    meaning=(
+        "float16 ends at 65504 and rounds everything below about 6e-8 to zero. Sums, squares and"
+        " exponentials overflow it, and small gradients, or an eps of 1e-8, vanish in it. The same"
+        " computation in float32 is fine."
+    ),
+    measured=(
+        "The step is run again twice, as it was and with float32 in place of float16: only the"
+        " second is finite, or only the second has gradients that are not zero. A parameter that an"
+        " update made infinite from finite gradients counts as well."
+    ),
+    fix=(
+        "Keep parameters and optimizer state in float32 and compute in half precision under"
+        " torch.autocast with a GradScaler, or use bfloat16, which has the range of float32."
+    ),
+    guardrail="assert all(p.dtype == torch.float32 for p in model.parameters())",
+    explains=(*CONSEQUENCES, "lr-too-low"),
+    thresholds={"lost": 0.5},
+    cleared=sound_throughout,
+)
+def float16_range(case: Case) -> Iterator[Finding]:
+    yield from reported(float16_range, case, float16_range.fix)
+
+
+@rule(
+    id="non-finite-data",
+    severity=3,
+    title="NaN or Inf in the data",
+    meaning=(
+        "A missing cell, a sensor gap, a broken record: one such number in a batch makes its loss"
+        " NaN, and one NaN update makes every parameter NaN. Nothing in the model is wrong."
+    ),
+    measured=(
+        "The step of the first bad value is run again and followed back: it comes from a tensor"
+        " that no call of the program made, in the inputs or the targets."
+    ),
+    fix="Drop or impute such rows before training: keep = torch.isfinite(x).all(dim=1).",
+    guardrail="assert torch.isfinite(x).all() and torch.isfinite(y).all()",
+    explains=(*CONSEQUENCES, "outlier-batch", "unscaled-input", "unscaled-target"),
+    cleared=sound_throughout,
+)
+def non_finite_data(case: Case) -> Iterator[Finding]:
+    yield from reported(non_finite_data, case, non_finite_data.fix)
