@@ -10,6 +10,8 @@ import importlib
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
+from types import FrameType
 from typing import Any
 
 from whygrad.doctor.engines import Engine
@@ -25,57 +27,104 @@ __all__ = ["instruments"]
 def instruments(engine: Engine, observer: Observer) -> Iterator[None]:
     """Let ``observer`` hear of everything that happens in ``engine``."""
     with ExitStack() as stack:
-        for owner, name, wrapper in _wrappers(engine, observer):
-            stack.enter_context(patched(owner, name, wrapper))
-        for handle in _hooks(engine, observer):
+        quiet = _Quiet(engine, observer)
+        for owner, name, wrapper in _wrappers(engine, observer, quiet):
+            stack.enter_context(patched(owner, name, wrapper, attention=observer.attention))
+        for handle in _hooks(engine, observer, quiet):
             stack.callback(handle.remove)
+        stack.callback(quiet.end)
         stack.enter_context(engine.watching(observer.call))
         yield
 
 
-def _wrappers(engine: Engine, observer: Observer) -> Iterator[tuple[Any, str, Callable[..., Any]]]:
+class _Quiet:
+    """Keeps an optimizer's own arithmetic out of sight while a step lasts.
+
+    Nobody says so when a step ends by an exception: the first event after it notices.
+    """
+
+    def __init__(self, engine: Engine, observer: Observer) -> None:
+        self._engine = engine
+        self._observer = observer
+        self._guards: list[tuple[Any, FrameType]] = []
+
+    def begin(self, step: FrameType) -> None:
+        guard = self._engine.unwatched()
+        guard.__enter__()
+        self._guards.append((guard, step))
+
+    def end(self) -> None:
+        while self._guards:
+            self._guards.pop()[0].__exit__(None, None, None)
+
+    def look_up(self) -> None:
+        """If the step is no longer running, it is over."""
+        if not self._guards:
+            return
+        step = self._guards[0][1]
+        frame: FrameType | None = sys._getframe(1)
+        while frame is not None and frame is not step:
+            frame = frame.f_back
+        if frame is None:
+            self.end()
+            self._observer.step_failed()
+
+
+def _tell(observer: Observer, event: Callable[..., Any], *facts: Any) -> None:
+    """Let the observer hear of an event.  Whatever it makes of it, the program goes on."""
+    try:
+        event(*facts)
+    except Exception as error:
+        observer.trouble(error)
+
+
+def _wrappers(
+    engine: Engine, observer: Observer, quiet: _Quiet
+) -> Iterator[tuple[Any, str, Callable[..., Any]]]:
     space: Any = engine.namespace
+    tell = partial(_tell, observer)
     module, optimizer = space.nn.Module, space.optim.Optimizer
     schedulers: Any = importlib.import_module(f"{engine.name}.optim.lr_scheduler")
 
     def made_module(inner: Callable[..., Any], self: Any, *args: Any, **kwargs: Any) -> None:
         inner(self, *args, **kwargs)
-        observer.registry.made(self, where_made(self))
+        tell(observer.registry.made, self, where_made(self))
 
     def call_module(inner: Callable[..., Any], self: Any, *args: Any, **kwargs: Any) -> Any:
-        observer.enter(engine, self, args)
+        quiet.look_up()
+        tell(observer.enter, engine, self, args)
+        result = None
         try:
             result = inner(self, *args, **kwargs)
-        except BaseException:
-            observer.leave(engine, self, args, None, sys._getframe(1))
-            raise
-        observer.leave(engine, self, args, result, sys._getframe(1))
-        return result
+            return result
+        finally:
+            tell(observer.leave, engine, self, args, result, sys._getframe(1))
 
     def made_optimizer(inner: Callable[..., Any], self: Any, *args: Any, **kwargs: Any) -> None:
         inner(self, *args, **kwargs)
-        observer.optimizer_made(self, where_made(self))
+        tell(observer.optimizer_made, self, where_made(self))
 
     def made_scheduler(
         inner: Callable[..., Any], self: Any, optimizer: Any, *args: Any, **kwargs: Any
     ) -> None:
         inner(self, optimizer, *args, **kwargs)
-        observer.scheduler_made(optimizer, type(self).__name__, where_made(self))
+        tell(observer.scheduler_made, optimizer, type(self).__name__, where_made(self))
 
     def made_parameter(inner: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         made = inner(*args, **kwargs)
-        observer.registry.parameter_made(made, here())
+        tell(observer.registry.parameter_made, made, here())
         return made
 
     def train(inner: Callable[..., Any], self: Any, mode: bool = True) -> Any:
         where = here()
         result = inner(self, mode)
         if user_frame(sys._getframe(2)) in (sys._getframe(2), sys._getframe(3)):
-            observer.mode(self, mode, where)
+            tell(observer.mode, self, mode, where)
         return result
 
     def zero_grad(inner: Callable[..., Any], self: Any, *args: Any, **kwargs: Any) -> Any:
-        observer.zeroed(here())
+        quiet.look_up()
+        tell(observer.zeroed, here())
         with engine.unwatched():
             return inner(self, *args, **kwargs)
 
@@ -95,7 +144,7 @@ def _wrappers(engine: Engine, observer: Observer) -> Iterator[tuple[Any, str, Ca
     yield schedulers.ReduceLROnPlateau, "__init__", made_scheduler
     yield optimizer, "zero_grad", zero_grad
     yield space.autograd.Function, "apply", apply
-    yield from _passes(engine, observer)
+    yield from _passes(engine, observer, quiet)
     yield from _clipping(engine, observer)
 
 
@@ -110,17 +159,24 @@ def _unseen(engine: Engine, inner: Callable[..., Any]) -> Callable[..., Any]:
     return whole
 
 
-def _passes(engine: Engine, observer: Observer) -> Iterator[tuple[Any, str, Callable[..., Any]]]:
+def _passes(
+    engine: Engine, observer: Observer, quiet: _Quiet
+) -> Iterator[tuple[Any, str, Callable[..., Any]]]:
     def backward(inner: Callable[..., Any], tensors: Any, *args: Any, **kwargs: Any) -> Any:
-        first = tensors if isinstance(tensors, engine.tensor) else next(iter(tensors))
+        first = tensors[0] if isinstance(tensors, (list, tuple)) and tensors else tensors
+        if not isinstance(first, engine.tensor):
+            return inner(tensors, *args, **kwargs)
+        quiet.look_up()
         with engine.unwatched():
-            observer.backward_begins(engine, first, here())
+            _tell(observer, observer.backward_begins, engine, first, here())
             try:
-                result = inner(tensors, *args, **kwargs)
-            except BaseException as error:
-                observer.backward_ends(engine, first, error)
+                # what runs inside (hooks, recomputed layers) is part of this pass
+                with observer.attention.elsewhere():
+                    result = inner(tensors, *args, **kwargs)
+            except Exception as error:  # Ctrl-C is no failure of the pass
+                _tell(observer, observer.backward_ends, engine, first, error)
                 raise
-            observer.backward_ends(engine, first, None)
+            _tell(observer, observer.backward_ends, engine, first, None)
             return result
 
     space: Any = engine.namespace
@@ -136,7 +192,7 @@ def _clipping(engine: Engine, observer: Observer) -> Iterator[tuple[Any, str, Ca
         where = here()
         with engine.unwatched():
             total = inner(parameters, max_norm, *args, **kwargs)
-            observer.clipped("norm", float(max_norm), float(total), where)
+            _tell(observer, lambda: observer.clipped("norm", float(max_norm), float(total), where))
         return total
 
     def by_value(
@@ -145,7 +201,7 @@ def _clipping(engine: Engine, observer: Observer) -> Iterator[tuple[Any, str, Ca
         where = here()
         with engine.unwatched():
             result = inner(parameters, clip_value, *args, **kwargs)
-        observer.clipped("value", float(clip_value), None, where)
+        _tell(observer, lambda: observer.clipped("value", float(clip_value), None, where))
         return result
 
     utils: Any = engine.namespace.nn.utils
@@ -153,29 +209,25 @@ def _clipping(engine: Engine, observer: Observer) -> Iterator[tuple[Any, str, Ca
     yield utils, "clip_grad_value_", by_value
 
 
-def _hooks(engine: Engine, observer: Observer) -> Iterator[Any]:
+def _hooks(engine: Engine, observer: Observer, quiet: _Quiet) -> Iterator[Any]:
     optimizers: Any = importlib.import_module(f"{engine.name}.optim.optimizer")
-    quiet: list[Any] = []  # guards that keep the optimizer's own arithmetic out of sight
 
     def before(optimizer: Any, args: Any, kwargs: Any) -> None:
-        if is_rehearsal(optimizer):
+        if is_rehearsal(optimizer) or not observer.attention.here:
             return
-        guard = engine.unwatched()
-        guard.__enter__()
-        quiet.append(guard)
-        observer.step_begins(engine, optimizer, here())
+        quiet.look_up()
+        quiet.begin(sys._getframe(1))
+        _tell(observer, observer.step_begins, engine, optimizer, here())
         if len(args) > 1 or kwargs.get("closure") is not None:
             observer.closure_begins()
-            quiet.pop().__exit__(None, None, None)
+            quiet.end()
 
     def after(optimizer: Any, args: Any, kwargs: Any) -> None:
-        if is_rehearsal(optimizer):
+        if is_rehearsal(optimizer) or not observer.attention.here:
             return
-        while quiet:
-            quiet.pop().__exit__(None, None, None)
+        quiet.end()
         with engine.unwatched():
-            observer.step_ends(engine, optimizer)
+            _tell(observer, observer.step_ends, engine, optimizer)
 
     yield optimizers.register_optimizer_step_pre_hook(before)
     yield optimizers.register_optimizer_step_post_hook(after)
-

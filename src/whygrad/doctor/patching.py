@@ -5,7 +5,10 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from threading import get_ident
 from typing import Any
+
+from whygrad.doctor.attention import Attention
 
 __all__ = ["patched"]
 
@@ -13,10 +16,17 @@ _MISSING = object()
 
 
 @contextmanager
-def patched(owner: Any, name: str, wrapper: Callable[..., Any], inner: Any = None) -> Iterator[None]:
+def patched(
+    owner: Any,
+    name: str,
+    wrapper: Callable[..., Any],
+    inner: Any = None,
+    attention: Attention | None = None,
+) -> Iterator[None]:
     """While inside, ``owner.name(*args)`` is ``wrapper(original, *args)``.
 
-    Classmethods stay classmethods.  What was there is put back exactly, also when it was inherited.
+    With ``attention``, only where that is; everywhere else the original is called.  Classmethods
+    stay classmethods.  What was there is put back exactly, also when it was inherited.
     """
     own = vars(owner).get(name, _MISSING)
     original = inner if inner is not None else getattr(owner, name)
@@ -25,13 +35,18 @@ def patched(owner: Any, name: str, wrapper: Callable[..., Any], inner: Any = Non
 
         @functools.wraps(function)
         def replaced(cls: Any, *args: Any, **kwargs: Any) -> Any:
-            return wrapper(functools.partial(function, cls), *args, **kwargs)
+            bound = functools.partial(function, cls)
+            if attention is not None and get_ident() != attention.thread:
+                return bound(*args, **kwargs)
+            return wrapper(bound, *args, **kwargs)
 
         setattr(owner, name, classmethod(replaced))
     else:
 
         @functools.wraps(original)
         def replacement(*args: Any, **kwargs: Any) -> Any:
+            if attention is not None and get_ident() != attention.thread:
+                return original(*args, **kwargs)
             return wrapper(original, *args, **kwargs)
 
         setattr(owner, name, replacement)

@@ -290,6 +290,7 @@ class Run:
     failure: Failure | None = None  # the latest call that raised
     seconds: float = 0.0
     own_seconds: float = 0.0  # of these, what watching took outside of calls
+    troubles: list[str] = field(default_factory=list)  # what went wrong with the watching itself
 
     def parameter(self, name: str) -> Parameter | None:
         return next((each for each in self.parameters.values() if each.name == name), None)

@@ -1,36 +1,38 @@
-"""Run somebody's training script, unmodified, under observation.
+"""Run somebody's training program, unmodified, under observation.
 
-The script runs in this process as ``__main__``, with its own arguments, output and exit code.
-PyTorch is watched from the moment the script imports it.
+It runs in this process as ``__main__``, with its own arguments, output and exit code.  PyTorch is
+watched from the moment the program imports it.
 """
 
 from __future__ import annotations
 
-import builtins
 import importlib.abc
 import importlib.util
-import os
 import sys
 import types
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any
 
 from whygrad.doctor.engines import engines, imported_engines
+from whygrad.doctor.program import Program, as_main, load_script
 from whygrad.doctor.session import Session
+from whygrad.doctor.transparency import honest_warnings, without_doctor
 from whygrad.doctor.verdict import Diagnosis
 
-__all__ = ["Outcome", "run_script"]
+__all__ = ["Outcome", "run_program", "run_script"]
 
 
 @dataclass(eq=False)
 class Outcome:
-    """How a script ended, and what the doctor says."""
+    """How a program ended, and what the doctor says."""
 
     session: Session
     exit_code: int
-    error: BaseException | None  # what the script raised; SystemExit is only in the code
+    error: BaseException | None  # what it raised; SystemExit is only in the code
+    main: ModuleType  # its ``__main__``, for what it left running
 
     @property
     def diagnosis(self) -> Diagnosis:
@@ -41,31 +43,33 @@ def run_script(
     path: str, arguments: Sequence[str] = (), ignore: frozenset[str] = frozenset()
 ) -> Outcome:
     """Run a script to its end, whatever that is, and examine it."""
-    path = os.path.abspath(path)
-    with open(path, "rb") as file:
-        source = file.read()
-    code = compile(source, path, "exec")
+    return run_program(load_script(path), arguments, ignore)
+
+
+def run_program(
+    program: Program, arguments: Sequence[str] = (), ignore: frozenset[str] = frozenset()
+) -> Outcome:
+    """Run a program that was loaded to its end, and examine it."""
     session = Session((), ignore)
-    session.run.script, session.run.arguments = path, list(arguments)
+    session.run.script, session.run.arguments = program.file, list(arguments)
     error: BaseException | None = None
     exit_code = 0
-    with _as_main(path, arguments) as space:
+    with as_main(program, arguments) as main:
         try:
-            with session, _when_imported("torch", lambda: _attach(session)):
-                exec(code, space)
+            with session, _when_imported("torch", lambda: _attach(session)), honest_warnings():
+                exec(program.code, main.__dict__)
         except SystemExit as stop:
             exit_code = _code_of(stop)
-        except KeyboardInterrupt as stop:
-            error, exit_code = stop, 130
         except BaseException as raised:
-            error, exit_code = raised, 1
+            error = without_doctor(raised)
+            exit_code = 130 if isinstance(raised, KeyboardInterrupt) else 1
     if isinstance(session.run.error, SystemExit):
         session.run.error = None
-    return Outcome(session, exit_code, error)
+    return Outcome(session, exit_code, error, main)
 
 
 def _attach(session: Session) -> None:
-    if "torch" in imported_engines():
+    if "torch" in imported_engines() and session.observer.attention.here:
         session.attach(engines()["torch"])
 
 
@@ -76,24 +80,6 @@ def _code_of(stop: SystemExit) -> int:
         return stop.code
     print(stop.code, file=sys.stderr)
     return 1
-
-
-@contextmanager
-def _as_main(path: str, arguments: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """What ``python path arguments…`` sets up: __main__, sys.argv and the folder on sys.path."""
-    main = types.ModuleType("__main__")
-    main.__dict__.update(__file__=path, __builtins__=builtins, __spec__=None)
-    before = sys.modules.get("__main__"), sys.argv, list(sys.path)
-    sys.modules["__main__"] = main
-    sys.argv = [path, *arguments]
-    sys.path.insert(0, os.path.dirname(path))
-    try:
-        yield main.__dict__
-    finally:
-        if before[0] is not None:
-            sys.modules["__main__"] = before[0]
-        sys.argv = before[1]
-        sys.path[:] = before[2]
 
 
 @contextmanager

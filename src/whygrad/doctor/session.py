@@ -33,6 +33,7 @@ class Session:
 
     def __enter__(self) -> Session:
         self._begun = time.perf_counter()
+        self.observer.attention.turn_here()
         wanted = {each.name: each for each in map(engine_of, self._things)} or engines()
         for engine in wanted.values():
             self.attach(engine)
@@ -61,9 +62,13 @@ class Session:
             if error is not None:
                 self.observer.failed(error)
         finally:
+            self.observer.attention.turn_away()
             self._stack.close()
             self.run.seconds = time.perf_counter() - self._begun
-            self.observer.finish()
+            try:
+                self.observer.finish()
+            except Exception as trouble:  # the program's own exception must come through
+                self.observer.trouble(trouble)
 
     @property
     def diagnosis(self) -> Diagnosis:

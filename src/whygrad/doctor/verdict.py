@@ -44,6 +44,7 @@ def diagnose(case: Case, ignore: frozenset[str] = frozenset()) -> Diagnosis:
 
     load()
     diagnosis = Diagnosis(case)
+    diagnosis.failures += [("watching", trouble) for trouble in case.run.troubles]
     found: list[Finding] = []
     for rule in list(rules.values()):
         if rule.id in ignore:

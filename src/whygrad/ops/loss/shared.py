@@ -60,10 +60,15 @@ def weighted(losses: Tensor, weight: Tensor | None, reduction: str) -> Tensor:
 
 def warn_user(message: str) -> None:
     """A warning that names the user's line, through however many layers it came."""
-    user, frame, level = outside(sys._getframe(1)), sys._getframe(0), 1
-    while frame is not user and frame.f_back is not None:
-        frame, level = frame.f_back, level + 1
-    warnings.warn(message, UserWarning, stacklevel=level)
+    user = outside(sys._getframe(1))
+    warnings.warn_explicit(
+        message,
+        UserWarning,
+        user.f_code.co_filename,
+        user.f_lineno,
+        user.f_globals.get("__name__"),
+        user.f_globals.setdefault("__warningregistry__", {}),
+    )
 
 
 def warn_if_broadcast(input: Tensor, target: Tensor) -> None:

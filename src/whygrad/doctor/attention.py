@@ -1,0 +1,60 @@
+"""Where the doctor listens: in one thread of one process, and not while it is told to look away.
+
+Hooks and wrappers are seen by every thread, and a forked worker inherits them.  What happens there
+is carried out as if nobody watched.
+"""
+
+from __future__ import annotations
+
+import os
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import get_ident
+
+__all__ = ["Attention"]
+
+
+class Attention:
+    """Listens in the thread that made it."""
+
+    __slots__ = ("__weakref__", "thread")
+
+    def __init__(self) -> None:
+        self.thread = get_ident()  # 0: nowhere
+        _all.add(self)
+
+    def turn_here(self) -> None:
+        """Listen in this thread from now on."""
+        self.thread = get_ident()
+
+    def turn_away(self) -> None:
+        """Listen no more."""
+        self.thread = 0
+
+    @property
+    def here(self) -> bool:
+        """Whether what happens in this thread now is of interest."""
+        return get_ident() == self.thread
+
+    @contextmanager
+    def elsewhere(self) -> Iterator[None]:
+        """Nothing inside this block is listened to."""
+        before = self.thread
+        self.turn_away()
+        try:
+            yield
+        finally:
+            self.thread = before
+
+
+_all: weakref.WeakSet[Attention] = weakref.WeakSet()
+
+
+def _in_a_forked_process() -> None:
+    for each in _all:
+        each.turn_away()
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows, which does not fork
+    os.register_at_fork(after_in_child=_in_a_forked_process)
