@@ -13,13 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.autograd.source import Where
 from whygrad.doctor.reading import Reading
 from whygrad.doctor.replay import Trace, Traced
 from whygrad.doctor.tape import Produced
 from whygrad.doctor.vocabulary import RESHAPING
 
-__all__ = ["Rows", "Shuffle", "given_inputs", "made_at", "rows_of", "target_source"]
+__all__ = ["Rows", "Shuffle", "given_inputs", "making", "rows_of", "target_source"]
 
 # What takes rows to other places, or no longer has the rows of what it was given.
 _MIXING = frozenset(
@@ -227,10 +226,9 @@ def _is_int(value: Any) -> bool:
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
-def made_at(trace: Trace, source: Produced | None) -> Where | None:
-    """The line that computed a batch: behind cutting, stacking and reshaping."""
+def making(trace: Trace, source: Produced | None) -> Traced | None:
+    """The call that computed a batch: behind cutting, stacking and reshaping."""
     made = trace.made_by(source)
     while made is not None and made.sources and (made.op in _PICKING or made.op in RESHAPING):
-        source = made.sources[0]
-        made = trace.made_by(source)
-    return None if made is None else made.where
+        made = trace.made_by(made.sources[0])
+    return made

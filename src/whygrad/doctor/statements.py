@@ -9,7 +9,7 @@ from types import CodeType
 
 from whygrad.autograd.source import Where
 
-__all__ = ["shuffles_apart", "statements"]
+__all__ = ["is_repeated_with", "shuffles_apart", "statements"]
 
 _SEEDING = ("seed", "manual_seed", "set_state", "setstate", "default_rng", "RandomState", "Random")
 _PERMUTING = ("permutation", "permuted", "randperm")
@@ -27,6 +27,22 @@ def statements(file: str) -> Iterator[Where]:
                 seen.add(line)
                 yield Where(current, begin)
         waiting += [each for each in current.co_consts if isinstance(each, CodeType)]
+
+
+def is_repeated_with(one: Where, other: Where) -> bool:
+    """Whether two lines stand in the body of the same loop."""
+    if one.file != other.file:
+        return False
+    try:
+        tree = ast.parse("".join(linecache.getlines(one.file)))
+    except SyntaxError:
+        return False
+    return any(
+        isinstance(loop, (ast.For, ast.While))
+        and loop.lineno < min(one.line, other.line)
+        and max(one.line, other.line) <= (loop.end_lineno or 0)
+        for loop in ast.walk(tree)
+    )
 
 
 def shuffles_apart(file: str) -> tuple[tuple[str, Where], tuple[str, Where]] | None:

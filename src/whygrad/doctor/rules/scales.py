@@ -189,7 +189,10 @@ def unscaled_input(case: Case) -> Iterator[Finding]:
     for outcome in _failures(case, case.limit("unlearned")):
         trace = outcome.reading.trace
         layers = [each for each in _first_layers(trace) if _off_scale(each.values, large, tiny)]
-        if not layers:
+        start = case.trace(outcome.course.first)
+        begun = [] if start is None else _first_layers(start)
+        # In one batch and not in another it is the batch that is wrong.
+        if not layers or not any(_off_scale(each.values, large, tiny) for each in begun):
             continue
         changed: _Instead = {}
         for each in layers:
