@@ -94,6 +94,13 @@ class Where:
     def line(self) -> int:
         return self._position()[0]
 
+    def on_line(self, line: int) -> Where | None:
+        """The beginning of another line of the same function; None if no code stands there."""
+        for start, _, number in self._code.co_lines():
+            if number == line:
+                return Where(self._code, start)
+        return None
+
     @property
     def columns(self) -> tuple[int, int] | None:
         """First and last column of the expression on ``line``, if Python kept them."""

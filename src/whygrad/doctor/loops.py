@@ -1,0 +1,161 @@
+"""The loop around ``backward()``, read from the source: how it was meant to run, and what ends it.
+
+The run knows how many updates there were; only the text of the program knows how many there should
+have been.  A ``break`` or ``return`` that stands in the way is found here.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from whygrad.autograd.source import Where
+
+__all__ = ["Exit", "Loop", "exits_of", "loops_around", "used_after_loop"]
+
+
+@dataclass(frozen=True)
+class Loop:
+    """A ``for`` or ``while`` with the statement of interest inside."""
+
+    node: ast.For | ast.While
+    counters: frozenset[str]  # variables that count its rounds
+    rounds: int | None  # how many ``range()`` plans, if that is written there
+
+
+@dataclass(frozen=True)
+class Exit:
+    """A ``break`` or ``return`` that ends a loop early."""
+
+    line: int
+    kind: str  # "break" or "return"
+    always: bool  # no condition stands before it
+    after: int | None  # the number a counter is compared with
+
+
+def loops_around(where: Where) -> list[Loop]:
+    """The loops of the same function that contain a line, innermost first."""
+    tree = _parsed(where)
+    if tree is None:
+        return []
+    found: list[Loop] = []
+    _descend(tree, where.line, found, _constants(tree))
+    return found[::-1]
+
+
+def _descend(node: ast.AST, line: int, found: list[Loop], known: dict[str, int]) -> None:
+    for child in ast.iter_child_nodes(node):
+        first, last = getattr(child, "lineno", None), getattr(child, "end_lineno", None)
+        if first is None or last is None or not first <= line <= last:
+            continue
+        if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            found.clear()  # a loop around the definition is not one around its calls
+        if isinstance(child, (ast.For, ast.While)):
+            found.append(_as_loop(child, known))
+        _descend(child, line, found, known)
+
+
+def _as_loop(node: ast.For | ast.While, known: dict[str, int]) -> Loop:
+    if isinstance(node, ast.While):
+        return Loop(node, frozenset(), None)
+    call = node.iter
+    name = call.func.id if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) else ""
+    counters: set[str] = set()
+    rounds = None
+    if isinstance(call, ast.Call) and name in ("range", "enumerate"):
+        target = node.target
+        if name == "enumerate" and isinstance(target, ast.Tuple):
+            target = target.elts[0]
+        if isinstance(target, ast.Name):
+            counters.add(target.id)
+        if name == "range" and len(call.args) == 1:
+            rounds = _number(call.args[0], known)
+    counters |= {
+        each.target.id
+        for each in ast.walk(node)
+        if isinstance(each, ast.AugAssign)
+        and isinstance(each.target, ast.Name)
+        and isinstance(each.value, ast.Constant)
+        and each.value.value == 1
+    }
+    return Loop(node, frozenset(counters), rounds)
+
+
+def exits_of(loop: Loop) -> Iterator[Exit]:
+    """What ends a loop early: always, or when a counter reaches a number."""
+    yield from _exits(loop.node.body, loop, [], nested=False)
+
+
+def _exits(body: list[ast.stmt], loop: Loop, tests: list[ast.expr], nested: bool) -> Iterator[Exit]:
+    for each in body:
+        if isinstance(each, ast.Break) and not nested:
+            yield from _judged(each, "break", loop, tests)
+        elif isinstance(each, ast.Return):
+            yield from _judged(each, "return", loop, tests)
+        elif isinstance(each, ast.If):
+            yield from _exits(each.body, loop, [*tests, each.test], nested)
+        elif isinstance(each, (ast.For, ast.While)):
+            # A return in an inner loop ends this one as well, but that loop is asked for itself.
+            continue
+        elif isinstance(each, (ast.With, ast.Try)):
+            yield from _exits(each.body, loop, tests, nested)
+
+
+def _judged(statement: ast.stmt, kind: str, loop: Loop, tests: list[ast.expr]) -> Iterator[Exit]:
+    if not tests:
+        yield Exit(statement.lineno, kind, True, None)
+    elif len(tests) == 1 and isinstance(tests[0], ast.Compare):
+        test = tests[0]
+        left, operator, right = test.left, test.ops[0], test.comparators[0]
+        counts = isinstance(left, ast.Name) and left.id in loop.counters
+        if counts and isinstance(operator, (ast.Eq, ast.Gt, ast.GtE)) and len(test.ops) == 1:
+            yield Exit(statement.lineno, kind, False, _number(right, {}))
+
+
+def used_after_loop(where: Where) -> tuple[int, str] | None:
+    """The line, before ``where`` in the same block, that uses what a finished inner loop left over.
+
+    That is a training step that has slipped out of its loop: it sees the last batch only.
+    """
+    for loop in loops_around(where)[:1]:
+        body = loop.node.body
+        for place, inner in enumerate(body):
+            if not isinstance(inner, ast.For) or _covers(inner, where.line):
+                continue
+            left = {each.id for each in ast.walk(inner.target) if isinstance(each, ast.Name)}
+            for later in body[place + 1 :]:
+                names = {each.id for each in ast.walk(later) if isinstance(each, ast.Name)}
+                shared = sorted(left & names)
+                if shared and later.lineno <= where.line:
+                    return later.lineno, shared[0]
+    return None
+
+
+def _covers(node: ast.stmt, line: int) -> bool:
+    return node.lineno <= line <= (node.end_lineno or node.lineno)
+
+
+def _constants(tree: ast.AST) -> dict[str, int]:
+    """Names that stand for one whole number in the file."""
+    found: dict[str, int] = {}
+    for each in ast.walk(tree):
+        if isinstance(each, ast.Assign) and len(each.targets) == 1:
+            target = each.targets[0]
+            value = _number(each.value, {})
+            if isinstance(target, ast.Name) and value is not None:
+                found[target.id] = value
+    return found
+
+
+def _number(node: ast.expr, known: dict[str, int]) -> int | None:
+    if isinstance(node, ast.Constant) and type(node.value) is int:
+        return node.value
+    return known.get(node.id) if isinstance(node, ast.Name) else None
+
+
+def _parsed(where: Where) -> ast.Module | None:
+    try:
+        return ast.parse("".join(where.source))
+    except (SyntaxError, ValueError):
+        return None
