@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import io
 import time
-from contextlib import ExitStack
+import warnings
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, redirect_stdout
 from types import TracebackType
 from typing import Any
 
@@ -75,7 +79,8 @@ class Session:
         """What is known up to now; examined again when there are new passes."""
         if self._seen is None or self._seen[0] != len(self.run.passes):
             case = Case(self.run, self.observer)
-            self._seen = len(self.run.passes), diagnose(case, self._ignore)
+            with self.observer.attention.elsewhere(), _silence():
+                self._seen = len(self.run.passes), diagnose(case, self._ignore)
         return self._seen[1]
 
     @property
@@ -86,6 +91,25 @@ class Session:
     @property
     def verdict(self) -> Finding | None:
         return self.diagnosis.verdict
+
+    def report(self, format: str = "text", width: int = 80) -> str:
+        """The report as ``text`` (of this width), ``markdown``, ``html`` or ``json``."""
+        return self.diagnosis.report(format, width)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the report to a file: .html, .md, .json or .txt."""
+        self.diagnosis.save(path)
+
+    def _repr_html_(self) -> str:
+        return self.diagnosis._repr_html_()
+
+
+@contextmanager
+def _silence() -> Iterator[None]:
+    """Steps that run again say nothing: what they print and warn of was said the first time."""
+    with redirect_stdout(io.StringIO()), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
 
 
 def watch(*things: Any, ignore: tuple[str, ...] | list[str] = ()) -> Session:

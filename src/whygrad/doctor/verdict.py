@@ -7,7 +7,9 @@ and was seen no later.  What nobody explains is a root cause; the gravest of tho
 from __future__ import annotations
 
 import contextlib
+import os
 from dataclasses import dataclass, field
+from typing import Any
 
 from whygrad.doctor.case import Case
 from whygrad.doctor.rule import Finding, rules
@@ -36,6 +38,29 @@ class Diagnosis:
     @property
     def healthy(self) -> bool:
         return not self.findings
+
+    def report(self, format: str = "text", width: int = 80) -> str:
+        """The report as ``text`` (of this width), ``markdown``, ``html`` or ``json``."""
+        from whygrad.doctor.report import render
+
+        return render(self, format, width)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the report to a file: .html, .md, .json or .txt."""
+        from whygrad.doctor.report import save
+
+        save(self, path)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report as plain data, fit for JSON."""
+        from whygrad.doctor.report import to_dict
+
+        return to_dict(self)
+
+    def _repr_html_(self) -> str:
+        from whygrad.doctor.report import fragment
+
+        return fragment(self)
 
 
 def diagnose(case: Case, ignore: frozenset[str] = frozenset()) -> Diagnosis:

@@ -24,7 +24,6 @@ from whygrad.doctor.report.blocks import (
 from whygrad.doctor.report.excerpt import advice, excerpt
 from whygrad.doctor.report.postmortem import Postmortem
 from whygrad.doctor.report.tables import frames_table, parameters_table, ramp_table
-from whygrad.doctor.report.timeline import origin_in_words
 from whygrad.doctor.report.words import change, count, extent, line, path, percent, place
 from whygrad.doctor.rule import Finding, rules
 
@@ -171,10 +170,10 @@ def _timeline(case: Postmortem) -> Section:
 
 
 def _first_bad(case: Postmortem) -> Section | None:
-    bad, incident = case.bad, case.case.incident
-    if bad is None or incident is None:
+    bad = case.bad
+    if bad is None:
         return None
-    blocks: list[Block] = [Text(f"Step {case.history.bad}: {origin_in_words(bad)}.")]
+    blocks: list[Block] = [Text(f"Step {case.history.step_of_pass(bad.step)}: {bad}.")]
     shown = excerpt(bad.where)
     verdict = case.diagnosis.verdict
     if shown is not None and (verdict is None or place(verdict.where) != place(bad.where)):
@@ -182,17 +181,15 @@ def _first_bad(case: Postmortem) -> Section | None:
     rows = [("goes in", extent(each)) for each in bad.inputs]
     if bad.gradient is not None:
         rows.append(("gradient arriving", extent(bad.gradient)))
-    rows += [
-        ("gradient sent on" if bad.phase == "backward" else "comes out", extent(each))
-        for each in bad.outputs
-        if bad.phase != "data"
-    ]
-    blocks.append(Table(("", f"{bad.op}"), tuple(rows), words=frozenset((0, 1))))
+    if bad.output is not None and bad.kind not in ("data", "parameter"):
+        label = "gradient sent on" if bad.kind == "backward" else "comes out"
+        rows.append((label, extent(bad.output)))
+    if rows:
+        blocks.append(Table(("", bad.op), tuple(rows), words=frozenset((0, 1))))
     if case.frames:
         blocks.append(frames_table(case.frames))
-    trace = case.case.trace(incident.snapshot)
-    if trace is not None:
-        same = "came out the same" if trace.exact else "came out differently: read it with care"
+    if bad.trace is not None:
+        same = "came out the same" if bad.exact else "came out differently: read it with care"
         again = "The step was run again from the state before it; the loss"
         blocks.append(Text(f"{again} {same}.", faint=True))
     return Section("first-bad", "The first invalid value", tuple(blocks))
@@ -249,9 +246,9 @@ def _reproduce(case: Postmortem) -> Section:
         "the verdict": None if verdict is None else verdict.step,
         "the first invalid value": case.history.bad,
     }
-    for what, step in moments.items():
-        if step is not None:
-            lines.append(f"{what}: step {step}, counted from 0; batch {_batches(case, step)}")
+    steps = {step: what for what, step in reversed(moments.items()) if step is not None}
+    for step, what in sorted(steps.items()):
+        lines.append(f"{what}: step {step}, counted from 0; batch {_batches(case, step)}")
     blocks.append(Items(tuple(lines)))
     return Section("reproduce", "Reproduce", tuple(blocks))
 

@@ -1,8 +1,4 @@
-"""The first invalid value: the call that made it, what went in, what came out.
-
-Works on the replay of the step that went bad.  An invalid value that comes out of a call with valid
-inputs was made there; everything after it only passes it on.
-"""
+"""The first invalid value as a report tells it, and the calls around the one that made it."""
 
 from __future__ import annotations
 
@@ -13,27 +9,43 @@ import numpy as np
 
 from whygrad.autograd.source import Where
 from whygrad.doctor.case import Case
+from whygrad.doctor.forensics import find_first_bad
 from whygrad.doctor.ranges import Range
 from whygrad.doctor.replay import Trace, Traced
+from whygrad.doctor.report.words import line
 
-__all__ = ["FirstBad", "Frame", "first_bad", "frames"]
+__all__ = ["FirstInvalid", "Frame", "first_invalid", "frames"]
 
 _FRAMES = 10
 _AFTER = 2  # frames shown beyond the first bad one, to see the value spread
 
 
 @dataclass
-class FirstBad:
-    """Where the first value that is not finite comes from."""
+class FirstInvalid:
+    """The first value that is not finite: where it was made, from what."""
 
-    phase: str  # "forward", "backward" or "data"
+    kind: str  # made in "forward" or "backward", or found in "data", a "parameter", or "outside"
+    step: int  # the number of the pass
     op: str
     module: str
     where: Where
     inputs: list[Range]
-    outputs: list[Range]  # in backward: the gradients that it sent on
-    number: int  # of the call in the replay
-    gradient: Range | None = None  # in backward: the one that reached it
+    output: Range | None
+    gradient: Range | None = None  # in backward: what arrived
+    call: Traced | None = None
+    trace: Trace | None = None
+    exact: bool = True
+
+    def __str__(self) -> str:
+        module = f" in {self.module}" if self.module else ""
+        call = f"`{self.op}`{module} at {line(self.where)}"
+        return {
+            "forward": f"{call} makes it from valid inputs",
+            "backward": f"the backward of {call} makes it from a valid gradient",
+            "data": f"it is in the data, from {call}",
+            "parameter": f"it is in a parameter, seen first by {call}",
+            "outside": f"{call} makes it, outside of the graph",
+        }[self.kind]
 
 
 @dataclass
@@ -45,68 +57,39 @@ class Frame:
     layer: str
     op: str
     where: Where
-    valid: bool
-    first: bool
+    first: bool  # whether the first invalid value came out of it
 
 
-def first_bad(case: Case) -> FirstBad | None:
+def first_invalid(case: Case) -> FirstInvalid | None:
     """The origin of the first invalid value of a run, if there was one."""
-    incident = case.incident
-    if incident is None or incident.kind == "exception":
+    found = find_first_bad(case)
+    if found is None:
         return None
-    trace = case.trace(incident.snapshot)
-    if trace is None:
-        return None
-    return _in_forward(trace) or _in_backward(trace)
-
-
-def _in_forward(trace: Trace) -> FirstBad | None:
-    for call in trace.calls:
-        if any(not each.finite for each in call.before):
-            return _of("data", call)
-        if any(not each.finite for each in call.after):
-            return _of("forward", call)
-    return None
-
-
-def _in_backward(trace: Trace) -> FirstBad | None:
-    """The backward of the call that took a valid gradient and sent on an invalid one."""
-    for number, place, gradient in trace.arrivals:
-        if gradient.finite:
-            continue
-        for call in trace.calls:
-            takes = any(
-                source is not None and (source.call, source.place) == (number, place)
-                for source in call.sources
-            ) or (number < 0 and any(-id(given) == place for given in call.inputs))
-            arriving = call.gradients.get(0)
-            if takes and arriving is not None and arriving.finite:
-                found = _of("backward", call)
-                found.outputs, found.gradient = [gradient], arriving
-                return found
-    return None
-
-
-def _of(phase: str, call: Traced) -> FirstBad:
-    return FirstBad(
-        phase, call.op, call.module or "", call.where, call.before, call.after, call.number
+    call = found.call
+    return FirstInvalid(
+        found.kind,
+        found.step,
+        found.op,
+        "" if call is None or found.where != call.where else call.module or "",
+        found.where,
+        found.before,
+        found.after,
+        call.gradients.get(0) if call is not None and found.kind == "backward" else None,
+        call,
+        found.trace,
+        found.exact,
     )
 
 
-def frames(case: Case, bad: FirstBad | None) -> list[Frame]:
+def frames(bad: FirstInvalid | None) -> list[Frame]:
     """The calls up to the first bad one, in order, with what came out of each."""
-    incident = case.incident
-    trace = None if incident is None else case.trace(incident.snapshot)
-    if trace is None or not trace.calls:
+    if bad is None or bad.trace is None or bad.call is None:
         return []
-    numbers = [each.number for each in trace.calls]
-    at = numbers.index(bad.number) if bad is not None and bad.number in numbers else len(numbers)
-    end = min(len(numbers), at + 1 + _AFTER)
-    shown = trace.calls[max(0, end - _FRAMES) : end]
-    forward = bad is not None and bad.phase != "backward"
+    calls = bad.trace.calls
+    end = min(len(calls), calls.index(bad.call) + 1 + _AFTER)
     return [
-        _frame(trace, call, forward and bad is not None and call.number == bad.number)
-        for call in shown
+        _frame(bad.trace, call, bad.kind == "forward" and call is bad.call)
+        for call in calls[max(0, end - _FRAMES) : end]
         if call.outputs
     ]
 
@@ -121,5 +104,4 @@ def _frame(trace: Trace, call: Traced, first: bool) -> Frame:
             low, high = float(finite.min()), float(finite.max())
         if sizes.size > finite.size:
             high = math.nan if np.isnan(sizes).any() else math.inf
-    valid = all(each.finite for each in call.after)
-    return Frame(low, high, call.module or "", call.op, call.where, valid, first)
+    return Frame(low, high, call.module or "", call.op, call.where, first)

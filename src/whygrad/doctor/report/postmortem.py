@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 
 from whygrad.doctor.report.history import History, Row, ramp
-from whygrad.doctor.report.origin import FirstBad, Frame, first_bad, frames
+from whygrad.doctor.report.origin import FirstInvalid, Frame, first_invalid, frames
 from whygrad.doctor.report.timeline import Event, timeline
 from whygrad.doctor.rule import Finding
 from whygrad.doctor.verdict import Diagnosis
@@ -26,12 +26,12 @@ class Postmortem:
         return History(self.case)
 
     @cached_property
-    def bad(self) -> FirstBad | None:
-        return first_bad(self.case)
+    def bad(self) -> FirstInvalid | None:
+        return first_invalid(self.case)
 
     @cached_property
     def frames(self) -> list[Frame]:
-        return frames(self.case, self.bad)
+        return frames(self.bad)
 
     @cached_property
     def events(self) -> list[Event]:

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 from whygrad.autograd.source import Where
 from whygrad.doctor.report.history import History
-from whygrad.doctor.report.origin import FirstBad
-from whygrad.doctor.report.words import count, line, number
+from whygrad.doctor.report.origin import FirstInvalid
+from whygrad.doctor.report.words import count, number
 from whygrad.doctor.verdict import Diagnosis
 
-__all__ = ["Event", "origin_in_words", "timeline"]
+__all__ = ["Event", "timeline"]
 
 _ORDER = ("start", "cause", "first", "spread", "symptom", "clip", "lowest", "end", "crash")
 _LONG_ENOUGH = 5  # steps, for the lowest loss to be an event
@@ -33,7 +33,7 @@ class Event:
     rule: str | None = None
 
 
-def timeline(diagnosis: Diagnosis, history: History, bad: FirstBad | None) -> list[Event]:
+def timeline(diagnosis: Diagnosis, history: History, bad: FirstInvalid | None) -> list[Event]:
     """All events, in the order in which they happened."""
     events = [
         *_ends(diagnosis, history),
@@ -69,16 +69,17 @@ def _findings(diagnosis: Diagnosis) -> Iterator[Event]:
             yield Event(each.step, kind, each.title, each.where, each.rule)
 
 
-def _invalid(diagnosis: Diagnosis, history: History, bad: FirstBad | None) -> Iterator[Event]:
+def _invalid(diagnosis: Diagnosis, history: History, bad: FirstInvalid | None) -> Iterator[Event]:
     incident = diagnosis.case.incident
-    step = history.bad
-    if incident is None or step is None:
+    if bad is not None:
+        step = history.step_of_pass(bad.step)
+        yield Event(step, "first", f"first invalid value: {bad}", bad.where)
+    if incident is None or history.bad is None:
         return
+    step = history.bad
     if bad is None:
         what = "loss" if incident.kind == "loss" else "gradient"
         yield Event(step, "first", f"first invalid value: the {what} is not finite", incident.where)
-    else:
-        yield Event(step, "first", f"first invalid value: {origin_in_words(bad)}", bad.where)
     spoiled = _bad_gradients(history, step)
     if spoiled is not None:
         at, names, total = spoiled
@@ -90,17 +91,6 @@ def _invalid(diagnosis: Diagnosis, history: History, bad: FirstBad | None) -> It
         text = f"the loss is not finite in {all_of} {count(len(later), 'later step')}"
         how = "passed on through the weights" if spoiled else "made anew, the weights are finite"
         yield Event(step + 1, "spread", f"{how}: {text}")
-
-
-def origin_in_words(bad: FirstBad) -> str:
-    """``log at train.py:18 makes it from valid inputs``"""
-    module = f" in {bad.module}" if bad.module else ""
-    what = f"`{bad.op}`{module} at {line(bad.where)}"
-    if bad.phase == "data":
-        return f"it goes into {what} from outside"
-    if bad.phase == "backward":
-        return f"the backward of {what} makes it from a valid gradient"
-    return f"{what} makes it from valid inputs"
 
 
 def _bad_gradients(history: History, start: int) -> tuple[int, int, int] | None:
