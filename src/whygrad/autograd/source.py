@@ -74,14 +74,6 @@ class Where:
         self._code = code
         self._instruction = instruction
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Where):
-            return NotImplemented
-        return self._code is other._code and self._instruction == other._instruction
-
-    def __hash__(self) -> int:
-        return hash((id(self._code), self._instruction))
-
     @property
     def file(self) -> str:
         return self._code.co_filename

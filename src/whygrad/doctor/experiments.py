@@ -104,7 +104,7 @@ def chance(reading: Reading) -> float | None:
         share = np.clip(target.mean(), 1e-6, 1 - 1e-6)
         return float(-share * np.log(share) - (1 - share) * np.log(1 - share))
     prediction = engine.array(reading.prediction)
-    if prediction.shape != target.shape or call.op == "cross_entropy":
+    if prediction.shape != target.shape or not target.ndim or call.op == "cross_entropy":
         return None
     mean = target.mean(axis=0, keepdims=True) + np.zeros_like(target)
     place = next(

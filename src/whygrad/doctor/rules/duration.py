@@ -1,8 +1,8 @@
 """Training that ends long before it is done.
 
 The loss alone does not say how long a run was meant to be: a short demonstration is no fault.  So
-the program is asked as well: a ``break`` left over from a test, a ``return`` inside the loop, a step
-that has slipped out of its loop, or a model that is judged while it still answers at random.
+the program is asked as well: a ``break`` left over from a test, a ``return`` inside the loop, a
+step that has slipped out of its loop, or a model that is judged while it still answers at random.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Iterator
+from itertools import pairwise
 
 from whygrad.autograd.source import Where
 from whygrad.doctor.case import Case
@@ -174,7 +175,7 @@ def _noise(course: Course) -> float:
     """How uncertain the median of a third is."""
     losses = course.losses
     size = len(losses) // 3
-    jumps = [abs(after - before) for before, after in zip(losses, losses[1:])]
+    jumps = [abs(after - before) for before, after in pairwise(losses)]
     return statistics.median(jumps) / math.sqrt(size) if size else math.inf
 
 
