@@ -14,7 +14,7 @@ from bench.measure import Result, Workload, best_round, measure
 
 WORKLOADS = (
     "small_op", "mlp", "optim", "gpt", "gelu", "imports", "chain", "checkpoint", "hessian",
-    "per_sample", "anomaly", "scalar",
+    "per_sample", "anomaly", "scalar", "doctor_mlp", "doctor_gpt",
 )  # fmt: skip
 RESULTS = Path(__file__).parent / "results"
 
@@ -35,12 +35,12 @@ def show(result: Result) -> None:
     print(f"\n{result.name}: {result.what}")
     for peer, seconds in sorted(result.seconds.items(), key=lambda row: row[1]):
         ratio = result.ratio(peer)
-        against = "" if ratio is None else f"   {ratio:6.2f} × {result.reference}"
-        print(f"  {peer:<16}{in_words(seconds)}{against}{verdict(ratio, result.limits.get(peer))}")
+        against = "" if ratio is None else f"   {ratio:6.2f} × {result.reference_of(peer)}"
+        print(f"  {peer:<18}{in_words(seconds)}{against}{verdict(ratio, result.limits.get(peer))}")
     for peer, size in result.bytes.items():
         ratio = size / result.bytes[result.reference]
         limit = verdict(ratio, result.bytes_limits.get(peer))
-        print(f"  {peer:<16}{size / 1e6:8.2f} MB   {ratio:6.2f} × {result.reference}{limit}")
+        print(f"  {peer:<18}{size / 1e6:8.2f} MB   {ratio:6.2f} × {result.reference}{limit}")
     if result.missing:
         print(f"  not installed: {', '.join(result.missing)}")
 

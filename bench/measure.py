@@ -23,7 +23,8 @@ class Workload:
     """One thing to time; ``peers`` prepare it per library and return what to call.
 
     ``operations`` divides the time, for "per op" figures.  ``bytes`` count memory by peer.
-    ``limits`` are the ratios to the reference that a peer must not exceed, of time and of memory.
+    ``limits`` are the ratios to the reference that a peer must not exceed, of time and of memory;
+    ``references`` name another reference for some peers.
     """
 
     name: str
@@ -32,6 +33,7 @@ class Workload:
     operations: int = 1
     rounds: int = 30
     reference: str = "torch"
+    references: dict[str, str] = field(default_factory=dict)
     limits: dict[str, float] = field(default_factory=dict)
     bytes: dict[str, Callable[[], int]] = field(default_factory=dict)
     bytes_limits: dict[str, float] = field(default_factory=dict)
@@ -46,13 +48,17 @@ class Result:
     reference: str
     seconds: dict[str, float] = field(default_factory=dict)
     missing: list[str] = field(default_factory=list)
+    references: dict[str, str] = field(default_factory=dict)
     limits: dict[str, float] = field(default_factory=dict)
     bytes: dict[str, int] = field(default_factory=dict)
     bytes_limits: dict[str, float] = field(default_factory=dict)
 
     def ratio(self, peer: str) -> float | None:
-        reference = self.seconds.get(self.reference)
+        reference = self.seconds.get(self.reference_of(peer))
         return self.seconds[peer] / reference if reference else None
+
+    def reference_of(self, peer: str) -> str:
+        return self.references.get(peer, self.reference)
 
 
 def best_round(workload: Workload, peer: str) -> float | None:
@@ -76,6 +82,7 @@ def measure(module: str, workload: Workload) -> Result:
         workload.name,
         workload.what,
         workload.reference,
+        references=workload.references,
         limits=workload.limits,
         bytes={peer: count() for peer, count in workload.bytes.items()},
         bytes_limits=workload.bytes_limits,
