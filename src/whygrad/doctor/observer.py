@@ -668,6 +668,8 @@ class Observer:
         bad = not math.isfinite(snapshot.value) or _not_finite(step.gradients)
         if course.first is None:
             course.first = snapshot
+            tensors = [each.tensor for each in course.parameters]
+            course.after = {id(each): snapshot.engine.copy(each) for each in tensors}
         if bad:
             course.bad = course.bad or snapshot
         else:

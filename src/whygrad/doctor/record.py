@@ -194,6 +194,7 @@ class Course:
     steps: list[Step] = field(default_factory=list)
     parameters: list[Parameter] = field(default_factory=list)
     first: Snapshot | None = None  # the first step
+    after: dict[int, Any] = field(default_factory=dict)  # its parameters after that step, by id
     last: Snapshot | None = None  # the latest sampled step that was well
     earlier: Snapshot | None = None  # the sampled one before it
     bad: Snapshot | None = None  # the first step with a value that is not finite
