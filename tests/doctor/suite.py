@@ -2,7 +2,7 @@
 
 ``python -m tests.doctor.suite`` runs them through the doctor and prints what it said about each;
 ``--half tuning``, ``--only dead-relu``, ``--engine whygrad``, ``--healthy`` narrow it down, and
-``--table`` prints the confusion table.  A broken script marks its fault with ``# expect: rule`` at
+``--table`` writes the tables of docs/doctor/suite.md.  A broken script marks its fault with ``# expect: rule`` at
 the end of the line; a line that ends with ``# also: rule`` is a second fault of its own.
 
 The scripts in ``tuning`` were looked at while rules were written, those in ``held_out`` were not.
@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import io
+import random
 import re
 import sys
 import tempfile
@@ -21,6 +22,8 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+
+import numpy as np
 
 from tests.test_scripts import one_thread_and_defaults, swapped
 
@@ -94,8 +97,11 @@ def scripts(engines: tuple[str, ...] = ENGINES) -> Iterator[Script]:
                 yield Script(path, engine, expected, lines, also)
 
 
-def examine(script: Script) -> Result:
-    """Run a script through the doctor, quietly."""
+def examine(script: Script, seed: int = 0) -> Result:
+    """Run a script through the doctor, quietly; ``seed`` is for scripts that set none."""
+    import torch
+
+    import whygrad
     from whygrad.doctor import run_script
 
     begun = time.perf_counter()
@@ -113,6 +119,10 @@ def examine(script: Script) -> Result:
             warnings.catch_warnings(),
         ):
             warnings.simplefilter("ignore")  # the script's own affair
+            torch.manual_seed(seed)
+            whygrad.manual_seed(seed)
+            np.random.seed(seed)
+            random.seed(seed)
             diagnosis = run_script(str(path)).diagnosis
         verdict = diagnosis.verdict
         lines = {
@@ -149,6 +159,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--engine", choices=ENGINES)
     parser.add_argument("--only", nargs="*", default=[], help="parts of file names")
     parser.add_argument("--healthy", action="store_true", help="only healthy scripts")
+    parser.add_argument("--seed", type=int, default=0, help="for scripts that set none")
     parser.add_argument("--broken", action="store_true", help="only broken scripts")
     options = parser.parse_args(arguments)
     results = []
@@ -159,7 +170,7 @@ def main(arguments: list[str]) -> int:
             options.broken and not script.expected
         )
         if wanted:
-            results.append(examine(script))
+            results.append(examine(script, options.seed))
             print(_line(results[-1]), flush=True)
     broken = [each for each in results if each.script.expected]
     healthy = [each for each in results if not each.script.expected]
