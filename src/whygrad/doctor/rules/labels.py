@@ -1,0 +1,241 @@
+"""Labels that the loss cannot deal with, or reads otherwise than they were meant.
+
+What a loss function accepts is known exactly, so the labels are compared with that: no statistics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from whygrad.autograd.source import Where
+from whygrad.doctor.case import Case
+from whygrad.doctor.engines import engine_of
+from whygrad.doctor.provenance import target_source
+from whygrad.doctor.reading import Reading
+from whygrad.doctor.record import Failure
+from whygrad.doctor.rule import Finding, rule
+
+__all__ = ["bad_labels"]
+
+_CLASSES = ("cross_entropy", "nll_loss", "multi_margin_loss", "multilabel_margin_loss")
+_BINARY = ("binary_cross_entropy", "binary_cross_entropy_with_logits")
+_SIGNED = ("soft_margin_loss", "hinge_embedding_loss", "cosine_embedding_loss",
+           "margin_ranking_loss")  # fmt: skip
+
+Array = np.ndarray[Any, Any]
+
+
+@rule(
+    id="bad-labels",
+    severity=3,
+    title="The labels are not what the loss expects",
+    meaning=(
+        "Labels choose an output by its number, or say yes and no as 1 and 0. A label beyond the "
+        "last output, below zero or of another kind is an error at best; some losses take it "
+        "silently and then reward the wrong thing."
+    ),
+    measured=(
+        "The labels given to the loss (or the indices given to an embedding or to gather) against "
+        "the number of outputs, and against the values that the loss is defined for."
+    ),
+    fix="Number the classes from 0 to C - 1, in int64.",
+    guardrail="assert 0 <= y.min() and y.max() < num_classes, (y.min(), y.max())",
+    explains=(
+        "lr-too-high", "exploding-gradient", "loss-sign", "loss-plateau", "oscillation",
+        "saturated-activation", "constant-output", "under-trained", "target-out-of-range",
+        "unstable-loss", "class-imbalance",
+    ),
+    cleared=lambda case: _label_range(case),
+)  # fmt: skip
+def bad_labels(case: Case) -> Iterator[Finding]:
+    failure = case.run.failure
+    if failure is not None and case.run.error is not None and _led_to(failure, case.run.error):
+        found = _rejected(failure)
+        if found is not None:
+            said, fix = found
+            message = str(failure.error).strip().splitlines()[0]
+            yield bad_labels.finding(
+                where=failure.where,
+                step=len(case.run.passes),
+                confidence=0.97,
+                evidence=[said, f"`{failure.op}` raised {type(failure.error).__name__}: {message}"],
+                fix=fix,
+            )
+            return
+    for course in case.courses:
+        reading = case.reading(course.first)
+        if reading is None or reading.target is None or reading.loss_call is None:
+            continue
+        accepted = _misread(reading) or _truncated(reading)
+        if accepted is not None:
+            said, fix, where = accepted
+            yield bad_labels.finding(
+                where=where, step=0, confidence=0.93, evidence=[said], fix=fix,
+                places=[("the loss", reading.loss_call.where)],
+            )  # fmt: skip
+            return
+
+
+def _led_to(failure: Failure, error: BaseException) -> bool:
+    at: BaseException | None = error
+    while at is not None:
+        if at is failure.error:
+            return True
+        at = at.__cause__ or at.__context__
+    return False
+
+
+def _rejected(failure: Failure) -> tuple[str, str] | None:
+    """What is wrong with the labels of a call that raised, and what to do."""
+    tensors = _tensors((failure.args, failure.kwargs))
+    if len(tensors) < 2 and failure.op != "one_hot":
+        return None
+    engine = engine_of(tensors[0])
+    arrays = [engine.array(each) for each in tensors]
+    if failure.op in _CLASSES:
+        return _rejected_classes(failure, arrays[0], arrays[1])
+    if failure.op in _BINARY and arrays[1].dtype.kind != "f":
+        return (
+            f"the labels are {arrays[1].dtype} and the loss compares them with probabilities",
+            "y = y.float()",
+        )
+    if failure.op == "embedding":
+        whole = [each for each in arrays if each.dtype.kind in "iu"]
+        table = next((each for each in arrays if each.dtype.kind == "f"), None)
+        return None if not whole or table is None else _beyond(whole[0], table.shape[0], "rows")
+    if failure.op in ("gather", "scatter", "scatter_", "index_select", "take_along_dim"):
+        dim = next((each for each in failure.args[1:] if isinstance(each, int)), None)
+        dim = failure.kwargs.get("dim", dim)
+        index = next((each for each in arrays[1:] if each.dtype.kind in "iu"), None)
+        if index is None or not isinstance(dim, int) or not arrays[0].ndim:
+            return None
+        return _beyond(index, arrays[0].shape[dim], "columns" if dim else "rows")
+    if failure.op == "getitem":
+        return _rejected_index(arrays[0], failure, engine)
+    if failure.op == "one_hot":
+        count = next((each for each in failure.args[1:] if isinstance(each, int)), None)
+        count = failure.kwargs.get("num_classes", count)
+        return None if not isinstance(count, int) else _beyond(arrays[0], count, "classes")
+    return None
+
+
+def _rejected_classes(failure: Failure, scores: Array, labels: Array) -> tuple[str, str] | None:
+    count = scores.shape[1] if scores.ndim > 1 else scores.shape[0]
+    if labels.dtype.kind in "iu":
+        ignored = failure.kwargs.get("ignore_index", -100)
+        found = _beyond(labels[labels != ignored], count, "classes")
+        if found is not None:
+            return found
+        if labels.shape == (*scores.shape[:1], 1):
+            return (
+                f"the labels have shape {list(labels.shape)}: one number for each sample is wanted",
+                "y = y.squeeze(1)",
+            )
+    if labels.dtype != np.int64 and labels.shape != scores.shape:
+        return (
+            f"the labels are {labels.dtype}; numbers of classes are wanted, as int64",
+            "y = y.long()",
+        )
+    return None
+
+
+def _rejected_index(values: Array, failure: Failure, engine: Any) -> tuple[str, str] | None:
+    """x[rows, labels]: which index lies outside."""
+    key = failure.args[1] if len(failure.args) > 1 else None
+    for dim, each in enumerate(key if isinstance(key, tuple) else (key,)):
+        if isinstance(each, engine.tensor) and dim < values.ndim:
+            index = engine.array(each)
+            if index.dtype.kind in "iu":
+                found = _beyond(index, values.shape[dim], "columns" if dim else "rows")
+                if found is not None:
+                    return found
+    return None
+
+
+def _beyond(labels: Array, count: int, of: str) -> tuple[str, str] | None:
+    """Labels or indices that do not lie between 0 and ``count`` - 1."""
+    if not labels.size or labels.dtype.kind not in "iu":
+        return None
+    low, high = int(labels.min()), int(labels.max())
+    if low >= 0 and high < count:
+        return None
+    said = f"the labels run from {low} to {high}, and there are {count} {of}: 0 to {count - 1}"
+    if low == 1 and high == count:
+        return said + "; they are counted from one", "y = y - 1"
+    if low < 0:
+        return said, (
+            "Map the negative labels to classes from 0 on, or leave those samples out: "
+            f"ignore_index={low} if {low} means 'no label'."
+        )
+    return said, f"Make the last layer (or the table) {high + 1} wide, or map the labels below it."
+
+
+def _misread(reading: Reading) -> tuple[str, str, Where] | None:
+    """Yes and no, written as a loss does not read them."""
+    call = reading.loss_call
+    assert call is not None
+    values = np.unique(reading.trace.array(reading.target))
+    if len(values) > 3 or not np.isfinite(values).all() or (values != np.round(values)).any():
+        return None
+    shown = " and ".join(f"{each:g}" for each in values)
+    if call.op in _BINARY and (values.min() < 0 or values.max() > 1) and len(values) > 1:
+        low, high = values.min(), values.max()
+        return (
+            f"the labels are {shown}; `{call.op}` reads 0 as no and 1 as yes, and with anything "
+            "else its value has no lower end",
+            f"y = (y - {low:g}) / {high - low:g}" if low else f"y = y / {high:g}",
+            call.where,
+        )
+    if call.op in _SIGNED and len(values) == 2 and values[0] == 0 and values[1] == 1:
+        return (
+            f"the labels are {shown}; `{call.op}` reads -1 as no and 1 as yes, and learns nothing "
+            "from 0",
+            "y = 2 * y - 1",
+            call.where,
+        )
+    return None
+
+
+def _truncated(reading: Reading) -> tuple[str, str, Where] | None:
+    """Fractions that became whole numbers, all of them the same."""
+    labels = reading.trace.array(reading.target)
+    if labels.dtype.kind not in "iu" or labels.size < 8 or labels.min() != labels.max():
+        return None
+    made = reading.trace.made_by(target_source(reading))
+    while made is not None and made.sources:
+        if made.op == "cast" and made.inputs[0].is_floating_point():
+            values = reading.trace.array(made.inputs[0])
+            if (values != np.round(values)).any() and values.min() != values.max():
+                return (
+                    f"values from {values.min():.3g} to {values.max():.3g} are cut off to whole "
+                    f"numbers: every label is {labels.flat[0]}",
+                    "Decide before you convert: y = (y > 0.5).long(), or y.round().long().",
+                    made.where,
+                )
+        made = reading.trace.made_by(made.sources[0])
+    return None
+
+
+def _tensors(value: Any) -> list[Any]:
+    if hasattr(value, "requires_grad"):
+        return [value]
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, (tuple, list)):
+        return [each for member in value for each in _tensors(member)]
+    return []
+
+
+def _label_range(case: Case) -> str | None:
+    reading = case.reading(case.first)
+    if reading is None or reading.target is None or reading.prediction is None:
+        return None
+    labels = reading.trace.array(reading.target)
+    call = reading.loss_call
+    if call is None or call.op not in _CLASSES or labels.dtype.kind not in "iu" or not labels.size:
+        return None
+    count = reading.prediction.shape[1] if reading.prediction.ndim > 1 else 1
+    return f"labels from {labels.min()} to {labels.max()} for {count} classes"
