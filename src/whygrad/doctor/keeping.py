@@ -3,6 +3,9 @@
 A loss that is put into a list keeps the graph of its step, and so does an output.  Each pass leaves
 a weak reference to both; at sampled passes those that are still there are counted.  When nearly all
 of them are, one look at the garbage collector's book tells the name of what holds them.
+
+A running total keeps them in another way: each sum has the one before in its graph.  So a result
+that was computed with one from before the last update has an *age*, and hands it on.
 """
 
 from __future__ import annotations
@@ -10,14 +13,17 @@ from __future__ import annotations
 import gc
 import sys
 import weakref
+from types import CodeType, FrameType
 from typing import Any
 
 from whygrad.doctor.places import user_frame
 from whygrad.doctor.record import Run
+from whygrad.doctor.tape import Produced
 
 __all__ = ["Keeping"]
 
 _MANY = 12  # graphs that are alive before it is worth a look who holds them
+_REMEMBERED = 10_000  # calls whose age is kept
 
 
 class Keeping:
@@ -26,11 +32,29 @@ class Keeping:
     def __init__(self, run: Run) -> None:
         self._run = run
         self._graphs: list[tuple[int, weakref.ref[Any]]] = []
+        self._ages: dict[int, int] = {}  # calls with a graph from before the last update: updates
+        self.carried: dict[tuple[CodeType, int], int] = {}  # lines with an old graph: how often
 
     def note(self, tensor: Any, number: int) -> None:
         """``tensor`` is a loss or an output of the pass ``number``."""
         if tensor.grad_fn is not None:
             self._graphs.append((number, weakref.ref(tensor)))
+
+    def follow(
+        self, given: tuple[Any, ...], result: Any, number: int, update: int, frame: FrameType
+    ) -> None:
+        """The call ``number`` was made; those before ``update`` belong to earlier updates."""
+        age, ages = 0, self._ages
+        for each in given:
+            if type(each) is Produced and (each.call < update or each.call in ages):
+                age = max(age, ages.get(each.call, 0) + (each.call < update))
+        if age and getattr(result, "requires_grad", False):
+            if len(ages) > _REMEMBERED:
+                self._ages = ages = {each: ages[each] for each in list(ages)[-_REMEMBERED // 2 :]}
+            ages[number] = age
+            if age > len(self._run.courses) + 1:
+                place = frame.f_code, frame.f_lasti
+                self.carried[place] = self.carried.get(place, 0) + 1
 
     def count(self, number: int) -> None:
         """Enter how many passes have a tensor that is alive."""

@@ -90,7 +90,6 @@ class Observer:
         self._by_hand: dict[int, Where] = {}  # parameters the program wrote to since the last pass
         self._hand_course: Course | None = None
         self._hand_norms: dict[str, float | None] = {}
-        self._carried: dict[tuple[Any, int], int] = {}
         self._optimizing = 0
         self._latest_root: Produced | None = None  # what made the loss of the latest pass
         self._evaluated: tuple[Any, ...] = ()  # what a model was given last, without gradients
@@ -173,9 +172,8 @@ class Observer:
                 return result
             if op == "sub" and self.run.passes:
                 self.registry.computed_from(args, frame)
-            if self._boundaries and _carries(given, engine.tensor):
-                place = frame.f_code, frame.f_lasti
-                self._carried[place] = self._carried.get(place, 0) + 1
+            if self._boundaries:
+                self._keeping.follow(given, written, tape.end, self._boundaries[-1], frame)
             tape.add(Call(op, function, given, named, frame, self._path, random, recorded), written)
             if self._sample is not None and traits & _LOOKED and isinstance(result, engine.tensor):
                 self._look(self._sample, op, engine.array(result))
@@ -337,7 +335,7 @@ class Observer:
     @property
     def carried(self) -> list[tuple[Where, int]]:
         """Lines that use results of earlier updates with their graph, and how often they did."""
-        return [(Where(*place), count) for place, count in self._carried.items()]
+        return [(Where(*place), count) for place, count in self._keeping.carried.items()]
 
     # --- modules ----------------------------------------------------------------------------------
 
@@ -724,14 +722,6 @@ def _traits(op: str) -> int:
     traits |= _ASKS if op in _QUESTIONS else 0
     traits |= _SWITCHES if op == "requires_grad_" else 0
     return traits | (_LOOKED if op in LOOKED_AT else 0)
-
-
-def _carries(given: Any, kind: type) -> bool:
-    """Whether an argument brings along the graph of an update long ago."""
-    for each in given:
-        if isinstance(each, kind) and each.requires_grad and not each.is_leaf:  # type: ignore[attr-defined]
-            return True
-    return False
 
 
 def _leaves(calls: Iterable[Call], kind: type) -> dict[int, Any]:
