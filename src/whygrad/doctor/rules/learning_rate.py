@@ -15,6 +15,7 @@ from whygrad.doctor.case import Case
 from whygrad.doctor.record import Course, Snapshot
 from whygrad.doctor.rehearsal import rate_of
 from whygrad.doctor.rule import Finding, rule
+from whygrad.doctor.rules.oscillation import heavy_momentum
 from whygrad.doctor.soundloss import after_fixes, sound_trial
 from whygrad.doctor.trial import Descent, Trial
 
@@ -92,10 +93,19 @@ def lr_too_high(case: Case) -> Iterator[Finding]:
             own = None if trial is None else trial.descend()
             if trial is None or own is None or not own.is_unstable:
                 continue
+            if _momentum_is_to_blame(course, trial):
+                continue
             better = _smaller_that_works(trial, own, least)
             if better is not None:
                 yield _too_high(case, course, start.step, trial, own, *better)
                 break
+
+
+def _momentum_is_to_blame(course: Course, trial: Trial) -> bool:
+    """Whether the same rate is well with the usual momentum."""
+    heavy = heavy_momentum(course)
+    usual = None if heavy is None else trial.descend(**heavy[1])
+    return usual is not None and not usual.is_unstable
 
 
 def _smaller_that_works(trial: Trial, own: Descent, least: float) -> tuple[float, Descent] | None:
@@ -173,7 +183,7 @@ def _with_sound_loss(case: Case, course: Course) -> Iterator[Finding]:
             }  # fmt: skip
         yield lr_too_high.finding(
             where=_line(course),
-            step=trial.snapshot.step,
+            step=0,  # gradients are cleared in the experiment: it is the rate, from the start
             confidence=0.85,
             evidence=evidence,
             fix=f"Once the loss is right: lr={rate * factor:.2g} instead of {rate:g}.",

@@ -1,0 +1,232 @@
+"""Gradients that explode on their way back, and clipping that covers it up."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterator
+
+import numpy as np
+
+from whygrad.doctor.case import Case
+from whygrad.doctor.growth import Growth, growth
+from whygrad.doctor.ranges import rms
+from whygrad.doctor.record import Clip, Course
+from whygrad.doctor.rule import Finding, rule
+
+__all__ = ["clipping_hides_cause", "exploding_gradient"]
+
+
+@rule(
+    id="exploding-gradient",
+    severity=2,
+    title="Gradients explode on their way back",
+    meaning=(
+        "Backward multiplies the gradient once for every layer or time step. If each factor is a "
+        "little above one, the product is astronomical: the first layers, or the first time steps, "
+        "get gradients that throw the weights far away in one update."
+    ),
+    measured=(
+        "In a replay of the first step, the size of the gradient at the beginning of a chain of "
+        "multiplications over that at its end: a weight applied to its own results, or layers one "
+        "after the other. Without such a chain: gradients that grew a thousandfold during the run "
+        "before it broke."
+    ),
+    fix="Make each factor close to one: orthogonal initial weights, a tanh or a norm in between.",
+    guardrail="torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)  # and log what it returns",
+    explains=("lr-too-high", "oscillation", "overflow-in-exp", "unscaled-target", "loss-plateau"),
+    thresholds={"factor": 1e3, "links": 5, "learned": 0.2, "rise": 1e3},
+    cleared=lambda case: _cleared(case),
+)
+def exploding_gradient(case: Case) -> Iterator[Finding]:
+    for course in case.courses:
+        found = growth(case, course, links=int(case.limit("links")), factor=case.limit("factor"))
+        hidden = _ratios(course)
+        clipped = bool(hidden) and statistics.median(hidden) >= 100
+        if found is not None and (clipped or case.progress(course).suffers(case.limit("learned"))):
+            yield _structural(found, clipped)
+        elif case.progress(course).broken:
+            yield from _during_the_run(case, course)
+
+
+def _structural(found: Growth, clipped: bool) -> Finding:
+    last, first = found.chain[-1], found.chain[0]
+    weight = found.weight
+    evidence = [
+        f"in the first step the gradient grows from {found.late:.3g} to {found.early:.3g} on its "
+        f"way back through {len(found.chain)} multiplications: {found.per_link:.3g} × each",
+        f"forward, values grow as well: up to {first.after[0].largest:.3g} at the first of them, "
+        f"{last.after[0].largest:.3g} at the last",
+    ]
+    places = []
+    fix = exploding_gradient.fix
+    if weight is not None:
+        if weight.made_at is not None:
+            places.append((f"{weight.name} is made", weight.made_at))
+        fix = (
+            f"Scale {weight.name} {list(weight.tensor.shape)} so that its largest singular value "
+            f"is about 1 (nn.init.orthogonal_; now each use multiplies by {found.per_link:.2g}), "
+            "and put a tanh, a gate or a norm between the steps."
+        )
+    return exploding_gradient.finding(
+        where=last.where,
+        step=0,
+        confidence=0.8 if clipped else 0.95,
+        evidence=evidence,
+        places=places,
+        fix=fix,
+        parameters=[] if weight is None else [weight.name],
+    )
+
+
+def _during_the_run(case: Case, course: Course) -> Iterator[Finding]:
+    """No chain to blame, but the gradients grew until the run broke."""
+    sizes = [(step, _total(step.gradients)) for step in course.steps]
+    finite = [(step, size) for step, size in sizes if 0 < size < math.inf]
+    if len(finite) < 2:
+        return
+    usual = statistics.median(size for _, size in finite[:3])
+    large = next(((s, size) for s, size in finite if size > case.limit("rise") * usual), None)
+    if large is None:
+        return
+    step, size = large
+    name = max(step.gradients, key=lambda each: step.gradients[each] or 0.0)
+    known = case.run.parameter(name)
+    yield exploding_gradient.finding(
+        where=(known.made_at if known is not None else None) or step.where,
+        step=step.index,
+        confidence=0.6,
+        evidence=[f"the gradient's size went from {usual:.3g} to {size:.3g} at step {step.index}, "
+                  f"largest in {name}"],
+        parameters=[name],
+    )  # fmt: skip
+
+
+def _total(gradients: dict[str, float | None]) -> float:
+    return max((each for each in gradients.values() if each is not None), default=0.0)
+
+
+def _cleared(case: Case) -> str | None:
+    for course in case.courses:
+        sizes = [_total(step.gradients) for step in course.steps]
+        if sizes and max(sizes) < 1e3 * max(statistics.median(sizes), 1e-30):
+            return f"the largest gradient had a root mean square of {max(sizes):.3g}"
+    return None
+
+
+@rule(
+    id="clipping-hides-cause",
+    severity=2,
+    title="Gradient clipping is always active and hides what is wrong",
+    meaning=(
+        "Clipping is a guard against the rare bad batch. Here it cuts every gradient by a large "
+        "factor, so the updates no longer say how steep the loss is: either the limit is far too "
+        "small and nothing is learned, or the gradients are far too large for a reason that "
+        "clipping only covers up."
+    ),
+    measured=(
+        "The norm before clipping over the limit, at every update. If it is above 10 at nearly all "
+        "of them and the run does not learn, the first steps are taken again without clipping. "
+        "If the gradient explodes in the first step already, the ratio alone is enough."
+    ),
+    fix="Set the limit to the usual size of the gradient, and look for the cause of larger ones.",
+    guardrail="total = clip_grad_norm_(model.parameters(), limit); print(total / limit)  # < 1",
+    explains=("lr-too-low", "loss-plateau", "under-trained", "constant-output"),
+    thresholds={"ratio": 10, "hidden": 100, "active": 0.9, "learned": 0.3},
+    cleared=lambda case: _cleared_clipping(case),
+)
+def clipping_hides_cause(case: Case) -> Iterator[Finding]:
+    for course in case.courses:
+        ratios = _ratios(course) or _ratios_by_value(case, course)
+        clips = [clip for step in course.steps for clip in step.clips]
+        if len(course.steps) < 5 or not ratios or not clips:
+            continue
+        active = sum(each > 1 for each in ratios) / len(ratios)
+        usual = statistics.median(ratios)
+        late = statistics.median(ratios[-max(1, len(ratios) // 4) :])
+        if active < case.limit("active") or min(usual, late) < case.limit("ratio"):
+            continue
+        reason = _hidden_cause(case, course, clips[0], min(usual, late))
+        if reason is not None:
+            said, fix, confidence = reason
+            yield clipping_hides_cause.finding(
+                where=clips[0].where,
+                step=0,
+                confidence=confidence,
+                evidence=[
+                    f"clipping was active in {active:.0%} of {len(course.steps)} updates and cut "
+                    f"the gradient to 1/{usual:.3g} of its size (limit {clips[0].limit:g})",
+                    said,
+                ],
+                fix=fix,
+                data={"ratio": usual, "limit": clips[0].limit},
+            )
+
+
+def _hidden_cause(
+    case: Case, course: Course, clip: Clip, ratio: float
+) -> tuple[str, str, float] | None:
+    """What clipping covers up: in words, what to do about it, and how sure that is."""
+    limit = clip.limit
+    size = f"{limit * ratio:.2g}"
+    chain = growth(case, course)
+    if chain is not None and ratio >= case.limit("hidden"):
+        return (
+            f"in the first step the gradient grows {chain.factor:.3g}-fold on its way back",
+            f"Keep the limit, but mend what makes the norm {size}: {chain.chain[-1].where.text}",
+            0.93,
+        )
+    progress = case.progress(course)
+    if progress.gain >= case.limit("learned") or progress.broken:
+        return None
+    trial = case.trial(course, course.first)
+    free = None if trial is None else trial.descend()
+    held = None if trial is None else trial.descend(clip=limit)
+    if free is None or held is None:
+        return None
+    if free.is_calm(max(0.05, 5 * held.drop)):
+        return (
+            f"without it the loss of the first batch goes {free}, with it {held}",
+            f"Raise the limit from {limit:g} to about {size}, the usual norm of the gradient, or "
+            "remove the clipping.",
+            0.93,
+        )
+    if ratio >= case.limit("hidden") and free.diverges:
+        return (
+            f"without it the loss of the first batch goes {free}, with it {held}",
+            f"Find out why the gradient has a norm of {size}: the scale of the data, of the "
+            "initial weights, or a sum in place of a mean.",
+            0.7,
+        )
+    return None
+
+
+def _ratios(course: Course) -> list[float]:
+    """Norm before clipping over the limit, for every update that was clipped by its norm."""
+    return [
+        clip.total / clip.limit
+        for step in course.steps
+        for clip in step.clips
+        if clip.total is not None and clip.limit > 0 and math.isfinite(clip.total)
+    ]
+
+
+def _ratios_by_value(case: Case, course: Course) -> list[float]:
+    """For clipping by value: the usual size of an entry over the limit, in replayed steps."""
+    limits = [clip.limit for step in course.steps for clip in step.clips if clip.kind == "value"]
+    found = []
+    for snapshot in (course.first, course.earlier, course.last) if limits else ():
+        trace = case.trace(snapshot)
+        if trace is not None and trace.exact and trace.gradients:
+            sizes = [rms(each) for each in trace.gradients.values()]
+            found.append(float(np.median(sizes)) / limits[0])
+    return found
+
+
+def _cleared_clipping(case: Case) -> str | None:
+    for course in case.courses:
+        ratios = _ratios(course)
+        if ratios:
+            active = sum(each > 1 for each in ratios) / len(ratios)
+            return f"clipping was active in {active:.0%} of {len(ratios)} updates"
+    return None

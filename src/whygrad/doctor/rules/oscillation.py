@@ -1,0 +1,198 @@
+"""A loss that swings instead of settling, and one that stands still because the rate is gone."""
+
+from __future__ import annotations
+
+import re
+import statistics
+from collections.abc import Iterator
+from typing import Any
+
+from whygrad.autograd.source import Where
+from whygrad.doctor.case import Case
+from whygrad.doctor.record import Course, Step
+from whygrad.doctor.rehearsal import rate_of
+from whygrad.doctor.rule import Finding, rule
+from whygrad.doctor.trial import Descent, Trial, drop
+
+__all__ = ["heavy_momentum", "loss_plateau", "oscillation"]
+
+_LONG = 60  # steps: a swing takes longer than the first fall
+_USUAL = 0.9
+
+
+def heavy_momentum(course: Course) -> tuple[str, dict[str, Any]] | None:
+    """The option that remembers gradients for too long, in words, and its usual value."""
+    options = course.optimizer.options
+    momentum, betas = options.get("momentum"), options.get("betas")
+    if isinstance(momentum, float) and momentum > 0.95:
+        return f"momentum={momentum:g}", {"momentum": _USUAL}
+    if isinstance(betas, (tuple, list)) and isinstance(betas[0], float) and betas[0] > 0.95:
+        return f"betas={tuple(betas)}", {"betas": (_USUAL, *betas[1:])}
+    return None
+
+
+def _rebound(descent: Descent) -> float:
+    """How far the loss came back up after its lowest point, as a part of where it began."""
+    early = descent.losses[: 3 * len(descent.losses) // 4]
+    low = min(early)
+    late = statistics.median(descent.losses[early.index(low) :][-len(descent.losses) // 3 :])
+    return (late - low) / max(abs(descent.start), 1e-12) if late > 3 * abs(low) else 0.0
+
+
+@rule(
+    id="oscillation",
+    severity=2,
+    title="The loss swings up and down and does not settle",
+    meaning=(
+        "The parameters run through the minimum and out on the other side, again and again. Either "
+        "the momentum keeps old gradients for so long that it cannot turn round in time, or each "
+        "step is just long enough to land as high as it started."
+    ),
+    measured=(
+        f"{_LONG} steps from the first state on the same batch: after its lowest point the loss "
+        "comes back up and stays there; with the usual momentum, or a tenth of the rate, it does "
+        "not. And the run itself did not get to the bottom."
+    ),
+    fix="Use momentum=0.9 (betas=(0.9, 0.999)), or a lower learning rate.",
+    guardrail="assert sum(losses[-50:]) < sum(losses[-100:-50]), 'the loss no longer falls'",
+    explains=("lr-too-high", "loss-plateau", "exploding-gradient", "under-trained"),
+    thresholds={"learned": 0.8, "rebound": 0.1, "steps": 30},
+)
+def oscillation(case: Case) -> Iterator[Finding]:
+    for course in case.courses:
+        progress = case.progress(course)
+        if progress.broken or progress.steps < case.limit("steps"):
+            continue
+        if progress.curve >= case.limit("learned"):
+            continue
+        trial = case.trial(course, course.first)
+        own = None if trial is None else trial.descend(steps=_LONG)
+        if trial is None or own is None or own.diverges:
+            continue
+        if _rebound(own) < case.limit("rebound"):
+            continue
+        for said, better in _calmer(course, trial):
+            if better is not None and better.end < 0.3 * own.end:
+                yield _swinging(course, own, said, better)
+                break
+
+
+def _calmer(course: Course, trial: Trial) -> Iterator[tuple[str, Descent | None]]:
+    heavy = heavy_momentum(course)
+    if heavy is not None:
+        name = next(iter(heavy[1]))
+        yield f"{name}={heavy[1][name]}", trial.descend(steps=_LONG, **heavy[1])
+    yield f"lr={rate_of(course) / 10:.3g}", trial.descend(0.1, steps=_LONG)
+
+
+def _swinging(course: Course, own: Descent, said: str, better: Descent) -> Finding:
+    heavy = heavy_momentum(course)
+    now = heavy[0] if heavy is not None else f"lr={rate_of(course):g}"
+    low = own.losses.index(min(own.losses))
+    top = max(own.losses[low:])
+    return oscillation.finding(
+        where=course.optimizer.made_at or course.steps[0].where,
+        step=low,
+        confidence=0.9,
+        evidence=[
+            f"with {now} the loss of the first batch falls from {own.start:.4g} to "
+            f"{own.losses[low]:.4g} in {low} steps and swings back to {top:.4g}",
+            f"with {said} it goes {better}",
+        ],
+        fix=f"{said} instead of {now}.",
+        data={"losses": own.losses, "losses_calm": better.losses},
+    )
+
+
+@rule(
+    id="loss-plateau",
+    severity=1,
+    title="The loss stands still because the learning rate is gone",
+    meaning=(
+        "A schedule has brought the learning rate to nearly nothing long before the model had "
+        "learned what it could. From then on the steps change nothing. Usual reasons: a schedule "
+        "made for epochs is stepped every batch, or it decays too fast."
+    ),
+    measured=(
+        "Most steps ran at less than a hundredth of the highest rate, and the loss did not move "
+        "during them. A few steps from the last state at the highest rate lower the loss of the "
+        "batch, and also that of another batch that they have not seen."
+    ),
+    fix="Step the scheduler once an epoch, or decay more slowly.",
+    guardrail="print(scheduler.get_last_lr())  # every epoch",
+    explains=("under-trained", "lr-too-low", "constant-output"),
+    thresholds={"gone": 0.01, "part": 0.4, "learned": 0.8, "own": 0.2, "other": 0.1, "steps": 20},
+)
+def loss_plateau(case: Case) -> Iterator[Finding]:
+    for course in case.courses:
+        progress = case.progress(course)
+        peak = rate_of(course)
+        steps = [each for each in course.steps if each.rates and each.loss is not None]
+        if progress.broken or len(steps) < case.limit("steps") or not peak > 0:
+            continue
+        if progress.gain >= case.limit("learned"):
+            continue
+        gone = [each for each in steps if max(each.rates) < case.limit("gone") * peak]
+        gone = [each for each in gone if each.index > steps[0].index + _warmup(steps, peak)]
+        if len(gone) < case.limit("part") * len(steps) or _still_falls(gone):
+            continue
+        tried = _tried_on_another_batch(case, course)
+        if tried is None:
+            continue
+        again, other = tried
+        if again.drop >= case.limit("own") and other >= case.limit("other"):
+            yield _gone(course, gone, peak, again, other)
+
+
+def _warmup(steps: list[Step], peak: float) -> int:
+    """How many steps it took to get to the highest rate."""
+    return next(place for place, each in enumerate(steps) if max(each.rates) >= peak)
+
+
+def _still_falls(steps: list[Step]) -> bool:
+    losses = [each.loss for each in steps if each.loss is not None]
+    third = max(1, len(losses) // 3)
+    return drop(statistics.median(losses[:third]), statistics.median(losses[-third:])) > 0.1
+
+
+def _tried_on_another_batch(case: Case, course: Course) -> tuple[Descent, float] | None:
+    """A descent from the last state at the highest rate, and what it did for the first batch."""
+    last, first = case.trial(course, course.last), case.trial(course, course.first)
+    if last is None or first is None or course.last is None or course.last is course.first:
+        return None
+    again = last.descend()
+    if again is None or again.is_unstable:
+        return None
+    return again, drop(first.loss(course.last.values), first.loss(again.values))
+
+
+def _gone(course: Course, gone: list[Step], peak: float, again: Descent, other: float) -> Finding:
+    schedulers = course.optimizer.schedulers
+    name = schedulers[-1][0] if schedulers else "the schedule"
+    return loss_plateau.finding(
+        where=schedulers[-1][1] if schedulers else _line_of_change(course),
+        step=gone[0].index,
+        confidence=0.9,
+        evidence=[
+            f"{name} brought lr from {peak:g} to {max(gone[0].rates):.3g} by step {gone[0].index} "
+            f"and to {max(gone[-1].rates):.3g} at the end",
+            f"{len(gone)} of {len(course.steps)} steps ran at less than a hundredth of the rate",
+            f"{len(again.losses) - 1} steps from the last state at lr={peak:g}: loss {again}, and "
+            f"{other:.0%} lower on another batch",
+        ],
+        fix=f"Call the scheduler's step() once an epoch instead of every batch, or let {name} "
+        "decay more slowly: the rate should be a tenth after most of the run, not after a few steps.",
+    )
+
+
+def _line_of_change(course: Course) -> Where | None:
+    """The line of a schedule by hand: ``group["lr"] = …`` near the call of step()."""
+    where = course.steps[-1].where
+    if where is None:
+        return course.optimizer.made_at
+    for number, text in enumerate(where.source, 1):
+        if re.search(r"""\[["']lr["']\]\s*[-*/]?=[^=]""", text):
+            found = where.on_line(number)
+            if found is not None:
+                return found
+    return course.optimizer.made_at
