@@ -8,6 +8,7 @@ guessed from sizes: :func:`carry` sends the numbers of the features along the sa
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +26,7 @@ __all__ = [
     "axis_of",
     "carry",
     "feature_axis",
+    "first_traces",
     "follow",
     "is_sigmoid",
     "line_of",
@@ -44,6 +46,15 @@ _SELECTING = frozenset(
 )  # fmt: skip
 _JOINING = frozenset(("cat", "stack", "concat", "concatenate", "hstack", "vstack"))
 _CONVOLUTIONS = frozenset(("conv1d", "conv2d", "conv3d", "conv_transpose2d", "convolution"))
+
+
+def first_traces(case: Case) -> Iterator[Trace]:
+    """Every pass of each course's first update, replayed; of a program without updates, the first."""
+    passes = [each for course in case.courses for each in course.steps[0].passes]
+    for each in passes or case.run.passes[:1]:
+        trace = case.trace(each.snapshot)
+        if trace is not None:
+            yield trace
 
 
 @dataclass(eq=False)

@@ -1,0 +1,409 @@
+"""Axes that do not belong together: a softmax over the batch, a column against a row of targets.
+
+Nothing here is a matter of degree.  An axis is the batch, or it is not; a shape [N, 1] against [N]
+makes N × N differences, or it does not.  Sizes that agree by accident prove nothing, so where the
+classes are is found by sending the numbers of the features through the same reshaping.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from whygrad.autograd.source import Where
+from whygrad.doctor.case import Case
+from whygrad.doctor.flow import (
+    CLASSES,
+    axis_of,
+    carry,
+    feature_axis,
+    first_traces,
+    follow,
+    line_of,
+    shape_of,
+)
+from whygrad.doctor.reading import Reading, Term
+from whygrad.doctor.replay import Trace, Traced
+from whygrad.doctor.rule import Finding, rule
+from whygrad.doctor.rules.softmax import SYMPTOMS, first_line, sums_to_one
+from whygrad.doctor.vocabulary import RESHAPING
+
+__all__ = ["loss_broadcast", "wrong_dim"]
+
+Shape = tuple[int, ...]
+
+_LABELLED = ("cross_entropy", "nll_loss")
+_ELEMENTWISE = frozenset(
+    (
+        "mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy",
+        "binary_cross_entropy_with_logits", "poisson_nll_loss", "gaussian_nll_loss", "kl_div",
+        "soft_margin_loss", "hinge_embedding_loss",
+    )
+)  # fmt: skip
+# What may stand between a difference and the sum of its square: nothing that picks or compares.
+_MEASURING = RESHAPING | frozenset(
+    (
+        "pow", "pow_", "square", "abs", "mul", "mul_", "div", "div_", "rdiv", "neg", "add", "add_",
+        "sub", "rsub", "sqrt", "log", "log1p", "cosh", "norm", "mean", "sum", "nanmean", "nansum",
+        "clamp", "clamp_min", "relu", "where", "lt", "le", "gt", "ge",
+    )
+)  # fmt: skip
+
+
+@rule(
+    id="wrong-dim",
+    severity=2,
+    title="A softmax or a loss runs along the wrong axis",
+    meaning=(
+        "The scores of one sample must compete with each other, not with those of the other samples "
+        "or the other time steps. Along the wrong axis the numbers still look like probabilities, "
+        "and the loss still goes down a little, but what is learned depends on who else is in the "
+        "batch."
+    ),
+    measured=(
+        "Which axis the softmax or the loss takes for the classes, and where the features of the "
+        "last layer are after all the reshaping."
+    ),
+    fix="Run softmax and log_softmax along the class axis (dim=1 or dim=-1); cross_entropy wants "
+    "[N, C] or [N, C, T].",
+    guardrail="assert torch.allclose(probabilities.sum(dim=-1), torch.ones(()))",
+    explains=(*SYMPTOMS, "bad-labels"),
+)
+def wrong_dim(case: Case) -> Iterator[Finding]:
+    seen: set[str] = set()
+    for trace in first_traces(case):
+        reading = case.reading(trace.snapshot)
+        assert reading is not None
+        for call in trace.calls:
+            found = None
+            if call.op in CLASSES and call.inputs[0].requires_grad:
+                found = _over_batch(case, reading, call) or _beside_target(case, reading, call)
+            elif call.op in _LABELLED:
+                found = _labelled(case, trace, call)
+            elif call.op in ("gather", "take_along_dim"):
+                found = _picked(case, trace, call)
+            if found is not None and str(found.where) not in seen:
+                seen.add(str(found.where))
+                yield found
+    yield from _refused_labels(case)
+
+
+def _about(
+    trace: Trace, where: Where, evidence: list[str], fix: str, sure: float = 0.95
+) -> Finding:
+    return wrong_dim.finding(
+        where=where, step=trace.snapshot.step, confidence=sure, evidence=evidence, fix=fix
+    )
+
+
+def _goes_into(trace: Trace, call: Traced, ops: tuple[str, ...]) -> Traced | None:
+    """The call among ``ops`` that gets the result of ``call`` as it is."""
+    for each in trace.calls:
+        if each.op in ops and each.sources and follow(trace, each.sources[0]).maker is call:
+            return each
+    return None
+
+
+def _over_batch(case: Case, reading: Reading, call: Traced) -> Finding | None:
+    """A softmax along axis 0, where axis 0 counts the samples."""
+    trace = reading.trace
+    shape = shape_of(call.inputs[0])
+    if len(shape) < 2 or axis_of(call) != 0 or shape[0] < 2:
+        return None
+    others = shape[1:]
+    if math.prod(others) < 2 or shape[0] in others or not _is_batch(reading, shape[0]):
+        return None
+    if _goes_into(trace, call, ("cross_entropy",)) is not None:
+        return None  # two softmaxes: one is to go altogether
+    where = line_of(case, trace, call)
+    return _about(
+        trace,
+        where,
+        [
+            f"{call.op} at line {call.where.line} gets {list(shape)} and runs along axis 0",
+            f"axis 0 counts the {shape[0]} samples of the batch, so each column sums to 1 over "
+            "the samples, and a sample's answer depends on the others",
+        ],
+        f"Use dim=-1 instead of dim=0 at line {where.line}.",
+    )
+
+
+def _is_batch(reading: Reading, size: int) -> bool:
+    """Whether inputs and targets alike have this many rows."""
+    targets = [each.target for each in reading.terms if each.target is not None]
+    rows = [shape_of(each)[:1] for each in targets]
+    if not rows or all(each != (size,) for each in rows):
+        return False
+    inputs = [shape_of(each)[:1] for each in reading.inputs]
+    return not inputs or (size,) in inputs
+
+
+def _beside_target(case: Case, reading: Reading, call: Traced) -> Finding | None:
+    """The target is a distribution along one axis, the prediction along another."""
+    trace, axis = reading.trace, axis_of(call)
+    for term in reading.terms:
+        if term.target is None or follow(trace, term.source).maker is not call:
+            continue
+        shape = shape_of(term.target)
+        if shape != shape_of(call.inputs[0]) or shape != shape_of(term.prediction):
+            continue
+        target = trace.array(term.target)
+        if target.dtype.kind != "f" or len(shape) < 2 or sums_to_one(target, axis):
+            continue
+        right = [each for each in range(len(shape)) if sums_to_one(target, each)]
+        if len(right) == 1 and shape[right[0]] > 1:
+            where = line_of(case, trace, call)
+            return _about(
+                trace,
+                where,
+                [
+                    f"{call.op} at line {call.where.line} runs along axis {axis} of {list(shape)}",
+                    f"the targets sum to 1 along axis {right[0]}, and not along axis {axis}",
+                ],
+                f"Use dim={right[0]} at line {where.line}.",
+            )
+    return None
+
+
+def _labelled(case: Case, trace: Trace, call: Traced) -> Finding | None:
+    """cross_entropy and nll_loss: the classes are axis 1."""
+    shape = shape_of(call.inputs[0])
+    way = follow(trace, call.sources[0])
+    if way.maker is None or not call.inputs[0].requires_grad:
+        return None
+    if len(shape) == 1:
+        return _batch_as_classes(trace, call, shape)
+    if way.op in CLASSES and call.op == "nll_loss":
+        values = trace.array(call.inputs[0]).astype(np.float64)
+        if np.abs(np.exp(values).sum(axis=1) - 1).max() > 0.05 and way.op == "log_softmax":
+            return _not_normalized(case, trace, call, way.maker, shape)
+        way = follow(trace, way.maker.sources[0])
+    layer = feature_axis(trace, way)
+    if layer is None or layer[0][layer[1]] != shape[1] or shape[1] < 2 or call.op == "nll_loss":
+        return None
+    sizes = [1] * len(layer[0])
+    sizes[layer[1]] = shape[1]
+    numbers = np.arange(shape[1]).reshape(sizes)
+    labels = carry(trace, way, np.broadcast_to(numbers, layer[0]))
+    if labels is None or labels.shape != shape:
+        return None
+    wanted = np.arange(shape[1]).reshape(1, shape[1], *[1] * (len(shape) - 2))
+    if (labels == wanted).all():
+        return None
+    return _about(
+        trace,
+        call.where,
+        [
+            f"cross_entropy at line {call.where.line} gets {list(shape)} and takes axis 1 for the "
+            f"{shape[1]} classes",
+            f"the last layer made {list(layer[0])}, with its {shape[1]} outputs on axis "
+            f"{layer[1]}; after the reshaping they are not on axis 1",
+        ],
+        f"Flatten to one row a sample: logits.reshape(-1, {shape[1]}) and targets.reshape(-1), or "
+        "move the classes with logits.transpose(1, 2).",
+    )
+
+
+def _batch_as_classes(trace: Trace, call: Traced, shape: Shape) -> Finding | None:
+    """[N] against [N] of 0 and 1: taken for one sample with N classes."""
+    if call.op != "cross_entropy" or len(call.inputs) < 2 or shape[0] < 2:
+        return None
+    target = trace.array(call.inputs[1])
+    if target.shape != shape or target.dtype.kind != "f" or sums_to_one(target, 0):
+        return None
+    return _about(
+        trace,
+        call.where,
+        [
+            f"cross_entropy at line {call.where.line} gets scores and targets of shape {list(shape)}",
+            f"without a second axis that is one sample with {shape[0]} classes: the softmax runs "
+            "over the batch",
+        ],
+        "For one output per sample use binary_cross_entropy_with_logits.",
+    )
+
+
+def _not_normalized(case: Case, trace: Trace, call: Traced, maker: Traced, shape: Shape) -> Finding:
+    where = line_of(case, trace, maker)
+    given = list(shape_of(maker.inputs[0]))
+    return _about(
+        trace,
+        where,
+        [
+            f"{maker.op} at line {maker.where.line} runs along axis {axis_of(maker)} of {given}",
+            f"nll_loss at line {call.where.line} gets {list(shape)} and takes axis 1 for the "
+            "classes; along it the probabilities do not sum to 1",
+        ],
+        f"Let {maker.op} run along the class axis: dim=1 for [N, C], dim=-1 for [N, T, C].",
+    )
+
+
+def _picked(case: Case, trace: Trace, call: Traced) -> Finding | None:
+    """gather along another axis than the softmax it picks from."""
+    maker = trace.made_by(call.sources[0])
+    if maker is None or maker.op not in CLASSES:
+        return None
+    rank = len(shape_of(maker.inputs[0]))
+    if not isinstance(call.argument(1, "dim"), int) or rank < 2:
+        return None
+    axis = int(call.argument(1, "dim")) % rank
+    if axis == axis_of(maker):
+        return None
+    return _about(
+        trace,
+        line_of(case, trace, maker),
+        [
+            f"{maker.op} at line {maker.where.line} runs along axis {axis_of(maker)} of "
+            f"{list(shape_of(maker.inputs[0]))}",
+            f"gather at line {call.where.line} picks along axis {axis}",
+        ],
+        f"Let both run along the class axis: dim={rank - 1}.",
+    )
+
+
+def _refused_labels(case: Case) -> Iterator[Finding]:
+    """cross_entropy raised because the classes are not on axis 1."""
+    failure = case.run.failure
+    if failure is None or failure.op not in _LABELLED or len(failure.args) < 2:
+        return
+    scores, target = (shape_of(each) for each in failure.args[:2])
+    if len(scores) < 2 or len(target) == len(scores) or target == (scores[0], *scores[2:]):
+        return
+    layout = len(scores) > 2 and target in (scores[:-1], (math.prod(scores[:-1]),))
+    turned = len(scores) == 2 and target == scores[1:] and scores[0] != scores[1]
+    if not layout and not turned:
+        return
+    yield wrong_dim.finding(
+        where=failure.where,
+        step=len(case.run.passes),
+        confidence=0.95,
+        evidence=[
+            f"{failure.op} was given scores {list(scores)} and targets {list(target)}: with the "
+            "classes on axis 1, the targets would be " + str([scores[0], *scores[2:]]),
+            f"it raised {type(failure.error).__name__}: {first_line(failure.error)}",
+        ],
+        fix=f"logits.reshape(-1, {scores[-1]}) and targets.reshape(-1), or logits.transpose(1, 2).",
+    )
+
+
+@rule(
+    id="loss-broadcast",
+    severity=2,
+    title="The loss compares every prediction with every target",
+    meaning=(
+        "Predictions of shape [N, 1] and targets of shape [N] broadcast to N × N: each prediction "
+        "is compared with all targets, not with its own. The best that such a loss allows is the "
+        "mean of the targets for every input."
+    ),
+    measured="The shapes of prediction and target where they meet in the loss.",
+    fix="Bring both to one shape: prediction.squeeze(1), or target.unsqueeze(1).",
+    guardrail="assert prediction.shape == target.shape, (prediction.shape, target.shape)",
+    explains=(*SYMPTOMS, "missing-nonlinearity"),
+    cleared=lambda case: _same_shapes(case),
+)
+def loss_broadcast(case: Case) -> Iterator[Finding]:
+    seen: set[str] = set()
+    for trace in first_traces(case):
+        reading = case.reading(trace.snapshot)
+        assert reading is not None
+        for term in reading.terms:
+            if _broadcasts(trace, term) and str(term.call.where) not in seen:
+                seen.add(str(term.call.where))
+                yield _about_shapes(trace, term)
+    failure = case.run.failure
+    if failure is not None and failure.op in _ELEMENTWISE and len(failure.args) > 1:
+        one, other = (shape_of(each) for each in failure.args[:2])
+        if _is_crossed(one, other):
+            yield loss_broadcast.finding(
+                where=failure.where,
+                step=len(case.run.passes),
+                confidence=0.9,
+                evidence=[
+                    f"{failure.op} was given {list(one)} and {list(other)}",
+                    f"it raised {type(failure.error).__name__}: {first_line(failure.error)}",
+                ],
+            )
+
+
+def _is_crossed(one: Shape, other: Shape) -> bool:
+    """Two shapes that hold the same numbers and broadcast to more of them: [N, 1] and [N]."""
+    if len(one) == len(other) or [each for each in one if each > 1] != [
+        each for each in other if each > 1
+    ]:
+        return False
+    try:
+        size = math.prod(np.broadcast_shapes(one, other))
+    except ValueError:
+        return False
+    return size > max(math.prod(one), math.prod(other))
+
+
+def _broadcasts(trace: Trace, term: Term) -> bool:
+    if term.target is None:
+        return False
+    call = term.call
+    one, other = shape_of(term.prediction), shape_of(term.target)
+    if call.op in _ELEMENTWISE:
+        return _is_crossed(one, other)
+    if call.op not in ("sub", "sub_", "rsub", "mul", "div") or not _is_crossed(one, other):
+        return False
+    return _is_measured(trace, call)
+
+
+def _is_measured(trace: Trace, call: Traced) -> bool:
+    """Whether a result goes straight into a mean or sum, as an error does; not so for a kernel."""
+    reached = {call.number}
+    for each in trace.calls:
+        places = [n for n, source in enumerate(each.sources) if source and source.call in reached]
+        if not places:
+            continue
+        if each.op not in _MEASURING:
+            return False
+        reached.add(each.number)
+        if each.op in ("add", "add_", "sub", "rsub") and _meets_more_data(each, places):
+            return False
+    return True
+
+
+def _meets_more_data(call: Traced, places: list[int]) -> bool:
+    """A target further on: then the broadcasting before it belongs to the model."""
+    return any(
+        n not in places and not given.requires_grad and given.numel() > 1
+        for n, given in enumerate(call.inputs)
+    )
+
+
+def _about_shapes(trace: Trace, term: Term) -> Finding:
+    call = term.call
+    one, other = shape_of(term.prediction), shape_of(term.target)
+    result: Any = np.broadcast_shapes(one, other)
+    rows = max(one[0], other[0])
+    return loss_broadcast.finding(
+        where=call.where,
+        step=trace.snapshot.step,
+        confidence=0.97,
+        evidence=[
+            f"the prediction has shape {list(one)}, the target {list(other)}",
+            f"{call.op} at line {call.where.line} makes {list(result)} of them: "
+            f"{math.prod(result)} comparisons instead of {math.prod(one)}",
+        ],
+        fix=(
+            f"prediction.squeeze(-1) at line {call.where.line}, so that both are [{rows}]"
+            if len(one) > len(other)
+            else f"target.squeeze(-1) at line {call.where.line}, so that both are [{rows}]"
+        ),
+    )
+
+
+def _same_shapes(case: Case) -> str | None:
+    for trace in first_traces(case):
+        reading = case.reading(trace.snapshot)
+        if reading is not None and reading.target is not None:
+            one, other = shape_of(reading.prediction), shape_of(reading.target)
+            return f"prediction {list(one)} and target {list(other)} meet in the loss"
+    return None
+
+
