@@ -45,12 +45,16 @@ class Shuffle:
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows ``index`` of a tensor of ``length`` rows; ``base`` tells that tensor from others."""
+    """Rows ``index`` of a tensor, the ``whole``; ``base`` tells that tensor from others."""
 
     base: object
-    length: int
+    whole: Any
     index: np.ndarray[Any, Any]
     shuffles: tuple[Shuffle, ...] = ()  # the calls that changed the order, latest first
+
+    @property
+    def length(self) -> int:
+        return int(self.whole.shape[0])
 
     def taken(self, index: np.ndarray[Any, Any], by: Traced) -> Rows:
         """The rows ``index`` of these rows."""
@@ -218,8 +222,7 @@ def _dims(made: Traced) -> tuple[int, ...]:
 
 
 def _whole(base: object, tensor: Any) -> Rows:
-    length = int(tensor.shape[0])
-    return Rows(base, length, np.arange(length))
+    return Rows(base, tensor, np.arange(int(tensor.shape[0])))
 
 
 def _is_int(value: Any) -> bool:

@@ -1,6 +1,6 @@
 """Targets that the model has no way to reach.
 
-What an activation can return is known exactly, so the targets are compared with that: no statistics.
+What an activation can return is known exactly: the targets are compared with that, no more.
 """
 
 from __future__ import annotations
