@@ -181,7 +181,7 @@ def _gone(course: Course, gone: list[Step], peak: float, again: Descent, other: 
             f"{other:.0%} lower on another batch",
         ],
         fix=f"Call the scheduler's step() once an epoch instead of every batch, or let {name} "
-        "decay more slowly: the rate should be a tenth after most of the run, not after a few steps.",
+        "decay more slowly: a tenth of the rate belongs to the end of the run.",
     )
 
 

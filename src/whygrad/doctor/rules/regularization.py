@@ -45,8 +45,8 @@ class _Comparison:
     ),
     measured=(
         f"{_LONG} steps from the first state on the first batch with the regularization and "
-        "without it. It drowns the loss if the run and the steps with it get nowhere, and the steps "
-        "without it at least halve the loss on the data that the run ended with."
+        "without it. It drowns the loss if the run and the steps with it get nowhere, and the "
+        "steps without it at least halve the loss on the data that the run ended with."
     ),
     fix="Lower the weight decay or the factor of the penalty by a factor of 100 or more.",
     guardrail="assert penalty.item() < data_loss.item(), 'the penalty is larger than the loss'",
