@@ -21,6 +21,16 @@ __all__ = ["Call", "Origin", "Produced", "Tape"]
 _NESTED = (tuple, list, dict)
 
 
+# Ops whose result is another name for the memory of their first argument.
+_VIEWS = frozenset(
+    (
+        "T", "alias", "chunk", "data", "detach", "diagonal", "expand", "flatten", "getitem", "mT",
+        "movedim", "narrow", "permute", "ravel", "reshape", "select", "split", "squeeze", "t",
+        "swapaxes", "transpose", "unbind", "unflatten", "unfold", "unsqueeze", "view", "view_as",
+    )
+)  # fmt: skip
+
+
 class Produced(NamedTuple):
     """An argument that an earlier call made: its number and the place among the results."""
 
@@ -256,20 +266,35 @@ class Tape:
         while waiting:
             number = waiting.pop()
             call = self.call(number)
-            if number in needed or call is None:
-                continue
-            needed.add(number)
-            waiting.extend(source.call for source in call.sources())
-            waiting.extend(self._writers(number, needed) if not waiting else ())
+            if number not in needed and call is not None:
+                needed.add(number)
+                waiting.extend(source.call for source in call.sources())
+            if not waiting:
+                waiting = self._writers(needed)
         return {number: self.calls[number - self.first] for number in sorted(needed)}
 
-    def _writers(self, last: int, needed: set[int]) -> list[int]:
+    def _writers(self, needed: set[int]) -> list[int]:
         """Calls that write into what a needed call made, perhaps through a view of it."""
-        end = max(needed, default=last)
+        end = max(needed, default=self.first)
         return [
             number
             for number in range(self.first, end)
             if number not in needed
             and (call := self.calls[number - self.first]).writes
-            and any(source.call in needed for source in call.sources())
+            and (
+                any(source.call in needed for source in call.sources())
+                or self._views(call) & needed
+            )
         ]
+
+    def _views(self, call: Call) -> set[int]:
+        """The calls whose results share the memory that a call writes to."""
+        found: set[int] = set()
+        target = call.args[0] if call.args else None
+        while type(target) is Produced and target.call not in found:
+            found.add(target.call)
+            made = self.call(target.call)
+            if made is None or not made.args or not (made.op in _VIEWS or made.writes):
+                break
+            target = made.args[0]
+        return found
