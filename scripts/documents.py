@@ -4,7 +4,7 @@ Four kinds of output are kept fresh: a ```text block right after a ```python blo
 program prints; one after ``<!-- whygrad … -->`` is what that command prints; the table after
 ``<!-- bench -->`` is the last ``make bench``; one after ``<!-- situations … -->`` is made of the
 programs in ``tests/why/situations``.  A drawing (.svg) that a program writes is kept in
-``docs/images``.
+``docs/images``.  The pages of the doctor's rules are made from the rules.
 """
 
 from __future__ import annotations
@@ -122,6 +122,10 @@ def refreshed(text: str) -> str:
 
 
 def main() -> None:
+    from whygrad.doctor.report.pages import write
+
+    for page in write(ROOT / "docs" / "doctor"):
+        print(f"rewrote {page.relative_to(ROOT)}")
     for document in DOCUMENTS:
         text = document.read_text()
         fresh = refreshed(text)

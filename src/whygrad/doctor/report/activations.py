@@ -40,7 +40,11 @@ def activations(case: Postmortem) -> Figure | None:
     scale, edges = _value_scale(everything)
     height = 60.0 + _ROW * len(layers)
     left = 14.0 + 6.3 * min(_LETTERS, max(len(name) for name in layers))
-    canvas = Canvas(height, scale, left=left)
+    invalid = {
+        layer: max(_invalid_share(outputs.get(layer)) for _, _, outputs in moments)
+        for layer in layers
+    }
+    canvas = Canvas(height, scale, left=left, right=92 if any(invalid.values()) else 12)
     canvas.axes("value")
     for row, layer in enumerate(layers):
         base = canvas.top + _ROW * (row + 1)
@@ -49,9 +53,9 @@ def activations(case: Postmortem) -> Figure | None:
             if layer in outputs:
                 _ridge(canvas, base, outputs[layer], edges, tone, filled=at == 0)
         canvas.line(canvas.left, base, canvas.right, base, "axis")
-        share = max((_invalid_share(each[2].get(layer)) for each in moments), default=0.0)
-        if share:
-            canvas.text(canvas.right, base - 6, f"{share:.0%} not finite", "end", "alarm")
+        if invalid[layer]:
+            share = f"{invalid[layer]:.0%} not finite"
+            canvas.text(canvas.right + 8, base - 6, share, "start", "alarm")
     legend = tuple(Legend(f"step {step}", tone) for step, tone, _ in moments)
     steps = " and ".join(f"step {step}" for step, _, _ in moments)
     description = f"Histograms of what comes out of {count(len(layers), 'layer')} at {steps}"

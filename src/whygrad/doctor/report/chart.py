@@ -97,10 +97,15 @@ class Canvas:
     """A plot with its axes; ``across`` and ``up`` turn values into places."""
 
     def __init__(
-        self, height: float, across: Scale, up: Scale | None = None, left: float = 48
+        self,
+        height: float,
+        across: Scale,
+        up: Scale | None = None,
+        left: float = 48,
+        right: float = 12,
     ) -> None:
         self.height = height
-        self.left, self.right, self.top, self.bottom = left, WIDTH - 12.0, 26.0, height - 34.0
+        self.left, self.right, self.top, self.bottom = left, WIDTH - right, 26.0, height - 34.0
         self._across = across
         self._up = up
         self._parts: list[str] = []

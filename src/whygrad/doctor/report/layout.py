@@ -30,7 +30,7 @@ Span = tuple[str, str]
 Line = list[Span]
 
 _CODE = re.compile(r"`([^`]+)`")
-_SMALLEST = 24  # columns; on narrower paper lines are cut off by whoever shows them
+_SMALLEST = 40  # columns; on narrower paper lines are cut off by whoever shows them
 _INDENT = 2
 
 

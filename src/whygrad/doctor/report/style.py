@@ -148,6 +148,8 @@ _RULES = (
 """
     + "".join(f"@ svg .tone-{at} {{ --tone: var(--tone-{at}); }}\n" for at in range(7))
     + """
+@ .ruled-out ul { columns: 2 380px; column-gap: 36px; font-size: 14.5px; }
+@ .ruled-out li { break-inside: avoid; }
 @ details { margin: 10px 0; }
 @ summary { cursor: pointer; font-weight: 600; font-size: 14.5px; }
 @ details > :not(summary) { margin-top: 8px; }
