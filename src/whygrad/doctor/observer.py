@@ -151,6 +151,8 @@ class Observer:
             if written is not None and given[0] is written and isinstance(written, engine.tensor):
                 initializes = written.requires_grad and written.is_leaf  # type: ignore[attr-defined]
                 given = (self._before_write(engine, written, frame), *given[1:])
+            elif written is not None and self.run.passes and type(given[0]) is Produced:
+                self._written_through(engine, tape.call(given[0].call), written, frame)
         except Exception as error:
             self.trouble(error)
             return function(*args, **kwargs)
@@ -209,6 +211,16 @@ class Observer:
         while name in sample.layers:
             name += "'"
         sample.layers[name] = look(op, array)
+
+    def _written_through(
+        self, engine: Engine, maker: Call | None, tensor: Any, frame: FrameType
+    ) -> None:
+        """``p.data.add_(…)``: the program's own update of a parameter."""
+        if maker is not None and maker.op in ("data", "detach"):
+            where = Where(frame.f_code, frame.f_lasti)
+            parameter = self.registry.written(tensor, where, engine)
+            if parameter is not None:
+                self._by_hand.setdefault(id(parameter.tensor), where)
 
     def _before_write(self, engine: Engine, tensor: Any, frame: FrameType) -> Any:
         """A tensor from elsewhere is about to be overwritten: what the tape keeps of it."""
