@@ -34,3 +34,61 @@ def ops(name: str | None, family: str | None) -> None:
         show_all(console, family)
     else:
         show_one(console, name)
+
+
+@cli.command(
+    context_settings={"allow_interspersed_args": False},
+    epilog="Everything after the script belongs to the script. A program that ends by os._exit() or "
+    "is killed takes the report with it.",
+)
+@click.option("-m", "--module", is_flag=True, help="Run a module, as python -m does.")
+@click.option("--json", metavar="FILE", help="Write the report as JSON, for other programs.")
+@click.option("--html", metavar="FILE", help="Write the report as a page with plots.")
+@click.option("--markdown", metavar="FILE", help="Write the report as Markdown.")
+@click.option("--ignore", metavar="RULE", multiple=True, help="A rule that is not to speak.")
+@click.option(
+    "--threshold", metavar="RULE.NAME=VALUE", multiple=True, help="Another threshold for a rule."
+)
+@click.option("--exit-code", is_flag=True, help="Exit with 1 when something is wrong.")
+@click.option("--list-rules", is_flag=True, help="Print all rules and exit.")
+@click.option("--explain", metavar="RULE", help="Print the page of a rule and exit.")
+@click.argument("script", required=False)
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+@click.pass_context
+def doctor(
+    context: click.Context,
+    module: bool,
+    json: str | None,
+    html: str | None,
+    markdown: str | None,
+    ignore: tuple[str, ...],
+    threshold: tuple[str, ...],
+    exit_code: bool,
+    list_rules: bool,
+    explain: str | None,
+    script: str | None,
+    arguments: tuple[str, ...],
+) -> None:
+    """Run a training script, PyTorch's or whygrad's, and name the root cause of its trouble.
+
+    The script runs unmodified, with its own output and exit code; the report goes to stderr.
+    """
+    from whygrad.cli import doctor as work
+
+    if list_rules:
+        work.list_rules(Console())
+    elif explain is not None:
+        work.explain_rule(Console(), explain)
+    elif script is None:
+        raise click.UsageError("name the script to run: whygrad doctor train.py")
+    else:
+        code = work.run(
+            script,
+            arguments,
+            is_module=module,
+            files={"json": json, "html": html, "markdown": markdown},
+            ignore=ignore,
+            thresholds=threshold,
+            sick_exit=exit_code,
+        )
+        context.exit(code)

@@ -18,8 +18,6 @@ __all__ = ["Attention"]
 class Attention:
     """Listens in the thread that made it."""
 
-    __slots__ = ("__weakref__", "thread")
-
     def __init__(self) -> None:
         self.thread = get_ident()  # 0: nowhere
         _all.add(self)

@@ -11,7 +11,6 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
-from types import FrameType
 from typing import Any
 
 from whygrad.doctor.engines import Engine
@@ -27,47 +26,47 @@ __all__ = ["instruments"]
 def instruments(engine: Engine, observer: Observer) -> Iterator[None]:
     """Let ``observer`` hear of everything that happens in ``engine``."""
     with ExitStack() as stack:
-        quiet = _Quiet(engine, observer)
-        for owner, name, wrapper in _wrappers(engine, observer, quiet):
+
+        def place(owner: Any, name: str, wrapper: Callable[..., Any]) -> None:
             stack.enter_context(patched(owner, name, wrapper, attention=observer.attention))
-        for handle in _hooks(engine, observer, quiet):
+
+        steps = _Steps(engine, observer, place)
+        for owner, name, wrapper in _wrappers(engine, observer, steps):
+            place(owner, name, wrapper)
+        for handle in _hooks(engine, observer, steps):
             stack.callback(handle.remove)
-        stack.callback(quiet.end)
-        stack.enter_context(engine.watching(observer.call))
+        stack.enter_context(engine.watching(observer.call, observer.attention))
         yield
 
 
-class _Quiet:
-    """Keeps an optimizer's own arithmetic out of sight while a step lasts.
+class _Steps:
+    """Keeps the arithmetic of optimizers out of sight: wraps ``step`` of every class that is met."""
 
-    Nobody says so when a step ends by an exception: the first event after it notices.
-    """
-
-    def __init__(self, engine: Engine, observer: Observer) -> None:
+    def __init__(self, engine: Engine, observer: Observer, place: Callable[..., None]) -> None:
         self._engine = engine
         self._observer = observer
-        self._guards: list[tuple[Any, FrameType]] = []
+        self._place = place
+        self._met: set[type] = set()
 
-    def begin(self, step: FrameType) -> None:
-        guard = self._engine.unwatched()
-        guard.__enter__()
-        self._guards.append((guard, step))
+    def meet(self, optimizer: Any) -> None:
+        kind = type(optimizer)
+        if kind not in self._met:
+            self._met.add(kind)
+            self._place(kind, "step", self._step)
 
-    def end(self) -> None:
-        while self._guards:
-            self._guards.pop()[0].__exit__(None, None, None)
-
-    def look_up(self) -> None:
-        """If the step is no longer running, it is over."""
-        if not self._guards:
-            return
-        step = self._guards[0][1]
-        frame: FrameType | None = sys._getframe(1)
-        while frame is not None and frame is not step:
-            frame = frame.f_back
-        if frame is None:
-            self.end()
+    def _step(self, inner: Callable[..., Any], optimizer: Any, *args: Any, **kwargs: Any) -> Any:
+        if is_rehearsal(optimizer) or _closure(args, kwargs) is not None:
+            return inner(optimizer, *args, **kwargs)
+        try:
+            with self._engine.unwatched():
+                return inner(optimizer, *args, **kwargs)
+        except BaseException:
             self._observer.step_failed()
+            raise
+
+
+def _closure(args: Any, kwargs: Any) -> Any:
+    return args[0] if args else kwargs.get("closure")
 
 
 def _tell(observer: Observer, event: Callable[..., Any], *facts: Any) -> None:
@@ -79,7 +78,7 @@ def _tell(observer: Observer, event: Callable[..., Any], *facts: Any) -> None:
 
 
 def _wrappers(
-    engine: Engine, observer: Observer, quiet: _Quiet
+    engine: Engine, observer: Observer, steps: _Steps
 ) -> Iterator[tuple[Any, str, Callable[..., Any]]]:
     space: Any = engine.namespace
     tell = partial(_tell, observer)
@@ -91,7 +90,6 @@ def _wrappers(
         tell(observer.registry.made, self, where_made(self))
 
     def call_module(inner: Callable[..., Any], self: Any, *args: Any, **kwargs: Any) -> Any:
-        quiet.look_up()
         tell(observer.enter, engine, self, args)
         result = None
         try:
@@ -103,6 +101,7 @@ def _wrappers(
     def made_optimizer(inner: Callable[..., Any], self: Any, *args: Any, **kwargs: Any) -> None:
         inner(self, *args, **kwargs)
         tell(observer.optimizer_made, self, where_made(self))
+        steps.meet(self)
 
     def made_scheduler(
         inner: Callable[..., Any], self: Any, optimizer: Any, *args: Any, **kwargs: Any
@@ -123,7 +122,6 @@ def _wrappers(
         return result
 
     def zero_grad(inner: Callable[..., Any], self: Any, *args: Any, **kwargs: Any) -> Any:
-        quiet.look_up()
         tell(observer.zeroed, here())
         with engine.unwatched():
             return inner(self, *args, **kwargs)
@@ -144,7 +142,7 @@ def _wrappers(
     yield schedulers.ReduceLROnPlateau, "__init__", made_scheduler
     yield optimizer, "zero_grad", zero_grad
     yield space.autograd.Function, "apply", apply
-    yield from _passes(engine, observer, quiet)
+    yield from _passes(engine, observer)
     yield from _clipping(engine, observer)
 
 
@@ -159,14 +157,11 @@ def _unseen(engine: Engine, inner: Callable[..., Any]) -> Callable[..., Any]:
     return whole
 
 
-def _passes(
-    engine: Engine, observer: Observer, quiet: _Quiet
-) -> Iterator[tuple[Any, str, Callable[..., Any]]]:
+def _passes(engine: Engine, observer: Observer) -> Iterator[tuple[Any, str, Callable[..., Any]]]:
     def backward(inner: Callable[..., Any], tensors: Any, *args: Any, **kwargs: Any) -> Any:
         first = tensors[0] if isinstance(tensors, (list, tuple)) and tensors else tensors
         if not isinstance(first, engine.tensor):
             return inner(tensors, *args, **kwargs)
-        quiet.look_up()
         with engine.unwatched():
             _tell(observer, observer.backward_begins, engine, first, here())
             try:
@@ -209,23 +204,21 @@ def _clipping(engine: Engine, observer: Observer) -> Iterator[tuple[Any, str, Ca
     yield utils, "clip_grad_value_", by_value
 
 
-def _hooks(engine: Engine, observer: Observer, quiet: _Quiet) -> Iterator[Any]:
+def _hooks(engine: Engine, observer: Observer, steps: _Steps) -> Iterator[Any]:
     optimizers: Any = importlib.import_module(f"{engine.name}.optim.optimizer")
 
     def before(optimizer: Any, args: Any, kwargs: Any) -> None:
         if is_rehearsal(optimizer) or not observer.attention.here:
             return
-        quiet.look_up()
-        quiet.begin(sys._getframe(1))
-        _tell(observer, observer.step_begins, engine, optimizer, here())
-        if len(args) > 1 or kwargs.get("closure") is not None:
+        steps.meet(optimizer)  # from its next step on, if it was made before the doctor came
+        with engine.unwatched():
+            _tell(observer, observer.step_begins, engine, optimizer, here())
+        if _closure(args[1:], kwargs) is not None:
             observer.closure_begins()
-            quiet.end()
 
     def after(optimizer: Any, args: Any, kwargs: Any) -> None:
         if is_rehearsal(optimizer) or not observer.attention.here:
             return
-        quiet.end()
         with engine.unwatched():
             _tell(observer, observer.step_ends, engine, optimizer)
 

@@ -45,7 +45,8 @@ def patched(
 
         @functools.wraps(original)
         def replacement(*args: Any, **kwargs: Any) -> Any:
-            if attention is not None and get_ident() != attention.thread:
+            # asked in this order because PyTorch's compiler can follow the first half
+            if attention is not None and not (attention.thread and get_ident() == attention.thread):
                 return original(*args, **kwargs)
             return wrapper(original, *args, **kwargs)
 

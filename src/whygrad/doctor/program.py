@@ -61,9 +61,7 @@ def load_script(path: str) -> Program:
             fix="check the path; it is taken from the folder you are in",
         ) from None
     if b"\0" in source:
-        raise fail(
-            ValueError, call=call, cause="this is not Python source", fix="name a .py file"
-        )
+        raise fail(ValueError, call=call, cause="this is not Python source", fix="name a .py file")
     code = compile(source, file, "exec", dont_inherit=True)
     return Program(code, file, path, os.path.dirname(os.path.realpath(file)))
 

@@ -10,6 +10,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from whygrad.doctor.attention import Attention
+
 __all__ = ["Engine", "Handler", "engine_of", "engines", "imported_engines"]
 
 
@@ -34,7 +36,7 @@ class Engine(Protocol):
     namespace: ModuleType
     tensor: type
 
-    def watching(self, handler: Handler) -> AbstractContextManager[None]:
+    def watching(self, handler: Handler, attention: Attention) -> AbstractContextManager[None]:
         """Hand every call of this thread to ``handler``."""
         ...
 
@@ -60,6 +62,10 @@ class Engine(Protocol):
 
     def sizes(self, tensors: list[Any]) -> list[float]:
         """The rms of each; not finite where a value is not."""
+        ...
+
+    def unbound(self, op: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        """A recorded function that takes other dtypes than it was recorded with."""
         ...
 
     def copy(self, tensor: Any, *, leaf: bool = False) -> Any:

@@ -17,12 +17,14 @@ import numpy as np
 
 import whygrad
 from whygrad.dispatch.interception import intercepting, not_intercepting
+from whygrad.doctor.attention import Attention
 from whygrad.doctor.engines.engine import Handler
 from whygrad.doctor.patching import patched
 from whygrad.doctor.places import user_frame
 from whygrad.doctor.ranges import rms
 from whygrad.doctor.vocabulary import LOSSES
 from whygrad.nn import functional
+from whygrad.ops.define import table
 
 __all__ = ["OwnEngine"]
 
@@ -50,7 +52,7 @@ class OwnEngine:
         return OwnEngine()
 
     @contextmanager
-    def watching(self, handler: Handler) -> Iterator[None]:
+    def watching(self, handler: Handler, attention: Attention) -> Iterator[None]:
         def see(op: Any, below: Callable[..., Any], args: tuple[Any, ...]) -> Any:
             frame = user_frame(sys._getframe(1))
             return handler(self, op.name, below, args, {}, frame)
@@ -58,13 +60,13 @@ class OwnEngine:
         with ExitStack() as stack:
             for name, method in _written_in_place():
                 wrapper = partial(_whole, self, handler, _IN_PLACE.get(name, name))
-                stack.enter_context(patched(whygrad.Tensor, name, wrapper, method))
+                stack.enter_context(patched(whygrad.Tensor, name, wrapper, method, attention))
             for name in LOSSES & set(functional.__all__):
                 wrapper = partial(_whole, self, handler, name)
-                stack.enter_context(patched(functional, name, wrapper))
+                stack.enter_context(patched(functional, name, wrapper, attention=attention))
             for name in _MAKERS:
                 wrapper = partial(_whole, self, handler, name)
-                stack.enter_context(patched(whygrad, name, wrapper))
+                stack.enter_context(patched(whygrad, name, wrapper, attention=attention))
             stack.enter_context(intercepting(see))
             yield
 
@@ -96,6 +98,10 @@ class OwnEngine:
 
     def sizes(self, tensors: list[Any]) -> list[float]:
         return [rms(self.array(each)) for each in tensors]
+
+    def unbound(self, op: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        generic = table.get(op)  # what was intercepted is the op's path for its dtypes
+        return function if generic is None or isinstance(function, partial) else generic.call
 
     def copy(self, tensor: Any, *, leaf: bool = False) -> Any:
         with self.unseen():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import cache, partial
 from types import ModuleType
@@ -14,7 +14,9 @@ import numpy as np
 import torch
 from torch.overrides import TorchFunctionMode
 
+from whygrad.doctor.attention import Attention
 from whygrad.doctor.engines.engine import Handler
+from whygrad.doctor.engines.modes import compiled_whole, fast_paths_open
 from whygrad.doctor.places import user_frame
 from whygrad.doctor.ranges import rms
 from whygrad.torch.calls import name_of, uneventful
@@ -52,9 +54,9 @@ class TorchEngine:
         self._recording: ExitStack | None = None
 
     @contextmanager
-    def watching(self, handler: Handler) -> Iterator[None]:
+    def watching(self, handler: Handler, attention: Attention) -> Iterator[None]:
         """Until the first passes are over, everything is recorded for ``why_none`` as well."""
-        with _Mode(self, handler):
+        with compiled_whole(self, handler, attention), fast_paths_open(), _Mode(self, handler):
             self._recording = ExitStack()
             self._recording.enter_context(record())
             try:
@@ -101,7 +103,16 @@ class TorchEngine:
             if not plain or not tensors:
                 return [rms(self.array(each)) for each in tensors]
             norms = torch.stack(torch._foreach_norm(tensors)).tolist()
-        return [norm / math.sqrt(each.numel() or 1) for norm, each in zip(norms, tensors)]
+        return [
+            norm / math.sqrt(each.numel() or 1) if math.isfinite(norm) else rms(self.array(each))
+            for norm, each in zip(norms, tensors)
+        ]
+
+    def unbound(self, op: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        if isinstance(function, partial) and function.func is _cast_to:
+            under_autocast: Callable[..., Any] = function.args[1]
+            return under_autocast
+        return function
 
     def copy(self, tensor: Any, *, leaf: bool = False) -> Any:
         with torch._C.DisableTorchFunction():
@@ -148,13 +159,11 @@ class _Mode(TorchFunctionMode):  # type: ignore[misc]
             name = self._names[func]
         except KeyError:
             name = self._names[func] = _plain_name(func)
-        if name is None or torch.compiler.is_compiling():
+        if name is None:
             return func(*args, **(kwargs or {}))
         frame = user_frame(sys._getframe(1))
         if torch._C._is_any_autocast_enabled() and torch.is_autocast_enabled("cpu"):
-            cast = partial(_cast_to, torch.get_autocast_dtype("cpu"), func)
-            cast.uncast = func  # type: ignore[attr-defined]
-            func = cast
+            func = partial(_cast_to, torch.get_autocast_dtype("cpu"), func)
         return self._handler(self._engine, name, func, args, kwargs or {}, frame)
 
 

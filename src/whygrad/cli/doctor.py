@@ -1,0 +1,207 @@
+"""``whygrad doctor script.py``: run a training program and say what is wrong with it.
+
+The program comes first: its output, its traceback and its exit code are what they would be without
+the doctor.  The report goes to stderr afterwards, so that a pipe gets what the program printed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import textwrap
+import threading
+import traceback
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from difflib import get_close_matches
+from pathlib import Path
+from typing import IO
+
+import click
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from whygrad.doctor import report
+from whygrad.doctor.program import Program, load_module, load_script
+from whygrad.doctor.rule import Rule, changed, rules
+from whygrad.doctor.rules import load as load_rules
+from whygrad.doctor.script import Outcome, run_program
+from whygrad.errors import explained
+from whygrad.files.atomic import replacing
+
+__all__ = ["explain_rule", "list_rules", "run"]
+
+_SEVERITY = {3: "ends training", 2: "spoils the result", 1: "costs quality"}
+
+
+class _Refused(click.ClickException):
+    """Something is wrong with the command; nothing was run and nothing was written."""
+
+    exit_code = 2
+
+
+def run(
+    program: str,
+    arguments: Sequence[str],
+    *,
+    is_module: bool = False,
+    files: Mapping[str, str | None] | None = None,
+    ignore: Sequence[str] = (),
+    thresholds: Sequence[str] = (),
+    sick_exit: bool = False,
+) -> int:
+    """Run a program, report on stderr and into ``files`` (by format); returns the exit code."""
+    load_rules()
+    for name in ignore:
+        _known(name)
+    limits = [_threshold(each) for each in thresholds]
+    loaded = _loaded(program, is_module)
+    targets = _targets(files or {}, loaded)
+    stderr, process = sys.stderr, os.getpid()
+    with _limits(limits):
+        outcome = run_program(loaded, arguments, frozenset(ignore))
+        if os.getpid() != process:  # a copy that the program forked: one report is enough
+            return outcome.exit_code
+        try:
+            _let_it_end(outcome)
+            return _reported(outcome, targets, stderr, sick_exit)
+        except KeyboardInterrupt:
+            print("whygrad doctor: interrupted, no report", file=stderr)
+            return 130
+
+
+def _loaded(program: str, is_module: bool) -> Program:
+    try:
+        return load_module(program) if is_module else load_script(program)
+    except SyntaxError as error:
+        refused = click.ClickException("the program is not valid Python, so nothing was run")
+        click.echo("".join(traceback.format_exception_only(error)), nl=False, err=True)
+        raise refused from None
+    except Exception as error:
+        if not explained(error):
+            raise
+        raise _Refused(str(error)) from None
+
+
+def _targets(files: Mapping[str, str | None], program: Program) -> dict[Path, str]:
+    """Where each format goes; refused now rather than after hours of training."""
+    found: dict[Path, str] = {}
+    for format, name in files.items():
+        if name is None:
+            continue
+        path = Path(name).absolute()
+        folder = path.parent
+        cause = None
+        if path.is_dir():
+            cause = "this is a folder"
+        elif not folder.is_dir():
+            cause = f"there is no folder {folder}"
+        elif not os.access(folder, os.W_OK):
+            cause = f"the folder {folder} cannot be written to"
+        elif path in found:
+            cause = f"the {found[path]} report goes there already"
+        elif path.resolve() == Path(program.file).resolve():
+            cause = "this is the program itself"
+        if cause is not None:
+            raise _Refused(f"--{format} {name}: {cause}")
+        found[path] = format
+    return found
+
+
+def _let_it_end(outcome: Outcome) -> None:
+    """What Python does after the last line: show the exception, wait for threads."""
+    sys.modules["__main__"] = outcome.main  # threads and atexit functions look things up there
+    error = outcome.error
+    if error is not None:
+        sys.excepthook(type(error), error, error.__traceback__)
+    for thread in threading.enumerate():
+        if thread is not threading.current_thread() and not thread.daemon:
+            thread.join()
+    with contextlib.suppress(OSError, ValueError):  # closed, or nobody reads any more
+        sys.stdout.flush()
+
+
+def _reported(
+    outcome: Outcome, targets: Mapping[Path, str], stderr: IO[str], sick_exit: bool
+) -> int:
+    diagnosis = outcome.diagnosis
+    report.show(diagnosis, file=stderr)
+    code = outcome.exit_code
+    for path, format in targets.items():
+        try:
+            with replacing(path) as partial:
+                partial.write_text(report.render(diagnosis, format), encoding="utf-8")
+        except OSError as error:
+            print(f"whygrad doctor: {path} was not written: {error}", file=stderr)
+            code = code or 1
+    return code or int(sick_exit and not diagnosis.healthy)
+
+
+# --- rules ----------------------------------------------------------------------------------------
+
+
+def list_rules(console: Console) -> None:
+    """Every rule in a line, the gravest first."""
+    load_rules()
+    grid = Table("rule", "what it finds", "what it does", box=None, pad_edge=False)
+    for rule in sorted(rules.values(), key=lambda each: (-each.severity, each.id)):
+        grid.add_row(rule.id, escape(rule.title), _SEVERITY[rule.severity], style=None)
+    console.print(grid)
+
+
+def explain_rule(console: Console, name: str) -> None:
+    """A rule's page."""
+    load_rules()
+    rule = _known(name)
+    console.print(f"[bold]{rule.id}[/bold]: {escape(rule.title)}, {_SEVERITY[rule.severity]}\n")
+    console.print(escape(rule.meaning), "\n")
+    limits = ", ".join(f"{name} = {value:g}" for name, value in rule.thresholds.items())
+    for label, text in (
+        ("measured", rule.measured),
+        ("thresholds", limits),
+        ("fix", rule.fix),
+        ("guardrail", rule.guardrail),
+        ("explains", ", ".join(rule.explains)),
+    ):
+        if text:
+            console.print(f"[bold]{label}[/bold]")
+            console.print(escape(textwrap.indent(textwrap.dedent(text).strip(), "  ")))
+
+
+def _known(name: str) -> Rule:
+    if name in rules:
+        return rules[name]
+    close = get_close_matches(name, rules, n=3)
+    hint = f"did you mean {', '.join(close)}?" if close else "--list-rules prints them all"
+    raise _Refused(f"there is no rule {name!r}; {hint}")
+
+
+def _threshold(text: str) -> tuple[Rule, str, float]:
+    """``dead-relu.dead=0.8`` as rule, name and value."""
+    place, _, number = text.partition("=")
+    name, _, limit = place.partition(".")
+    try:
+        value = float(number)
+    except ValueError:
+        raise _Refused(f"--threshold {text}: write rule.name=number") from None
+    rule = _known(name)
+    try:
+        changed(rule, **{limit: value})
+    except ValueError as error:
+        raise _Refused(str(error)) from None
+    return rule, limit, value
+
+
+@contextmanager
+def _limits(wanted: Sequence[tuple[Rule, str, float]]) -> Iterator[None]:
+    """The rules with other thresholds, for the time of one run."""
+    before = dict(rules)
+    try:
+        for rule, name, value in wanted:
+            rules[rule.id] = changed(rules[rule.id], **{name: value})
+        yield
+    finally:
+        rules.clear()
+        rules.update(before)

@@ -1,0 +1,108 @@
+"""What PyTorch does differently while a function mode is on, undone.
+
+A mode closes the fast paths of attention layers, and the compiler traces into it.  Neither may
+happen because somebody watches: the same program computes the same numbers, by the same kernels.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.overrides import _pop_mode, _push_mode
+
+from whygrad.doctor.attention import Attention
+from whygrad.doctor.patching import patched
+from whygrad.doctor.places import user_frame
+
+if TYPE_CHECKING:
+    from whygrad.doctor.engines.engine import Engine, Handler
+
+__all__ = ["compiled_whole", "fast_paths_open"]
+
+_COMPILER = "torch._dynamo.eval_frame"
+
+
+@contextmanager
+def _without_ours() -> Iterator[None]:
+    """The modes of this package are off, as long as no mode of the program's lies on top of them."""
+    ours = []
+    for mode in reversed(torch.overrides._get_current_function_mode_stack()):
+        if not type(mode).__module__.startswith("whygrad."):
+            break
+        ours.append(_pop_mode())
+    try:
+        yield
+    finally:
+        for mode in reversed(ours):
+            _push_mode(mode)
+
+
+@contextmanager
+def fast_paths_open() -> Iterator[None]:
+    """Attention layers ask whether anybody overrides functions; watching does not count."""
+
+    def asked(inner: Callable[..., bool], tensors: Any) -> bool:
+        with _without_ours():
+            return inner(tensors)
+
+    with patched(torch.overrides, "has_torch_function", asked):
+        yield
+
+
+@contextmanager
+def compiled_whole(engine: Engine, handler: Handler, attention: Attention) -> Iterator[None]:
+    """A function that was compiled is one call; the compiler does not see the doctor."""
+    with ExitStack() as stack:
+
+        def watch_compiler() -> None:
+            compiler: Any = sys.modules[_COMPILER]
+            context, module = compiler._TorchDynamoContext, compiler.OptimizedModule
+            stack.enter_context(patched(context, "__call__", made, attention=attention))
+            stack.enter_context(patched(module, "__call__", called, attention=attention))
+            started.append(True)
+
+        def compile(inner: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+            if not started:
+                import torch._dynamo.eval_frame
+
+                watch_compiler()
+            return inner(*args, **kwargs)
+
+        def made(inner: Callable[..., Any], context: Any, function: Any) -> Any:
+            compiled = inner(context, function)
+            if isinstance(compiled, (torch.nn.Module, type)):
+                return compiled
+
+            @functools.wraps(compiled)
+            def whole(*args: Any, **kwargs: Any) -> Any:
+                if not attention.here:
+                    return compiled(*args, **kwargs)
+                return call(compiled, function, args, kwargs)
+
+            whole._torchdynamo_wrapper_id = id(whole)  # type: ignore[attr-defined]
+            return whole
+
+        def called(inner: Callable[..., Any], module: Any, *args: Any, **kwargs: Any) -> Any:
+            compiled = functools.partial(inner, module)
+            return call(compiled, module._orig_mod, args, kwargs)
+
+        def call(compiled: Any, plain: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+            def once(*args: Any, **kwargs: Any) -> Any:
+                if not attention.here:  # a replay: not worth compiling for
+                    return plain(*args, **kwargs)
+                with attention.elsewhere(), _without_ours():
+                    return compiled(*args, **kwargs)
+
+            frame = user_frame(sys._getframe(2))
+            return handler(engine, "compiled", once, args, kwargs, frame)
+
+        started: list[bool] = []
+        if _COMPILER in sys.modules:
+            watch_compiler()
+        stack.enter_context(patched(torch, "compile", compile, attention=attention))
+        yield
