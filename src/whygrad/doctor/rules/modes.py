@@ -1,0 +1,250 @@
+"""Training mode and evaluation mode, and a batch too small for batch normalisation.
+
+Dropout and batch normalisation do one thing in training and another in evaluation.  Which mode a
+model was in is known for every call.  What is wrong about it is not the mode but its use: trained
+in the mode that was switched on to evaluate, or judged by outputs with units dropped at random.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from whygrad.doctor.case import Case
+from whygrad.doctor.listing import raised
+from whygrad.doctor.record import Course, Mark, ModeChange
+from whygrad.doctor.rule import Finding, rule
+
+__all__: list[str] = []
+
+_ONE_VALUE = "expected more than 1 value per channel"
+
+
+@rule(
+    id="wrong-mode",
+    severity=2,
+    title="A model is trained in evaluation mode, or evaluated in training mode",
+    meaning=(
+        "After eval(), dropout drops nothing and batch normalisation uses the statistics it has "
+        "stored, which then are no longer updated: trained like that, a model is neither "
+        "normalised nor regularised. Without eval(), what is measured is a model with units "
+        "dropped at random, or normalised by the test batch."
+    ),
+    measured=(
+        "The mode of each model at its calls: training passes after an eval() that no train() "
+        "followed; calls under no_grad() in training mode whose results no training pass uses."
+    ),
+    fix="model.train() before the training loop of each epoch, model.eval() before evaluation.",
+    guardrail="assert model.training  # at the top of the training step",
+    explains=("constant-output", "loss-plateau", "lr-too-low", "overfitting", "under-trained",
+              "vanishing-gradient"),
+    thresholds={"passes": 3, "repeats": 4},
+    cleared=lambda case: _modes_seen(case),
+)  # fmt: skip
+def wrong_mode(case: Case) -> Iterator[Finding]:
+    found = _trained_in_eval(case) or _evaluated_in_training(case)
+    if found is not None:
+        yield found
+
+
+@rule(
+    id="batchnorm-single-sample",
+    severity=3,
+    title="Batch normalisation gets a batch of one",
+    meaning=(
+        "In training, batch normalisation subtracts the mean of the batch and divides by its "
+        "deviation. Of one value per channel the mean is the value itself: nothing is left. The "
+        "engines refuse; with a few pixels they do not, and every sample is normalised by itself."
+    ),
+    measured="The exception of the layer, and the number of values per channel it was given.",
+    fix="DataLoader(…, drop_last=True), or a batch size that leaves no single sample over.",
+    guardrail="assert len(dataset) % batch_size != 1 or drop_last",
+    explains=("missing-step", "under-trained", "loss-plateau", "constant-output"),
+    cleared=lambda case: _batches_seen(case),
+)
+def batchnorm_single_sample(case: Case) -> Iterator[Finding]:
+    error = case.run.error
+    if error is None or _ONE_VALUE not in str(error).lower():
+        return
+    lines = raised(error)
+    outside = [each for each in lines if each.function.rpartition(".")[2] != "forward"]
+    shape = re.search(r"\[([\d, ]+)\]", str(error))
+    size = f"input of shape [{shape.group(1)}]" if shape else "its input"
+    layer = None if case.run.failure is None else case.run.failure.module
+    made = case.made_at(layer) if layer else None
+    passes = len(case.run.passes)
+    yield batchnorm_single_sample.finding(
+        where=outside[-1] if outside else (lines[-1] if lines else None),
+        step=passes,
+        confidence=0.97,
+        evidence=[
+            f"{layer or 'a batch normalisation layer'}: {size} has one value per channel",
+            f"{passes} batches before this one were larger" if passes else "it is the first batch",
+        ],
+        places=[] if made is None else [("the layer was made here", made)],
+        fix=batchnorm_single_sample.fix
+        if passes
+        else "Give the layer batches of two or more, or use nn.LayerNorm or nn.GroupNorm.",
+    )
+
+
+# --- trained in evaluation mode -------------------------------------------------------------------
+
+
+def _trained_in_eval(case: Case) -> Finding | None:
+    for course in case.courses:
+        mark = _last_training_call(case, course)
+        if mark is None or len(course.steps) < case.limit("passes"):
+            continue
+        layers = _affected(mark.module, course)
+        change = _last_change(case, mark)
+        if mark.training or not layers or change is None or change.training:
+            continue
+        since = sum(1 for each in case.run.passes if each.number >= change.after)
+        if since < case.limit("passes"):
+            continue
+        was_training = any(each.module is change.module and each.training and each.after < change.after
+                           for each in case.run.modes) or change.after > 0  # fmt: skip
+        return wrong_mode.finding(
+            where=change.where,
+            step=change.after,
+            confidence=0.93 if was_training or _evaluates(case, change) else 0.75,
+            evidence=[
+                f"{since} training passes after eval(), and no train() in between",
+                f"{_counted(layers)} in it {_DOES.get(layers[0], 'behave as in evaluation')}",
+            ],
+            places=[("trained here", mark.where)],
+            fix="Call model.train() after the evaluation, before the next training pass.",
+        )
+    return None
+
+
+_DOES = {
+    "Dropout": "drop nothing",
+    "BatchNorm": "use stored statistics and do not update them",
+}
+
+
+def _last_training_call(case: Case, course: Course) -> Mark | None:
+    """The latest recorded training call of the model that a course trains."""
+    held = {id(each.tensor) for each in course.parameters}
+    for snapshot in (course.last, course.bad, course.first):
+        for mark in reversed([] if snapshot is None else snapshot.marks):
+            used = snapshot is not None and any(
+                mark.before <= number < mark.after for number in snapshot.calls
+            )
+            if mark.depth == 0 and used and held & {id(each) for each in mark.module.parameters()}:
+                return mark
+    return None
+
+
+def _affected(module: Any, course: Course) -> list[str]:
+    """The layers of a model that depend on the mode, among those that are being trained."""
+    held = {id(each.tensor) for each in course.parameters if each.requires_grad}
+    found = []
+    for each in module.modules():
+        kind = type(each).__name__
+        if "Dropout" in kind and float(getattr(each, "p", 0.0)) > 0:
+            found.append("Dropout")
+        elif "BatchNorm" in kind and getattr(each, "track_running_stats", True):
+            own = [id(parameter) for parameter in each.parameters()]
+            if not own or held & set(own):
+                found.append("BatchNorm")
+    return sorted(found, reverse=True) if held else []
+
+
+def _last_change(case: Case, mark: Mark) -> ModeChange | None:
+    """The latest train() or eval(), of a model or what it is a part of, with passes after it."""
+    for each in reversed(case.run.modes):
+        before = each.after < len(case.run.passes)
+        if before and any(part is mark.module for part in each.module.modules()):
+            return each
+    return None
+
+
+def _evaluates(case: Case, change: ModeChange) -> bool:
+    """Whether the eval() was made to evaluate: the model was called without gradients then."""
+    return any(
+        mark.passes == change.after and not mark.training for mark in case.run.inference_marks
+    )
+
+
+def _counted(layers: list[str]) -> str:
+    counts = Counter(layers)
+    return " and ".join(f"{count} {kind} layer{'s' * (count > 1)}" for kind, count in counts.items())
+
+
+# --- evaluated in training mode -------------------------------------------------------------------
+
+
+def _evaluated_in_training(case: Case) -> Finding | None:
+    for course in case.courses:
+        held = {id(each.tensor) for each in course.parameters}
+        marks = [
+            mark
+            for mark in case.run.inference_marks
+            if mark.training
+            and mark.passes > 0
+            and mark.used
+            and held & {id(each) for each in mark.module.parameters()}
+        ]
+        feeding = {mark.where for mark in case.run.inference_marks if mark.trains}
+        marks = [mark for mark in marks if mark.where not in feeding]
+        marks = [mark for mark in marks if not _on_purpose(case, mark)]
+        layers = _affected(marks[0].module, course) if marks else []
+        if not layers:
+            continue
+        where = Counter(mark.where for mark in marks).most_common(1)[0][0]
+        effect = "drop units at random" if layers[0] == "Dropout" else "use the test batch's figures"
+        return wrong_mode.finding(
+            where=where,
+            step=marks[0].passes,
+            confidence=0.88 if "Dropout" in layers else 0.8,
+            evidence=[
+                f"{len(marks)} calls under no_grad() in training mode, with results that no "
+                "training pass uses",
+                f"{_counted(layers)} in it {effect}",
+            ],
+            fix="Call model.eval() before evaluating, and model.train() before training goes on.",
+        )
+    return None
+
+
+def _on_purpose(case: Case, mark: Mark) -> bool:
+    """train() was called for it, or it is asked again and again about the same input."""
+    change = next(
+        (
+            each
+            for each in reversed(case.run.modes)
+            if each.after <= mark.passes and any(part is mark.module for part in each.module.modules())
+        ),
+        None,
+    )
+    if change is not None and change.training and change.after == mark.passes:
+        return True
+    same = [
+        each
+        for each in case.run.inference_marks
+        if each.where == mark.where and each.passes == mark.passes and each.given == mark.given
+    ]
+    return len(same) >= case.limit("repeats")
+
+
+def _modes_seen(case: Case) -> str | None:
+    marks = case.run.inference_marks
+    if not marks or not case.courses:
+        return None
+    return f"{sum(not mark.training for mark in marks)} of {len(marks)} evaluations in eval mode"
+
+
+def _batches_seen(case: Case) -> str | None:
+    sizes: list[int] = []
+    for _, snapshot in case.snapshots():
+        trace = case.trace(snapshot)
+        for each in [] if trace is None else trace.calls:
+            if each.op == "batch_norm" and each.inputs:
+                shape = tuple(each.inputs[0].shape)
+                sizes.append(each.inputs[0].numel() // shape[1])
+    return f"at least {min(sizes)} values per channel" if sizes else None
