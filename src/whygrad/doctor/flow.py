@@ -26,11 +26,13 @@ __all__ = [
     "axis_of",
     "carry",
     "feature_axis",
+    "first_line",
     "first_traces",
     "follow",
     "is_sigmoid",
     "line_of",
     "shape_of",
+    "sums_to_one",
 ]
 
 # Ops that normalise along one axis.
@@ -49,7 +51,7 @@ _CONVOLUTIONS = frozenset(("conv1d", "conv2d", "conv3d", "conv_transpose2d", "co
 
 
 def first_traces(case: Case) -> Iterator[Trace]:
-    """Every pass of each course's first update, replayed; of a program without updates, the first."""
+    """The passes of each course's first update, replayed; without updates, the first pass."""
     passes = [each for course in case.courses for each in course.steps[0].passes]
     for each in passes or case.run.passes[:1]:
         trace = case.trace(each.snapshot)
@@ -153,6 +155,18 @@ def _has_weight(trace: Trace, call: Traced) -> bool:
 
 def shape_of(tensor: Any) -> tuple[int, ...]:
     return tuple(int(each) for each in tensor.shape)
+
+
+def sums_to_one(values: np.ndarray[Any, Any], axis: int) -> bool:
+    """Whether these are probabilities along an axis."""
+    if not values.size or not np.isfinite(values).all() or values.min() < 0:
+        return False
+    return bool(np.abs(values.sum(axis=axis) - 1).max() < 1e-3)
+
+
+def first_line(error: BaseException) -> str:
+    """What an exception says, without the details."""
+    return (str(error).splitlines() or [""])[0]
 
 
 def axis_of(call: Traced) -> int:

@@ -20,15 +20,17 @@ from whygrad.doctor.flow import (
     axis_of,
     carry,
     feature_axis,
+    first_line,
     first_traces,
     follow,
     line_of,
     shape_of,
+    sums_to_one,
 )
 from whygrad.doctor.reading import Reading, Term
 from whygrad.doctor.replay import Trace, Traced
 from whygrad.doctor.rule import Finding, rule
-from whygrad.doctor.rules.softmax import SYMPTOMS, first_line, sums_to_one
+from whygrad.doctor.symptoms import POOR_LEARNING
 from whygrad.doctor.vocabulary import RESHAPING
 
 __all__ = ["loss_broadcast", "wrong_dim"]
@@ -58,10 +60,10 @@ _MEASURING = RESHAPING | frozenset(
     severity=2,
     title="A softmax or a loss runs along the wrong axis",
     meaning=(
-        "The scores of one sample must compete with each other, not with those of the other samples "
-        "or the other time steps. Along the wrong axis the numbers still look like probabilities, "
-        "and the loss still goes down a little, but what is learned depends on who else is in the "
-        "batch."
+        "The scores of one sample must compete with each other, not with those of the other "
+        "samples or time steps. Along the wrong axis the numbers still look like probabilities, "
+        "and the loss still goes down a little, but what is learned depends on who else is in "
+        "the batch."
     ),
     measured=(
         "Which axis the softmax or the loss takes for the classes, and where the features of the "
@@ -70,7 +72,7 @@ _MEASURING = RESHAPING | frozenset(
     fix="Run softmax and log_softmax along the class axis (dim=1 or dim=-1); cross_entropy wants "
     "[N, C] or [N, C, T].",
     guardrail="assert torch.allclose(probabilities.sum(dim=-1), torch.ones(()))",
-    explains=(*SYMPTOMS, "bad-labels"),
+    explains=(*POOR_LEARNING, "bad-labels"),
 )
 def wrong_dim(case: Case) -> Iterator[Finding]:
     seen: set[str] = set()
@@ -133,8 +135,9 @@ def _over_batch(case: Case, reading: Reading, call: Traced) -> Finding | None:
 
 def _is_batch(reading: Reading, size: int) -> bool:
     """Whether inputs and targets alike have this many rows."""
-    targets = [each.target for each in reading.terms if each.target is not None]
-    rows = [shape_of(each)[:1] for each in targets]
+    named = [each.target for each in reading.terms if each.call in reading.losses]
+    targets = named or [reading.target]
+    rows = [shape_of(each)[:1] for each in targets if each is not None]
     if not rows or all(each != (size,) for each in rows):
         return False
     inputs = [shape_of(each)[:1] for each in reading.inputs]
@@ -218,7 +221,7 @@ def _batch_as_classes(trace: Trace, call: Traced, shape: Shape) -> Finding | Non
         trace,
         call.where,
         [
-            f"cross_entropy at line {call.where.line} gets scores and targets of shape {list(shape)}",
+            f"cross_entropy at line {call.where.line} gets scores and targets of {list(shape)}",
             f"without a second axis that is one sample with {shape[0]} classes: the softmax runs "
             "over the batch",
         ],
@@ -301,7 +304,7 @@ def _refused_labels(case: Case) -> Iterator[Finding]:
     measured="The shapes of prediction and target where they meet in the loss.",
     fix="Bring both to one shape: prediction.squeeze(1), or target.unsqueeze(1).",
     guardrail="assert prediction.shape == target.shape, (prediction.shape, target.shape)",
-    explains=(*SYMPTOMS, "missing-nonlinearity"),
+    explains=POOR_LEARNING,
     cleared=lambda case: _same_shapes(case),
 )
 def loss_broadcast(case: Case) -> Iterator[Finding]:
@@ -405,5 +408,3 @@ def _same_shapes(case: Case) -> str | None:
             one, other = shape_of(reading.prediction), shape_of(reading.target)
             return f"prediction {list(one)} and target {list(other)} meet in the loss"
     return None
-
-

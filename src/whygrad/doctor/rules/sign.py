@@ -18,12 +18,12 @@ import numpy as np
 
 from whygrad.autograd.source import Where
 from whygrad.doctor.case import Case
-from whygrad.doctor.flow import first_traces, follow
+from whygrad.doctor.flow import first_traces, follow, sums_to_one
 from whygrad.doctor.reading import Reading, Term
 from whygrad.doctor.record import Course
 from whygrad.doctor.replay import Trace, Traced, loss_at
 from whygrad.doctor.rule import Finding, rule
-from whygrad.doctor.rules.softmax import SYMPTOMS, sums_to_one
+from whygrad.doctor.symptoms import POOR_LEARNING
 from whygrad.doctor.tape import Produced
 from whygrad.doctor.vocabulary import LOSSES, RESHAPING
 
@@ -37,7 +37,6 @@ _RISING = RESHAPING | frozenset(
         "amax", "unbind", "split", "chunk",
     )
 )  # fmt: skip
-_SIZES = frozenset(("pow", "pow_", "square", "abs", "norm", "mul"))  # a difference without its sign
 _POSITIVE = frozenset(
     ("exp", "softplus", "pow", "square", "abs", "sigmoid", "softmax", "relu", "sqrt", "var", "std")
 )
@@ -66,18 +65,18 @@ class Sign:
     title="Training goes uphill: the error is maximised",
     meaning=(
         "The optimizer makes the loss small. Here the error of the prediction enters the loss with "
-        "a minus, or a likelihood without one, or the update follows the gradient instead of going "
-        "against it. The model gets worse with every step, and the loss falls without end or rises."
+        "a minus, or a likelihood without one, or the update follows the gradient instead of "
+        "going against it. The model gets worse with every step."
     ),
     measured=(
-        "The sign with which each error, likelihood or similarity enters the loss, followed through "
-        "the calls; the direction of the first update against the gradient; and the error before "
-        "and after training."
+        "The sign with which each error, likelihood or similarity enters the loss, followed "
+        "through the calls; the direction of the first update against the gradient; and the "
+        "error before and after training."
     ),
     fix="Minimise the error: loss = criterion(output, target), or minus the mean log-likelihood.",
     guardrail="assert loss.item() >= 0  # for errors that cannot be negative",
     explains=(
-        *SYMPTOMS, "overflow-in-exp", "nan-from-log", "nan-from-division", "unstable-loss",
+        *POOR_LEARNING, "overflow-in-exp", "nan-from-log", "nan-from-division", "unstable-loss",
         "float16-range", "outlier-batch",
     ),
     cleared=lambda case: _cleared(case),
@@ -86,9 +85,9 @@ def loss_sign(case: Case) -> Iterator[Finding]:
     for course in case.courses:
         trace = case.trace(course.first)
         reading = case.reading(course.first)
-        if trace is None or reading is None or not _is_its_own(case, course, trace):
+        if trace is None or reading is None or not _is_its_own(case, course, reading):
             continue
-        judged = [(each, _sign(trace, each.call)) for each in _measures(reading)]
+        judged = [(each, _sign(trace, each)) for each in _measures(reading)]
         if not judged or any(sign.value is None for _, sign in judged):
             continue
         directions = {measure.wanted * (sign.value or 0) for measure, sign in judged}
@@ -99,10 +98,13 @@ def loss_sign(case: Case) -> Iterator[Finding]:
             yield from _ascending(case, course, trace, judged)
 
 
-def _is_its_own(case: Case, course: Course, trace: Trace) -> bool:
+def _is_its_own(case: Case, course: Course, reading: Reading) -> bool:
     """Whether all that this loss trains belongs to this course: an adversary trains another's."""
     own = {id(each.tensor) for each in course.parameters}
-    reached = set(trace.gradients) or set(trace.parameters)
+    attacked = reading.models and all(each.module is None for each in course.parameters)
+    if attacked:  # an input is trained against a model that stays as it is
+        return False
+    reached = set(reading.trace.gradients) or set(reading.trace.parameters)
     return bool(own & reached) and all(
         name in own or not _is_trained_elsewhere(case, name) for name in reached
     )
@@ -151,17 +153,17 @@ def _is_sampled(trace: Trace, term: Term) -> bool:
 
 def _sizes(trace: Trace, difference: Traced) -> list[Traced]:
     """Where a difference loses its sign: squared, or its absolute value taken."""
-    found = []
-    for each in trace.consumers(Produced(difference.number, 0)):
-        if each.op in ("pow", "pow_"):
-            exponent = each.argument(1, "exponent", 2)
-            if isinstance(exponent, (int, float)) and exponent % 2 == 0:
-                found.append(each)
-        elif each.op == "mul" and len(each.sources) == 2 and each.sources[0] == each.sources[1]:
-            found.append(each)
-        elif each.op in _SIZES - {"mul"}:
-            found.append(each)
-    return found
+    users = trace.consumers(Produced(difference.number, 0))
+    return [each for each in users if _forgets_sign(each)]
+
+
+def _forgets_sign(call: Traced) -> bool:
+    if call.op in ("pow", "pow_"):
+        exponent = call.argument(1, "exponent", 2)
+        return isinstance(exponent, (int, float)) and exponent % 2 == 0
+    if call.op == "mul":
+        return len(call.sources) == 2 and call.sources[0] == call.sources[1]
+    return call.op in ("square", "abs", "norm")
 
 
 def _is_logarithm(trace: Trace, source: Produced | None) -> bool:
@@ -179,7 +181,7 @@ def _is_logarithm(trace: Trace, source: Produced | None) -> bool:
 def _weighted_logarithm(trace: Trace, term: Term) -> list[Measure]:
     """``target * log p`` with the target a distribution, or with ``(1 - target) * log(1 - p)``."""
     target = trace.array(term.target)
-    if not _is_logarithm(trace, term.source) or target.dtype.kind != "f" or not target.size:
+    if not _is_logarithm(trace, term.source) or not target.size:
         return []
     if target.min() < 0 or target.max() > 1:
         return []
@@ -190,26 +192,24 @@ def _weighted_logarithm(trace: Trace, term: Term) -> list[Measure]:
 
 
 def _has_twin(trace: Trace, term: Term, target: np.ndarray[Any, Any]) -> bool:
+    """Whether another product weights a logarithm with one minus the target."""
     for each in trace.calls:
         if each is term.call or each.op != "mul" or len(each.inputs) != 2:
             continue
         for given, source in zip(each.inputs, each.sources[::-1]):
-            values = trace.array(given)
-            if (
-                not given.requires_grad
-                and values.shape == target.shape
-                and values.dtype.kind == "f"
-            ):
-                if np.allclose(values + target, 1) and _is_logarithm(trace, source):
-                    return True
+            if given.requires_grad or tuple(given.shape) != target.shape:
+                continue
+            if np.allclose(trace.array(given) + target, 1) and _is_logarithm(trace, source):
+                return True
     return False
 
 
 # --- with which sign ------------------------------------------------------------------------------
 
 
-def _sign(trace: Trace, start: Traced) -> Sign:
-    """The sign of a result in the loss, through everything that is computed from it."""
+def _sign(trace: Trace, measure: Measure) -> Sign:
+    """The sign of a measure in the loss, through everything that is computed from it."""
+    start = measure.call
     signs: dict[int, int | None] = {start.number: 1}
     turned: list[Traced] = []
     for call in trace.calls:
@@ -220,7 +220,7 @@ def _sign(trace: Trace, start: Traced) -> Sign:
         for place in places:
             source = call.sources[place]
             assert source is not None
-            before, turn = signs[source.call], _turn(trace, call, place)
+            before, turn = signs[source.call], _turn(trace, call, place, measure)
             reached.add(None if before is None or turn is None else before * turn)
             if turn == -1:
                 turned.append(call)
@@ -229,7 +229,7 @@ def _sign(trace: Trace, start: Traced) -> Sign:
     return Sign(None if root is None else signs.get(root.number), turned)
 
 
-def _turn(trace: Trace, call: Traced, place: int) -> int | None:
+def _turn(trace: Trace, call: Traced, place: int, measure: Measure) -> int | None:
     """Whether a call keeps the sign of what goes in at ``place`` (1), turns it (-1), or depends."""
     given = call.inputs[place]
     first = bool(call.args) and call.args[0] is given
@@ -249,7 +249,7 @@ def _turn(trace: Trace, call: Traced, place: int) -> int | None:
         if call.op.startswith("div") and not first:
             return None
         others = [each for each in call.args if each is not given]
-        return _factor(trace, call, others[0]) if len(others) == 1 else None
+        return _factor(trace, call, others[0], measure) if len(others) == 1 else None
     return None
 
 
@@ -259,8 +259,8 @@ def _sign_of(number: Any) -> int | None:
     return 1 if number > 0 else -1
 
 
-def _factor(trace: Trace, call: Traced, other: Any) -> int | None:
-    """The sign of a factor: a number's own; a mask's or a positive function's is 1."""
+def _factor(trace: Trace, call: Traced, other: Any, measure: Measure) -> int | None:
+    """The sign of a factor: a number's own; that of a mask or of a positive function is 1."""
     if isinstance(other, (int, float)):
         return _sign_of(other)
     place = next((n for n, each in enumerate(call.inputs) if each is other), None)
@@ -268,7 +268,8 @@ def _factor(trace: Trace, call: Traced, other: Any) -> int | None:
         return None
     values = trace.array(other)
     if values.size and np.isin(values, (0, 1)).all():
-        return 1
+        # Zeros and ones on an error are a mask; on a log-likelihood they may be rewards or costs.
+        return 1 if measure.wanted > 0 else None
     maker = follow(trace, call.sources[place]).maker
     if maker is not None and maker.op in ("mul", "mul_") and maker.sources:  # 2 * sigma ** 2
         maker = follow(trace, maker.sources[0]).maker
@@ -350,7 +351,7 @@ def _same_signs_later(case: Case, course: Course, judged: Judged) -> bool:
     reading = case.reading(course.last)
     if reading is None or course.last is course.first:
         return True
-    later = [_sign(reading.trace, each.call).value for each in _measures(reading)]
+    later = [_sign(reading.trace, each).value for each in _measures(reading)]
     return later == [sign.value for _, sign in judged]
 
 
@@ -394,7 +395,7 @@ def _cleared(case: Case) -> str | None:
     for trace in first_traces(case):
         reading = case.reading(trace.snapshot)
         for measure in _measures(reading) if reading is not None else ():
-            sign = _sign(trace, measure.call).value
+            sign = _sign(trace, measure).value
             if sign is not None and sign * measure.wanted > 0:
                 name = measure.name
                 return f"{name} enters the loss with a {'plus' if sign > 0 else 'minus'}"

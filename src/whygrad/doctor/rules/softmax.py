@@ -10,9 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
-
-import numpy as np
 
 from whygrad.autograd.source import Where
 from whygrad.doctor.case import Case
@@ -20,26 +17,21 @@ from whygrad.doctor.flow import (
     CLASSES,
     axis_of,
     feature_axis,
+    first_line,
     first_traces,
     follow,
     line_of,
     shape_of,
+    sums_to_one,
 )
 from whygrad.doctor.replay import Trace, Traced
 from whygrad.doctor.rule import Finding, rule
+from whygrad.doctor.symptoms import POOR_LEARNING
 from whygrad.doctor.tape import Produced
 from whygrad.doctor.vocabulary import LOSSES
 
-__all__ = ["SYMPTOMS", "double_softmax", "first_line", "softmax_over_one", "sums_to_one"]
+__all__ = ["double_softmax", "softmax_over_one"]
 
-# What a run that cannot learn for such a reason looks like from outside.
-SYMPTOMS = (
-    "bad-initialization", "class-imbalance", "clipping-hides-cause", "constant-output", "dead-relu",
-    "disconnected-parameter", "exploding-gradient", "loss-plateau", "lr-too-high", "lr-too-low",
-    "oscillation", "over-regularized", "overfitting", "saturated-activation", "shuffled-labels",
-    "sum-reduction", "target-out-of-range", "under-trained", "unscaled-input", "unscaled-target",
-    "vanishing-gradient",
-)  # fmt: skip
 # Calls that normalise what they get: a loss, a softmax, or the heart of one by hand.
 _NORMALIZING = frozenset(("cross_entropy", "softmax", "log_softmax", "logsumexp"))
 
@@ -48,13 +40,6 @@ def _class_axis(call: Traced) -> int:
     if call.op == "cross_entropy":
         return 1 if len(shape_of(call.inputs[0])) > 1 else 0
     return axis_of(call)
-
-
-def sums_to_one(values: np.ndarray[Any, Any], axis: int) -> bool:
-    """Whether these are probabilities along an axis."""
-    if not values.size or not np.isfinite(values).all() or values.min() < 0:
-        return False
-    return bool(np.abs(values.sum(axis=axis) - 1).max() < 1e-3)
 
 
 def _is_exponential_by_hand(trace: Trace, call: Traced) -> bool:
@@ -68,17 +53,17 @@ def _is_exponential_by_hand(trace: Trace, call: Traced) -> bool:
     severity=2,
     title="Softmax is applied twice",
     meaning=(
-        "cross_entropy applies a softmax itself and wants raw scores. Probabilities given to it are "
-        "squashed a second time: numbers between 0 and 1 come out almost equal, the loss cannot "
-        "get near 0, and the gradients are small where the model is most wrong."
+        "cross_entropy applies a softmax itself and wants raw scores. Probabilities given to it "
+        "are squashed a second time: numbers between 0 and 1 come out almost equal, the loss "
+        "cannot get near 0, and the gradients are small where the model is most wrong."
     ),
     measured=(
-        "The input of cross_entropy (or of a second softmax or log_softmax) is followed back to the "
-        "call that computed it: it is a softmax, and its values sum to 1 along the class axis."
+        "The input of cross_entropy (or of a second softmax or log_softmax) is followed back to "
+        "the call that computed it: it is a softmax, and its values sum to 1 over the classes."
     ),
-    fix="Hand the raw scores to the loss; apply softmax only where you need probabilities to look at.",
+    fix="Hand the raw scores to the loss; apply softmax only where probabilities are shown.",
     guardrail="assert (logits < 0).any(), 'these look like probabilities, not scores'",
-    explains=SYMPTOMS,
+    explains=POOR_LEARNING,
     cleared=lambda case: _cleared_double(case),
 )
 def double_softmax(case: Case) -> Iterator[Finding]:
@@ -158,7 +143,13 @@ def _cleared_double(case: Case) -> str | None:
         "Or give the layer one output per class."
     ),
     guardrail="assert logits.shape[1] > 1, 'a softmax needs at least two classes'",
-    explains=(*SYMPTOMS, "double-softmax", "wrong-output-activation", "wrong-dim", "bad-labels"),
+    explains=(
+        *POOR_LEARNING,
+        "double-softmax",
+        "wrong-output-activation",
+        "wrong-dim",
+        "bad-labels",
+    ),
 )
 def softmax_over_one(case: Case) -> Iterator[Finding]:
     seen: set[str] = set()
@@ -185,10 +176,6 @@ def softmax_over_one(case: Case) -> Iterator[Finding]:
                     f"it raised {type(failure.error).__name__}: {first_line(failure.error)}",
                 ],
             )
-
-
-def first_line(error: BaseException) -> str:
-    return (str(error).splitlines() or [""])[0]
 
 
 def _over_one(trace: Trace, call: Traced) -> bool:

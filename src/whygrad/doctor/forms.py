@@ -1,0 +1,258 @@
+"""What each loss expects of its input, and what it gets.
+
+binary_cross_entropy wants probabilities, cross_entropy raw scores, nll_loss logarithms of
+probabilities.  What the model hands over is known from the call that computed it: a sigmoid gives
+probabilities, a linear layer raw scores.  Where the form shows in the values too (the exponentials
+of log-probabilities sum to 1), the values have to agree before a mismatch is reported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from whygrad.doctor.flow import Way, feature_axis, follow, is_sigmoid, shape_of, sums_to_one
+from whygrad.doctor.replay import Trace, Traced
+from whygrad.doctor.vocabulary import NORMALIZERS
+
+__all__ = ["FORMS", "Mismatch", "rectified_regression"]
+
+_TWO_SIDED = frozenset(("tanh", "tanh_", "softsign", "hardtanh", "hardtanh_"))
+_NEVER_NEGATIVE = frozenset(("relu", "relu_", "softplus", "threshold"))
+_NEVER_POSITIVE = frozenset(("log_softmax", "logsigmoid"))
+_BENT = frozenset(
+    ("gelu", "silu", "leaky_relu", "leaky_relu_", "elu", "elu_", "selu", "celu", "mish", "prelu")
+)
+_LAYERS = NORMALIZERS | _BENT | _NEVER_NEGATIVE | _TWO_SIDED
+
+
+@dataclass(eq=False)
+class Mismatch:
+    """An input that does not have the form that its loss expects."""
+
+    fault: Traced | None  # the call that should not be there; None: one is missing
+    evidence: list[str]
+    fix: str
+
+
+def _given(call: Traced) -> str:
+    found, line = call.before[0], call.where.line
+    return f"{call.op} at line {line} gets values from {found.low:.3g} to {found.high:.3g}"
+
+
+def _comes_from(maker: Traced) -> str:
+    return f"they come from {maker.op} at line {maker.where.line}"
+
+
+def _remove(maker: Traced, why: str) -> str:
+    return f"Remove {maker.op} at line {maker.where.line}: {why}."
+
+
+def _probabilities(trace: Trace, maker: Traced | None) -> bool:
+    return is_sigmoid(trace, maker) or (maker is not None and maker.op == "softmax")
+
+
+def _is_raw(trace: Trace, way: Way) -> bool:
+    """Whether a value is a layer's result, with or without an ordinary activation."""
+    return way.op in _LAYERS or feature_axis(trace, way) is not None
+
+
+def with_logits(trace: Trace, call: Traced) -> Mismatch | None:
+    """binary_cross_entropy_with_logits: scores that a sigmoid can take to any probability."""
+    maker = follow(trace, call.sources[0]).maker
+    if maker is None:
+        return None
+    target = trace.array(call.inputs[1])
+    below, above = float((target < 0.5).mean()), float((target > 0.5).mean())
+    if _probabilities(trace, maker):
+        told = "a score in [0, 1] is a probability in [0.5, 0.73] after the second sigmoid"
+    elif maker.op in _TWO_SIDED:
+        told = "a score in [-1, 1] is a probability in [0.27, 0.73]"
+    elif maker.op in _NEVER_NEGATIVE and below:
+        told = f"without scores below 0 no probability is below 0.5; {below:.0%} of the targets are"
+    elif maker.op in _NEVER_POSITIVE and above:
+        told = f"without scores above 0 no probability is above 0.5; {above:.0%} of the targets are"
+    else:
+        return None
+    fix = _remove(maker, "the loss applies the sigmoid itself and needs raw scores")
+    return Mismatch(maker, [_given(call), _comes_from(maker), told], fix)
+
+
+def cross_entropy(trace: Trace, call: Traced) -> Mismatch | None:
+    """cross_entropy: scores that are free to differ as much as it takes."""
+    return _bounded_scores(trace, call, call)
+
+
+def _bounded_scores(trace: Trace, softmax: Traced, loss: Traced) -> Mismatch | None:
+    """Scores that a sigmoid or tanh keeps close together, before the softmax of a loss."""
+    maker = follow(trace, softmax.sources[0]).maker
+    if maker is None or not (is_sigmoid(trace, maker) or maker.op in _TWO_SIDED):
+        return None
+    shape = shape_of(loss.inputs[0])
+    classes = shape[1] if len(shape) > 1 else shape[0]
+    reach = 2.0 if maker.op in _TWO_SIDED else 1.0
+    best = float(np.log1p((classes - 1) * np.exp(-reach)))
+    told = (
+        f"scores that are at most {reach:g} apart cannot bring the loss over {classes} classes "
+        f"below {best:.3f}"
+    )
+    fix = _remove(maker, f"{softmax.op} needs raw scores, negative and positive")
+    return Mismatch(maker, [_given(softmax), _comes_from(maker), told], fix)
+
+
+def _log_normalized(values: np.ndarray[Any, Any]) -> bool:
+    """Whether the exponentials sum to one along some axis, or nearly so."""
+    if not values.size or not np.isfinite(values).any():
+        return True
+    with np.errstate(all="ignore"):
+        powers = np.exp(values.astype(np.float64))
+    return any(bool(np.abs(powers.sum(axis=axis) - 1).max() < 0.05) for axis in range(values.ndim))
+
+
+def _logarithms(trace: Trace, call: Traced) -> Mismatch | None:
+    """nll_loss, and the prediction of kl_div: logarithms of probabilities."""
+    way = follow(trace, call.sources[0])
+    values = trace.array(call.inputs[0])
+    if way.op == "log_softmax" and way.maker is not None:
+        return _bounded_scores(trace, way.maker, call)
+    if way.maker is None or _log_normalized(values):
+        return None
+    evidence = [_given(call), _comes_from(way.maker)]
+    if _probabilities(trace, way.maker) or sums_to_one(values, values.ndim - 1):
+        evidence.append("these are probabilities: their logarithms would not be above 0")
+        instead = f"use log_softmax instead of {way.op} at line {way.maker.where.line}"
+        return Mismatch(way.maker, evidence, f"{call.op} needs log-probabilities: {instead}.")
+    if not _is_raw(trace, way):
+        return None
+    evidence.append("nothing normalises these scores, so the loss falls without end as they grow")
+    fix = f"{call.op} needs log_softmax(scores, dim=1); cross_entropy takes raw scores."
+    return Mismatch(None, evidence, fix)
+
+
+def kl_div(trace: Trace, call: Traced) -> Mismatch | None:
+    """kl_div: log-probabilities against probabilities, or logarithms of both if told so."""
+    target = trace.array(call.inputs[1])
+    logarithms = bool(call.argument(5, "log_target", False))
+    named = f"the target of kl_div at line {call.where.line}"
+    if target.size and not logarithms and target.min() < -1e-6:
+        told = f"{named} goes down to {target.min():.3g}: logarithms, and log_target is False"
+        return Mismatch(None, [told], "Give probabilities as the target, or say log_target=True.")
+    if target.size and logarithms and target.min() >= 0 and target.max() > 0:
+        told = f"{named} lies in [{target.min():.3g}, {target.max():.3g}], and log_target is True"
+        return Mismatch(None, [told], "Give log-probabilities as the target, or log_target=False.")
+    return _logarithms(trace, call)
+
+
+def binary_cross_entropy(trace: Trace, call: Traced) -> Mismatch | None:
+    """binary_cross_entropy: probabilities, from one sigmoid over free scores."""
+    way = follow(trace, call.sources[0])
+    clamp = way.maker if way.op in ("clamp", "clamp_", "clamp_min", "clamp_max") else None
+    if clamp is not None:
+        way = follow(trace, clamp.sources[0])
+    if way.maker is None:
+        return None
+    if is_sigmoid(trace, way.maker):
+        return _second_sigmoid(trace, call, way.maker)
+    if way.op == "softmax":
+        return _several_labels(trace, call, way.maker)
+    if not _is_raw(trace, way):
+        return None
+    told = f"nothing keeps the result of {way.op} at line {way.maker.where.line} within [0, 1]"
+    if clamp is not None:
+        told += f"; what {clamp.op} cuts off at line {clamp.where.line} gets no gradient"
+    fix = "Hand the raw scores to binary_cross_entropy_with_logits, or apply a sigmoid first."
+    return Mismatch(None, [_given(call), told], fix)
+
+
+def _second_sigmoid(trace: Trace, call: Traced, outer: Traced) -> Mismatch | None:
+    inner = follow(trace, outer.sources[0]).maker
+    if inner is None:
+        return None
+    below = float((trace.array(call.inputs[1]) < 0.5).mean())
+    if _probabilities(trace, inner):
+        told = "a sigmoid of a probability lies in [0.5, 0.73]"
+    elif inner.op in _NEVER_NEGATIVE and below:
+        told = f"no sigmoid of what {inner.op} returns is below 0.5; {below:.0%} of the targets are"
+    else:
+        return None
+    passed = f"sigmoid at line {outer.where.line} gets the result of {inner.op}"
+    return Mismatch(
+        inner, [_given(call), passed, told], _remove(inner, "a sigmoid needs raw scores")
+    )
+
+
+def _several_labels(trace: Trace, call: Traced, maker: Traced) -> Mismatch | None:
+    """A softmax shares out one unit of probability; samples with several labels need more."""
+    target = trace.array(call.inputs[1])
+    if target.ndim < 2 or target.shape[1] < 2:
+        return None
+    share = float((target.sum(axis=1) > 1.5).mean())
+    if share < 0.2:
+        return None
+    evidence = [
+        f"{share:.0%} of the samples have several labels at once",
+        f"softmax at line {maker.where.line} gives all classes together a probability of 1",
+    ]
+    fix = "Use a sigmoid for each class: binary_cross_entropy_with_logits on the raw scores."
+    return Mismatch(maker, evidence, fix)
+
+
+def poisson_nll_loss(trace: Trace, call: Traced) -> Mismatch | None:
+    """poisson_nll_loss: logarithms of rates, or rates if told so."""
+    way = follow(trace, call.sources[0])
+    logarithms = bool(call.argument(2, "log_input", True))
+    if way.maker is None:
+        return None
+    evidence = [_given(call), _comes_from(way.maker)]
+    if logarithms and way.op in ("exp", "softplus"):
+        evidence.append("log_input is True: they are exponentiated once more")
+        fix = f"Remove {way.op} at line {way.maker.where.line}, or say log_input=False."
+        return Mismatch(way.maker, evidence, fix)
+    if not logarithms and feature_axis(trace, way) is not None:
+        evidence.append("log_input is False: rates must be positive, and nothing makes them so")
+        return Mismatch(None, evidence, "Leave log_input at True, or apply softplus to the output.")
+    return None
+
+
+def rectified_regression(trace: Trace, call: Traced) -> Mismatch | None:
+    """A distance between prediction and target: a rectifier cuts off negative targets."""
+    place = next((n for n, each in enumerate(call.inputs[:2]) if each.requires_grad), None)
+    if place is None or len(call.inputs) < 2 or call.inputs[1 - place].requires_grad:
+        return None
+    maker = follow(trace, call.sources[place]).maker
+    if maker is None or not (maker.op in _NEVER_NEGATIVE or _clamps_at_zero(maker)):
+        return None
+    target = trace.array(call.inputs[1 - place]).astype(np.float64)
+    below = np.minimum(target, 0)
+    # Noise around targets that are meant to be positive is no reason; a real share of them is.
+    if not target.size or (below**2).sum() <= 0.05 * (target**2).sum():
+        return None
+    evidence = [
+        f"{maker.op} at line {maker.where.line} lets nothing below 0 through",
+        f"{(target < 0).mean():.0%} of the targets are negative, down to {target.min():.3g}",
+        f"they alone keep the mean squared error above {np.mean(below**2):.3g}",
+    ]
+    return Mismatch(maker, evidence, _remove(maker, "a regression ends with a bare linear layer"))
+
+
+def _clamps_at_zero(call: Traced) -> bool:
+    if call.op not in ("clamp", "clamp_", "clamp_min"):
+        return False
+    return call.argument(1, "min") == 0 and call.argument(2, "max") is None
+
+
+FORMS: dict[str, Callable[[Trace, Traced], Mismatch | None]] = {
+    "binary_cross_entropy": binary_cross_entropy,
+    "binary_cross_entropy_with_logits": with_logits,
+    "cross_entropy": cross_entropy,
+    "huber_loss": rectified_regression,
+    "kl_div": kl_div,
+    "l1_loss": rectified_regression,
+    "mse_loss": rectified_regression,
+    "nll_loss": _logarithms,
+    "poisson_nll_loss": poisson_nll_loss,
+    "smooth_l1_loss": rectified_regression,
+}
