@@ -1,15 +1,14 @@
-"""Axes that do not belong together: a softmax over the batch, a column against a row of targets.
+"""A softmax or a loss that runs along the wrong axis.
 
-Nothing here is a matter of degree.  An axis is the batch, or it is not; a shape [N, 1] against [N]
-makes N × N differences, or it does not.  Sizes that agree by accident prove nothing, so where the
-classes are is found by sending the numbers of the features through the same reshaping.
+An axis is the batch, or it is not; nothing here is a matter of degree.  Sizes that agree by accident
+prove nothing, so where the classes are is found by sending the numbers of the last layer's features
+through the same reshaping.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
@@ -27,32 +26,16 @@ from whygrad.doctor.flow import (
     shape_of,
     sums_to_one,
 )
-from whygrad.doctor.reading import Reading, Term
+from whygrad.doctor.reading import Reading
 from whygrad.doctor.replay import Trace, Traced
 from whygrad.doctor.rule import Finding, rule
 from whygrad.doctor.symptoms import POOR_LEARNING
-from whygrad.doctor.vocabulary import RESHAPING
 
-__all__ = ["loss_broadcast", "wrong_dim"]
+__all__ = ["wrong_dim"]
 
 Shape = tuple[int, ...]
 
 _LABELLED = ("cross_entropy", "nll_loss")
-_ELEMENTWISE = frozenset(
-    (
-        "mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy",
-        "binary_cross_entropy_with_logits", "poisson_nll_loss", "gaussian_nll_loss", "kl_div",
-        "soft_margin_loss", "hinge_embedding_loss",
-    )
-)  # fmt: skip
-# What may stand between a difference and the sum of its square: nothing that picks or compares.
-_MEASURING = RESHAPING | frozenset(
-    (
-        "pow", "pow_", "square", "abs", "mul", "mul_", "div", "div_", "rdiv", "neg", "add", "add_",
-        "sub", "rsub", "sqrt", "log", "log1p", "cosh", "norm", "mean", "sum", "nanmean", "nansum",
-        "clamp", "clamp_min", "relu", "where", "lt", "le", "gt", "ge",
-    )
-)  # fmt: skip
 
 
 @rule(
@@ -290,121 +273,3 @@ def _refused_labels(case: Case) -> Iterator[Finding]:
         ],
         fix=f"logits.reshape(-1, {scores[-1]}) and targets.reshape(-1), or logits.transpose(1, 2).",
     )
-
-
-@rule(
-    id="loss-broadcast",
-    severity=2,
-    title="The loss compares every prediction with every target",
-    meaning=(
-        "Predictions of shape [N, 1] and targets of shape [N] broadcast to N × N: each prediction "
-        "is compared with all targets, not with its own. The best that such a loss allows is the "
-        "mean of the targets for every input."
-    ),
-    measured="The shapes of prediction and target where they meet in the loss.",
-    fix="Bring both to one shape: prediction.squeeze(1), or target.unsqueeze(1).",
-    guardrail="assert prediction.shape == target.shape, (prediction.shape, target.shape)",
-    explains=POOR_LEARNING,
-    cleared=lambda case: _same_shapes(case),
-)
-def loss_broadcast(case: Case) -> Iterator[Finding]:
-    seen: set[str] = set()
-    for trace in first_traces(case):
-        reading = case.reading(trace.snapshot)
-        assert reading is not None
-        for term in reading.terms:
-            if _broadcasts(trace, term) and str(term.call.where) not in seen:
-                seen.add(str(term.call.where))
-                yield _about_shapes(trace, term)
-    failure = case.run.failure
-    if failure is not None and failure.op in _ELEMENTWISE and len(failure.args) > 1:
-        one, other = (shape_of(each) for each in failure.args[:2])
-        if _is_crossed(one, other):
-            yield loss_broadcast.finding(
-                where=failure.where,
-                step=len(case.run.passes),
-                confidence=0.9,
-                evidence=[
-                    f"{failure.op} was given {list(one)} and {list(other)}",
-                    f"it raised {type(failure.error).__name__}: {first_line(failure.error)}",
-                ],
-            )
-
-
-def _is_crossed(one: Shape, other: Shape) -> bool:
-    """Two shapes that hold the same numbers and broadcast to more of them: [N, 1] and [N]."""
-    if len(one) == len(other) or [each for each in one if each > 1] != [
-        each for each in other if each > 1
-    ]:
-        return False
-    try:
-        size = math.prod(np.broadcast_shapes(one, other))
-    except ValueError:
-        return False
-    return size > max(math.prod(one), math.prod(other))
-
-
-def _broadcasts(trace: Trace, term: Term) -> bool:
-    if term.target is None:
-        return False
-    call = term.call
-    one, other = shape_of(term.prediction), shape_of(term.target)
-    if call.op in _ELEMENTWISE:
-        return _is_crossed(one, other)
-    if call.op not in ("sub", "sub_", "rsub", "mul", "div") or not _is_crossed(one, other):
-        return False
-    return _is_measured(trace, call)
-
-
-def _is_measured(trace: Trace, call: Traced) -> bool:
-    """Whether a result goes straight into a mean or sum, as an error does; not so for a kernel."""
-    reached = {call.number}
-    for each in trace.calls:
-        places = [n for n, source in enumerate(each.sources) if source and source.call in reached]
-        if not places:
-            continue
-        if each.op not in _MEASURING:
-            return False
-        reached.add(each.number)
-        if each.op in ("add", "add_", "sub", "rsub") and _meets_more_data(each, places):
-            return False
-    return True
-
-
-def _meets_more_data(call: Traced, places: list[int]) -> bool:
-    """A target further on: then the broadcasting before it belongs to the model."""
-    return any(
-        n not in places and not given.requires_grad and given.numel() > 1
-        for n, given in enumerate(call.inputs)
-    )
-
-
-def _about_shapes(trace: Trace, term: Term) -> Finding:
-    call = term.call
-    one, other = shape_of(term.prediction), shape_of(term.target)
-    result: Any = np.broadcast_shapes(one, other)
-    rows = max(one[0], other[0])
-    return loss_broadcast.finding(
-        where=call.where,
-        step=trace.snapshot.step,
-        confidence=0.97,
-        evidence=[
-            f"the prediction has shape {list(one)}, the target {list(other)}",
-            f"{call.op} at line {call.where.line} makes {list(result)} of them: "
-            f"{math.prod(result)} comparisons instead of {math.prod(one)}",
-        ],
-        fix=(
-            f"prediction.squeeze(-1) at line {call.where.line}, so that both are [{rows}]"
-            if len(one) > len(other)
-            else f"target.squeeze(-1) at line {call.where.line}, so that both are [{rows}]"
-        ),
-    )
-
-
-def _same_shapes(case: Case) -> str | None:
-    for trace in first_traces(case):
-        reading = case.reading(trace.snapshot)
-        if reading is not None and reading.target is not None:
-            one, other = shape_of(reading.prediction), shape_of(reading.target)
-            return f"prediction {list(one)} and target {list(other)} meet in the loss"
-    return None
