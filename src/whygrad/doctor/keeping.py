@@ -78,8 +78,9 @@ def _names_of_holders(tensor: Any) -> list[str]:
         if isinstance(holder, (list, dict, tuple, set)) or type(holder).__name__ == "deque":
             found += [name for name, value in known if value is holder]
             for owner in gc.get_referrers(holder):
-                if isinstance(owner, dict) and owner is not holder:
-                    keys = [key for key, value in list(owner.items()) if value is holder]
+                names = owner if isinstance(owner, dict) else getattr(owner, "__dict__", {})
+                if names is not holder:
+                    keys = [key for key, value in list(names.items()) if value is holder]
                     found += [key for key in keys if isinstance(key, str)]
     return list(dict.fromkeys(found))
 

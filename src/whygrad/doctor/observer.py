@@ -91,7 +91,6 @@ class Observer:
         self._hand_course: Course | None = None
         self._hand_norms: dict[str, float | None] = {}
         self._optimizing = 0
-        self._latest_root: Produced | None = None  # what made the loss of the latest pass
         self._evaluated: tuple[Any, ...] = ()  # what a model was given last, without gradients
 
     # --- calls ------------------------------------------------------------------------------------
@@ -131,7 +130,7 @@ class Observer:
                 self.trouble(error)
             return number
         if traits & _SWITCHES:
-            self._switches(args, kwargs, frame)
+            self._switches(engine, args, kwargs, frame)
             return function(*args, **kwargs)
         try:
             if traits & _ASKS and args:
@@ -151,7 +150,7 @@ class Observer:
             if written is not None and given[0] is written and isinstance(written, engine.tensor):
                 initializes = written.requires_grad and written.is_leaf  # type: ignore[attr-defined]
                 given = (self._before_write(engine, written, frame), *given[1:])
-            elif written is not None and self.run.passes and type(given[0]) is Produced:
+            elif written is not None and type(given[0]) is Produced:
                 self._written_through(engine, tape.call(given[0].call), written, frame)
         except Exception as error:
             self.trouble(error)
@@ -183,9 +182,14 @@ class Observer:
             self.trouble(error)
         return result
 
-    def _switches(self, args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType) -> None:
+    def _switches(
+        self, engine: Engine, args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType
+    ) -> None:
         try:
             wanted = args[1] if len(args) > 1 else kwargs.get("requires_grad", True)
+            source = self.tape(engine).source(args[0])
+            if source is not None and wanted:
+                self.tape(engine).switched.add(source)
             self.registry.switches(args[0], bool(wanted), Where(frame.f_code, frame.f_lasti))
         except Exception as error:
             self.trouble(error)
@@ -215,11 +219,11 @@ class Observer:
     def _written_through(
         self, engine: Engine, maker: Call | None, tensor: Any, frame: FrameType
     ) -> None:
-        """``p.data.add_(…)``: the program's own update of a parameter."""
+        """``p.data.add_(…)``: the program's own update of a parameter, or its initial value."""
         if maker is not None and maker.op in ("data", "detach"):
             where = Where(frame.f_code, frame.f_lasti)
             parameter = self.registry.written(tensor, where, engine)
-            if parameter is not None:
+            if parameter is not None and self.run.passes:
                 self._by_hand.setdefault(id(parameter.tensor), where)
 
     def _before_write(self, engine: Engine, tensor: Any, frame: FrameType) -> Any:
@@ -308,7 +312,11 @@ class Observer:
         if self.run.incidents or not self._pending or self._stepped:
             return
         latest = self._pending[-1]
-        latest.snapshot = latest.snapshot or self._snapshot(engine, None, latest.value)
+        for each in self._pending:  # any of them may have made what is in the sum
+            if each.snapshot is None and each.root is not None:
+                each.snapshot = self._snapshot(engine, None, each.value, root=each.root)
+            if each.snapshot is not None:
+                each.snapshot.step = each.number
         self._incident("gradient", latest.snapshot, latest.where)
 
     def _figure(
@@ -335,7 +343,7 @@ class Observer:
                 return
             values = engine.array(given)
             correct = values.dtype.kind == "b" or bool(((values == 0) | (values == 1)).all())
-            if not correct and values.dtype.kind != "f":
+            if not correct and (recorded or values.dtype.kind != "f"):
                 return
         if (recorded or op not in LOSSES) and len(self.run.figures) < 100_000:
             value = float(engine.array(result))
@@ -446,9 +454,16 @@ class Observer:
         for group in groups:
             for tensor in group["params"]:
                 parameter = self.registry.parameter(tensor)
+                if parameter.made_at is None:
+                    origins = (tape.origin(tensor) for tape in self._tapes.values())
+                    parameter.made_at = next((each.where for each in origins if each), None)
                 parameter.optimizers.append(number)
                 course.parameters.append(parameter)
         return course
+
+    def halved(self, where: Where) -> None:
+        """A module was converted to float16."""
+        self.run.halved_at = self.run.halved_at or where
 
     def scheduler_made(self, optimizer: Any, kind: str, where: Where) -> None:
         self.optimizer_made(optimizer, None).optimizer.schedulers.append((kind, where))
@@ -471,7 +486,7 @@ class Observer:
         this.input_rms, self._inputs = tuple(self._inputs), []
         this.target_rms, self._targets = tuple(self._targets), []
         bad = not math.isfinite(value)
-        self._latest_root = self.tape(engine).source(loss)
+        this.root = self.tape(engine).source(loss)
         if is_sampled(number) or (bad and not self.run.incidents):
             this.snapshot = self._snapshot(engine, loss, value)
         self.run.passes.append(this)
@@ -597,7 +612,7 @@ class Observer:
         if whole:
             source, calls = None, {tape.first + place: call for place, call in enumerate(tape.calls)}
         else:
-            source = root or (self._latest_root if loss is None else tape.source(loss))
+            source = root or tape.source(loss)
             if source is None:
                 return None
             calls = tape.slice([source])
@@ -612,7 +627,8 @@ class Observer:
         ]
         marks = [mark for mark in self._marks if mark.after > since]
         step = len(self.run.passes)
-        return Snapshot(engine, step, calls, source, value, marks, values, leaves, loose, tape)
+        parts = calls, source, value, marks, values, leaves, loose, tape, frozenset(tape.switched)
+        return Snapshot(engine, step, *parts)
 
     def _incident(
         self,

@@ -232,8 +232,8 @@ def _rarely(case: Case, course: Course, passes: list[Pass]) -> Finding | None:
     """Most gradients are cleared before an update uses them, all by the same two lines."""
     if len(case.run.courses) > 1 or not course.steps:
         return None
-    wasted = [each for each in passes if each.cleared_at is not None and each.optimizer is None]
-    used = {each.where for step in course.steps for each in step.passes}
+    wasted = [each for each in passes if each.cleared_at is not None]
+    used = {each.where for step in course.steps for each in step.passes if not each.cleared_at}
     same = [each for each in wasted if each.where in used]
     if len(same) <= case.limit("wasted") * len(passes):
         return None
