@@ -111,7 +111,7 @@ def _wrappers(
 
     def made_parameter(inner: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         made = inner(*args, **kwargs)
-        tell(observer.registry.parameter_made, made, here())
+        tell(observer.registry.parameter_made, engine, made, here())
         return made
 
     def train(inner: Callable[..., Any], self: Any, mode: bool = True) -> Any:
@@ -119,6 +119,12 @@ def _wrappers(
         result = inner(self, mode)
         if user_frame(sys._getframe(2)) in (sys._getframe(2), sys._getframe(3)):
             tell(observer.mode, self, mode, where)
+        return result
+
+    def convert(inner: Callable[..., Any], self: Any, *args: Any, **kwargs: Any) -> Any:
+        result = inner(self, *args, **kwargs)
+        if any(each.dtype is space.float16 for each in self.parameters()):
+            tell(observer.halved, here())
         return result
 
     def zero_grad(inner: Callable[..., Any], self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -137,6 +143,8 @@ def _wrappers(
     yield space.nn.Parameter, "__new__", made_parameter
     yield module, "train", train
     yield module, "zero_grad", zero_grad
+    yield module, "half", convert
+    yield module, "to", convert
     yield optimizer, "__init__", made_optimizer
     yield schedulers.LRScheduler, "__init__", made_scheduler
     yield schedulers.ReduceLROnPlateau, "__init__", made_scheduler

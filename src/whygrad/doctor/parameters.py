@@ -30,7 +30,7 @@ class Registry:
         self._known_roots: dict[int, bool] = {}
         self._first_values: dict[int, Any] = {}
         self._addresses: dict[int, int] = {}
-        self._writes: dict[int, Where] = {}
+        self._writes: dict[int, Where] = {}  # before the first pass, by address
         self._made: dict[int, Where] = {}  # tensors wrapped as parameters
         self._frozen: dict[int, tuple[weakref.ref[Any], Where]] = {}
         self._thawed: dict[int, tuple[weakref.ref[Any], Where]] = {}
@@ -42,8 +42,10 @@ class Registry:
         self._modules.append(weakref.ref(module))
         self._run.made[id(module)] = where
 
-    def parameter_made(self, tensor: Any, where: Where) -> None:
+    def parameter_made(self, engine: Engine, tensor: Any, where: Where) -> None:
         self._made[id(tensor)] = where
+        if self._writes and not self._run.passes:  # what was written here belonged to another one
+            self._writes.pop(_address(engine.array(tensor)), None)
 
     def root(self, engine: Engine, module: Any) -> bool:
         """The program called ``module`` itself: learn the names of all that belongs to it.
@@ -102,9 +104,8 @@ class Registry:
         if known.module is None:
             known.name = name
             known.module = self._paths.get(id(module))
-            home = self._run.made.get(id(module))
-            if type(module).__module__.partition(".")[0] not in ("torch", "whygrad"):
-                home = self._made.get(id(tensor), home)  # the line in the program's own class
+            # A class of the program's own, or an assignment to a layer, may make it elsewhere.
+            home = self._made.get(id(tensor)) or self._run.made.get(id(module))
             known.made_at = home or known.made_at
 
     def _enter(self, tensor: Any, name: str) -> Parameter:
@@ -116,12 +117,13 @@ class Registry:
             name += "'"
         known = Parameter(name, tensor)
         known.made_at = self._made.get(id(tensor))
-        known.written_at = self._writes.get(id(tensor)) or engine.written_at(tensor)
         self._run.parameters[id(tensor)] = known
         array = engine.array(tensor)
         known.initial = summarize(array)
+        address = _address(array)
+        known.written_at = self._writes.get(address) or engine.written_at(tensor)
         if array.size:
-            self._addresses[array.__array_interface__["data"][0]] = id(tensor)
+            self._addresses[address] = id(tensor)
         self._first_values[id(tensor)] = array.copy()
         return known
 
@@ -131,14 +133,13 @@ class Registry:
     def written(self, tensor: Any, where: Where, engine: Engine) -> Parameter | None:
         """A write in place: if a parameter's memory is the target, which one."""
         known = self._run.parameters.get(id(tensor))
-        if known is None and self._addresses:
-            array = engine.array(tensor)
-            name = self._addresses.get(array.__array_interface__["data"][0]) if array.size else None
-            known = None if name is None else self._run.parameters.get(name)
         if known is None:
-            if tensor.requires_grad:
-                self._writes[id(tensor)] = where
-            return None
+            address = _address(engine.array(tensor))
+            known = self._run.parameters.get(self._addresses.get(address, 0))
+            if known is None:
+                if not self._run.passes:
+                    self._writes[address] = where  # perhaps a parameter's, through .data
+                return None
         if not self._run.passes:
             known.written_at = where
             known.initial = None
@@ -204,6 +205,11 @@ class Registry:
         now = engine_of(known.tensor).array(known.tensor)
         if before is not None and before.shape == now.shape:
             known.changed = known.changed or not np.array_equal(before, now, equal_nan=True)
+
+
+def _address(array: np.ndarray[Any, Any]) -> int:
+    """Where the memory of an array begins."""
+    return int(array.__array_interface__["data"][0])
 
 
 def _variable(thing: Any) -> str | None:

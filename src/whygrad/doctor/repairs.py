@@ -19,13 +19,15 @@ import numpy as np
 from whygrad.doctor.anatomy import Layer
 from whygrad.doctor.case import Case
 from whygrad.doctor.experiments import chance, tensor_like
+from whygrad.doctor.reading import Reading
 from whygrad.doctor.record import Course, Snapshot
 from whygrad.doctor.trial import Descent, Trial
 
-__all__ = ["Arms", "fresh_weights", "level", "repair", "swapped", "unlearned"]
+__all__ = ["Arms", "Wrapper", "fresh_weights", "level", "repair", "swapped", "unlearned"]
 
 _STEPS = (100, 300)  # of an experiment, where the run was as long; the longer if it takes that
 Values = Mapping[int, Any]
+Wrapper = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 def level(case: Case, course: Course) -> float | None:
@@ -60,9 +62,7 @@ def fresh_weights(snapshot: Snapshot, layers: list[Layer], gain: float) -> dict[
     return found
 
 
-def swapped(
-    snapshot: Snapshot, other: Mapping[int, Callable[[Callable[..., Any]], Callable[..., Any]]]
-) -> Snapshot:
+def swapped(snapshot: Snapshot, other: Mapping[int, Wrapper]) -> Snapshot:
     """The step with other functions: the number of a call → a wrapper for its own function."""
     calls = dict(snapshot.calls)
     for number, wrapper in other.items():
@@ -83,6 +83,12 @@ class Arms:
     def helps(self, factor: float) -> bool:
         """Whether the repair brings the loss below this part of what is reached without it."""
         return self.repaired.end <= factor * min(self.as_it_was.end, self.reached)
+
+    def reaches(self, factor: float) -> int:
+        """The number of updates after which the repaired training is that far down."""
+        limit = factor * min(self.as_it_was.end, self.reached)
+        found = (place for place, loss in enumerate(self.repaired.losses) if loss <= limit)
+        return next(found, len(self.repaired.losses) - 1)
 
     def told(self, repair: str) -> str:
         one, other = self.as_it_was, self.repaired
@@ -119,5 +125,47 @@ def repair(
             return None
         arms = Arms(as_it_was, better, ends[0] if ends else math.inf)
         if arms.helps(factor):
-            return arms
+            return arms if _is_about_the_task(case, course, other, arms, factor, start) else None
     return None
+
+
+def _is_about_the_task(
+    case: Case, course: Course, trial: Trial, arms: Arms, factor: float, start: Values | None
+) -> bool:
+    """Whether the repair learns something, or merely knows one small batch by heart.
+
+    The control: the same training with the targets dealt out at random.  A model that gets down as
+    fast on those has learned nothing about the inputs.  Where each step has the same batch, knowing
+    it by heart is the task.
+    """
+    reading, later = case.reading(course.first), case.reading(course.last)
+    if reading is None or later is None or reading.target is None or reading.meeting is None:
+        return True
+    if _same_batch(reading, later):
+        return True
+    target = reading.target
+    place = next((at for at, each in enumerate(reading.meeting.args) if each is target), None)
+    if place is None or not target.ndim or target.shape[0] < 2:
+        return True
+    order = np.random.default_rng(0).permutation(target.shape[0]).tolist()
+    dealt = swapped(trial.snapshot, {reading.meeting.number: _dealing(place, order)})
+    steps = max(1, arms.reaches(factor))
+    control = Trial(course, dealt, case.budget).descend(steps=steps, start=start)
+    return control is not None and control.losses[-1] > 1.4 * arms.repaired.losses[steps]
+
+
+def _same_batch(reading: Reading, later: Reading) -> bool:
+    one, other = reading.trace.array(reading.target), later.trace.array(later.target)
+    return one.shape == other.shape and bool(np.array_equal(one, other))
+
+
+def _dealing(place: int, order: list[int]) -> Wrapper:
+    def wrapper(inner: Callable[..., Any]) -> Callable[..., Any]:
+        def dealt(*given: Any, **named: Any) -> Any:
+            changed = list(given)
+            changed[place] = changed[place][order]
+            return inner(*changed, **named)
+
+        return dealt
+
+    return wrapper

@@ -27,8 +27,9 @@ from whygrad.doctor.anatomy import (
     units_of,
 )
 from whygrad.doctor.case import Case
+from whygrad.doctor.experiments import tensor_like
 from whygrad.doctor.record import Course
-from whygrad.doctor.repairs import fresh_weights, repair, swapped, unlearned
+from whygrad.doctor.repairs import Wrapper, fresh_weights, repair, swapped, unlearned
 from whygrad.doctor.replay import Trace, Traced
 from whygrad.doctor.rule import Finding, rule
 from whygrad.doctor.vocabulary import NORMALIZERS, RESHAPING
@@ -235,8 +236,8 @@ def _most_dead(case: Case) -> str | None:
     ),
     measured=(
         "At the first step most inputs of an activation lie beyond ±5, where its slope is below "
-        "one per cent, and the layers before it get little of the gradient. With the same inputs "
-        "brought to size two, the same batch is learned with the same optimizer."
+        "one per cent. With the same inputs centred and brought to size two, the same batch is "
+        "learned with the same optimizer."
     ),
     fix="Bring what goes into the activation to size one: no steep factor, scaled inputs, a norm.",
     guardrail="assert (pre_activation.abs() > 5).float().mean() < 0.5",
@@ -258,11 +259,12 @@ def saturated_activation(case: Case) -> Iterator[Finding]:
             and any(trace.descends(each.call, call) for each in layers)
             and any(trace.descends(call, each.call) for each in layers)
         ]
-        if not flat or not unlearned(case, course, case.limit("part")):
+        if not flat or not unlearned(case, course, case.limit("part") / 3):
             continue
-        wrappers = {call.number: _scaled_down(size_of(call.before[0]) / 2) for call, _ in flat}
-        repaired = swapped(trace.snapshot, wrappers)
-        arms = repair(case, course, trace.snapshot, case.limit("better"), repaired=repaired)
+        # Random features behind a flat activation may carry a run some way: then more is asked.
+        factor = case.limit("better") if unlearned(case, course, case.limit("part")) else 0.3
+        repaired = swapped(trace.snapshot, {call.number: _at_home(trace, call) for call, _ in flat})
+        arms = repair(case, course, trace.snapshot, factor, repaired=repaired)
         if arms is None:
             continue
         call, part = flat[0]
@@ -274,7 +276,7 @@ def saturated_activation(case: Case) -> Iterator[Finding]:
             evidence=[
                 f"{part:.0%} of the inputs of {call.op} lie beyond ±5 at the first step; their "
                 f"size is {size:.3g}",
-                arms.told("with these inputs brought to size two"),
+                arms.told("with these inputs centred and brought to size two"),
             ],
             fix=(
                 f"The input of this {call.op} has size {size:.3g}. Divide it by about that much, "
@@ -291,9 +293,15 @@ def _beyond(trace: Trace, call: Traced) -> float:
     return float(np.mean(np.abs(trace.array(call.inputs[0])) > reach))
 
 
-def _scaled_down(size: float) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def _at_home(trace: Trace, call: Traced) -> Wrapper:
+    """The activation with its inputs moved to where it bends: by unit, around zero, of size two."""
+    array = trace.array(call.inputs[0])
+    others = tuple(range(array.ndim - 1))
+    middle = tensor_like(trace.engine, array.mean(axis=others))
+    size = float(np.std(array - array.mean(axis=others)) / 2) or 1.0
+
     def wrapper(inner: Callable[..., Any]) -> Callable[..., Any]:
-        return lambda given, *rest, **named: inner(given / size, *rest, **named)
+        return lambda given, *rest, **named: inner((given - middle) / size, *rest, **named)
 
     return wrapper
 
@@ -388,7 +396,7 @@ def _ratio(chain: list[Layer]) -> float:
     return size_of(chain[0].call.gradients[0]) / last if last > 0 else 1.0
 
 
-def _rectifier(trace: Trace) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def _rectifier(trace: Trace) -> Wrapper:
     relu = trace.engine.namespace.relu
     return lambda inner: lambda given, *rest, **named: relu(given)
 

@@ -37,7 +37,7 @@ __all__: list[str] = []
     ),
     fix="Take out the early exit, or train for several times as many steps.",
     guardrail="print(f'{step} updates, loss {loss.item():.4f}')  # after the loop",
-    thresholds={"pace": 0.5, "left": 0.6, "steps": 12, "ratio": 3e-4, "near": 0.7},
+    thresholds={"pace": 0.5, "left": 0.6, "steps": 12, "ratio": 3e-4, "near": 0.7, "few": 60},
     cleared=lambda case: _slowed(case),
 )
 def under_trained(case: Case) -> Iterator[Finding]:
@@ -129,8 +129,10 @@ def _judged_early(case: Case, course: Course, loops: list[Loop]) -> _Found | Non
     thirds = _thirds(course)
     if not evaluated or not loops or reference is None or thirds is None:
         return None
-    if thirds[2] < case.limit("near") * reference:
+    if thirds[2] < case.limit("near") * reference or len(course.steps) > case.limit("few"):
         return None
+    if thirds[2] > 0.975 * thirds[0]:
+        return None  # it may be all that these data have to tell
     outer = loops[-1]
     planned = "" if outer.rounds is None else f" {outer.rounds} rounds of"
     return (

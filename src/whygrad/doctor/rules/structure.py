@@ -22,7 +22,7 @@ from whygrad.doctor.anatomy import (
 )
 from whygrad.doctor.case import Case
 from whygrad.doctor.record import Snapshot
-from whygrad.doctor.repairs import repair, swapped, unlearned
+from whygrad.doctor.repairs import Wrapper, repair, swapped, unlearned
 from whygrad.doctor.replay import Trace, Traced
 from whygrad.doctor.rule import Finding, rule
 from whygrad.doctor.tape import Produced
@@ -144,7 +144,7 @@ def _groups(call: Traced) -> int:
     return int(call.argument(6, "groups", 1) or 1)
 
 
-def _followed_by(relu: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def _followed_by(relu: Callable[..., Any]) -> Wrapper:
     return lambda inner: lambda *given, **named: relu(inner(*given, **named))
 
 
