@@ -1,7 +1,8 @@
 """Questions to the program's source: which line defines, assigns or collects something?
 
-A run shows the lines that computed.  The line to blame may be another one: the assignment of a layer
-that nobody calls, the ``def backward`` with the mistake in it, the ``append`` that keeps a graph.
+A run shows the lines that computed.  The line to blame may be another one: the assignment of a
+layer that nobody calls, the ``def backward`` with the mistake in it, the ``append`` that keeps a
+graph.
 """
 
 from __future__ import annotations
@@ -48,7 +49,11 @@ def place(file: str, line: int) -> Where | None:
     """A line of a file."""
     for code in reversed(_codes(file)):
         for each in dis.get_instructions(code):
-            if each.positions is not None and each.positions.lineno == line and each.opname != "RESUME":
+            if (
+                each.positions is not None
+                and each.positions.lineno == line
+                and each.opname != "RESUME"
+            ):
                 return Where(code, each.offset)
     return None
 
@@ -83,14 +88,16 @@ def _is_the_users(code: CodeType) -> bool:
 
 
 def set_on(file: str, name: str, owner: str) -> Where | None:
-    """The line of a file that says ``owner.name = …``; ``owner`` is the last name before the dot."""
+    """The line of a file that says ``….owner.name = …``."""
     tree = _tree(file)
     for node in () if tree is None else ast.walk(tree):
-        if isinstance(node, ast.Assign):
-            for target in node.targets:
-                if isinstance(target, ast.Attribute) and target.attr == name:
-                    if _last_name(target.value) == owner:
-                        return place(file, node.lineno)
+        for target in node.targets if isinstance(node, ast.Assign) else ():
+            if (
+                isinstance(target, ast.Attribute)
+                and target.attr == name
+                and _last_name(target.value) == owner
+            ):
+                return place(file, target.lineno)
     return None
 
 

@@ -298,7 +298,7 @@ def _applied(case: Case) -> Iterator[Any]:
     for each in case.run.passes:
         snapshot = each.snapshot if each.error is not None else None
         for call in () if snapshot is None else snapshot.calls.values():
-            function = getattr(call.function, "function", None)
+            function: Any = getattr(call.function, "function", None)
             if _is_the_programs(function):
                 where = defined(function.backward)
                 if where is not None:
@@ -309,4 +309,6 @@ def _agreeing(case: Case) -> str | None:
     functions = _functions(case)
     if not functions:
         return None
-    return f"the backward of {', '.join(functions)} agrees with finite differences, or is an estimator"
+    return (
+        f"the backward of {', '.join(functions)} agrees with finite differences, or is an estimator"
+    )

@@ -1,28 +1,27 @@
-"""Parameters that no gradient reaches: unused, cut off, or frozen.
+"""Parameters that no gradient reaches: they are not used, or the way to the loss is cut.
 
-All three look the same from outside: ``.grad`` is None and the value never changes.  Which of them
-it is, is read off the graph of the first passes (``why_none``), off the calls of the step, and off
-the lines that switched ``requires_grad``.  What an optimizer was not given is no concern here.
+Both look the same from outside: ``.grad`` is None and the value never changes.  Which of them it
+is, is read off the graph of the first passes (``why_none``) and off the calls of the step.  What no
+optimizer was given is no concern here.
 """
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator
 from typing import Any
 
 from whygrad.autograd.source import Where
 from whygrad.doctor.case import Case
-from whygrad.doctor.listing import assigned, set_on, switched_off
+from whygrad.doctor.listing import assigned, switched_off
 from whygrad.doctor.record import Course, Parameter, Snapshot
-from whygrad.doctor.repairs import repair, unlearned
 from whygrad.doctor.rule import Finding, rule
 from whygrad.doctor.tape import Call, Produced
 from whygrad.doctor.vocabulary import LEAVING
 
-__all__: list[str] = []
+__all__ = ["NO_HISTORY", "NO_LEARNING", "groups", "listed"]
 
-_NO_LEARNING = (
+# What is seen of a model that does not learn.
+NO_LEARNING = (
     "class-imbalance", "constant-output", "loss-plateau", "lr-too-low", "shuffled-labels",
     "under-trained", "vanishing-gradient",
 )  # fmt: skip
@@ -42,7 +41,7 @@ _CUTS = {
     "shared": "wrapped into a new leaf",
 }
 _NO_GRAD = ("no_grad", "inference_mode")
-_NO_HISTORY = "does not require grad"  # what both engines say of a loss without a graph
+NO_HISTORY = "does not require grad"  # what both engines say of a loss without a graph
 
 
 @rule(
@@ -60,7 +59,7 @@ _NO_HISTORY = "does not require grad"  # what both engines say of a loss without
     ),
     fix="Use the layer in forward(), or remove it.",
     guardrail="assert all(p.grad is not None for p in model.parameters() if p.requires_grad)",
-    explains=_NO_LEARNING,
+    explains=NO_LEARNING,
     thresholds={"updates": 4},
     cleared=lambda case: _all_reached(case),
 )  # fmt: skip
@@ -69,8 +68,7 @@ def disconnected_parameter(case: Case) -> Iterator[Finding]:
     starved = [each for each in starved if _is_disconnected(each)]
     if not starved or _chooses_parts(case):
         return
-    groups = _groups(case, starved)
-    names = list(groups)
+    names = list(groups(case, starved))
     where, called = _assignment(case, starved[0]), _last_use(case, starved)
     amount = sum(each.tensor.numel() for each in starved)
     yield disconnected_parameter.finding(
@@ -79,13 +77,13 @@ def disconnected_parameter(case: Case) -> Iterator[Finding]:
         confidence=0.9,
         parameters=[each.name for each in starved],
         evidence=[
-            f"{len(starved)} parameters ({amount} values) of {_listed(names)} had no gradient at "
+            f"{len(starved)} parameters ({amount} values) of {listed(names)} had no gradient at "
             f"any of {_updates(case)} updates",
             "no path in the graph leads from them to the loss"
             + (": their output is computed and dropped" if called else ", and nothing uses them"),
         ],
         places=[("last used here", called)] if called else [],
-        fix=f"Use {_listed(names)} in the computation of the loss: look for a variable that is "
+        fix=f"Use {listed(names)} in the computation of the loss: look for a variable that is "
         "computed and never used, or for another layer called in its place. If it is not needed, "
         "remove it.",
     )
@@ -107,7 +105,7 @@ def disconnected_parameter(case: Case) -> Iterator[Finding]:
     ),
     fix="Compute with the tensor itself, inside the graph.",
     guardrail="assert all(p.grad is not None for p in model.parameters() if p.requires_grad)",
-    explains=("disconnected-parameter", "missing-step", *_NO_LEARNING),
+    explains=("disconnected-parameter", "missing-step", *NO_LEARNING),
     thresholds={"updates": 1},
     cleared=lambda case: _all_reached(case),
 )  # fmt: skip
@@ -122,7 +120,7 @@ def detached_graph(case: Case) -> Iterator[Finding]:
         return
     lost = max(by_line.values(), key=len)
     _, kind, where = lost[0]
-    names = list(_groups(case, [each for each, *_ in lost]))
+    names = list(groups(case, [each for each, *_ in lost]))
     everything = not any(each.reached for each in case.parameters() if each.optimizers)
     yield detached_graph.finding(
         where=where,
@@ -130,7 +128,7 @@ def detached_graph(case: Case) -> Iterator[Finding]:
         confidence=0.95,
         parameters=[each.name for each, *_ in lost],
         evidence=[
-            f"what is computed from {_listed(names)} is {_CUTS[kind]} before it reaches the loss",
+            f"what is computed from {listed(names)} is {_CUTS[kind]} before it reaches the loss",
             f"{len(lost)} parameters had no gradient at any of {_updates(case)} updates"
             + (": none of the optimizer's parameters did" if everything else ""),
         ],
@@ -140,41 +138,6 @@ def detached_graph(case: Case) -> Iterator[Finding]:
     )  # fmt: skip
 
 
-@rule(
-    id="frozen-parameter",
-    severity=2,
-    title="Parameters that are to be trained are frozen",
-    meaning=(
-        "requires_grad is False for parameters that the program goes on to train. The optimizer "
-        "skips them without a word, and they stay what they were."
-    ),
-    measured=(
-        "Parameters of an optimizer with requires_grad=False, where all of them are, where a "
-        "module (which ignores it) was told requires_grad = True, where a plain tensor was "
-        "handed to the optimizer, or where nothing is learned until they are trained as well."
-    ),
-    fix="Call requires_grad_(True) on the module before the optimizer is used.",
-    guardrail="assert any(p.requires_grad for group in optimizer.param_groups for p in group['params'])",
-    explains=("detached-graph", "disconnected-parameter", "missing-step", *_NO_LEARNING),
-    thresholds={"unlearned": 0.6, "better": 0.4},
-    cleared=lambda case: _none_frozen(case),
-)  # fmt: skip
-def frozen_parameter(case: Case) -> Iterator[Finding]:
-    for course in case.run.courses:
-        frozen = [each for each in course.parameters if not each.requires_grad]
-        if not frozen or course.optimizer.thing is None or not case.run.passes:
-            continue
-        found = (
-            _told_the_module(case, frozen)
-            or _all_frozen(case, course, frozen)
-            or _plain_tensors(case, course, frozen)
-            or _needed(case, course, frozen)
-        )
-        if found is not None:
-            yield found
-            return
-
-
 # --- who is starved -------------------------------------------------------------------------------
 
 
@@ -182,7 +145,7 @@ def _starved(case: Case, updates: float) -> list[Parameter]:
     """Parameters an optimizer is to train that required grad and never had one."""
     run = case.run
     trained = [each for each in run.courses if len(each.steps) >= updates]
-    hopeless = any(_NO_HISTORY in str(each.error) for each in run.passes if each.error)
+    hopeless = any(NO_HISTORY in str(each.error) for each in run.passes if each.error)
     numbers = {each.optimizer.number for each in (run.courses if hopeless else trained)}
     fed = {name for course in run.courses for name in _fed(course)}
     return [
@@ -309,7 +272,7 @@ def _new_tensors(snapshot: Snapshot, after: int) -> bool:
 # --- words ----------------------------------------------------------------------------------------
 
 
-def _groups(case: Case, parameters: list[Parameter]) -> dict[str, list[Parameter]]:
+def groups(case: Case, parameters: list[Parameter]) -> dict[str, list[Parameter]]:
     """Parameters by the largest module that they are all of."""
     chosen = {id(each.tensor) for each in parameters}
     found: dict[str, list[Parameter]] = {}
@@ -332,7 +295,7 @@ def _assignment(case: Case, parameter: Parameter) -> Where | None:
     """The line in the program's own class that makes the layer a parameter belongs to."""
     chosen = {id(parameter.tensor)}
     for _, root, _ in case.run.roots:
-        for path, module in root.named_modules():
+        for module in root.modules():
             for name, child in (*module.named_children(), *module.named_parameters(recurse=False)):
                 own = [child] if not hasattr(child, "parameters") else list(child.parameters())
                 if chosen & {id(each) for each in own}:
@@ -352,7 +315,7 @@ def _last_use(case: Case, parameters: list[Parameter]) -> Where | None:
 
 
 def _repair_of_cut(kind: str, names: list[str]) -> str:
-    what = _listed(names)
+    what = listed(names)
     if kind in _NO_GRAD:
         return f"Compute {what} outside {kind}(): keep it for evaluation only."
     if kind == "numpy":
@@ -368,7 +331,7 @@ def _repair_of_cut(kind: str, names: list[str]) -> str:
     return "Compute with the tensor itself: a new one made from its values has no history."
 
 
-def _listed(names: list[str], most: int = 4) -> str:
+def listed(names: list[str], most: int = 4) -> str:
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more
 
@@ -381,130 +344,4 @@ def _all_reached(case: Case) -> str | None:
     trained = [each for each in case.parameters() if each.optimizers and each.requires_grad]
     if trained and all(each.reached for each in trained):
         return f"each of {len(trained)} parameters of the optimizers got a gradient"
-    return None
-
-
-# --- the kinds of frozen --------------------------------------------------------------------------
-
-
-def _told_the_module(case: Case, frozen: list[Parameter]) -> Finding | None:
-    """``module.requires_grad = True`` sets an attribute that nobody reads."""
-    chosen = {id(each.tensor) for each in frozen}
-    for name, root, _ in case.run.roots:
-        for path, module in root.named_modules():
-            told = vars(module).get("requires_grad")
-            inside = {id(each) for each in module.parameters()} & chosen
-            if told is not True or not inside:
-                continue
-            file = _script(case, frozen[0])
-            owner = path.rpartition(".")[2] or name
-            where = None if file is None else set_on(file, "requires_grad", owner)
-            return frozen_parameter.finding(
-                where=where or frozen[0].frozen_at,
-                step=0,
-                confidence=0.97,
-                parameters=[each.name for each in frozen],
-                evidence=[
-                    f"{path or name}.requires_grad = True sets a plain attribute of the module: "
-                    f"its {len(inside)} parameters still have requires_grad=False"
-                ],
-                places=_frozen_here(frozen),
-                fix=f"{path or name}.requires_grad_(True)  # with the underscore: all parameters",
-            )
-    return None
-
-
-def _all_frozen(case: Case, course: Course, frozen: list[Parameter]) -> Finding | None:
-    """Everything that this optimizer could change is frozen, and it goes on all the same."""
-    if len(frozen) < len(course.parameters):
-        return None
-    idle = course.steps and all(size is None for size in course.steps[-1].gradients.values())
-    failed = any(_NO_HISTORY in str(each.error) for each in case.run.passes if each.error)
-    if not (idle or (failed and not course.steps)):
-        return None
-    where = frozen[-1].frozen_at or frozen[-1].made_at or course.optimizer.made_at
-    return frozen_parameter.finding(
-        where=where,
-        step=0,
-        confidence=0.95,
-        parameters=[each.name for each in frozen],
-        evidence=[
-            f"all {len(frozen)} parameters of {course.optimizer.kind} have requires_grad=False: "
-            "there is nothing it could change"
-        ],
-        fix="Freeze before the new layers are made, or only the part that is to stay: "
-        "model.backbone.requires_grad_(False).",
-    )
-
-
-def _plain_tensors(case: Case, course: Course, frozen: list[Parameter]) -> Finding | None:
-    """A tensor that never required grad was handed to the optimizer."""
-    engine = case.run.engine
-    kind: Any = None if engine is None else engine.namespace.nn.Parameter  # type: ignore[attr-defined]
-    plain = [
-        each
-        for each in frozen
-        if kind is not None and not isinstance(each.tensor, kind) and each.frozen_at is None
-    ]
-    if not plain or any(each.changed for each in plain):
-        return None
-    return frozen_parameter.finding(
-        where=plain[0].made_at or course.optimizer.made_at,
-        step=0,
-        confidence=0.9,
-        parameters=[each.name for each in plain],
-        evidence=[
-            f"{_listed([each.name for each in plain])} was given to {course.optimizer.kind}, but "
-            "was made without requires_grad=True and never had a gradient"
-        ],
-        places=[] if course.optimizer.made_at is None else [
-            ("handed to the optimizer here", course.optimizer.made_at)],
-        fix=f"Make it with requires_grad=True: {plain[0].name}.requires_grad_() before the loop.",
-    )  # fmt: skip
-
-
-def _needed(case: Case, course: Course, frozen: list[Parameter]) -> Finding | None:
-    """Frozen at their random values, and nothing is learned unless they are trained as well."""
-    untrained = [each for each in frozen if not (each.changed or each.reached)]
-    snapshot = course.first
-    if not untrained or snapshot is None or not unlearned(case, course, case.limit("unlearned")):
-        return None
-    leaves = {id(each.tensor): each.tensor for each in untrained}
-    copies = {name: snapshot.engine.copy(leaf) for name, leaf in leaves.items()}
-    thawed = dataclasses.replace(
-        snapshot,
-        values={**snapshot.values, **copies},
-        leaves={**snapshot.leaves, **leaves},
-    )
-    arms = repair(case, course, snapshot, case.limit("better"), repaired=thawed)
-    if arms is None:
-        return None
-    names = list(_groups(case, untrained))
-    return frozen_parameter.finding(
-        where=untrained[0].frozen_at or untrained[0].made_at,
-        step=0,
-        confidence=0.75,
-        parameters=[each.name for each in untrained],
-        evidence=[
-            f"{_listed(names)}: requires_grad=False from the start, and never trained in this run",
-            arms.told("if they are trained as well"),
-        ],
-        fix=f"Train {_listed(names)} as well: requires_grad_(True) before the optimizer is made.",
-    )
-
-
-def _frozen_here(frozen: list[Parameter]) -> list[tuple[str, Where]]:
-    where = frozen[0].frozen_at
-    return [] if where is None else [("frozen here", where)]
-
-
-def _script(case: Case, parameter: Parameter) -> str | None:
-    where = parameter.frozen_at or parameter.made_at
-    return case.run.script or (None if where is None else where.file)
-
-
-def _none_frozen(case: Case) -> str | None:
-    held = [each for course in case.courses for each in course.parameters]
-    if held and all(each.requires_grad for each in held):
-        return f"all {len(held)} parameters of the optimizers require grad"
     return None

@@ -105,12 +105,11 @@ def _trained_in_eval(case: Case) -> Finding | None:
         since = sum(1 for each in case.run.passes if each.number >= change.after)
         if since < case.limit("passes"):
             continue
-        was_training = any(each.module is change.module and each.training and each.after < change.after
-                           for each in case.run.modes) or change.after > 0  # fmt: skip
+        to_evaluate = change.after > 0 or _evaluates(case, change)
         return wrong_mode.finding(
             where=change.where,
             step=change.after,
-            confidence=0.93 if was_training or _evaluates(case, change) else 0.75,
+            confidence=0.93 if to_evaluate else 0.75,
             evidence=[
                 f"{since} training passes after eval(), and no train() in between",
                 f"{_counted(layers)} in it {_DOES.get(layers[0], 'behave as in evaluation')}",
@@ -173,7 +172,9 @@ def _evaluates(case: Case, change: ModeChange) -> bool:
 
 def _counted(layers: list[str]) -> str:
     counts = Counter(layers)
-    return " and ".join(f"{count} {kind} layer{'s' * (count > 1)}" for kind, count in counts.items())
+    return " and ".join(
+        f"{count} {kind} layer{'s' * (count > 1)}" for kind, count in counts.items()
+    )
 
 
 # --- evaluated in training mode -------------------------------------------------------------------
@@ -197,7 +198,9 @@ def _evaluated_in_training(case: Case) -> Finding | None:
         if not layers:
             continue
         where = Counter(mark.where for mark in marks).most_common(1)[0][0]
-        effect = "drop units at random" if layers[0] == "Dropout" else "use the test batch's figures"
+        effect = (
+            "drop units at random" if layers[0] == "Dropout" else "use the test batch's figures"
+        )
         return wrong_mode.finding(
             where=where,
             step=marks[0].passes,
@@ -218,7 +221,8 @@ def _on_purpose(case: Case, mark: Mark) -> bool:
         (
             each
             for each in reversed(case.run.modes)
-            if each.after <= mark.passes and any(part is mark.module for part in each.module.modules())
+            if each.after <= mark.passes
+            and any(part is mark.module for part in each.module.modules())
         ),
         None,
     )
