@@ -5,9 +5,9 @@ they were made.  The step is run again with a look at every value, and followed 
 the trouble was noticed back to the call that took sound values and made an unsound one.  What that
 call is guilty of is not asked here: see :mod:`.mechanism`.
 
-Not every infinity is trouble.  A mask of ``-inf`` that a softmax turns into zeros is how it is done,
-and a NaN in the branch that ``where`` does not take never arrives.  So the search does not start at
-the first unsound value of a step but at the loss and the gradients, and goes backwards.
+Not every infinity is trouble.  A mask of ``-inf`` that a softmax turns into zeros is how it is
+done, and a NaN in the branch that ``where`` does not take never arrives.  So the search does not
+start at the first unsound value of a step but at the loss and the gradients, and goes backwards.
 """
 
 from __future__ import annotations
@@ -51,6 +51,7 @@ _PLACES_MASKS = frozenset(
         "triu",
     )
 )
+_COMPARING = frozenset(("eq", "ne", "lt", "le", "gt", "ge", "isnan", "isfinite", "isinf", "detach"))
 _PASSES_BEFORE = 8  # of one update: its gradients may come from any of them
 
 
@@ -77,7 +78,7 @@ class FirstBad:
 
 
 def find_first_bad(case: Case) -> FirstBad | None:
-    """The origin of what went wrong first in a run; None if nothing did, or if it cannot be told."""
+    """The origin of what went wrong first in a run; None if nothing did, or it cannot be told."""
     incident = case.incident
     if incident is not None:
         for step, snapshot in _candidates(case, incident.step, incident.snapshot):
@@ -128,12 +129,11 @@ def _is_unsound_end(trace: Trace, call: Traced) -> bool:
     """Whether a call made NaN that no other call took: the program stopped over it."""
     if not any(each.nans for each in call.after):
         return False
-    return not any(
-        trace.consumers(Produced(call.number, place)) for place in range(len(call.outputs))
-    )
+    sources = [Produced(call.number, place) for place in range(len(call.outputs))]
+    return all(each.op in _COMPARING for source in sources for each in trace.consumers(source))
 
 
-# --- forward ---------------------------------------------------------------------------------------
+# --- forward --------------------------------------------------------------------------------------
 
 
 def _followed(case: Case, trace: Trace, starts: list[Traced], step: int) -> FirstBad | None:
@@ -276,7 +276,7 @@ def _given_to_model(trace: Trace, tensor: Any) -> Where | None:
     return None
 
 
-# --- outside of the graph --------------------------------------------------------------------------
+# --- outside of the graph -------------------------------------------------------------------------
 
 
 def _was_update(stray: Stray, step: int) -> bool:
@@ -317,7 +317,7 @@ def _in_an_evaluation(case: Case) -> FirstBad | None:
     return None
 
 
-# --- backward --------------------------------------------------------------------------------------
+# --- backward -------------------------------------------------------------------------------------
 
 
 def _maker_of_gradient(trace: Trace) -> tuple[Traced, Range] | None:

@@ -40,7 +40,7 @@ def instruments(engine: Engine, observer: Observer) -> Iterator[None]:
 
 
 class _Steps:
-    """Keeps the arithmetic of optimizers out of sight: wraps ``step`` of every class that is met."""
+    """Keeps the arithmetic of optimizers out of sight: wraps ``step`` of every class it meets."""
 
     def __init__(self, engine: Engine, observer: Observer, place: Callable[..., None]) -> None:
         self._engine = engine

@@ -257,7 +257,8 @@ class Observer:
         if isinstance(tensors, (list, tuple)):
             origin = Origin(op, frame.f_code, frame.f_lasti, evaluation)
             for each in tensors:
-                if hasattr(each, "requires_grad") and each.is_leaf:
+                # PyTorch refuses to say `is_leaf` of a view without grad into a written parameter
+                if hasattr(each, "requires_grad") and (not each.requires_grad or each.is_leaf):
                     tape.set_origin(each, origin)
         if op in LOSSES and not recorded and not self._in_model and getattr(result, "ndim", 1) == 0:
             where = Where(frame.f_code, frame.f_lasti)

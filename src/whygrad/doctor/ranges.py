@@ -90,7 +90,11 @@ def rms(array: np.ndarray[Any, Any]) -> float:
     flat = array.ravel()
     if flat.dtype.kind != "f" or flat.dtype.itemsize < 4:
         flat = flat.astype(np.float64)
-    return math.sqrt(float(np.dot(flat, flat)) / flat.size)
+    square = float(np.dot(flat, flat))
+    if not math.isfinite(square) and flat.dtype.itemsize < 8:  # perhaps only the squares overflow
+        flat = flat.astype(np.float64)
+        square = float(np.dot(flat, flat))
+    return math.sqrt(square / flat.size)
 
 
 def thinned(array: np.ndarray[Any, Any], most: int = 8192) -> np.ndarray[Any, Any]:

@@ -112,6 +112,7 @@ class Snapshot:
     leaves: dict[int, Any]  # the leaves themselves
     loose: list[Call] = field(default_factory=list)  # calls of the step the loss does not depend on
     tape: Tape | None = None  # for the origins of tensors
+    switched: frozenset[Produced] = frozenset()  # results that were told to require gradients
 
 
 @dataclass(slots=True)
@@ -159,6 +160,7 @@ class Pass:
     accumulated: bool  # onto gradients that an update had used already
     input_rms: tuple[float, ...] = ()  # of what the program gave its modules since the last pass
     target_rms: tuple[float, ...] = ()  # of what loss functions got, labels aside
+    root: Produced | None = None  # what made the loss
     snapshot: Snapshot | None = None
     error: BaseException | None = None
     optimizer: int | None = None
@@ -277,6 +279,7 @@ class Run:
     unfinished: list[Pass] = field(default_factory=list)  # passes after the last update
     evaluations: list[Evaluation] = field(default_factory=list)
     figures: list[Evaluation] = field(default_factory=list)  # means by hand, losses with graph
+    halved_at: Where | None = None  # where a module was converted to float16
     strays: list[Stray] = field(default_factory=list)  # the first that were not finite
     modes: list[ModeChange] = field(default_factory=list)
     roots: list[tuple[str, Any, Where | None]] = field(default_factory=list)

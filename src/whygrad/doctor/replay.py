@@ -241,13 +241,18 @@ class _Runner:
                 stack.enter_context(engine.namespace.no_grad())
             traced = Traced(number, call, args, kwargs, inputs, sources, [], before, [])
             self.traced.append(traced)
-            function = getattr(call.function, "uncast", call.function)
-            result = (function if self._wide else call.function)(*args, **kwargs)
+            function = call.function
+            if self._wide:
+                function = engine.unbound(call.op, function)
+            result = function(*args, **kwargs)
         if call.op == "setitem":
             result = args[0]
         outputs = list(result) if isinstance(result, (tuple, list)) else [result]
         if self._wide and not call.writes:
             outputs = [self._widened(each, call, inputs) for each in outputs]
+        for place, output in enumerate(outputs):
+            if Produced(number, place) in self._snapshot.switched:
+                output.requires_grad_()
         self._results[number] = outputs
         traced.outputs = outputs
         traced.after = self._ranges(outputs)

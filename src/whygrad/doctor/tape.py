@@ -115,6 +115,7 @@ class Tape:
         self.calls: list[Call] = []
         self.first = 0  # the number of calls[0]
         self._made: dict[int, tuple[weakref.ref[Any], Produced]] = {}
+        self.switched: set[Produced] = set()  # results on which requires_grad_() was called
         self._origins: dict[int, tuple[weakref.ref[Any], Origin]] = {}
 
     def __len__(self) -> int:
@@ -256,6 +257,7 @@ class Tape:
             self._origins = {
                 name: entry for name, entry in self._origins.items() if entry[0]() is not None
             }
+        self.switched = {each for each in self.switched if each.call >= before}
         del self.calls[: before - self.first]
         self.first = before
 

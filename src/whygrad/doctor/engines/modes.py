@@ -13,6 +13,7 @@ from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 import torch
+from torch._functorch import eager_transforms, vmap
 from torch.overrides import _pop_mode, _push_mode
 
 from whygrad.doctor.attention import Attention
@@ -22,14 +23,14 @@ from whygrad.doctor.places import user_frame
 if TYPE_CHECKING:
     from whygrad.doctor.engines.engine import Engine, Handler
 
-__all__ = ["compiled_whole", "fast_paths_open"]
+__all__ = ["compiled_whole", "fast_paths_open", "transforms_unwatched"]
 
 _COMPILER = "torch._dynamo.eval_frame"
 
 
 @contextmanager
 def _without_ours() -> Iterator[None]:
-    """The modes of this package are off, as long as no mode of the program's lies on top of them."""
+    """The modes of this package are off, unless a mode of the program's lies on top of them."""
     ours = []
     for mode in reversed(torch.overrides._get_current_function_mode_stack()):
         if not type(mode).__module__.startswith("whygrad."):
@@ -55,6 +56,23 @@ def fast_paths_open() -> Iterator[None]:
 
 
 @contextmanager
+def transforms_unwatched(attention: Attention) -> Iterator[None]:
+    """Inside ``vmap``, ``grad`` and ``jvp`` tensors have no values of their own to look at."""
+
+    @contextmanager
+    def level(inner: Callable[..., Any], *args: Any) -> Iterator[Any]:
+        with attention.elsewhere(), inner(*args) as opened:
+            yield opened
+
+    with (
+        patched(eager_transforms, "grad_increment_nesting", level, attention=attention),
+        patched(eager_transforms, "jvp_increment_nesting", level, attention=attention),
+        patched(vmap, "vmap_increment_nesting", level, attention=attention),
+    ):
+        yield
+
+
+@contextmanager
 def compiled_whole(engine: Engine, handler: Handler, attention: Attention) -> Iterator[None]:
     """A function that was compiled is one call; the compiler does not see the doctor."""
     with ExitStack() as stack:
@@ -68,8 +86,6 @@ def compiled_whole(engine: Engine, handler: Handler, attention: Attention) -> It
 
         def compile(inner: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
             if not started:
-                import torch._dynamo.eval_frame
-
                 watch_compiler()
             return inner(*args, **kwargs)
 

@@ -6,6 +6,7 @@ loss with its reduction) is wrapped as a whole while the doctor watches.
 
 from __future__ import annotations
 
+import importlib
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -67,6 +68,9 @@ class OwnEngine:
             for name in _MAKERS:
                 wrapper = partial(_whole, self, handler, name)
                 stack.enter_context(patched(whygrad, name, wrapper, attention=attention))
+            transform = importlib.import_module("whygrad.func.vmap")
+            level = partial(_unwatched_level, attention)
+            stack.enter_context(patched(transform, "batch_level", level, attention=attention))
             stack.enter_context(intercepting(see))
             yield
 
@@ -127,6 +131,13 @@ class OwnEngine:
     def why_zero(self, parameter: Any, loss: Any) -> Any:
         with not_intercepting():
             return whygrad.why_zero(parameter, loss)
+
+
+@contextmanager
+def _unwatched_level(attention: Attention, inner: Callable[..., Any], *args: Any) -> Iterator[Any]:
+    """Inside ``vmap`` tensors have no values of their own to look at."""
+    with attention.elsewhere(), inner(*args) as level:
+        yield level
 
 
 def _written_in_place() -> list[tuple[str, Any]]:

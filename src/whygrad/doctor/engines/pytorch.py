@@ -16,7 +16,7 @@ from torch.overrides import TorchFunctionMode
 
 from whygrad.doctor.attention import Attention
 from whygrad.doctor.engines.engine import Handler
-from whygrad.doctor.engines.modes import compiled_whole, fast_paths_open
+from whygrad.doctor.engines.modes import compiled_whole, fast_paths_open, transforms_unwatched
 from whygrad.doctor.places import user_frame
 from whygrad.doctor.ranges import rms
 from whygrad.torch.calls import name_of, uneventful
@@ -56,7 +56,12 @@ class TorchEngine:
     @contextmanager
     def watching(self, handler: Handler, attention: Attention) -> Iterator[None]:
         """Until the first passes are over, everything is recorded for ``why_none`` as well."""
-        with compiled_whole(self, handler, attention), fast_paths_open(), _Mode(self, handler):
+        with (
+            compiled_whole(self, handler, attention),
+            transforms_unwatched(attention),
+            fast_paths_open(),
+            _Mode(self, handler),
+        ):
             self._recording = ExitStack()
             self._recording.enter_context(record())
             try:

@@ -119,8 +119,8 @@ def nan_from_log(case: Case) -> Iterator[Finding]:
     title="A division by zero",
     meaning=(
         "x/0 is infinite and 0/0 is NaN. It is an empty mask, a batch without any valid element, a"
-        " feature that never varies, a norm that is 0: rare in the data, so training runs well until"
-        " the batch comes that has it. A mean of no elements is the same division in disguise."
+        " feature that never varies, a norm that is 0: rare in the data, so training runs well"
+        " until the batch comes that has it. A mean of no elements is the same in disguise."
     ),
     measured=(
         "The step of the first NaN is run again from the state before it; a quotient (or a mean, a"
@@ -138,8 +138,8 @@ def nan_from_division(case: Case) -> Iterator[Finding]:
     yield from reported(
         nan_from_division,
         case,
-        "Keep the divisor away from zero: .clamp(min=1) for a count, + 1e-8 for a norm or a standard"
-        f" deviation, and leave out a batch or row that has no element at all. Now: {line}",
+        "Keep the divisor away from zero: .clamp(min=1) for a count, + 1e-8 for a norm or a"
+        f" standard deviation, and leave out a row or batch without any element. Now: {line}",
     )
 
 
@@ -179,9 +179,9 @@ def nan_from_sqrt(case: Case) -> Iterator[Finding]:
     title="The branch that is not taken has no finite slope",
     meaning=(
         "where(mask, a, b) computes both branches and picks afterwards. The values that it leaves"
-        " out do not reach the loss, but they are still differentiated: backward() sends a zero into"
-        " that branch, and zero times an infinite slope is NaN. The same goes for masked_fill, for"
-        " indexing with a mask, and for multiplying an infinite value by 0."
+        " out do not reach the loss, but they are still differentiated: backward() sends a zero"
+        " into that branch, and zero times an infinite slope is NaN. The same goes for masked_fill,"
+        " for indexing with a mask, and for multiplying an infinite value by 0."
     ),
     measured=(
         "The loss of the step is finite; run again, its first bad gradient comes from a call whose"

@@ -76,7 +76,7 @@ def _starts(case: Case, course: Course) -> Iterator[Snapshot]:
     guardrail="assert loss.item() < 2 * first_loss, f'step {step}: loss {loss.item()} is rising'",
     explains=("exploding-gradient", "oscillation", "loss-plateau", "dead-relu",
               "saturated-activation", "constant-output", "overflow-in-exp", "vanishing-gradient",
-              "unstable-loss", "under-trained"),
+              "under-trained"),
     thresholds={"learned": 0.2, "progress": 0.02},
     cleared=lambda case: _cleared_high(case),
 )  # fmt: skip

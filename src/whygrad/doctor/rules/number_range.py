@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from whygrad.doctor.case import Case
+from whygrad.doctor.mechanism import gradients_lost
 from whygrad.doctor.rule import Finding, rule
 from whygrad.doctor.rules.invalid_math import CONSEQUENCES, reported, sound_throughout
 
@@ -16,9 +17,9 @@ __all__ = ["float16_range", "non_finite_data", "overflow_in_exp", "unstable_loss
     severity=3,
     title="An exponential overflows",
     meaning=(
-        "exp(x) leaves float32 at x = 88.7 and is Inf from there on; the next subtraction or product"
-        " makes NaN of it. An exp without a bound on its argument waits for the first input that is"
-        " a little larger than usual."
+        "exp(x) leaves float32 at x = 88.7 and is Inf from there on; the next subtraction or"
+        " product makes NaN of it. An exp without a bound on its argument waits for the first input"
+        " that is a little larger than usual."
     ),
     measured=(
         "The step of the first Inf is run again from the state before it; an exp is the first call"
@@ -67,7 +68,7 @@ def unstable_loss(case: Case) -> Iterator[Finding]:
     stable = {
         "log(softmax)": "F.log_softmax(logits, dim), or F.cross_entropy(logits, target) as a whole",
         "log(sigmoid)": "F.logsigmoid(x), or F.binary_cross_entropy_with_logits(x, target)",
-        "log(exp)": "the exponent itself: log(exp(x)) is x, and log(sum(exp(x))) is torch.logsumexp",
+        "log(exp)": "the exponent itself, or torch.logsumexp(x, dim) for a sum",
         "exp / sum of exp": "F.softmax(x, dim), or F.cross_entropy on the logits as a whole",
         "log(sum of exp)": "torch.logsumexp(x, dim)",
         "log(1 + exp)": "F.softplus(x), or F.binary_cross_entropy_with_logits as a whole",
@@ -101,6 +102,23 @@ def unstable_loss(case: Case) -> Iterator[Finding]:
 )
 def float16_range(case: Case) -> Iterator[Finding]:
     yield from reported(float16_range, case, float16_range.fix)
+    if case.first_bad is not None:
+        return
+    for course in case.courses:
+        lost = gradients_lost(case, course.first)
+        if lost is None or lost < case.limit("lost"):
+            continue
+        yield float16_range.finding(
+            where=case.run.halved_at or course.steps[0].where,
+            step=0,
+            confidence=0.85,
+            evidence=[
+                f"{lost:.0%} of the gradients of the first step are exactly 0 in float16; computed"
+                " in float32, the same step has a gradient there"
+            ],
+            fix="Scale the loss before backward() (torch.amp.GradScaler does it), and keep the"
+            " parameters in float32; or use bfloat16, which has the range of float32.",
+        )
 
 
 @rule(

@@ -1,0 +1,85 @@
+"""What only float16 is to blame for: the same step in float32 is sound."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from whygrad.autograd.source import Where
+from whygrad.doctor.forensics import FirstBad
+from whygrad.doctor.mechanism.growth import exploded
+from whygrad.doctor.mechanism.shared import Mechanism
+from whygrad.doctor.record import Snapshot
+from whygrad.doctor.replay import Trace, replay
+from whygrad.doctor.vocabulary import LINEAR
+
+if TYPE_CHECKING:
+    from whygrad.doctor.case import Case
+
+__all__ = ["gradients_lost", "overflows_in_half"]
+
+
+def overflows_in_half(case: Case, bad: FirstBad) -> Mechanism | None:
+    """The mechanism, if the step is finite as soon as float16 is replaced by float32."""
+    trace = bad.trace
+    if trace is None or not _has_half(trace):
+        return None
+    if bad.kind == "parameter":
+        return _in_update(case, bad, trace)
+    again = replay(trace.snapshot, wide=True)
+    sound = np.isfinite(again.loss) and all(each[2].finite for each in again.arrivals)
+    if again.error is not None or not sound or exploded(case, bad):
+        return None
+    given = "; ".join(str(each) for each in bad.before)
+    text = f"{bad.op} got {given}; the same step in float32 is finite throughout"
+    where = case.run.halved_at if bad.op in LINEAR else None
+    return Mechanism("float16-range", bad, where or bad.where, text, [("first here", bad.where)])
+
+
+def _in_update(case: Case, bad: FirstBad, trace: Trace) -> Mechanism | None:
+    if bad.after is None or bad.after.dtype != "float16":
+        return None
+    leaf = next((name for name, each in trace.parameters.items() if each is bad.given), 0)
+    parameter = case.run.parameters.get(leaf)
+    name = "a parameter" if parameter is None else parameter.name
+    text = (
+        f"the update before step {bad.step} made {name} (float16) not finite out of finite"
+        " gradients: in float16 an eps of 1e-8 is 0, and nothing is above 65504"
+    )
+    return Mechanism("float16-range", bad, _update_before(case, bad.step) or bad.where, text)
+
+
+def _has_half(trace: Trace) -> bool:
+    return any(
+        each.dtype == "float16" for call in trace.calls for each in (*call.before, *call.after)
+    )
+
+
+def _update_before(case: Case, number: int) -> Where | None:
+    """The line of the update that came before a pass."""
+    for course in case.courses:
+        for step in course.steps:
+            if step.passes and step.passes[-1].number == number - 1:
+                return step.where
+    return None
+
+
+def gradients_lost(case: Case, snapshot: Snapshot | None) -> float | None:
+    """The share of gradients that are zero in float16 and not in float32.
+
+    None for a step without float16, and for one that does not come out the same again.
+    """
+    trace = case.trace(snapshot)
+    if snapshot is None or trace is None or not trace.exact or not _has_half(trace):
+        return None
+    wide = replay(snapshot, wide=True, look=False)
+    if wide.error is not None or not np.isfinite(wide.loss):
+        return None
+    lost = there = 0
+    for name, gradient in wide.gradients.items():
+        own = trace.gradients.get(name)
+        if own is not None and own.shape == gradient.shape:
+            there += int((gradient != 0).sum())
+            lost += int(((gradient != 0) & (own == 0)).sum())
+    return lost / there if there else None
