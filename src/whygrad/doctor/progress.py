@@ -16,7 +16,7 @@ from whygrad.doctor.record import Course
 from whygrad.doctor.replay import Trace, loss_at
 from whygrad.doctor.trial import drop
 
-__all__ = ["Progress", "progress_of"]
+__all__ = ["Progress", "is_entangled", "progress_of"]
 
 
 @dataclass(frozen=True)
@@ -57,6 +57,24 @@ class Progress:
     def suffers(self, least: float) -> bool:
         """Whether there is anything to explain: it broke, rose, or fell by less than ``least``."""
         return self.steps > 1 and (self.rose or self.gain < least)
+
+
+def is_entangled(course: Course, courses: list[Course]) -> bool:
+    """Whether a loss depends on what this course trains and on what another one does, as in a GAN.
+
+    Each then moves the target of the other, and a loss that stands still says nothing.
+    """
+    own = {id(each.tensor) for each in course.parameters}
+    for other in courses:
+        theirs = {id(each.tensor) for each in other.parameters} - own
+        for snapshot in (course.first, other.first) if theirs else ():
+            if (
+                snapshot is not None
+                and own & snapshot.leaves.keys()
+                and theirs & snapshot.leaves.keys()
+            ):
+                return True
+    return False
 
 
 def progress_of(course: Course, first: Trace | None) -> Progress:

@@ -28,8 +28,8 @@ _SQUASHING = ("sigmoid", "tanh", "sigmoid_", "tanh_")
 
 
 def sound_trial(case: Case, course: Course) -> Trial | None:
-    """Experiments with a squared error, from the last state in which all parameters were finite."""
-    for snapshot in (course.bad, course.last, course.first):
+    """Experiments with a squared error: from the first state, which no broken step has touched."""
+    for snapshot in (course.first, course.bad, course.last):
         if snapshot is None or not _finite(snapshot):
             continue
         reading = case.reading(snapshot)

@@ -101,7 +101,9 @@ class Descent:
 
     def __str__(self) -> str:
         end = f"{self.end:.4g}" if math.isfinite(self.losses[-1]) else "nan"
-        return f"{self.start:.4g} → {end} in {len(self.losses) - 1} steps"
+        told = f"{self.start:.4g} → {end} in {len(self.losses) - 1} steps"
+        high = math.isfinite(self.peak) and self.is_unstable and self.peak > self.end
+        return f"{told}, over {self.peak:.4g}" if high else told
 
 
 class Trial:

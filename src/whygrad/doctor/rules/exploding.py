@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import statistics
 from collections.abc import Iterator
 
@@ -15,6 +16,8 @@ from whygrad.doctor.record import Clip, Course
 from whygrad.doctor.rule import Finding, rule
 
 __all__ = ["clipping_hides_cause", "exploding_gradient"]
+
+_SHRINKS = re.compile(r"\.grad\b.*(clamp|clip|mul_|div_|copy_|\*=|/=)|\.grad(\.data)?\s*=[^=]*grad")
 
 
 @rule(
@@ -44,19 +47,18 @@ def exploding_gradient(case: Case) -> Iterator[Finding]:
         hidden = _ratios(course)
         clipped = bool(hidden) and statistics.median(hidden) >= 100
         if found is not None and (clipped or case.progress(course).suffers(case.limit("learned"))):
-            yield _structural(found, clipped)
+            yield _structural(case, found, clipped)
         elif case.progress(course).broken:
             yield from _during_the_run(case, course)
 
 
-def _structural(found: Growth, clipped: bool) -> Finding:
-    last, first = found.chain[-1], found.chain[0]
+def _structural(case: Case, found: Growth, clipped: bool) -> Finding:
+    last = found.chain[-1]
     weight = found.weight
     evidence = [
         f"in the first step the gradient grows from {found.late:.3g} to {found.early:.3g} on its "
         f"way back through {len(found.chain)} multiplications: {found.per_link:.3g} × each",
-        f"forward, values grow as well: up to {first.after[0].largest:.3g} at the first of them, "
-        f"{last.after[0].largest:.3g} at the last",
+        f"forward, the values reach {last.after[0].largest:.3g} at the last of them",
     ]
     places = []
     fix = exploding_gradient.fix
@@ -69,7 +71,7 @@ def _structural(found: Growth, clipped: bool) -> Finding:
             "and put a tanh, a gate or a norm between the steps."
         )
     return exploding_gradient.finding(
-        where=last.where,
+        where=last.where if weight is not None else case.made_at(last.module) or last.where,
         step=0,
         confidence=0.8 if clipped else 0.95,
         evidence=evidence,
@@ -137,8 +139,11 @@ def _cleared(case: Case) -> str | None:
 )
 def clipping_hides_cause(case: Case) -> Iterator[Finding]:
     for course in case.courses:
-        ratios = _ratios(course) or _ratios_by_value(case, course)
         clips = [clip for step in course.steps for clip in step.clips]
+        ratios = _ratios(course) or _ratios_by_value(case, course)
+        if not clips and case.progress(course).suffers(case.limit("learned")):
+            ratios = _ratios_by_hand(case, course)
+            clips = _clip_by_hand(course) if ratios else []
         if len(course.steps) < 5 or not ratios or not clips:
             continue
         active = sum(each > 1 for each in ratios) / len(ratios)
@@ -155,7 +160,7 @@ def clipping_hides_cause(case: Case) -> Iterator[Finding]:
                 confidence=confidence,
                 evidence=[
                     f"clipping was active in {active:.0%} of {len(course.steps)} updates and cut "
-                    f"the gradient to 1/{usual:.3g} of its size (limit {clips[0].limit:g})",
+                    f"the gradient to 1/{usual:.3g} of its size{_limit(clips[0])}",
                     said,
                 ],
                 fix=fix,
@@ -163,12 +168,16 @@ def clipping_hides_cause(case: Case) -> Iterator[Finding]:
             )
 
 
+def _limit(clip: Clip) -> str:
+    return f" (limit {clip.limit:g})" if math.isfinite(clip.limit) else ""
+
+
 def _hidden_cause(
     case: Case, course: Course, clip: Clip, ratio: float
 ) -> tuple[str, str, float] | None:
     """What clipping covers up: in words, what to do about it, and how sure that is."""
     limit = clip.limit
-    size = f"{limit * ratio:.2g}"
+    size = f"{limit * ratio:.2g}" if math.isfinite(limit) else f"{ratio:.2g} times as large"
     chain = growth(case, course)
     if chain is not None and ratio >= case.limit("hidden"):
         return (
@@ -181,14 +190,16 @@ def _hidden_cause(
         return None
     trial = case.trial(course, course.first)
     free = None if trial is None else trial.descend()
-    held = None if trial is None else trial.descend(clip=limit)
+    by_norm = clip.kind == "norm"
+    held = None
+    if trial is not None:
+        held = trial.descend(clip=limit) if by_norm else trial.descend(1.0 / ratio)
     if free is None or held is None:
         return None
     if free.is_calm(max(0.05, 5 * held.drop)):
         return (
             f"without it the loss of the first batch goes {free}, with it {held}",
-            f"Raise the limit from {limit:g} to about {size}, the usual norm of the gradient, or "
-            "remove the clipping.",
+            f"Raise the limit to about {size}, the usual size of the gradient, or remove it.",
             0.93,
         )
     if ratio >= case.limit("hidden") and free.diverges:
@@ -221,6 +232,33 @@ def _ratios_by_value(case: Case, course: Course) -> list[float]:
             sizes = [rms(each) for each in trace.gradients.values()]
             found.append(float(np.median(sizes)) / limits[0])
     return found
+
+
+def _ratios_by_hand(case: Case, course: Course) -> list[float]:
+    """How much smaller gradients were at the update than backward() makes them in a replay."""
+    found = []
+    for step in course.steps:
+        trace = case.trace(step.snapshot) if step.snapshot is not None else None
+        if trace is None or not trace.exact or len(step.passes) != 1 or step.contaminated:
+            continue
+        sizes = [
+            (rms(trace.gradients[id(each.tensor)]), step.gradients.get(each.name))
+            for each in course.parameters
+            if id(each.tensor) in trace.gradients
+        ]
+        ratios = [made / used for made, used in sizes if used and made > 0]
+        found += [float(np.median(ratios))] if ratios else []
+    return found
+
+
+def _clip_by_hand(course: Course) -> list[Clip]:
+    """The line near step() that makes gradients smaller."""
+    where = course.steps[0].where
+    for number, text in enumerate(where.source if where is not None else (), 1):
+        found = where.on_line(number) if where is not None and _SHRINKS.search(text) else None
+        if found is not None:
+            return [Clip("by hand", math.nan, None, found)]
+    return []
 
 
 def _cleared_clipping(case: Case) -> str | None:

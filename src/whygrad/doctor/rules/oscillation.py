@@ -9,6 +9,7 @@ from typing import Any
 
 from whygrad.autograd.source import Where
 from whygrad.doctor.case import Case
+from whygrad.doctor.progress import is_entangled
 from whygrad.doctor.record import Course, Step
 from whygrad.doctor.rehearsal import rate_of
 from whygrad.doctor.rule import Finding, rule
@@ -17,6 +18,7 @@ from whygrad.doctor.trial import Descent, Trial, drop
 __all__ = ["heavy_momentum", "loss_plateau", "oscillation"]
 
 _LONG = 60  # steps: a swing takes longer than the first fall
+_SHORT = 10  # few enough not to learn one batch by heart
 _USUAL = 0.9
 
 
@@ -50,8 +52,8 @@ def _rebound(descent: Descent) -> float:
     ),
     measured=(
         f"{_LONG} steps from the first state on the same batch: after its lowest point the loss "
-        "comes back up and stays there; with the usual momentum, or a tenth of the rate, it does "
-        "not. And the run itself did not get to the bottom."
+        "comes back up and stays there, or hardly falls; with the usual momentum, or a tenth of "
+        "the rate, it gets to the bottom. And the run itself did not get to the bottom."
     ),
     fix="Use momentum=0.9 (betas=(0.9, 0.999)), or a lower learning rate.",
     guardrail="assert sum(losses[-50:]) < sum(losses[-100:-50]), 'the loss no longer falls'",
@@ -63,16 +65,17 @@ def oscillation(case: Case) -> Iterator[Finding]:
         progress = case.progress(course)
         if progress.broken or progress.steps < case.limit("steps"):
             continue
-        if progress.curve >= case.limit("learned"):
+        if progress.curve >= case.limit("learned") or is_entangled(course, case.courses):
             continue
         trial = case.trial(course, course.first)
         own = None if trial is None else trial.descend(steps=_LONG)
         if trial is None or own is None or own.diverges:
             continue
-        if _rebound(own) < case.limit("rebound"):
-            continue
+        swings = _rebound(own) >= case.limit("rebound")
         for said, better in _calmer(course, trial):
-            if better is not None and better.end < 0.3 * own.end:
+            # A smaller rate gets further only if the larger one jumps from side to side.
+            jumps = better is not None and better.is_calm(0.5) and progress.gain < 0.5
+            if better is not None and better.end < 0.3 * own.end and (swings or jumps):
                 yield _swinging(course, own, said, better)
                 break
 
@@ -90,13 +93,14 @@ def _swinging(course: Course, own: Descent, said: str, better: Descent) -> Findi
     now = heavy[0] if heavy is not None else f"lr={rate_of(course):g}"
     low = own.losses.index(min(own.losses))
     top = max(own.losses[low:])
+    swing = f" and swings back to {top:.4g}" if top > 1.5 * abs(own.losses[low]) else ""
     return oscillation.finding(
         where=course.optimizer.made_at or course.steps[0].where,
         step=low,
         confidence=0.9,
         evidence=[
             f"with {now} the loss of the first batch falls from {own.start:.4g} to "
-            f"{own.losses[low]:.4g} in {low} steps and swings back to {top:.4g}",
+            f"{own.losses[low]:.4g} in {low} steps{swing}",
             f"with {said} it goes {better}",
         ],
         fix=f"{said} instead of {now}.",
@@ -115,13 +119,13 @@ def _swinging(course: Course, own: Descent, said: str, better: Descent) -> Findi
     ),
     measured=(
         "Most steps ran at less than a hundredth of the highest rate, and the loss did not move "
-        "during them. A few steps from the last state at the highest rate lower the loss of the "
-        "batch, and also that of another batch that they have not seen."
+        "during them. A few steps from the last state at the highest rate on one batch lower the "
+        "loss of other batches, which they have not seen: there was something left to learn."
     ),
     fix="Step the scheduler once an epoch, or decay more slowly.",
     guardrail="print(scheduler.get_last_lr())  # every epoch",
     explains=("under-trained", "lr-too-low", "constant-output"),
-    thresholds={"gone": 0.01, "part": 0.4, "learned": 0.8, "own": 0.2, "other": 0.1, "steps": 20},
+    thresholds={"gone": 0.01, "part": 0.4, "learned": 0.8, "other": 0.06, "steps": 20},
 )
 def loss_plateau(case: Case) -> Iterator[Finding]:
     for course in case.courses:
@@ -130,18 +134,15 @@ def loss_plateau(case: Case) -> Iterator[Finding]:
         steps = [each for each in course.steps if each.rates and each.loss is not None]
         if progress.broken or len(steps) < case.limit("steps") or not peak > 0:
             continue
-        if progress.gain >= case.limit("learned"):
+        if progress.gain >= case.limit("learned") or is_entangled(course, case.courses):
             continue
         gone = [each for each in steps if max(each.rates) < case.limit("gone") * peak]
         gone = [each for each in gone if each.index > steps[0].index + _warmup(steps, peak)]
         if len(gone) < case.limit("part") * len(steps) or _still_falls(gone):
             continue
-        tried = _tried_on_another_batch(case, course)
-        if tried is None:
-            continue
-        again, other = tried
-        if again.drop >= case.limit("own") and other >= case.limit("other"):
-            yield _gone(course, gone, peak, again, other)
+        tried = _tried_on_other_batches(case, course)
+        if tried is not None and tried[1] >= case.limit("other"):
+            yield _gone(course, gone, peak, *tried)
 
 
 def _warmup(steps: list[Step], peak: float) -> int:
@@ -152,18 +153,26 @@ def _warmup(steps: list[Step], peak: float) -> int:
 def _still_falls(steps: list[Step]) -> bool:
     losses = [each.loss for each in steps if each.loss is not None]
     third = max(1, len(losses) // 3)
-    return drop(statistics.median(losses[:third]), statistics.median(losses[-third:])) > 0.1
+    return drop(statistics.median(losses[:third]), statistics.median(losses[-third:])) > 0.3
 
 
-def _tried_on_another_batch(case: Case, course: Course) -> tuple[Descent, float] | None:
-    """A descent from the last state at the highest rate, and what it did for the first batch."""
-    last, first = case.trial(course, course.last), case.trial(course, course.first)
-    if last is None or first is None or course.last is None or course.last is course.first:
+def _tried_on_other_batches(case: Case, course: Course) -> tuple[Descent, float] | None:
+    """A descent from the last state at the highest rate; what such ones do for other batches."""
+    if course.last is None:
         return None
-    again = last.descend()
-    if again is None or again.is_unstable:
+    now = course.last.values
+    trials = [case.trial(course, each) for each in (course.last, course.earlier, course.first)]
+    known = [each for each in trials if each is not None]
+    descents = [each.descend(steps=_SHORT, start=now) for each in known]
+    drops = [
+        drop(other.loss(now), other.loss(descent.values))
+        for trained, descent in zip(known, descents)
+        for other in known
+        if other is not trained and descent is not None
+    ]
+    if not drops or descents[0] is None:
         return None
-    return again, drop(first.loss(course.last.values), first.loss(again.values))
+    return descents[0], statistics.fmean(drops)
 
 
 def _gone(course: Course, gone: list[Step], peak: float, again: Descent, other: float) -> Finding:
@@ -178,7 +187,7 @@ def _gone(course: Course, gone: list[Step], peak: float, again: Descent, other: 
             f"and to {max(gone[-1].rates):.3g} at the end",
             f"{len(gone)} of {len(course.steps)} steps ran at less than a hundredth of the rate",
             f"{len(again.losses) - 1} steps from the last state at lr={peak:g}: loss {again}, and "
-            f"{other:.0%} lower on another batch",
+            f"{other:.0%} lower on other batches",
         ],
         fix=f"Call the scheduler's step() once an epoch instead of every batch, or let {name} "
         "decay more slowly: a tenth of the rate belongs to the end of the run.",

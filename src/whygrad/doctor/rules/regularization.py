@@ -15,7 +15,7 @@ from whygrad.doctor.case import Case
 from whygrad.doctor.record import Course
 from whygrad.doctor.replay import Trace, Traced
 from whygrad.doctor.rule import Finding, rule
-from whygrad.doctor.trial import Descent
+from whygrad.doctor.trial import Descent, drop
 
 __all__ = ["over_regularized"]
 
@@ -45,14 +45,14 @@ class _Comparison:
     ),
     measured=(
         f"{_LONG} steps from the first state on the first batch with the regularization and "
-        "without it. It drowns the loss if the run and the steps with it get nowhere, and the "
-        "steps without it at least halve the loss on the data that the run ended with."
+        "without it. It drowns the loss if the run and the steps with it get nowhere on the data, "
+        "and the steps without it do."
     ),
     fix="Lower the weight decay or the factor of the penalty by a factor of 100 or more.",
     guardrail="assert penalty.item() < data_loss.item(), 'the penalty is larger than the loss'",
     explains=("constant-output", "vanishing-gradient", "loss-plateau", "under-trained", "dead-relu",
               "class-imbalance", "bad-initialization", "lr-too-high", "lr-too-low", "oscillation"),
-    thresholds={"learned": 0.6, "half": 0.5, "steps": 10},
+    thresholds={"learned": 0.6, "half": 0.5, "free": 0.25, "steps": 10},
     cleared=lambda case: _cleared(case),
 )  # fmt: skip
 def over_regularized(case: Case) -> Iterator[Finding]:
@@ -65,7 +65,9 @@ def over_regularized(case: Case) -> Iterator[Finding]:
                 continue
             # Both ends: a run that got nowhere, and an experiment that shows why.
             stuck = min(each.reached, each.held)
-            if each.free.end < case.limit("half") * stuck and stuck > 0.4 * each.free.start:
+            halved = each.free.end < case.limit("half") * stuck and stuck > 0.4 * each.free.start
+            held = drop(each.free.start, stuck)
+            if halved or (each.free.drop > case.limit("free") and held < 0.3 * each.free.drop):
                 yield _drowned(each)
 
 

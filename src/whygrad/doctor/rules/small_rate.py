@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 
 from whygrad.doctor.case import Case
+from whygrad.doctor.progress import is_entangled
 from whygrad.doctor.reading import Reading
 from whygrad.doctor.record import Course
 from whygrad.doctor.rehearsal import rate_of
@@ -14,7 +15,7 @@ from whygrad.doctor.trial import Descent
 
 __all__ = ["lr_too_low"]
 
-_LARGER = (100.0, 1e3, 1e4, 1e5)
+_LARGER = (1e2, 1e3, 1e4, 1e5, 1e6, 1e7)
 
 
 @rule(
@@ -27,8 +28,8 @@ _LARGER = (100.0, 1e3, 1e4, 1e5)
     ),
     measured=(
         "The loss of the first batch with the first weights and with the latest ones; then a few "
-        "steps from the first state at the program's rate and at 100 to 100 000 times it. The rate "
-        "is too low if the first does next to nothing and a larger one lowers the loss by a third. "
+        "steps from the first state at the program's rate and at a hundred times it and more. The "
+        "rate is too low if the first does next to nothing and a larger one lowers the loss by a third. "
         "Models that begin far below chance (fine-tuning) are left alone."
     ),
     fix="Raise the learning rate by factors of ten until the loss clearly falls.",
@@ -43,7 +44,7 @@ def lr_too_low(case: Case) -> Iterator[Finding]:
             continue
         trial = case.trial(course, course.first)
         own = None if trial is None else trial.descend()
-        if trial is None or own is None or not 0 < own.drop < case.limit("own"):
+        if trial is None or own is None or not -1e-4 < own.drop < case.limit("own"):
             continue
         for factor in _LARGER:
             better = trial.descend(factor)
@@ -56,7 +57,9 @@ def lr_too_low(case: Case) -> Iterator[Finding]:
 
 def _stands_still(case: Case, course: Course) -> bool:
     progress = case.progress(course)
-    if progress.broken or progress.steps < case.limit("steps") or _begins_trained(case, course):
+    if progress.broken or progress.steps < case.limit("steps"):
+        return False
+    if is_entangled(course, case.courses) or _begins_trained(case, course):
         return False
     least = case.limit("learned")
     if math.isnan(progress.pair):
