@@ -79,7 +79,7 @@ def follow(trace: Trace, source: Produced | None) -> Way:
         made = trace.made_by(source)
         if made is None or source is None:
             return Way(None, None, passed[::-1])
-        place = _handed_on(trace, made)
+        place = source.place if made.op == "broadcast_tensors" else _handed_on(trace, made)
         if place is None:
             return Way(made, source, passed[::-1])
         passed.append((made, place, source.place))

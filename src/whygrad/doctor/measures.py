@@ -64,6 +64,7 @@ def measures_of(reading: Reading) -> list[Measure]:
             found.append(Measure(term.call, -1, "the similarity"))
         elif term.call.op == "mul":
             found += _weighted_logarithm(trace, term)
+            found += [Measure(each, 1, "the margin loss") for each in _hinges(trace, term)]
         elif _is_logarithm(trace, term.source):
             found.append(Measure(term.call, -1, "the log-likelihood"))
     return found
@@ -96,6 +97,22 @@ def _forgets_sign(call: Traced) -> bool:
     if call.op == "mul":
         return len(call.sources) == 2 and call.sources[0] == call.sources[1]
     return call.op in ("square", "abs", "norm")
+
+
+def _hinges(trace: Trace, term: Term) -> list[Traced]:
+    """``relu(1 - y * score)`` and its like, with labels -1 and 1."""
+    if not np.isin(trace.array(term.target), (-1, 1)).all():
+        return []
+    reached = {term.call.number}
+    found = []
+    for call in trace.calls:
+        if not any(source and source.call in reached for source in call.sources):
+            continue
+        if call.op in ("sub", "rsub", "neg", "add") and len(call.inputs) == 1:
+            reached.add(call.number)
+        elif call.op in ("clamp", "clamp_min", "relu", "softplus"):
+            found.append(call)
+    return found
 
 
 def _is_logarithm(trace: Trace, source: Produced | None) -> bool:

@@ -1,8 +1,8 @@
 """A softmax or a loss that runs along the wrong axis.
 
-An axis is the batch, or it is not; nothing here is a matter of degree.  Sizes that agree by accident
-prove nothing, so where the classes are is found by sending the numbers of the last layer's features
-through the same reshaping.
+An axis is the batch, or it is not; nothing here is a matter of degree.  Sizes that agree by
+accident prove nothing, so where the classes are is found by sending the numbers of the last layer's
+features through the same reshaping.
 """
 
 from __future__ import annotations

@@ -31,7 +31,8 @@ _MEASURING = RESHAPING | frozenset(
     (
         "pow", "pow_", "square", "abs", "mul", "mul_", "div", "div_", "rdiv", "neg", "add", "add_",
         "sub", "rsub", "sqrt", "log", "log1p", "cosh", "norm", "mean", "sum", "nanmean", "nansum",
-        "clamp", "clamp_min", "relu", "where", "lt", "le", "gt", "ge",
+        "clamp", "clamp_min", "relu", "where", "lt", "le", "gt", "ge", "getitem", "slice", "index",
+        "masked_select",
     )
 )  # fmt: skip
 
@@ -60,26 +61,35 @@ def loss_broadcast(case: Case) -> Iterator[Finding]:
             if _broadcasts(trace, term) and str(term.call.where) not in seen:
                 seen.add(str(term.call.where))
                 yield _about_shapes(trace, term)
+    yield from _raised(case)
+
+
+def _raised(case: Case) -> Iterator[Finding]:
+    """The same shapes where they cannot be broadcast, or where the loss refuses to."""
     failure = case.run.failure
-    if failure is not None and failure.op in _ELEMENTWISE and len(failure.args) > 1:
-        one, other = (shape_of(each) for each in failure.args[:2])
-        if _is_crossed(one, other):
-            yield loss_broadcast.finding(
-                where=failure.where,
-                step=len(case.run.passes),
-                confidence=0.9,
-                evidence=[
-                    f"{failure.op} was given {list(one)} and {list(other)}",
-                    f"it raised {type(failure.error).__name__}: {first_line(failure.error)}",
-                ],
-            )
+    if failure is None or failure.op not in _ELEMENTWISE | {"sub", "rsub"}:
+        return
+    shapes = [shape_of(each) for each in failure.args[:2] if hasattr(each, "shape")]
+    if len(shapes) == 2 and len(shapes[0]) != len(shapes[1]) and _same_numbers(*shapes):
+        yield loss_broadcast.finding(
+            where=failure.where,
+            step=len(case.run.passes),
+            confidence=0.9,
+            evidence=[
+                f"{failure.op} was given {list(shapes[0])} and {list(shapes[1])}",
+                f"it raised {type(failure.error).__name__}: {first_line(failure.error)}",
+            ],
+        )
+
+
+def _same_numbers(one: Shape, other: Shape) -> bool:
+    """Whether two shapes differ only in axes of length 1."""
+    return [each for each in one if each > 1] == [each for each in other if each > 1] != []
 
 
 def _is_crossed(one: Shape, other: Shape) -> bool:
     """Two shapes that hold the same numbers and broadcast to more of them: [N, 1] and [N]."""
-    if len(one) == len(other) or [each for each in one if each > 1] != [
-        each for each in other if each > 1
-    ]:
+    if len(one) == len(other) or not _same_numbers(one, other):
         return False
     try:
         size = math.prod(np.broadcast_shapes(one, other))

@@ -1,9 +1,9 @@
 """Training that goes uphill: the error of the prediction grows with every step.
 
 A negative loss is no evidence: log-likelihoods, rewards and adversaries have them.  Evidence is an
-error that enters the loss with a minus, or a likelihood that enters it with a plus, and nothing else
-in the loss that pulls the other way.  Nothing is said where one error is traded against another, nor
-about a network, or an input, that is trained against another network's loss.
+error that enters the loss with a minus, or a likelihood that enters it with a plus, while nothing
+else in the loss pulls the other way.  Nothing is said where one error is traded against another,
+nor about a network, or an input, that is trained against another network's loss.
 """
 
 from __future__ import annotations
@@ -96,6 +96,8 @@ def _goes_uphill(course: Course, trace: Trace) -> bool:
             continue
         engine = trace.engine
         change = engine.array(after).astype(np.float64) - engine.array(before)
+        if change.shape != gradient.shape:  # of a sparse one, only the rows that are there
+            continue
         dot += float((change * gradient).sum())
         ours += float((change**2).sum())
         theirs += float((gradient.astype(np.float64) ** 2).sum())
