@@ -49,6 +49,8 @@ from whygrad.doctor.vocabulary import ACTIVATIONS, DOMAIN, LEAVING, LOOKED_AT, L
 
 __all__ = ["Observer", "is_sampled"]
 
+# Calls that return a part of their argument, in the same memory.
+_VIEWS = frozenset(("getitem", "view", "select", "narrow", "squeeze", "unsqueeze", "T", "t"))
 # Calls whose result may say how good the model is.
 _FIGURES = LOSSES | frozenset(("mean", "sum"))
 # Calls by which a program asks whether its values are sound.
@@ -91,6 +93,7 @@ class Observer:
         self._hand_course: Course | None = None
         self._hand_norms: dict[str, float | None] = {}
         self._optimizing = 0
+        self._in_closure = False
         self._evaluated: tuple[Any, ...] = ()  # what a model was given last, without gradients
 
     # --- calls ------------------------------------------------------------------------------------
@@ -219,12 +222,19 @@ class Observer:
     def _written_through(
         self, engine: Engine, maker: Call | None, tensor: Any, frame: FrameType
     ) -> None:
-        """``p.data.add_(…)``: the program's own update of a parameter, or its initial value."""
+        """A write to what another call made: through a view, or through ``p.data``.
+
+        The latter is the program's own update of a parameter, or its initial value.
+        """
         if maker is not None and maker.op in ("data", "detach"):
             where = Where(frame.f_code, frame.f_lasti)
             parameter = self.registry.written(tensor, where, engine)
             if parameter is not None and self.run.passes:
                 self._by_hand.setdefault(id(parameter.tensor), where)
+        elif maker is not None and maker.op in _VIEWS and maker.args:
+            base = maker.args[0]  # x[3:5] += 1 changes x: a replay needs it as it was
+            if isinstance(base, engine.tensor) and base.is_leaf and not base.requires_grad:  # type: ignore[attr-defined]
+                self.tape(engine).replace(base, engine.copy(base))
 
     def _before_write(self, engine: Engine, tensor: Any, frame: FrameType) -> Any:
         """A tensor from elsewhere is about to be overwritten: what the tape keeps of it."""
@@ -234,7 +244,12 @@ class Observer:
             if self.run.passes:
                 self._by_hand.setdefault(id(parameter.tensor), where)
             return tensor
-        return engine.copy(tensor) if tensor.is_leaf else tensor
+        if not tensor.is_leaf:
+            return tensor
+        copied = engine.copy(tensor)
+        if not tensor.requires_grad:
+            self.tape(engine).replace(tensor, copied)
+        return copied
 
     def _outside(
         self,
@@ -257,8 +272,7 @@ class Observer:
         if isinstance(tensors, (list, tuple)):
             origin = Origin(op, frame.f_code, frame.f_lasti, evaluation)
             for each in tensors:
-                # PyTorch refuses to say `is_leaf` of a view without grad into a written parameter
-                if hasattr(each, "requires_grad") and (not each.requires_grad or each.is_leaf):
+                if hasattr(each, "requires_grad") and _is_leaf(each):
                     tape.set_origin(each, origin)
         if op in LOSSES and not recorded and not self._in_model and getattr(result, "ndim", 1) == 0:
             where = Where(frame.f_code, frame.f_lasti)
@@ -515,7 +529,7 @@ class Observer:
 
     def zeroed(self, where: Where) -> None:
         self._zeroed = True
-        if not self._stepped:
+        if not self._stepped and not self._in_closure:
             for each in reversed(self._pending):
                 if each.cleared_at is not None:
                     break
@@ -542,6 +556,7 @@ class Observer:
             self._bad_gradient(engine)
 
     def step_ends(self, engine: Engine, optimizer: Any) -> None:
+        self._in_closure = False
         self._optimizing = max(0, self._optimizing - 1)
         course = self.optimizer_made(optimizer, None)
         if course.steps:
@@ -554,6 +569,7 @@ class Observer:
     def closure_begins(self) -> None:
         """A step runs the program's closure: its calls are the program's."""
         self._optimizing = max(0, self._optimizing - 1)
+        self._in_closure = True
 
     def failed(self, error: BaseException) -> None:
         """The program ended with an exception."""
@@ -771,3 +787,10 @@ def _leaves(calls: Iterable[Call], kind: type) -> dict[int, Any]:
 
 def _not_finite(gradients: dict[str, float | None]) -> bool:
     return any(each is not None and not math.isfinite(each) for each in gradients.values())
+
+
+def _is_leaf(tensor: Any) -> bool:
+    try:
+        return bool(tensor.is_leaf)
+    except RuntimeError:  # PyTorch refuses to say it of a view without grad of a written parameter
+        return True

@@ -190,6 +190,14 @@ class Tape:
                 if isinstance(each, self._tensor):
                     self._made[id(each)] = weakref.ref(each), Produced(number, place)
 
+    def replace(self, tensor: Any, copied: Any, latest: int = 2000) -> None:
+        """``tensor`` is about to be overwritten: the calls that used it keep a copy as it was."""
+        for call in self.calls[-latest:]:
+            if any(each is tensor for each in call.args):
+                call.args = type(call.args)(
+                    [copied if each is tensor else each for each in call.args]
+                )
+
     def source(self, tensor: Any) -> Produced | None:
         """Which call of this tape made ``tensor``."""
         entry = self._made.get(id(tensor))

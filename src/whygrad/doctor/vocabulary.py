@@ -49,8 +49,11 @@ ACTIVATIONS = RECTIFIERS | frozenset(
     )
 )  # fmt: skip
 LINEAR = frozenset(
-    ("linear", "matmul", "addmm", "conv1d", "conv2d", "conv3d", "conv_transpose2d", "bilinear")
-)
+    (
+        "linear", "matmul", "addmm", "convolution", "conv1d", "conv2d", "conv3d",
+        "conv_transpose2d", "bilinear",
+    )
+)  # fmt: skip
 NORMALIZERS = frozenset(("batch_norm", "layer_norm", "group_norm", "instance_norm", "rms_norm"))
 LOOKED_AT = ACTIVATIONS | LINEAR | NORMALIZERS | frozenset(("embedding", "softmax"))
 # What passes values on, arranged differently.

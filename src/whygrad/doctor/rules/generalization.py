@@ -69,6 +69,8 @@ def overfitting(case: Case) -> Iterator[Finding]:
         if len(losses) < 10 or _restores_weights(case):
             return
         for series in _all_series(case, course):
+            if not series.correct and not _begins_alike(series, losses):
+                continue
             found = _turned(case, series, losses) or _apart(case, course, series, losses)
             if found is None:
                 continue
@@ -125,6 +127,15 @@ def _all_series(case: Case, course: Course) -> Iterator[_Series]:
             rounds.setdefault(each.after, []).append(each.value)
         values = [float(np.mean(each)) for each in rounds.values()]
         yield _Series(found[0].where, found[0].correct, list(rounds), values)
+
+
+def _begins_alike(series: _Series, losses: Losses) -> bool:
+    """Whether a figure starts near the training loss of that time: then it measures the same."""
+    at = min(series.after[0], len(losses) - 1)
+    near = losses[max(0, at - 5) : at + 6]
+    return (
+        series.after[0] > len(losses) // 3 or near.min() / 3 <= series.values[0] <= 3 * near.max()
+    )
 
 
 def _turned(case: Case, series: _Series, losses: Losses) -> _Found | None:

@@ -97,11 +97,8 @@ def _rejected(failure: Failure) -> tuple[str, str] | None:
     arrays = [engine.array(each) for each in tensors]
     if failure.op in _CLASSES:
         return _rejected_classes(failure, arrays[0], arrays[1])
-    if failure.op in _BINARY and arrays[1].dtype.kind != "f":
-        return (
-            f"the labels are {arrays[1].dtype} and the loss compares them with probabilities",
-            "y = y.float()",
-        )
+    if failure.op in _BINARY:
+        return _rejected_answers(arrays[1])
     if failure.op == "embedding":
         whole = [each for each in arrays if each.dtype.kind in "iu"]
         table = next((each for each in arrays if each.dtype.kind == "f"), None)
@@ -140,6 +137,18 @@ def _rejected_classes(failure: Failure, scores: Array, labels: Array) -> tuple[s
             "y = y.long()",
         )
     return None
+
+
+def _rejected_answers(labels: Array) -> tuple[str, str] | None:
+    """Yes and no, in a kind or in numbers that a binary cross-entropy refuses."""
+    if labels.dtype.kind != "f":
+        said = f"the labels are {labels.dtype} and the loss compares them with probabilities"
+        return said, "y = y.float()"
+    values = np.unique(labels)
+    if len(values) > 3 or (values.min() >= 0 and values.max() <= 1):
+        return None
+    shown = " and ".join(f"{each:g}" for each in values)
+    return f"the labels are {shown}; 0 is no and 1 is yes", "Write no as 0 and yes as 1."
 
 
 def _rejected_index(values: Array, failure: Failure, engine: Any) -> tuple[str, str] | None:

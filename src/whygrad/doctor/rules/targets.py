@@ -13,6 +13,7 @@ import numpy as np
 
 from whygrad.autograd.source import Where
 from whygrad.doctor.case import Case
+from whygrad.doctor.engines import engine_of
 from whygrad.doctor.replay import Trace, Traced
 from whygrad.doctor.rule import Finding, rule
 from whygrad.doctor.tape import Produced
@@ -57,6 +58,7 @@ Reach = tuple[float, float, Traced]  # lowest and highest value, and the call th
     cleared=lambda case: _reach_and_targets(case),
 )  # fmt: skip
 def target_out_of_range(case: Case) -> Iterator[Finding]:
+    yield from _refused(case)
     for course in case.courses:
         reading = case.reading(course.first)
         if reading is None or reading.target is None or reading.loss_call is None:
@@ -95,6 +97,29 @@ def target_out_of_range(case: Case) -> Iterator[Finding]:
             places=[("the loss", call.where)],
         )
         return
+
+
+def _refused(case: Case) -> Iterator[Finding]:
+    """A binary cross-entropy that raised because of its targets."""
+    failure = case.run.failure
+    if failure is None or failure.error is not case.run.error or failure.op not in _BINARY:
+        return
+    given = failure.args[1] if len(failure.args) > 1 else failure.kwargs.get("target")
+    targets = engine_of(given).array(given)
+    few = len(np.unique(targets)) <= 3  # then they are labels
+    if targets.dtype.kind != "f" or few or (targets.min() >= 0 and targets.max() <= 1):
+        return
+    low, high = float(targets.min()), float(targets.max())
+    yield target_out_of_range.finding(
+        where=failure.where,
+        step=len(case.run.passes),
+        confidence=0.95,
+        evidence=[
+            f"`{failure.op}` compares probabilities from 0 to 1; the targets run from {low:.4g} "
+            f"to {high:.4g}",
+        ],
+        fix=f"y = (y - {low:.4g}) / {high - low:.4g}, or nn.MSELoss for targets like these.",
+    )
 
 
 def _reach(trace: Trace, source: Produced | None) -> Reach | None:
