@@ -38,7 +38,7 @@ def ops(name: str | None, family: str | None) -> None:
 
 @cli.command(
     context_settings={"allow_interspersed_args": False},
-    epilog="Everything after the script belongs to the script. A program that ends by os._exit() or "
+    epilog="Everything after the script belongs to it. A program that ends by os._exit() or "
     "is killed takes the report with it.",
 )
 @click.option("-m", "--module", is_flag=True, help="Run a module, as python -m does.")

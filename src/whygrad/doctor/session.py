@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import io
+import os
 import time
 import warnings
 from collections.abc import Iterator

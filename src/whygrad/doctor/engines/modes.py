@@ -7,6 +7,7 @@ happen because somebody watches: the same program computes the same numbers, by 
 from __future__ import annotations
 
 import functools
+import importlib
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -78,7 +79,7 @@ def compiled_whole(engine: Engine, handler: Handler, attention: Attention) -> It
     with ExitStack() as stack:
 
         def watch_compiler() -> None:
-            compiler: Any = sys.modules[_COMPILER]
+            compiler: Any = importlib.import_module(_COMPILER)
             context, module = compiler._TorchDynamoContext, compiler.OptimizedModule
             stack.enter_context(patched(context, "__call__", made, attention=attention))
             stack.enter_context(patched(module, "__call__", called, attention=attention))
