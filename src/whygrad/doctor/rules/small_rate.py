@@ -29,8 +29,8 @@ _LARGER = (1e2, 1e3, 1e4, 1e5, 1e6, 1e7)
     measured=(
         "The loss of the first batch with the first weights and with the latest ones; then a few "
         "steps from the first state at the program's rate and at a hundred times it and more. The "
-        "rate is too low if the first does next to nothing and a larger one lowers the loss by a third. "
-        "Models that begin far below chance (fine-tuning) are left alone."
+        "rate is too low if the first does next to nothing and a larger one lowers the loss by a "
+        "third. Models that begin far below chance (fine-tuning) are left alone."
     ),
     fix="Raise the learning rate by factors of ten until the loss clearly falls.",
     guardrail="print(lr * p.grad.norm() / p.norm())  # healthy: about 1e-3 an update",
