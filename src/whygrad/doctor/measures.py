@@ -72,7 +72,7 @@ def measures_of(reading: Reading) -> list[Measure]:
 
 def _is_sampled(trace: Trace, term: Term) -> bool:
     """Whether the target was made from the model's own output: an action, a pseudo-label."""
-    made = trace.made_by(term.target_source)
+    made = follow(trace, term.target_source).maker
     if made is None:
         return False
     numbers = {made.number, *trace.ancestors(made)}
@@ -122,8 +122,8 @@ def _is_logarithm(trace: Trace, source: Produced | None) -> bool:
         return False
     if maker.op in ("log", "log_softmax", "logsigmoid"):
         return True
-    if maker.op != "sub" or len(maker.sources) < 2:
-        return False
+    if maker.op != "sub" or len(maker.sources) < 2 or not maker.inputs[0].requires_grad:
+        return False  # log p − log q with a given p is a divergence
     return follow(trace, maker.sources[1]).op in ("logsumexp", "log")
 
 

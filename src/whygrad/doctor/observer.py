@@ -54,7 +54,7 @@ _VIEWS = frozenset(("getitem", "view", "select", "narrow", "squeeze", "unsqueeze
 # Calls whose result may say how good the model is.
 _FIGURES = LOSSES | frozenset(("mean", "sum"))
 # Calls by which a program asks whether its values are sound.
-_QUESTIONS = frozenset(("isfinite", "isinf", "isnan"))
+_QUESTIONS = frozenset(("isfinite", "isinf", "isnan", "nan_to_num", "nan_to_num_"))
 # Traits of ops.
 _LEAVES, _DRAWS, _WRITES, _FIGURE, _LOOKED, _RISKY, _ASKS, _SWITCHES = 1, 2, 4, 8, 16, 32, 64, 128
 
@@ -137,7 +137,7 @@ class Observer:
             return function(*args, **kwargs)
         try:
             if traits & _ASKS and args:
-                self._bad_value_read(engine, args[0], frame)
+                self._bad_value_read(engine, args[0], frame, masks=op.startswith("nan_to_num"))
             tape = self.tape(engine)
             random = engine.random_state() if traits & _DRAWS else None
             if traits & _WRITES and not args and "tensor" in kwargs:  # nn.init hands it on by name
@@ -165,6 +165,8 @@ class Observer:
             self.run.failure = Failure(op, args, kwargs, where, self._path or None, error)
             raise
         try:
+            if args and result is args[0] and not traits & _WRITES:
+                return result  # float(), to(), contiguous() of what is so already: nothing was made
             written = args[0] if op == "setitem" else result
             recorded = engine.is_recording() and not initializes
             if traits & _FIGURE and not self._in_model:
@@ -300,8 +302,13 @@ class Observer:
                 break
         self.run.strays.append(stray)
 
-    def _bad_value_read(self, engine: Engine, tensor: Any, frame: FrameType) -> None:
-        """The program looks at a value that may not be finite, perhaps to leave because of it."""
+    def _bad_value_read(
+        self, engine: Engine, tensor: Any, frame: FrameType, masks: bool = False
+    ) -> None:
+        """The program looks at a value that may not be finite, perhaps to leave because of it.
+
+        ``masks``: it replaces such values, which is right in the data and wrong in a gradient.
+        """
         if self.run.incidents or not isinstance(tensor, engine.tensor):
             return
         values = engine.array(tensor)
@@ -314,6 +321,8 @@ class Observer:
         if call is not None and call.op == "detach" and type(call.args[0]) is Produced:
             source = call.args[0]
         elif source is not None and not tensor.requires_grad:  # type: ignore[attr-defined]
+            return
+        if source is not None and masks:
             return
         if source is not None:
             snapshot = self._snapshot(engine, None, float(np.mean(values)), root=source)
