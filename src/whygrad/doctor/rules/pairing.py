@@ -21,6 +21,8 @@ from whygrad.doctor.statements import shuffles_apart, statements
 
 __all__ = ["shuffled_labels"]
 
+_NEIGHBOURS = 16  # rows that far apart may belong together: words and their context
+
 
 @rule(
     id="shuffled-labels",
@@ -57,7 +59,7 @@ def shuffled_labels(case: Case) -> Iterator[Finding]:
         if target is None or not known or any(_together(each, target) for each in known):
             continue
         apart = known[0]
-        proven = apart.base == target.base
+        proven = apart.base == target.base and (_is_permutation(apart) or _is_permutation(target))
         if not proven and not _at_chance(case, course, case.limit("unlearned")):
             continue
         lines = _lines(target, apart)
@@ -126,16 +128,16 @@ def _together(one: Rows, other: Rows) -> bool:
         return True
     if not one.shuffles and not other.shuffles:
         return True
-    offset = one.index - other.index
-    if (offset == offset[0]).all():  # the same rows, or the next ones: a sequence
-        return True
-    # Rows that are drawn with others in mind, as neighbours are, need not be a permutation.
-    return not _is_permuted(one) and not _is_permuted(other)
+    # The same rows, the next ones, or neighbours: a sequence.
+    return bool(np.ptp(one.index - other.index) <= _NEIGHBOURS)
 
 
-def _is_permuted(rows: Rows) -> bool:
-    """Whether every row occurs once at most, in another order."""
-    return bool(rows.shuffles) and len(np.unique(rows.index)) == len(rows.index)
+def _is_permutation(rows: Rows) -> bool:
+    """Whether all rows were put into another order at once; a draw of some may be deliberate."""
+    return any(
+        each.call.op == "sort" or np.array_equal(np.sort(each.index), np.arange(len(each.index)))
+        for each in rows.shuffles
+    )
 
 
 def _at_chance(case: Case, course: Course, unlearned: float) -> bool:
