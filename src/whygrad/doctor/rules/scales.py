@@ -179,7 +179,6 @@ def _said(value: float) -> str:
         "lr-too-high", "lr-too-low", "exploding-gradient", "oscillation", "dead-relu",
         "saturated-activation", "vanishing-gradient", "loss-plateau", "constant-output",
         "under-trained", "bad-initialization", "class-imbalance", "clipping-hides-cause",
-        "unstable-loss",
     ),
     thresholds={"large": 5.0, "tiny": 0.05, "unlearned": 0.7, "learned": 0.6, "steps": 60},
     cleared=lambda case: _input_scale(case),
@@ -283,7 +282,7 @@ def _input_scale(case: Case) -> str | None:
     explains=(
         "lr-too-high", "lr-too-low", "exploding-gradient", "oscillation", "dead-relu",
         "saturated-activation", "loss-plateau", "constant-output", "under-trained",
-        "clipping-hides-cause", "unstable-loss",
+        "clipping-hides-cause",
     ),
     thresholds={"large": 10.0, "tiny": 0.01, "unlearned": 0.7, "learned": 0.6, "steps": 60},
     cleared=lambda case: _target_scale(case),
