@@ -86,7 +86,7 @@ class Arms:
 
     def reaches(self, factor: float) -> int:
         """The number of updates after which the repaired training is that far down."""
-        limit = factor * min(self.as_it_was.end, self.reached)
+        limit = min(factor * min(self.as_it_was.end, self.reached), 0.6 * self.repaired.start)
         found = (place for place, loss in enumerate(self.repaired.losses) if loss <= limit)
         return next(found, len(self.repaired.losses) - 1)
 

@@ -1,13 +1,12 @@
-"""Activations that let no gradient through: dead, saturated, or many of them in a row.
+"""Activations that let no gradient through: dead ones and saturated ones.
 
 What a unit does is read off the replayed steps: which outputs are zero for every sample, how far
-out on its flat end an activation works, what is left of the gradient after each layer.  Whether
-that is what keeps the run from learning is settled by training the same step with another one.
+out on its flat end an activation works.  Whether that is what keeps the run from learning is
+settled by training the same step with another activation.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -18,7 +17,6 @@ from whygrad.doctor.anatomy import (
     CONVOLUTIONS,
     Layer,
     activation_place,
-    common,
     layers_of,
     origin,
     rectifiers_of,
@@ -29,7 +27,7 @@ from whygrad.doctor.anatomy import (
 from whygrad.doctor.case import Case
 from whygrad.doctor.experiments import tensor_like
 from whygrad.doctor.record import Course
-from whygrad.doctor.repairs import Wrapper, fresh_weights, repair, swapped, unlearned
+from whygrad.doctor.repairs import Wrapper, repair, swapped, unlearned
 from whygrad.doctor.replay import Trace, Traced
 from whygrad.doctor.rule import Finding, rule
 from whygrad.doctor.vocabulary import NORMALIZERS, RESHAPING
@@ -310,100 +308,3 @@ def _most_saturated(case: Case) -> str | None:
     trace = case.trace(case.first)
     found = [] if trace is None else [_beyond(trace, each) for each in squashers_of(trace)]
     return f"at most {max(found):.0%} of sigmoid or tanh inputs lay beyond ±5" if found else None
-
-
-@rule(
-    id="vanishing-gradient",
-    severity=2,
-    title="The gradient is lost on its way to the first layers",
-    meaning=(
-        "Going backwards, each layer multiplies the gradient by its weights and by the slope of "
-        "its activation. When these factors are below one, many layers leave nothing: the last "
-        "layers learn, the first ones stay as random as they began."
-    ),
-    measured=(
-        "The gradient that arrives at the first layer's output is less than a thousandth of that "
-        "at the last layer's, at the first and at the latest recorded step, and the run did not "
-        "learn. With ReLUs and weights to match, the same batch is learned."
-    ),
-    fix="Use ReLU or GELU with kaiming initial weights, skip connections or normalisation.",
-    guardrail="assert first.weight.grad.norm() > 1e-4 * last.weight.grad.norm()",
-    explains=("constant-output", "loss-plateau", "lr-too-low", "class-imbalance", "under-trained"),
-    thresholds={"ratio": 1e-3, "depth": 4, "better": 0.6, "part": 0.5, "steps": 8},
-    cleared=lambda case: _told_ratio(case),
-)  # fmt: skip
-def vanishing_gradient(case: Case) -> Iterator[Finding]:
-    for course in case.courses:
-        trace = case.trace(course.first)
-        if trace is None or not trace.exact or len(course.steps) < case.limit("steps"):
-            continue
-        chain = _chain(case, trace)
-        if len(chain) < case.limit("depth") or _ratio(chain) > case.limit("ratio"):
-            continue
-        if not unlearned(case, course, case.limit("part")):
-            continue
-        late = case.trace(course.last)
-        if late is None or _ratio(_chain(case, late)) > 30 * case.limit("ratio"):
-            continue
-        active = squashers_of(trace) or rectifiers_of(trace)
-        between = [each for each in active if trace.descends(chain[-1].call, each)]
-        if not between:
-            continue
-        rectify = {each.number: _rectifier(trace) for each in between}
-        repaired = swapped(trace.snapshot, rectify)
-        start = fresh_weights(trace.snapshot, chain, math.sqrt(2))
-        factor = case.limit("better")
-        arms = repair(case, course, trace.snapshot, factor, start=start, repaired=repaired)
-        if arms is None:
-            continue
-        places = [activation_place(case, each) for each in between]
-        sizes = [size_of(each.call.gradients[0]) for each in chain]
-        yield vanishing_gradient.finding(
-            where=common(places),
-            step=0,
-            confidence=0.9,
-            evidence=[
-                f"size of the gradient behind {chain[0].label}: {sizes[0]:.2g}, behind "
-                f"{chain[-1].label}: {sizes[-1]:.2g}, {len(chain)} layers and "
-                f"{len(between)} × {between[0].op} apart",
-                arms.told("with ReLU and weights to match"),
-            ],
-            fix=(
-                f"Replace the {len(between)} {between[0].op} between the layers by ReLU or GELU "
-                "and start from nn.init.kaiming_normal_; keep sigmoid for the output only."
-            ),
-            parameters=[chain[0].label],
-        )
-        return
-
-
-def _chain(case: Case, trace: Trace) -> list[Layer]:
-    """The layers that lie behind one another on the way to the loss, different weights each."""
-    found: list[Layer] = []
-    for layer in layers_of(case, trace):
-        known = any(each.name == layer.name for each in found)
-        behind = not found or trace.descends(layer.call, found[-1].call)
-        if behind and not known and 0 in layer.call.gradients:
-            found.append(layer)
-    return found
-
-
-def _ratio(chain: list[Layer]) -> float:
-    """What is left at the first layer of the gradient at the last one."""
-    if len(chain) < 2:
-        return 1.0
-    last = size_of(chain[-1].call.gradients[0])
-    return size_of(chain[0].call.gradients[0]) / last if last > 0 else 1.0
-
-
-def _rectifier(trace: Trace) -> Wrapper:
-    relu = trace.engine.namespace.relu
-    return lambda inner: lambda given, *rest, **named: relu(given)
-
-
-def _told_ratio(case: Case) -> str | None:
-    trace = case.trace(case.first)
-    chain = [] if trace is None else _chain(case, trace)
-    if len(chain) < 2:
-        return None
-    return f"the first layer gets {_ratio(chain):.2g} times the gradient of the last"

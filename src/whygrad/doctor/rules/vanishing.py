@@ -1,0 +1,198 @@
+"""Gradients that are lost on their way: through many layers, or through many steps of a sequence.
+
+Small gradients alone are no fault: at the end of training all of them are small.  What counts is
+what is left of the gradient between the last layer and the first, in a run that does not learn, and
+whether the same model learns once the factors on the way are near one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from whygrad.doctor.anatomy import (
+    Layer,
+    activation_place,
+    common,
+    layers_of,
+    rectifiers_of,
+    size_of,
+    squashers_of,
+)
+from whygrad.doctor.case import Case
+from whygrad.doctor.experiments import tensor_like
+from whygrad.doctor.record import Course
+from whygrad.doctor.recurrence import Recurrence, recurrences
+from whygrad.doctor.repairs import Wrapper, fresh_weights, repair, swapped, unlearned
+from whygrad.doctor.replay import Trace, Traced
+from whygrad.doctor.rule import Finding, rule
+
+__all__: list[str] = []
+
+
+@rule(
+    id="vanishing-gradient",
+    severity=2,
+    title="The gradient is lost on its way to the first layers",
+    meaning=(
+        "Going backwards, each layer multiplies the gradient by its weights and by the slope of "
+        "its activation. When these factors are below one, many layers leave nothing: the last "
+        "layers learn, the first ones stay as random as they began."
+    ),
+    measured=(
+        "The gradient that arrives at the first layer's output is less than a thousandth of that "
+        "at the last layer's, at the first and at the latest recorded step, and the run did not "
+        "learn; or it is so between the first and the last step of a sequence. With ReLUs and "
+        "weights to match, or a recurrent weight that forgets nothing, the same batch is learned."
+    ),
+    fix="Use ReLU or GELU with kaiming initial weights, skip connections or normalisation.",
+    guardrail="assert first.weight.grad.norm() > 1e-4 * last.weight.grad.norm()",
+    explains=("constant-output", "loss-plateau", "lr-too-low", "class-imbalance", "under-trained"),
+    thresholds={"ratio": 1e-3, "depth": 4, "better": 0.6, "part": 0.5, "stuck": 0.9,
+                "remembers": 0.85, "steps": 8},
+    cleared=lambda case: _told_ratio(case),
+)  # fmt: skip
+def vanishing_gradient(case: Case) -> Iterator[Finding]:
+    for course in case.courses:
+        trace, late = case.trace(course.first), case.trace(course.last)
+        if trace is None or late is None or not trace.exact:
+            continue
+        if len(course.steps) < case.limit("steps"):
+            continue
+        if not unlearned(case, course, case.limit("part")):
+            continue
+        found = _through_layers(case, course, trace, late)
+        found = found or _through_time(case, course, trace, late)
+        if found is not None:
+            yield found
+            return
+
+
+def _through_layers(case: Case, course: Course, trace: Trace, late: Trace) -> Finding | None:
+    """The gradient is lost between the last layer and the first."""
+    chain = _chain(case, trace)
+    if len(chain) < case.limit("depth") or _ratio(chain) > case.limit("ratio"):
+        return None
+    if _ratio(_chain(case, late)) > 30 * case.limit("ratio"):
+        return None  # it has found its way in the meantime
+    if any(each.op == "batch_norm" and not _trains(each) for each in trace.calls):
+        return None  # the layers are meant to be normalised, and are not
+    active = squashers_of(trace) or rectifiers_of(trace)
+    between = [each for each in active if trace.descends(chain[-1].call, each)]
+    proof = _without_loss(case, course, trace, chain, between) if between else None
+    if proof is None:
+        return None
+    sizes = [size_of(each.call.gradients[0]) for each in chain]
+    return vanishing_gradient.finding(
+        where=common([activation_place(case, each) for each in between]),
+        step=0,
+        confidence=0.9,
+        evidence=[
+            f"size of the gradient behind {chain[0].label}: {sizes[0]:.2g}, behind "
+            f"{chain[-1].label}: {sizes[-1]:.2g}, {len(chain)} layers and "
+            f"{len(between)} × {between[0].op} apart",
+            proof,
+        ],
+        fix=(
+            f"Replace the {len(between)} {between[0].op} between the layers by ReLU or GELU "
+            "and start from nn.init.kaiming_normal_; keep sigmoid for the output only."
+        ),
+        parameters=[chain[0].label],
+    )
+
+
+def _through_time(case: Case, course: Course, trace: Trace, late: Trace) -> Finding | None:
+    """The gradient is lost between the last step of a sequence and the first."""
+    if not unlearned(case, course, case.limit("stuck")):
+        return None
+    lost = [each for each in recurrences(case, trace) if each.ratio < case.limit("ratio")]
+    still = [each for each in recurrences(case, late) if each.ratio < case.limit("ratio")]
+    if not lost or not still:
+        return None
+    worst = min(lost, key=lambda each: each.ratio)
+    start = {
+        name: tensor_like(trace.engine, np.eye(len(array), dtype=array.dtype))
+        for name in worst.weights
+        if (array := trace.array(trace.snapshot.values[name])) is not None
+    }
+    arms = repair(case, course, trace.snapshot, case.limit("remembers"), start=start)
+    return (
+        None
+        if arms is None
+        else _about_time(case, worst, arms.told("when the recurrent weight starts as the identity"))
+    )
+
+
+def _about_time(case: Case, worst: Recurrence, proof: str) -> Finding:
+    fused = worst.call.op.startswith("rnn_") and not worst.call.op.endswith("_cell")
+    made = case.made_at(worst.call.module) if fused else None
+    return vanishing_gradient.finding(
+        where=made or worst.call.where,
+        step=0,
+        confidence=0.85,
+        evidence=[
+            f"the sequence has {worst.length} steps; the gradient at the first has size "
+            f"{worst.first:.2g}, at the last {worst.last:.2g}",
+            proof,
+        ],
+        fix=(
+            "Use nn.LSTM or nn.GRU, whose state is carried on by addition; or start the recurrent "
+            "weight as the identity: nn.init.eye_(rnn.weight_hh_l0)."
+        ),
+    )
+
+
+def _without_loss(
+    case: Case, course: Course, trace: Trace, chain: list[Layer], between: list[Traced]
+) -> str | None:
+    """What the run would have learned with activations or weights that keep the gradient's size."""
+    start = fresh_weights(trace.snapshot, chain, math.sqrt(2))
+    rectified = swapped(trace.snapshot, {each.number: _rectifier(trace) for each in between})
+    for repaired, how in (
+        (rectified, "with ReLU and weights to match"),
+        (None, "from weights that make up for the activation's slope"),
+    ):
+        factor = case.limit("better")
+        arms = repair(case, course, trace.snapshot, factor, start=start, repaired=repaired)
+        if arms is not None:
+            return arms.told(how)
+    return None
+
+
+def _chain(case: Case, trace: Trace) -> list[Layer]:
+    """The layers that lie behind one another on the way to the loss, different weights each."""
+    found: list[Layer] = []
+    for layer in layers_of(case, trace):
+        known = any(each.name == layer.name for each in found)
+        behind = not found or trace.descends(layer.call, found[-1].call)
+        if behind and not known and 0 in layer.call.gradients:
+            found.append(layer)
+    return found
+
+
+def _trains(call: Traced) -> bool:
+    """Whether a batch norm goes by the batch."""
+    return bool(call.argument(5, "training", True))
+
+
+def _ratio(chain: list[Layer]) -> float:
+    """What is left at the first layer of the gradient at the last one."""
+    if len(chain) < 2:
+        return 1.0
+    last = size_of(chain[-1].call.gradients[0])
+    return size_of(chain[0].call.gradients[0]) / last if last > 0 else 1.0
+
+
+def _rectifier(trace: Trace) -> Wrapper:
+    relu = trace.engine.namespace.relu
+    return lambda inner: lambda given, *rest, **named: relu(given)
+
+
+def _told_ratio(case: Case) -> str | None:
+    trace = case.trace(case.first)
+    chain = [] if trace is None else _chain(case, trace)
+    if len(chain) < 2:
+        return None
+    return f"the first layer gets {_ratio(chain):.2g} times the gradient of the last"
