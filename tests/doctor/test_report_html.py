@@ -20,7 +20,7 @@ BROWSER = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))),
     None,
 )
-_VOID = {"meta", "link", "br", "hr", "img", "input"}
+_VOID = {"meta", "link", "br", "hr", "img", "input", "wbr"}
 
 
 @pytest.fixture(scope="module")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 
+from whygrad.autograd.source import Where
 from whygrad.doctor.report.blocks import (
     Block,
     Code,
@@ -24,7 +25,7 @@ from whygrad.doctor.report.blocks import (
 from whygrad.doctor.report.excerpt import advice, excerpt
 from whygrad.doctor.report.postmortem import Postmortem
 from whygrad.doctor.report.tables import frames_table, parameters_table, ramp_table
-from whygrad.doctor.report.words import change, count, extent, line, path, percent, place
+from whygrad.doctor.report.words import change, count, extent, line, number, path, percent, place
 from whygrad.doctor.rule import Finding, rules
 
 __all__ = ["document", "subject"]
@@ -70,7 +71,7 @@ def _healthy(case: Postmortem, full: bool) -> Iterator[Section]:
         title = "Nothing wrong"
     lines: list[Block] = [Headline(title, "", (subject(case),), "healthy")]
     if points:
-        losses = change(points[0][1], points[-1][1])
+        losses = change(points[0][1], points[-1][1]) if len(points) > 1 else number(points[0][1])
         watched = count(len(run.parameters), "parameter")
         lines.append(Text(f"loss {losses}; {watched}, {len(rules)} rules asked", faint=True))
     if run.error is not None:
@@ -111,13 +112,7 @@ def _finding(case: Postmortem, finding: Finding) -> Iterator[Block]:
     yield _headline(finding)
     if finding.evidence:
         yield Items(tuple(finding.evidence))
-    shown = excerpt(finding.where)
-    if shown is not None:
-        yield shown
-    for what, where in finding.places:
-        other = excerpt(where, f"{what}: {line(where)}")
-        if other is not None and not _overlaps(shown, other, finding, where.file):
-            yield other
+    yield from _excerpts(finding)
     for label, text in (("Fix", finding.fix), ("Guardrail to keep", finding.guardrail)):
         blocks = advice(text)
         if blocks:
@@ -129,12 +124,20 @@ def _finding(case: Postmortem, finding: Finding) -> Iterator[Block]:
         yield Fold(title, (Items(tuple(map(_symptom, symptoms))),))
 
 
-def _overlaps(shown: Code | None, other: Code, finding: Finding, file: str) -> bool:
-    """Whether the line of another place stands in the excerpt already."""
-    if shown is None or finding.where is None or finding.where.file != file:
-        return False
-    marked = [line.number for line in other.lines if line.kind == "marked"]
-    return any(line.number in marked for line in shown.lines)
+def _excerpts(finding: Finding) -> Iterator[Code]:
+    """The line of the finding and the others that belong to it, each place once."""
+    places: dict[str, tuple[Where, list[str]]] = {}
+    if finding.where is not None:
+        places[line(finding.where)] = finding.where, []
+    for what, where in finding.places:
+        places.setdefault(line(where), (where, []))[1].append(what)
+    seen: set[str] = set()
+    for name, (where, labels) in places.items():
+        code = excerpt(where, f"{'; '.join(labels)}: {name}" if labels else "")
+        if code is not None and name not in seen:
+            file = name.rpartition(":")[0]
+            seen |= {f"{file}:{each.number}" for each in code.lines}
+            yield code
 
 
 def _headline(finding: Finding) -> Headline:
@@ -178,12 +181,13 @@ def _first_bad(case: Postmortem) -> Section | None:
     verdict = case.diagnosis.verdict
     if shown is not None and (verdict is None or place(verdict.where) != place(bad.where)):
         blocks.append(shown)
-    rows = [("goes in", extent(each)) for each in bad.inputs]
+    found = bad.kind in ("data", "parameter")
+    rows = [] if found else [("goes in", extent(each)) for each in bad.inputs]
     if bad.gradient is not None:
         rows.append(("gradient arriving", extent(bad.gradient)))
-    if bad.output is not None and bad.kind not in ("data", "parameter"):
-        label = "gradient sent on" if bad.kind == "backward" else "comes out"
-        rows.append((label, extent(bad.output)))
+    if bad.output is not None:
+        made = "gradient sent on" if bad.kind == "backward" else "comes out"
+        rows.append(("holds" if found else made, extent(bad.output)))
     if rows:
         blocks.append(Table(("", bad.op), tuple(rows), words=frozenset((0, 1))))
     if case.frames:

@@ -49,7 +49,7 @@ class History:
     def __init__(self, case: Case) -> None:
         self._case = case
         self.losses: list[Series] = []
-        self.validation = Series("without gradients")
+        self.validation = Series("validation")
         self.gradients: dict[str, Series] = {}
         self.ratios: dict[str, Series] = {}
         self.clipped: list[Point] = []  # steps whose gradients were limited, and their norm

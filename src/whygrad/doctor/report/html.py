@@ -222,7 +222,7 @@ def _code_row(line: CodeLine) -> str:
 def _table(block: Table) -> str:
     def cells(row: Sequence[str], tag: str) -> str:
         return "".join(
-            f"<{tag}{_class('words', at in block.words)}>{escape(cell)}</{tag}>"
+            f"<{tag}{_class('words', at in block.words)}>{_breakable(cell)}</{tag}>"
             for at, cell in enumerate(row)
         )
 
@@ -234,6 +234,11 @@ def _table(block: Table) -> str:
     caption = f'<p class="caption">{_inline(block.caption)}</p>' if block.caption else ""
     table = f"<table>{head}<tbody>{rows}</tbody></table>"
     return f'<div class="scroll" tabindex="0">{table}</div>{caption}'
+
+
+def _breakable(text: str) -> str:
+    """``gradients/blocks.0`` may go on below after the slash, in the head of a table."""
+    return escape(text).replace("/", "/<wbr>")
 
 
 def _figure(block: Figure) -> str:

@@ -98,7 +98,8 @@ _RULES = (
   font-variant-numeric: tabular-nums; }
 @ th, @ td { text-align: right; padding: 5px 12px; white-space: nowrap; background: none; }
 @ th.words, @ td.words { text-align: left; }
-@ thead th { color: var(--soft); font-weight: 600; background: var(--panel); }
+@ thead th { white-space: normal; vertical-align: bottom; color: var(--soft); font-weight: 600;
+  background: var(--panel); }
 @ tbody tr { border-top: 1px solid var(--rule); background: none; }
 @ tbody th { font-weight: 500; }
 @ tr.marked td, @ tr.marked th { color: var(--bad); background: var(--bad-ground);

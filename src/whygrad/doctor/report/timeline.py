@@ -7,6 +7,7 @@ only pass it on.
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -57,9 +58,9 @@ def _ends(diagnosis: Diagnosis, history: History) -> Iterator[Event]:
     if len(points) > 1:
         yield Event(points[-1][0], "end", f"the last step: the loss is {number(points[-1][1])}")
     if run.error is not None:
-        lines = str(run.error).strip().splitlines()
-        text = f"the program ends with {type(run.error).__name__}"
-        yield Event(history.last, "crash", f"{text}: {lines[0]}" if lines else text)
+        said = textwrap.shorten(f"{type(run.error).__name__}: {run.error}", 120, placeholder=" …")
+        step = history.step_of_pass(max(0, len(run.passes) - 1))
+        yield Event(step, "crash", f"the program ends with {said}")
 
 
 def _findings(diagnosis: Diagnosis) -> Iterator[Event]:
