@@ -85,7 +85,7 @@ def find_first_bad(case: Case) -> FirstBad | None:
             trace = case.trace(snapshot)
             found = None if trace is None else _search(case, trace, step)
             if found is not None:
-                return found
+                return _before_update(case, found) or found
         return None
     if case.run.error is not None:
         trace = case.trace(case.run.last_snapshot)
@@ -103,6 +103,18 @@ def _candidates(case: Case, step: int, snapshot: Snapshot | None) -> Iterable[tu
     for each in reversed(case.run.passes[max(0, step - _PASSES_BEFORE) : step]):
         if each.snapshot is not None:
             yield each.number, each.snapshot
+
+
+def _before_update(case: Case, found: FirstBad) -> FirstBad | None:
+    """If parameters were unsound already: the pass whose gradients made them so."""
+    if found.kind != "parameter":
+        return None
+    for each in reversed(case.run.passes[max(0, found.step - _PASSES_BEFORE) : found.step]):
+        trace = case.trace(each.snapshot)
+        earlier = None if trace is None else _search(case, trace, each.number)
+        if earlier is not None and earlier.kind != "parameter":
+            return earlier
+    return None
 
 
 def _search(case: Case, trace: Trace, step: int) -> FirstBad | None:
@@ -232,7 +244,9 @@ def _found_in(case: Case, trace: Trace, call: Traced, place: int, step: int) -> 
             return earlier
         found.op, found.where = origin.op, origin.where
     else:
-        found.where = _given_to_model(trace, kept) or found.where
+        known = case.run.parameters.get(id(kept))  # frozen weights are data
+        made = None if known is None else known.written_at or known.made_at
+        found.where = made or _given_to_model(trace, kept) or found.where
     found.stray = _made_outside(case, found)
     if found.stray is not None:
         _point_at(found, found.stray)

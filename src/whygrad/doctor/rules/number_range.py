@@ -116,8 +116,9 @@ def float16_range(case: Case) -> Iterator[Finding]:
                 f"{lost:.0%} of the gradients of the first step are exactly 0 in float16; computed"
                 " in float32, the same step has a gradient there"
             ],
-            fix="Scale the loss before backward() (torch.amp.GradScaler does it), and keep the"
-            " parameters in float32; or use bfloat16, which has the range of float32.",
+            fix="Keep the parameters in float32 and compute in half precision under torch.autocast;"
+            " scale the loss before backward() (torch.amp.GradScaler does it). Or use bfloat16 for"
+            " the activations: it has the range of float32.",
         )
 
 
