@@ -51,11 +51,16 @@ _CONVOLUTIONS = frozenset(("conv1d", "conv2d", "conv3d", "conv_transpose2d", "co
 
 
 def first_traces(case: Case) -> Iterator[Trace]:
-    """The passes of each course's first update, replayed; without updates, the first pass."""
+    """The passes of each course's first update, replayed; without updates, the first pass.
+
+    Of passes that begin on the same line, as in gradient accumulation, one stands for all.
+    """
     passes = [each for course in case.courses for each in course.steps[0].passes]
+    lines: set[Where] = set()
     for each in passes or case.run.passes[:1]:
-        trace = case.trace(each.snapshot)
+        trace = case.trace(each.snapshot) if each.where not in lines else None
         if trace is not None:
+            lines.add(each.where)
             yield trace
 
 
@@ -79,26 +84,38 @@ def follow(trace: Trace, source: Produced | None) -> Way:
         made = trace.made_by(source)
         if made is None or source is None:
             return Way(None, None, passed[::-1])
-        place = source.place if made.op == "broadcast_tensors" else _handed_on(trace, made)
+        place = _handed_on(made, source.place)
+        if place is None and made.op in _JOINING and _is_uniform(trace, made):
+            place = 0
         if place is None:
             return Way(made, source, passed[::-1])
         passed.append((made, place, source.place))
         source = made.sources[place]
 
 
-def _handed_on(trace: Trace, call: Traced) -> int | None:
+def _handed_on(call: Traced, result: int) -> int | None:
     """Which input a call hands on as it is; None if it computes something."""
     if not call.inputs:
         return None
     if call.op in RESHAPING or call.op in _SELECTING:
         return 0
-    if call.op in _JOINING:
-        kinds = {follow(trace, each).op for each in call.sources}
-        return 0 if len(kinds) == 1 else None
+    if call.op == "broadcast_tensors":
+        return result
     if call.op == "where":  # a mask: one branch is learned, the other is a number
         learned = [place for place, each in enumerate(call.inputs) if each.requires_grad]
         return learned[0] if len(learned) == 1 else None
     return None
+
+
+def _is_uniform(trace: Trace, call: Traced) -> bool:
+    """Whether the parts that are joined were all computed by the same kind of call."""
+    kinds = set()
+    for source in call.sources:
+        made = trace.made_by(source)
+        while made is not None and (place := _handed_on(made, 0)) is not None:
+            made = trace.made_by(made.sources[place])
+        kinds.add("" if made is None else made.op)
+    return len(kinds) == 1 and not kinds & _JOINING
 
 
 def carry(trace: Trace, way: Way, labels: np.ndarray[Any, Any]) -> np.ndarray[Any, Any] | None:

@@ -31,6 +31,7 @@ _RISING = RESHAPING | frozenset(
 _POSITIVE = frozenset(
     ("exp", "softplus", "pow", "square", "abs", "sigmoid", "softmax", "relu", "sqrt", "var", "std")
 )
+_MANY = 32
 
 
 @dataclass(eq=False)
@@ -51,9 +52,13 @@ class Sign:
 
 
 def measures_of(reading: Reading) -> list[Measure]:
+    """The measures of a step; of a line in a long loop, the last stands for all."""
     trace = reading.trace
     found: list[Measure] = []
-    for term in reading.terms:
+    terms = reading.terms
+    if len(terms) > _MANY:
+        terms = list({(each.call.where, each.call.op): each for each in terms}.values())
+    for term in terms:
         if term.target is None or _is_sampled(trace, term):
             continue
         if term.call.op in LOSSES:

@@ -26,7 +26,7 @@ from whygrad.doctor.flow import (
     shape_of,
     sums_to_one,
 )
-from whygrad.doctor.reading import Reading
+from whygrad.doctor.reading import Reading, Term
 from whygrad.doctor.replay import Trace, Traced
 from whygrad.doctor.rule import Finding, rule
 from whygrad.doctor.symptoms import POOR_LEARNING
@@ -62,10 +62,13 @@ def wrong_dim(case: Case) -> Iterator[Finding]:
     for trace in first_traces(case):
         reading = case.reading(trace.snapshot)
         assert reading is not None
+        outputs = {follow(trace, each.source).maker: each for each in reading.terms}
         for call in trace.calls:
             found = None
             if call.op in CLASSES and call.inputs[0].requires_grad:
-                found = _over_batch(case, reading, call) or _beside_target(case, reading, call)
+                found = _over_batch(case, reading, call)
+                if found is None and call in outputs:
+                    found = _beside_target(case, trace, call, outputs[call])
             elif call.op in _LABELLED:
                 found = _labelled(case, trace, call)
             elif call.op in ("gather", "take_along_dim"):
@@ -127,31 +130,23 @@ def _is_batch(reading: Reading, size: int) -> bool:
     return not inputs or (size,) in inputs
 
 
-def _beside_target(case: Case, reading: Reading, call: Traced) -> Finding | None:
+def _beside_target(case: Case, trace: Trace, call: Traced, term: Term) -> Finding | None:
     """The target is a distribution along one axis, the prediction along another."""
-    trace, axis = reading.trace, axis_of(call)
-    for term in reading.terms:
-        if term.target is None or follow(trace, term.source).maker is not call:
-            continue
-        shape = shape_of(term.target)
-        if shape != shape_of(call.inputs[0]) or shape != shape_of(term.prediction):
-            continue
-        target = trace.array(term.target)
-        if target.dtype.kind != "f" or len(shape) < 2 or sums_to_one(target, axis):
-            continue
-        right = [each for each in range(len(shape)) if sums_to_one(target, each)]
-        if len(right) == 1 and shape[right[0]] > 1:
-            where = line_of(case, trace, call)
-            return _about(
-                trace,
-                where,
-                [
-                    f"{call.op} at line {call.where.line} runs along axis {axis} of {list(shape)}",
-                    f"the targets sum to 1 along axis {right[0]}, and not along axis {axis}",
-                ],
-                f"Use dim={right[0]} at line {where.line}.",
-            )
-    return None
+    shape, axis = shape_of(call.inputs[0]), axis_of(call)
+    if term.target is None or len(shape) < 2:
+        return None
+    if shape != shape_of(term.target) or shape != shape_of(term.prediction):
+        return None
+    target = trace.array(term.target)
+    right = [each for each in range(len(shape)) if sums_to_one(target, each)]
+    if target.dtype.kind != "f" or len(right) != 1 or axis in right or shape[right[0]] < 2:
+        return None
+    where = line_of(case, trace, call)
+    evidence = [
+        f"{call.op} at line {call.where.line} runs along axis {axis} of {list(shape)}",
+        f"the targets sum to 1 along axis {right[0]}, and not along axis {axis}",
+    ]
+    return _about(trace, where, evidence, f"Use dim={right[0]} at line {where.line}.")
 
 
 def _labelled(case: Case, trace: Trace, call: Traced) -> Finding | None:
