@@ -259,10 +259,10 @@ def _new_tensors(snapshot: Snapshot, after: int) -> bool:
         if call.number <= after
         for each in _leaves_of(call, kind)
     }
-    given = {id(each) for mark in snapshot.marks if mark.depth == 0
-             for each in (mark.inputs or ()) if isinstance(each, kind)}  # fmt: skip
+    known |= {id(each) for mark in snapshot.marks if mark.depth == 0 and mark.before <= after
+              for each in (mark.inputs or ()) if isinstance(each, kind)}  # fmt: skip
     return any(
-        id(each) not in known and id(each) not in given and not each.requires_grad
+        id(each) not in known and not each.requires_grad
         for call in snapshot.calls.values()
         if call.number > after and call.module
         for each in _leaves_of(call, kind)

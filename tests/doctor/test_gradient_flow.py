@@ -1,0 +1,197 @@
+"""Parameters that no gradient reaches, and frozen ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.doctor.asking import ENGINES, ask, only
+
+pytest.importorskip("torch")
+
+LOOP = """
+optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+for step in range({steps}):
+    loss = F.mse_loss(model(x), y)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+NET = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Linear(4, 8)
+        self.spare = nn.Linear(8, 8){mark}
+        self.head = nn.Linear(8, 1)
+
+    def forward(self, x):
+        h = torch.tanh(self.body(x))
+        {use}
+        return self.head(h)
+
+
+model = Net()
+"""
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("use", ["pass", "unused = self.spare(h)"])
+def test_a_layer_that_nobody_uses(tmp_path: Path, engine: str, use: str) -> None:
+    text = NET.format(use=use, mark="  # here") + LOOP.format(steps=8)
+    found = only(tmp_path, "disconnected-parameter", text, engine)
+    assert found.parameters == ["spare.weight", "spare.bias"]
+    assert "2 parameters (72 values) of spare" in found.evidence[0]
+    assert bool(found.places) == (use != "pass")
+
+
+def test_a_layer_that_is_used_is_connected(tmp_path: Path) -> None:
+    text = NET.format(use="h = self.spare(h)", mark="") + LOOP.format(steps=8)
+    assert not ask(tmp_path, "disconnected-parameter", text)
+
+
+def test_heads_that_take_turns_are_connected(tmp_path: Path) -> None:
+    text = """
+body = nn.Linear(4, 8)
+heads = nn.ModuleList([nn.Linear(8, 1) for _ in range(4)])
+optimizer = torch.optim.Adam([*body.parameters(), *heads.parameters()], lr=0.01)
+for step in range(8):
+    loss = F.mse_loss(heads[step % 3](body(x)), y)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+    assert not ask(tmp_path, "disconnected-parameter", text)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(
+    ("cut", "words"),
+    [
+        ("h = h.detach()  # here", "detach"),
+        ("h = h.data  # here", ".data"),
+        ("h = torch.tensor(h.tolist())  # here", "Python number"),
+        ("h = torch.from_numpy(h.detach().numpy() * 2)  # here", "NumPy"),
+        ("h = (h > 0).float()  # here", "True or False"),
+    ],
+)
+def test_a_cut_inside_the_model(tmp_path: Path, engine: str, cut: str, words: str) -> None:
+    text = NET.format(use=cut, mark="") + LOOP.format(steps=4)
+    found = only(tmp_path, "detached-graph", text, engine)
+    assert words in found.evidence[0]
+    assert "body" in found.evidence[0]
+    assert not ask(tmp_path, "frozen-parameter", text, engine)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_numpy_in_a_helper(tmp_path: Path, engine: str) -> None:
+    text = """
+import numpy as np
+
+
+def bump(h):
+    return torch.from_numpy(np.exp(-(h.detach().numpy() ** 2)))  # here
+
+
+inner, outer = nn.Linear(4, 8), nn.Linear(8, 1)
+model = nn.Sequential(inner, outer)
+optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+for step in range(4):
+    loss = F.mse_loss(outer(bump(inner(x))), y)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+    assert "NumPy" in only(tmp_path, "detached-graph", text, engine).evidence[0]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_loss_without_history(tmp_path: Path, engine: str) -> None:
+    text = """
+model = nn.Linear(4, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+with torch.no_grad():  # here
+    prediction = model(x)
+loss = F.mse_loss(prediction, y)
+loss.backward()
+"""
+    found = only(tmp_path, "detached-graph", text, engine)
+    assert "none of the optimizer's parameters" in found.evidence[1]
+    assert "outside no_grad()" in found.fix
+
+
+def test_a_target_that_is_cut_on_purpose(tmp_path: Path) -> None:
+    text = """
+model, probe = nn.Linear(4, 8), nn.Linear(8, 1)
+head = nn.Linear(8, 1)
+parameters = [*model.parameters(), *probe.parameters(), *head.parameters()]
+optimizer = torch.optim.Adam(parameters, lr=0.01)
+for step in range(6):
+    h = torch.tanh(model(x))
+    loss = F.mse_loss(head(h), y) + F.mse_loss(probe(h.detach()), y)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+    for rule in ("detached-graph", "disconnected-parameter", "frozen-parameter"):
+        assert not ask(tmp_path, rule, text)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_everything_is_frozen(tmp_path: Path, engine: str) -> None:
+    text = """
+model = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 1))
+for parameter in model.parameters():
+    parameter.requires_grad = False  # here
+"""
+    found = only(tmp_path, "frozen-parameter", text + LOOP.format(steps=4), engine)
+    assert "all 4 parameters of Adam" in found.evidence[0]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_module_is_told_what_only_parameters_understand(tmp_path: Path, engine: str) -> None:
+    text = """
+model = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 1))
+model[0].requires_grad_(False)
+model[0].requires_grad = True  # here
+"""
+    found = only(tmp_path, "frozen-parameter", text + LOOP.format(steps=4), engine)
+    assert "plain attribute" in found.evidence[0]
+    assert found.parameters == ["0.weight", "0.bias"]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_tensor_that_never_required_grad(tmp_path: Path, engine: str) -> None:
+    text = """
+w = torch.zeros(4, 1)  # here
+b = torch.zeros(1, requires_grad=True)
+optimizer = torch.optim.SGD([w, b], lr=0.1)
+for step in range(4):
+    loss = F.mse_loss(x @ w + b, y)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+    assert "w" in only(tmp_path, "frozen-parameter", text, engine).parameters
+
+
+def test_random_layers_that_should_have_been_trained(tmp_path: Path) -> None:
+    text = """
+y = 5 * y + 3
+model = nn.Sequential(nn.Linear(4, 16), nn.Tanh(), nn.Linear(16, 16), nn.Tanh(), nn.Linear(16, 1))
+for name, parameter in model.named_parameters():
+    if not name.startswith("0"):
+        parameter.requires_grad_(False)  # here
+"""
+    found = only(tmp_path, "frozen-parameter", text + LOOP.format(steps=60))
+    assert "if they are trained as well" in found.evidence[1]
+
+
+def test_a_frozen_body_with_a_head_that_learns(tmp_path: Path) -> None:
+    text = """
+y = x[:, :1]
+model = nn.Sequential(nn.Linear(4, 32), nn.Tanh(), nn.Linear(32, 1))
+model[0].requires_grad_(False)
+"""
+    assert not ask(tmp_path, "frozen-parameter", text + LOOP.format(steps=150))
