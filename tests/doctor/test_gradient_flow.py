@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+import whygrad
 from tests.doctor.asking import ENGINES, ask, only
 
-pytest.importorskip("torch")
+torch = pytest.importorskip("torch")
 
 LOOP = """
 optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
@@ -119,6 +120,27 @@ loss.backward()
     found = only(tmp_path, "detached-graph", text, engine)
     assert "none of the optimizer's parameters" in found.evidence[1]
     assert "outside no_grad()" in found.fix
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_recording_is_never_switched_on_again(tmp_path: Path, engine: str) -> None:
+    text = """
+model = nn.Linear(4, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for epoch in range(3):
+    for step in range(3):
+        loss = F.mse_loss(model(x), y)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    torch.set_grad_enabled(False)  # here
+    print(F.mse_loss(model(x), y).item())
+"""
+    try:
+        assert only(tmp_path, "detached-graph", text, engine).step == 3
+    finally:
+        torch.set_grad_enabled(True)
+        whygrad.set_grad_enabled(True)
 
 
 def test_a_target_that_is_cut_on_purpose(tmp_path: Path) -> None:

@@ -209,6 +209,17 @@ for step in range(6):
     assert "never changed" in found.evidence[0]
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_generator_that_is_used_up(tmp_path: Path, engine: str) -> None:
+    text = """
+model = nn.Linear(4, 1)
+parameters = model.parameters()
+print(sum(each.numel() for each in parameters))
+optimizer = torch.optim.SGD(parameters, lr=0.1)  # here
+"""
+    assert "generator" in only(tmp_path, "parameter-not-in-optimizer", text, engine).fix
+
+
 def test_a_new_leaf_each_time_is_an_update(tmp_path: Path) -> None:
     text = """
 w = torch.zeros(4, 1, requires_grad=True)

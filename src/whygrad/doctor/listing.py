@@ -18,7 +18,16 @@ from typing import Any
 from whygrad.autograd.source import Where
 from whygrad.doctor.places import user_frame
 
-__all__ = ["assigned", "collected", "defined", "place", "raised", "set_on", "switched_off"]
+__all__ = [
+    "assigned",
+    "collected",
+    "defined",
+    "place",
+    "raised",
+    "set_on",
+    "switched_off",
+    "turned_off",
+]
 
 _OFF = ("no_grad", "inference_mode", "set_grad_enabled")
 _COLLECTING = ("add", "append", "appendleft", "extend", "insert", "setdefault")
@@ -113,6 +122,15 @@ def switched_off(where: Where) -> Where | None:
             found += node.decorator_list
     off = [each for each in found if any(word in ast.unparse(each) for word in _OFF)]
     return place(where.file, off[-1].lineno) if off else None
+
+
+def turned_off(file: str) -> Where | None:
+    """The line that says ``set_grad_enabled(False)`` as a statement: nothing switches it back."""
+    tree = _tree(file)
+    for node in () if tree is None else ast.walk(tree):
+        if isinstance(node, ast.Expr) and "set_grad_enabled(False" in ast.unparse(node.value):
+            return place(file, node.lineno)
+    return None
 
 
 def collected(file: str, names: list[str]) -> Where | None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from whygrad.autograd.source import Where
 from whygrad.doctor.case import Case
-from whygrad.doctor.listing import assigned, switched_off
+from whygrad.doctor.listing import assigned, switched_off, turned_off
 from whygrad.doctor.record import Course, Parameter, Snapshot
 from whygrad.doctor.rule import Finding, rule
 from whygrad.doctor.tape import Call, Produced
@@ -117,6 +117,7 @@ def detached_graph(case: Case) -> Iterator[Finding]:
             kind, where = cut
             by_line.setdefault((kind, where and where.line), []).append((each, kind, where))
     if not by_line:
+        yield from _no_longer_recorded(case)
         return
     lost = max(by_line.values(), key=len)
     _, kind, where = lost[0]
@@ -136,6 +137,26 @@ def detached_graph(case: Case) -> Iterator[Finding]:
         places=[(f"cut on another way ({_CUTS[other[0][1]]})", other[0][2])
                 for other in by_line.values() if other is not lost and other[0][2] is not None],
     )  # fmt: skip
+
+
+def _no_longer_recorded(case: Case) -> Iterator[Finding]:
+    """The first passes had a graph, and then one has none: recording was switched off for good."""
+    for each in case.run.passes:
+        if each.error is None or NO_HISTORY not in str(each.error) or each.number == 0:
+            continue
+        if not any(parameter.requires_grad for parameter in case.parameters()):
+            return
+        where = turned_off(each.where.file) or each.where
+        yield detached_graph.finding(
+            where=where,
+            step=each.number,
+            confidence=0.85,
+            evidence=[
+                f"{each.number} passes had a graph, the next loss has none: nothing was recorded",
+            ],
+            places=[("backward() failed here", each.where)],
+            fix="Use the context manager, which ends: with torch.no_grad(): … around evaluation.",
+        )
 
 
 # --- who is starved -------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from typing import Any
 
 from whygrad.autograd.source import Where
 from whygrad.doctor.case import Case
-from whygrad.doctor.listing import assigned
+from whygrad.doctor.listing import assigned, raised
 from whygrad.doctor.record import Course, Parameter
 from whygrad.doctor.repairs import unlearned
 from whygrad.doctor.rule import Finding, rule
@@ -43,7 +43,7 @@ __all__: list[str] = []
     cleared=lambda case: _all_held(case),
 )
 def parameter_not_in_optimizer(case: Case) -> Iterator[Finding]:
-    found = _replaced(case)
+    found = _empty(case) or _replaced(case)
     if found is not None:
         yield found
         return
@@ -67,6 +67,22 @@ def parameter_not_in_optimizer(case: Case) -> Iterator[Finding]:
     )
     if found is not None:
         yield found
+
+
+def _empty(case: Case) -> Finding | None:
+    """The optimizer was given nothing at all, and refused."""
+    error = case.run.error
+    if error is None or "empty parameter list" not in str(error).lower():
+        return None
+    lines = raised(error)
+    return parameter_not_in_optimizer.finding(
+        where=lines[-1] if lines else None,
+        step=0,
+        confidence=0.9,
+        evidence=["the optimizer was given no parameter at all"],
+        fix="parameters() is a generator, empty once it was walked: keep list(model.parameters()), "
+        "and hold layers as attributes or in nn.ModuleList so that it finds them.",
+    )
 
 
 def _is_parameter(case: Case, parameter: Parameter) -> bool:
