@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
+from whygrad.doctor import experiments
 from whygrad.doctor.anatomy import Layer
 from whygrad.doctor.case import Case
-from whygrad.doctor.experiments import chance, tensor_like
 from whygrad.doctor.reading import Reading
 from whygrad.doctor.record import Course, Snapshot
 from whygrad.doctor.trial import Descent, Trial
@@ -33,7 +33,7 @@ Wrapper = Callable[[Callable[..., Any]], Callable[..., Any]]
 def level(case: Case, course: Course) -> float | None:
     """The loss that ignoring the input would cost, on the batch of the first step."""
     reading = case.reading(course.first)
-    return None if reading is None else chance(reading)
+    return None if reading is None else experiments.chance(reading)
 
 
 def unlearned(case: Case, course: Course, part: float) -> bool:
@@ -58,7 +58,7 @@ def fresh_weights(snapshot: Snapshot, layers: list[Layer], gain: float) -> dict[
     for layer in layers:
         array = snapshot.engine.array(snapshot.values[layer.name])
         drawn = random.standard_normal(array.shape) * gain / math.sqrt(layer.fan_in)
-        found[layer.name] = tensor_like(snapshot.engine, drawn.astype(array.dtype))
+        found[layer.name] = experiments.tensor_like(snapshot.engine, drawn.astype(array.dtype))
     return found
 
 
@@ -143,6 +143,11 @@ def _is_about_the_task(
         return True
     if _same_batch(reading, later):
         return True
+    chance = level(case, course)
+    if chance is not None and arms.reached > 1.5 * chance:
+        return True  # worse than ignoring the input: no want of information explains that
+    if arms.as_it_was.end < 0.5 * arms.reached:
+        return False  # as it is, it can learn a batch by heart as well
     target = reading.target
     place = next((at for at, each in enumerate(reading.meeting.args) if each is target), None)
     if place is None or not target.ndim or target.shape[0] < 2:
@@ -151,7 +156,7 @@ def _is_about_the_task(
     dealt = swapped(trial.snapshot, {reading.meeting.number: _dealing(place, order)})
     steps = max(1, arms.reaches(factor))
     control = Trial(course, dealt, case.budget).descend(steps=steps, start=start)
-    return control is not None and control.losses[-1] > 1.4 * arms.repaired.losses[steps]
+    return control is not None and control.losses[-1] > 1.3 * arms.repaired.losses[steps]
 
 
 def _same_batch(reading: Reading, later: Reading) -> bool:

@@ -51,7 +51,7 @@ __all__: list[str] = []
     guardrail="assert first.weight.grad.norm() > 1e-4 * last.weight.grad.norm()",
     explains=("constant-output", "loss-plateau", "lr-too-low", "class-imbalance", "under-trained"),
     thresholds={"ratio": 1e-3, "depth": 4, "better": 0.6, "part": 0.5, "stuck": 0.9,
-                "remembers": 0.85, "steps": 8},
+                "remembers": 0.95, "steps": 8},
     cleared=lambda case: _told_ratio(case),
 )  # fmt: skip
 def vanishing_gradient(case: Case) -> Iterator[Finding]:
