@@ -548,8 +548,6 @@ class Observer:
 
     def clipped(self, kind: str, limit: float, total: float | None, where: Where) -> None:
         self._clips.append(Clip(kind, limit, total, where))
-        if total is not None and not math.isfinite(total) and self.run.engine is not None:
-            self._bad_gradient(self.run.engine)
 
     def step_begins(self, engine: Engine, optimizer: Any, where: Where) -> None:
         self._optimizing += 1
