@@ -45,7 +45,15 @@ from whygrad.doctor.record import (
     Stray,
 )
 from whygrad.doctor.tape import Call, Origin, Produced, Tape
-from whygrad.doctor.vocabulary import ACTIVATIONS, DOMAIN, LEAVING, LOOKED_AT, LOSSES, RANDOM
+from whygrad.doctor.vocabulary import (
+    ACTIVATIONS,
+    DOMAIN,
+    LEAVING,
+    LINEAR,
+    LOOKED_AT,
+    LOSSES,
+    RANDOM,
+)
 
 __all__ = ["Observer", "is_sampled"]
 
@@ -181,11 +189,20 @@ class Observer:
             if self._boundaries:
                 self._keeping.follow(given, written, tape.end, self._boundaries[-1], frame)
             tape.add(Call(op, function, given, named, frame, self._path, random, recorded), written)
+            if traits & _LOOKED and not self._stack and op in LINEAR:
+                self._layer_by_hand(engine, args)
             if self._sample is not None and traits & _LOOKED and isinstance(result, engine.tensor):
                 self._look(self._sample, op, engine.array(result))
         except Exception as error:
             self.trouble(error)
         return result
+
+    def _layer_by_hand(self, engine: Engine, args: tuple[Any, ...]) -> None:
+        """``x @ w`` outside of any module: if ``x`` is data, note its size as that of an input."""
+        pair = [each for each in args[:2] if isinstance(each, engine.tensor)]
+        given = [each for each in pair if not each.requires_grad]  # type: ignore[attr-defined]
+        if len(pair) == 2 and len(given) == 1 and given[0].is_floating_point():  # type: ignore[attr-defined]
+            self._inputs.append(rms(engine.array(given[0])))
 
     def _switches(
         self, engine: Engine, args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType

@@ -16,9 +16,9 @@ import numpy as np
 from whygrad.doctor.reading import Reading
 from whygrad.doctor.replay import Trace, Traced
 from whygrad.doctor.tape import Produced
-from whygrad.doctor.vocabulary import RESHAPING
+from whygrad.doctor.vocabulary import LINEAR, RESHAPING
 
-__all__ = ["Rows", "Shuffle", "given_inputs", "making", "rows_of", "target_source"]
+__all__ = ["Rows", "Shuffle", "data_input", "given_inputs", "making", "rows_of", "target_source"]
 
 # What takes rows to other places, or no longer has the rows of what it was given.
 _MIXING = frozenset(
@@ -30,6 +30,7 @@ _MIXING = frozenset(
         "conv2d",
     )
 )  # fmt: skip
+_RECURRENT = ("lstm", "gru", "rnn_tanh", "rnn_relu", "lstm_cell", "gru_cell", "rnn_tanh_cell")
 _PICKING = frozenset(
     ("getitem", "stack", "index_select", "select", "narrow", "split", "chunk", "unbind")
 )
@@ -67,7 +68,10 @@ class Rows:
 
 
 def given_inputs(reading: Reading) -> Iterator[tuple[Produced | None, Any]]:
-    """What the program gave its models: the call that made it, and the tensor."""
+    """What the program gave its models: the call that made it, and the tensor.
+
+    In a program without modules: what its own first layers work on.
+    """
     trace = reading.trace
     for mark in reading.models:
         for encoded in mark.inputs if isinstance(mark.inputs, (tuple, list)) else (mark.inputs,):
@@ -75,6 +79,22 @@ def given_inputs(reading: Reading) -> Iterator[tuple[Produced | None, Any]]:
             if isinstance(tensor, trace.engine.tensor):
                 source = encoded if type(encoded) is Produced else None
                 yield source, _own_copy(trace, encoded) if source is None else tensor
+    for call in trace.calls if not reading.models else ():
+        given = data_input(call)
+        if given is not None:
+            yield next(s for each, s in zip(call.inputs, call.sources) if each is given), given
+
+
+def data_input(call: Traced) -> Any:
+    """Among the inputs of a layer, the data that nothing was learned about; None if all was."""
+    if call.op in LINEAR:
+        inputs = call.inputs[:2]
+    elif call.op in _RECURRENT:
+        inputs = [call.inputs[0], *(each for each in call.inputs[1:] if each.requires_grad)]
+    else:
+        return None
+    given = [each for each in inputs if not each.requires_grad]
+    return given[0] if given and len(given) < len(inputs) else None
 
 
 def _own_copy(trace: Trace, tensor: Any) -> Any:

@@ -15,7 +15,7 @@ import numpy as np
 
 from whygrad.autograd.source import Where
 from whygrad.doctor.case import Case
-from whygrad.doctor.provenance import given_inputs, making, target_source
+from whygrad.doctor.provenance import data_input, given_inputs, making, target_source
 from whygrad.doctor.record import Pass
 from whygrad.doctor.rule import Finding, rule
 from whygrad.doctor.statements import is_repeated_with
@@ -130,7 +130,7 @@ def _sizes(each: Pass, what: str) -> tuple[float, ...]:
 
 
 def _harm(case: Case, outlier: _Outlier) -> tuple[str, float] | None:
-    """What the batch did to the training, in words, and how sure that is."""
+    """What the batches did to the training, in words, and how sure that is."""
     number = outlier.first.number
     bad = case.went_bad
     if bad is not None and bad < number:
@@ -139,25 +139,33 @@ def _harm(case: Case, outlier: _Outlier) -> tuple[str, float] | None:
             "it will be once that is repaired",
             0.6,
         )
-    if bad is not None and bad <= number + 3:
-        return f"the loss is no number from pass {bad} on", 0.95
     same = [each for each in case.run.passes if each.optimizer == outlier.first.optimizer]
-    losses = {each.number: each.value for each in same}
-    out = {each.number for each in outlier.passes}
-    usual = [value for name, value in losses.items() if name not in out]
-    before = [value for name, value in losses.items() if number - 10 <= name < number]
-    after = [
-        value for name, value in losses.items() if number < name <= number + 5 and name not in out
-    ]
+    for each in outlier.passes:
+        if bad is not None and each.number <= bad <= each.number + 3:
+            return f"the loss is no number from pass {bad} on", 0.95
+        found = _harm_of(case, each, same, outlier)
+        if found is not None:
+            return found
+    return None
+
+
+def _harm_of(
+    case: Case, one: Pass, same: list[Pass], outlier: _Outlier
+) -> tuple[str, float] | None:
+    """What one batch did: the loss around it, and its own."""
+    number = one.number
+    usual = [each for each in same if each not in outlier.passes]
+    before = [each.value for each in usual if number - 10 <= each.number < number]
+    after = [each.value for each in usual if number < each.number <= number + 5]
     if not before or not after:
         return None
     then, now = float(np.median(before)), float(np.median(after))
     if then > 0 and now >= case.limit("harm") * then and now > max(before):
         return f"the loss was {then:.4g} before that batch and {now:.4g} after it", 0.9
-    typical = float(np.median(usual))
-    spike = outlier.first.value / typical if typical > 0 else math.nan
-    if spike >= case.limit("spike") and _gradient_spike(case, outlier.first) >= case.limit("spike"):
-        return f"its loss is {spike:.3g} times the usual one, and so is its gradient or more", 0.75
+    typical = float(np.median([each.value for each in usual]))
+    spike = one.value / typical if typical > 0 else math.nan
+    if spike >= case.limit("spike") and _gradient_spike(case, one) >= case.limit("spike"):
+        return f"in pass {number} the loss is {spike:.3g} times the usual one", 0.75
     return None
 
 
@@ -189,6 +197,9 @@ def _lines(case: Case, outlier: _Outlier) -> tuple[Where | None, Where | None]:
             continue
         if outlier.what == "input":
             called = called or (reading.models[0].where if reading.models else None)
+            called = called or next(
+                (each.where for each in reading.trace.calls if data_input(each) is not None), None
+            )
             source = next((source for source, _ in given_inputs(reading)), None)
         else:
             call = reading.loss_call

@@ -66,7 +66,8 @@ def overfitting(case: Case) -> Iterator[Finding]:
         return
     for course in case.courses[:1]:
         losses = np.array(case.healthy_losses(course))
-        if len(losses) < 10 or _restores_weights(case):
+        # A loss that goes below zero has no floor to compare with.
+        if len(losses) < 10 or losses.min() < 0 or _restores_weights(case):
             return
         for series in _all_series(case, course):
             if not series.correct and not _begins_alike(series, losses):

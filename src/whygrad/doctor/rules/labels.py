@@ -110,7 +110,7 @@ def _rejected(failure: Failure) -> tuple[str, str] | None:
         if index is None or not isinstance(dim, int) or not arrays[0].ndim:
             return None
         return _beyond(index, arrays[0].shape[dim], "columns" if dim else "rows")
-    if failure.op == "getitem":
+    if failure.op in ("getitem", "setitem"):
         return _rejected_index(arrays[0], failure, engine)
     if failure.op == "one_hot":
         count = next((each for each in failure.args[1:] if isinstance(each, int)), None)

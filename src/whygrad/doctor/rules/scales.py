@@ -17,15 +17,14 @@ import numpy as np
 
 from whygrad.doctor.case import Case
 from whygrad.doctor.experiments import chance, standardized, tensor_like, train_again
+from whygrad.doctor.provenance import data_input
 from whygrad.doctor.reading import Reading
 from whygrad.doctor.record import Course, Snapshot
 from whygrad.doctor.replay import Trace, Traced
 from whygrad.doctor.rule import Finding, rule
-from whygrad.doctor.vocabulary import LINEAR
 
 __all__ = ["unscaled_input", "unscaled_target"]
 
-_RECURRENT = ("lstm", "gru", "rnn_tanh", "rnn_relu", "lstm_cell", "gru_cell", "rnn_tanh_cell")
 _DISTANCES = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "sub", "rsub")
 
 _Instead = dict[int, dict[int | str, Any]]
@@ -50,12 +49,9 @@ def _first_layers(trace: Trace) -> list[_Meeting]:
     """Where data that nothing was learned about go into weights."""
     found = []
     for call in trace.calls:
-        if call.op not in LINEAR and call.op not in _RECURRENT:
+        given = data_input(call)
+        if given is None:
             continue
-        learned = [each.requires_grad for each in call.inputs[:2]]
-        if len(learned) < 2 or all(learned) or not any(learned):
-            continue
-        given = call.inputs[learned.index(False)]
         place = next((place for place, each in enumerate(call.args) if each is given), None)
         values = trace.array(given)
         if place is None or values.dtype.kind != "f" or values.ndim < 2 or not values.size:
