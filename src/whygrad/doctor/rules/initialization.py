@@ -60,7 +60,7 @@ def symmetric_initialization(case: Case) -> Iterator[Finding]:
         start = fresh_weights(trace.snapshot, _once(every), _gain(trace))
         factor = case.limit("better") if still else case.limit("better") / 2
         arms = repair(case, course, trace.snapshot, factor, start=start)
-        if arms is None:
+        if arms is None and not (still and unlearned(case, course, 0.95)):
             continue
         layer = (still or twins)[0]
         value = float(layer.weight(trace.snapshot).flat[0])
@@ -73,11 +73,12 @@ def symmetric_initialization(case: Case) -> Iterator[Finding]:
                 f"after {len(course.steps)} updates the {layer.width} units have "
                 f"{_counted(_distinct(still[0], course))} of weights between them"
             )
-        evidence.append(arms.told("from random weights"))
+        if arms is not None:
+            evidence.append(arms.told("from random weights"))
         yield symmetric_initialization.finding(
             where=layer.parameter.written_at or layer.parameter.made_at,
             step=0,
-            confidence=0.97 if still else 0.85,
+            confidence=0.97 if still and arms is not None else 0.85,
             evidence=evidence,
             fix=f"nn.init.kaiming_normal_({layer.label})  # in place of {value:.3g} everywhere",
             parameters=[each.label for each in twins],
@@ -165,10 +166,18 @@ def bad_initialization(case: Case) -> Iterator[Finding]:
         arms = repair(case, course, trace.snapshot, case.limit("better"), start=start)
         if arms is None:
             continue
-        if arms.repaired.end > case.limit("better") * arms.repaired.start:
+        learns = arms.repaired.end <= case.limit("better") * arms.repaired.start
+        if not learns and not _starts_hopeless(arms, level(case, course)):
             continue  # ordinary weights only start lower: they do not learn either
         yield _about_size(case, course, trace, unusual, arms)
         return
+
+
+def _starts_hopeless(arms: Arms, chance: float | None) -> bool:
+    """Far above the loss of ignoring the input at first, and still above it at the end."""
+    if chance is None:
+        return False
+    return arms.as_it_was.start > 5 * chance and arms.reached > chance > arms.repaired.end
 
 
 def _about_size(
