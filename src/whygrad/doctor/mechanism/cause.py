@@ -98,12 +98,19 @@ def _of_stray(bad: FirstBad) -> Mechanism | None:
 
 
 def _of_update(case: Case, bad: FirstBad) -> Mechanism | None:
-    """An optimizer that divides by the size of the gradient, without anything added to it."""
+    """A parameter that never was sound, or an optimizer that divides by nothing."""
+    leaves = {} if bad.trace is None else bad.trace.parameters
+    name = next((name for name, each in leaves.items() if each is bad.given), 0)
+    parameter = case.run.parameters.get(name)
+    if parameter is not None and parameter.initial is not None and not parameter.initial.finite:
+        text = f"{parameter.name} was not finite before the first update: {parameter.initial}"
+        where = parameter.written_at or parameter.made_at or bad.where
+        return Mechanism("non-finite-data", bad, where, text)
     for course in case.courses:
-        where = course.optimizer.made_at
-        if course.optimizer.options.get("eps") == 0 and where is not None:
+        made_at = course.optimizer.made_at
+        if course.optimizer.options.get("eps") == 0 and made_at is not None:
             text = f"{course.optimizer.kind} divides by the size of past gradients with eps=0: 0/0"
-            return Mechanism("nan-from-division", bad, where, text)
+            return Mechanism("nan-from-division", bad, made_at, text)
     return None
 
 

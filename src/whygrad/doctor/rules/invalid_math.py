@@ -43,7 +43,7 @@ def sound_throughout(case: Case) -> str | None:
     return f"the loss and all gradients were finite in each of {passes} backward() calls"
 
 
-def reported(rule: Rule, case: Case, fix: str) -> Iterator[Finding]:
+def reported(rule: Rule, case: Case, advice: str) -> Iterator[Finding]:
     """The finding of a rule, if its mechanism is the one that was found."""
     cause = case.mechanism
     if cause is None or cause.rule != rule.id:
@@ -55,7 +55,7 @@ def reported(rule: Rule, case: Case, fix: str) -> Iterator[Finding]:
         confidence=0.95 if bad.exact and bad.kind != "outside" else 0.7,
         evidence=[cause.because, *_course_of_events(cause)],
         places=cause.places,
-        fix=fix,
+        fix=f"In `{_code(cause)}`: {advice}",
         data={"op": bad.op, "kind": bad.kind, "inputs": [each.to_dict() for each in bad.before]},
     )
 
@@ -65,8 +65,8 @@ def _course_of_events(cause: Mechanism) -> Iterator[str]:
     bad = cause.bad
     if bad.kind == "backward":
         yield (
-            f"step {bad.step}: the loss is finite ({_loss(bad.trace)}), the gradient that"
-            f" {bad.op} hands back is the first that is not: {bad.after}"
+            f"step {bad.step}: the loss is finite; the gradient that {bad.op} hands back is the"
+            f" first that is not: {bad.after}"
         )
     elif bad.kind == "forward":
         yield (
@@ -74,12 +74,17 @@ def _course_of_events(cause: Mechanism) -> Iterator[str]:
             f" {bad.after}"
         )
     if bad.carriers:
-        names = ", ".join(dict.fromkeys(each.op for each in bad.carriers[:4]))
-        yield f"{len(bad.carriers)} other calls of that step only hand it on ({names})"
+        names = ", ".join(dict.fromkeys(each.op for each in bad.carriers))
+        count = len(bad.carriers)
+        yield (
+            f"{count} other calls of that step only hand it on: {names}"
+            if count > 1
+            else f"{names} only hands it on"
+        )
 
 
-def _loss(trace: object) -> str:
-    return f"{getattr(trace, 'loss', float('nan')):.4g}"
+def _code(cause: Mechanism) -> str:
+    return cause.where.text.partition("  #")[0].strip()
 
 
 @rule(
@@ -102,14 +107,12 @@ def _loss(trace: object) -> str:
     cleared=sound_throughout,
 )
 def nan_from_log(case: Case) -> Iterator[Finding]:
-    cause = case.mechanism
-    line = "" if cause is None else cause.where.text.strip()
     yield from reported(
         nan_from_log,
         case,
-        "Keep the argument of the log positive: clamp it (x.clamp_min(1e-8)) where zero can"
+        "keep the argument of the log positive. Clamp it (x.clamp_min(1e-8)) where zero can"
         " legitimately occur; where it is a model's raw output, use a loss that takes such outputs"
-        f" (mse_loss, binary_cross_entropy_with_logits, cross_entropy). Now: {line}",
+        " (mse_loss, binary_cross_entropy_with_logits, cross_entropy).",
     )
 
 
@@ -133,13 +136,11 @@ def nan_from_log(case: Case) -> Iterator[Finding]:
     cleared=sound_throughout,
 )
 def nan_from_division(case: Case) -> Iterator[Finding]:
-    cause = case.mechanism
-    line = "" if cause is None else cause.where.text.strip()
     yield from reported(
         nan_from_division,
         case,
-        "Keep the divisor away from zero: .clamp(min=1) for a count, + 1e-8 for a norm or a"
-        f" standard deviation, and leave out a row or batch without any element. Now: {line}",
+        "keep the divisor away from zero, with .clamp(min=1) for a count and + 1e-8 for a norm or a"
+        " standard deviation, or leave out a row or batch without any element.",
     )
 
 
@@ -163,13 +164,11 @@ def nan_from_division(case: Case) -> Iterator[Finding]:
     cleared=sound_throughout,
 )
 def nan_from_sqrt(case: Case) -> Iterator[Finding]:
-    cause = case.mechanism
-    line = "" if cause is None else cause.where.text.strip()
     yield from reported(
         nan_from_sqrt,
         case,
-        "Put a small number under the root, sqrt(x.clamp_min(0) + 1e-12), or leave the root out: a"
-        f" squared distance or a variance often does as well. Now: {line}",
+        "put a small number under the root, sqrt(x.clamp_min(0) + 1e-12), or leave the root out: a"
+        " squared distance or a variance often does as well.",
     )
 
 
@@ -193,13 +192,11 @@ def nan_from_sqrt(case: Case) -> Iterator[Finding]:
     cleared=sound_throughout,
 )
 def nan_from_where(case: Case) -> Iterator[Finding]:
-    cause = case.mechanism
-    op = "f" if cause is None else cause.bad.op
-    line = "" if cause is None else cause.where.text.strip()
+    op = "f" if case.mechanism is None else case.mechanism.bad.op
     yield from reported(
         nan_from_where,
         case,
-        f"Make the input safe before {op} sees it, not its result afterwards:\n"
+        f"make the input safe before {op} sees it, not its result afterwards:\n"
         f"  safe = torch.where(mask, x, torch.ones_like(x))\n"
-        f"  torch.where(mask, {op}(safe), other)\nNow: {line}",
+        f"  torch.where(mask, {op}(safe), other)",
     )

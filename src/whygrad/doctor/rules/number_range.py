@@ -32,13 +32,11 @@ __all__ = ["float16_range", "non_finite_data", "overflow_in_exp", "unstable_loss
     cleared=sound_throughout,
 )
 def overflow_in_exp(case: Case) -> Iterator[Finding]:
-    cause = case.mechanism
-    line = "" if cause is None else cause.where.text.strip()
     yield from reported(
         overflow_in_exp,
         case,
-        "Bound what goes into the exp (x.clamp(max=20)), check its sign (a kernel is exp(-d²)), or"
-        f" use the stable form: F.softplus(x) for log(1 + exp(x)), torch.expm1. Now: {line}",
+        "bound what goes into the exp (x.clamp(max=20)), check its sign (a kernel is exp(-d²)), or"
+        " use the stable form: F.softplus(x) for log(1 + exp(x)), F.softmax for exp / sum of exp.",
     )
 
 
@@ -73,8 +71,7 @@ def unstable_loss(case: Case) -> Iterator[Finding]:
         "log(sum of exp)": "torch.logsumexp(x, dim)",
         "log(1 + exp)": "F.softplus(x), or F.binary_cross_entropy_with_logits as a whole",
     }.get(by_hand or "", unstable_loss.fix)
-    line = "" if cause is None else cause.where.text.strip()
-    yield from reported(unstable_loss, case, f"Instead of {by_hand} use {stable}. Now: {line}")
+    yield from reported(unstable_loss, case, f"instead of {by_hand} use {stable}.")
 
 
 @rule(
@@ -101,7 +98,12 @@ def unstable_loss(case: Case) -> Iterator[Finding]:
     cleared=sound_throughout,
 )
 def float16_range(case: Case) -> Iterator[Finding]:
-    yield from reported(float16_range, case, float16_range.fix)
+    yield from reported(
+        float16_range,
+        case,
+        "keep parameters and optimizer state in float32, and compute in half precision under"
+        " torch.autocast with a GradScaler; or use bfloat16, which has the range of float32.",
+    )
     if case.first_bad is not None:
         return
     for course in case.courses:
@@ -140,4 +142,8 @@ def float16_range(case: Case) -> Iterator[Finding]:
     cleared=sound_throughout,
 )
 def non_finite_data(case: Case) -> Iterator[Finding]:
-    yield from reported(non_finite_data, case, non_finite_data.fix)
+    yield from reported(
+        non_finite_data,
+        case,
+        "drop such rows (keep = torch.isfinite(x).all(dim=1)) or impute them, before training.",
+    )
