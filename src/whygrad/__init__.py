@@ -59,8 +59,8 @@ dtype = DType  # PyTorch's name for it
 
 _dtypes: dict[str, DType] = {dtype.name: dtype for dtype in dtypes.ALL} | dtypes.ALIASES
 _lazy = (  # modules that load on first use
-    "accelerator", "backends", "cuda", "data", "files", "func", "linalg", "nn", "optim", "scalar",
-    "scalar_check", "scalar_nn", "sparse", "training", "utils", "why",
+    "accelerator", "backends", "cuda", "data", "doctor", "files", "func", "linalg", "nn", "optim",
+    "scalar", "scalar_check", "scalar_nn", "sparse", "training", "utils", "why",
 )  # fmt: skip
 _home = {  # names that load their module on first use
     "Value": "scalar",

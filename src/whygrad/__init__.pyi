@@ -15,6 +15,7 @@ from whygrad import backends as backends
 from whygrad import cuda as cuda
 from whygrad import data as data
 from whygrad import dispatch as dispatch
+from whygrad import doctor as doctor
 from whygrad import files as files
 from whygrad import func as func
 from whygrad import linalg as linalg
@@ -243,6 +244,7 @@ __all__ = [
     "dispatch",
     "div",
     "divide",
+    "doctor",
     "dot",
     "double",
     "dropout",

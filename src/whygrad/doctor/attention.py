@@ -9,10 +9,10 @@ from __future__ import annotations
 import os
 import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from threading import get_ident
 
-__all__ = ["Attention"]
+__all__ = ["Attention", "nobody_listens"]
 
 
 class Attention:
@@ -47,6 +47,15 @@ class Attention:
 
 
 _all: weakref.WeakSet[Attention] = weakref.WeakSet()
+
+
+@contextmanager
+def nobody_listens() -> Iterator[None]:
+    """Whoever watches the program does not hear of what happens inside this block."""
+    with ExitStack() as stack:
+        for each in list(_all):
+            stack.enter_context(each.elsewhere())
+        yield
 
 
 def _in_a_forked_process() -> None:

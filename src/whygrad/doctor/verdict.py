@@ -13,6 +13,7 @@ from typing import Any
 
 from whygrad.doctor.case import Case
 from whygrad.doctor.rule import Finding, rules
+from whygrad.doctor.rules import load
 
 __all__ = ["Diagnosis", "diagnose"]
 
@@ -65,8 +66,6 @@ class Diagnosis:
 
 def diagnose(case: Case, ignore: frozenset[str] = frozenset()) -> Diagnosis:
     """Ask every rule, and sort causes from symptoms."""
-    from whygrad.doctor.rules import load
-
     load()
     diagnosis = Diagnosis(case)
     diagnosis.failures += [("watching", trouble) for trouble in case.run.troubles]
