@@ -32,7 +32,7 @@ __all__: list[str] = []
 
 # What leaves a linear map linear, sample by sample.
 _HARMLESS = RESHAPING | frozenset(
-    ("add", "add_", "sub", "mul", "div", "dropout", "batch_norm", "avg_pool1d", "avg_pool2d",
+    ("add", "add_", "sub", "mul", "div", "drop", "dropout", "batch_norm", "avg_pool1d", "avg_pool2d",
      "adaptive_avg_pool1d", "adaptive_avg_pool2d", "dropout2d", "identity")
 )  # fmt: skip
 
@@ -133,6 +133,8 @@ def _next_layer(
 
 def _keeps_linear(call: Traced, before: Traced, learned: set[int]) -> bool:
     """Whether the other inputs are constants or learned: not the output of other layers."""
+    if call.op == "drop":  # its second input is the mask that was drawn
+        return True
     return all(
         source is None or source.call == before.number
         for given, source in zip(call.inputs, call.sources)

@@ -77,7 +77,7 @@ def _through_layers(case: Case, course: Course, trace: Trace, late: Trace) -> Fi
         return None
     if _ratio(_chain(case, late)) > 30 * case.limit("ratio"):
         return None  # it has found its way in the meantime
-    if any(each.op == "batch_norm" and not _trains(each) for each in trace.calls):
+    if any(each.kind.startswith("BatchNorm") and not each.training for each in trace.marks()):
         return None  # the layers are meant to be normalised, and are not
     active = squashers_of(trace) or rectifiers_of(trace)
     between = [each for each in active if trace.descends(chain[-1].call, each)]
@@ -170,11 +170,6 @@ def _chain(case: Case, trace: Trace) -> list[Layer]:
         if behind and not known and 0 in layer.call.gradients:
             found.append(layer)
     return found
-
-
-def _trains(call: Traced) -> bool:
-    """Whether a batch norm goes by the batch."""
-    return bool(call.argument(5, "training", True))
 
 
 def _ratio(chain: list[Layer]) -> float:
