@@ -35,7 +35,7 @@ def look(op: str, array: np.ndarray[Any, Any]) -> Layer:
     return Layer(op, size, zeros, saturated, dead, low, high)
 
 
-def _fewer_rows(array: np.ndarray[Any, Any], most: int = 32_768) -> np.ndarray[Any, Any]:
+def _fewer_rows(array: np.ndarray[Any, Any], most: int = 8192) -> np.ndarray[Any, Any]:
     """Of a large output, samples evenly spread over the first axes, each of them whole."""
     if array.size <= most or array.ndim < 2:
         return array

@@ -97,7 +97,7 @@ def rms(array: np.ndarray[Any, Any]) -> float:
     return math.sqrt(square / flat.size)
 
 
-def thinned(array: np.ndarray[Any, Any], most: int = 8192) -> np.ndarray[Any, Any]:
+def thinned(array: np.ndarray[Any, Any], most: int = 4096) -> np.ndarray[Any, Any]:
     """At most about ``most`` elements, evenly spread: enough for the size of a typical one."""
     flat = array.ravel()
     return flat[:: flat.size // most] if flat.size >= 2 * most else flat

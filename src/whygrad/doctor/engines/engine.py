@@ -61,7 +61,10 @@ class Engine(Protocol):
         ...
 
     def sizes(self, tensors: list[Any]) -> list[float]:
-        """The rms of each; not finite where a value is not."""
+        """The rms of each, from some thousand values of a large one; what is not finite shows.
+
+        A value that is not finite is seldom alone: it spreads over rows, columns and biases.
+        """
         ...
 
     def unbound(self, op: str, function: Callable[..., Any]) -> Callable[..., Any]:

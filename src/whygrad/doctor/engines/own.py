@@ -22,7 +22,7 @@ from whygrad.doctor.attention import Attention
 from whygrad.doctor.engines.engine import Handler
 from whygrad.doctor.patching import patched
 from whygrad.doctor.places import user_frame
-from whygrad.doctor.ranges import rms
+from whygrad.doctor.ranges import rms, thinned
 from whygrad.doctor.vocabulary import LOSSES
 from whygrad.nn import functional
 from whygrad.ops.define import table
@@ -101,7 +101,7 @@ class OwnEngine:
             return plain.numpy()
 
     def sizes(self, tensors: list[Any]) -> list[float]:
-        return [rms(self.array(each)) for each in tensors]
+        return [rms(thinned(self.array(each))) for each in tensors]
 
     def unbound(self, op: str, function: Callable[..., Any]) -> Callable[..., Any]:
         generic = table.get(op)  # what was intercepted is the op's path for its dtypes

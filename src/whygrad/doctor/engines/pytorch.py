@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -18,7 +17,7 @@ from whygrad.doctor.attention import Attention
 from whygrad.doctor.engines.engine import Handler
 from whygrad.doctor.engines.modes import compiled_whole, fast_paths_open, transforms_unwatched
 from whygrad.doctor.places import user_frame
-from whygrad.doctor.ranges import rms
+from whygrad.doctor.ranges import rms, thinned
 from whygrad.torch.calls import name_of, uneventful
 from whygrad.torch.record import record
 
@@ -103,15 +102,7 @@ class TorchEngine:
             return plain.cpu().resolve_conj().resolve_neg().numpy()
 
     def sizes(self, tensors: list[Any]) -> list[float]:
-        with torch._C.DisableTorchFunction():
-            plain = all(each.dtype is torch.float32 and not each.is_sparse for each in tensors)
-            if not plain or not tensors:
-                return [rms(self.array(each)) for each in tensors]
-            norms = torch.stack(torch._foreach_norm(tensors)).tolist()
-        return [
-            norm / math.sqrt(each.numel() or 1) if math.isfinite(norm) else rms(self.array(each))
-            for norm, each in zip(norms, tensors)
-        ]
+        return [rms(thinned(self.array(each))) for each in tensors]
 
     def unbound(self, op: str, function: Callable[..., Any]) -> Callable[..., Any]:
         if isinstance(function, partial) and function.func is _cast_to:
