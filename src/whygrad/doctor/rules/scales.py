@@ -143,7 +143,8 @@ def _compare(
     worse = train_again(outcome.course, outcome.snapshot, steps, both)
     before = _relative(worse[-1], level if both else outcome.chance)
     after = _relative(better[-1], level)
-    return (before, after, steps) if not before <= 2 * after else None
+    # Not at all against somewhat, or at half the pace at best.
+    return (before, after, steps) if not before < min(0.85, 2 * after) else None
 
 
 def _relative(loss: float, level: float) -> float:
