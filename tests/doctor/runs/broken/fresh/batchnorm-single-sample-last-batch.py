@@ -7,9 +7,7 @@ torch.manual_seed(0)
 features = torch.randn(129, 6)
 targets = (features.sum(dim=1) > 0).long()
 loader = DataLoader(  # expect: batchnorm-single-sample
-    TensorDataset(features, targets),
-    batch_size=16,
-    shuffle=True,  # expect: batchnorm-single-sample
+    TensorDataset(features, targets), batch_size=16, shuffle=True
 )
 
 model = nn.Sequential(

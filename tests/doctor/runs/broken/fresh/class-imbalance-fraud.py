@@ -9,9 +9,7 @@ fraud = torch.zeros(n)
 fraud[torch.randperm(n)[:20]] = 1.0  # expect: class-imbalance
 X = torch.randn(n, 6) + 1.2 * fraud.unsqueeze(1)
 loader = DataLoader(  # expect: class-imbalance
-    TensorDataset(X, fraud),
-    batch_size=100,
-    shuffle=True,  # expect: class-imbalance
+    TensorDataset(X, fraud), batch_size=100, shuffle=True
 )
 
 model = nn.Sequential(nn.Linear(6, 16), nn.ReLU(), nn.Linear(16, 1))

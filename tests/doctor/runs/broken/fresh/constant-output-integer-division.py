@@ -15,9 +15,7 @@ targets = torch.tensor(labels, dtype=torch.long)
 
 torch.manual_seed(0)
 loader = DataLoader(  # expect: constant-output
-    TensorDataset(images, targets),
-    batch_size=24,
-    shuffle=True,  # expect: constant-output
+    TensorDataset(images, targets), batch_size=24, shuffle=True
 )
 model = nn.Sequential(
     nn.Conv2d(1, 8, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(128, 4)

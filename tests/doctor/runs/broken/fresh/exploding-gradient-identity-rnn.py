@@ -19,10 +19,7 @@ class IRNN(nn.Module):
     def __init__(self, hidden=32):
         super().__init__()
         self.rnn = nn.RNN(  # expect: exploding-gradient
-            2,
-            hidden,
-            nonlinearity="relu",
-            batch_first=True,  # expect: exploding-gradient
+            2, hidden, nonlinearity="relu", batch_first=True
         )
         self.fc = nn.Linear(hidden, 1)
         nn.init.eye_(self.rnn.weight_hh_l0)

@@ -16,9 +16,8 @@ class MyRNN(nn.Module):
         batch, steps, _ = x.shape
         states = torch.zeros(steps + 1, batch, self.hidden_size)  # expect: inplace-corruption
         for t in range(steps):
-            states[t + 1] = torch.tanh(  # expect: inplace-corruption
-                self.i2h(x[:, t]) + self.h2h(states[t])  # expect: inplace-corruption
-            )
+            new = torch.tanh(self.i2h(x[:, t]) + self.h2h(states[t]))  # expect: inplace-corruption
+            states[t + 1] = new  # expect: inplace-corruption
         return self.out(states[-1])
 
 

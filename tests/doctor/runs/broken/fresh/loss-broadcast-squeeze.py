@@ -9,8 +9,7 @@ target = (features[:, 0] * 2 - features[:, 2] + 0.1 * rng.normal(size=256)).asty
 
 torch.manual_seed(0)
 dataset = TensorDataset(  # expect: loss-broadcast
-    torch.from_numpy(features),
-    torch.from_numpy(target),  # expect: loss-broadcast
+    torch.from_numpy(features), torch.from_numpy(target)
 )
 loader = DataLoader(dataset, batch_size=32, shuffle=True)
 

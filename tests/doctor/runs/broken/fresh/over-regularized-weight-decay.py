@@ -11,9 +11,7 @@ loader = DataLoader(TensorDataset(X, y), batch_size=40, shuffle=True)
 model = nn.Sequential(nn.Linear(12, 32), nn.ReLU(), nn.Linear(32, 3))
 criterion = nn.CrossEntropyLoss()
 optimizer = torch.optim.Adam(  # expect: over-regularized
-    model.parameters(),
-    lr=1e-2,
-    weight_decay=0.5,  # expect: over-regularized
+    model.parameters(), lr=1e-2, weight_decay=0.5
 )
 
 for epoch in range(15):

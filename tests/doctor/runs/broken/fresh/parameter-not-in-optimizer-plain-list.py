@@ -10,11 +10,8 @@ class MLP(nn.Module):
         super().__init__()
         self.layers = []  # expect: parameter-not-in-optimizer
         for i in range(depth):
-            self.layers.append(  # expect: parameter-not-in-optimizer
-                nn.Linear(
-                    in_dim if i == 0 else hidden, hidden
-                )  # expect: parameter-not-in-optimizer
-            )
+            size = in_dim if i == 0 else hidden
+            self.layers.append(nn.Linear(size, hidden))  # expect: parameter-not-in-optimizer
         self.out = nn.Linear(hidden, out_dim)
 
     def forward(self, x):

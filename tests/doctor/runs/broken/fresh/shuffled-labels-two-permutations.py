@@ -12,8 +12,7 @@ points = points[torch.randperm(n)]  # expect: shuffled-labels
 labels = labels[torch.randperm(n)]  # expect: shuffled-labels
 
 train_loader = DataLoader(  # expect: shuffled-labels
-    TensorDataset(points[:240], labels[:240]),
-    batch_size=24,  # expect: shuffled-labels
+    TensorDataset(points[:240], labels[:240]), batch_size=24
 )
 test_x, test_y = points[240:], labels[240:]
 

@@ -11,16 +11,13 @@ score = 0.04 * (age - 44) + (income - 52000) / 14000 - (debt - 9000) / 4000
 approved = (score > 0).astype(np.float32)
 
 X = torch.tensor(  # expect: unscaled-input
-    np.column_stack([age, income, debt]),
-    dtype=torch.float32,  # expect: unscaled-input
+    np.column_stack([age, income, debt]), dtype=torch.float32
 )
 y = torch.tensor(approved).unsqueeze(1)
 
 torch.manual_seed(0)
 train_loader = DataLoader(  # expect: unscaled-input
-    TensorDataset(X, y),
-    batch_size=32,
-    shuffle=True,  # expect: unscaled-input
+    TensorDataset(X, y), batch_size=32, shuffle=True
 )
 
 model = nn.Sequential(nn.Linear(3, 16), nn.ReLU(), nn.Linear(16, 1))

@@ -6,7 +6,7 @@ torch.manual_seed(0)
 
 X = torch.randn(300, 6)
 price = (  # expect: unscaled-target
-    210_000 + 45_000 * X[:, :1] + 20_000 * X[:, 1:2] - 15_000 * X[:, 2:3]  # expect: unscaled-target
+    210_000 + 45_000 * X[:, :1] + 20_000 * X[:, 1:2] - 15_000 * X[:, 2:3]
 )
 loader = DataLoader(TensorDataset(X, price), batch_size=30, shuffle=True)  # expect: unscaled-target
 
