@@ -26,6 +26,7 @@ from whygrad.doctor.trial import Descent, Trial
 __all__ = ["Arms", "Wrapper", "fresh_weights", "level", "repair", "swapped", "unlearned"]
 
 _STEPS = (100, 300)  # of an experiment, where the run was as long; the longer if it takes that
+_DROPS = ("drop", "dropout", "dropout1d", "dropout2d", "feature_dropout", "alpha_dropout")
 Values = Mapping[int, Any]
 Wrapper = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -72,6 +73,16 @@ def swapped(snapshot: Snapshot, other: Mapping[int, Wrapper]) -> Snapshot:
     return dataclasses.replace(snapshot, calls=calls)
 
 
+def _without_dropout(snapshot: Snapshot) -> Snapshot:
+    """A replay drops the same units each time: a mask by which a model can tell samples apart."""
+    drops = [number for number, call in snapshot.calls.items() if call.op in _DROPS]
+    return swapped(snapshot, dict.fromkeys(drops, _passing_on))
+
+
+def _passing_on(inner: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda given, *rest, **named: given
+
+
 @dataclass(frozen=True)
 class Arms:
     """The same training twice."""
@@ -112,12 +123,12 @@ def repair(
     None unless the repair brings the loss below ``factor`` times what is reached without it; also
     if the replay is not exact, the optimizer cannot be copied or the time is used up.
     """
-    trial = case.trial(course, snapshot)
-    if trial is None:
+    if case.trial(course, snapshot) is None:
         return None
+    trial = Trial(course, _without_dropout(snapshot), case.budget)
     progress = case.progress(course)
     ends = [each for each in (progress.latest, progress.end) if math.isfinite(each)]
-    other = Trial(course, repaired or snapshot, case.budget)
+    other = Trial(course, _without_dropout(repaired or snapshot), case.budget)
     for steps in sorted({min(each, len(course.steps)) for each in _STEPS}):
         better = other.descend(steps=steps, start=start)
         as_it_was = None if better is None else trial.descend(steps=steps)

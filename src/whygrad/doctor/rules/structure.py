@@ -32,8 +32,8 @@ __all__: list[str] = []
 
 # What leaves a linear map linear, sample by sample.
 _HARMLESS = RESHAPING | frozenset(
-    ("add", "add_", "sub", "mul", "div", "drop", "dropout", "batch_norm", "avg_pool1d", "avg_pool2d",
-     "adaptive_avg_pool1d", "adaptive_avg_pool2d", "dropout2d", "identity")
+    ("add", "add_", "sub", "mul", "div", "drop", "dropout", "batch_norm", "avg_pool1d",
+     "avg_pool2d", "adaptive_avg_pool1d", "adaptive_avg_pool2d", "dropout2d", "identity")
 )  # fmt: skip
 
 
