@@ -12,6 +12,7 @@ import pytest
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 KEY_LINES = {
+    "broken_loop": " nan\n",
     "char_gpt": "entropy of single letters: 3.",
     "checkpoint_memory": "    80    36.7 MB        9        4.4 MB, 8.3× less",
     "diamond": "dL/da = 4, dL/db = -4, dL/dc = -12",

@@ -42,6 +42,14 @@ def test_tour_trains_digits() -> None:
     assert float(accuracy) >= 97
 
 
+def test_tour_ends_with_the_doctor_on_the_broken_loop() -> None:
+    output = whygrad("tour").partition("It prints:")[2]
+    assert "\n70 nan\n" in output
+    for rule in ("nan-from-log", "missing-zero-grad", "lr-too-high", "outlier-batch"):
+        assert rule in output, rule
+    assert "4 causes" in output
+
+
 @pytest.mark.parametrize("width", [80, 100, 140])
 def test_tour_fits_the_terminal(width: int) -> None:
     assert max(map(len, whygrad("tour", width=width).splitlines())) <= width

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import linecache
+import os
 from typing import Any
 
 from rich.console import Console
@@ -13,6 +14,13 @@ from rich.text import Text
 
 from whygrad.autograd.node import Node
 from whygrad.autograd.trace import Step, trace_backward
+from whygrad.doctor.program import Program
+from whygrad.doctor.report import terminal
+from whygrad.doctor.report.document import document
+from whygrad.doctor.report.postmortem import Postmortem
+from whygrad.doctor.script import run_program
+from whygrad.doctor.verdict import Diagnosis
+from whygrad.random import manual_seed
 from whygrad.tensor import Tensor
 
 __all__ = ["run"]
@@ -89,6 +97,31 @@ right = model(test.images).argmax(1) == test.labels
 accuracy = right.float().mean().item()
 """
 
+# examples/broken_loop.py, as it stands there
+BROKEN_LOOP = """\
+import whygrad as torch
+import whygrad.nn as nn
+
+model = nn.Sequential(
+    nn.Linear(10, 64),
+    nn.Sigmoid(),
+    nn.Linear(64, 64),
+    nn.Sigmoid(),
+    nn.Linear(64, 1),
+)
+optimizer = torch.optim.SGD(model.parameters(), lr=8.0)
+
+for step in range(80):
+    x = torch.randn(32, 10) * (10 if step == 25 else 1)
+    y = torch.randn(32, 1)
+    output = model(x)
+    loss = torch.log(output).mean()
+    loss.backward()
+    optimizer.step()
+    if step % 10 == 0:
+        print(step, loss.item())
+"""
+
 
 def run(console: Console) -> None:
     """Print the tour."""
@@ -137,8 +170,18 @@ def run(console: Console) -> None:
         )
     )
     console.print(
-        "\nNext: [bold]whygrad ops[/bold] prints the op table, [bold]whygrad ops gelu[/bold] one "
-        "entry of it."
+        "\nLast, a PyTorch loop that ran overnight, with whygrad imported in torch's place.\n"
+        "Four things are wrong with it:\n"
+    )
+    show_source(console, BROKEN_LOOP, "broken_loop.py")
+    console.print("\nIt prints:\n")
+    diagnosis = examine(BROKEN_LOOP, "broken_loop.py")
+    console.print("\nand [bold]whygrad doctor broken_loop.py[/bold] says:\n")
+    show_diagnosis(console, diagnosis)
+    console.print(
+        "\nNext: [bold]whygrad doctor train.py[/bold] does this for a script of your own, "
+        "whygrad's or\nPyTorch's. [bold]whygrad ops[/bold] prints the op table, "
+        "[bold]whygrad ops gelu[/bold] one entry of it."
     )
 
 
@@ -148,6 +191,20 @@ def execute(source: str, name: str) -> dict[str, Any]:
     namespace: dict[str, Any] = {}
     exec(compile(source, name, "exec"), namespace)
     return namespace
+
+
+def examine(source: str, name: str) -> Diagnosis:
+    """Run a program under the doctor, with the same random numbers every time."""
+    remember(source, name)
+    manual_seed(0)
+    program = Program(compile(source, name, "exec", dont_inherit=True), name, name, os.getcwd())
+    return run_program(program).diagnosis
+
+
+def show_diagnosis(console: Console, diagnosis: Diagnosis) -> None:
+    """The verdict and what happened when; the command itself prints more."""
+    sections = document(Postmortem(diagnosis))
+    terminal.show([each for each in sections if each.key in ("verdict", "timeline")], None, console)
 
 
 def remember(source: str, name: str) -> None:
