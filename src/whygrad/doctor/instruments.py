@@ -69,12 +69,14 @@ def _closure(args: Any, kwargs: Any) -> Any:
     return args[0] if args else kwargs.get("closure")
 
 
-def _tell(observer: Observer, event: Callable[..., Any], *facts: Any) -> None:
-    """Let the observer hear of an event.  Whatever it makes of it, the program goes on."""
+def _tell(observer: Observer, event: Callable[..., Any], *facts: Any) -> bool:
+    """Let the observer hear of an event, and say whether it did.  The program goes on either way."""
     try:
         event(*facts)
     except Exception as error:
         observer.trouble(error)
+        return False
+    return True
 
 
 def _wrappers(
@@ -171,15 +173,17 @@ def _passes(engine: Engine, observer: Observer) -> Iterator[tuple[Any, str, Call
         if not isinstance(first, engine.tensor):
             return inner(tensors, *args, **kwargs)
         with engine.unwatched():
-            _tell(observer, observer.backward_begins, engine, first, here())
+            begun = _tell(observer, observer.backward_begins, engine, first, here())
             try:
                 # what runs inside (hooks, recomputed layers) is part of this pass
                 with observer.attention.elsewhere():
                     result = inner(tensors, *args, **kwargs)
             except Exception as error:  # Ctrl-C is no failure of the pass
-                _tell(observer, observer.backward_ends, engine, first, error)
+                if begun:
+                    _tell(observer, observer.backward_ends, engine, first, error)
                 raise
-            _tell(observer, observer.backward_ends, engine, first, None)
+            if begun:
+                _tell(observer, observer.backward_ends, engine, first, None)
             return result
 
     space: Any = engine.namespace
