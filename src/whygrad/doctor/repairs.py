@@ -76,7 +76,7 @@ def swapped(snapshot: Snapshot, other: Mapping[int, Wrapper]) -> Snapshot:
 def _without_dropout(snapshot: Snapshot) -> Snapshot:
     """A replay drops the same units each time: a mask by which a model can tell samples apart."""
     drops = [number for number, call in snapshot.calls.items() if call.op in _DROPS]
-    return swapped(snapshot, dict.fromkeys(drops, _passing_on))
+    return swapped(snapshot, dict.fromkeys(drops, _passing_on)) if drops else snapshot
 
 
 def _passing_on(inner: Callable[..., Any]) -> Callable[..., Any]:
@@ -123,9 +123,12 @@ def repair(
     None unless the repair brings the loss below ``factor`` times what is reached without it; also
     if the replay is not exact, the optimizer cannot be copied or the time is used up.
     """
-    if case.trial(course, snapshot) is None:
+    trial = case.trial(course, snapshot)
+    if trial is None:
         return None
-    trial = Trial(course, _without_dropout(snapshot), case.budget)
+    plain = _without_dropout(snapshot)
+    if plain is not snapshot:  # otherwise what other rules have tried need not be tried again
+        trial = Trial(course, plain, case.budget)
     progress = case.progress(course)
     ends = [each for each in (progress.latest, progress.end) if math.isfinite(each)]
     other = Trial(course, _without_dropout(repaired or snapshot), case.budget)
