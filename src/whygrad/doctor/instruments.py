@@ -70,7 +70,7 @@ def _closure(args: Any, kwargs: Any) -> Any:
 
 
 def _tell(observer: Observer, event: Callable[..., Any], *facts: Any) -> bool:
-    """Let the observer hear of an event, and say whether it did.  The program goes on either way."""
+    """Let the observer hear of an event and say whether it did; the program goes on either way."""
     try:
         event(*facts)
     except Exception as error:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from threading import get_ident
 from types import FrameType
@@ -44,6 +44,7 @@ from whygrad.doctor.record import (
     Step,
     Stray,
 )
+from whygrad.doctor.sizes import Sizes
 from whygrad.doctor.tape import Call, Origin, Produced, Tape
 from whygrad.doctor.vocabulary import (
     ACTIVATIONS,
@@ -99,7 +100,7 @@ class Observer:
         self._keeping = Keeping(run)
         self._by_hand: dict[int, Where] = {}  # parameters the program wrote to since the last pass
         self._hand_course: Course | None = None
-        self._hand_norms: dict[str, float | None] = {}
+        self._hand_norms = Sizes({})
         self._optimizing = 0
         self._in_closure = False
         self._evaluated: tuple[Any, ...] = ()  # what a model was given last, without gradients
@@ -634,12 +635,12 @@ class Observer:
             self._contaminated.discard(number)
             self._consumed[number] = False
 
-    def _gradients(self, engine: Engine, parameters: list[Parameter]) -> dict[str, float | None]:
+    def _gradients(self, engine: Engine, parameters: list[Parameter]) -> Sizes:
         found: dict[str, float | None] = {each.name: None for each in parameters}
         there = [each for each in parameters if each.tensor.grad is not None]
         sizes = engine.sizes([each.tensor.grad for each in there])
         found.update(zip([each.name for each in there], sizes))
-        return found
+        return Sizes(found)
 
     def _snapshot(
         self,
@@ -809,7 +810,7 @@ def _leaves(calls: Iterable[Call], kind: type) -> dict[int, Any]:
     return found
 
 
-def _not_finite(gradients: dict[str, float | None]) -> bool:
+def _not_finite(gradients: Mapping[str, float | None]) -> bool:
     return any(each is not None and not math.isfinite(each) for each in gradients.values())
 
 

@@ -10,6 +10,7 @@ Nothing here belongs to one engine, and nothing here judges.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -149,7 +150,7 @@ class Clip:
     where: Where
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class Pass:
     """One call of ``backward()``."""
 
@@ -167,13 +168,13 @@ class Pass:
     cleared_at: Where | None = None  # where its gradients were cleared before any update
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class Step:
     """One update of parameters."""
 
     index: int
     passes: list[Pass]
-    gradients: dict[str, float | None]  # rms by parameter; None: there was none
+    gradients: Mapping[str, float | None]  # rms by parameter; None: there was none
     rates: list[float]  # learning rate by group
     where: Where | None = None  # of step()
     zeroed: bool = False  # whether gradients were cleared since the update before

@@ -7,7 +7,7 @@ numbers stands out by itself.  It is a fault if it did harm: the loss was worse 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -181,7 +181,7 @@ def _gradient_spike(case: Case, at: Pass) -> float:
     return 0.0
 
 
-def _norm(gradients: dict[str, float | None]) -> float:
+def _norm(gradients: Mapping[str, float | None]) -> float:
     return math.sqrt(sum(each**2 for each in gradients.values() if each is not None))
 
 

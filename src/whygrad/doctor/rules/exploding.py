@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import statistics
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
@@ -104,7 +104,7 @@ def _during_the_run(case: Case, course: Course) -> Iterator[Finding]:
     )  # fmt: skip
 
 
-def _total(gradients: dict[str, float | None]) -> float:
+def _total(gradients: Mapping[str, float | None]) -> float:
     return max((each for each in gradients.values() if each is not None), default=0.0)
 
 
