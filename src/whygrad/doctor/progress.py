@@ -11,12 +11,15 @@ from __future__ import annotations
 import math
 import statistics
 from dataclasses import dataclass
+from typing import Any
 
-from whygrad.doctor.record import Course
+from whygrad.doctor.record import Course, Snapshot
 from whygrad.doctor.replay import Trace, loss_at
 from whygrad.doctor.trial import drop
 
 __all__ = ["Progress", "is_entangled", "progress_of"]
+
+_SPIKE = 4.0  # a loss that was five times the first one had been thrown off
 
 
 @dataclass(frozen=True)
@@ -67,14 +70,38 @@ def is_entangled(course: Course, courses: list[Course]) -> bool:
     own = {id(each.tensor) for each in course.parameters}
     for other in courses:
         theirs = {id(each.tensor) for each in other.parameters} - own
-        for snapshot in (course.first, other.first) if theirs else ():
-            if (
-                snapshot is not None
-                and own & snapshot.leaves.keys()
-                and theirs & snapshot.leaves.keys()
-            ):
-                return True
+        if not theirs:
+            continue
+        taking_turns = _take_turns(course, other)
+        for snapshot in (course.first, other.first):
+            if snapshot is not None:
+                # A player may be frozen while it is the other's turn: it is in the calls then.
+                used = _used(snapshot) if taking_turns else snapshot.leaves.keys()
+                if own & used and theirs & used:
+                    return True
     return False
+
+
+def _take_turns(one: Course, other: Course) -> bool:
+    """Whether each made updates before the other had ended."""
+    spans = [
+        [each.number for step in course.steps for each in step.passes] for course in (one, other)
+    ]
+    return all(spans) and max(each[0] for each in spans) < min(each[-1] for each in spans)
+
+
+def _used(snapshot: Snapshot) -> set[int]:
+    """The tensors from elsewhere that a step worked on, by id."""
+    found = set(snapshot.leaves)
+    waiting: list[Any] = [part for each in snapshot.calls.values() for part in each.args]
+    waiting += [part for each in snapshot.calls.values() for part in each.kwargs.values()]
+    while waiting:
+        each = waiting.pop()
+        if type(each) in (list, tuple):
+            waiting.extend(each)
+        elif hasattr(each, "requires_grad"):
+            found.add(id(each))
+    return found
 
 
 def progress_of(course: Course, first: Trace | None) -> Progress:
@@ -85,6 +112,8 @@ def progress_of(course: Course, first: Trace | None) -> Progress:
     if not finite:
         return Progress(len(losses), broken=True)
     start = statistics.median(finite[: max(1, len(finite) // 10)])
+    if max(finite) > finite[0] + _SPIKE * abs(finite[0]):
+        start = min(start, finite[0])  # to come down from a height of one's own making is no gain
     end = statistics.median(finite[-max(1, len(finite) // 5) :])
     size = max(1, len(finite) // 4)
     quarters = [finite[place : place + size] for place in range(0, len(finite), size)]

@@ -86,7 +86,9 @@ def rates_by_hand(course: Course) -> dict[int, float]:
         for each in course.parameters:
             change = step.sample.updates.get(each.name, 0.0)
             gradient = step.gradients.get(each.name) or 0.0
-            if id(each.tensor) not in found and change > 0 and math.isfinite(change / gradient):
+            if id(each.tensor) in found or not (change > 0 and gradient > 0):
+                continue
+            if math.isfinite(change / gradient):
                 found[id(each.tensor)] = change / gradient
         if len(found) == len(course.parameters):
             break

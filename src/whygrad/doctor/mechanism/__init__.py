@@ -9,7 +9,13 @@ and :mod:`.halves` what only float16 is to blame for.
 from __future__ import annotations
 
 from whygrad.doctor.mechanism.cause import find_mechanism
-from whygrad.doctor.mechanism.halves import gradients_lost
+from whygrad.doctor.mechanism.halves import gradients_lost, overflow_unseen, where_halved
 from whygrad.doctor.mechanism.shared import Mechanism
 
-__all__ = ["Mechanism", "find_mechanism", "gradients_lost"]
+__all__ = [
+    "Mechanism",
+    "find_mechanism",
+    "gradients_lost",
+    "overflow_unseen",
+    "where_halved",
+]

@@ -72,14 +72,39 @@ def _rounded(trace: Trace, log: Traced) -> tuple[Traced, str] | None:
         if call.op in _PROBABILITIES:
             output = call.after[source.place]
             certain = call.op != "exp" and output.high >= 1.0
+            if not certain and _is_masked(trace, call):
+                continue
             if output.zeros or certain or not output.finite:
                 return call, name or call.op.rstrip("_")
         elif call.op in _ARRANGING:
             waiting += [(each, name) for each in before]
         elif call.op in QUOTIENTS and _has_exp(trace, call):
             by_hand = "softmax" if len(before) > 1 else "sigmoid"
+            if call.after[source.place].zeros and _is_by_hand(trace, call):
+                return call, by_hand
             waiting += [(each, by_hand) for each in before]
     return None
+
+
+def _is_masked(trace: Trace, call: Traced) -> bool:
+    """Whether every zero of a softmax is where one and the same huge negative number was put."""
+    given = trace.array(call.inputs[0])
+    made = trace.array(call.outputs[0])
+    if given.shape != made.shape or not (made == 0).any():
+        return False
+    filled = given[made == 0]
+    return bool((filled == filled[0]).all()) and float(filled[0]) < -1e3
+
+
+def _is_by_hand(trace: Trace, quotient: Traced) -> bool:
+    """Whether a quotient is exp(x) / sum, or 1 / (1 + exp(x)), with nothing else in between."""
+    for source in quotient.sources:
+        made = trace.made_by(source)
+        while made is not None and made.op in (*RESHAPING, "sum", "add", "radd"):
+            made = next((each for one in made.sources if (each := trace.made_by(one))), None)
+        if made is not None and made.op == "exp":
+            return True
+    return False
 
 
 def _has_exp(trace: Trace, quotient: Traced) -> bool:

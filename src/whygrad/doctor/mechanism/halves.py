@@ -11,13 +11,13 @@ from whygrad.doctor.forensics import FirstBad
 from whygrad.doctor.mechanism.growth import exploded
 from whygrad.doctor.mechanism.shared import Mechanism
 from whygrad.doctor.record import Snapshot
-from whygrad.doctor.replay import Trace, replay
+from whygrad.doctor.replay import Trace, Traced, replay
 from whygrad.doctor.vocabulary import LINEAR
 
 if TYPE_CHECKING:
     from whygrad.doctor.case import Case
 
-__all__ = ["gradients_lost", "overflows_in_half"]
+__all__ = ["gradients_lost", "overflow_unseen", "overflows_in_half", "where_halved"]
 
 
 def overflows_in_half(case: Case, bad: FirstBad) -> Mechanism | None:
@@ -48,6 +48,24 @@ def _in_update(case: Case, bad: FirstBad, trace: Trace) -> Mechanism | None:
         " gradients: in float16 an eps of 1e-8 is 0, and nothing is above 65504"
     )
     return Mechanism("float16-range", bad, _update_before(case, bad.step) or bad.where, text)
+
+
+def where_halved(trace: Trace) -> Where | None:
+    """The line that first makes float16 of other numbers in a step."""
+    for call in trace.calls:
+        given = any(each.dtype == "float16" for each in call.before)
+        if not given and any(each.dtype == "float16" for each in call.after):
+            return call.where
+    return None
+
+
+def overflow_unseen(trace: Trace) -> Traced | None:
+    """The call whose result left float16, in a step with a finite loss: x / inf is 0."""
+    for call in trace.calls:
+        sound = all(each.finite for each in call.before)
+        if sound and any(each.dtype == "float16" and each.infs for each in call.after):
+            return call
+    return None
 
 
 def _has_half(trace: Trace) -> bool:

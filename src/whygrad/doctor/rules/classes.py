@@ -119,8 +119,10 @@ def _ask(case: Case, course: Course, reading: Reading) -> _Answers | None:
             continue
         answer = _answers(each, {})
         if answer is not None:
-            labels.append(_as_classes(each.trace.array(each.target)))
-            said.append(answer)
+            asked = _as_classes(each.trace.array(each.target), each.loss_call.op)
+            if asked.shape == answer.shape:
+                labels.append(asked)
+                said.append(answer)
     if not labels:
         return None
     together = np.concatenate(labels)
@@ -139,7 +141,9 @@ def _ask_about_all(reading: Reading) -> _Answers | None:
     if rows is None or rows.length != target.length or not np.array_equal(rows.index, target.index):
         return None
     size = len(rows.index)
-    inputs, labels = trace.array(rows.whole), _as_classes(trace.array(target.whole))
+    call = reading.loss_call
+    assert call is not None
+    inputs, labels = trace.array(rows.whole), _as_classes(trace.array(target.whole), call.op)
     if inputs.shape[1:] != tuple(tensor.shape[1:]) or len(labels) != len(inputs):
         return None
     users = [
@@ -158,7 +162,7 @@ def _ask_about_all(reading: Reading) -> _Answers | None:
         for number, place in users:
             instead.setdefault(number, {})[place] = batch
         answer = _answers(reading, instead)
-        if answer is None:
+        if answer is None or answer.shape != chosen.shape:
             return None
         asked.append(labels[chosen])
         said.append(answer)
@@ -186,7 +190,9 @@ def _answers(reading: Reading, instead: dict[int, dict[int | str, Any]]) -> Arra
     return (scores > limit).astype(np.int64).ravel() if scores.size == len(scores) else None
 
 
-def _as_classes(target: Array) -> Array:
+def _as_classes(target: Array, op: str) -> Array:
+    if op in _CLASSES and target.dtype.kind == "f" and target.ndim > 1:
+        return target.argmax(axis=1).ravel()  # a probability for each class
     return np.round(target).astype(np.int64).ravel()
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from whygrad.doctor.case import Case
-from whygrad.doctor.mechanism import gradients_lost
+from whygrad.doctor.mechanism import gradients_lost, overflow_unseen, where_halved
+from whygrad.doctor.replay import Traced
 from whygrad.doctor.rule import Finding, rule
 from whygrad.doctor.rules.invalid_math import CONSEQUENCES, reported, sound_throughout
 
@@ -110,11 +111,19 @@ def float16_range(case: Case) -> Iterator[Finding]:
         lost = gradients_lost(case, course.first)
         if lost is None or lost < case.limit("lost"):
             continue
+        trace = case.trace(course.first)
+        assert trace is not None
+        over = overflow_unseen(trace)
+        passes = course.steps[0].passes
+        where = case.run.halved_at or where_halved(trace)
         yield float16_range.finding(
-            where=case.run.halved_at or course.steps[0].where,
+            where=over.where
+            if over is not None
+            else where or (passes[-1].where if passes else course.steps[0].where),
             step=0,
             confidence=0.85,
             evidence=[
+                *([] if over is None else [_left(over)]),
                 f"{lost:.0%} of the gradients of the first step are exactly 0 in float16; computed"
                 " in float32, the same step has a gradient there"
             ],
@@ -122,6 +131,14 @@ def float16_range(case: Case) -> Iterator[Finding]:
             " scale the loss before backward() (torch.amp.GradScaler does it). Or use bfloat16 for"
             " the activations: it has the range of float32.",
         )
+
+
+def _left(call: Traced) -> str:
+    after = next(each for each in call.after if each.infs)
+    return (
+        f"{call.op} makes {after.infs} of {after.size} values Inf, beyond the 65504 of float16; what"
+        " is divided by that is 0, so the loss stays finite"
+    )
 
 
 @rule(
