@@ -15,6 +15,7 @@ from itertools import pairwise
 from whygrad.autograd.source import Where
 from whygrad.doctor.case import Case
 from whygrad.doctor.loops import Exit, Loop, exits_of, loops_around, used_after_loop
+from whygrad.doctor.progress import is_entangled
 from whygrad.doctor.record import Course
 from whygrad.doctor.repairs import level
 from whygrad.doctor.rule import Finding, rule
@@ -44,6 +45,8 @@ def under_trained(case: Case) -> Iterator[Finding]:
     for course in case.courses:
         if case.progress(course).broken or not _updates_are_ordinary(case, course):
             continue
+        if is_entangled(course, case.courses):
+            continue  # the loss of a player against another says nothing about progress
         where = next((each.passes[-1].where for each in course.steps if each.passes), None)
         if where is None:
             continue

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +18,7 @@ import numpy as np
 from whygrad.autograd.source import Where
 from whygrad.doctor.case import Case
 from whygrad.doctor.experiments import chance
+from whygrad.doctor.progress import is_entangled
 from whygrad.doctor.record import Course, Evaluation
 from whygrad.doctor.rule import Finding, rule
 from whygrad.doctor.statements import statements
@@ -35,7 +37,7 @@ class _Series:
 
     where: Where
     correct: bool  # a fraction of right answers: more is better
-    after: list[int]  # how many passes there had been
+    after: list[int]  # how many updates of the course there had been
     values: list[float]
 
 
@@ -64,15 +66,20 @@ class _Series:
 def overfitting(case: Case) -> Iterator[Finding]:
     if case.went_bad is not None:
         return
-    for course in case.courses[:1]:
+    for course in case.courses:
         losses = np.array(case.healthy_losses(course))
         # A loss that goes below zero has no floor to compare with.
         if len(losses) < 10 or losses.min() < 0 or _restores_weights(case):
-            return
+            continue
+        if is_entangled(course, case.courses):
+            continue
         for series in _all_series(case, course):
-            if not series.correct and not _begins_alike(series, losses):
+            if series.correct:
+                if not _is_accuracy(case, course, series):
+                    continue
+            elif not _begins_alike(series, losses):
                 continue
-            found = _turned(case, series, losses) or _apart(case, course, series, losses)
+            found = _turned(case, course, series, losses) or _apart(case, course, series, losses)
             if found is None:
                 continue
             model = next((where for _, _, where in case.run.roots if where is not None), None)
@@ -116,18 +123,47 @@ def _all_series(case: Case, course: Course) -> Iterator[_Series]:
         if reading is not None:
             training |= {str(each.where) for each in reading.losses}
             training |= {str(each.where) for each in [reading.meeting, reading.trace.root] if each}
-    lines: dict[tuple[str, bool], list[Evaluation]] = {}
-    for each in (*case.run.evaluations, *case.run.figures):
-        if str(each.where) in training or not math.isfinite(each.value):
+    lines: dict[tuple[str, bool], list[tuple[int, Evaluation]]] = {}
+    # Losses with a graph may be those of training; those without are not, whatever their line.
+    figures = [each for each in case.run.figures if str(each.where) not in training]
+    for each in (*case.run.evaluations, *figures):
+        updates = _updates_before(course, each)
+        if updates is None or not math.isfinite(each.value):
             continue
         if not each.correct or _ACCURACY.search(each.where.text):
-            lines.setdefault((str(each.where), each.correct), []).append(each)
+            lines.setdefault((str(each.where), each.correct), []).append((updates, each))
     for found in lines.values():
         rounds: dict[int, list[float]] = {}
-        for each in found:
-            rounds.setdefault(each.after, []).append(each.value)
+        for updates, each in found:
+            rounds.setdefault(updates, []).append(each.value)
         values = [float(np.mean(each)) for each in rounds.values()]
-        yield _Series(found[0].where, found[0].correct, list(rounds), values)
+        yield _Series(found[0][1].where, found[0][1].correct, list(rounds), values)
+
+
+def _updates_before(course: Course, each: Evaluation) -> int | None:
+    """How many updates a course had made; None for what was computed before or after its time.
+
+    A program that trains one model after another measures the one that it is at.
+    """
+    last = [step.passes[-1].number for step in course.steps if step.passes]
+    if not last or each.after > last[-1] + 1:
+        return None
+    done = bisect_left(last, each.after)
+    return done if done or each.after == 0 else None
+
+
+def _is_accuracy(case: Case, course: Course, series: _Series) -> bool:
+    """Whether a fraction can be one of right answers: guessing makes it one over the classes.
+
+    Other fractions (of positives, of samples that are flagged) go below that and mean no harm.
+    """
+    reading = case.reading(course.last)
+    if reading is None or reading.prediction is None or reading.target is None:
+        return False
+    target = reading.trace.array(reading.target)
+    labels = target.dtype.kind in "iu" and reading.prediction.ndim > 1
+    classes = reading.prediction.shape[1] if labels else len(np.unique(target))
+    return classes <= max(20, target.size // 4) and min(series.values) >= 0.7 / max(2, classes)
 
 
 def _begins_alike(series: _Series, losses: Losses) -> bool:
@@ -139,7 +175,7 @@ def _begins_alike(series: _Series, losses: Losses) -> bool:
     )
 
 
-def _turned(case: Case, series: _Series, losses: Losses) -> _Found | None:
+def _turned(case: Case, course: Course, series: _Series, losses: Losses) -> _Found | None:
     """The figure was better once, and got worse while the training loss went on falling."""
     values = np.array(series.values)
     best = int(values.argmax() if series.correct else values.argmin())
@@ -151,7 +187,8 @@ def _turned(case: Case, series: _Series, losses: Losses) -> _Found | None:
     if few or train_last >= 0.7 * train_best:
         return None
     if series.correct:
-        if values[best] - last < case.limit("fall") or train_last > 0.25 * losses[0]:
+        by_heart = train_last <= 0.25 * _beginning(case, course, losses)
+        if values[best] - last < case.limit("fall") or not by_heart:
             return None
         said = f"accuracy {values[best]:.1%} after {after} steps, {last:.1%} at the end"
     else:
@@ -168,7 +205,7 @@ def _turned(case: Case, series: _Series, losses: Losses) -> _Found | None:
 def _apart(case: Case, course: Course, series: _Series, losses: Losses) -> _Found | None:
     """The training samples are known by heart, and others no better than by guessing."""
     train_last = _ending(losses)
-    if train_last > case.limit("by heart") * losses[0]:
+    if train_last > case.limit("by heart") * _beginning(case, course, losses):
         return None
     last = _ending(np.array(series.values))
     reading = case.reading(course.last)
@@ -184,6 +221,13 @@ def _apart(case: Case, course: Course, series: _Series, losses: Losses) -> _Foun
     fell = f"training loss from {losses[0]:.4g} to {train_last:.4g}"
     advice = "The model has room to store every sample."
     return _Found(series.after[0], [said, fell], 0.75, advice)
+
+
+def _beginning(case: Case, course: Course, losses: Losses) -> float:
+    """The loss of knowing nothing: a first loss far above that leaves room for a fall to it."""
+    reading = case.reading(course.last)
+    level = None if reading is None else chance(reading)
+    return float(losses[0]) if level is None else min(level, float(losses[0]))
 
 
 def _ending(values: Losses) -> float:

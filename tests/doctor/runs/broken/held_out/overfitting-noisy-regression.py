@@ -5,7 +5,7 @@ from torch.utils.data import DataLoader, TensorDataset, random_split
 
 
 def build(width=64):  # expect: overfitting
-    return nn.Sequential(
+    return nn.Sequential(  # expect: overfitting
         nn.Linear(8, width), nn.Tanh(), nn.Linear(width, width), nn.Tanh(), nn.Linear(width, 1)
     )
 
