@@ -3,7 +3,8 @@
 It is told by :mod:`.instruments` about calls, modules, ``backward``, ``zero_grad`` and ``step``.
 What it does at every step is cheap: a line in the tape a call, the loss, one norm a gradient.  The
 closer look (layer statistics, a snapshot, update sizes) is for sampled steps: all of the first 16,
-then 4 in every doubling, and the first one that goes bad.  The schedule counts steps and not time,
+then 4 in every doubling, and the first one that goes bad.  Between them a run that goes well is
+left alone (:mod:`.vigilance`).  The schedule counts steps and not time,
 so the same program gets the same report.
 """
 
@@ -12,6 +13,7 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from functools import cache
 from threading import get_ident
 from types import FrameType
@@ -46,6 +48,7 @@ from whygrad.doctor.record import (
 )
 from whygrad.doctor.sizes import Sizes
 from whygrad.doctor.tape import Call, Origin, Produced, Tape
+from whygrad.doctor.vigilance import Vigilance
 from whygrad.doctor.vocabulary import (
     ACTIVATIONS,
     DOMAIN,
@@ -98,6 +101,9 @@ class Observer:
         self._used: dict[int, int] = {}  # course -> number of the last pass it has used
         self._boundaries: list[int] = []  # ends of the tape at the latest updates
         self._keeping = Keeping(run)
+        self._vigilance = Vigilance()
+        self.resting = False  # whether recorded calls go by unseen
+        self._recipe: Snapshot | None = None  # the latest one: what a step is like
         self._by_hand: dict[int, Where] = {}  # parameters the program wrote to since the last pass
         self._hand_course: Course | None = None
         self._hand_norms = Sizes({})
@@ -128,6 +134,12 @@ class Observer:
         """
         if get_ident() != self.attention.thread:
             return function(*args, **kwargs)
+        if self.resting and engine.is_recording():
+            try:
+                return function(*args, **kwargs)
+            except Exception as error:
+                self._failed_call(op, args, kwargs, frame, error)
+                raise
         traits = _traits(op)
         if self._optimizing or traits & _LEAVES:
             number = function(*args, **kwargs)
@@ -170,8 +182,7 @@ class Observer:
         try:
             result = function(*args, **kwargs)
         except Exception as error:
-            where = Where(frame.f_code, frame.f_lasti)
-            self.run.failure = Failure(op, args, kwargs, where, self._path or None, error)
+            self._failed_call(op, args, kwargs, frame, error)
             raise
         try:
             if args and result is args[0] and not traits & _WRITES:
@@ -222,6 +233,12 @@ class Observer:
         text = f"{type(error).__name__}: {error}"
         if text not in self.run.troubles and len(self.run.troubles) < 8:
             self.run.troubles.append(text)
+
+    def _failed_call(
+        self, op: str, args: Any, kwargs: Any, frame: FrameType, error: Exception
+    ) -> None:
+        where = Where(frame.f_code, frame.f_lasti)
+        self.run.failure = Failure(op, args, kwargs, where, self._path or None, error)
 
     def _departs(
         self, engine: Engine, op: str, function: Callable[..., Any], tensor: Any, frame: FrameType
@@ -354,6 +371,8 @@ class Observer:
         if self.run.incidents or not self._pending or self._stepped:
             return
         latest = self._pending[-1]
+        if self.resting and latest.snapshot is None:
+            latest.snapshot = self._recalled(engine, latest.value)
         for each in self._pending:  # any of them may have made what is in the sum
             if each.snapshot is None and each.root is not None:
                 each.snapshot = self._snapshot(engine, None, each.value, root=each.root)
@@ -401,6 +420,22 @@ class Observer:
 
     # --- modules ----------------------------------------------------------------------------------
 
+    def glimpse(self, engine: Engine, module: Any, args: Any) -> None:
+        """While resting: of a call of a model, only how large its inputs are."""
+        if self.registry.is_model(module):
+            self._note_inputs(engine, args, engine.is_recording())
+
+    def _note_inputs(self, engine: Engine, args: Any, recorded: bool) -> None:
+        for each in args:
+            if not isinstance(each, engine.tensor):
+                continue
+            array = engine.array(each)
+            if array.dtype.kind == "f":
+                if recorded:
+                    self._inputs.append(rms(array))
+                if self._sample is not None and len(self._sample.inputs) < 4:
+                    self._sample.inputs.append(glance(array))
+
     def enter(self, engine: Engine, module: Any, args: Any) -> None:
         if not self._stack:
             self._in_model = self.registry.root(engine, module)
@@ -410,15 +445,7 @@ class Observer:
             self._training = bool(module.training)
             recorded = engine.is_recording()
             self._evaluated = () if recorded else tuple(args)
-            for each in args:
-                if not isinstance(each, engine.tensor):
-                    continue
-                array = engine.array(each)
-                if array.dtype.kind == "f":
-                    if recorded:
-                        self._inputs.append(rms(array))
-                    if self._sample is not None and len(self._sample.inputs) < 4:
-                        self._sample.inputs.append(glance(array))
+            self._note_inputs(engine, args, recorded)
         path = self.registry.path(module)
         self._stack.append((module, path, self.tape(engine).end))
         self._path = path
@@ -458,6 +485,7 @@ class Observer:
         )
         if not recorded:
             if model and not self._stack and len(self.run.inference_marks) < 1000:
+                mark.fed_by = tape.evaluation(args)
                 self.run.inference_marks.append(mark)
                 tape.set_evaluation(result, mark)
             return
@@ -529,8 +557,11 @@ class Observer:
         this.target_rms, self._targets = tuple(self._targets), []
         bad = not math.isfinite(value)
         this.root = self.tape(engine).source(loss)
-        if is_sampled(number) or (bad and not self.run.incidents):
-            this.snapshot = self._snapshot(engine, loss, value)
+        self._vigilance.loss(number, value)
+        if self.resting:
+            this.snapshot = self._recalled(engine, value) if bad else None
+        elif is_sampled(number) or (bad and not self.run.incidents):
+            this.snapshot = self._recipe = self._snapshot(engine, loss, value)
         self.run.passes.append(this)
         self._pending.append(this)
         if bad:
@@ -571,12 +602,14 @@ class Observer:
         self._optimizing += 1
         course = self.optimizer_made(optimizer, None)
         number = course.optimizer.number
-        gradients = self._gradients(engine, course.parameters)
+        gradients = self._step_gradients(engine, course)
         rates = [float(group.get("lr", math.nan)) for group in optimizer.param_groups]
         step = Step(len(course.steps), [], gradients, rates, where)
         step.zeroed, step.contaminated = self._zeroed, number in self._contaminated
         step.clips, self._clips = self._clips, []
         course.steps.append(step)
+        sizes = [each for each in gradients.values() if each is not None]
+        self._vigilance.gradient(len(self.run.passes), max(sizes, default=0.0))
         if _not_finite(gradients):
             self._bad_gradient(engine)
 
@@ -635,6 +668,15 @@ class Observer:
             self._contaminated.discard(number)
             self._consumed[number] = False
 
+    def _step_gradients(self, engine: Engine, course: Course) -> Sizes:
+        """The sizes of an update's gradients; while resting, those of a few passes ago."""
+        latest = course.steps[-1].gradients if course.steps else None
+        if self.resting and latest and len(self.run.passes) % 4:
+            ends = self._gradients(engine, [*course.parameters[:1], *course.parameters[1:][-1:]])
+            if not _not_finite(ends):
+                return latest
+        return self._gradients(engine, course.parameters)
+
     def _gradients(self, engine: Engine, parameters: list[Parameter]) -> Sizes:
         found: dict[str, float | None] = {each.name: None for each in parameters}
         there = [each for each in parameters if each.tensor.grad is not None]
@@ -671,6 +713,17 @@ class Observer:
         step = len(self.run.passes)
         parts = calls, source, value, marks, values, leaves, loose, tape, frozenset(tape.switched)
         return Snapshot(engine, step, *parts)
+
+    def _recalled(self, engine: Engine, value: float) -> Snapshot | None:
+        """For a bad step that was not on the tape: the latest recipe with today's parameters.
+
+        Its replay tells whether the parameters alone make the value; if a batch is to blame, the
+        loss comes out finite, and the replay knows that it is not exact.
+        """
+        if self._recipe is None:
+            return None
+        today = {name: engine.copy(leaf) for name, leaf in self._recipe.leaves.items()}
+        return replace(self._recipe, step=len(self.run.passes), value=value, values=today)
 
     def _incident(
         self,
@@ -714,8 +767,11 @@ class Observer:
             del self._boundaries[:-kept]
             tape.forget(before)
             self._marks = [mark for mark in self._marks if mark.after > before]
-        sampled = is_sampled(len(self.run.passes))
+        number = len(self.run.passes)
+        sampled = is_sampled(number)
         self._sample = Sample() if sampled and not self.run.incidents else None
+        by_hand = self._hand_course is not None
+        self.resting = not (sampled or by_hand) and self._vigilance.may_rest(number)
 
     def _measure_update(self, engine: Engine, course: Course, snapshot: Snapshot) -> None:
         assert self._sample is not None

@@ -97,6 +97,7 @@ class Mark:
     given: int = 0  # the identity of what it was given
     used: bool = False  # whether anything was computed from its result, outside of training …
     trains: bool = False  # … and whether a training pass used what was computed from it
+    fed_by: Mark | None = None  # the call without gradients that computed what it was given
 
 
 @dataclass(eq=False)

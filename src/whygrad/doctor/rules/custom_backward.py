@@ -64,8 +64,8 @@ def wrong_backward(case: Case) -> Iterator[Finding]:
         check = _check(call, case.run.engine)
         if check is None:
             continue
-        wrong = check.wrong(case.limit("error"))
-        if len(wrong) <= case.limit("fraction") * max(1, len(check.elements)):
+        wrong = check.wrong(case.limit("error"), case.limit("fraction"))
+        if not wrong:
             continue
         claimed, true = max(wrong, key=lambda each: abs(each[0] - each[1]))
         function = call.call.function.function  # type: ignore[attr-defined]
@@ -74,8 +74,8 @@ def wrong_backward(case: Case) -> Iterator[Finding]:
             step=0,
             confidence=0.95,
             evidence=[
-                f"{name}: {len(wrong)} of {len(check.elements)} elements of its inputs have "
-                f"another slope than backward() returns",
+                f"{name}: {len(wrong)} of {check.count} elements of its inputs have another "
+                "slope than backward() returns",
                 f"the worst: backward() says {claimed:.5g}, the forward changes at {true:.5g}",
             ],
             places=[("applied here", call.where)],
@@ -85,34 +85,66 @@ def wrong_backward(case: Case) -> Iterator[Finding]:
 
 @dataclass(eq=False)
 class _Check:
-    """What backward() claims and what the forward does, element by element."""
+    """What backward() claims and what the forward does, input by input."""
 
-    elements: list[tuple[float, float]]  # claimed, true: where the forward has a slope
+    inputs: list[_Slopes]
+    rectifies: bool = False  # whether the forward is max(x, 0)
+
+    @property
+    def count(self) -> int:
+        return sum(len(each.sloped) for each in self.inputs)
+
+    def wrong(self, tolerance: float, fraction: float) -> list[tuple[float, float]]:
+        """What is claimed and what is true, for the inputs that more than a few of them belong to.
+
+        One formula is wrong where the others are right, so each input is judged by itself.
+        """
+        found: list[tuple[float, float]] = []
+        for each in self.inputs:
+            wrong = each.wrong(tolerance, self.rectifies)
+            if len(wrong) > fraction * max(1, len(each.sloped)):
+                found += wrong
+        return found
+
+
+@dataclass(eq=False)
+class _Slopes:
+    """The slopes of some elements of one input."""
+
+    sloped: list[tuple[float, float]]  # claimed, true: where the forward has a slope
     flat: list[float]  # claimed, where it has none
-    rectifies: bool  # whether the forward is max(x, 0)
 
-    def wrong(self, tolerance: float) -> list[tuple[float, float]]:
-        scale = max((abs(true) for _, true in self.elements), default=0.0)
+    def wrong(self, tolerance: float, rectifies: bool) -> list[tuple[float, float]]:
+        scale = max((abs(true) for _, true in self.sloped), default=0.0)
         found = [
             (claimed, true)
-            for claimed, true in self.elements
+            for claimed, true in self.sloped
             if abs(claimed - true) > tolerance * max(abs(claimed), abs(true)) + 1e-4 * scale
         ]
-        if self.rectifies:  # a clamp may let gradients through on purpose; a ReLU does not
+        if rectifies:  # a clamp may let gradients through on purpose; a ReLU does not
             found += [(claimed, 0.0) for claimed in self.flat if abs(claimed) > 1e-4 * scale]
         return found
 
 
 def _functions(case: Case) -> dict[str, Traced]:
-    """One call of each custom function of the program."""
+    """One call of each custom function of the program, with as many inputs to learn as any.
+
+    The first layer's data needs no gradient: what backward() returns for it is looked at by nobody.
+    """
     found: dict[str, Traced] = {}
     for _, snapshot in case.snapshots():
         trace = case.trace(snapshot)
         for each in [] if trace is None else trace.calls:
             function = getattr(each.call.function, "function", None)
             if each.op.endswith(".apply") and _is_the_programs(function) and each.outputs:
-                found.setdefault(function.__name__, each)  # type: ignore[union-attr]
+                name = function.__name__  # type: ignore[union-attr]
+                if name not in found or _learned(each) > _learned(found[name]):
+                    found[name] = each
     return found
+
+
+def _learned(call: Traced) -> int:
+    return sum(bool(each.requires_grad) for each in call.inputs)
 
 
 def _is_the_programs(function: Any) -> bool:
@@ -154,10 +186,11 @@ class _Runner:
             return None
         weights = [self._random.standard_normal(each.shape) for each in outputs]
         claimed = self._claimed(args, weights)
-        found = _Check([], [], False)
+        found = _Check([])
         for place in places:
-            whole = self._slopes(args, place, claimed[place], weights, found)
-            if whole == 0 or _has_few_values(self._engine.array(args[place]), outputs[0]):
+            slopes = self._slopes(args, place, claimed[place], weights)
+            found.inputs.append(slopes)
+            if not slopes.sloped or _has_few_values(self._engine.array(args[place]), outputs[0]):
                 return None  # constant between jumps: an estimator
         first = self._engine.array(args[places[0]])
         found.rectifies = first.shape == outputs[0].shape and np.array_equal(
@@ -204,17 +237,12 @@ class _Runner:
         return found
 
     def _slopes(
-        self,
-        args: list[Any],
-        place: int,
-        claimed: np.ndarray[Any, Any],
-        weights: list[Any],
-        found: _Check,
-    ) -> int:
-        """Enter what some elements of one input do; returns how many of them do anything."""
+        self, args: list[Any], place: int, claimed: np.ndarray[Any, Any], weights: list[Any]
+    ) -> _Slopes:
+        """What some elements of one input do."""
         values = self._engine.array(args[place])
         count = min(_ELEMENTS, values.size)
-        sloped = 0
+        found = _Slopes([], [])
         for flat in self._random.choice(values.size, size=count, replace=False):
             index = np.unravel_index(flat, values.shape)
             slopes = [self._slope(args, place, index, weights, size) for size in (1e-5, 1e-6)]
@@ -225,9 +253,8 @@ class _Runner:
             if slopes[0] == 0.0:
                 found.flat.append(float(claimed[index]))
             else:
-                sloped += 1
-                found.elements.append((float(claimed[index]), slopes[0]))
-        return sloped
+                found.sloped.append((float(claimed[index]), slopes[0]))
+        return found
 
     def _slope(
         self, args: list[Any], place: int, index: Any, weights: list[Any], size: float

@@ -90,20 +90,25 @@ def _all_frozen(case: Case, course: Course, frozen: list[Parameter]) -> Finding 
     if len(frozen) < len(course.parameters):
         return None
     idle = course.steps and all(size is None for size in course.steps[-1].gradients.values())
-    failed = any(NO_HISTORY in str(each.error) for each in case.run.passes if each.error)
-    if not (idle or (failed and not course.steps)):
+    failed = [each for each in case.run.passes if NO_HISTORY in str(each.error)]
+    if not (idle or failed):
         return None
+    done = len(course.steps)
     where = frozen[-1].frozen_at or frozen[-1].made_at or course.optimizer.made_at
     return frozen_parameter.finding(
         where=where,
-        step=0,
+        step=failed[0].number if failed else 0,
         confidence=0.95,
         parameters=[each.name for each in frozen],
         evidence=[
             f"all {len(frozen)} parameters of {course.optimizer.kind} have requires_grad=False: "
-            "there is nothing it could change"
+            "there is nothing it could change",
+            *([f"{done} updates were made before they were frozen"] if failed and done else []),
         ],
-        fix="Freeze before the new layers are made, or only the part that is to stay: "
+        places=[("backward() failed here", failed[0].where)] if failed else [],
+        fix="Evaluate under torch.no_grad(), which ends, instead of freezing the parameters."
+        if failed and done
+        else "Freeze before the new layers are made, or only the part that is to stay: "
         "model.backbone.requires_grad_(False).",
     )
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from whygrad.doctor.case import Case
 from whygrad.doctor.listing import raised
-from whygrad.doctor.record import Course, Mark, ModeChange
+from whygrad.doctor.record import Course, Mark, ModeChange, Parameter
 from whygrad.doctor.rule import Finding, rule
 
 __all__: list[str] = []
@@ -98,7 +98,7 @@ def _trained_in_eval(case: Case) -> Finding | None:
         mark = _last_training_call(case, course)
         if mark is None or len(course.steps) < case.limit("passes"):
             continue
-        layers = _affected(mark.module, course)
+        layers = _affected(mark.module, course.parameters)
         change = _last_change(case, mark)
         if mark.training or not layers or change is None or change.training:
             continue
@@ -139,9 +139,9 @@ def _last_training_call(case: Case, course: Course) -> Mark | None:
     return None
 
 
-def _affected(module: Any, course: Course) -> list[str]:
+def _affected(module: Any, trained: list[Parameter]) -> list[str]:
     """The layers of a model that depend on the mode, among those that are being trained."""
-    held = {id(each.tensor) for each in course.parameters if each.requires_grad}
+    held = {id(each.tensor) for each in trained if each.requires_grad}
     found = []
     for each in module.modules():
         kind = type(each).__name__
@@ -181,27 +181,31 @@ def _counted(layers: list[str]) -> str:
 
 
 def _evaluated_in_training(case: Case) -> Finding | None:
+    # What no optimizer holds by mistake is trained as far as the program knows.
+    reached = [each for each in case.parameters() if each.reached and each.requires_grad]
+    used, training = _with_feeders(case, "used"), _with_feeders(case, "trains")
+    feeding = {mark.where for mark in training}
     for course in case.courses:
-        held = {id(each.tensor) for each in course.parameters}
+        trained = [*course.parameters, *reached]
+        held = {id(each.tensor) for each in trained}
         marks = [
             mark
-            for mark in case.run.inference_marks
+            for mark in used
             if mark.training
             and mark.passes > 0
-            and mark.used
+            and mark.where not in feeding
             and held & {id(each) for each in mark.module.parameters()}
+            and _affected(mark.module, trained)
+            and not _on_purpose(case, mark)
         ]
-        feeding = {mark.where for mark in case.run.inference_marks if mark.trains}
-        marks = [mark for mark in marks if mark.where not in feeding]
-        marks = [mark for mark in marks if not _on_purpose(case, mark)]
-        layers = _affected(marks[0].module, course) if marks else []
-        if not layers:
+        if not marks:
             continue
+        layers = _affected(marks[0].module, trained)
         where = Counter(mark.where for mark in marks).most_common(1)[0][0]
         effect = (
             "drop units at random" if layers[0] == "Dropout" else "use the test batch's figures"
         )
-        return wrong_mode.finding(
+        found = wrong_mode.finding(
             where=where,
             step=marks[0].passes,
             confidence=0.88 if "Dropout" in layers else 0.8,
@@ -212,7 +216,20 @@ def _evaluated_in_training(case: Case) -> Finding | None:
             ],
             fix="Call model.eval() before evaluating, and model.train() before training goes on.",
         )
+        found.severity = 1  # what is learned is not touched: a cause that does touch it comes first
+        return found
     return None
+
+
+def _with_feeders(case: Case, kind: str) -> list[Mark]:
+    """The calls without gradients of this kind, and those that computed what they were given."""
+    found: dict[int, Mark] = {}
+    for each in case.run.inference_marks:
+        mark: Mark | None = each if getattr(each, kind) else None
+        while mark is not None and id(mark) not in found:
+            found[id(mark)] = mark
+            mark = mark.fed_by
+    return sorted(found.values(), key=lambda mark: mark.passes)
 
 
 def _on_purpose(case: Case, mark: Mark) -> bool:
