@@ -155,7 +155,7 @@ def _line(result: Result) -> str:
 
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.doctor.suite", description=__doc__)
-    parser.add_argument("--half", choices=("tuning", "held_out"))
+    parser.add_argument("--half", choices=("tuning", "held_out", "fresh"))
     parser.add_argument("--engine", choices=ENGINES)
     parser.add_argument("--only", nargs="*", default=[], help="parts of file names")
     parser.add_argument("--healthy", action="store_true", help="only healthy scripts")

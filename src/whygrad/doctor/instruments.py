@@ -92,6 +92,9 @@ def _wrappers(
         tell(observer.registry.made, self, where_made(self))
 
     def call_module(inner: Callable[..., Any], self: Any, *args: Any, **kwargs: Any) -> Any:
+        if observer.resting and engine.is_recording():
+            tell(observer.glimpse, engine, self, args)
+            return inner(self, *args, **kwargs)
         tell(observer.enter, engine, self, args)
         result = None
         try:

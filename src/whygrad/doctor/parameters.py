@@ -62,6 +62,10 @@ class Registry:
                 self._learn(whole)
         return known
 
+    def is_model(self, module: Any) -> bool:
+        """Whether the program has called this very module before, and it has parameters."""
+        return self._known_roots.get(id(module), False)
+
     def _learn(self, whole: Any) -> None:
         prefix = ""
         if self._run.roots and all(held is not whole for _, held, _ in self._run.roots):

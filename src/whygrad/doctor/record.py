@@ -175,7 +175,7 @@ class Step:
 
     index: int
     passes: list[Pass]
-    gradients: Mapping[str, float | None]  # rms by parameter; None: there was none
+    gradients: Mapping[str, float | None]  # rms by parameter, latest measured; None: there was none
     rates: list[float]  # learning rate by group
     where: Where | None = None  # of step()
     zeroed: bool = False  # whether gradients were cleared since the update before
