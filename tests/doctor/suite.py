@@ -2,10 +2,11 @@
 
 ``python -m tests.doctor.suite`` runs them through the doctor and prints what it said about each;
 ``--half tuning``, ``--only dead-relu``, ``--engine whygrad``, ``--healthy`` narrow it down, and
-``--table`` writes the tables of docs/doctor/suite.md.  A broken script marks its fault with ``# expect: rule`` at
-the end of the line; a line that ends with ``# also: rule`` is a second fault of its own.
+``--table`` writes the tables of docs/doctor/suite.md.  A broken script marks its fault with
+``# expect: rule`` at the end of the line; ``# also: rule`` is a second fault of its own.
 
-The scripts in ``tuning`` were looked at while rules were written, those in ``held_out`` were not.
+The scripts in ``tuning`` were looked at while rules were written; those in ``held_out`` and
+``fresh`` were not until the doctor had been measured on them (docs/doctor/suite.md).
 """
 
 from __future__ import annotations
@@ -31,6 +32,9 @@ __all__ = ["ENGINES", "RUNS", "Result", "Script", "examine", "scripts"]
 
 RUNS = Path(__file__).parent / "runs"
 ENGINES = ("torch", "whygrad")
+HALVES = ("tuning", "held_out", "fresh")
+DOCUMENT = Path(__file__).parents[2] / "docs" / "doctor" / "suite.md"
+_BEGIN = "<!-- written by python -m tests.doctor.suite --table -->"
 _MARKER = re.compile(r"#\s*(expect|also):\s*([a-z0-9-]+)")
 
 
@@ -150,15 +154,56 @@ def _line(result: Result) -> str:
     wanted = "" if right else f"  wanted {script.expected or 'healthy'} {sorted(script.lines)}"
     wanted += "" if right or not script.also else f" also {sorted(script.also)}"
     failed = "".join(f"\n       {rule} failed: {error}" for rule, error in result.failures)
-    return f"{sign} {script.half}/{script.name}: {said}{symptoms}{wanted} {result.seconds:.1f}s{failed}"
+    place = f"{script.half}/{script.name}"
+    return f"{sign} {place}: {said}{symptoms}{wanted} {result.seconds:.1f}s{failed}"
+
+
+def document(results: list[Result]) -> str:
+    """The page with the tables; what stands above the marker in it is kept."""
+    kept = DOCUMENT.read_text(encoding="utf-8").partition(_BEGIN)[0]
+    lines = [_BEGIN, "", "| half | engine | broken runs | cause right | line right | healthy runs | "
+             "alarms |", "| --- | --- | --- | --- | --- | --- | --- |"]  # fmt: skip
+    for half in HALVES:
+        for engine in ENGINES:
+            own = [each for each in results if each.script.engine == engine]
+            own = [each for each in own if each.script.half in (half, "runs")]
+            lines.append(f"| {half} | {engine} | {_tally(own)} |")
+    lines.append(f"| all | both | {_tally(results)} |")
+    lines += ["", "What was said instead, where the cause or the line was another:", ""]
+    lines += ["| script | engine | the fault | the doctor's verdict |", "| --- | --- | --- | --- |"]
+    for each in results:
+        if not each.line_right:
+            wanted = each.script.expected or "healthy"
+            said = each.verdict or "healthy"
+            said += f", line {each.line}" if each.rule_right else ""
+            name = f"{each.script.half}/{each.script.path.stem}"
+            lines.append(f"| {name} | {each.script.engine} | {wanted} | {said} |")
+    lines += ["", "How often each rule was the verdict, by what was wrong:", ""]
+    lines += ["| the fault | runs | found | called something else |", "| --- | --- | --- | --- |"]
+    for rule in sorted({each.script.expected or "healthy" for each in results}):
+        of = [each for each in results if (each.script.expected or "healthy") == rule]
+        others = sorted({each.verdict or "healthy" for each in of if not each.rule_right})
+        found = sum(each.rule_right for each in of)
+        lines.append(f"| {rule} | {len(of)} | {found} | {', '.join(others)} |")
+    return kept + "\n".join(lines) + "\n"
+
+
+def _tally(results: list[Result]) -> str:
+    broken = [each for each in results if each.script.expected]
+    healthy = [each for each in results if not each.script.expected]
+    causes, lines = sum(e.rule_right for e in broken), sum(e.line_right for e in broken)
+    alarms = sum(not each.rule_right for each in healthy)
+    shares = [f"{count} ({count / max(1, len(broken)):.0%})" for count in (causes, lines)]
+    return " | ".join([str(len(broken)), *shares, str(len(healthy)), str(alarms)])
 
 
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.doctor.suite", description=__doc__)
-    parser.add_argument("--half", choices=("tuning", "held_out", "fresh"))
+    parser.add_argument("--half", choices=HALVES)
     parser.add_argument("--engine", choices=ENGINES)
     parser.add_argument("--only", nargs="*", default=[], help="parts of file names")
     parser.add_argument("--healthy", action="store_true", help="only healthy scripts")
+    parser.add_argument("--table", action="store_true", help=f"write {DOCUMENT.name} anew")
     parser.add_argument("--seed", type=int, default=0, help="for scripts that set none")
     parser.add_argument("--broken", action="store_true", help="only broken scripts")
     options = parser.parse_args(arguments)
@@ -172,6 +217,8 @@ def main(arguments: list[str]) -> int:
         if wanted:
             results.append(examine(script, options.seed))
             print(_line(results[-1]), flush=True)
+    if options.table:
+        DOCUMENT.write_text(document(results), encoding="utf-8")
     broken = [each for each in results if each.script.expected]
     healthy = [each for each in results if not each.script.expected]
     print(
