@@ -8,14 +8,17 @@ as well.
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 from whygrad.autograd.source import Where
 from whygrad.doctor.case import Case
 from whygrad.doctor.listing import set_on
-from whygrad.doctor.record import Course, Parameter
+from whygrad.doctor.record import Course, Parameter, Snapshot
 from whygrad.doctor.repairs import repair, unlearned
 from whygrad.doctor.rule import Finding, rule
 from whygrad.doctor.rules.gradient_flow import NO_HISTORY, NO_LEARNING, groups, listed
@@ -39,7 +42,7 @@ __all__: list[str] = []
     fix="Call requires_grad_(True) on the module before the optimizer is used.",
     guardrail="assert all(p.requires_grad for p in model.parameters())  # before training it all",
     explains=("detached-graph", "disconnected-parameter", "missing-step", *NO_LEARNING),
-    thresholds={"unlearned": 0.6, "better": 0.4},
+    thresholds={"unlearned": 0.6, "unlearned half": 0.2, "better": 0.4},
     cleared=lambda case: _none_frozen(case),
 )  # fmt: skip
 def frozen_parameter(case: Case) -> Iterator[Finding]:
@@ -142,8 +145,11 @@ def _plain_tensors(case: Case, course: Course, frozen: list[Parameter]) -> Findi
 def _needed(case: Case, course: Course, frozen: list[Parameter]) -> Finding | None:
     """Frozen at their random values, and nothing is learned unless they are trained as well."""
     untrained = [each for each in frozen if not (each.changed or each.reached)]
+    halves = _half_frozen(case, untrained)
+    untrained = halves or untrained
+    part = case.limit("unlearned half" if halves else "unlearned")
     snapshot = course.first
-    if not untrained or snapshot is None or not unlearned(case, course, case.limit("unlearned")):
+    if not untrained or snapshot is None or not unlearned(case, course, part):
         return None
     leaves = {id(each.tensor): each.tensor for each in untrained}
     copies = {name: snapshot.engine.copy(leaf) for name, leaf in leaves.items()}
@@ -152,7 +158,7 @@ def _needed(case: Case, course: Course, frozen: list[Parameter]) -> Finding | No
         values={**snapshot.values, **copies},
         leaves={**snapshot.leaves, **leaves},
     )
-    arms = repair(case, course, snapshot, case.limit("better"), repaired=thawed)
+    arms = repair(case, course, snapshot, case.limit("better"), repaired=_differentiable(thawed))
     if arms is None:
         return None
     names = list(groups(case, untrained))
@@ -167,6 +173,46 @@ def _needed(case: Case, course: Course, frozen: list[Parameter]) -> Finding | No
         ],
         fix=f"Train {listed(names)} as well: requires_grad_(True) before the optimizer is made.",
     )
+
+
+def _differentiable(snapshot: Snapshot) -> Snapshot:
+    """The step with calls that also take what now requires grad: an engine may have bound them."""
+    calls = {}
+    for number, call in snapshot.calls.items():
+        calls[number] = copy.copy(call)
+        calls[number].function = snapshot.engine.unbound(call.op, call.function)
+    return dataclasses.replace(snapshot, calls=calls)
+
+
+def _half_frozen(case: Case, untrained: list[Parameter]) -> list[Parameter]:
+    """Weights that were made as constants at random, by layers whose biases are trained.
+
+    Fixed features and pretrained weights stand alone, or beside other weights that are trained.
+    """
+    known = {id(each.tensor): each for each in untrained}
+    found = []
+    for _, root, _ in case.run.roots:
+        for module in root.modules():
+            own = list(module.parameters(recurse=False))
+            trained = [each for each in own if each.requires_grad]
+            if not trained or any(each.ndim > 1 for each in trained):
+                continue
+            found += [known[id(each)] for each in own if id(each) in known and each.ndim > 1]
+    return [each for each in found if _made_frozen(each) and _is_random(case, each)]
+
+
+def _made_frozen(parameter: Parameter) -> bool:
+    """Whether the line that made it says requires_grad=False."""
+    return parameter.frozen_at is None or parameter.frozen_at == parameter.made_at
+
+
+def _is_random(case: Case, parameter: Parameter) -> bool:
+    """Whether the values are all different and lie on both sides of zero."""
+    engine = case.run.engine
+    if engine is None:
+        return False
+    values = engine.array(parameter.tensor)
+    return bool(np.unique(values).size > 0.9 * values.size and values.min() < 0 < values.max())
 
 
 def _frozen_here(frozen: list[Parameter]) -> list[tuple[str, Where]]:
