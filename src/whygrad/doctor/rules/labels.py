@@ -13,9 +13,11 @@ import numpy as np
 from whygrad.autograd.source import Where
 from whygrad.doctor.case import Case
 from whygrad.doctor.engines import engine_of
+from whygrad.doctor.experiments import tensor_like
 from whygrad.doctor.provenance import target_source
 from whygrad.doctor.reading import Reading
 from whygrad.doctor.record import Failure
+from whygrad.doctor.replay import replay
 from whygrad.doctor.rule import Finding, rule
 
 __all__ = ["bad_labels"]
@@ -67,14 +69,17 @@ def bad_labels(case: Case) -> Iterator[Finding]:
             return
     for course in case.courses:
         reading = case.reading(course.first)
-        if reading is None or reading.target is None or reading.loss_call is None:
+        if reading is None:
             continue
-        accepted = _misread(reading) or _truncated(reading)
+        accepted = _wrapped(reading)
+        if reading.target is not None and reading.loss_call is not None:
+            accepted = accepted or _misread(reading) or _truncated(reading)
         if accepted is not None:
             said, fix, where = accepted
+            call = reading.loss_call
             yield bad_labels.finding(
                 where=where, step=0, confidence=0.93, evidence=[said], fix=fix,
-                places=[("the loss", reading.loss_call.where)],
+                places=[] if call is None else [("the loss", call.where)],
             )  # fmt: skip
             return
 
@@ -203,6 +208,42 @@ def _misread(reading: Reading) -> tuple[str, str, Where] | None:
             f"the labels are {shown}; `{call.op}` reads -1 as no and 1 as yes, and learns nothing "
             "from 0",
             "y = 2 * y - 1",
+            call.where,
+        )
+    return None
+
+
+def _wrapped(reading: Reading) -> tuple[str, str, Where] | None:
+    """Labels below zero that count from the last output backwards: ``scores[rows, labels]``.
+
+    Only if the loss depends on what they choose: often it is masked out.
+    """
+    trace = reading.trace
+    for call in trace.calls:
+        key = call.args[1] if call.op == "getitem" and len(call.args) > 1 else None
+        if not isinstance(key, tuple) or len(key) < 2 or call.sources[0] is None:
+            continue
+        chosen = key[-1]
+        if not isinstance(chosen, trace.engine.tensor) or not call.inputs[0].requires_grad:
+            continue
+        labels = trace.array(chosen)
+        if labels.dtype.kind != "i" or not labels.size or not labels.min() < 0 <= labels.max():
+            continue
+        width = int(call.inputs[0].shape[len(key) - 1])
+        other = np.where(labels < 0, (labels + width + 1) % width, labels)
+        instead = (*key[:-1], tensor_like(trace.engine, other.astype(labels.dtype)))
+        changed = replay(
+            trace.snapshot, instead={call.number: {1: instead}}, backward=False, look=False
+        )
+        if not trace.exact or changed.error is not None or changed.loss == trace.loss:
+            continue
+        low = int(labels.min())
+        return (
+            f"{(labels < 0).mean():.0%} of the labels are below zero; as an index {low} means "
+            f"{'the last' if low == -1 else f'the {-low}th last'} of {width} classes, and the loss "
+            "rewards that",
+            f"Leave those samples out of the loss: keep = y >= 0, or "
+            f"F.cross_entropy(logits, y, ignore_index={low}).",
             call.where,
         )
     return None

@@ -7,6 +7,7 @@ map; a call whose input differs from sample to sample and whose result does not 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,8 @@ from whygrad.doctor.anatomy import (
     squashers_of,
 )
 from whygrad.doctor.case import Case
+from whygrad.doctor.provenance import given_inputs
+from whygrad.doctor.reading import Reading
 from whygrad.doctor.record import Snapshot
 from whygrad.doctor.repairs import Wrapper, repair, swapped, unlearned
 from whygrad.doctor.replay import Trace, Traced
@@ -35,6 +38,8 @@ _HARMLESS = RESHAPING | frozenset(
     ("add", "add_", "sub", "mul", "div", "drop", "dropout", "batch_norm", "avg_pool1d",
      "avg_pool2d", "adaptive_avg_pool1d", "adaptive_avg_pool2d", "dropout2d", "identity")
 )  # fmt: skip
+
+_ROUNDING = 5e-6  # what some tens of operations in float32 leave
 
 
 @rule(
@@ -182,11 +187,21 @@ def constant_output(case: Case) -> Iterator[Finding]:
     for course in case.courses:
         if len(course.steps) < case.limit("steps"):
             continue
-        begun, ended = (_loss_of_sample(case, each) for each in (course.first, course.last))
+        begun, ended = (_unvaried(case, each) for each in (course.first, course.last))
         if begun is None or ended is None:
             continue
-        (trace, call), (_, later) = begun, ended
-        if call.op != later.op or call.where != later.where or _belongs_elsewhere(trace, call):
+        call, later = (_loss_of_sample(each) for each in (begun, ended))
+        if call is None or later is None:
+            # Data are often prepared once: then the first step alone has the calls on its tape.
+            call = later = _loss_in_data(begun)
+        if call is None or later is None:
+            found = _about_data(begun)
+            if found is not None and _about_data(ended) is not None:
+                yield found
+                return
+            continue
+        same = call.op == later.op and call.where == later.where
+        if not same or _belongs_elsewhere(begun.trace, call):
             continue
         given, result = call.before[0], call.after[0]
         yield constant_output.finding(
@@ -195,7 +210,7 @@ def constant_output(case: Case) -> Iterator[Finding]:
             confidence=0.93,
             evidence=[
                 f"{call.op} gets {given} and returns {result}: the same for all "
-                f"{call.inputs[0].shape[0]} samples of the batch",
+                f"{begun.prediction.shape[0]} samples of the batch",
                 f"so it was at the first step and after {course.steps[-1].index} updates; the "
                 "targets differ",
             ],
@@ -204,8 +219,31 @@ def constant_output(case: Case) -> Iterator[Finding]:
         return
 
 
-def _loss_of_sample(case: Case, snapshot: Snapshot | None) -> tuple[Trace, Traced] | None:
-    """The call of a step behind which all samples are alike, if the prediction is constant."""
+def _about_data(reading: Reading) -> Finding | None:
+    """The model was given the same values for every sample."""
+    inputs = [each for each in reading.inputs if each.ndim and each.shape[0] > 1]
+    arrays = [reading.trace.array(each) for each in inputs]
+    if not arrays or not all(map(_is_constant, arrays)):
+        return None
+    size, low, high = inputs[0].shape[0], arrays[0].min(), arrays[0].max()
+    values = f"{low:g}" if low == high else f"the same values, from {low:.3g} to {high:.3g}"
+    return constant_output.finding(
+        where=reading.models[0].where,
+        step=0,
+        confidence=0.9,
+        evidence=[
+            f"the model gets {values} for each of {size} samples, at the first step and later; the "
+            "targets differ"
+        ],
+        fix=(
+            "The samples are lost before the model: look at how they are prepared. Whole numbers "
+            "divided with //, or fractions converted to integers, all become 0."
+        ),
+    )
+
+
+def _unvaried(case: Case, snapshot: Snapshot | None) -> Reading | None:
+    """A step whose predictions are the same for all samples, although the targets differ."""
     reading = case.reading(snapshot)
     if reading is None or reading.prediction is None or reading.target is None:
         return None
@@ -214,14 +252,16 @@ def _loss_of_sample(case: Case, snapshot: Snapshot | None) -> tuple[Trace, Trace
     size = prediction.shape[0] if prediction.ndim else 0
     if size < 4 or not target.ndim or target.shape[0] != size or _is_constant(target):
         return None
-    if not _is_constant(prediction):
-        return None
-    source = reading.prediction_source
-    call = trace.made_by(source)
+    return reading if _is_constant(prediction) else None
+
+
+def _loss_of_sample(reading: Reading) -> Traced | None:
+    """The call of a step behind which all samples are alike."""
+    trace, size = reading.trace, reading.prediction.shape[0]
+    call = trace.made_by(reading.prediction_source)
     while call is not None:
-        differing = [place for place, each in enumerate(call.inputs) if _differs(trace, each, size)]
-        if differing:
-            return trace, call
+        if any(map(partial(_differs, trace, size), call.inputs, call.sources)):
+            return call
         call = next(
             (
                 made
@@ -233,29 +273,58 @@ def _loss_of_sample(case: Case, snapshot: Snapshot | None) -> tuple[Trace, Trace
     return None
 
 
+def _loss_in_data(reading: Reading) -> Traced | None:
+    """The call that made samples alike before the model got them, in one go or one by one."""
+    trace = reading.trace
+    for source, given in given_inputs(reading):
+        if source is None or not given.ndim or not _is_constant(trace.array(given)):
+            continue
+        group = [trace.made_by(source)]
+        while group and all(each is not None and each.inputs for each in group):
+            calls = [each for each in group if each is not None]
+            if calls[0].op == "stack" and len(calls) == 1:
+                group = [trace.made_by(each) for each in calls[0].sources]
+                continue
+            if len({id(each.inputs[0]) for each in calls}) == 1:
+                calls = calls[:1]
+            arrays = [trace.array(each.inputs[0]) for each in calls]
+            if any(each.shape != arrays[0].shape for each in arrays):
+                break
+            varied = arrays[0] if len(calls) == 1 else np.stack(arrays)
+            if varied.ndim and not _is_constant(varied):
+                return calls[0]
+            group = [trace.made_by(each.sources[0]) for each in calls]
+    return None
+
+
 def _is_of_samples(trace: Trace, call: Traced, size: int) -> bool:
     """Whether something in the past of a call differs between samples."""
     past = trace.ancestors(call) | {call.number}
     return any(
-        _differs(trace, given, size)
+        _differs(trace, size, given, source)
         for each in trace.calls
         if each.number in past
-        for given in each.inputs
+        for given, source in zip(each.inputs, each.sources)
     )
 
 
-def _differs(trace: Trace, tensor: Any, size: int) -> bool:
+def _differs(trace: Trace, size: int, tensor: Any, source: Produced | None) -> bool:
     """Whether a tensor has one entry a sample, and they are not all the same."""
     array = trace.array(tensor)
     data = not tensor.requires_grad or not tensor.is_leaf
-    return data and array.ndim > 0 and array.shape[0] == size and not _is_constant(array)
+    made = trace.made_by(source)
+    # What is left of a sum that cancels out is rounding, small against what was added up.
+    sums = made is not None and made.op in ("mean", "sum", "adaptive_avg_pool2d", "avg_pool2d")
+    scale = float(np.abs(trace.array(made.inputs[0])).max(initial=0.0)) if made and sums else 0.0
+    return data and array.ndim > 0 and array.shape[0] == size and not _is_constant(array, scale)
 
 
-def _is_constant(array: np.ndarray[Any, Any]) -> bool:
+def _is_constant(array: np.ndarray[Any, Any], scale: float = 0.0) -> bool:
     values = array.astype(np.float64)
     if not np.isfinite(values).all():
         return False
-    return bool(np.ptp(values, axis=0).max(initial=0.0) <= 1e-6 * np.abs(values).max(initial=0.0))
+    scale = max(scale, float(np.abs(values).max(initial=0.0)))
+    return bool(np.ptp(values, axis=0).max(initial=0.0) <= _ROUNDING * scale)
 
 
 def _belongs_elsewhere(trace: Trace, call: Traced) -> bool:
@@ -269,6 +338,16 @@ def _advice(call: Traced) -> str:
         return (
             f"{call.op} subtracts the mean over the features of each sample. Over a single feature "
             "nothing is left: normalise over the data set instead, (x - x.mean()) / x.std()."
+        )
+    if call.op in ("mean", "sum"):
+        return (
+            f"What {call.op} adds up cancels out in every sample, as behind a layer that subtracts "
+            "the mean of each sample. Take that normalisation out, or let an activation follow it."
+        )
+    if call.op in ("cast", "to", "type", "long", "int", "byte"):
+        return (
+            "The conversion cuts off everything behind the point: scale before you convert "
+            "((255 * x).to(torch.uint8)), or keep floating-point numbers."
         )
     return constant_output.fix
 
