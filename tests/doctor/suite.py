@@ -161,8 +161,8 @@ def _line(result: Result) -> str:
 def document(results: list[Result]) -> str:
     """The page with the tables; what stands above the marker in it is kept."""
     kept = DOCUMENT.read_text(encoding="utf-8").partition(_BEGIN)[0]
-    lines = [_BEGIN, "", "| half | engine | broken runs | cause right | line right | healthy runs | "
-             "alarms |", "| --- | --- | --- | --- | --- | --- | --- |"]  # fmt: skip
+    head = ("half", "engine", "broken runs", "cause right", "line right", "healthy runs", "alarms")
+    lines = [_BEGIN, "", f"| {' | '.join(head)} |", f"|{' --- |' * len(head)}"]
     for half in HALVES:
         for engine in ENGINES:
             own = [each for each in results if each.script.engine == engine]
