@@ -45,7 +45,9 @@ class Range:
         return asdict(self)
 
     def __str__(self) -> str:
-        parts = [f"[{self.low:.4g}, {self.high:.4g}]", f"mean {self.mean:.3g}"]
+        parts = []
+        if not math.isnan(self.low):
+            parts = [f"[{self.low:.4g}, {self.high:.4g}]", f"mean {self.mean:.3g}"]
         parts += [f"{self.nans} NaN"] if self.nans else []
         parts += [f"{self.infs} Inf"] if self.infs else []
         return f"{list(self.shape)} {self.dtype} {', '.join(parts)}"
