@@ -1,7 +1,9 @@
-"""Gradients that grow on their way back, because one step after the other multiplies them.
+"""Values and gradients that grow because one step after the other multiplies them.
 
 It is in the first step already, before any update: a weight that is applied again and again (a
-recurrence), or many layers of the same kind, each making the gradient a little larger.
+recurrence), or many layers of the same kind, each making its values and the gradient a little
+larger.  Or it is there as soon as the first update has moved a weight that a sequence applies to
+its own results many times.
 """
 
 from __future__ import annotations
@@ -9,13 +11,18 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 from whygrad.doctor.case import Case
 from whygrad.doctor.record import Course, Parameter
 from whygrad.doctor.replay import Trace, Traced
-from whygrad.doctor.vocabulary import LINEAR
+from whygrad.doctor.vocabulary import LINEAR, RESHAPING
 
-__all__ = ["Growth", "growth"]
+__all__ = ["Growth", "Runaway", "growth", "runaway"]
+
+_FUSED = frozenset(("rnn_relu", "rnn_tanh", "lstm", "gru"))  # a whole sequence in one call
+_LONG = 10  # steps of a sequence: fewer do not turn a small factor into a large one
+_HUGE = 1e6
 
 
 @dataclass(frozen=True)
@@ -26,10 +33,16 @@ class Growth:
     late: float  # the gradient's size at the end of the chain, where backward comes in
     early: float  # and at the beginning, where it goes out
     weight: Parameter | None  # the weight that all of them use, if it is one
+    forward: float = 1.0  # how many times larger the values are at the end than at the beginning
 
     @property
     def factor(self) -> float:
         return self.early / self.late
+
+    @property
+    def compound(self) -> float:
+        """Both ways together: values that grow make the gradient that sets out larger as well."""
+        return self.factor * max(1.0, self.forward)
 
     @property
     def per_link(self) -> float:
@@ -44,24 +57,36 @@ def growth(case: Case, course: Course, *, links: int = 5, factor: float = 1e3) -
     found = [
         each
         for each in (*_recurrences(case, trace), _layers(trace))
-        if each is not None and len(each.chain) >= links and each.factor >= factor
+        if each is not None and len(each.chain) >= links and each.compound >= factor
     ]
-    return max(found, key=lambda each: each.factor, default=None)
+    return max(found, key=lambda each: each.compound, default=None)
 
 
 def _recurrences(case: Case, trace: Trace) -> list[Growth | None]:
     """One chain for each weight that is applied to its own earlier results."""
     uses: dict[int, list[Traced]] = {}
-    leaves = {id(copy): name for name, copy in trace.parameters.items()}
     for call in trace.calls:
-        for given in call.inputs if call.op in LINEAR else ():
-            if id(given) in leaves and given.ndim > 1:
-                uses.setdefault(leaves[id(given)], []).append(call)
+        for name in _weights(trace, call) if call.op in LINEAR else ():
+            uses.setdefault(name, []).append(call)
     return [
         _measured(chain, case.run.parameters.get(name))
         for name, chain in uses.items()
         if len(chain) > 2 and trace.descends(chain[-1], chain[0])
     ]
+
+
+def _weights(trace: Trace, call: Traced) -> dict[int, Any]:
+    """The matrices among what a call is given that are parameters, as they are or transposed."""
+    leaves = {id(copy): name for name, copy in trace.parameters.items()}
+    found = {}
+    for given, source in zip(call.inputs, call.sources):
+        leaf = given
+        made = trace.made_by(source)
+        while made is not None and made.op in RESHAPING and made.inputs:
+            leaf, made = made.inputs[0], trace.made_by(made.sources[0])
+        if made is None and id(leaf) in leaves and leaf.ndim > 1:
+            found[leaves[id(leaf)]] = leaf
+    return found
 
 
 def _layers(trace: Trace) -> Growth | None:
@@ -77,6 +102,7 @@ def _layers(trace: Trace) -> Growth | None:
     if found is None:
         return None
     jumps = [_size(early) / _size(late) for early, late in pairwise(chain) if _size(late) > 0]
+    jumps += [_made(late) / _made(early) for early, late in pairwise(chain) if _made(early) > 0]
     return found if max(jumps, default=0.0) < 30.0 else None
 
 
@@ -84,10 +110,55 @@ def _measured(chain: list[Traced], weight: Parameter | None) -> Growth | None:
     late, early = _size(chain[-1]), _size(chain[0])
     if not (late > 0 and math.isfinite(late) and math.isfinite(early)):
         return None
-    return Growth(chain, late, early, weight)
+    before, after = _made(chain[0]), _made(chain[-1])
+    grown = after / before if before > 0 and math.isfinite(after) else 1.0
+    return Growth(chain, late, early, weight, grown)
 
 
 def _size(call: Traced) -> float:
     """The root mean square of the gradient of a call's result."""
     found = call.gradients.get(0)
     return 0.0 if found is None else math.hypot(found.mean, found.std)
+
+
+def _made(call: Traced) -> float:
+    """The root mean square of a call's result."""
+    return math.hypot(call.after[0].mean, call.after[0].std) if call.after else 0.0
+
+
+@dataclass(frozen=True)
+class Runaway:
+    """A sequence whose values left float32, although what went into it was ordinary."""
+
+    call: Traced  # the first that could not hold them
+    length: int  # how often the weight is applied
+    given: float  # the largest value that the sequence began with
+    weight: Parameter | None
+
+
+def runaway(case: Case, course: Course) -> Runaway | None:
+    """The sequence that an update has made run away, if that is how the course broke."""
+    bad = case.first_bad
+    if bad is None or bad.kind != "forward" or bad.call is None or bad.trace is None:
+        return None
+    if bad.trace.snapshot is not course.bad:
+        return None
+    trace, call = bad.trace, bad.call
+    weights = _weights(trace, call).items()
+    square = [name for name, each in weights if each.ndim == 2 and each.shape[0] == each.shape[1]]
+    if not square:
+        return None
+    weight = case.run.parameters.get(square[-1])
+    if call.op in _FUSED:
+        length = max(call.before[0].shape[:2])
+        return _ordinary(Runaway(call, length, call.before[0].largest, weight))
+    chain = [
+        each for each in trace.calls if each.op in LINEAR and square[-1] in _weights(trace, each)
+    ]
+    if len(chain) < 2 or not trace.descends(call, chain[0]):
+        return None
+    return _ordinary(Runaway(call, len(chain), chain[0].after[0].largest, weight))
+
+
+def _ordinary(found: Runaway) -> Runaway | None:
+    return found if found.length >= _LONG and found.given < _HUGE else None

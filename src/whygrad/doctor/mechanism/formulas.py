@@ -74,13 +74,13 @@ def _rounded(trace: Trace, log: Traced) -> tuple[Traced, str] | None:
             certain = call.op != "exp" and output.high >= 1.0
             if not certain and _is_masked(trace, call):
                 continue
-            if output.zeros or certain or not output.finite:
+            if output.zeros or certain or not output.finite or output.low < _STEEP:
                 return call, name or call.op.rstrip("_")
         elif call.op in _ARRANGING:
             waiting += [(each, name) for each in before]
         elif call.op in QUOTIENTS and _has_exp(trace, call):
             by_hand = "softmax" if len(before) > 1 else "sigmoid"
-            if call.after[source.place].zeros and _is_by_hand(trace, call):
+            if call.after[source.place].low < _STEEP and _is_by_hand(trace, call):
                 return call, by_hand
             waiting += [(each, by_hand) for each in before]
     return None

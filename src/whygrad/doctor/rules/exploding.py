@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 import re
 import statistics
+from collections import Counter
 from collections.abc import Iterator, Mapping
 
 import numpy as np
 
+from whygrad.autograd.source import Where
 from whygrad.doctor.case import Case
-from whygrad.doctor.growth import Growth, growth
+from whygrad.doctor.growth import Growth, Runaway, growth, runaway
 from whygrad.doctor.ranges import rms
 from whygrad.doctor.record import Clip, Course
 from whygrad.doctor.rule import Finding, rule
@@ -32,8 +34,10 @@ _SHRINKS = re.compile(r"\.grad\b.*(clamp|clip|mul_|div_|copy_|\*=|/=)|\.grad(\.d
     measured=(
         "In a replay of the first step, the size of the gradient at the beginning of a chain of "
         "multiplications over that at its end: a weight applied to its own results, or layers one "
-        "after the other. Without such a chain: gradients that grew a thousandfold during the run "
-        "before it broke."
+        "after the other, times what the values grow by on their way there. Or a sequence that "
+        "overflows from ordinary values as soon as its weight was updated, at a hundredth of the "
+        "learning rate too. Without such a chain: gradients that grew a thousandfold during the "
+        "run before it broke."
     ),
     fix="Make each factor close to one: orthogonal initial weights, a tanh or a norm in between.",
     guardrail="torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)  # and log what it returns",
@@ -48,6 +52,8 @@ def exploding_gradient(case: Case) -> Iterator[Finding]:
         clipped = bool(hidden) and statistics.median(hidden) >= 100
         if found is not None and (clipped or case.progress(course).suffers(case.limit("learned"))):
             yield _structural(case, found, clipped)
+        elif (sequence := runaway(case, course)) is not None and _at_any_rate(case, course):
+            yield _through_time(case, sequence)
         elif case.progress(course).broken:
             yield from _during_the_run(case, course)
 
@@ -58,7 +64,8 @@ def _structural(case: Case, found: Growth, clipped: bool) -> Finding:
     evidence = [
         f"in the first step the gradient grows from {found.late:.3g} to {found.early:.3g} on its "
         f"way back through {len(found.chain)} multiplications: {found.per_link:.3g} × each",
-        f"forward, the values reach {last.after[0].largest:.3g} at the last of them",
+        f"forward, the values grow {found.forward:.3g}-fold and reach "
+        f"{last.after[0].largest:.3g} at the last of them",
     ]
     places = []
     fix = exploding_gradient.fix
@@ -71,13 +78,51 @@ def _structural(case: Case, found: Growth, clipped: bool) -> Finding:
             "and put a tanh, a gate or a norm between the steps."
         )
     return exploding_gradient.finding(
-        where=last.where if weight is not None else case.made_at(last.module) or last.where,
+        where=last.where if weight is not None else _line_of_layers(case, found),
         step=0,
         confidence=0.8 if clipped else 0.95,
         evidence=evidence,
         places=places,
         fix=fix,
         parameters=[] if weight is None else [weight.name],
+    )
+
+
+def _line_of_layers(case: Case, found: Growth) -> Where:
+    """The line that all blocks of one kind run, or the one that makes the last layer."""
+    lines = {each.where.line: each.where for each in found.chain}
+    line, times = Counter(each.where.line for each in found.chain).most_common(1)[0]
+    last = found.chain[-1]
+    if 2 * times > len(found.chain):
+        return lines[line]
+    return case.made_at(last.module) or last.where
+
+
+def _at_any_rate(case: Case, course: Course) -> bool:
+    """Whether the run would also have been thrown off at a tenth and a hundredth of its rate."""
+    trial = case.trial(course, course.first)
+    tried = [None if trial is None else trial.descend(factor) for factor in (0.1, 0.01)]
+    return all(each is not None and each.is_unstable for each in tried)
+
+
+def _through_time(case: Case, found: Runaway) -> Finding:
+    """A weight that a sequence applies to its own results, and that one update pushed over one."""
+    name = "its weight" if found.weight is None else found.weight.name
+    made = case.made_at(found.call.module)
+    return exploding_gradient.finding(
+        where=made or found.call.where,
+        step=0,  # the update that did it used the gradients of the steps before
+        confidence=0.85,
+        evidence=[
+            f"{found.call.op} overflows although nothing above {found.given:.3g} went into the "
+            f"sequence: {name} is applied {found.length} times to its own results",
+            "updates of a tenth and of a hundredth of the size throw the loss off as well",
+        ],
+        places=[("it overflows here", found.call.where)],
+        fix=f"Keep what {name} multiplies by close to one over {found.length} steps: tanh in place "
+        "of relu, an LSTM or GRU, or shorter sequences; and limit the update with "
+        "clip_grad_norm_(model.parameters(), 1.0).",
+        parameters=[] if found.weight is None else [found.weight.name],
     )
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from whygrad.autograd.source import Where
 from whygrad.doctor.case import Case
+from whygrad.doctor.growth import runaway
 from whygrad.doctor.record import Course, Snapshot
 from whygrad.doctor.rehearsal import rate_of
 from whygrad.doctor.rule import Finding, rule
@@ -96,7 +97,7 @@ def lr_too_high(case: Case) -> Iterator[Finding]:
             if _momentum_is_to_blame(course, trial):
                 continue
             better = _smaller_that_works(trial, own, least)
-            if better is not None:
+            if better is not None and not (better[0] < 0.01 and runaway(case, course)):
                 yield _too_high(case, course, start.step, trial, own, *better)
                 break
 
