@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -164,13 +165,31 @@ def bad_initialization(case: Case) -> Iterator[Finding]:
             continue
         start = fresh_weights(trace.snapshot, unusual, _gain(trace))
         arms = repair(case, course, trace.snapshot, case.limit("better"), start=start)
+        # One batch may be learned by heart from any weights, where the run was far from it.
+        arms = arms or _arms(case, course, trace, start)
         if arms is None:
             continue
         learns = arms.repaired.end <= case.limit("better") * arms.repaired.start
+        learns &= arms.helps(case.limit("better"))
         if not learns and not _starts_hopeless(arms, level(case, course)):
             continue  # ordinary weights only start lower: they do not learn either
         yield _about_size(case, course, trace, unusual, arms)
         return
+
+
+def _arms(case: Case, course: Course, trace: Trace, start: dict[int, Any]) -> Arms | None:
+    """Training from these weights beside a run that ended far above what ignoring costs."""
+    reference, progress = level(case, course), case.progress(course)
+    reached = min(progress.end, progress.latest)
+    if reference is None or not reached > 1.5 * reference:
+        return None
+    trial = case.trial(course, trace.snapshot)
+    steps = min(100, len(course.steps))
+    repaired = None if trial is None else trial.descend(steps=steps, start=start)
+    as_it_was = None if trial is None else trial.descend(steps=steps)
+    if repaired is None or as_it_was is None:
+        return None
+    return Arms(as_it_was, repaired, reached)
 
 
 def _starts_hopeless(arms: Arms, chance: float | None) -> bool:
