@@ -16,6 +16,7 @@ from whygrad.autograd.source import Where
 from whygrad.doctor.case import Case
 from whygrad.doctor.flow import (
     CLASSES,
+    Way,
     axis_of,
     carry,
     feature_axis,
@@ -30,12 +31,16 @@ from whygrad.doctor.reading import Reading, Term
 from whygrad.doctor.replay import Trace, Traced
 from whygrad.doctor.rule import Finding, rule
 from whygrad.doctor.symptoms import POOR_LEARNING
+from whygrad.doctor.tape import Produced
 
 __all__ = ["wrong_dim"]
 
 Shape = tuple[int, ...]
 
 _LABELLED = ("cross_entropy", "nll_loss")
+_PRODUCTS = ("matmul", "bmm", "mm", "baddbmm", "einsum")
+_DROPS = ("dropout", "drop")
+_SCALING = ("mul", "mul_", "div", "div_", "add", "add_", "masked_fill", "masked_fill_", "where")
 
 
 @rule(
@@ -69,6 +74,8 @@ def wrong_dim(case: Case) -> Iterator[Finding]:
                 found = _over_batch(case, reading, call)
                 if found is None and call in outputs:
                     found = _beside_target(case, trace, call, outputs[call])
+                if found is None:
+                    found = _mixed_along_another(case, trace, call)
             elif call.op in _LABELLED:
                 found = _labelled(case, trace, call)
             elif call.op in ("gather", "take_along_dim"):
@@ -147,6 +154,91 @@ def _beside_target(case: Case, trace: Trace, call: Traced, term: Term) -> Findin
         f"the targets sum to 1 along axis {right[0]}, and not along axis {axis}",
     ]
     return _about(trace, where, evidence, f"Use dim={right[0]} at line {where.line}.")
+
+
+def _mixed_along_another(case: Case, trace: Trace, call: Traced) -> Finding | None:
+    """Attention: scores of queries against keys, and values added up along another axis.
+
+    Weights that sum to 1 along one axis and mix along the other are right where they say which part
+    a thing belongs to; such scores come from a layer, and not from a product of two computed
+    matrices.
+    """
+    shape, axis = shape_of(call.inputs[0]), axis_of(call)
+    if call.op == "log_softmax" or len(shape) < 2 or not _compares(trace, call.sources[0]):
+        return None
+    sizes = [1] * len(shape)
+    sizes[axis] = shape[axis]
+    numbers = np.broadcast_to(np.arange(shape[axis]).reshape(sizes), shape)
+    mixers = [each for each in trace.calls if each.op in _PRODUCTS and each.number > call.number]
+    contracted = None
+    for mixer in mixers:
+        for place, source in enumerate(mixer.sources[:2]):
+            way = _follow_weights(trace, source)
+            if way.maker is not call:
+                continue
+            along = _contracted(mixer, place)
+            moved = carry(trace, way, numbers)
+            if along is None or moved is None or moved.shape[along] < 2:
+                return None
+            if moved.size and (moved != np.take(moved, [0], axis=along)).any():
+                return None  # it is this axis, for one of the products
+            contracted = mixer
+    if contracted is None:
+        return None
+    where = line_of(case, trace, call)
+    return _about(
+        trace,
+        where,
+        [
+            f"{call.op} at line {call.where.line} gets scores {list(shape)} and runs along axis "
+            f"{axis}",
+            f"{contracted.op} at line {contracted.where.line} adds up values along another axis: "
+            "the weights of one sum do not add up to 1",
+        ],
+        f"Let the softmax run over the keys, along which the values are added up: dim=-1 at line "
+        f"{where.line}.",
+        sure=0.9,
+    )
+
+
+def _follow_weights(trace: Trace, source: Produced | None) -> Way:
+    """Back to the softmax that made some weights, past a dropout."""
+    way = follow(trace, source)
+    if way.op not in _DROPS or way.maker is None:
+        return way
+    earlier = follow(trace, way.maker.sources[0])
+    return Way(earlier.maker, earlier.source, [*earlier.passed, *way.passed])
+
+
+def _compares(trace: Trace, source: Produced | None) -> bool:
+    """Whether scores are products of queries and keys, scaled or masked perhaps."""
+    for _ in range(4):
+        maker = follow(trace, source).maker
+        if maker is None:
+            return False
+        if maker.op in _PRODUCTS:
+            return len(maker.sources) == 2 and all(
+                given.requires_grad and follow(trace, each).maker is not None
+                for given, each in zip(maker.inputs, maker.sources)
+            )
+        if maker.op not in _SCALING:
+            return False
+        source = next((each for each in maker.sources if each is not None), None)
+    return False
+
+
+def _contracted(call: Traced, place: int) -> int | None:
+    """The axis of an input that a product of matrices adds up along."""
+    rank = len(shape_of(call.inputs[place]))
+    if call.op != "einsum":
+        return (rank - 1 if place == 0 else max(0, rank - 2)) if rank else None
+    equation = call.args[0] if call.args else None
+    if not isinstance(equation, str) or "->" not in equation or "." in equation:
+        return None
+    given, made = equation.replace(" ", "").split("->")
+    letters = given.split(",")[place]
+    gone = [at for at, letter in enumerate(letters) if letter not in made]
+    return gone[0] if len(gone) == 1 else None
 
 
 def _labelled(case: Case, trace: Trace, call: Traced) -> Finding | None:

@@ -52,7 +52,8 @@ Reach = tuple[float, float, Traced]  # lowest and highest value, and the call th
     explains=(
         "saturated-activation", "vanishing-gradient", "loss-plateau", "constant-output",
         "lr-too-high", "lr-too-low", "under-trained", "unscaled-target", "wrong-output-activation",
-        "dead-relu", "oscillation",
+        "dead-relu", "oscillation", "exploding-gradient", "loss-sign", "unstable-loss",
+        "class-imbalance",
     ),
     thresholds={"outside": 0.05, "left": 0.05},
     cleared=lambda case: _reach_and_targets(case),
@@ -106,8 +107,7 @@ def _refused(case: Case) -> Iterator[Finding]:
         return
     given = failure.args[1] if len(failure.args) > 1 else failure.kwargs.get("target")
     targets = engine_of(given).array(given)
-    few = len(np.unique(targets)) <= 3  # then they are labels
-    if targets.dtype.kind != "f" or few or (targets.min() >= 0 and targets.max() <= 1):
+    if targets.dtype.kind != "f" or (targets.min() >= 0 and targets.max() <= 1):
         return
     low, high = float(targets.min()), float(targets.max())
     yield target_out_of_range.finding(
@@ -118,7 +118,7 @@ def _refused(case: Case) -> Iterator[Finding]:
             f"`{failure.op}` compares probabilities from 0 to 1; the targets run from {low:.4g} "
             f"to {high:.4g}",
         ],
-        fix=f"y = (y - {low:.4g}) / {high - low:.4g}, or nn.MSELoss for targets like these.",
+        fix=_into_unit_range(targets),
     )
 
 
@@ -177,13 +177,23 @@ def _limited_at(case: Case, limiter: Traced) -> Where:
 def _reach_fix(limiter: Traced, low: float, high: float, targets: np.ndarray[Any, Any]) -> str:
     least, most = float(targets.min()), float(targets.max())
     if limiter.op in _BINARY:
-        return f"y = (y - {least:.4g}) / {most - least:.4g}, or nn.MSELoss for targets like these."
+        return _into_unit_range(targets)
     if math.isinf(low) or math.isinf(high):
         return f"Leave out the {limiter.op} at the end: the targets go from {least:.4g} on."
     return (
         f"Leave out the {limiter.op} at the end, or scale the targets into its range:\n"
         f"y = {low:g} + {high - low:g} * (y - {least:.4g}) / {most - least:.4g}"
     )
+
+
+def _into_unit_range(targets: np.ndarray[Any, Any]) -> str:
+    """Targets for a binary cross-entropy: two different values are labels, more are measurements."""
+    low, high = float(targets.min()), float(targets.max())
+    shifted = f"(y {'-' if low > 0 else '+'} {abs(low):.4g})" if low else "y"
+    scaled = shifted if high - low == 1 else f"{shifted} / {high - low:.4g}"
+    if len(np.unique(targets)) <= 2:
+        return f"Write no as 0 and yes as 1: y = {scaled}."
+    return f"y = {scaled}, or nn.MSELoss for targets like these."
 
 
 def _reach_and_targets(case: Case) -> str | None:
