@@ -15,6 +15,7 @@ from whygrad.doctor.case import Case
 from whygrad.doctor.growth import Growth, Runaway, growth, runaway
 from whygrad.doctor.ranges import rms
 from whygrad.doctor.record import Clip, Course
+from whygrad.doctor.rehearsal import rate_of
 from whygrad.doctor.rule import Finding, rule
 
 __all__ = ["clipping_hides_cause", "exploding_gradient"]
@@ -179,7 +180,7 @@ def _cleared(case: Case) -> str | None:
     fix="Set the limit to the usual size of the gradient, and look for the cause of larger ones.",
     guardrail="total = clip_grad_norm_(model.parameters(), limit); print(total / limit)  # < 1",
     explains=("lr-too-low", "loss-plateau", "under-trained", "constant-output"),
-    thresholds={"ratio": 10, "hidden": 100, "active": 0.9, "learned": 0.3},
+    thresholds={"ratio": 10, "hidden": 100, "active": 0.9, "learned": 0.3, "slow": 0.5},
     cleared=lambda case: _cleared_clipping(case),
 )
 def clipping_hides_cause(case: Case) -> Iterator[Finding]:
@@ -231,7 +232,8 @@ def _hidden_cause(
             0.93,
         )
     progress = case.progress(course)
-    if progress.gain >= case.limit("learned") or progress.broken:
+    most = case.limit("slow" if ratio >= case.limit("hidden") else "learned")
+    if progress.gain >= most or progress.broken:
         return None
     trial = case.trial(course, course.first)
     free = None if trial is None else trial.descend()
@@ -247,7 +249,20 @@ def _hidden_cause(
             f"Raise the limit to about {size}, the usual size of the gradient, or remove it.",
             0.93,
         )
-    if ratio >= case.limit("hidden") and free.diverges:
+    if ratio < case.limit("hidden") or not free.diverges:
+        return None
+    for factor in (0.1, 0.01, 1e-3, 1e-4):
+        better = trial.descend(factor) if trial is not None else None
+        if better is not None and better.is_calm(max(0.3, 5 * held.drop)):
+            return (
+                f"the same steps on the first batch: {held} with it, {free} without it, and "
+                f"{better} without it at {factor:g} of the learning rate",
+                f"Mend what makes the norm {size} (a weight in the loss, a sum in place of a mean, "
+                f"the scale of the data), or take lr={rate_of(course) * factor:.2g} and clip "
+                "only what stands out.",
+                0.85,
+            )
+    if progress.gain < case.limit("learned"):
         return (
             f"without it the loss of the first batch goes {free}, with it {held}",
             f"Find out why the gradient has a norm of {size}: the scale of the data, of the "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import statistics
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 from whygrad.autograd.source import Where
@@ -58,7 +59,7 @@ def _rebound(descent: Descent) -> float:
     fix="Use momentum=0.9 (betas=(0.9, 0.999)), or a lower learning rate.",
     guardrail="assert sum(losses[-50:]) < sum(losses[-100:-50]), 'the loss no longer falls'",
     explains=("lr-too-high", "loss-plateau", "exploding-gradient", "under-trained"),
-    thresholds={"learned": 0.8, "rebound": 0.1, "steps": 30},
+    thresholds={"learned": 0.8, "rebound": 0.1, "steps": 30, "turns": 0.9},
 )
 def oscillation(case: Case) -> Iterator[Finding]:
     for course in case.courses:
@@ -66,6 +67,10 @@ def oscillation(case: Case) -> Iterator[Finding]:
         if progress.broken or progress.steps < case.limit("steps"):
             continue
         if progress.curve >= case.limit("learned") or is_entangled(course, case.courses):
+            continue
+        to_and_fro = _to_and_fro(case, course)
+        if to_and_fro is not None:
+            yield to_and_fro
             continue
         trial = case.trial(course, course.first)
         own = None if trial is None else trial.descend(steps=_LONG)
@@ -78,6 +83,40 @@ def oscillation(case: Case) -> Iterator[Finding]:
             if better is not None and better.end < 0.3 * own.end and (swings or jumps):
                 yield _swinging(course, own, said, better)
                 break
+
+
+def _to_and_fro(case: Case, course: Course) -> Finding | None:
+    """Up, down, up, down to the end of the run, between levels that no longer change."""
+    losses = course.losses
+    late = losses[len(losses) // 2 :]
+    moves = [after - before for before, after in pairwise(late)]
+    turns = [one * other < 0 for one, other in pairwise(moves)]
+    quarter = len(losses) // 4
+    # Noise turns round at two of three steps, never at nearly all of them.
+    if len(turns) < 12 or sum(turns) < case.limit("turns") * len(turns):
+        return None
+    end, before = statistics.fmean(losses[-quarter:]), statistics.fmean(late[:quarter])
+    trial = case.trial(course, course.last)
+    own = None if trial is None else trial.descend()
+    calm = None if trial is None else trial.descend(0.1)
+    if own is None or calm is None or drop(before, end) > 0.05:
+        return None
+    if own.drop > 0.3 or not calm.end < 0.3 * min(own.end, own.start):
+        return None
+    rate = rate_of(course)
+    return oscillation.finding(
+        where=course.optimizer.made_at or course.steps[0].where,
+        step=len(losses) // 2,
+        confidence=0.9,
+        evidence=[
+            f"in the second half of the run the loss turned round at {sum(turns)} of {len(turns)} "
+            f"steps, between {min(late):.4g} and {max(late):.4g}",
+            f"from the latest state it goes {own} with steps of this length, {calm} with a tenth",
+        ],
+        fix=f"Make the steps shorter as the loss levels off: lr={rate / 10:.2g} instead of "
+        f"{rate:.3g}, or let it decay.",
+        data={"losses": losses, "losses_calm": calm.losses},
+    )
 
 
 def _calmer(course: Course, trial: Trial) -> Iterator[tuple[str, Descent | None]]:
