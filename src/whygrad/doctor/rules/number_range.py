@@ -136,8 +136,8 @@ def float16_range(case: Case) -> Iterator[Finding]:
 def _left(call: Traced) -> str:
     after = next(each for each in call.after if each.infs)
     return (
-        f"{call.op} makes {after.infs} of {after.size} values Inf, beyond the 65504 of float16; what"
-        " is divided by that is 0, so the loss stays finite"
+        f"{call.op} makes {after.infs} of {after.size} values Inf, beyond the 65504 of float16;"
+        " what is divided by that is 0, so the loss stays finite"
     )
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from whygrad.autograd.source import Where
 from whygrad.doctor.case import Case
+from whygrad.doctor.ordering import ordered_by_class
 from whygrad.doctor.progress import is_entangled
 from whygrad.doctor.record import Course, Step
 from whygrad.doctor.rehearsal import rate_of
@@ -49,12 +50,14 @@ def _rebound(descent: Descent) -> float:
     meaning=(
         "The parameters run through the minimum and out on the other side, again and again. Either "
         "the momentum keeps old gradients for so long that it cannot turn round in time, or each "
-        "step is just long enough to land as high as it started."
+        "step is just long enough to land as high as it started. Or the data pull to and fro: "
+        "batches that come class by class undo each other."
     ),
     measured=(
         f"{_LONG} steps from the first state on the same batch: after its lowest point the loss "
         "comes back up and stays there, or hardly falls; with the usual momentum, or a tenth of "
-        "the rate, it gets to the bottom. And the run itself did not get to the bottom."
+        "the rate, it gets to the bottom. And the run itself did not get to the bottom. "
+        "Also: losses that turn round at nearly every step to the end, and batches that hold one class each."
     ),
     fix="Use momentum=0.9 (betas=(0.9, 0.999)), or a lower learning rate.",
     guardrail="assert sum(losses[-50:]) < sum(losses[-100:-50]), 'the loss no longer falls'",
@@ -68,9 +71,9 @@ def oscillation(case: Case) -> Iterator[Finding]:
             continue
         if progress.curve >= case.limit("learned") or is_entangled(course, case.courses):
             continue
-        to_and_fro = _to_and_fro(case, course)
-        if to_and_fro is not None:
-            yield to_and_fro
+        seen = _by_turns(case, course) or _to_and_fro(case, course)
+        if seen is not None:
+            yield seen
             continue
         trial = case.trial(course, course.first)
         own = None if trial is None else trial.descend(steps=_LONG)
@@ -83,6 +86,30 @@ def oscillation(case: Case) -> Iterator[Finding]:
             if better is not None and better.end < 0.3 * own.end and (swings or jumps):
                 yield _swinging(course, own, said, better)
                 break
+
+
+def _by_turns(case: Case, course: Course) -> Finding | None:
+    """Data in the order of their classes: each is learned in turn, and the others forgotten."""
+    losses = course.losses
+    late = losses[len(losses) // 2 :]
+    if not late or max(late) <= 1.2 * abs(losses[0]):
+        return None
+    ordered = ordered_by_class(case, course)
+    if ordered is None:
+        return None
+    return oscillation.finding(
+        where=ordered.where,
+        step=next(place for place, each in enumerate(losses) if each > 1.2 * abs(losses[0])),
+        confidence=0.9,
+        evidence=[
+            f"{ordered.pure} of {ordered.batches} batches that were looked at hold a single class, "
+            f"and not the same one: there are {ordered.classes}",
+            f"in the second half of the run the loss still goes from {min(late):.4g} up to "
+            f"{max(late):.4g}; it began at {losses[0]:.4g}",
+        ],
+        fix="Mix the classes: DataLoader(..., shuffle=True), or take the rows in the order of "
+        "torch.randperm(len(data)), anew in each epoch.",
+    )
 
 
 def _to_and_fro(case: Case, course: Course) -> Finding | None:

@@ -1,0 +1,80 @@
+"""Batches that hold one class each, because the data are in the order of their labels.
+
+Whatever the model learns from a run of such batches it forgets in the next run: the quickest way to
+lower the loss of a batch with a single class is to answer that class to everything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from whygrad.autograd.source import Where
+from whygrad.doctor.case import Case
+from whygrad.doctor.loops import loops_around
+from whygrad.doctor.record import Course, Snapshot
+from whygrad.doctor.statements import statements
+
+__all__ = ["Ordered", "ordered_by_class"]
+
+_LABELLED = frozenset(("cross_entropy", "nll_loss"))
+_SMALLEST = 8  # samples of a batch: fewer are of one class by accident
+_BATCHES = 3
+_SHUFFLING = ("shuffle=True", "sampler=")
+
+
+@dataclass(frozen=True)
+class Ordered:
+    """What was seen of the batches."""
+
+    batches: int
+    pure: int  # batches with a single class
+    classes: int  # that there are in all of them
+    where: Where | None  # the loader, or the loop
+
+
+def ordered_by_class(case: Case, course: Course) -> Ordered | None:
+    """Whether nearly every batch that was kept holds one class, and not always the same."""
+    held = [found for each in _kept(course) if (found := _classes(case, each)) is not None]
+    pure = [each for each in held if len(each) == 1]
+    classes = len(set().union(*held)) if held else 0
+    if len(held) < _BATCHES or 4 * len(pure) < 3 * len(held) or len(set().union(*pure)) < 2:
+        return None
+    return Ordered(len(held), len(pure), classes, _line(course))
+
+
+def _kept(course: Course) -> Iterator[Snapshot]:
+    steps = (each.snapshot for each in course.steps)
+    known = {
+        each.step: each for each in (course.first, course.earlier, course.last, *steps) if each
+    }
+    yield from (known[step] for step in sorted(known))
+
+
+def _classes(case: Case, snapshot: Snapshot) -> set[int] | None:
+    """The labels of a batch."""
+    reading = case.reading(snapshot)
+    if reading is None or reading.target is None or reading.loss_call is None:
+        return None
+    target = reading.trace.array(reading.target)
+    if reading.loss_call.op not in _LABELLED or target.dtype.kind not in "iu":
+        return None
+    return set(np.unique(target).tolist()) if target.size >= _SMALLEST else None
+
+
+def _line(course: Course) -> Where | None:
+    """The only loader that does not shuffle, or the innermost loop around backward()."""
+    where = next((each.passes[-1].where for each in course.steps if each.passes), None)
+    if where is None:
+        return None
+    loaders = [
+        each
+        for each in statements(where.file)
+        if "DataLoader(" in each.text and not any(way in each.text for way in _SHUFFLING)
+    ]
+    if len(loaders) == 1:
+        return loaders[0]
+    loops = loops_around(where)
+    return (where.on_line(loops[0].node.lineno) if loops else None) or where
