@@ -31,6 +31,9 @@ _RISING = RESHAPING | frozenset(
 _POSITIVE = frozenset(
     ("exp", "softplus", "pow", "square", "abs", "sigmoid", "softmax", "relu", "sqrt", "var", "std")
 )
+_PLAIN = RESHAPING | frozenset(
+    ("mean", "sum", "neg", "add", "sub", "rsub", "mul", "div", "detach", "item")
+)
 _MANY = 32
 
 
@@ -72,7 +75,80 @@ def measures_of(reading: Reading) -> list[Measure]:
             found += [Measure(each, 1, "the margin loss") for each in _hinges(trace, term)]
         elif _is_logarithm(trace, term.source):
             found.append(Measure(term.call, -1, "the log-likelihood"))
-    return found
+    return found or _pairs(trace)
+
+
+def _pairs(trace: Trace) -> list[Measure]:
+    """The similarity of what is made of two inputs that belong together, if it is all there is.
+
+    With other terms beside it, or between outputs for the same input, it may well be meant to
+    become small: outputs that are to differ, pairs that are to stay apart.
+    """
+    return [
+        Measure(call, -1, "the similarity")
+        for call in trace.calls
+        for pair in (_compared(trace, call),)
+        if pair is not None
+        and all(each.requires_grad for each in pair.inputs)
+        and not _data(trace, pair.sources[0]) & _data(trace, pair.sources[1])
+        and _is_all(trace, call)
+    ]
+
+
+def _compared(trace: Trace, call: Traced) -> Traced | None:
+    """The call that gets both sides of a cosine: itself, or the product of two unit vectors."""
+    product: Traced | None = None
+    if call.op == "cosine_similarity":
+        product = call
+    elif call.op == "sum" and call.sources:
+        product = trace.made_by(call.sources[0])
+    if product is None or len(product.sources) != 2 or None in product.sources:
+        return None
+    if product is call:
+        return call
+    if product.op != "mul" or product.sources[0] == product.sources[1]:
+        return None
+    one, other = (trace.array(each) for each in product.inputs)
+    axis = one.ndim - 1
+    if one.shape != other.shape or axis < 1:
+        return None
+    sums = (one * other).sum(axis=axis)
+    made = trace.array(call.outputs[0])
+    if made.size != sums.size or not np.allclose(made.ravel(), sums.ravel(), atol=1e-5):
+        return None
+    unit = all(np.allclose(np.square(each).sum(axis=axis), 1, atol=1e-3) for each in (one, other))
+    return product if unit else None
+
+
+def _data(trace: Trace, source: Produced | None) -> set[int]:
+    """The tensors without gradients that met parameters on the way to a value."""
+    made = trace.made_by(source)
+    if made is None:
+        return set()
+    numbers = {made.number, *trace.ancestors(made)}
+    return {
+        id(given)
+        for call in trace.calls
+        if call.number in numbers and any(each.requires_grad for each in call.inputs)
+        for given in call.inputs
+        if not given.requires_grad
+    }
+
+
+def _is_all(trace: Trace, call: Traced) -> bool:
+    """Whether the loss is a multiple of this call's result and nothing else that is learned.
+
+    A square or a margin would ask for something else than a large or a small value.
+    """
+    after = {call.number}
+    for each in trace.calls:
+        inside = [source is not None and source.call in after for source in each.sources]
+        if any(inside):
+            others = [given for given, own in zip(each.inputs, inside) if not own]
+            if each.op not in _PLAIN or any(given.requires_grad for given in others):
+                return False
+            after.add(each.number)
+    return trace.root is not None and trace.root.number in after
 
 
 def _is_sampled(trace: Trace, term: Term) -> bool:

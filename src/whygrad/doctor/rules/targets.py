@@ -187,7 +187,7 @@ def _reach_fix(limiter: Traced, low: float, high: float, targets: np.ndarray[Any
 
 
 def _into_unit_range(targets: np.ndarray[Any, Any]) -> str:
-    """Targets for a binary cross-entropy: two different values are labels, more are measurements."""
+    """Targets for a binary cross-entropy: two values are labels, more are measurements."""
     low, high = float(targets.min()), float(targets.max())
     shifted = f"(y {'-' if low > 0 else '+'} {abs(low):.4g})" if low else "y"
     scaled = shifted if high - low == 1 else f"{shifted} / {high - low:.4g}"
