@@ -59,6 +59,7 @@ class Rule:
     thresholds: dict[str, float] = field(default_factory=dict)
     # What was measured when it did not fire: "largest update ratio 0.003"; for `ruled_out`.
     cleared: Callable[[Case], str | None] | None = None
+    last: bool = False  # asked after all others, and only if those found nothing
 
     def finding(self, **facts: Any) -> Finding:
         """A finding of this rule; what is not said is the rule's own text."""

@@ -70,12 +70,15 @@ def diagnose(case: Case, ignore: frozenset[str] = frozenset()) -> Diagnosis:
     diagnosis = Diagnosis(case)
     diagnosis.failures += [("watching", trouble) for trouble in case.run.troubles]
     found: list[Finding] = []
-    for rule in list(rules.values()):
-        if rule.id in ignore:
+    hushed = False  # what the program says to ignore is no reason to look for another name
+    for rule in sorted(rules.values(), key=lambda each: each.last):
+        if rule.id in ignore or (rule.last and (found or hushed)):
             continue
         case.rule = rule
         try:
-            seen = [each for each in rule.check(case) if not _suppressed(each)]
+            told = list(rule.check(case))
+            seen = [each for each in told if each.rule not in ignore and not _suppressed(each)]
+            hushed = hushed or len(seen) < len(told)
         except Exception as error:  # one rule that fails must not take the report with it
             diagnosis.failures.append((rule.id, f"{type(error).__name__}: {error}"))
             continue

@@ -125,7 +125,7 @@ def float16_range(case: Case) -> Iterator[Finding]:
             evidence=[
                 *([] if over is None else [_left(over)]),
                 f"{lost:.0%} of the gradients of the first step are exactly 0 in float16; computed"
-                " in float32, the same step has a gradient there"
+                " in float32, the same step has a gradient there",
             ],
             fix="Keep the parameters in float32 and compute in half precision under torch.autocast;"
             " scale the loss before backward() (torch.amp.GradScaler does it). Or use bfloat16 for"
