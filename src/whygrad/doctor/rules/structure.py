@@ -22,14 +22,16 @@ from whygrad.doctor.anatomy import (
     squashers_of,
 )
 from whygrad.doctor.case import Case
+from whygrad.doctor.ownworld import in_its_own_world
 from whygrad.doctor.provenance import given_inputs
 from whygrad.doctor.reading import Reading
-from whygrad.doctor.record import Snapshot
-from whygrad.doctor.repairs import Wrapper, repair, swapped, unlearned
+from whygrad.doctor.record import Course, Snapshot
+from whygrad.doctor.repairs import Arms, Wrapper, repair, swapped, unlearned
 from whygrad.doctor.replay import Trace, Traced
 from whygrad.doctor.rule import Finding, rule
-from whygrad.doctor.tape import Produced
-from whygrad.doctor.vocabulary import LINEAR, RESHAPING
+from whygrad.doctor.tape import Call, Produced
+from whygrad.doctor.trial import Trial
+from whygrad.doctor.vocabulary import ACTIVATIONS, LINEAR, RESHAPING
 
 __all__: list[str] = []
 
@@ -60,7 +62,7 @@ _ROUNDING = 5e-6  # what some tens of operations in float32 leave
     guardrail="assert not torch.allclose(model(a + b), model(a) + model(b) - model(0 * a))",
     explains=("loss-plateau", "constant-output", "lr-too-low", "class-imbalance", "under-trained",
               "oscillation", "vanishing-gradient"),
-    thresholds={"better": 0.6, "part": 0.4, "steps": 8},
+    thresholds={"better": 0.6, "part": 0.4, "far better": 0.2, "solved": 0.1, "steps": 8},
     cleared=lambda case: _all_bent(case),
 )  # fmt: skip
 def missing_nonlinearity(case: Case) -> Iterator[Finding]:
@@ -69,16 +71,19 @@ def missing_nonlinearity(case: Case) -> Iterator[Finding]:
         if trace is None or not trace.exact or len(course.steps) < case.limit("steps"):
             continue
         pairs = _collapsing(case, trace)
-        if not pairs or not unlearned(case, course, case.limit("part")):
+        if not pairs or not unlearned(case, course, case.limit("solved")):
             continue
         relu = trace.engine.namespace.relu
         bent = swapped(trace.snapshot, {one.call.number: _followed_by(relu) for one, _ in pairs})
-        arms = repair(case, course, trace.snapshot, case.limit("better"), repaired=bent)
-        if arms is None:
+        poor = unlearned(case, course, case.limit("part"))
+        factor = case.limit("better" if poor else "far better")
+        arms = repair(case, course, trace.snapshot, factor, repaired=bent)
+        if arms is None or not _finds_something(case, course, bent, arms, 1.5 if poor else 3.0):
             continue
         calls = [each.call for each in layers_of(case, trace)]
         one, other = pairs[0]
-        place = call_place(case, one.call, calls)
+        dropped = _dropped(trace, one)
+        place = call_place(case, one.call, calls) if dropped is None else dropped.where
         yield missing_nonlinearity.finding(
             where=place,
             step=0,
@@ -88,11 +93,36 @@ def missing_nonlinearity(case: Case) -> Iterator[Finding]:
                 "other directly: together they are one linear map",
                 arms.told("with a ReLU between them"),
             ],
-            fix=f"x = torch.relu(…)  # between {one.label} and {other.label}",
+            fix=(
+                f"x = torch.relu(…)  # between {one.label} and {other.label}"
+                if dropped is None
+                else f"x = …  # keep what {dropped.op} returns: it does not change its input"
+            ),
             places=[("the next layer", call_place(case, other.call, calls))],
             parameters=[one.label, other.label],
         )
         return
+
+
+def _finds_something(case: Case, course: Course, bent: Snapshot, arms: Arms, times: float) -> bool:
+    """Whether a ReLU gets ``times`` lower than it would if straight lines were all there is."""
+    control = in_its_own_world(case, course, bent)
+    if control is None:
+        return unlearned(case, course, 2 * case.limit("part"))
+    straight = Trial(course, control, case.budget).descend(steps=len(arms.repaired.losses) - 1)
+    return straight is not None and straight.end > times * arms.repaired.end
+
+
+def _dropped(trace: Trace, layer: Layer) -> Call | None:
+    """An activation that was called on a layer's output, and whose result nobody used."""
+    return next(
+        (
+            each
+            for each in trace.snapshot.loose
+            if each.op in ACTIVATIONS and Produced(layer.call.number, 0) in each.sources()
+        ),
+        None,
+    )
 
 
 def _collapsing(case: Case, trace: Trace) -> list[tuple[Layer, Layer]]:

@@ -1,0 +1,73 @@
+"""A control for repairs that give a model more room: does it find something, or learn by heart?
+
+A model with more room gets a lower loss on the samples that it is trained on, even where all that
+is left to learn is noise.  So it is trained a second time in a world where the model that it is to
+replace is right: the targets are drawn from that model's own answers, with noise as large as its
+errors.  Nothing is to be found there.  Only a repair that gets much lower with the real targets has
+found what the model was missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from whygrad.doctor.case import Case
+from whygrad.doctor.experiments import tensor_like
+from whygrad.doctor.record import Course, Snapshot
+from whygrad.doctor.repairs import swapped
+from whygrad.doctor.replay import replay
+
+__all__ = ["in_its_own_world"]
+
+Array = np.ndarray[Any, Any]
+
+
+def in_its_own_world(case: Case, course: Course, snapshot: Snapshot) -> Snapshot | None:
+    """The first step of a course in the form of ``snapshot``, with targets after its last weights.
+
+    None for a loss whose answers cannot be drawn.
+    """
+    reading = case.reading(course.first)
+    if reading is None or reading.meeting is None or reading.target is None or course.last is None:
+        return None
+    call = reading.meeting
+    place = next((at for at, each in enumerate(call.args) if each is reading.target), None)
+    learned = next((at for at, each in enumerate(call.args) if each is reading.prediction), None)
+    if place is None or learned is None:
+        return None
+    later = replay(reading.trace.snapshot, values=course.last.values, backward=False, look=False)
+    same = next((each for each in later.calls if each.number == call.number), None)
+    if same is None or later.error is not None:
+        return None
+    engine = reading.trace.engine
+    target = reading.trace.array(reading.target)
+    drawn = _drawn(call.op, engine.array(same.args[learned]), target)
+    if drawn is None:
+        return None
+    other = tensor_like(engine, drawn.astype(target.dtype))
+
+    def wrapper(inner: Callable[..., Any]) -> Callable[..., Any]:
+        def changed(*given: Any, **named: Any) -> Any:
+            return inner(*given[:place], other, *given[place + 1 :], **named)
+
+        return changed
+
+    return swapped(snapshot, {call.number: wrapper})
+
+
+def _drawn(op: str, answers: Array, target: Array) -> Array | None:
+    """Targets as the model would have them."""
+    random = np.random.default_rng(0)
+    if op in ("cross_entropy", "nll_loss") and answers.ndim == 2 and target.dtype.kind in "iu":
+        scores = answers + random.gumbel(size=answers.shape)
+        return np.asarray(scores.argmax(axis=1))
+    if op == "binary_cross_entropy_with_logits" and answers.shape == target.shape:
+        return np.asarray(random.logistic(size=answers.shape) < answers)
+    if op == "binary_cross_entropy" and answers.shape == target.shape:
+        return np.asarray(random.random(answers.shape) < answers)
+    if answers.shape == target.shape and target.ndim and target.dtype.kind == "f":
+        return np.asarray(answers + random.permutation(target - answers))
+    return None
