@@ -61,9 +61,9 @@ def test_indices_that_raise(tmp_path: Path, engine: str, loss: str) -> None:
 def test_signs_for_a_loss_that_reads_zero_and_one(tmp_path: Path, engine: str) -> None:
     loss = "F.binary_cross_entropy_with_logits(model(x), y)"
     text = _classify("y = torch.sign(x[:, :1])", mark="  # here", loss=loss, width=1)
-    found = only(tmp_path, "bad-labels", text, engine)
-    assert "-1 and 1" in found.evidence[0]
-    assert found.fix == "y = (y - -1) / 2"
+    found = only(tmp_path, "target-out-of-range", text, engine)
+    assert "from -1 to 1" in found.evidence[0]
+    assert found.fix == "Write no as 0 and yes as 1: y = (y + 1) / 2."
 
 
 def test_labels_cut_off_to_one_class(tmp_path: Path) -> None:

@@ -145,15 +145,11 @@ def _rejected_classes(failure: Failure, scores: Array, labels: Array) -> tuple[s
 
 
 def _rejected_answers(labels: Array) -> tuple[str, str] | None:
-    """Yes and no, in a kind or in numbers that a binary cross-entropy refuses."""
-    if labels.dtype.kind != "f":
-        said = f"the labels are {labels.dtype} and the loss compares them with probabilities"
-        return said, "y = y.float()"
-    values = np.unique(labels)
-    if len(values) > 3 or (values.min() >= 0 and values.max() <= 1):
+    """Yes and no, in a kind of number that a binary cross-entropy refuses."""
+    if labels.dtype.kind == "f":
         return None
-    shown = " and ".join(f"{each:g}" for each in values)
-    return f"the labels are {shown}; 0 is no and 1 is yes", "Write no as 0 and yes as 1."
+    said = f"the labels are {labels.dtype} and the loss compares them with probabilities"
+    return said, "y = y.float()"
 
 
 def _rejected_index(values: Array, failure: Failure, engine: Any) -> tuple[str, str] | None:
@@ -195,14 +191,6 @@ def _misread(reading: Reading) -> tuple[str, str, Where] | None:
     if len(values) > 3 or not np.isfinite(values).all() or (values != np.round(values)).any():
         return None
     shown = " and ".join(f"{each:g}" for each in values)
-    if call.op in _BINARY and (values.min() < 0 or values.max() > 1) and len(values) > 1:
-        low, high = values.min(), values.max()
-        return (
-            f"the labels are {shown}; `{call.op}` reads 0 as no and 1 as yes, and with anything "
-            "else its value has no lower end",
-            f"y = (y - {low:g}) / {high - low:g}" if low else f"y = y / {high:g}",
-            call.where,
-        )
     if call.op in _SIGNED and len(values) == 2 and values[0] == 0 and values[1] == 1:
         return (
             f"the labels are {shown}; `{call.op}` reads -1 as no and 1 as yes, and learns nothing "
