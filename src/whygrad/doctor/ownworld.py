@@ -9,36 +9,36 @@ found what the model was missing.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
-from whygrad.doctor.case import Case
 from whygrad.doctor.experiments import tensor_like
-from whygrad.doctor.record import Course, Snapshot
+from whygrad.doctor.reading import Reading
+from whygrad.doctor.record import Snapshot
 from whygrad.doctor.repairs import swapped
 from whygrad.doctor.replay import replay
 
 __all__ = ["in_its_own_world"]
 
 Array = np.ndarray[Any, Any]
+Values = Mapping[int, Any]
 
 
-def in_its_own_world(case: Case, course: Course, snapshot: Snapshot) -> Snapshot | None:
-    """The first step of a course in the form of ``snapshot``, with targets after its last weights.
+def in_its_own_world(reading: Reading, latest: Values, snapshot: Snapshot) -> Snapshot | None:
+    """``snapshot``, a form of the step that was read, with targets after the ``latest`` weights.
 
     None for a loss whose answers cannot be drawn.
     """
-    reading = case.reading(course.first)
-    if reading is None or reading.meeting is None or reading.target is None or course.last is None:
-        return None
     call = reading.meeting
+    if call is None or reading.target is None:
+        return None
     place = next((at for at, each in enumerate(call.args) if each is reading.target), None)
     learned = next((at for at, each in enumerate(call.args) if each is reading.prediction), None)
     if place is None or learned is None:
         return None
-    later = replay(reading.trace.snapshot, values=course.last.values, backward=False, look=False)
+    later = replay(reading.trace.snapshot, values=latest, backward=False, look=False)
     same = next((each for each in later.calls if each.number == call.number), None)
     if same is None or later.error is not None:
         return None

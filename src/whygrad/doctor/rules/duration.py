@@ -38,7 +38,15 @@ __all__: list[str] = []
     ),
     fix="Take out the early exit, or train for several times as many steps.",
     guardrail="print(f'{step} updates, loss {loss.item():.4f}')  # after the loop",
-    thresholds={"pace": 0.5, "left": 0.6, "steps": 12, "ratio": 3e-4, "near": 0.7, "few": 60},
+    thresholds={
+        "pace": 0.5,
+        "left": 0.6,
+        "steps": 12,
+        "ratio": 3e-4,
+        "near": 0.7,
+        "few": 60,
+        "above": 1.3,
+    },
     cleared=lambda case: _slowed(case),
 )
 def under_trained(case: Case) -> Iterator[Finding]:
@@ -54,6 +62,7 @@ def under_trained(case: Case) -> Iterator[Finding]:
         found = _cut_short(course, loops) or _slipped_out(case, course, where)
         if found is None and _is_falling(case, course):
             found = _leftover(loops) or _judged_early(case, course, loops)
+        found = found or _far_from_chance(case, course, loops)
         if found is None:
             continue
         line, evidence, fix = found
@@ -145,6 +154,31 @@ def _judged_early(case: Case, course: Course, loops: list[Loop]) -> _Found | Non
             f"{reference:.4g}"
         ],
         f"{len(course.steps)} updates are far too few: raise the{planned} loop on line "
+        f"{outer.node.lineno} about tenfold.",
+    )
+
+
+def _far_from_chance(case: Case, course: Course, loops: list[Loop]) -> _Found | None:
+    """A few epochs that end on their way down, above what answering always the same would cost."""
+    thirds, reference = _thirds(course), level(case, course)
+    few = case.limit("steps") <= len(course.steps) <= case.limit("few")
+    if thirds is None or reference is None or len(loops) < 2 or not few:
+        return None
+    falls = thirds[2] < 0.9 * thirds[0] and thirds[2] < 0.9 * thirds[1]
+    if not falls or thirds[2] < case.limit("above") * reference:
+        return None
+    trial = case.trial(course, course.last)
+    onwards = None if trial is None else trial.descend(steps=len(course.steps))
+    if onwards is None or onwards.end > case.limit("left") * onwards.start or onwards.is_unstable:
+        return None
+    outer = loops[-1]
+    return (
+        outer.node.lineno,
+        [
+            f"the run ends at a loss of {thirds[2]:.4g}; ignoring the input costs {reference:.4g}",
+            f"{len(course.steps)} more updates on the last batch: {onwards}",
+        ],
+        f"{len(course.steps)} updates are far too few: raise the number of epochs on line "
         f"{outer.node.lineno} about tenfold.",
     )
 

@@ -9,6 +9,7 @@ is standardised and does not when it is left as it was.
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +18,7 @@ import numpy as np
 
 from whygrad.doctor.case import Case
 from whygrad.doctor.experiments import chance, standardized, tensor_like, train_again
+from whygrad.doctor.ownworld import in_its_own_world
 from whygrad.doctor.provenance import data_input
 from whygrad.doctor.reading import Reading
 from whygrad.doctor.record import Course, Snapshot
@@ -137,7 +139,14 @@ def _compare(
     Both as a fraction of what ignoring the input costs.
     """
     steps = int(min(case.limit("steps"), len(outcome.course.steps)))
+    begun = time.thread_time()
     better = train_again(outcome.course, outcome.snapshot, steps, {**both, **changed})
+    longer = min(4 * steps, len(outcome.course.steps))
+    cost = 2 * longer / steps * (time.thread_time() - begun)
+    learns = better and case.limit("learned") * level < better[-1] < 0.95 * better[0]
+    if learns and longer > steps and cost < case.budget.left:  # the run had the time for more
+        steps = longer
+        better = train_again(outcome.course, outcome.snapshot, steps, {**both, **changed})
     if not better or not better[-1] <= case.limit("learned") * level:
         return None
     worse = train_again(outcome.course, outcome.snapshot, steps, both)
@@ -166,9 +175,10 @@ def _said(value: float) -> str:
         "little is learned."
     ),
     measured=(
-        "The run ended no better than an answer that ignores the input. The same model, trained "
-        "anew with the same optimizer on one batch of the run, learns once that batch is "
-        "standardised, feature by feature, and does not as it was."
+        "The run ended no better than an answer that ignores the input, or came to a rest far from "
+        "what can be reached. The same model, trained anew with the same optimizer on one batch of "
+        "the run, learns once that batch is standardised, feature by feature, and does not as it "
+        "was."
     ),
     fix="Standardise the features with the mean and standard deviation of the training set.",
     guardrail="assert x.abs().mean() < 5, f'inputs are not scaled: {x.mean()=}, {x.std()=}'",
@@ -177,12 +187,14 @@ def _said(value: float) -> str:
         "saturated-activation", "vanishing-gradient", "loss-plateau", "constant-output",
         "under-trained", "bad-initialization", "class-imbalance", "clipping-hides-cause",
     ),
-    thresholds={"large": 5.0, "tiny": 0.05, "unlearned": 0.7, "learned": 0.6, "steps": 60},
+    thresholds={
+        "large": 5.0, "tiny": 0.05, "unlearned": 0.7, "solved": 0.1, "learned": 0.6, "steps": 60,
+    },
     cleared=lambda case: _input_scale(case),
 )  # fmt: skip
 def unscaled_input(case: Case) -> Iterator[Finding]:
     large, tiny = case.limit("large"), case.limit("tiny")
-    for outcome in _failures(case, case.limit("unlearned")):
+    for outcome in _failures(case, case.limit("solved")):
         trace = outcome.reading.trace
         layers = [each for each in _first_layers(trace) if _off_scale(each.values, large, tiny)]
         start = case.trace(outcome.course.first)
@@ -198,6 +210,9 @@ def unscaled_input(case: Case) -> Iterator[Finding]:
         if found is None:
             continue
         before, after, steps = found
+        poor = not outcome.final <= case.limit("unlearned") * outcome.chance
+        if not poor and (both or not _finds_more(outcome, changed, found)):
+            continue
         first = layers[0]
         low, high = float(first.values.min()), float(first.values.max())
         size = float(np.sqrt(np.mean(np.square(first.values, dtype=np.float64))))
@@ -214,6 +229,20 @@ def unscaled_input(case: Case) -> Iterator[Finding]:
             fix=_scaling_fix(first.values, first.axis),
             places=[("first weights", first.call.where)],
         )
+
+
+def _finds_more(outcome: _Outcome, changed: _Instead, found: tuple[float, float, int]) -> bool:
+    """Whether scaled data lead far below where the run had come to a rest, and not by heart."""
+    before, after, steps = found
+    course, end = outcome.course, after * outcome.chance
+    losses = course.losses
+    third = len(losses) // 3
+    rests = np.median(losses[-third:]) > 0.95 * np.median(losses[third : 2 * third])
+    if before < 5 * after or end > 0.2 * outcome.final or not rests:
+        return False
+    control = in_its_own_world(outcome.reading, outcome.snapshot.values, outcome.snapshot)
+    losses = [] if control is None else train_again(course, control, steps, changed)
+    return bool(losses) and losses[-1] > 3 * end
 
 
 def _scaling_fix(values: np.ndarray[Any, Any], axis: int) -> str:
