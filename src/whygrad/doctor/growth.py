@@ -134,6 +134,7 @@ class Runaway:
     length: int  # how often the weight is applied
     given: float  # the largest value that the sequence began with
     weight: Parameter | None
+    whole: bool = False  # whether one module of the library goes through all of it
 
 
 def runaway(case: Case, course: Course) -> Runaway | None:
@@ -151,13 +152,15 @@ def runaway(case: Case, course: Course) -> Runaway | None:
     weight = case.run.parameters.get(square[-1])
     if call.op in _FUSED:
         length = max(call.before[0].shape[:2])
-        return _ordinary(Runaway(call, length, call.before[0].largest, weight))
+        return _ordinary(Runaway(call, length, call.before[0].largest, weight, True))
     chain = [
         each for each in trace.calls if each.op in LINEAR and square[-1] in _weights(trace, each)
     ]
     if len(chain) < 2 or not trace.descends(call, chain[0]):
         return None
-    return _ordinary(Runaway(call, len(chain), chain[0].after[0].largest, weight))
+    kinds = {mark.kind for mark in trace.marks() if mark.path == call.module}
+    whole = bool(kinds & {"RNN", "LSTM", "GRU"})
+    return _ordinary(Runaway(call, len(chain), chain[0].after[0].largest, weight, whole))
 
 
 def _ordinary(found: Runaway) -> Runaway | None:

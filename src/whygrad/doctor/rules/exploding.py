@@ -109,7 +109,7 @@ def _at_any_rate(case: Case, course: Course) -> bool:
 def _through_time(case: Case, found: Runaway) -> Finding:
     """A weight that a sequence applies to its own results, and that one update pushed over one."""
     name = "its weight" if found.weight is None else found.weight.name
-    made = case.made_at(found.call.module)
+    made = case.made_at(found.call.module) if found.whole else None
     return exploding_gradient.finding(
         where=made or found.call.where,
         step=0,  # the update that did it used the gradients of the steps before

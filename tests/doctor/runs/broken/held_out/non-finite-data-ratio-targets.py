@@ -17,7 +17,8 @@ class ClickRate(Dataset):
         return len(self.rate)
 
     def __getitem__(self, i):
-        return torch.from_numpy(self.features[i]), torch.tensor(self.rate[i])
+        rate = torch.tensor(self.rate[i])  # expect: non-finite-data
+        return torch.from_numpy(self.features[i]), rate
 
 
 def main():
