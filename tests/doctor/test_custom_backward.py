@@ -79,3 +79,32 @@ def test_a_gradient_of_the_wrong_shape(tmp_path: Path) -> None:
         forward="x.exp()", backward="(incoming * x.exp()).sum(0).sum(0)[None, None, None]"
     )
     assert "failed" in only(tmp_path, "wrong-backward", text).evidence[0]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_one_wrong_formula_among_right_ones(tmp_path: Path, engine: str) -> None:
+    text = """
+class Affine(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, w, b, scale):
+        ctx.save_for_backward(x, w, b, scale)
+        return (x @ w + b) * scale
+
+    @staticmethod
+    def backward(ctx, g):  # here
+        x, w, b, scale = ctx.saved_tensors
+        inner = g * scale
+        return torch.ones_like(g) @ w.t(), x.t() @ inner, inner.sum(0), (g * (x @ w + b)).sum(0)
+
+
+sizes = (4, 6, 1)
+weights = [(torch.randn(a, b), torch.zeros(b), torch.ones(b)) for a, b in zip(sizes, sizes[1:])]
+weights = [[each.requires_grad_() for each in layer] for layer in weights]
+optimizer = torch.optim.SGD([each for layer in weights for each in layer], lr=0.01)
+for step in range(3):
+    loss = F.mse_loss(Affine.apply(torch.tanh(Affine.apply(x, *weights[0])), *weights[1]), y)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+    assert "Affine" in only(tmp_path, "wrong-backward", text, engine).evidence[0]

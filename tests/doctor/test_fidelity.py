@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import importlib
 import io
 import random
 import re
@@ -357,3 +358,33 @@ def test_attention_is_where_the_session_was_entered() -> None:
         assert session.observer.attention.here
     assert seen == [False]
     assert not session.observer.attention.here
+
+
+@pytest.mark.parametrize("library", ["torch", "whygrad"])
+def test_questions_in_between_change_nothing(library: str) -> None:
+    space = importlib.import_module(library)
+
+    def train(curious: bool) -> tuple[list[float], list[int]]:
+        space.manual_seed(0)
+        nn = space.nn
+        model = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Dropout(0.2), nn.Linear(8, 1))
+        optimizer = space.optim.SGD(model.parameters(), lr=0.1)
+        x = space.randn(32, 4)
+        losses = []
+        with watch(model, optimizer) as doc:
+            for step in range(8):
+                optimizer.zero_grad()
+                loss = ((model(x) - x[:, :1]) ** 2).mean()
+                if curious and step in (3, 5):
+                    assert doc.findings == []
+                loss.backward()
+                if curious and step in (0, 5):
+                    assert doc.findings == []
+                optimizer.step()
+                losses.append(loss.item())
+            earlier = doc.diagnosis if curious else None
+        assert doc.findings == []
+        assert doc.diagnosis is not earlier  # the end is taken into account
+        return losses, [len(doc.run.passes), *(len(each.steps) for each in doc.run.courses)]
+
+    assert train(curious=True) == train(curious=False)

@@ -217,3 +217,52 @@ model = nn.Sequential(nn.Linear(4, 32), nn.Tanh(), nn.Linear(32, 1))
 model[0].requires_grad_(False)
 """
     assert not ask(tmp_path, "frozen-parameter", text + LOOP.format(steps=150))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_frozen_in_order_to_evaluate(tmp_path: Path, engine: str) -> None:
+    text = """
+model = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 1))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
+for step in range(6):
+    loss = F.mse_loss(model(x), y)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    if step == 2:
+        for p in model.parameters():
+            p.requires_grad_(False)  # here
+        print(model(x).mean())
+"""
+    found = only(tmp_path, "frozen-parameter", text, engine)
+    assert found.step == 3
+    assert "3 updates" in found.evidence[1]
+
+
+HALF_FROZEN = """
+class Layer(nn.Module):
+    def __init__(self, inputs, outputs):
+        super().__init__()
+        start = torch.randn(inputs, outputs) / inputs**0.5
+        self.weight = nn.Parameter(start, requires_grad={trained})  # here
+        self.bias = nn.Parameter(torch.zeros(outputs))
+
+    def forward(self, x):
+        return x @ self.weight + self.bias
+
+
+model = nn.Sequential(Layer(4, 32), nn.Tanh(), Layer(32, 1))
+optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+for step in range(120):
+    loss = F.mse_loss(model(x), y)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_layers_that_are_made_half_frozen(tmp_path: Path, engine: str) -> None:
+    found = only(tmp_path, "frozen-parameter", HALF_FROZEN.format(trained=False), engine)
+    assert found.parameters == ["0.weight", "2.weight"]
+    assert not ask(tmp_path, "frozen-parameter", HALF_FROZEN.format(trained=True), engine)

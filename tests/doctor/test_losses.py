@@ -331,3 +331,48 @@ def test_texts_name_shapes_lines_and_a_way_out(tmp_path: Path) -> None:
         f"mse_loss at line {line} makes [24, 24] of them: 576 comparisons instead of 24",
     ]
     assert found[0].fix == f"prediction.squeeze(-1) at line {line}, so that both are [24]"
+
+
+ATTENTION = (
+    "seen = classes(x).reshape(4, 6, 4)\n"
+    "scores = seen @ seen.transpose(1, 2) / 2\n"
+    "{weights}\n"
+    "loss = F.mse_loss((weights @ x.reshape(4, 6, 5)).sum(2), amount.reshape(4, 6))"
+)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_attention_over_the_queries(tmp_path: Path, engine: str) -> None:
+    wrong = ATTENTION.format(weights="weights = torch.softmax(scores, dim=1)  # here")
+    found, line = examine(tmp_path, engine, loop("", wrong))
+    assert [each.rule for each in found] == ["wrong-dim"]
+    assert line_of(found[0]) == line
+    for right in (
+        "weights = F.dropout(torch.softmax(scores, dim=2), 0.1)",
+        "weights = torch.softmax(scores, dim=1).transpose(1, 2)",
+        "weights = torch.softmax(scores, dim=1)\nweights = weights / weights.sum(2, keepdim=True)",
+        "weights = torch.softmax(seen.repeat(1, 1, 2)[:, :, :6], dim=1)",  # not a comparison
+    ):
+        assert examine(tmp_path, engine, loop("", ATTENTION.format(weights=right)))[0] == []
+
+
+PAIRS = (
+    "u, v = classes(x), classes(x.flip(1))\n"
+    "unit = F.normalize(u, dim=1) * F.normalize(v, dim=1)\n"
+    "loss = {loss}  # here"
+)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_similarity_of_pairs(tmp_path: Path, engine: str) -> None:
+    for wrong in ("F.cosine_similarity(u, v).mean()", "unit.sum(1).mean()"):
+        found, line = examine(tmp_path, engine, loop("", PAIRS.format(loss=wrong)))
+        assert [each.rule for each in found] == ["loss-sign"]
+        assert line_of(found[0]) == line
+    for right in (
+        "1 - F.cosine_similarity(u, v).mean()",
+        "F.cosine_similarity(u, v).square().mean()",
+        "F.cosine_similarity(u, v).mean() - F.cosine_similarity(u, classes(x + 0.1)).mean()",
+        "F.cosine_similarity(u, F.linear(x, classes.weight.flip(0))).mean()",  # of the same input
+    ):
+        assert examine(tmp_path, engine, loop("", PAIRS.format(loss=right)))[0] == []

@@ -128,3 +128,50 @@ for rows in torch.arange(49).split(16):
     assert "[1, 8]" in found.evidence[0]
     assert "drop_last" in found.fix
     assert not ask(tmp_path, "batchnorm-single-sample", text.replace("49", "50"), engine)
+
+
+TWO_PARTS = """
+encoder = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Dropout(0.5))
+head = nn.Linear(8, 1)
+optimizer = torch.optim.SGD([*head.parameters()], lr=0.05)
+for epoch in range(6):
+    loss = F.mse_loss(head(encoder(x)), y)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    {mode}
+    with torch.no_grad():
+        print(F.mse_loss(head(encoder(x)), y).item())  # here
+    encoder.train()
+"""
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_dropout_in_a_part_that_feeds_another(tmp_path: Path, engine: str) -> None:
+    found = only(tmp_path, "wrong-mode", TWO_PARTS.format(mode=""), engine)
+    assert "1 Dropout layer" in found.evidence[1]
+    assert found.severity == 1  # what is learned is not touched
+    assert not ask(tmp_path, "wrong-mode", TWO_PARTS.format(mode="encoder.eval()"), engine)
+
+
+ONE_BY_ONE = """
+model = nn.Sequential(
+    nn.Conv2d(1, 4, 3), nn.BatchNorm2d(4), nn.ReLU(),  # here
+    nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(4, 2),
+)
+labels = torch.arange(120) % 2
+images = 0.2 * torch.randn(120, 1, 5, 5) + 2 * labels.reshape(-1, 1, 1, 1).float()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
+for rows in torch.randperm(120).split({size}):
+    loss = F.cross_entropy(model(images[rows]), labels[rows])  # here
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_pictures_normalised_one_by_one(tmp_path: Path, engine: str) -> None:
+    found = only(tmp_path, "batchnorm-single-sample", ONE_BY_ONE.format(size=1), engine)
+    assert "[1, 4, 3, 3]" in found.evidence[0]
+    assert not ask(tmp_path, "batchnorm-single-sample", ONE_BY_ONE.format(size=8), engine)

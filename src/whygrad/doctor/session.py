@@ -73,6 +73,7 @@ class Session:
                 self.observer.finish()
             except Exception as trouble:  # the program's own exception must come through
                 self.observer.trouble(trouble)
+            self._seen = None  # the end tells more, also without a new pass
 
     @property
     def diagnosis(self) -> Diagnosis:
