@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -45,13 +46,14 @@ __all__: list[str] = []
         "The gradient that arrives at the first layer's output is less than a thousandth of that "
         "at the last layer's, at the first and at the latest recorded step, and the run did not "
         "learn; or it is so between the first and the last step of a sequence. With ReLUs and "
-        "weights to match, or a recurrent weight that forgets nothing, the same batch is learned."
+        "weights to match, or a recurrent weight that forgets nothing, the same batch is learned; "
+        "or the targets can be told from the very steps that no gradient reaches."
     ),
     fix="Use ReLU or GELU with kaiming initial weights, skip connections or normalisation.",
     guardrail="assert first.weight.grad.norm() > 1e-4 * last.weight.grad.norm()",
     explains=("constant-output", "loss-plateau", "lr-too-low", "class-imbalance", "under-trained"),
     thresholds={"ratio": 1e-3, "depth": 4, "better": 0.6, "part": 0.5, "stuck": 0.9,
-                "remembers": 0.95, "steps": 8},
+                "remembers": 0.95, "told": 0.8, "steps": 8},
     cleared=lambda case: _told_ratio(case),
 )  # fmt: skip
 def vanishing_gradient(case: Case) -> Iterator[Finding]:
@@ -117,12 +119,65 @@ def _through_time(case: Case, course: Course, trace: Trace, late: Trace) -> Find
         for name in worst.weights
         if (array := trace.array(trace.snapshot.values[name])) is not None
     }
+    early = _told_early(case, course, worst)
+    if early is not None:
+        return _about_time(case, worst, early)
     arms = repair(case, course, trace.snapshot, case.limit("remembers"), start=start)
     return (
         None
         if arms is None
         else _about_time(case, worst, arms.told("when the recurrent weight starts as the identity"))
     )
+
+
+def _told_early(case: Case, course: Course, worst: Recurrence) -> str | None:
+    """What the target depends on, if that stands where no gradient comes from: an exact proof."""
+    reading = case.reading(course.first)
+    if reading is None or reading.target is None or worst.ratio > case.limit("ratio") ** 2:
+        return None
+    trace = reading.trace
+    target = _columns(trace.array(reading.target))
+    for given in reading.inputs:
+        array = trace.array(given)
+        if (
+            array.ndim not in (2, 3)
+            or target is None
+            or (array.ndim == 2) == (array.dtype.kind == "f")
+        ):
+            continue
+        if array.shape[0] != len(target):
+            array = np.swapaxes(array, 0, 1)
+        if array.shape[:2] != (len(target), worst.length):
+            continue
+        for step in range(max(1, worst.length // 10)):
+            features = _columns(array[:, step])
+            if features is None or 4 * features.shape[1] > len(target):
+                continue
+            part = _explained(features, target)
+            if part >= case.limit("told"):
+                return (
+                    f"{part:.0%} of what the targets vary by can be told from step {step} of the "
+                    "sequence alone, from where no gradient arrives"
+                )
+    return None
+
+
+def _columns(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any] | None:
+    """Numbers as they are, and a column of zeros and ones for each label."""
+    if array.dtype.kind in "iu" and array.ndim == 1:
+        values = np.unique(array)
+        return (array[:, None] == values[None]).astype(float) if len(values) > 1 else None
+    if array.dtype.kind != "f" or array.ndim not in (1, 2) or not np.isfinite(array).all():
+        return None
+    return array.reshape(len(array), -1).astype(float)
+
+
+def _explained(features: np.ndarray[Any, Any], target: np.ndarray[Any, Any]) -> float:
+    """The part of the target's variance that a linear function of the features accounts for."""
+    features, target = features - features.mean(axis=0), target - target.mean(axis=0)
+    fitted = features @ np.linalg.lstsq(features, target, rcond=None)[0]
+    total = float(np.square(target).sum())
+    return 1 - float(np.square(target - fitted).sum()) / total if total > 0 else 0.0
 
 
 def _about_time(case: Case, worst: Recurrence, proof: str) -> Finding:
