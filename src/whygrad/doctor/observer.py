@@ -103,6 +103,7 @@ class Observer:
         self._keeping = Keeping(run)
         self._vigilance = Vigilance()
         self.resting = False  # whether recorded calls go by unseen
+        self._rested = False  # whether any did
         self._recipe: Snapshot | None = None  # the latest one: what a step is like
         self._by_hand: dict[int, Where] = {}  # parameters the program wrote to since the last pass
         self._hand_course: Course | None = None
@@ -668,7 +669,7 @@ class Observer:
             self._contaminated.discard(number)
             self._consumed[number] = False
 
-    def _step_gradients(self, engine: Engine, course: Course) -> Sizes:
+    def _step_gradients(self, engine: Engine, course: Course) -> Mapping[str, float | None]:
         """The sizes of an update's gradients; while resting, those of a few passes ago."""
         latest = course.steps[-1].gradients if course.steps else None
         if self.resting and latest and len(self.run.passes) % 4:
@@ -770,6 +771,8 @@ class Observer:
         number = len(self.run.passes)
         sampled = is_sampled(number)
         self._sample = Sample() if sampled and not self.run.incidents else None
+        self._rested = self._rested or self.resting
+        self.run.watched += not self._rested
         by_hand = self._hand_course is not None
         self.resting = not (sampled or by_hand) and self._vigilance.may_rest(number)
 

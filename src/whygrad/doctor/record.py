@@ -294,6 +294,7 @@ class Run:
     last_snapshot: Snapshot | None = None  # of the pass that was not finished, if any
     error: BaseException | None = None  # what ended the program, if anything did
     failure: Failure | None = None  # the latest call that raised
+    watched: int = 0  # updates whose calls were written down from the first on
     seconds: float = 0.0
     own_seconds: float = 0.0  # of these, what watching took outside of calls
     troubles: list[str] = field(default_factory=list)  # what went wrong with the watching itself

@@ -102,7 +102,8 @@ def graph_kept_alive(case: Case) -> Iterator[Finding]:
         return
     carried = [] if case.observer is None else case.observer.carried
     line, times = max(carried, key=lambda each: each[1], default=(None, 0))
-    if line is not None and times >= max(10, case.limit("carried") * passes):
+    watched = min(passes, case.run.watched)  # of a run that goes well, not every step is
+    if line is not None and times >= max(10, case.limit("carried") * watched):
         yield graph_kept_alive.finding(
             where=line,
             step=0,
