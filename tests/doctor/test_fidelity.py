@@ -320,6 +320,41 @@ def test_trouble_of_the_doctor_is_not_the_programs(monkeypatch: pytest.MonkeyPat
     assert ("watching", session.run.troubles[0]) in session.diagnosis.failures
 
 
+def test_views_whose_base_was_written_to_are_replayed() -> None:
+    """PyTorch crashes if such a view gets a hook before anybody has asked for its node."""
+    weight = torch.ones(3, requires_grad=True)
+    with watch() as session:
+        for _ in range(2):
+            base = torch.zeros(4, 3)
+            view = base[0]
+            base[1] = weight * 2
+            (base.sum() + view.sum()).backward()
+    assert session.diagnosis.failures == []
+
+
+def test_asking_in_the_middle_changes_nothing() -> None:
+    def losses(asks: bool) -> list[float]:
+        torch.manual_seed(0)
+        nn = torch.nn
+        model = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8), nn.Dropout(0.2), nn.Linear(8, 2))
+        optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+        found = []
+        with watch(model, optimizer) as session:
+            for step in range(12):
+                x = torch.randn(16, 4)
+                loss = nn.functional.cross_entropy(model(x), (x[:, 0] > 0).long())
+                optimizer.zero_grad()
+                loss.backward()
+                if asks and step == 5:
+                    assert session.findings == []
+                optimizer.step()
+                found.append(loss.item())
+        return found
+
+    with one_thread_and_defaults():
+        assert losses(asks=True) == losses(asks=False)
+
+
 # --- memory ---------------------------------------------------------------------------------------
 
 

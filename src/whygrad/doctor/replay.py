@@ -326,4 +326,7 @@ class _Runner:
                 traced.gradients[place] = found
             arrivals.append((-1 if traced is None else traced.number, place, found))
 
+        # A view whose base was written to gets its node anew when it is asked for it.  PyTorch does
+        # not survive that in the middle of register_hook, so it is asked before.
+        _ = tensor.grad_fn
         tensor.register_hook(arrived)

@@ -147,6 +147,7 @@ class _Witness:
             return
         for what, each in tensors_in(output, kind, "output"):
             if each.requires_grad and leaf:
+                _ = each.grad_fn  # of a view that was written to, PyTorch makes it anew only here
                 each.register_hook(partial(self._backward, name, what))
 
     def _backward(self, name: str, what: str, gradient: Any) -> None:
