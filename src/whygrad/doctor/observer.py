@@ -135,13 +135,19 @@ class Observer:
         """
         if get_ident() != self.attention.thread:
             return function(*args, **kwargs)
+        traits = _traits(op)
         if self.resting and engine.is_recording():
             try:
-                return function(*args, **kwargs)
+                result = function(*args, **kwargs)
             except Exception as error:
                 self._failed_call(op, args, kwargs, frame, error)
                 raise
-        traits = _traits(op)
+            if traits & _FIGURE:
+                try:
+                    self._figure(engine, op, args, kwargs, result, frame, True)
+                except Exception as error:
+                    self.trouble(error)
+            return result
         if self._optimizing or traits & _LEAVES:
             number = function(*args, **kwargs)
             if self._optimizing:

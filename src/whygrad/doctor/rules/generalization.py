@@ -79,6 +79,8 @@ def overfitting(case: Case) -> Iterator[Finding]:
                     continue
             elif not _begins_alike(series, losses):
                 continue
+            if series.after[-1] < 0.8 * len(losses):
+                continue  # nobody knows how it ended
             found = _turned(case, course, series, losses) or _apart(case, course, series, losses)
             if found is None:
                 continue
@@ -118,7 +120,7 @@ def _restores_weights(case: Case) -> bool:
 def _all_series(case: Case, course: Course) -> Iterator[_Series]:
     """What the program measured of its model, line by line."""
     training = set()
-    for snapshot in (course.first, course.last):
+    for snapshot in (each for of in case.courses for each in (of.first, of.last)):
         reading = case.reading(snapshot)
         if reading is not None:
             training |= {str(each.where) for each in reading.losses}
