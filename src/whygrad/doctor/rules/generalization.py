@@ -74,6 +74,8 @@ def overfitting(case: Case) -> Iterator[Finding]:
         if is_entangled(course, case.courses):
             continue
         for series in _all_series(case, course):
+            if series.after[-1] < 0.8 * len(losses):
+                continue  # it says nothing about the end
             if series.correct:
                 if not _is_accuracy(case, course, series):
                     continue
@@ -127,7 +129,13 @@ def _all_series(case: Case, course: Course) -> Iterator[_Series]:
             training |= {str(each.where) for each in [reading.meeting, reading.trace.root] if each}
     lines: dict[tuple[str, bool], list[tuple[int, Evaluation]]] = {}
     # Losses with a graph may be those of training; those without are not, whatever their line.
-    figures = [each for each in case.run.figures if str(each.where) not in training]
+    passes = case.run.passes
+    figures = [
+        each
+        for each in case.run.figures
+        if str(each.where) not in training
+        and not (each.after < len(passes) and passes[each.after].value == each.value)
+    ]
     for each in (*case.run.evaluations, *figures):
         updates = _updates_before(course, each)
         if updates is None or not math.isfinite(each.value):
