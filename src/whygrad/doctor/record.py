@@ -1,9 +1,9 @@
 """What was seen of a run: the facts that rules read.
 
 A :class:`Run` has courses.  A *course* is one series of updates: those of one optimizer, or those
-that the program makes by hand.  A course has *steps*, one an update; a step has *passes*, one a call
-of ``backward()``.  On sampled steps there are layer statistics, and a *snapshot* from which the step
-can be run again.
+that the program makes by hand.  A course has *steps*, one an update; a step has *passes*, one a
+call of ``backward()``.  On sampled steps there are layer statistics, and a *snapshot* from which
+the step can be run again.
 
 Nothing here belongs to one engine, and nothing here judges.
 """

@@ -2,8 +2,9 @@
 
 The calls of the snapshot are carried out once more on copies: parameters as they were before the
 step (or other values, for an experiment), the same batch, the same random numbers.  Nothing of the
-program's is touched.  The replay knows whether it is *exact*: if the loss comes out differently, the
-step depended on something that the recipe does not hold, and experiments on it are not to be trusted.
+program's is touched.  The replay knows whether it is *exact*: if the loss comes out differently,
+the step depended on something that the recipe does not hold, and experiments on it are not to be
+trusted.
 """
 
 from __future__ import annotations
@@ -262,7 +263,9 @@ class _Runner:
             return []
         kind = self._engine.tensor
         return [
-            summarize(self._engine.array(each)) if isinstance(each, kind) else summarize(np.empty(0))
+            summarize(self._engine.array(each))
+            if isinstance(each, kind)
+            else summarize(np.empty(0))
             for each in things
         ]
 

@@ -35,8 +35,8 @@ _IN_PLACE = {
     "item": "item", "__float__": "float", "numpy": "numpy", "tolist": "tolist",
 }  # fmt: skip
 # They are no ops: nothing goes in that a gradient could flow through.
-_MAKERS = ("arange", "empty", "eye", "full", "linspace", "ones", "rand", "randint", "randn", "randperm",
-           "tensor", "zeros")  # fmt: skip
+_MAKERS = ("arange", "empty", "eye", "full", "linspace", "ones", "rand", "randint", "randn",
+           "randperm", "tensor", "zeros")  # fmt: skip
 _QUIET = ("retain_grad_", "share_memory_", "detach_")
 
 

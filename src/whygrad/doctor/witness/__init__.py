@@ -1,0 +1,1 @@
+"""The parts of the :class:`~whygrad.doctor.observer.Observer`, one kind of event each."""

@@ -1,0 +1,170 @@
+"""What is kept of a step: recipes to run it again, sizes of gradients, the first accident."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from whygrad.autograd.source import Where
+from whygrad.doctor.engines import Engine
+from whygrad.doctor.ranges import rms, thinned
+from whygrad.doctor.record import (
+    Course,
+    Incident,
+    Parameter,
+    Snapshot,
+    Step,
+)
+from whygrad.doctor.sizes import Sizes
+from whygrad.doctor.tape import Call, Produced
+from whygrad.doctor.witness.state import State
+
+__all__ = ["Snapshots", "not_finite"]
+
+
+class Snapshots(State):
+    """The part of the witness that keeps what a replay needs."""
+
+    def _snapshot(
+        self,
+        engine: Engine,
+        loss: Any,
+        value: float,
+        whole: bool = False,
+        root: Produced | None = None,
+    ) -> Snapshot | None:
+        tape = self.tape(engine)
+        if whole:
+            source, calls = (
+                None,
+                {tape.first + place: call for place, call in enumerate(tape.calls)},
+            )
+        else:
+            source = root or tape.source(loss)
+            if source is None:
+                return None
+            calls = tape.slice([source])
+        tape.note_training(calls.values())
+        leaves = _leaves(calls.values(), engine.tensor)
+        values = {name: engine.copy(leaf) for name, leaf in leaves.items()}
+        since = self._boundaries[-1] if self._boundaries else 0
+        loose = [
+            call
+            for place, call in enumerate(tape.calls, tape.first)
+            if place >= since and place not in calls
+        ]
+        marks = [mark for mark in self._marks if mark.after > since]
+        step = len(self.run.passes)
+        parts = calls, source, value, marks, values, leaves, loose, tape, frozenset(tape.switched)
+        return Snapshot(engine, step, *parts)
+
+    def _recalled(self, engine: Engine, value: float) -> Snapshot | None:
+        """For a bad step that was not on the tape: the latest recipe with today's parameters.
+
+        Its replay tells whether the parameters alone make the value; if a batch is to blame, the
+        loss comes out finite, and the replay knows that it is not exact.
+        """
+        if self._recipe is None:
+            return None
+        today = {name: engine.copy(leaf) for name, leaf in self._recipe.leaves.items()}
+        return replace(self._recipe, step=len(self.run.passes), value=value, values=today)
+
+    def _incident(
+        self,
+        kind: str,
+        snapshot: Snapshot | None,
+        where: Where,
+        error: BaseException | None = None,
+        step: int | None = None,
+    ) -> None:
+        if kind == "exception" or not self.run.incidents:
+            index = len(self.run.passes) - 1 if step is None else step
+            self.run.incidents.append(Incident(kind, index, None, snapshot, where, error))
+
+    def _bad_gradient(self, engine: Engine) -> None:
+        """The gradients of the latest pass are not finite."""
+        if self.run.incidents or not self._pending or self._stepped:
+            return
+        latest = self._pending[-1]
+        if self.resting and latest.snapshot is None:
+            latest.snapshot = self._recalled(engine, latest.value)
+        for each in self._pending:  # any of them may have made what is in the sum
+            if each.snapshot is None and each.root is not None:
+                each.snapshot = self._snapshot(engine, None, each.value, root=each.root)
+            if each.snapshot is not None:
+                each.snapshot.step = each.number
+        self._incident("gradient", latest.snapshot, latest.where)
+
+    def _gradients(self, engine: Engine, parameters: list[Parameter]) -> Sizes:
+        found: dict[str, float | None] = {each.name: None for each in parameters}
+        there = [each for each in parameters if each.tensor.grad is not None]
+        sizes = engine.sizes([each.tensor.grad for each in there])
+        found.update(zip([each.name for each in there], sizes))
+        return Sizes(found)
+
+    def _step_gradients(self, engine: Engine, course: Course) -> Mapping[str, float | None]:
+        """The sizes of an update's gradients; while resting, those of a few passes ago."""
+        latest = course.steps[-1].gradients if course.steps else None
+        if self.resting and latest and len(self.run.passes) % 4:
+            ends = self._gradients(engine, [*course.parameters[:1], *course.parameters[1:][-1:]])
+            if not not_finite(ends):
+                return latest
+        return self._gradients(engine, course.parameters)
+
+    def _measure_update(self, engine: Engine, course: Course, snapshot: Snapshot) -> None:
+        assert self._sample is not None
+        for each in course.parameters:
+            before = snapshot.values.get(id(each.tensor))
+            if before is None:
+                continue
+            old, new = thinned(engine.array(before)), thinned(engine.array(each.tensor))
+            self._sample.weights[each.name] = rms(old)
+            self._sample.updates[each.name] = change = rms(new - old)
+            each.changed = each.changed or change > 0
+
+    def _keep(self, course: Course, step: Step) -> None:
+        """Of all snapshots, keep the first, the two latest that were well and the first bad one."""
+        snapshot = step.snapshot
+        if snapshot is None:
+            return
+        bad = not math.isfinite(snapshot.value) or not_finite(step.gradients)
+        if course.first is None:
+            course.first = snapshot
+            tensors = [each.tensor for each in course.parameters]
+            course.after = {id(each): snapshot.engine.copy(each) for each in tensors}
+        if bad:
+            course.bad = course.bad or snapshot
+        else:
+            if course.earlier not in (None, course.first):
+                self._drop(course, course.earlier)
+            course.earlier, course.last = course.last, snapshot
+
+    def _drop(self, course: Course, snapshot: Snapshot | None) -> None:
+        for step in reversed(course.steps):
+            if step.snapshot is snapshot:
+                step.snapshot = None
+                for each in step.passes:
+                    each.snapshot = None
+                return
+
+
+def _leaves(calls: Iterable[Call], kind: type) -> dict[int, Any]:
+    """The tensors from elsewhere among the arguments that require grad."""
+    found: dict[int, Any] = {}
+    waiting: list[Any] = [(call.args, call.kwargs) for call in calls]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, kind):
+            if each.requires_grad and each.is_leaf:  # type: ignore[attr-defined]
+                found[id(each)] = each
+        elif isinstance(each, (list, tuple)):
+            waiting.extend(each)
+        elif isinstance(each, dict):
+            waiting.extend(each.values())
+    return found
+
+
+def not_finite(gradients: Mapping[str, float | None]) -> bool:
+    return any(each is not None and not math.isfinite(each) for each in gradients.values())

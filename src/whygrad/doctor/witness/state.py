@@ -1,0 +1,96 @@
+"""What the witness of a run remembers, and when it looks closely.
+
+The closer look (layer statistics, a snapshot, update sizes) is for sampled steps: all of the first
+16, then 4 in every doubling, and the first one that goes bad.  Between them a run that goes well is
+left alone (:mod:`whygrad.doctor.vigilance`).  The schedule counts steps and not time, so the same
+program gets the same report.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from whygrad.autograd.source import Where
+from whygrad.doctor.attention import Attention
+from whygrad.doctor.engines import Engine
+from whygrad.doctor.keeping import Keeping
+from whygrad.doctor.parameters import Registry
+from whygrad.doctor.record import (
+    Clip,
+    Course,
+    Mark,
+    Pass,
+    Run,
+    Sample,
+    Snapshot,
+)
+from whygrad.doctor.sizes import Sizes
+from whygrad.doctor.tape import Tape
+from whygrad.doctor.vigilance import Vigilance
+
+__all__ = ["State", "is_sampled"]
+
+
+def is_sampled(number: int) -> bool:
+    """Whether the pass with this number gets the closer look."""
+    return number < 16 or number % (1 << (number.bit_length() - 3)) == 0
+
+
+class State:
+    """All that is known while a run goes on, and what every part of the witness needs."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self.attention = Attention()
+        self.registry = Registry(run)
+        self._tapes: dict[str, Tape] = {}
+        self._stack: list[tuple[Any, str, int]] = []  # modules that are running
+        self._path = ""  # of the innermost
+        self._in_model = False  # whether the outermost has parameters: a loss module has none
+        self._marks: list[Mark] = []
+        self._inputs: list[float] = []
+        self._targets: list[float] = []
+        self._training: bool | None = None
+        self._sample: Sample | None = Sample()
+        self._pending: list[Pass] = []
+        self._stepped = False  # whether an update came after the last pass
+        self._zeroed = False
+        self._clips: list[Clip] = []
+        self._consumed: dict[int, bool] = {}  # courses whose gradients an update has used
+        self._contaminated: set[int] = set()
+        self._used: dict[int, int] = {}  # course -> number of the last pass it has used
+        self._boundaries: list[int] = []  # ends of the tape at the latest updates
+        self._keeping = Keeping(run)
+        self._vigilance = Vigilance()
+        self.resting = False  # whether recorded calls go by unseen
+        self._rested = False  # whether any did
+        self._recipe: Snapshot | None = None  # the latest one: what a step is like
+        self._by_hand: dict[int, Where] = {}  # parameters the program wrote to since the last pass
+        self._hand_course: Course | None = None
+        self._hand_norms = Sizes({})
+        self._optimizing = 0
+        self._in_closure = False
+        self._evaluated: tuple[Any, ...] = ()  # what a model was given last, without gradients
+
+    def tape(self, engine: Engine) -> Tape:
+        tape = self._tapes.get(engine.name)
+        if tape is None:
+            tape = self._tapes[engine.name] = Tape(engine.tensor)
+        return tape
+
+    def trouble(self, error: Exception) -> None:
+        """The doctor itself went wrong: the program must not notice, the report says so."""
+        text = f"{type(error).__name__}: {error}"
+        if text not in self.run.troubles and len(self.run.troubles) < 8:
+            self.run.troubles.append(text)
+
+    @property
+    def carried(self) -> list[tuple[Where, int]]:
+        """Lines that use results of earlier updates with their graph, and how often they did."""
+        return [(Where(*place), count) for place, count in self._keeping.carried.items()]
+
+    def _engines(self) -> Iterable[Engine]:
+        from whygrad.doctor.engines import engines
+
+        return [each for each in engines().values() if each.name in self._tapes]
