@@ -21,7 +21,10 @@ import tempfile
 import time
 import warnings
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
@@ -203,11 +206,12 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--engine", choices=ENGINES)
     parser.add_argument("--only", nargs="*", default=[], help="parts of file names")
     parser.add_argument("--healthy", action="store_true", help="only healthy scripts")
+    parser.add_argument("--jobs", type=int, default=1, help="scripts at the same time")
     parser.add_argument("--table", action="store_true", help=f"write {DOCUMENT.name} anew")
     parser.add_argument("--seed", type=int, default=0, help="for scripts that set none")
     parser.add_argument("--broken", action="store_true", help="only broken scripts")
     options = parser.parse_args(arguments)
-    results = []
+    chosen = []
     for script in scripts((options.engine,) if options.engine else ENGINES):
         wanted = options.half is None or script.half in (options.half, "runs")
         wanted &= not options.only or any(each in script.path.stem for each in options.only)
@@ -215,8 +219,12 @@ def main(arguments: list[str]) -> int:
             options.broken and not script.expected
         )
         if wanted:
-            results.append(examine(script, options.seed))
-            print(_line(results[-1]), flush=True)
+            chosen.append(script)
+    results = []
+    with ProcessPoolExecutor(options.jobs, get_context("spawn")) as pool:
+        for result in pool.map(partial(examine, seed=options.seed), chosen):
+            results.append(result)
+            print(_line(result), flush=True)
     if options.table:
         DOCUMENT.write_text(document(results), encoding="utf-8")
     broken = [each for each in results if each.script.expected]
