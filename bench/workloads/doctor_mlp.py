@@ -12,7 +12,7 @@ from functools import partial
 from bench.measure import Run, Workload
 from bench.workloads import optim
 
-STEPS = 200
+STEPS = 1000
 
 
 def course(prepare: Callable[[], Run], steps: int, watched: bool) -> Run:
@@ -45,7 +45,7 @@ def workload(name: str, what: str, of: dict[str, Callable[[], Run]], steps: int)
         what,
         peers(of, steps),
         operations=steps,
-        rounds=3,
+        rounds=2,
         references={f"{library}, watched": library for library in of},
         limits={f"{library}, watched": 1.1 for library in of},
     )
