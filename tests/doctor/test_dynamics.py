@@ -45,7 +45,7 @@ def test_a_recurrence_that_multiplies(tmp_path: Path, engine: str) -> None:
     assert "h @ self.rec" in found.where.text
     assert found.step == 0
     assert found.caused_by is None
-    assert "through 17 multiplications" in found.evidence[0]
+    assert "through 16 multiplications" in found.evidence[0]
     assert "rec [12, 12]" in found.fix
 
 

@@ -59,7 +59,8 @@ def growth(case: Case, course: Course, *, links: int = 5, factor: float = 1e3) -
         for each in (*_recurrences(case, trace), _layers(trace))
         if each is not None and len(each.chain) >= links and each.compound >= factor
     ]
-    return max(found, key=lambda each: each.compound, default=None)
+    # One weight that explains it says more than the depth of everything around it.
+    return max(found, key=lambda each: (each.weight is not None, each.compound), default=None)
 
 
 def _recurrences(case: Case, trace: Trace) -> list[Growth | None]:

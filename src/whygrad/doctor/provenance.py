@@ -135,10 +135,26 @@ class _Follower:
         if source is None:
             return _whole(id(tensor), tensor)
         if source not in self._known:
-            made = self._trace.made_by(source)
-            found = None if made is None else self._through(made, int(tensor.shape[0]))
-            self._known[source] = found or _whole(source, tensor)
+            self._follow_those_before(source)
+            self._follow(source, tensor)
         return self._known[source]
+
+    def _follow_those_before(self, source: Produced) -> None:
+        """Oldest first, so that a long chain of calls is no deep recursion."""
+        made = self._trace.made_by(source)
+        if made is None:
+            return
+        before = self._trace.ancestors(made)
+        for call in self._trace.calls:
+            if call.number in before or call is made:
+                for given, below in zip(call.inputs, call.sources):
+                    if below is not None and below not in self._known and given.ndim:
+                        self._follow(below, given)
+
+    def _follow(self, source: Produced, tensor: Any) -> None:
+        made = self._trace.made_by(source)
+        found = None if made is None else self._through(made, int(tensor.shape[0]))
+        self._known[source] = found or _whole(source, tensor)
 
     def _through(self, made: Traced, length: int) -> Rows | None:
         if made.op in ("getitem", "index_select"):
