@@ -5,6 +5,10 @@ from __future__ import annotations
 import click
 from rich.console import Console
 
+from whygrad.cli.drill import drill
+from whygrad.cli.lab import lab
+from whygrad.cli.quiz import quiz
+
 __all__ = ["cli"]
 
 
@@ -92,3 +96,8 @@ def doctor(
             sick_exit=exit_code,
         )
         context.exit(code)
+
+
+cli.add_command(drill)
+cli.add_command(lab)
+cli.add_command(quiz)

@@ -1,0 +1,19 @@
+"""Where a question or card sends the learner: ``op:log``, ``doc:inplace.md``, ``lab:3``, …"""
+
+from __future__ import annotations
+
+__all__ = ["KINDS", "command_for"]
+
+KINDS = ("op", "doc", "lab", "rule", "example")
+
+
+def command_for(reference: str) -> str:
+    """What to type or open: ``whygrad ops log``, ``docs/inplace.md``."""
+    kind, _, name = reference.partition(":")
+    return {
+        "op": f"whygrad ops {name}",
+        "doc": f"docs/{name}",
+        "lab": f"whygrad lab start {name}",
+        "rule": f"whygrad doctor --explain {name}",
+        "example": f"examples/{name}.py",
+    }[kind]
