@@ -9,14 +9,14 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-import whygrad.doctor.rules
 from whygrad.doctor.rule import rules
+from whygrad.doctor.rules import load as load_rules
 from whygrad.learn.content import decks, folder, quizzes, read_yaml
 from whygrad.learn.markup import parse
 from whygrad.learn.references import KINDS, command_for
 from whygrad.ops.define import table
 
-whygrad.doctor.rules.load()
+load_rules()
 
 ROOT = Path(__file__).parents[2]
 FILES = [
