@@ -90,6 +90,7 @@ class Deck:
     number: str
     name: str  # the deck's name in Anki
     title: Words
+    revised: str  # the day of the last correction: Anki takes a note only when it is newer
     cards: tuple[Card, ...]
     source: str
 
@@ -159,4 +160,12 @@ def _deck(path: Path) -> Deck:
         Card(**{**card, "tags": tuple(card["tags"]), "see": tuple(card["see"])})
         for card in raw["cards"]
     )
-    return Deck(raw["id"], raw["number"], raw["name"], raw["title"], cards, path.name)
+    return Deck(
+        id=raw["id"],
+        number=raw["number"],
+        name=raw["name"],
+        title=raw["title"],
+        revised=raw["revised"],
+        cards=cards,
+        source=path.name,
+    )
