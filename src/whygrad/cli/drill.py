@@ -2,11 +2,207 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
 import click
+
+if TYPE_CHECKING:
+    from whygrad.learn.content import Deck
+    from whygrad.learn.language import Language
 
 __all__ = ["drill"]
 
+_LOG = "reviews.jsonl"
 
-@click.group()
+
+class _Drill(click.Group):
+    """``whygrad drill 07`` means ``whygrad drill review 07``."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if not args or args[0] not in (*self.commands, *ctx.help_option_names):
+            args = ["review", *args]
+        return super().parse_args(ctx, args)
+
+
+def _language(command: Callable[..., Any]) -> Callable[..., Any]:
+    option = click.option(
+        "--lang",
+        type=click.Choice(("en", "es")),
+        help="English or Spanish; otherwise WHYGRAD_LANG or the system's language.",
+    )
+    return option(command)
+
+
+@click.group(cls=_Drill)
 def drill() -> None:
-    """Review cards with spaced repetition, and take them to Anki."""
+    """Review cards with spaced repetition, and take them to Anki.
+
+    Without a command: review what is due.
+    """
+
+
+@drill.command()
+@click.argument("deck", required=False)
+@_language
+@click.option("--limit", type=click.IntRange(min=1), help="Stop after so many reviews.")
+@click.option(
+    "--new",
+    type=click.IntRange(min=0),
+    help="At most so many new cards in this session; otherwise 10 a day.",
+)
+def review(deck: str | None, lang: str | None, limit: int | None, new: int | None) -> None:
+    """Ask the cards that are due, of one deck or of all."""
+    from rich.console import Console
+
+    from whygrad.learn.drill.keyboard import keyboard
+    from whygrad.learn.drill.session import Session
+    from whygrad.learn.language import chosen
+
+    language = chosen(lang)
+    with _explained():
+        names = (deck,) if deck else ()
+        decks = _decks(names, language)
+        Session(Console(), decks, _log(), language, keyboard(), limit=limit, new=new).run()
+
+
+@drill.command()
+@_language
+def stats(lang: str | None) -> None:
+    """How far you have come, deck by deck."""
+    from whygrad.learn.drill.stats import show_stats
+
+    _show(show_stats, lang)
+
+
+@drill.command(name="list")
+@_language
+def list_(lang: str | None) -> None:
+    """The decks, and what is due."""
+    from whygrad.learn.drill.stats import show_list
+
+    _show(show_list, lang)
+
+
+@drill.command()
+@click.argument("decks", nargs=-1, metavar="[DECK]...")
+@click.option(
+    "--to",
+    "target",
+    required=True,
+    metavar="FILE",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="deck.apkg (a package) or deck.tsv (a text file).",
+)
+@click.option("--deck", "name", metavar="NAME", help="One deck in Anki for all cards.")
+@_language
+def export(decks: tuple[str, ...], target: Path, name: str | None, lang: str | None) -> None:
+    """Write cards for Anki: of the named decks, or of all."""
+    from whygrad.learn.content import phrases
+    from whygrad.learn.drill.export import export_decks
+    from whygrad.learn.language import chosen
+
+    language = chosen(lang)
+    with _explained():
+        count = export_decks(_decks(decks, language), target, language, name)
+    click.echo(phrases("drill", language)["exported"].format(count=count, path=target))
+
+
+@drill.group()
+def progress() -> None:
+    """Take your reviews to another computer, or bring them from there."""
+
+
+@progress.command(name="export")
+@click.argument("target", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path))
+@_language
+def export_progress(target: Path, lang: str | None) -> None:
+    """Write all reviews to a file."""
+    from whygrad.learn.content import phrases
+    from whygrad.learn.drill import log
+    from whygrad.learn.language import chosen
+
+    with _explained():
+        count = log.export(_log(), target)
+    words = phrases("drill", chosen(lang))
+    click.echo(words["progress_exported"].format(count=count, path=target))
+
+
+@progress.command(name="import")
+@click.argument("source", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path))
+@_language
+def import_progress(source: Path, lang: str | None) -> None:
+    """Add the reviews of a file to yours; those you have already are left alone."""
+    from whygrad.learn.content import phrases
+    from whygrad.learn.drill import log
+    from whygrad.learn.language import chosen
+
+    with _explained():
+        reviews = log.read_foreign(source)
+        count = log.merge(_log(), reviews)
+    words = phrases("drill", chosen(lang))
+    known = len(reviews) - count
+    click.echo(words["progress_imported"].format(count=count, known=known))
+
+
+def _show(table: Callable[..., None], lang: str | None) -> None:
+    from datetime import UTC, datetime
+
+    from rich.console import Console
+
+    from whygrad.learn.content import phrases
+    from whygrad.learn.drill import log
+    from whygrad.learn.drill.schedule import standings
+    from whygrad.learn.drill.session import warn_if_torn
+    from whygrad.learn.language import chosen
+
+    language = chosen(lang)
+    console, words = Console(), phrases("drill", language)
+    with _explained():
+        kept = log.read(_log())
+        warn_if_torn(console, kept, _log(), words)
+        cards = standings(kept.reviews)
+        table(console, _decks((), language), cards, datetime.now(UTC), language)
+
+
+def _decks(names: tuple[str, ...], language: Language) -> list[Deck]:
+    """The decks by number or id; all of them without a name."""
+    from whygrad.learn.content import decks, phrases
+
+    known = {deck.number: deck for deck in decks()} | {deck.id: deck for deck in decks()}
+    found = {}
+    for name in names:
+        deck = known.get(name) or known.get(name.zfill(2))
+        if deck is None:
+            numbers = ", ".join(deck.number for deck in decks())
+            text = phrases("drill", language)["no_deck"]
+            raise click.UsageError(text.format(name=name, decks=numbers))
+        found[deck.id] = deck
+    return list(found.values()) if names else list(decks())
+
+
+def _log() -> Path:
+    from whygrad.learn.home import data_folder
+
+    return data_folder() / _LOG
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    """Errors that say what to do, without a traceback."""
+    from whygrad.errors import explained
+
+    try:
+        yield
+    except ModuleNotFoundError as missing:
+        if (missing.name or "").partition(".")[0] not in ("fsrs", "genanki", "yaml"):
+            raise
+        raise click.ClickException(f"{missing}: pip install 'whygrad[learn]'") from None
+    except OSError as error:
+        raise click.ClickException(str(error)) from None
+    except ValueError as error:
+        if not explained(error):
+            raise
+        raise click.ClickException(str(error)) from None

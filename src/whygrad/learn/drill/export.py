@@ -1,0 +1,47 @@
+"""Writing decks for Anki, in the format that the name of the file asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from whygrad.errors import fail
+from whygrad.files.atomic import replacing
+from whygrad.learn.content import Deck
+from whygrad.learn.drill.apkg import to_apkg
+from whygrad.learn.drill.notes import Note, notes_of
+from whygrad.learn.drill.tsv import to_tsv
+from whygrad.learn.language import Language
+
+__all__ = ["export_decks"]
+
+_FORMATS: Mapping[str, Callable[[Sequence[Note]], bytes]] = {
+    ".tsv": lambda notes: to_tsv(notes).encode(),
+    ".apkg": to_apkg,
+}
+
+
+def export_decks(
+    decks: Sequence[Deck], path: Path, language: Language, deck_name: str | None = None
+) -> int:
+    """Writes the cards; returns how many.  Nothing is written if anything is wrong."""
+    convert = _FORMATS.get(path.suffix.lower())
+    if convert is None:
+        raise fail(
+            ValueError,
+            call=f"exporting to {path}",
+            cause=f"{path.suffix or 'no suffix'} is not a format for Anki",
+            fix="let the name end in .apkg (a package) or .tsv (a text file)",
+        )
+    if deck_name is not None and (not deck_name.strip() or deck_name.strip().isdigit()):
+        raise fail(
+            ValueError,
+            call=f"exporting to a deck called {deck_name!r}",
+            cause="Anki takes a number for the id of a deck, and nothing for no deck",
+            fix="choose a name with a letter in it",
+        )
+    notes = list(notes_of(decks, language, deck_name))
+    content = convert(notes)
+    with replacing(path) as partial:
+        partial.write_bytes(content)
+    return len(notes)

@@ -1,0 +1,26 @@
+"""What the learner types: single keys at a terminal, lines from a pipe."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+
+__all__ = ["Keys", "keyboard"]
+
+Keys = Callable[[], str]
+"""The next key, or line without its end; ``EOFError`` or ``KeyboardInterrupt`` at the end."""
+
+
+def keyboard() -> Keys:
+    if sys.stdin.isatty():
+        import click
+
+        return click.getchar
+    return _line
+
+
+def _line() -> str:
+    line = sys.stdin.readline()
+    if not line:
+        raise EOFError
+    return line.strip()

@@ -1,0 +1,90 @@
+"""Where each card stands, by FSRS over the log.
+
+The intervals are not fuzzed: the same log gives the same dates on every machine and every day.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cache
+from importlib.metadata import version
+from typing import TYPE_CHECKING
+
+from whygrad.learn.drill.review import RATINGS, Rating, Review
+
+if TYPE_CHECKING:
+    from fsrs import Card as Memory
+    from fsrs import Scheduler
+
+__all__ = ["MATURE", "Standing", "fsrs_version", "intervals", "reviewed", "standings"]
+
+MATURE = timedelta(days=21)  # an interval from which Anki, too, calls a card mature
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A card that was reviewed at least once."""
+
+    memory: Memory  # what FSRS knows of it
+    introduced: datetime
+    recalls: int = 0  # reviews after the learning steps that were remembered
+    lapses: int = 0  # those that were not
+
+    @property
+    def due(self) -> datetime:
+        return self.memory.due
+
+    @property
+    def learning(self) -> bool:
+        """Still in steps of minutes, for the first time or after a lapse."""
+        from fsrs import State
+
+        return bool(self.memory.state != State.Review)
+
+    @property
+    def mature(self) -> bool:
+        return not self.learning and self.due - self.memory.last_review >= MATURE
+
+
+def standings(reviews: Iterable[Review]) -> dict[str, Standing]:
+    """Each card that was ever reviewed; the log may be in any order, and tell things twice."""
+    once = {review.key: review for review in reviews}
+    cards: dict[str, Standing] = {}
+    for review in sorted(once.values(), key=lambda review: review.time):
+        cards[review.card] = reviewed(cards.get(review.card), review.rating, review.time)
+    return cards
+
+
+def reviewed(standing: Standing | None, rating: Rating, time: datetime) -> Standing:
+    """Where a card (``None``: a new one) stands after one more review."""
+    from fsrs import Card, State
+    from fsrs import Rating as Grade
+
+    if standing is None:
+        standing = Standing(Card(card_id=0, due=time), introduced=time)
+    memory, _ = _scheduler().review_card(standing.memory, Grade(rating), time)
+    tested = standing.memory.state == State.Review
+    return Standing(
+        memory,
+        standing.introduced,
+        standing.recalls + int(tested and rating > 1),
+        standing.lapses + int(tested and rating == 1),
+    )
+
+
+def intervals(standing: Standing | None, now: datetime) -> dict[Rating, timedelta]:
+    """For each rating, after how long the card would come again."""
+    return {rating: reviewed(standing, rating, now).due - now for rating in RATINGS}
+
+
+def fsrs_version() -> str:
+    return version("fsrs")
+
+
+@cache
+def _scheduler() -> Scheduler:
+    from fsrs import Scheduler
+
+    return Scheduler(enable_fuzzing=False)

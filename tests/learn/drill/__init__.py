@@ -1,0 +1,1 @@
+"""Tests of the drills: log, schedule, session, exports."""
