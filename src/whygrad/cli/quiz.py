@@ -1,4 +1,4 @@
-"""``whygrad quiz``."""
+"""``whygrad quiz``: ask, list, export, and show how a learner stands."""
 
 from __future__ import annotations
 
@@ -7,6 +7,72 @@ import click
 __all__ = ["quiz"]
 
 
-@click.group()
-def quiz() -> None:
-    """Questions with explanations, in English and in Spanish."""
+@click.command(
+    epilog="Answers are kept in the folder WHYGRAD_HOME, or where your system keeps data of "
+    "programs. Without --lang, WHYGRAD_LANG or your system's language decides."
+)
+@click.argument("number", required=False)
+@click.option("--lang", type=click.Choice(["en", "es"]), help="English or Spanish.")
+@click.option("--wrong", is_flag=True, help="Only the questions you have missed so far.")
+@click.option("--question", metavar="ID", help="Only this question, such as q-07-03.")
+@click.option("--restart", is_flag=True, help="From the first question, not where you stopped.")
+@click.option("--shuffle", is_flag=True, help="Mix the options.")
+@click.option("--seed", type=int, help="Mix the options, the same way for the same number.")
+@click.option("--results", is_flag=True, help="Show how you stand, topic by topic.")
+@click.option("--export", metavar="FILE", help="Write a Markdown (.md) or HTML (.html) file.")
+@click.option(
+    "--json", metavar="FILE", help="Write questions with answers (with --results: yours) as JSON."
+)
+@click.pass_context
+def quiz(
+    context: click.Context,
+    number: str | None,
+    lang: str | None,
+    wrong: bool,
+    question: str | None,
+    restart: bool,
+    shuffle: bool,
+    seed: int | None,
+    results: bool,
+    export: str | None,
+    json: str | None,
+) -> None:
+    """Questions with explanations, in English and in Spanish.
+
+    Without a NUMBER the quizzes are listed.  `-` as FILE is the terminal.
+    """
+    from whygrad.errors import explained
+    from whygrad.learn.language import chosen
+    from whygrad.learn.quiz import commands as work
+
+    ways = [export is not None, results or json is not None, wrong or question is not None]
+    if sum(ways) > 1:
+        raise click.UsageError("asking, --export and --json/--results exclude each other")
+    try:
+        known = work.chosen_quizzes(number, question)
+        language = chosen(lang)
+        if export is not None:
+            work.export(known, language, export)
+        elif json is not None:
+            work.write_json(known, json, results=results)
+        elif results:
+            work.show_results(known, language)
+        elif number is None and question is None:
+            if wrong or restart or shuffle or seed is not None:
+                raise click.UsageError("name a quiz: whygrad quiz 07")
+            work.show_list(known, language)
+        else:
+            seeded = str(seed) if seed is not None else work.any_seed() if shuffle else None
+            code = work.ask(
+                known[0],
+                language,
+                wrong=wrong,
+                question=question,
+                restart=restart,
+                seed=seeded,
+            )
+            context.exit(code)
+    except (ModuleNotFoundError, OSError) as error:
+        if isinstance(error, ModuleNotFoundError) and not explained(error):
+            raise
+        raise click.ClickException(str(error)) from error

@@ -1,0 +1,1 @@
+"""Asking the course's quizzes: judging, the terminal, what is remembered, and the exports."""

@@ -1,0 +1,153 @@
+"""What ``whygrad quiz`` does, one function for each thing it can do."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import secrets
+import sys
+from collections.abc import Sequence
+from difflib import get_close_matches
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from whygrad.files.atomic import replacing
+from whygrad.learn.content import Quiz, quizzes
+from whygrad.learn.language import Language
+from whygrad.learn.markup import to_plain, to_terminal
+from whygrad.learn.quiz import report
+from whygrad.learn.quiz.asking import Asker
+from whygrad.learn.quiz.memory import Memory, Run
+from whygrad.learn.quiz.reading import cleaned
+from whygrad.learn.quiz.record import quizzes_record, results_record
+from whygrad.learn.quiz.showing import Screen
+from whygrad.learn.quiz.words import Speech
+
+__all__ = ["any_seed", "ask", "chosen_quizzes", "export", "show_list", "show_results", "write_json"]
+
+
+def chosen_quizzes(number: str | None, question: str | None = None) -> tuple[Quiz, ...]:
+    """The quiz with a number (``07``, ``7``, ``module`` or its id), that of a question, or all."""
+    known = quizzes()
+    if number is not None:
+        wanted = number.lower()
+        wanted = wanted.zfill(2) if wanted.isdecimal() else wanted
+        known = tuple(quiz for quiz in known if wanted in (quiz.number, quiz.id))
+        if not known:
+            there = ", ".join(quiz.number for quiz in quizzes())
+            raise click.UsageError(f"there is no quiz {number!r}; there are: {there}")
+    if question is not None:
+        names = [each.id for quiz in known for each in quiz.questions]
+        known = tuple(quiz for quiz in known if any(each.id == question for each in quiz.questions))
+        if not known:
+            close = ", ".join(get_close_matches(question, names, n=3)) or ", ".join(names[:3])
+            raise click.UsageError(f"there is no question {question!r} there; such as: {close}")
+    return known
+
+
+def any_seed() -> str:
+    return secrets.token_hex(4)
+
+
+def ask(
+    quiz: Quiz,
+    language: Language,
+    *,
+    wrong: bool = False,
+    question: str | None = None,
+    restart: bool = False,
+    seed: str | None = None,
+) -> int:
+    """Ask a quiz; the exit code is 130 after Ctrl-C, as of other programs."""
+    console, say, memory = Console(highlight=False), Speech(language), Memory()
+    run = _run(quiz, memory, wrong=wrong, question=question, restart=restart)
+    if not run.questions:
+        console.print(say("none_missed", number=quiz.number))
+        return 0
+    console.rule(f"[bold]{quiz.number} · {to_plain(say.of(quiz.title))}")
+    if run.answers:
+        text = say(
+            "continued",
+            done=len(run.settled()),
+            total=len(run.questions),
+            command=f"whygrad quiz {quiz.number} --restart",
+        )
+        console.print(to_terminal(text))
+    elif run.whole:
+        console.print(to_terminal(say.of(quiz.about)))
+    asker = Asker(Screen(console, say), _read, memory, seed=seed, pause=_prepared_for_a_person())
+    asked = [each for each in quiz.questions if each.id in run.questions]
+    ending = asker.ask_all(run, asked)
+    report.show_end(console, say, quiz, run, ending, memory.standing(quiz))
+    return 130 if ending == "interrupt" else 0
+
+
+def _run(quiz: Quiz, memory: Memory, *, wrong: bool, question: str | None, restart: bool) -> Run:
+    """What is to be asked: some questions, the rest of a run that was left, or everything."""
+    standing = memory.standing(quiz)
+    if question is not None:
+        return memory.begin(quiz, [question], whole=False)
+    if wrong:
+        return memory.begin(quiz, standing.missed, whole=False)
+    left = standing.unfinished
+    if left and not restart:
+        return left
+    return memory.begin(quiz, [each.id for each in quiz.questions], whole=True)
+
+
+def _read(prompt: str) -> str:
+    line = input(prompt)
+    if not sys.stdin.isatty():  # nobody has seen it yet
+        print(cleaned(line))
+    return line
+
+
+def _prepared_for_a_person() -> bool:
+    """Whether somebody sits at a keyboard; makes the input forgiving either way."""
+    if isinstance(sys.stdin, io.TextIOWrapper):
+        with contextlib.suppress(io.UnsupportedOperation):
+            sys.stdin.reconfigure(errors="replace")
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return False
+    with contextlib.suppress(ImportError):  # not on every system
+        import readline  # noqa: F401  -- gives `input` the arrow keys
+    return True
+
+
+def show_list(known: Sequence[Quiz], language: Language) -> None:
+    standings = Memory().standings(known)
+    report.show_list(Console(highlight=False), Speech(language), standings)
+
+
+def show_results(known: Sequence[Quiz], language: Language) -> None:
+    standings = Memory().standings(known)
+    report.show_results(Console(highlight=False), Speech(language), standings)
+
+
+def write_json(known: Sequence[Quiz], target: str, *, results: bool) -> None:
+    """Questions with answers, or the learner's results, to a file or (``-``) to the terminal."""
+    record = results_record(Memory().standings(known)) if results else quizzes_record(known)
+    _write(target, json.dumps(record, ensure_ascii=False, indent=2) + "\n")
+
+
+def export(known: Sequence[Quiz], language: Language, target: str) -> None:
+    """A page to read or to answer in a browser; the ending of the name says which."""
+    ending = Path(target).suffix.lower()
+    if ending in (".md", ".markdown"):
+        from whygrad.learn.quiz.export_markdown import markdown_page as page
+    elif ending in (".html", ".htm"):
+        from whygrad.learn.quiz.export_html import html_page as page
+    else:
+        raise click.UsageError(f"--export {target}: the name has to end in .md or .html")
+    _write(target, page(known, Speech(language)))
+
+
+def _write(target: str, text: str) -> None:
+    if target == "-":
+        click.echo(text, nl=False)
+        return
+    with replacing(target) as partial:
+        partial.write_text(text, encoding="utf-8")
