@@ -34,6 +34,8 @@ FORMULAS = {
     r"\hat{y} - y": "ŷ - y",
     r"a\cdot b": "a · b",
     r"a \cdot b": "a · b",
+    r"\varepsilon = 1": "ε = 1",
+    r"\varepsilon + 1": "ε + 1",
     r"x_{ij}": "xᵢⱼ",
     r"x_{Q}": "x_Q",
     r"\text{loss} \to 0": "loss → 0",

@@ -105,9 +105,11 @@ def _command(name: str, tokens: list[str], at: int) -> tuple[str, int]:
             return _argument(tokens, at)
         return "", at
     if name in _SIGNS:
+        sign = _SIGNS[name]
+        if at + 1 < len(tokens) and tokens[at].isspace() and tokens[at + 1] in "=+-<>":
+            return sign + " ", at + 1
         while at < len(tokens) and tokens[at].isspace():  # as LaTeX does after a command
             at += 1
-        sign = _SIGNS[name]
         return (f" {sign} " if sign in _BETWEEN else sign), at
     return "\\" + name, at
 
