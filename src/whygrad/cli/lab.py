@@ -1,12 +1,310 @@
-"""``whygrad lab``."""
+"""``whygrad lab``: start an exercise, have it graded, get a hint, see the solution."""
 
 from __future__ import annotations
 
+import contextlib
+import json as json_format
+from pathlib import Path
+from typing import TYPE_CHECKING
+
 import click
+from rich.console import Console
+
+if TYPE_CHECKING:
+    from whygrad.learn.lab.catalogue import Lab
+    from whygrad.learn.lab.grading import Report
+    from whygrad.learn.lab.workspace import Workspace
+    from whygrad.learn.language import Language
 
 __all__ = ["lab"]
 
+_language = click.option("--lang", type=click.Choice(["en", "es"]), help="English or Spanish.")
+_folder = click.option(
+    "--folder", type=click.Path(path_type=Path), help="The folder of the lab, if not the usual one."
+)
+_name = click.argument("name", required=False)
 
-@click.group()
-def lab() -> None:
-    """Exercises that grade themselves."""
+
+@click.group(invoke_without_command=True)
+@_language
+@click.pass_context
+def lab(context: click.Context, lang: str | None) -> None:
+    """Exercises that grade themselves.
+
+    Without a command: all labs and where you stand.  A lab is named by its number or its name;
+    inside its folder it need not be named at all.
+    """
+    if context.invoked_subcommand is None:
+        from whygrad.learn.lab.show import show_labs
+        from whygrad.learn.language import chosen
+
+        show_labs(Console(), chosen(lang))
+
+
+@lab.command()
+@click.argument("name")
+@click.option(
+    "--folder", type=click.Path(path_type=Path), help="Where; ./whygrad-labs/… if not said."
+)
+@_language
+def start(name: str, folder: Path | None, lang: str | None) -> None:
+    """Make a folder with the files to fill in and a README."""
+    from whygrad.learn.content import phrases
+    from whygrad.learn.lab import progress, workspace
+    from whygrad.learn.language import chosen
+
+    language = chosen(lang)
+    words = phrases("lab", language)
+    wanted = _found(name, language)
+    _can_be_done(wanted, language)
+    folder = folder or workspace.usual_folder(wanted)
+    there = workspace.opened(folder)
+    if there is not None and there.lab.name != wanted.name:
+        raise click.ClickException(words["other_lab"].format(folder=folder, name=there.lab.name))
+    if folder.exists() and not folder.is_dir():
+        raise click.ClickException(words["not_a_lab_folder"].format(folder=folder))
+    expected = ["README.md", *wanted.files]
+    written = workspace.make(wanted, folder, language)
+    progress.note("start", wanted, folder=str(folder.resolve()), language=language)
+    if not written:
+        click.echo(words["nothing_overwritten"].format(folder=folder))
+    else:
+        click.echo(words["started"].format(folder=folder, files=", ".join(written)))
+        if kept := [each for each in expected if each not in written]:
+            click.echo(words["kept_files"].format(files=", ".join(kept)))
+    click.echo(words["read_first"].format(files=", ".join(wanted.files)))
+    click.echo(f"  cd {folder}\n  whygrad lab check")
+
+
+@lab.command()
+@_name
+@_folder
+@click.option("--seed", type=int, help="Repeat a grading with the same random inputs.")
+@click.option("--json", metavar="FILE", help="Write the verdicts as JSON, for other programs.")
+@_language
+@click.pass_context
+def check(
+    context: click.Context,
+    name: str | None,
+    folder: Path | None,
+    seed: int | None,
+    json: str | None,
+    lang: str | None,
+) -> None:
+    """Grade; exits with 0 when every check passes and with 1 otherwise."""
+    from whygrad.files.atomic import replacing
+
+    report = _graded(Console(), _workspace(name, folder, lang), seed)
+    if json is not None:
+        with replacing(json) as partial:
+            text = json_format.dumps(report.as_json(), ensure_ascii=False, indent=2)
+            partial.write_text(text + "\n", encoding="utf-8")
+    context.exit(0 if report.passed else 1)
+
+
+@lab.command()
+@_name
+@_folder
+@_language
+def watch(name: str | None, folder: Path | None, lang: str | None) -> None:
+    """Grade now and after every save, until Ctrl-C."""
+    from whygrad.learn.content import phrases
+    from whygrad.learn.lab.watch import on_save
+
+    work = _workspace(name, folder, lang)
+    words = phrases("lab", work.language)
+    console = Console()
+
+    def again(changed: list[str]) -> None:
+        if changed:
+            console.rule()
+            console.print(words["saved"].format(files=", ".join(changed)), highlight=False)
+        _graded(console, work, None)
+        click.echo(words["watching"].format(folder=work.folder))
+
+    try:
+        on_save(work.folder, again)
+    except KeyboardInterrupt:
+        click.echo("\n" + words["watch_ended"])
+
+
+@lab.command()
+@click.argument("check", required=False)
+@click.option("--lab", "name", help="The lab, outside its folder.")
+@_folder
+@_language
+def hint(check: str | None, name: str | None, folder: Path | None, lang: str | None) -> None:
+    """The next hint for the first check that failed, or for CHECK.
+
+    Outside a lab's folder CHECK may also be the name of the lab.
+    """
+    from whygrad.learn.content import phrases
+    from whygrad.learn.lab import progress
+    from whygrad.learn.lab.catalogue import UnknownLab, find
+    from whygrad.learn.lab.show import show_hints
+
+    if check is not None and name is None:
+        with contextlib.suppress(UnknownLab):
+            name, check = find(check).name, None
+    work = _workspace(name, folder, lang)
+    words = phrases("lab", work.language)
+    been = progress.of(work.lab)
+    if check is None:
+        if been.graded and been.first_failing is None:
+            click.echo(words["nothing_to_hint"])
+            return
+        check = been.first_failing or next(iter(work.lab.checks))
+    if check not in work.lab.checks:
+        names = ", ".join(work.lab.checks)
+        raise click.UsageError(
+            words["unknown_check"].format(name=work.lab.name, wish=check, checks=names)
+        )
+    given, count = been.hints.get(check, 0), len(work.lab.hints[check])
+    console = Console()
+    if given < count:
+        progress.note("hint", work.lab, check=check, given=given + 1)
+        show_hints(console, work.lab, check, [given + 1], work.language)
+    else:
+        click.echo(words["no_more_hints"])
+        show_hints(console, work.lab, check, range(1, count + 1), work.language)
+
+
+@lab.command()
+@_name
+@_folder
+@_language
+def reset(name: str | None, folder: Path | None, lang: str | None) -> None:
+    """Put the files back as they were at the start; yours are kept in a backup."""
+    from whygrad.learn.content import phrases
+    from whygrad.learn.lab import progress, workspace
+
+    work = _workspace(name, folder, lang)
+    backup = workspace.reset(work)
+    progress.note("reset", work.lab, folder=str(work.folder.resolve()), backup=str(backup))
+    click.echo(phrases("lab", work.language)["reset_done"].format(backup=backup))
+
+
+@lab.command()
+@_name
+@_folder
+@_language
+def solution(name: str | None, folder: Path | None, lang: str | None) -> None:
+    """The reference solution, once your own has passed."""
+    from whygrad.learn.content import phrases
+    from whygrad.learn.lab import progress
+    from whygrad.learn.lab.show import show_solution
+    from whygrad.learn.language import chosen
+
+    if name is not None and folder is None:
+        wanted, language = _found(name, chosen(lang)), chosen(lang)
+    else:
+        work = _workspace(name, folder, lang)
+        wanted, language = work.lab, work.language
+    if not progress.of(wanted).passed:
+        message = phrases("lab", language)["solution_later"]
+        raise click.ClickException(message.format(name=wanted.name))
+    progress.note("solution", wanted)
+    show_solution(Console(), wanted, language)
+
+
+@lab.command("author-check", hidden=True)
+@click.argument("names", nargs=-1)
+@_language
+@click.pass_context
+def author_check(context: click.Context, names: tuple[str, ...], lang: str | None) -> None:
+    """For the authors of labs: the starter fails, the solution passes, nothing is missing."""
+    from whygrad.learn.content import phrases
+    from whygrad.learn.lab.authors import complaints
+    from whygrad.learn.lab.catalogue import labs
+    from whygrad.learn.language import chosen
+
+    language = chosen(lang)
+    words = phrases("lab", language)
+    failed = False
+    for each in [_found(name, language) for name in names] or labs():
+        if missing := each.missing():
+            click.echo(words["author_skipped"].format(name=each.name, packages=", ".join(missing)))
+            continue
+        found = complaints(each)
+        failed = failed or bool(found)
+        for complaint in found:
+            click.echo(f"✗ lab {each.name}: {complaint}")
+        if not found:
+            click.echo("✓ " + words["author_fine"].format(name=each.name))
+    context.exit(1 if failed else 0)
+
+
+def _graded(console: Console, work: Workspace, seed: int | None) -> Report:
+    from whygrad.learn.content import phrases
+    from whygrad.learn.lab import progress
+    from whygrad.learn.lab.bench import Check
+    from whygrad.learn.lab.grading import grade
+    from whygrad.learn.lab.show import show_check, show_report_end
+
+    _can_be_done(work.lab, work.language)
+    words = phrases("lab", work.language)
+    title = words["grading"].format(number=work.lab.number, title=work.lab.title[work.language])
+    console.print(f"\n[bold]{title}[/bold]\n", highlight=False)
+    failed = 0
+
+    def hear(verdict: Check) -> None:
+        nonlocal failed
+        show_check(console, verdict, work.lab, work.language, failed)
+        failed += not verdict.passed
+
+    report = grade(work.lab, work.folder, language=work.language, seed=seed, hear=hear)
+    progress.note_report(report)
+    show_report_end(console, report)
+    return report
+
+
+def _workspace(name: str | None, folder: Path | None, lang: str | None) -> Workspace:
+    """The folder that is meant: as named, the present one, or where the lab was last seen."""
+    from whygrad.learn.content import phrases
+    from whygrad.learn.lab import progress, workspace
+    from whygrad.learn.language import chosen
+
+    language = chosen(lang)
+    words = phrases("lab", language)
+    wanted = None if name is None else _found(name, language)
+    places: list[Path | None]
+    if folder is not None:
+        places = [folder]
+    elif wanted is not None:
+        places = [workspace.usual_folder(wanted), progress.of(wanted).folder]
+    else:
+        places = [progress.last_folder()]
+    found = [] if folder is not None else [workspace.enclosing(Path.cwd())]
+    found += [workspace.opened(place) for place in places if place is not None]
+    for each in found:
+        if each is not None and (wanted is None or each.lab.name == wanted.name):
+            return each if lang is None else workspace.Workspace(each.lab, each.folder, language)
+    if folder is not None:
+        raise click.ClickException(words["not_a_lab_folder"].format(folder=folder))
+    if wanted is not None:
+        raise click.ClickException(words["not_started"].format(name=wanted.name))
+    raise click.UsageError(words["no_lab_here"])
+
+
+def _found(name: str, language: Language) -> Lab:
+    from whygrad.learn.content import phrases
+    from whygrad.learn.lab.catalogue import UnknownLab, find
+
+    try:
+        return find(name)
+    except UnknownLab as unknown:
+        words = phrases("lab", language)
+        if unknown.close:
+            advice = words["did_you_mean"].format(names=f" {words['or']} ".join(unknown.close))
+        else:
+            advice = words["there_are"].format(names=", ".join(unknown.all))
+        message = f"{words['unknown_lab'].format(wish=name)} {advice}"
+        raise click.UsageError(message) from None
+
+
+def _can_be_done(lab: Lab, language: Language) -> None:
+    from whygrad.learn.content import phrases
+
+    if missing := lab.missing():
+        message = phrases("lab", language)["needs"]
+        raise click.ClickException(message.format(name=lab.name, packages=" ".join(missing)))

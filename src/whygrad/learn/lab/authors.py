@@ -1,0 +1,110 @@
+"""What must hold for every lab: the unsolved one fails, the solution passes, nothing is missing."""
+
+from __future__ import annotations
+
+import ast
+import json
+import string
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from whygrad.learn.content import folder, read_yaml
+from whygrad.learn.lab.catalogue import Lab
+from whygrad.learn.lab.grading import Report, grade
+from whygrad.learn.language import LANGUAGES, Language
+
+__all__ = ["complaints"]
+
+
+def complaints(lab: Lab) -> list[str]:
+    """What is wrong with a lab; empty when all is well."""
+    found = [*_form(lab), *_texts(lab)]
+    return found or [*_unsolved(lab), *_solved(lab)]
+
+
+def _form(lab: Lab) -> Iterator[str]:
+    import jsonschema
+
+    rules = json.loads((folder() / "schema" / "lab.schema.json").read_text(encoding="utf-8"))
+    content = json.loads(json.dumps(read_yaml(lab.folder / "lab.yaml")))
+    for error in jsonschema.Draft202012Validator(rules).iter_errors(content):
+        yield f"lab.yaml: {error.json_path}: {error.message}"
+    if lab.label != f"{lab.number:02}_{lab.name.replace('-', '_')}":
+        yield f"the folder {lab.label} does not fit number {lab.number} and name {lab.name}"
+
+
+def _texts(lab: Lab) -> Iterator[str]:
+    if list(lab.hints) != list(lab.checks):
+        yield f"hints are for {list(lab.hints)}, checks are {list(lab.checks)}"
+    if unknown := set(lab.free) - set(lab.checks):
+        yield f"free names checks that do not exist: {sorted(unknown)}"
+    for key, words in lab.texts.items():
+        fields = {language: sorted(_fields(words[language])) for language in LANGUAGES}
+        if fields["en"] != fields["es"]:
+            yield f"texts.{key} has other fields in each language: {fields}"
+    for language in LANGUAGES:
+        for name in lab.files:
+            if name not in lab.readme[language]:
+                yield f"the {language} README does not mention {name}"
+    for part in ("starter", "solution"):
+        yield from _files(lab, part)
+
+
+def _fields(text: str) -> set[str]:
+    try:
+        return {name for _, name, _, _ in string.Formatter().parse(text) if name is not None}
+    except ValueError:  # a text for a file, where braces are just braces
+        return set()
+
+
+def _files(lab: Lab, part: str) -> Iterator[str]:
+    """Both languages are the same program, and no placeholder is left."""
+    programs: list[Mapping[str, str]] = []
+    for language in LANGUAGES:
+        try:
+            programs.append(getattr(lab, part)(language))
+        except (KeyError, OSError) as error:
+            yield f"{part} ({language}): {type(error).__name__}: {error}"
+            return
+    for name, text in programs[0].items():
+        if name.endswith(".py") and _bare(text) != _bare(programs[1][name]):
+            yield f"{part}/{name} is another program in Spanish"
+
+
+def _bare(source: str) -> str:
+    """A program without its comments and docstrings."""
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)
+        first = body[0] if isinstance(body, list) and body else None
+        if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
+            first.value.value = ""
+    return ast.dump(tree)
+
+
+def _unsolved(lab: Lab) -> Iterator[str]:
+    report = _graded(lab, lab.starter("en"), "en")
+    passing = [check.id for check in report.checks if check.passed]
+    if report.passed:
+        yield "the starter passes"
+    if extra := [each for each in passing if each not in lab.free]:
+        yield f"the starter passes {extra}, which are not listed as free"
+    if shy := [each for each in lab.free if each not in passing]:
+        yield f"{shy} are listed as free, but the starter fails them"
+    for check in report.checks:
+        if not check.passed and not check.message:
+            yield f"{check.id} fails without a message"
+
+
+def _solved(lab: Lab) -> Iterator[str]:
+    for check in _graded(lab, lab.solution("es"), "es").checks:
+        if not check.passed:
+            yield f"the solution fails {check.id}: {check.message} {check.where}".rstrip()
+
+
+def _graded(lab: Lab, files: Mapping[str, str], language: Language) -> Report:
+    with tempfile.TemporaryDirectory() as home:
+        for name, text in files.items():
+            Path(home, name).write_text(text, encoding="utf-8")
+        return grade(lab, Path(home), language=language)

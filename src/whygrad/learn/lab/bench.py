@@ -1,0 +1,211 @@
+"""What a lab's grader works with: questions to the learner's program, and verdicts.
+
+A grader is a generator of checks.  Each check is a function that asks the program through
+:meth:`Bench.ask` or :meth:`Bench.compare` and returns when all is well; otherwise it raises
+:class:`Wrong`, or lets the :class:`~whygrad.learn.lab.sandbox.Trouble` of the child pass.  Random
+inputs come from :attr:`Bench.random`, whose seed is shown, so that a failure can be repeated.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy
+
+from whygrad.learn.content import phrases
+from whygrad.learn.lab.catalogue import Lab
+from whygrad.learn.lab.compare import Difference, worst
+from whygrad.learn.lab.sandbox import Answer, Limits, Trouble, ask
+from whygrad.learn.lab.troubles import explained
+from whygrad.learn.language import Language
+
+__all__ = ["Bench", "Case", "Check", "Wrong"]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One input whose result the grader knows."""
+
+    inputs: Mapping[str, Any]  # for the probe, plain data
+    target: Any  # plain data
+    code: str = ""  # the same as a program that the learner can paste
+    size: int = 0  # the smallest failing case is the one that is shown
+
+
+@dataclass(frozen=True)
+class Check:
+    """The verdict on one check."""
+
+    id: str
+    passed: bool
+    kind: str = ""  # "wrong", or the kind of the trouble
+    message: str = ""
+    where: str = ""  # the learner's line
+    difference: Difference | None = None  # the worst element
+    target: Any = None
+    yours: Any = None
+    compared: bool = False  # whether target and yours are to be shown
+    example: str = ""
+    printed: str = ""  # what the program printed before it failed
+    notes: tuple[str, ...] = ()
+
+
+class Wrong(Exception):
+    """A check that fails for a reason the grader has found; the message is for the learner."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        example: str = "",
+        notes: Sequence[str] = (),
+        where: str = "",
+    ) -> None:
+        super().__init__(message)
+        self.check = Check(
+            "", False, "wrong", message, where=where, example=example, notes=tuple(notes)
+        )
+
+
+class _Unequal(Wrong):
+    """Target and yours differ."""
+
+    def __init__(self, message: str, case: Case, yours: Any, difference: Difference) -> None:
+        super().__init__(message, example=case.code)
+        self.check = replace(
+            self.check,
+            target=case.target, yours=yours, compared=True, difference=difference,
+        )  # fmt: skip
+
+
+@dataclass
+class Bench:
+    """The learner's program on the bench."""
+
+    lab: Lab
+    folder: Path
+    language: Language = "en"
+    seed: int = 0
+    replaced: Mapping[str, str] = field(default_factory=dict)
+    random: random.Random = field(default_factory=random.Random)
+
+    def say(self, key: str, **values: Any) -> str:
+        """A text of the lab (``texts`` in lab.yaml) in the learner's language."""
+        return self.lab.texts[key][self.language].format(**values)
+
+    def source(self, name: str) -> str:
+        """The text of one of the learner's files."""
+        if name in self.replaced:
+            return self.replaced[name]
+        try:
+            return (self.folder / name).read_text(encoding="utf-8")
+        except OSError:
+            raise Trouble("missing", {"file": name, "folder": str(self.folder)}) from None
+        except UnicodeDecodeError:
+            facts = {"file": name, "line": None, "message": "UTF-8"}
+            raise Trouble("syntax", facts) from None
+
+    def with_files(self, texts: Mapping[str, str]) -> Bench:
+        """The same bench with other texts in place of some files, as for a mutant."""
+        return replace(self, replaced={**self.replaced, **texts})
+
+    def check(self, name: str, function: Callable[[Bench], None]) -> Check:
+        """Run one check; whatever the learner's program does becomes a verdict."""
+        self.random = random.Random(f"{self.seed}/{name}")
+        try:
+            function(self)
+        except Wrong as wrong:
+            return replace(wrong.check, id=name)
+        except Trouble as trouble:
+            return replace(self._verdict(trouble), id=name)
+        return Check(name, True)
+
+    def ask(self, probe: str, **inputs: Any) -> Any:
+        """Call one probe in a fresh process; plain data comes back, or Trouble is raised."""
+        (answer,) = self.answers(probe, [inputs])
+        if answer.trouble is not None:
+            raise answer.trouble
+        return answer.value
+
+    def answers(self, probe: str, cases: Sequence[Mapping[str, Any]]) -> list[Answer]:
+        """Call one probe for many inputs in a single fresh process; never raises Trouble."""
+        return ask(
+            self.folder,
+            probes=self.lab.folder / "probes.py",
+            probe=probe,
+            cases=cases,
+            files=self.lab.files,
+            replaced=self.replaced,
+            banned=self.lab.forbids,
+            limits=Limits(seconds=self.lab.seconds, megabytes=self.lab.megabytes),
+        )
+
+    def compare(
+        self,
+        probe: str,
+        cases: Sequence[Case],
+        *,
+        relative: float = 1e-9,
+        absolute: float = 1e-12,
+        message: str = "",
+    ) -> None:
+        """Ask for every case; the smallest that fails is reported in full.
+
+        Sorted by size, cases of one size stay in the order given.
+        """
+        ordered = sorted(cases, key=lambda case: case.size)
+        answers = self.answers(probe, [case.inputs for case in ordered])
+        for case, answer in zip(ordered, answers):
+            if answer.trouble is not None:
+                answer.trouble.example = case.code
+                raise answer.trouble
+            self.same(
+                case.target,
+                answer.value,
+                relative=relative,
+                absolute=absolute,
+                message=message,
+                code=case.code,
+            )
+
+    def same(
+        self,
+        target: Any,
+        yours: Any,
+        *,
+        relative: float = 1e-9,
+        absolute: float = 1e-12,
+        message: str = "",
+        code: str = "",
+    ) -> None:
+        """Raise :class:`Wrong`, with the worst element, unless the two agree."""
+        difference = worst(target, yours, relative=relative, absolute=absolute)
+        if difference is not None:
+            words = phrases("lab", self.language)
+            case = Case({}, target, code)
+            raise _Unequal(message or words[f"unequal_{difference.kind}"], case, yours, difference)
+
+    def generator(self) -> numpy.random.Generator:
+        """A generator of NumPy's, seeded from :attr:`random`."""
+        return numpy.random.default_rng(self.random.getrandbits(32))
+
+    def has(self, package: str) -> bool:
+        """Whether a package is installed, found without importing it."""
+        return importlib.util.find_spec(package) is not None
+
+    def _verdict(self, trouble: Trouble) -> Check:
+        message, where = explained(trouble, self.language)
+        return Check(
+            "",
+            False,
+            trouble.kind,
+            message,
+            where=where,
+            example=trouble.example,
+            printed=trouble.printed,
+        )

@@ -1,0 +1,117 @@
+"""The labs there are: one folder each in ``whygrad/learn/labs``, described by its ``lab.yaml``."""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from whygrad.learn.content import read_yaml
+from whygrad.learn.language import Language, Words
+
+__all__ = ["Lab", "UnknownLab", "find", "labs", "read"]
+
+_PLACEHOLDER = re.compile(r"«([a-z0-9_]+)»")
+
+
+@dataclass(frozen=True)
+class Lab:
+    """One lab; the fields are those of lab.yaml."""
+
+    folder: Path
+    number: int
+    name: str
+    title: Words
+    about: Words
+    minutes: int
+    files: tuple[str, ...]
+    checks: Mapping[str, Words]
+    hints: Mapping[str, Sequence[Words]]
+    see: tuple[str, ...]
+    readme: Words
+    texts: Mapping[str, Words]
+    needs: tuple[str, ...] = ()  # packages without which it cannot be done
+    forbids: tuple[str, ...] = ()  # modules that would be the answer
+    free: tuple[str, ...] = ()  # checks that an unsolved starter may pass
+    seconds: float = 10.0
+    megabytes: int = 2048
+
+    @property
+    def label(self) -> str:
+        """``01_value``, the name of its folders."""
+        return self.folder.name
+
+    def starter(self, language: Language) -> dict[str, str]:
+        """The files to fill in, by name, in a language."""
+        return {name: self._localized("starter", name, language) for name in self.files}
+
+    def solution(self, language: Language) -> dict[str, str]:
+        """The reference solution, by file."""
+        return {name: self._localized("solution", name, language) for name in self.files}
+
+    def missing(self) -> list[str]:
+        """The packages it needs that are not installed."""
+        return [name for name in self.needs if importlib.util.find_spec(name) is None]
+
+    def grader(self) -> ModuleType:
+        """The module with ``grade(bench)``."""
+        name = f"whygrad_lab_{self.number}_grader"
+        spec = importlib.util.spec_from_file_location(name, self.folder / "grader.py")
+        assert spec is not None
+        assert spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return module
+
+    def _localized(self, part: str, name: str, language: Language) -> str:
+        template = (self.folder / part / name).read_text(encoding="utf-8")
+
+        def filled(found: re.Match[str]) -> str:
+            """The text; further lines of it begin as the placeholder's own line does."""
+            line = template[template.rfind("\n", 0, found.start()) + 1 : found.start()]
+            lead = line if line.lstrip().startswith("#") else " " * (len(line) - len(line.lstrip()))
+            lines = self.texts[found[1]][language].strip("\n").split("\n")
+            return "\n".join([lines[0], *(f"{lead}{each}".rstrip() for each in lines[1:])])
+
+        return _PLACEHOLDER.sub(filled, template)
+
+
+class UnknownLab(LookupError):
+    """No lab has this number or name; ``close`` are names like it, ``all`` the names there are."""
+
+    def __init__(self, wish: str) -> None:
+        self.wish = wish
+        self.all = [lab.name for lab in labs()]
+        self.close = get_close_matches(wish.lower(), self.all, n=3, cutoff=0.5)
+        super().__init__(f"no lab is called {wish!r}; there are {', '.join(self.all)}")
+
+
+def read(folder: Path) -> Lab:
+    """The lab in a folder."""
+    raw: dict[str, Any] = dict(read_yaml(folder / "lab.yaml"))
+    raw.pop("schema")
+    for name in ("files", "forbids", "free", "needs", "see"):
+        raw[name] = tuple(raw.get(name, ()))
+    return Lab(folder=folder, **{"texts": {}, **raw})
+
+
+@functools.cache
+def labs() -> tuple[Lab, ...]:
+    """All labs, in the order of the course."""
+    home = Path(__file__).parents[1] / "labs"
+    found = (read(path.parent) for path in home.glob("*/lab.yaml"))
+    return tuple(sorted(found, key=lambda lab: lab.number))
+
+
+def find(wish: str) -> Lab:
+    """A lab by number (``1``, ``01``), name (``value``) or folder (``01_value``)."""
+    for lab in labs():
+        if wish in (lab.name, lab.label) or (wish.isdigit() and int(wish) == lab.number):
+            return lab
+    raise UnknownLab(wish)

@@ -1,0 +1,176 @@
+"""The process in which a learner's program runs; a script of its own, never imported by the grader.
+
+The job comes through stdin.  Answers leave through what was stdout, one line of JSON each; what the
+program prints goes to stderr.  The lab's probes are loaded first, with whatever libraries they
+import; then the guard is armed; only then is a line of the learner's executed.  After the last
+answer the process ends on the spot: no exit handler and no thread gets another turn.
+"""
+
+from __future__ import annotations
+
+import builtins
+import importlib.machinery
+import importlib.util
+import json
+import os
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from types import ModuleType
+from typing import Any
+
+__all__ = ["Learner"]
+
+_LONGEST_MESSAGE = 2_000
+
+
+class Learner:
+    """What a probe receives: the learner's modules, and results as plain data."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+
+    def module(self, name: str) -> ModuleType:
+        """A module of the learner's, executed at the first call."""
+        return importlib.import_module(name)
+
+    def source(self, file: str) -> str:
+        """The text of one of the learner's files."""
+        with open(os.path.join(self.folder, file), encoding="utf-8") as stream:
+            return stream.read()
+
+    def plain(self, value: Any) -> Any:
+        """Numbers, texts, lists and dicts as JSON has them; arrays and tensors become lists."""
+        if value is None or type(value) in (bool, int, float, str):
+            return value
+        if isinstance(value, (list, tuple)):
+            return [self.plain(each) for each in value]
+        if isinstance(value, dict):
+            return {str(key): self.plain(each) for key, each in value.items()}
+        if isinstance(value, float):
+            return float.__float__(value)
+        home = type(value).__module__.partition(".")[0]
+        if home in ("numpy", "torch", "whygrad") and hasattr(value, "tolist"):
+            value = value.detach() if hasattr(value, "detach") else value
+            return value.tolist()
+        raise TypeError(f"a number was expected here, not {type(value).__name__}: {value!r:.80}")
+
+
+class _LabModules:
+    """Finds the lab's own files before anything installed under the same name."""
+
+    def __init__(self, folder: str, names: Sequence[str]) -> None:
+        self.files = {name: os.path.join(folder, f"{name}.py") for name in names}
+
+    def find_spec(
+        self, name: str, path: object = None, target: object = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        file = self.files.get(name)
+        return None if file is None else importlib.util.spec_from_file_location(name, file)
+
+
+def main() -> None:
+    job = json.loads(sys.stdin.buffer.read())
+    send = _channel()
+    _limit(job["seconds"], job["megabytes"])
+    folder = os.path.realpath(job["folder"])
+    sys.path += [each for each in job["paths"] if each not in sys.path]
+    guard: dict[str, Any] = {"__builtins__": dict(vars(builtins)), "__name__": "whygrad_lab_guard"}
+    _execute(os.path.join(os.path.dirname(os.path.abspath(__file__)), "guard.py"), guard)
+    probes: dict[str, Any] = {"__name__": "whygrad_lab_probes"}
+    _execute(job["probes"], probes)
+    sys.path.append(folder)
+    sys.meta_path.insert(0, _LabModules(folder, job["modules"]))
+    finish, learner, probe = os._exit, Learner(folder), probes[job["probe"]]
+    describe = _describer(folder, guard)
+    guard["arm"](job["root"], job["secret"], job["banned"])
+    send({"ready": True})
+    for number, inputs in enumerate(job["cases"]):
+        try:
+            send({"case": number, "value": probe(learner, **inputs)})
+        except BaseException as error:
+            send({"case": number, "error": describe(error)})
+    send({"done": True})
+    finish(0)
+
+
+def _execute(file: str, namespace: dict[str, Any]) -> None:
+    with open(file, encoding="utf-8") as stream:
+        exec(compile(stream.read(), file, "exec"), namespace)
+
+
+def _channel() -> Callable[[dict[str, Any]], None]:
+    """A way out for the answers; what the learner prints takes the other one."""
+    answers = os.dup(1)
+    os.dup2(2, 1)
+    empty = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(empty, 0)
+    os.close(empty)
+    encode, write = json.JSONEncoder(separators=(",", ":")).encode, os.write
+
+    def send(message: dict[str, Any]) -> None:
+        line = (encode(message) + "\n").encode()
+        while line:
+            line = line[write(answers, line) :]
+
+    return send
+
+
+def _limit(seconds: float, megabytes: int) -> None:
+    """Processor time, memory and the size of files, where the system can limit them."""
+    try:
+        import resource
+    except ImportError:
+        return
+    wishes = {
+        "RLIMIT_CPU": int(seconds) + 30,  # the parent's clock comes first, but for loading
+        "RLIMIT_AS": megabytes << 20,
+        "RLIMIT_FSIZE": 64 << 20,
+        "RLIMIT_CORE": 0,
+    }
+    for name, wish in wishes.items():
+        try:
+            kind = getattr(resource, name)
+            _, hard = resource.getrlimit(kind)
+            most = wish if hard == resource.RLIM_INFINITY else min(wish, hard)
+            resource.setrlimit(kind, (most, most))
+        except (AttributeError, OSError, ValueError):
+            continue
+
+
+def _describer(folder: str, guard: dict[str, Any]) -> Callable[[BaseException], dict[str, Any]]:
+    forbidden = (guard["Forbidden"], guard["ForbiddenImport"])
+    walk, is_inside = traceback.extract_tb, folder + os.sep
+
+    def name_of(file: str) -> str:
+        return os.path.relpath(file, folder)
+
+    def described(error: BaseException) -> dict[str, Any]:
+        facts: dict[str, Any] = {"kind": "exception", "type": type(error).__name__}
+        facts["message"] = str(error)[:_LONGEST_MESSAGE]
+        if isinstance(error, forbidden):
+            facts.update(kind="forbidden", act=error.act, detail=error.detail)
+        elif isinstance(error, SystemExit):
+            facts["kind"] = "exit"
+        elif isinstance(error, NotImplementedError):
+            facts["kind"] = "todo"
+        own = [each for each in walk(error.__traceback__) if each.filename.startswith(is_inside)]
+        if own:
+            last = own[-1]
+            facts.update(file=name_of(last.filename), line=last.lineno, text=last.line)
+        if isinstance(error, SyntaxError) and (error.filename or "").startswith(is_inside):
+            file, text = name_of(str(error.filename)), (error.text or "").strip()
+            facts.update(kind="syntax", message=error.msg, file=file, line=error.lineno, text=text)
+        return facts
+
+    def describe(error: BaseException) -> dict[str, Any]:
+        try:
+            return described(error)
+        except BaseException:  # its own __str__ fails, or the learner broke what is used here
+            return {"kind": "exception", "type": "an exception that cannot be shown", "message": ""}
+
+    return describe
+
+
+if __name__ == "__main__":
+    main()

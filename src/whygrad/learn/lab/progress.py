@@ -1,0 +1,93 @@
+"""What a learner has done in the labs: an append-only log, one JSON object per line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+from whygrad.learn.home import data_folder
+from whygrad.learn.lab.catalogue import Lab
+from whygrad.learn.lab.grading import Report
+
+__all__ = ["Progress", "last_folder", "note", "note_report", "of"]
+
+State = Literal["new", "started", "passed"]
+
+
+@dataclass
+class Progress:
+    """Where a learner stands in one lab."""
+
+    started: bool = False
+    passed: bool = False
+    graded: bool = False
+    first_failing: str | None = None  # when it was last graded
+    hints: dict[str, int] = field(default_factory=dict)  # given so far, by check
+    folder: Path | None = None  # where it was last started or graded
+
+    @property
+    def state(self) -> State:
+        return "passed" if self.passed else "started" if self.started else "new"
+
+
+def note(event: str, lab: Lab, **facts: Any) -> None:
+    """Add one line to the log."""
+    moment = datetime.now(UTC).isoformat(timespec="seconds")
+    entry = {"time": moment, "event": event, "lab": lab.name, **facts}
+    with _log().open("a", encoding="utf-8") as stream:
+        stream.write(json.dumps(entry) + "\n")
+
+
+def note_report(report: Report) -> None:
+    """Log a grading."""
+    failing = [check.id for check in report.checks if not check.passed]
+    folder = str(report.folder.resolve())
+    note("check", report.lab, failing=failing, seed=report.seed, folder=folder)
+
+
+def of(lab: Lab) -> Progress:
+    """The log of one lab, summed up."""
+    progress = Progress()
+    for entry in _entries():
+        if entry.get("lab") != lab.name:
+            continue
+        event = entry["event"]
+        progress.started = True
+        if entry.get("folder"):
+            progress.folder = Path(entry["folder"])
+        if event == "check":
+            failing = entry.get("failing", [])
+            progress.graded = True
+            progress.passed = progress.passed or not failing
+            progress.first_failing = failing[0] if failing else None
+        elif event == "hint":
+            check = entry.get("check", "")
+            progress.hints[check] = max(progress.hints.get(check, 0), entry.get("given", 0))
+    return progress
+
+
+def last_folder() -> Path | None:
+    """Where a lab was last started or graded, of all labs."""
+    folders = [Path(entry["folder"]) for entry in _entries() if entry.get("folder")]
+    return folders[-1] if folders else None
+
+
+def _log() -> Path:
+    return data_folder() / "labs.jsonl"
+
+
+def _entries() -> Iterator[dict[str, Any]]:
+    """The lines that can be read; one that was cut off by a crash counts for nothing."""
+    if not _log().exists():
+        return
+    for line in _log().read_text(encoding="utf-8", errors="replace").splitlines():
+        try:
+            entry = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(entry, dict) and isinstance(entry.get("event"), str):
+            yield entry

@@ -1,0 +1,37 @@
+"""What the child's troubles mean, in the learner's language."""
+
+from __future__ import annotations
+
+import re
+
+from whygrad.learn.content import phrases
+from whygrad.learn.lab.sandbox import Trouble
+from whygrad.learn.language import Language
+
+__all__ = ["explained", "harmless"]
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+def harmless(text: object) -> str:
+    """A learner's text without the characters that command a terminal."""
+    return _CONTROL.sub("�", str(text).replace("\r\n", "\n"))
+
+
+def explained(trouble: Trouble, language: Language) -> tuple[str, str]:
+    """The explanation, and the learner's line if there is one: ``value.py:12: return other``."""
+    words = phrases("lab", language)
+    facts = {key: harmless(value) for key, value in trouble.facts.items() if value is not None}
+    template = words[f"trouble_{trouble.kind}"]
+    if trouble.kind == "exception" and facts.get("type") == "RecursionError":
+        template = words["trouble_recursion"]
+    elif trouble.kind == "forbidden":
+        template = words.get(f"forbidden_{facts.get('act')}", template)
+    elif trouble.kind in ("answer", "output"):
+        facts["megabytes"] = str(int(facts.get("bytes", "0")) >> 20)
+    known = dict.fromkeys(re.findall(r"{(\w+)}", template), "?")
+    message = template.format(**{**known, **facts})
+    where = ""
+    if "file" in facts and "line" in facts:
+        where = f"{facts['file']}:{facts['line']}: {facts.get('text', '')}".rstrip(": ")
+    return message, where
