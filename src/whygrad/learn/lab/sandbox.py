@@ -29,6 +29,7 @@ __all__ = ["Answer", "Limits", "Trouble", "ask"]
 _CHILD = Path(__file__).with_name("child.py")
 _SECRET = Path(__file__).parents[1]  # whygrad/learn: graders and solutions
 _KEPT_OUTPUT = 20_000
+_PATIENCE = 1.0
 _COPIED_FILES = 200
 _COPIED_SIZE = 1 << 20
 _ENVIRONMENT = ("PATH", "SYSTEMROOT", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "LANG", "LC_ALL")
@@ -124,11 +125,14 @@ class _Run:
             env=_environment(root),
             start_new_session=os.name == "posix",
         )
-        streams = (self.process.stdout, self.process.stderr)
-        readers = (self._read_answers, self._read_output)
-        for reader, stream in zip(readers, streams):
-            threading.Thread(target=reader, args=(stream,), daemon=True).start()
-        threading.Thread(target=self._write, args=(json.dumps(job).encode(),), daemon=True).start()
+        text = json.dumps(job).encode()
+        self.threads = [
+            threading.Thread(target=self._write, args=(self.process.stdin, text), daemon=True),
+            threading.Thread(target=self._read, args=(self.process.stdout, True), daemon=True),
+            threading.Thread(target=self._read, args=(self.process.stderr, False), daemon=True),
+        ]
+        for thread in self.threads:
+            thread.start()
 
     def answers(self, count: int) -> list[Answer]:
         """One answer per case; after the child's end, the first without one has the reason."""
@@ -183,6 +187,15 @@ class _Run:
                 os.killpg(self.process.pid, signal.SIGKILL)
         self.process.kill()
         self.process.wait()
+        for thread in self.threads:
+            thread.join(_PATIENCE)  # in vain if a descendant escaped and holds the pipe
+
+    def _read(self, stream: IO[bytes], has_answers: bool) -> None:
+        with stream:
+            if has_answers:
+                self._read_answers(stream)
+            else:
+                self._read_output(stream)
 
     def _read_answers(self, stream: IO[bytes]) -> None:
         size = 0
@@ -218,11 +231,9 @@ class _Run:
                 self.news.put("output")
                 return
 
-    def _write(self, job: bytes) -> None:
-        assert self.process.stdin is not None
-        with contextlib.suppress(OSError):  # it died first, which is heard of elsewhere
-            self.process.stdin.write(job)
-            self.process.stdin.close()
+    def _write(self, stream: IO[bytes], job: bytes) -> None:
+        with contextlib.suppress(OSError), stream:  # if it died first, that is heard elsewhere
+            stream.write(job)
 
     def _reported(self, error: Any) -> Trouble:
         facts = error if isinstance(error, dict) else {}
