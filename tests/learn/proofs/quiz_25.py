@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import gc
-import io
 import itertools
 import warnings
 import weakref
@@ -18,24 +17,11 @@ import torch.utils.checkpoint
 from torch.utils._python_dispatch import TorchDispatchMode
 
 import whygrad
+from tests.learn.programs import changed_lines, names, printed, question
 from tests.learn.proofs import proves
-from whygrad.learn.content import Question, quizzes
 
 LIBRARIES: tuple[ModuleType, ...] = (torch, whygrad)
 MODIFIED = "modified by an inplace operation"
-
-
-def question(name: str) -> Question:
-    """The question with this id."""
-    return next(each for quiz in quizzes() for each in quiz.questions if each.id == name)
-
-
-def printed(program: str) -> str:
-    """What a program prints."""
-    output = io.StringIO()
-    with contextlib.redirect_stdout(output):
-        exec(compile(program, "question.py", "exec"), {"__name__": "__main__"})
-    return output.getvalue().strip()
 
 
 def in_pytorch(program: str) -> str:
@@ -196,9 +182,9 @@ def what_nodes_of_pytorch_save() -> None:
 def what_is_a_key_in_pytorch() -> None:
     plain = torch.ones(2, 2)
     assert keys(plain) == keys(plain.double()) == keys(plain.long())
-    names = {name.lower() for name in torch._C.DispatchKey.__members__}
-    assert not names & {"float", "double", "long", "float32", "float64", "int64", "half"}
-    assert {"cpu", "cuda", "meta", "sparsecpu", "autogradcpu"} <= names
+    known = {name.lower() for name in torch._C.DispatchKey.__members__}
+    assert not known & {"float", "double", "long", "float32", "float64", "int64", "half"}
+    assert {"cpu", "cuda", "meta", "sparsecpu", "autogradcpu"} <= known
     assert "Meta" in keys(plain.to("meta"))
     assert "SparseCPU" in keys(plain.to_sparse())
     assert "SparseCPU" not in keys(plain)
@@ -369,17 +355,15 @@ def a_hook_of_a_leaf_may_replace_the_gradient() -> None:
 @proves("q-25-14")
 def a_backward_that_ignores_what_comes_in() -> None:
     asked = question("q-25-14")
+    assert changed_lines(asked) == asked.lines
     for change in (str, in_pytorch):
         assert printed(change(asked.code)) == "[3.0, 12.0]"
         assert printed(change(asked.fix)) == "[1.5, 6.0]"
         undivided = asked.code.replace(" / 2", "")
         assert printed(change(undivided)) == printed(change(asked.fix.replace(" / 2", "")))
     for program, right in ((asked.code, False), (asked.fix, True)):
-        names: dict[str, Any] = {}
-        with contextlib.redirect_stdout(io.StringIO()):
-            exec(compile(program, "question.py", "exec"), names)
         x = whygrad.tensor([1.0, 2.0], dtype=whygrad.float64, requires_grad=True)
-        cube = names["Cube"].apply
+        cube = names(program)["Cube"].apply
         assert whygrad.autograd.gradcheck(cube, x, raise_exception=False) is right
         assert whygrad.doctor.check_backward(cube, x).ok is right
 
@@ -608,6 +592,7 @@ def float16_loses_what_is_small() -> None:
 @proves("q-25-22")
 def a_list_of_indices_copies() -> None:
     asked = question("q-25-22")
+    assert changed_lines(asked) == asked.lines
     assigned = asked.code.replace(
         "    rows = weight[[0, 1]]\n    rows.zero_()", "    weight[[0, 1]] = 0"
     )
