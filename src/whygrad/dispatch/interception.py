@@ -25,7 +25,15 @@ from whygrad.dispatch.routes import register_layer
 if TYPE_CHECKING:
     from whygrad.ops.define import Op
 
-__all__ = ["Interceptor", "intercepting", "not_intercepting", "offer", "watch"]
+__all__ = [
+    "Interceptor",
+    "intercepting",
+    "not_intercepting",
+    "offer",
+    "pause",
+    "resume",
+    "watch",
+]
 
 # (op, the call path below, its arguments) -> the result of the call
 Interceptor = Callable[["Op", Entry, tuple[Any, ...]], Any]
@@ -67,6 +75,17 @@ def not_intercepting() -> Iterator[None]:
             yield
     finally:
         watch(watcher)
+
+
+def pause(interceptor: Interceptor) -> None:
+    """Take an interceptor out of the ``with`` block that it is in, until :func:`resume`."""
+    _switch(tuple(each for each in _stack.interceptors if each is not interceptor))
+
+
+def resume(interceptor: Interceptor) -> None:
+    """Put an interceptor back, outside all that came since."""
+    pause(interceptor)
+    _switch((interceptor, *_stack.interceptors))
 
 
 @contextmanager

@@ -55,14 +55,19 @@ class _Steps:
             self._place(kind, "step", self._step)
 
     def _step(self, inner: Callable[..., Any], optimizer: Any, *args: Any, **kwargs: Any) -> Any:
-        if is_rehearsal(optimizer) or _closure(args, kwargs) is not None:
+        if is_rehearsal(optimizer):
             return inner(optimizer, *args, **kwargs)
-        try:
-            with self._engine.unwatched():
-                return inner(optimizer, *args, **kwargs)
-        except BaseException:
-            self._observer.step_failed()
-            raise
+        if _closure(args, kwargs) is not None:
+            result = inner(optimizer, *args, **kwargs)
+        else:
+            try:
+                with self._engine.unwatched():
+                    result = inner(optimizer, *args, **kwargs)
+            except BaseException:
+                self._observer.step_failed()
+                raise
+        _tell(self._observer, self._observer.settle)
+        return result
 
 
 def _closure(args: Any, kwargs: Any) -> Any:
@@ -92,8 +97,17 @@ def _wrappers(
         tell(observer.registry.made, self, where_made(self))
 
     def call_module(inner: Callable[..., Any], self: Any, *args: Any, **kwargs: Any) -> Any:
+        if observer.dozing and observer.registry.is_model(self):
+            tell(observer.glimpse, engine, args, user_frame(sys._getframe(1)))
+        if observer.dozing:
+            try:
+                return inner(self, *args, **kwargs)
+            except Exception as error:
+                tell(observer.failed_unseen, error)
+                raise
         if observer.resting and engine.is_recording():
-            tell(observer.glimpse, engine, self, args)
+            if observer.registry.is_model(self):
+                tell(observer.note_inputs, engine, args, True)
             return inner(self, *args, **kwargs)
         tell(observer.enter, engine, self, args)
         result = None
@@ -123,8 +137,13 @@ def _wrappers(
         where = here()
         result = inner(self, mode)
         if user_frame(sys._getframe(2)) in (sys._getframe(2), sys._getframe(3)):
+            observer.stir()
             tell(observer.mode, self, mode, where)
         return result
+
+    def without_gradients(inner: Callable[..., Any], self: Any, *args: Any, **kw: Any) -> Any:
+        observer.stir()
+        return inner(self, *args, **kw)
 
     def convert(inner: Callable[..., Any], self: Any, *args: Any, **kwargs: Any) -> Any:
         result = inner(self, *args, **kwargs)
@@ -134,7 +153,7 @@ def _wrappers(
 
     def zero_grad(inner: Callable[..., Any], self: Any, *args: Any, **kwargs: Any) -> Any:
         tell(observer.zeroed, here())
-        with engine.unwatched():
+        with engine.unwatched(), observer.attention.elsewhere():
             return inner(self, *args, **kwargs)
 
     def apply(inner: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -155,6 +174,9 @@ def _wrappers(
     yield schedulers.ReduceLROnPlateau, "__init__", made_scheduler
     yield optimizer, "zero_grad", zero_grad
     yield space.autograd.Function, "apply", apply
+    yield space.no_grad, "__enter__", without_gradients
+    yield space.inference_mode, "__enter__", without_gradients
+    yield space.set_grad_enabled, "__init__", without_gradients
     yield from _passes(engine, observer)
     yield from _clipping(engine, observer)
 
@@ -201,7 +223,8 @@ def _clipping(engine: Engine, observer: Observer) -> Iterator[tuple[Any, str, Ca
     ) -> Any:
         where = here()
         with engine.unwatched():
-            total = inner(parameters, max_norm, *args, **kwargs)
+            with observer.attention.elsewhere():
+                total = inner(parameters, max_norm, *args, **kwargs)
             _tell(observer, lambda: observer.clipped("norm", float(max_norm), float(total), where))
         return total
 
@@ -209,7 +232,7 @@ def _clipping(engine: Engine, observer: Observer) -> Iterator[tuple[Any, str, Ca
         inner: Callable[..., Any], parameters: Any, clip_value: float, *args: Any, **kwargs: Any
     ) -> Any:
         where = here()
-        with engine.unwatched():
+        with engine.unwatched(), observer.attention.elsewhere():
             result = inner(parameters, clip_value, *args, **kwargs)
         _tell(observer, lambda: observer.clipped("value", float(clip_value), None, where))
         return result

@@ -15,6 +15,7 @@ import numpy as np
 
 from whygrad.autograd.source import Where
 from whygrad.doctor.engines import Engine
+from whygrad.doctor.recall import Given
 from whygrad.doctor.record import (
     Clip,
     Course,
@@ -69,7 +70,8 @@ class Observer(Modules):
         number = len(self.run.passes)
         if number == 0:
             self.run.seed = int(engine.namespace.initial_seed())
-        if is_sampled(number):
+        sampled = is_sampled(number)
+        if sampled:
             self.registry.find_leaves(engine, self.tape(engine))
         array = engine.array(loss)
         value = float(array) if array.size == 1 else float(np.mean(array))
@@ -79,18 +81,19 @@ class Observer(Modules):
         this.input_rms, self._inputs = tuple(self._inputs), []
         this.target_rms, self._targets = tuple(self._targets), []
         bad = not math.isfinite(value)
-        this.root = self.tape(engine).source(loss)
+        this.root = None if self.resting else self.tape(engine).source(loss)
         self._vigilance.loss(number, value)
         if self.resting:
-            this.snapshot = self._recalled(engine, value) if bad else None
-        elif is_sampled(number) or (bad and not self.run.incidents):
+            self._unseen[number], self._given = self._given, Given()
+            this.snapshot = self._recalled(number, value) if bad else None
+        elif sampled or (bad and not self.run.incidents):
             this.snapshot = self._recipe = self._snapshot(engine, loss, value)
         self.run.passes.append(this)
         self._pending.append(this)
         if bad:
             self._incident("loss", this.snapshot, where)
         self._keeping.note(loss, number)
-        if is_sampled(number):
+        if sampled:
             self._keeping.count(number)
 
     def backward_ends(self, engine: Engine, loss: Any, error: BaseException | None) -> None:
@@ -131,6 +134,8 @@ class Observer(Modules):
         step.zeroed, step.contaminated = self._zeroed, number in self._contaminated
         step.clips, self._clips = self._clips, []
         course.steps.append(step)
+        if step.index and gradients is course.steps[-2].gradients:
+            return  # nothing new
         sizes = [each for each in gradients.values() if each is not None]
         self._vigilance.gradient(len(self.run.passes), max(sizes, default=0.0))
         if not_finite(gradients):
@@ -174,7 +179,8 @@ class Observer(Modules):
     def _look_for_old_gradients(self, course: Course) -> None:
         """Whether gradients that an update has used are still there to be added to."""
         number = course.optimizer.number
-        there = [each.tensor for each in course.parameters if each.tensor.grad is not None]
+        looked_at = course.parameters[:1] if self.resting else course.parameters
+        there = [each.tensor for each in looked_at if each.tensor.grad is not None]
         engine = self.run.engine
         assert engine is not None
         old = any(engine.array(each.grad).any() for each in (*there[:1], *there[1:][-1:]))
@@ -214,6 +220,7 @@ class Observer(Modules):
             del self._boundaries[:-kept]
             tape.forget(before)
             self._marks = [mark for mark in self._marks if mark.after > before]
+        self._unseen.clear()
         number = len(self.run.passes)
         sampled = is_sampled(number)
         self._sample = Sample() if sampled and not self.run.incidents else None
@@ -224,6 +231,8 @@ class Observer(Modules):
 
     def _finish_by_hand(self) -> None:
         """The program changed parameters itself since the last pass: that was an update."""
+        if not self._by_hand:
+            return
         optimized = {id(each.tensor) for course in self.run.courses for each in course.parameters
                      if course.optimizer.thing is not None}  # fmt: skip
         for name in optimized & set(self._by_hand):  # clamped, averaged: not a course of its own

@@ -16,10 +16,10 @@ from whygrad.doctor.case import Case
 from whygrad.doctor.loops import loops_around
 from whygrad.doctor.record import Course, Snapshot
 from whygrad.doctor.statements import statements
+from whygrad.doctor.vocabulary import LABELLED
 
 __all__ = ["Ordered", "ordered_by_class"]
 
-_LABELLED = frozenset(("cross_entropy", "nll_loss"))
 _SMALLEST = 8  # samples of a batch: fewer are of one class by accident
 _BATCHES = 3
 _SHUFFLING = ("shuffle=True", "sampler=")
@@ -36,13 +36,22 @@ class Ordered:
 
 
 def ordered_by_class(case: Case, course: Course) -> Ordered | None:
-    """Whether nearly every batch that was kept holds one class, and not always the same."""
-    held = [found for each in _kept(course) if (found := _classes(case, each)) is not None]
+    """Whether nearly every batch that was looked at holds one class, and not always the same."""
+    held = list(_noted(course))
+    if len(held) < _BATCHES:  # a loss that is written by hand: the batches that were kept
+        held = [found for each in _kept(course) if (found := _classes(case, each)) is not None]
     pure = [each for each in held if len(each) == 1]
     classes = len(set().union(*held)) if held else 0
     if len(held) < _BATCHES or 4 * len(pure) < 3 * len(held) or len(set().union(*pure)) < 2:
         return None
     return Ordered(len(held), len(pure), classes, _line(course))
+
+
+def _noted(course: Course) -> Iterator[frozenset[int]]:
+    for step in course.steps:
+        for count, classes in step.sample.labels if step.sample is not None else ():
+            if count >= _SMALLEST:
+                yield classes
 
 
 def _kept(course: Course) -> Iterator[Snapshot]:
@@ -53,15 +62,15 @@ def _kept(course: Course) -> Iterator[Snapshot]:
     yield from (known[step] for step in sorted(known))
 
 
-def _classes(case: Case, snapshot: Snapshot) -> set[int] | None:
+def _classes(case: Case, snapshot: Snapshot) -> frozenset[int] | None:
     """The labels of a batch."""
     reading = case.reading(snapshot)
     if reading is None or reading.target is None or reading.loss_call is None:
         return None
     target = reading.trace.array(reading.target)
-    if reading.loss_call.op not in _LABELLED or target.dtype.kind not in "iu":
+    if reading.loss_call.op not in LABELLED or target.dtype.kind not in "iu":
         return None
-    return set(np.unique(target).tolist()) if target.size >= _SMALLEST else None
+    return frozenset(np.unique(target).tolist()) if target.size >= _SMALLEST else None
 
 
 def _line(course: Course) -> Where | None:

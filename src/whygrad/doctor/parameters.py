@@ -93,6 +93,10 @@ class Registry:
     def path(self, module: Any) -> str:
         return self._paths.get(id(module), type(module).__name__)
 
+    def known_path(self, thing: Any) -> str | None:
+        """The path of a module of a model; None for anything else."""
+        return self._paths.get(id(thing))
+
     # --- parameters -------------------------------------------------------------------------------
 
     def parameter(self, tensor: Any) -> Parameter:

@@ -139,6 +139,7 @@ class Sample:
     outputs: list[Range] = field(default_factory=list)
     weights: dict[str, float] = field(default_factory=dict)  # rms by parameter, before the update
     updates: dict[str, float] = field(default_factory=dict)  # rms of the change
+    labels: list[tuple[int, frozenset[int]]] = field(default_factory=list)  # how many, and which
 
 
 @dataclass(slots=True)

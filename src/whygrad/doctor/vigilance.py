@@ -13,7 +13,7 @@ from collections import deque
 
 __all__ = ["Vigilance"]
 
-_SETTLED = 64  # passes that are watched without rest
+_SETTLED = 32  # passes that are watched without rest
 _ALERT = 16  # passes that are watched after something out of the ordinary
 _RECENT = 16
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 __all__ = [
     "ACTIVATIONS",
     "DOMAIN",
+    "LABELLED",
     "LEAVING",
     "LINEAR",
     "LOGITS_LOSSES",
@@ -38,6 +39,8 @@ LOSSES = frozenset(
         "smooth_l1_loss", "soft_margin_loss", "triplet_margin_loss",
     )
 )  # fmt: skip
+# Losses whose targets are classes.
+LABELLED = frozenset(("cross_entropy", "nll_loss"))
 # Losses that apply the softmax or sigmoid themselves.
 LOGITS_LOSSES = frozenset(("cross_entropy", "binary_cross_entropy_with_logits"))
 

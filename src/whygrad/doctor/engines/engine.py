@@ -40,6 +40,12 @@ class Engine(Protocol):
         """Hand every call of this thread to ``handler``."""
         ...
 
+    def look_away(self) -> None:
+        """Hand over no calls but those of losses, until :meth:`look_again`."""
+        ...
+
+    def look_again(self) -> None: ...
+
     def first_passes_over(self) -> None:
         """The structure of the program is known: stop what only that needed."""
         ...
@@ -60,8 +66,8 @@ class Engine(Protocol):
         """The values, without a copy where that is possible."""
         ...
 
-    def sizes(self, tensors: list[Any]) -> list[float]:
-        """The rms of each, from some thousand values of a large one; what is not finite shows.
+    def sizes(self, tensors: list[Any], most: int = 4096) -> list[float]:
+        """The rms of each, from at most about ``most`` values; what is not finite shows.
 
         A value that is not finite is seldom alone: it spreads over rows, columns and biases.
         """

@@ -24,7 +24,14 @@ from whygrad.doctor.places import user_frame
 if TYPE_CHECKING:
     from whygrad.doctor.engines.engine import Engine, Handler
 
-__all__ = ["compiled_whole", "fast_paths_open", "transforms_unwatched"]
+__all__ = [
+    "compiled_whole",
+    "compiler_in_use",
+    "fast_paths_open",
+    "put_in",
+    "taken_out",
+    "transforms_unwatched",
+]
 
 _COMPILER = "torch._dynamo.eval_frame"
 
@@ -42,6 +49,38 @@ def _without_ours() -> Iterator[None]:
     finally:
         for mode in reversed(ours):
             _push_mode(mode)
+
+
+def taken_out(mode: Any) -> bool:
+    """Take a mode from among those of this thread; False if it is not there."""
+    others = []
+    found = False
+    while torch.overrides._get_current_function_mode_stack():
+        latest = _pop_mode()
+        if latest is mode:
+            found = True
+            break
+        others.append(latest)
+    for each in reversed(others):
+        _push_mode(each)
+    return found
+
+
+def put_in(mode: Any) -> None:
+    """Put a mode below all others of this thread, so that each of those ends its own block."""
+    others = []
+    while torch.overrides._get_current_function_mode_stack():
+        others.append(_pop_mode())
+    for each in (mode, *reversed(others)):
+        _push_mode(each)
+
+
+_compiling: list[bool] = []
+
+
+def compiler_in_use() -> bool:
+    """Whether the program has compiled something."""
+    return bool(_compiling)
 
 
 @contextmanager
@@ -86,6 +125,7 @@ def compiled_whole(engine: Engine, handler: Handler, attention: Attention) -> It
             started.append(True)
 
         def compile(inner: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+            _compiling.append(True)
             if not started:
                 watch_compiler()
             return inner(*args, **kwargs)

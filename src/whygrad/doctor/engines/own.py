@@ -17,7 +17,13 @@ from typing import Any
 import numpy as np
 
 import whygrad
-from whygrad.dispatch.interception import intercepting, not_intercepting
+from whygrad.dispatch.interception import (
+    Interceptor,
+    intercepting,
+    not_intercepting,
+    pause,
+    resume,
+)
 from whygrad.doctor.attention import Attention
 from whygrad.doctor.engines.engine import Handler
 from whygrad.doctor.patching import patched
@@ -52,6 +58,10 @@ class OwnEngine:
     def get() -> OwnEngine:
         return OwnEngine()
 
+    def __init__(self) -> None:
+        self.looks_away = False
+        self._see: Interceptor | None = None
+
     @contextmanager
     def watching(self, handler: Handler, attention: Attention) -> Iterator[None]:
         def see(op: Any, below: Callable[..., Any], args: tuple[Any, ...]) -> Any:
@@ -71,8 +81,22 @@ class OwnEngine:
             transform = importlib.import_module("whygrad.func.vmap")
             level = partial(_unwatched_level, attention)
             stack.enter_context(patched(transform, "batch_level", level, attention=attention))
+            self._see = see
             stack.enter_context(intercepting(see))
-            yield
+            try:
+                yield
+            finally:
+                self.look_again()
+
+    def look_away(self) -> None:
+        if not self.looks_away and self._see is not None:
+            self.looks_away = True
+            pause(self._see)
+
+    def look_again(self) -> None:
+        if self.looks_away and self._see is not None:
+            self.looks_away = False
+            resume(self._see)
 
     def first_passes_over(self) -> None:
         """Nothing to stop: lines and cuts are always known here."""
@@ -100,8 +124,8 @@ class OwnEngine:
                 plain = plain.float()
             return plain.numpy()
 
-    def sizes(self, tensors: list[Any]) -> list[float]:
-        return [rms(thinned(self.array(each))) for each in tensors]
+    def sizes(self, tensors: list[Any], most: int = 4096) -> list[float]:
+        return [rms(thinned(self.array(each), most)) for each in tensors]
 
     def unbound(self, op: str, function: Callable[..., Any]) -> Callable[..., Any]:
         generic = table.get(op)  # what was intercepted is the op's path for its dtypes
@@ -154,6 +178,10 @@ def _whole(
     engine: OwnEngine, handler: Handler, op: str, method: Callable[..., Any], *args: Any, **kw: Any
 ) -> Any:
     """Carry out a method as one call; the ops it is made of are its own affair."""
+    if engine.looks_away:
+        if op not in LOSSES:
+            return method(*args, **kw)
+        return handler(engine, op, method, args, kw, user_frame(sys._getframe(1)))
     frame = user_frame(sys._getframe(1))
     return handler(engine, op, partial(_alone, method), args, kw, frame)
 

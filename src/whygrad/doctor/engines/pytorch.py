@@ -11,13 +11,23 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 
 from whygrad.doctor.attention import Attention
 from whygrad.doctor.engines.engine import Handler
-from whygrad.doctor.engines.modes import compiled_whole, fast_paths_open, transforms_unwatched
+from whygrad.doctor.engines.modes import (
+    compiled_whole,
+    compiler_in_use,
+    fast_paths_open,
+    put_in,
+    taken_out,
+    transforms_unwatched,
+)
+from whygrad.doctor.patching import patched
 from whygrad.doctor.places import user_frame
 from whygrad.doctor.ranges import rms, thinned
+from whygrad.doctor.vocabulary import LOSSES
 from whygrad.torch.calls import name_of, uneventful
 from whygrad.torch.record import record
 
@@ -34,6 +44,7 @@ _SAME = {
     "float": "cast", "half": "cast", "int": "cast", "long": "cast",
 }  # fmt: skip
 _PLAIN = (torch.float32, torch.float64, torch.int64)
+_LOSSES = sorted(each for each in LOSSES if hasattr(functional, each))
 _NEVER = ("backward", "_set_grad_enabled", "register_hook", "__set__")
 
 
@@ -51,6 +62,8 @@ class TorchEngine:
 
     def __init__(self) -> None:
         self._recording: ExitStack | None = None
+        self._mode: _Mode | None = None
+        self._losses: ExitStack | None = None  # wrapped while looking away
 
     @contextmanager
     def watching(self, handler: Handler, attention: Attention) -> Iterator[None]:
@@ -59,15 +72,32 @@ class TorchEngine:
             compiled_whole(self, handler, attention),
             transforms_unwatched(attention),
             fast_paths_open(),
-            _Mode(self, handler),
+            _Mode(self, handler) as self._mode,
         ):
             self._recording = ExitStack()
             self._recording.enter_context(record())
             try:
                 yield
             finally:
+                self.look_again()
                 if self._recording is not None:
                     self._recording.close()
+
+    def look_away(self) -> None:
+        if self._losses is not None or self._mode is None or not taken_out(self._mode):
+            return
+        self._losses = ExitStack()
+        if not compiler_in_use():  # what it compiled would be compiled anew
+            handler = partial(self._mode.handler, self)
+            for name in _LOSSES:
+                wrapper = partial(_alone, handler, name)
+                self._losses.enter_context(patched(functional, name, wrapper))
+
+    def look_again(self) -> None:
+        if self._losses is not None and self._mode is not None:
+            self._losses.close()
+            self._losses = None
+            put_in(self._mode)
 
     def first_passes_over(self) -> None:
         """Stop the costly recording, unless the program has put a mode of its own on top."""
@@ -101,8 +131,8 @@ class TorchEngine:
                 plain = plain.float()
             return plain.cpu().resolve_conj().resolve_neg().numpy()
 
-    def sizes(self, tensors: list[Any]) -> list[float]:
-        return [rms(thinned(self.array(each))) for each in tensors]
+    def sizes(self, tensors: list[Any], most: int = 4096) -> list[float]:
+        return [rms(thinned(self.array(each), most)) for each in tensors]
 
     def unbound(self, op: str, function: Callable[..., Any]) -> Callable[..., Any]:
         if isinstance(function, partial) and function.func is _cast_to:
@@ -145,7 +175,7 @@ class _Mode(TorchFunctionMode):  # type: ignore[misc]
     def __init__(self, engine: TorchEngine, handler: Handler) -> None:
         super().__init__()
         self._engine = engine
-        self._handler = handler
+        self.handler = handler
         self._names: dict[Any, str | None] = {}
 
     def __torch_function__(
@@ -160,7 +190,12 @@ class _Mode(TorchFunctionMode):  # type: ignore[misc]
         frame = user_frame(sys._getframe(1))
         if torch._C._is_any_autocast_enabled() and torch.is_autocast_enabled("cpu"):
             func = partial(_cast_to, torch.get_autocast_dtype("cpu"), func)
-        return self._handler(self._engine, name, func, args, kwargs or {}, frame)
+        return self.handler(self._engine, name, func, args, kwargs or {}, frame)
+
+
+def _alone(handler: Any, name: str, function: Any, *args: Any, **kwargs: Any) -> Any:
+    """Hand over the call of a loss while nothing else is."""
+    return handler(name, function, args, kwargs, user_frame(sys._getframe(1)))
 
 
 def _cast_to(dtype: torch.dtype, function: Any, *args: Any, **kwargs: Any) -> Any:

@@ -25,6 +25,7 @@ from whygrad.doctor.tape import Call, Origin, Produced, Tape
 from whygrad.doctor.vocabulary import (
     ACTIVATIONS,
     DOMAIN,
+    LABELLED,
     LEAVING,
     LINEAR,
     LOOKED_AT,
@@ -75,6 +76,8 @@ class Calls(Snapshots):
                 self._failed_call(op, args, kwargs, frame, error)
                 raise
             if traits & _FIGURE:
+                if op in LOSSES:
+                    self._given.losses.append(args)
                 try:
                     self._figure(engine, op, args, kwargs, result, frame, True)
                 except Exception as error:
@@ -316,8 +319,8 @@ class Calls(Snapshots):
         correct = False
         if op in LOSSES:
             target = args[1] if len(args) > 1 else kwargs.get("target")
-            if recorded and isinstance(target, engine.tensor) and target.is_floating_point():  # type: ignore[attr-defined]
-                self._targets.append(rms(engine.array(target)))
+            if recorded and isinstance(target, engine.tensor):
+                self._note_targets(op, engine.array(target))
         else:
             if given.requires_grad or self._training is None:  # type: ignore[attr-defined]
                 return
@@ -331,6 +334,13 @@ class Calls(Snapshots):
             where, passes = Where(frame.f_code, frame.f_lasti), len(self.run.passes)
             figure = Evaluation(value, op, where, passes, self._training, correct)
             self.run.figures.append(figure)
+
+    def _note_targets(self, op: str, target: np.ndarray[Any, Any]) -> None:
+        if target.dtype.kind == "f":
+            self._targets.append(rms(target))
+        elif self._sample is not None and op in LABELLED and target.dtype.kind in "iu":
+            some = target.ravel()[:1024].tolist()
+            self._sample.labels.append((len(some), frozenset(some)))
 
 
 @cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from types import FrameType
 from typing import Any
 
@@ -10,6 +11,7 @@ from whygrad.doctor.engines import Engine
 from whygrad.doctor.places import user_frame
 from whygrad.doctor.ranges import glance, rms
 from whygrad.doctor.record import (
+    Failure,
     Mark,
     ModeChange,
 )
@@ -21,12 +23,31 @@ __all__ = ["Modules"]
 class Modules(Calls):
     """The part of the witness that hears of modules."""
 
-    def glimpse(self, engine: Engine, module: Any, args: Any) -> None:
-        """While resting: of a call of a model, only how large its inputs are."""
-        if self.registry.is_model(module):
-            self._note_inputs(engine, args, engine.is_recording())
+    def glimpse(self, engine: Engine, args: Any, frame: FrameType) -> None:
+        """While dozing, a model is called: note its inputs, unless this is not a training step."""
+        if Where(frame.f_code, frame.f_lasti) in self._familiar:
+            self.note_inputs(engine, args, engine.is_recording())
+        else:
+            self.stir()
 
-    def _note_inputs(self, engine: Engine, args: Any, recorded: bool) -> None:
+    def failed_unseen(self, error: Exception) -> None:
+        """A call failed inside a model while dozing: the traceback tells which, and on what."""
+        if self.run.failure is not None and self.run.failure.error is error:
+            return  # a module within a module
+        frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+        user = [user_frame(frames[0]), *(each for each in frames if user_frame(each) is each)][-1]
+        inside = [each for each in frames if _is_op(each)]
+        held = [self.registry.known_path(each.f_locals.get("self")) for each in frames]
+        path = next((each for each in reversed(held) if each is not None), None)
+        if inside:
+            code, values = inside[-1].f_code, inside[-1].f_locals
+            given = tuple(values.get(name) for name in code.co_varnames[: code.co_argcount])
+            where = Where(user.f_code, user.f_lasti)
+            self.run.failure = Failure(code.co_name, given, {}, where, path, error)
+
+    def note_inputs(self, engine: Engine, args: Any, recorded: bool) -> None:
+        if recorded and self.resting:
+            self._given.models.append(args)
         for each in args:
             if not isinstance(each, engine.tensor):
                 continue
@@ -46,7 +67,7 @@ class Modules(Calls):
             self._training = bool(module.training)
             recorded = engine.is_recording()
             self._evaluated = () if recorded else tuple(args)
-            self._note_inputs(engine, args, recorded)
+            self.note_inputs(engine, args, recorded)
         path = self.registry.path(module)
         self._stack.append((module, path, self.tape(engine).end))
         self._path = path
@@ -107,3 +128,10 @@ class Modules(Calls):
         new_line = all(each.where != where for each in self.run.modes)
         if new_line or last is None or (last.training != training and len(self.run.modes) < 1000):
             self.run.modes.append(ModeChange(module, training, where, len(self.run.passes)))
+
+
+def _is_op(frame: FrameType) -> bool:
+    """Whether a frame is that of an op of PyTorch's or whygrad's."""
+    home = frame.f_globals.get("__name__", "")
+    known = home == "torch.nn.functional" or home.startswith("whygrad.ops.")
+    return known and not frame.f_code.co_name.startswith("_")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Any
 
 from whygrad.autograd.source import Where
 from whygrad.doctor.engines import Engine
 from whygrad.doctor.ranges import rms, thinned
+from whygrad.doctor.recall import Given, recalled
 from whygrad.doctor.record import (
     Course,
     Incident,
@@ -56,20 +56,18 @@ class Snapshots(State):
             if place >= since and place not in calls
         ]
         marks = [mark for mark in self._marks if mark.after > since]
+        outermost = [mark for mark in marks if mark.depth == 0]
+        used = (mark.where for mark in outermost if _made_by(mark.outputs) & calls.keys())
+        self._familiar.update(used)
         step = len(self.run.passes)
         parts = calls, source, value, marks, values, leaves, loose, tape, frozenset(tape.switched)
         return Snapshot(engine, step, *parts)
 
-    def _recalled(self, engine: Engine, value: float) -> Snapshot | None:
-        """For a bad step that was not on the tape: the latest recipe with today's parameters.
-
-        Its replay tells whether the parameters alone make the value; if a batch is to blame, the
-        loss comes out finite, and the replay knows that it is not exact.
-        """
+    def _recalled(self, number: int, value: float) -> Snapshot | None:
+        """For a pass that was not on the tape: the latest recipe, with what is known of it."""
         if self._recipe is None:
             return None
-        today = {name: engine.copy(leaf) for name, leaf in self._recipe.leaves.items()}
-        return replace(self._recipe, step=len(self.run.passes), value=value, values=today)
+        return recalled(self._recipe, self._unseen.get(number, Given()), number, value)
 
     def _incident(
         self,
@@ -88,11 +86,11 @@ class Snapshots(State):
         if self.run.incidents or not self._pending or self._stepped:
             return
         latest = self._pending[-1]
-        if self.resting and latest.snapshot is None:
-            latest.snapshot = self._recalled(engine, latest.value)
         for each in self._pending:  # any of them may have made what is in the sum
             if each.snapshot is None and each.root is not None:
                 each.snapshot = self._snapshot(engine, None, each.value, root=each.root)
+            elif each.snapshot is None and self.resting:
+                each.snapshot = self._recalled(each.number, each.value)
             if each.snapshot is not None:
                 each.snapshot.step = each.number
         self._incident("gradient", latest.snapshot, latest.where)
@@ -105,11 +103,15 @@ class Snapshots(State):
         return Sizes(found)
 
     def _step_gradients(self, engine: Engine, course: Course) -> Mapping[str, float | None]:
-        """The sizes of an update's gradients; while resting, those of a few passes ago."""
+        """The sizes of an update's gradients; while resting, those of a few passes ago.
+
+        Whether they are finite is asked at both ends of the network, where trouble arrives.
+        """
         latest = course.steps[-1].gradients if course.steps else None
-        if self.resting and latest and len(self.run.passes) % 4:
-            ends = self._gradients(engine, [*course.parameters[:1], *course.parameters[1:][-1:]])
-            if not not_finite(ends):
+        if self.resting and latest and len(self.run.passes) % 8:
+            ends = (course.parameters[0].tensor.grad, course.parameters[-1].tensor.grad)
+            some = engine.sizes([each for each in ends if each is not None], most=64)
+            if all(map(math.isfinite, some)):
                 return latest
         return self._gradients(engine, course.parameters)
 
@@ -164,6 +166,17 @@ def _leaves(calls: Iterable[Call], kind: type) -> dict[int, Any]:
         elif isinstance(each, dict):
             waiting.extend(each.values())
     return found
+
+
+def _made_by(outputs: Any) -> set[int]:
+    """The calls that made what a module answered."""
+    if isinstance(outputs, Produced):
+        return {outputs.call}
+    if isinstance(outputs, dict):
+        outputs = list(outputs.values())
+    if isinstance(outputs, (list, tuple)):
+        return set().union(*map(_made_by, outputs))
+    return set()
 
 
 def not_finite(gradients: Mapping[str, float | None]) -> bool:

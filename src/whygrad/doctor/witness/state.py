@@ -1,9 +1,10 @@
 """What the witness of a run remembers, and when it looks closely.
 
 The closer look (layer statistics, a snapshot, update sizes) is for sampled steps: all of the first
-16, then 4 in every doubling, and the first one that goes bad.  Between them a run that goes well is
-left alone (:mod:`whygrad.doctor.vigilance`).  The schedule counts steps and not time, so the same
-program gets the same report.
+8, then 4 in every doubling, from 64 on 2, and the first one that goes bad.  Between them a run
+that goes well is left alone (:mod:`whygrad.doctor.vigilance`), and the eyes are closed: the engines
+hand over nothing until a sampled step comes or the program does something else than training.  The
+schedule counts steps and not time, so the same program gets the same report.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from whygrad.doctor.attention import Attention
 from whygrad.doctor.engines import Engine
 from whygrad.doctor.keeping import Keeping
 from whygrad.doctor.parameters import Registry
+from whygrad.doctor.recall import Given
 from whygrad.doctor.record import (
     Clip,
     Course,
@@ -34,7 +36,9 @@ __all__ = ["State", "is_sampled"]
 
 def is_sampled(number: int) -> bool:
     """Whether the pass with this number gets the closer look."""
-    return number < 16 or number % (1 << (number.bit_length() - 3)) == 0
+    if number < 16:
+        return number < 8 or number % 2 == 0
+    return number % (1 << (number.bit_length() - (3 if number < 64 else 2))) == 0
 
 
 class State:
@@ -64,8 +68,12 @@ class State:
         self._keeping = Keeping(run)
         self._vigilance = Vigilance()
         self.resting = False  # whether recorded calls go by unseen
+        self.dozing = False  # whether the engines hand over no calls at all
+        self._familiar: set[Where] = set()  # lines that call a model in order to train it
         self._rested = False  # whether any did
         self._recipe: Snapshot | None = None  # the latest one: what a step is like
+        self._given = Given()  # what this pass was given so far, while resting
+        self._unseen: dict[int, Given] = {}  # the same of the passes since the last update
         self._by_hand: dict[int, Where] = {}  # parameters the program wrote to since the last pass
         self._hand_course: Course | None = None
         self._hand_norms = Sizes({})
@@ -78,6 +86,22 @@ class State:
         if tape is None:
             tape = self._tapes[engine.name] = Tape(engine.tensor)
         return tape
+
+    def settle(self) -> None:
+        """Between two steps: close the eyes for the next one, or open them."""
+        if not self.resting:
+            self.stir()
+        elif not self.dozing and not self._optimizing:
+            self.dozing = True
+            for engine in self._engines():
+                engine.look_away()
+
+    def stir(self) -> None:
+        """Something else than a training step happens: open the eyes until the next one."""
+        if self.dozing and not self._optimizing:
+            self.dozing = False
+            for engine in self._engines():
+                engine.look_again()
 
     def trouble(self, error: Exception) -> None:
         """The doctor itself went wrong: the program must not notice, the report says so."""

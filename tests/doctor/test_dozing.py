@@ -1,0 +1,163 @@
+"""Between sampled steps the eyes are closed: what must be seen all the same."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+
+import whygrad
+from tests.doctor.asking import ENGINES, only
+from tests.doctor.test_broken_runs import examined
+from whygrad.doctor import watch
+
+# step 150 is far beyond the settled beginning and is not sampled
+_LATE = """
+x = torch.randn(16, 4)
+w = torch.randn(4, 1)
+net = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 1))
+optimizer = torch.optim.SGD(net.parameters(), lr=0.05)
+for step in range(170):
+    {batch}
+    optimizer.zero_grad()
+    {loss}
+    loss.backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_bad_step_is_put_together_from_an_earlier_recipe(tmp_path: Path, engine: str) -> None:
+    batch = "inputs = x.clone() if step != 150 else x * 0"
+    loss = "loss = torch.sqrt(((net(inputs) - net(inputs * 2)) ** 2).sum(1)).mean()  # here"
+    found = only(tmp_path, "nan-from-sqrt", _LATE.format(batch=batch, loss=loss), engine)
+    assert found.step == 150
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("what", ["inputs", "targets"])
+def test_an_outlier_batch(tmp_path: Path, engine: str, what: str) -> None:
+    batch = f"inputs, targets = x, x @ w; {what} = {what} * (200 if step == 150 else 1)"
+    loss = "loss = F.mse_loss(net(inputs), targets)"
+    diagnosis = examined(tmp_path, _LATE.format(batch=batch, loss=loss), engine)
+    assert [each.step for each in diagnosis.findings if each.rule == "outlier-batch"] == [150]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_layer_that_fails(tmp_path: Path, engine: str) -> None:
+    text = """
+net = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8), nn.ReLU(), nn.Linear(8, 1))
+optimizer = torch.optim.SGD(net.parameters(), lr=0.05)
+for step in range(170):
+    inputs = torch.randn(1 if step == 150 else 16, 4)
+    optimizer.zero_grad()
+    loss = F.mse_loss(net(inputs), inputs[:, :1])
+    loss.backward()
+    optimizer.step()
+"""
+    diagnosis = examined(tmp_path, text, engine)
+    assert diagnosis.verdict is not None
+    assert diagnosis.verdict.rule == "batchnorm-single-sample"
+    failure = diagnosis.case.run.failure
+    assert failure is not None
+    assert (failure.op, failure.module) == ("batch_norm", "1")
+
+
+def _engine(name: str):
+    return torch if name == "torch" else whygrad
+
+
+def _loop(space, model, optimizer, measure) -> None:
+    inputs = space.ones(8, 3)
+    for step in range(170):
+        optimizer.zero_grad()
+        model(inputs).square().mean().backward()
+        optimizer.step()
+        measure(step, model, inputs)
+
+
+def _evaluated(name: str, measure) -> list[int]:
+    """After how many passes the losses of evaluations were seen."""
+    space = _engine(name)
+    model = space.nn.Linear(3, 1)
+    optimizer = space.optim.SGD(model.parameters(), lr=0.01)
+    with watch(model, optimizer) as doc:
+        _loop(space, model, optimizer, lambda *what: measure(space, *what))
+    assert doc.run.troubles == []
+    return [each.after for each in (*doc.run.evaluations, *doc.run.figures)]
+
+
+def _without_gradients(space, step: int, model, inputs) -> None:
+    if step in (100, 150):
+        with space.no_grad():
+            space.nn.functional.mse_loss(model(inputs), space.zeros(8, 1))
+
+
+def _in_inference_mode(space, step: int, model, inputs) -> None:
+    if step in (100, 150):
+        with space.inference_mode():
+            space.nn.functional.mse_loss(model(inputs), space.zeros(8, 1))
+
+
+def _by_hand_on_another_line(space, step: int, model, inputs) -> None:
+    """Neither eval() nor no_grad(): only the line is another one."""
+    if step in (100, 150):
+        right = (model(inputs) > 0) == space.ones(8, 1, dtype=space.bool)
+        right.to(space.float32).mean()
+
+
+def _after_eval(space, step: int, model, inputs) -> None:
+    if step in (100, 150):
+        model.eval()
+        right = (model(inputs) > 0) == space.ones(8, 1, dtype=space.bool)
+        right.to(space.float32).mean()
+        model.train()
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(
+    "measure",
+    [_without_gradients, _in_inference_mode, _by_hand_on_another_line, _after_eval],
+    ids=lambda function: function.__name__.strip("_"),
+)
+def test_an_evaluation_opens_the_eyes(engine: str, measure) -> None:
+    assert _evaluated(engine, measure) == [101, 151]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_eyes_are_closed_and_opened(engine: str) -> None:
+    space = _engine(engine)
+    model = space.nn.Linear(3, 1)
+    optimizer = space.optim.SGD(model.parameters(), lr=0.01)
+    dozing = []
+    with watch(model, optimizer) as doc:
+        _loop(space, model, optimizer, lambda *_: dozing.append(doc.observer.dozing))
+    assert not any(dozing[:31])
+    # from 64 on two passes in a doubling are looked at; what is asked after a step is of the next
+    assert [step + 1 for step in range(63, 170) if not dozing[step]] == [64, 96, 128]
+
+
+def test_modes_of_the_program_are_left_as_they_are() -> None:
+    class Mine(torch.overrides.TorchFunctionMode):
+        seen = 0
+
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            type(self).seen += 1
+            return func(*args, **(kwargs or {}))
+
+    model = torch.nn.Linear(3, 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    with watch(model, optimizer) as doc:
+        _loop(torch, model, optimizer, lambda *_: None)
+        assert doc.observer.dozing
+        with Mine():
+            torch.ones(3).sum()
+            seen = Mine.seen
+            with torch.no_grad():  # the doctor comes back below the program's mode
+                torch.ones(3).sum()
+            assert Mine.seen > seen > 0
+            stack = torch.overrides._get_current_function_mode_stack()
+            assert isinstance(stack[-1], Mine)
+        assert not doc.observer.dozing
+    assert torch.overrides._get_current_function_mode_stack() == []
