@@ -93,8 +93,8 @@ def _unsolved(lab: Lab) -> Iterator[str]:
     if shy := [each for each in lab.free if each not in passing]:
         yield f"{shy} are listed as free, but the starter fails them"
     for check in report.checks:
-        if not check.passed and not check.message:
-            yield f"{check.id} fails without a message"
+        if not check.passed and (check.kind == "grader" or not check.message):
+            yield f"{check.id} fails without a good message: {check.message}"
 
 
 def _solved(lab: Lab) -> Iterator[str]:

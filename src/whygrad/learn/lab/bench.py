@@ -20,11 +20,13 @@ import numpy
 from whygrad.learn.content import phrases
 from whygrad.learn.lab.catalogue import Lab
 from whygrad.learn.lab.compare import Difference, worst
-from whygrad.learn.lab.sandbox import Answer, Limits, Trouble, ask
-from whygrad.learn.lab.troubles import explained
+from whygrad.learn.lab.sandbox import Answer, Limits, Trouble, ask, unfit_file
+from whygrad.learn.lab.troubles import explained, harmless
 from whygrad.learn.language import Language
 
 __all__ = ["Bench", "Case", "Check", "Wrong"]
+
+_HURRIED = 2.0  # seconds per question, once a question has gone without an answer
 
 
 @dataclass(frozen=True)
@@ -72,17 +74,6 @@ class Wrong(Exception):
         )
 
 
-class _Unequal(Wrong):
-    """Target and yours differ."""
-
-    def __init__(self, message: str, case: Case, yours: Any, difference: Difference) -> None:
-        super().__init__(message, example=case.code)
-        self.check = replace(
-            self.check,
-            target=case.target, yours=yours, compared=True, difference=difference,
-        )  # fmt: skip
-
-
 @dataclass
 class Bench:
     """The learner's program on the bench."""
@@ -93,6 +84,7 @@ class Bench:
     seed: int = 0
     replaced: Mapping[str, str] = field(default_factory=dict)
     random: random.Random = field(default_factory=random.Random)
+    delays: list[str] = field(default_factory=list)  # probes that took too long, of all copies
 
     def say(self, key: str, **values: Any) -> str:
         """A text of the lab (``texts`` in lab.yaml) in the learner's language."""
@@ -102,13 +94,12 @@ class Bench:
         """The text of one of the learner's files."""
         if name in self.replaced:
             return self.replaced[name]
+        if unfit := unfit_file(self.folder, name):
+            raise unfit
         try:
             return (self.folder / name).read_text(encoding="utf-8")
-        except OSError:
-            raise Trouble("missing", {"file": name, "folder": str(self.folder)}) from None
-        except UnicodeDecodeError:
-            facts = {"file": name, "line": None, "message": "UTF-8"}
-            raise Trouble("syntax", facts) from None
+        except UnicodeDecodeError as error:
+            raise Trouble("syntax", {"message": f"{name}: {error}"}) from None
 
     def with_files(self, texts: Mapping[str, str]) -> Bench:
         """The same bench with other texts in place of some files, as for a mutant."""
@@ -123,6 +114,9 @@ class Bench:
             return replace(wrong.check, id=name)
         except Trouble as trouble:
             return replace(self._verdict(trouble), id=name)
+        except Exception as error:  # an answer of a form that no probe gives, or our own mistake
+            facts = {"type": type(error).__name__, "message": str(error)}
+            return replace(self._verdict(Trouble("grader", facts)), id=name)
         return Check(name, True)
 
     def ask(self, probe: str, **inputs: Any) -> Any:
@@ -134,7 +128,8 @@ class Bench:
 
     def answers(self, probe: str, cases: Sequence[Mapping[str, Any]]) -> list[Answer]:
         """Call one probe for many inputs in a single fresh process; never raises Trouble."""
-        return ask(
+        seconds = min(self.lab.seconds, _HURRIED) if self.delays else self.lab.seconds
+        answers = ask(
             self.folder,
             probes=self.lab.folder / "probes.py",
             probe=probe,
@@ -142,8 +137,11 @@ class Bench:
             files=self.lab.files,
             replaced=self.replaced,
             banned=self.lab.forbids,
-            limits=Limits(seconds=self.lab.seconds, megabytes=self.lab.megabytes),
+            limits=Limits(seconds=seconds, megabytes=self.lab.megabytes),
         )
+        if any(each.trouble is not None and each.trouble.kind == "timeout" for each in answers):
+            self.delays.append(probe)
+        return answers
 
     def compare(
         self,
@@ -171,6 +169,7 @@ class Bench:
                 absolute=absolute,
                 message=message,
                 code=case.code,
+                printed=answer.printed,
             )
 
     def same(
@@ -182,13 +181,22 @@ class Bench:
         absolute: float = 1e-12,
         message: str = "",
         code: str = "",
+        printed: str = "",
     ) -> None:
         """Raise :class:`Wrong`, with the worst element, unless the two agree."""
         difference = worst(target, yours, relative=relative, absolute=absolute)
         if difference is not None:
-            words = phrases("lab", self.language)
-            case = Case({}, target, code)
-            raise _Unequal(message or words[f"unequal_{difference.kind}"], case, yours, difference)
+            message = message or phrases("lab", self.language)[f"unequal_{difference.kind}"]
+            wrong = Wrong(message, example=code)
+            wrong.check = replace(
+                wrong.check,
+                target=target,
+                yours=yours,
+                compared=True,
+                difference=difference,
+                printed=printed,
+            )
+            raise wrong
 
     def generator(self) -> numpy.random.Generator:
         """A generator of NumPy's, seeded from :attr:`random`."""
@@ -199,13 +207,23 @@ class Bench:
         return importlib.util.find_spec(package) is not None
 
     def _verdict(self, trouble: Trouble) -> Check:
-        message, where = explained(trouble, self.language)
         return Check(
             "",
             False,
             trouble.kind,
-            message,
-            where=where,
+            explained(trouble, self.language),
+            where=self._line(trouble.facts.get("file"), trouble.facts.get("line")),
             example=trouble.example,
             printed=trouble.printed,
         )
+
+    def _line(self, file: Any, number: Any) -> str:
+        """``value.py:12: return other``, from the learner's own file."""
+        if not isinstance(file, str) or not isinstance(number, int) or number < 1:
+            return ""
+        try:
+            lines = self.source(file).splitlines() if file in self.lab.files else []
+        except Trouble:
+            lines = []
+        text = lines[number - 1].strip() if number <= len(lines) else ""
+        return harmless(f"{file}:{number}: {text}".rstrip(": "))

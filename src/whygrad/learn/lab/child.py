@@ -4,6 +4,8 @@ The job comes through stdin.  Answers leave through what was stdout, one line of
 program prints goes to stderr.  The lab's probes are loaded first, with whatever libraries they
 import; then the guard is armed; only then is a line of the learner's executed.  After the last
 answer the process ends on the spot: no exit handler and no thread gets another turn.
+
+Everything here runs with built-ins of its own: ``builtins.len = None`` does not reach it.
 """
 
 from __future__ import annotations
@@ -14,7 +16,6 @@ import importlib.util
 import json
 import os
 import sys
-import traceback
 from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
@@ -76,14 +77,14 @@ def main() -> None:
     folder = os.path.realpath(job["folder"])
     sys.path += [each for each in job["paths"] if each not in sys.path]
     guard: dict[str, Any] = {"__builtins__": dict(vars(builtins)), "__name__": "whygrad_lab_guard"}
-    _execute(os.path.join(os.path.dirname(os.path.abspath(__file__)), "guard.py"), guard)
+    _execute(os.path.join(os.path.dirname(__file__), "guard.py"), guard)
     probes: dict[str, Any] = {"__name__": "whygrad_lab_probes"}
     _execute(job["probes"], probes)
     sys.path.append(folder)
     sys.meta_path.insert(0, _LabModules(folder, job["modules"]))
     finish, learner, probe = os._exit, Learner(folder), probes[job["probe"]]
     describe = _describer(folder, guard)
-    guard["arm"](job["root"], job["secret"], job["banned"])
+    guard["arm"](job["root"], job["secret"], job["banned"], job["trusted"])
     send({"ready": True})
     for number, inputs in enumerate(job["cases"]):
         try:
@@ -140,27 +141,33 @@ def _limit(seconds: float, megabytes: int) -> None:
 
 def _describer(folder: str, guard: dict[str, Any]) -> Callable[[BaseException], dict[str, Any]]:
     forbidden = (guard["Forbidden"], guard["ForbiddenImport"])
-    walk, is_inside = traceback.extract_tb, folder + os.sep
+    beginning = folder + os.sep
 
-    def name_of(file: str) -> str:
-        return os.path.relpath(file, folder)
+    def own_line(error: BaseException) -> dict[str, Any]:
+        """Where the exception passed the learner's files last."""
+        found: dict[str, Any] = {}
+        trace = error.__traceback__
+        while trace is not None:
+            file = trace.tb_frame.f_code.co_filename
+            if file.startswith(beginning):
+                found = {"file": file[len(beginning) :], "line": trace.tb_lineno}
+            trace = trace.tb_next
+        return found
 
     def described(error: BaseException) -> dict[str, Any]:
         facts: dict[str, Any] = {"kind": "exception", "type": type(error).__name__}
         facts["message"] = str(error)[:_LONGEST_MESSAGE]
+        facts.update(own_line(error))
         if isinstance(error, forbidden):
             facts.update(kind="forbidden", act=error.act, detail=error.detail)
         elif isinstance(error, SystemExit):
             facts["kind"] = "exit"
         elif isinstance(error, NotImplementedError):
             facts["kind"] = "todo"
-        own = [each for each in walk(error.__traceback__) if each.filename.startswith(is_inside)]
-        if own:
-            last = own[-1]
-            facts.update(file=name_of(last.filename), line=last.lineno, text=last.line)
-        if isinstance(error, SyntaxError) and (error.filename or "").startswith(is_inside):
-            file, text = name_of(str(error.filename)), (error.text or "").strip()
-            facts.update(kind="syntax", message=error.msg, file=file, line=error.lineno, text=text)
+        elif isinstance(error, SyntaxError) and (error.filename or beginning).startswith(beginning):
+            facts.update(kind="syntax", message=error.msg)
+            if error.filename:
+                facts.update(file=error.filename[len(beginning) :], line=error.lineno)
         return facts
 
     def describe(error: BaseException) -> dict[str, Any]:
@@ -173,4 +180,7 @@ def _describer(folder: str, guard: dict[str, Any]) -> Callable[[BaseException], 
 
 
 if __name__ == "__main__":
-    main()
+    _alone: dict[str, Any] = {"__builtins__": dict(vars(builtins)), "__name__": "whygrad_lab_child"}
+    _alone["__file__"] = os.path.abspath(__file__)
+    _execute(_alone["__file__"], _alone)
+    _alone["main"]()

@@ -116,8 +116,14 @@ def _place(path: tuple[Any, ...]) -> str:
 
 
 def shown(value: Any) -> str:
-    """A value in one line, short: long lists keep their beginning."""
-    if isinstance(value, float):
-        return repr(value) if math.isfinite(value) else str(value)
-    text = repr(value)
+    """A value in one line, short: ten digits, and of a long list the beginning."""
+    text = repr(_rounded(value))
     return text if len(text) <= _SHORT else f"{text[: _SHORT - 2]} …"
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, float):
+        return float(f"{value:.10g}")
+    if isinstance(value, dict):
+        return {key: _rounded(each) for key, each in value.items()}
+    return [_rounded(each) for each in value] if isinstance(value, (list, tuple)) else value

@@ -67,11 +67,11 @@ class ForbiddenImport(ImportError):
         self.detail = detail
 
 
-def arm(root: str, secret: Iterable[str], banned: Iterable[str]) -> None:
+def arm(root: str, secret: Iterable[str], banned: Iterable[str], trusted: Iterable[str]) -> None:
     """Forbid what lies outside ``root`` and what would give the answers away, for good.
 
     ``secret`` are folders that are not to be read; ``banned`` are modules that are neither to be
-    imported nor to be read.
+    imported nor to be read; the libraries in ``trusted`` may use foreign functions.
     """
     resolve, join, split = os.path.realpath, os.path.join, os.path.split
     read_link, status, is_folder = os.readlink, os.stat, stat.S_ISDIR
@@ -79,7 +79,8 @@ def arm(root: str, secret: Iterable[str], banned: Iterable[str]) -> None:
     root = resolve(root)
     names = tuple(banned)
     hidden = (*(resolve(each) for each in secret), *_places(names))
-    libraries = tuple(resolve(each) for each in {*sysconfig.get_paths().values(), sys.base_prefix})
+    installed = {*sysconfig.get_paths().values(), sys.base_prefix, *trusted}
+    libraries = tuple(resolve(each) for each in installed)
     foreign_functions = resolve(join(sysconfig.get_paths()["stdlib"], "ctypes"))
     separator, nothing = os.sep, os.devnull
 
@@ -132,11 +133,14 @@ def arm(root: str, secret: Iterable[str], banned: Iterable[str]) -> None:
                 raise Forbidden(event, target)
 
     def by_a_library() -> bool:
-        """Whether the code that wants foreign functions is an installed package's."""
-        frame = caller(3)
-        while frame is not None and inside(frame.f_code.co_filename, foreign_functions):
-            frame = frame.f_back  # type: ignore[assignment]
-        file = "" if frame is None else frame.f_code.co_filename
+        """Whether the code that wants to reach below Python is an installed package's."""
+        frame = caller(2)  # beyond this function and the hook
+        file = frame.f_code.co_filename
+        while frame.f_back and (
+            inside(file, foreign_functions) or file.startswith("<frozen importlib")
+        ):
+            frame = frame.f_back
+            file = frame.f_code.co_filename
         return not inside(file, root) and any(inside(file, each) for each in libraries)
 
     def hook(event: str, arguments: tuple[Any, ...]) -> None:
@@ -157,10 +161,10 @@ def arm(root: str, secret: Iterable[str], banned: Iterable[str]) -> None:
                 raise Forbidden("signal", event)
         elif event.startswith("socket.") and event != "socket.gethostname":
             raise Forbidden("network", event)
-        elif event.startswith("ctypes.") and not by_a_library():
-            raise Forbidden("ctypes", event)
-        elif event.startswith(("gc.get_", "resource.", "winreg.")):
-            raise Forbidden(event, "")
+        elif event.startswith(("ctypes.", "gc.get_", "winreg.")) and not by_a_library():
+            raise Forbidden("reach", event)
+        elif event.startswith("resource."):
+            raise Forbidden("limit", event)
 
     _close_the_side_door()
     sys.addaudithook(hook)

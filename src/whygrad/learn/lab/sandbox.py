@@ -24,14 +24,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-__all__ = ["Answer", "Limits", "Trouble", "ask"]
+__all__ = ["Answer", "Limits", "Trouble", "ask", "unfit_file"]
 
 _CHILD = Path(__file__).with_name("child.py")
 _SECRET = Path(__file__).parents[1]  # whygrad/learn: graders and solutions
 _KEPT_OUTPUT = 20_000
 _PATIENCE = 1.0
 _COPIED_FILES = 200
-_COPIED_SIZE = 1 << 20
+_LARGEST_FILE = 1 << 20
 _ENVIRONMENT = ("PATH", "SYSTEMROOT", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "LANG", "LC_ALL")
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
@@ -51,8 +51,8 @@ class Trouble(Exception):
     """The program gave no answer; ``kind`` says why, ``facts`` the particulars.
 
     Kinds: ``syntax``, ``exception``, ``todo`` (NotImplementedError), ``forbidden``, ``exit``,
-    ``timeout``, ``killed``, ``output`` and ``answer`` (too large), ``garbled``, ``ended``,
-    ``missing``.
+    ``timeout``, ``killed``, ``output``, ``answer`` and ``large`` (a file; too large each),
+    ``garbled``, ``ended``, ``missing``.
     """
 
     def __init__(self, kind: str, facts: Mapping[str, Any], printed: str = "") -> None:
@@ -69,6 +69,7 @@ class Answer:
 
     value: Any = None
     trouble: Trouble | None = None
+    printed: str = ""  # by the whole process
 
 
 def ask(
@@ -88,9 +89,8 @@ def ask(
     """
     texts = dict(replaced or {})
     for name in files:
-        if name not in texts and not (folder / name).is_file():
-            missing = Trouble("missing", {"file": name, "folder": str(folder)})
-            return [Answer(trouble=missing) for _ in cases]
+        if name not in texts and (unfit := unfit_file(folder, name)):
+            return [Answer(trouble=unfit) for _ in cases]
     with _copy(folder, files, texts) as root:
         job = {
             "probes": str(probes),
@@ -101,11 +101,20 @@ def ask(
             "folder": str(root / "lab"),
             "secret": [str(_SECRET)],
             "banned": ["whygrad.learn", *banned],
+            "trusted": [str(_SECRET.parent)],
             "paths": _library_paths(folder),
             "seconds": limits.seconds,
             "megabytes": limits.megabytes,
         }
         return _Run(root, job, limits).answers(len(cases))
+
+
+def unfit_file(folder: Path, name: str) -> Trouble | None:
+    """Why one of the learner's files cannot be used at all."""
+    facts = {"file": name, "folder": str(folder), "bytes": _LARGEST_FILE}
+    if not (folder / name).is_file():
+        return Trouble("missing", facts)
+    return Trouble("large", facts) if (folder / name).stat().st_size > _LARGEST_FILE else None
 
 
 class _Run:
@@ -137,13 +146,14 @@ class _Run:
     def answers(self, count: int) -> list[Answer]:
         """One answer per case; after the child's end, the first without one has the reason."""
         trouble = self._wait()
+        printed = self.printed.decode("utf-8", "replace")
         found: dict[int, Answer] = {}
         for message in self.messages:
             number = message.get("case")
             if not isinstance(number, int) or number in found:
                 continue
             if "value" in message:
-                found[number] = Answer(message["value"])
+                found[number] = Answer(message["value"], printed=printed)
             else:
                 found[number] = Answer(trouble=self._reported(message.get("error")))
         silent = trouble or self._trouble("ended", code=self.process.returncode)
@@ -297,7 +307,7 @@ def _other_modules(folder: Path) -> list[str]:
         folders[:] = sorted(each for each in folders if not each.startswith((".", "_")))
         for name in sorted(names):
             path = Path(base, name)
-            if name.endswith(".py") and path.is_file() and path.stat().st_size <= _COPIED_SIZE:
+            if name.endswith(".py") and path.is_file() and path.stat().st_size <= _LARGEST_FILE:
                 found.append(str(path.relative_to(folder)))
             if len(found) >= _COPIED_FILES:
                 return found

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
+from rich.padding import Padding
 from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
@@ -56,7 +57,11 @@ def show_check(console: Console, check: Check, lab: Lab, language: Language, fai
     console.print(title.append(f"  [{check.id}]", "not bold dim") if not check.passed else title)
     if not check.passed and failed < _DETAILED:
         for line in _details(check, language):
-            console.print(Text("     ").append_text(line) if line else "", soft_wrap=False)
+            console.print(Padding(line, (0, 0, 0, 5)))
+        if check.example:
+            console.print(Text(f"     {phrases('lab', language)['example']}:\n", "dim"))
+            console.print(Text(check.example), soft_wrap=True)  # from the margin on, to be pasted
+        console.print()
 
 
 def _details(check: Check, language: Language) -> list[Text]:
@@ -71,25 +76,22 @@ def _details(check: Check, language: Language) -> list[Text]:
         for label, value in zip(labels, (check.target, check.yours)):
             lines.append(Text(f"{label:<{width}}  ", "dim").append(harmless(shown(value)), "none"))
         lines.append(_worst(check, language, width))
-    if check.example:
-        lines += [Text(""), Text(f"{words['example']}:", "dim")]
-        lines += [Text(f"  {line}") for line in check.example.split("\n")]
     if check.printed.strip():
         printed = harmless(check.printed).strip().split("\n")
-        lines += [Text(""), Text(f"{words['printed']}:", "dim")]
+        lines.append(Text(f"{words['printed']}:", "dim"))
         lines += [Text(f"  {line[:200]}") for line in printed[-_PRINTED_LINES:]]
-    return [*lines, Text("")]
+    return lines
 
 
 def _worst(check: Check, language: Language, width: int) -> Text:
     words = phrases("lab", language)
     difference = check.difference
     assert difference is not None
-    text = words["worst_at"].format(
-        place=difference.place or words["whole"],
-        target=shown(difference.target),
-        yours=harmless(shown(difference.yours)),
-    )
+    sides = [shown(difference.target), shown(difference.yours)]
+    if sides[0] == sides[1]:  # they differ in the last digits
+        sides = [repr(difference.target), repr(difference.yours)]
+    place = difference.place or words["whole"]
+    text = words["worst_at"].format(place=place, target=sides[0], yours=harmless(sides[1]))
     if difference.difference is not None:
         text += ", " + words["off_by"].format(difference=f"{difference.difference:.6g}")
     return Text(f"{words['worst']:<{width}}  ", "dim").append(text, "yellow")

@@ -18,8 +18,8 @@ def harmless(text: object) -> str:
     return _CONTROL.sub("�", str(text).replace("\r\n", "\n"))
 
 
-def explained(trouble: Trouble, language: Language) -> tuple[str, str]:
-    """The explanation, and the learner's line if there is one: ``value.py:12: return other``."""
+def explained(trouble: Trouble, language: Language) -> str:
+    """What happened and what it may mean."""
     words = phrases("lab", language)
     facts = {key: harmless(value) for key, value in trouble.facts.items() if value is not None}
     template = words[f"trouble_{trouble.kind}"]
@@ -27,11 +27,7 @@ def explained(trouble: Trouble, language: Language) -> tuple[str, str]:
         template = words["trouble_recursion"]
     elif trouble.kind == "forbidden":
         template = words.get(f"forbidden_{facts.get('act')}", template)
-    elif trouble.kind in ("answer", "output"):
+    elif trouble.kind in ("answer", "large", "output"):
         facts["megabytes"] = str(int(facts.get("bytes", "0")) >> 20)
     known = dict.fromkeys(re.findall(r"{(\w+)}", template), "?")
-    message = template.format(**{**known, **facts})
-    where = ""
-    if "file" in facts and "line" in facts:
-        where = f"{facts['file']}:{facts['line']}: {facts.get('text', '')}".rstrip(": ")
-    return message, where
+    return template.format(**{**known, **facts})
