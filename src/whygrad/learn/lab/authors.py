@@ -67,8 +67,13 @@ def _files(lab: Lab, part: str) -> Iterator[str]:
         except (KeyError, OSError) as error:
             yield f"{part} ({language}): {type(error).__name__}: {error}"
             return
-    for name, text in programs[0].items():
-        if name.endswith(".py") and _bare(text) != _bare(programs[1][name]):
+    for name in (each for each in lab.files if each.endswith(".py")):
+        try:
+            english, spanish = (_bare(files[name]) for files in programs)
+        except SyntaxError as error:
+            yield f"{part}/{name} is not valid Python: {error}"
+            continue
+        if english != spanish:
             yield f"{part}/{name} is another program in Spanish"
 
 

@@ -75,7 +75,7 @@ class Lab:
         def filled(found: re.Match[str]) -> str:
             """The text; further lines of it begin as the placeholder's own line does."""
             line = template[template.rfind("\n", 0, found.start()) + 1 : found.start()]
-            lead = line if line.lstrip().startswith("#") else " " * (len(line) - len(line.lstrip()))
+            lead = line[: len(line) - len(line.lstrip())] + ("# " if "#" in line else "")
             lines = self.texts[found[1]][language].strip("\n").split("\n")
             return "\n".join([lines[0], *(f"{lead}{each}".rstrip() for each in lines[1:])])
 

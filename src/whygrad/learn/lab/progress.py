@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -38,8 +39,14 @@ def note(event: str, lab: Lab, **facts: Any) -> None:
     """Add one line to the log."""
     moment = datetime.now(UTC).isoformat(timespec="seconds")
     entry = {"time": moment, "event": event, "lab": lab.name, **facts}
-    with _log().open("a", encoding="utf-8") as stream:
-        stream.write(json.dumps(entry) + "\n")
+    with _log().open("ab+") as stream:
+        whole = stream.tell() == 0
+        if not whole:
+            stream.seek(-1, os.SEEK_END)
+            whole = stream.read(1) == b"\n"
+        # after a line that was cut off by a crash, begin a new one
+        stream.write(b"" if whole else b"\n")
+        stream.write(json.dumps(entry).encode() + b"\n")
 
 
 def note_report(report: Report) -> None:
