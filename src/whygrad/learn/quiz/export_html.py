@@ -24,8 +24,8 @@ __all__ = ["html_page"]
 
 _SPOKEN = (
     "a_finite_number", "a_line", "a_number", "belongs", "choose_first", "compare_yourself",
-    "mentioned_of", "moved", "no_comma", "nothing_there", "out_of_place", "partly", "percent",
-    "printed_line", "right", "score_now", "write_first", "wrong", "your_line",
+    "mentioned_of", "moved", "no_comma", "not_that_line", "nothing_there", "out_of_place",
+    "partly", "percent", "printed_line", "right", "score_now", "write_first", "wrong", "your_line",
 )  # fmt: skip
 """The phrases that the script says."""
 
@@ -149,6 +149,7 @@ def _question(question: Question, say: Speech, place: int, total: int) -> str:
 {_input(question, say)}
 <button type="submit" aria-describedby="{name}-heading">{_said(say, "check")}</button>
 <div class="result" role="status" aria-live="polite"></div>
+{_rubric(question, say) if question.rubric else ""}
 <details><summary>{_said(say, "answer")} <span class="unseen">{name}</span></summary>
 {_answer(question, say)}
 {to_html(say.of(question.explanation))}
@@ -182,8 +183,7 @@ def _input(question: Question, say: Speech) -> str:
     if kind in ("numeric", "bug"):
         mode = "text" if kind == "numeric" else "numeric"
         return f'<p>{label}<input type="text" inputmode="{mode}" {field}></p>'
-    area = f"<p>{label}<textarea {field}></textarea></p>"
-    return area + (_rubric(question, say) if kind == "free" else "")
+    return f"<p>{label}<textarea {field}></textarea></p>"
 
 
 def _option(question: Question, option: Option, say: Speech) -> str:
@@ -261,7 +261,8 @@ def _answer(question: Question, say: Speech) -> str:
         return f'<p>{_said(say, "prints")}</p><pre tabindex="0">{text}</pre>'
     model = to_html(say.of(question.model_answer)) if question.model_answer else ""
     items = "".join(f"<li>{_phrasing(say.of(mention))}</li>" for mention in question.rubric)
-    return f"{model}<p>{_said(say, 'good_answer_mentions')}</p><ul>{items}</ul>"
+    mentions = f"<p>{_said(say, 'good_answer_mentions')}</p><ul>{items}</ul>"
+    return f"{model}<noscript>{mentions}</noscript>"
 
 
 def _repair(question: Question, say: Speech) -> str:

@@ -113,9 +113,10 @@ const judge = (() => {
       const line = judge.lineNumber(form.elements.answer.value, question.count);
       if (typeof line === "string") return refuse(form, line, { count: question.count });
       const right = question.answer.includes(line);
-      for (const note of form.querySelectorAll("[data-line]"))
-        note.hidden = note.dataset.line !== String(line);
-      finish(form, Number(right));
+      const notes = [...form.querySelectorAll("[data-line]")];
+      for (const note of notes) note.hidden = note.dataset.line !== String(line);
+      const said = right || notes.some((note) => !note.hidden);
+      finish(form, Number(right), said ? [] : [element("p", say("not_that_line", { line }))]);
     },
     order(form, question) {
       const items = [...form.querySelectorAll(".order > li")].map((each) => each.dataset.item);

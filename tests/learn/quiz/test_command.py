@@ -1,0 +1,386 @@
+"""``whygrad quiz`` as a learner meets it: answers through a pipe, at a terminal, and Ctrl-C."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import select
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from whygrad.cli.commands import cli
+from whygrad.learn.content import phrases
+
+ROOT = Path(__file__).parents[3]
+RIGHT = {
+    "q-99-01": "b\n",
+    "q-99-02": "a c\n",
+    "q-99-03": "-12\n",
+    "q-99-04": "b a c d\n",
+    "q-99-05": "A graph\nof nodes.\n\ny\ny\ny\ny\n",
+    "q-99-06": "y < 12 >\n2.33333333\n\n",
+    "q-99-07": "3\n",
+    "q-99-08": "1/3\n",
+    "q-99-09": "[0, 1, 4]\n\n",
+    "q-99-10": "a\n",
+}
+EVERYTHING_RIGHT = "".join(RIGHT.values())
+
+
+def quiz(*arguments: str, answers: str | bytes = "", code: int = 0) -> str:
+    result = CliRunner().invoke(cli, ["quiz", *arguments], input=answers)
+    assert result.exit_code == code, result.output
+    return result.output
+
+
+def one(name: str, answers: str, *options: str) -> str:
+    return quiz("--question", name, *options, answers=answers)
+
+
+def log(learner: Path) -> list[dict[str, object]]:
+    return [json.loads(line) for line in (learner / "quizzes.jsonl").read_text().splitlines()]
+
+
+def test_everything_right() -> None:
+    output = quiz("99", answers=EVERYTHING_RIGHT)
+    assert output.count("✓ Right.") == 10
+    assert "Your score: 10 of 10 (100%)" in output
+    assert "Everything right." in output
+    assert "To repeat" not in output
+    assert re.search(r"accumulation +100% +2\n", output)
+
+
+def test_the_list_knows_the_best_score() -> None:
+    assert re.search(r"99 +Fixture <quiz> & more +10 +– +new", quiz())
+    quiz("99", answers=EVERYTHING_RIGHT)
+    assert re.search(r"10 +100% +all right", quiz())
+    listed = quiz("--lang", "es")
+    assert re.search(r"n\.º +título +preguntas +mejor", listed)
+    assert re.search(r"Cuestionario de «prueba» & más +10 +100 % +todo bien", listed)
+
+
+@pytest.mark.parametrize("number", ["99", "phase-99-fixture", "PHASE-99-fixture"])
+def test_names_of_a_quiz(number: str) -> None:
+    assert "1 of 10" in quiz(number)
+
+
+def test_unknown_names_get_a_hint() -> None:
+    assert "there is no quiz '42'; there are: 99" in quiz("42", code=2)
+    assert "q-99-03" in one_refused("q-99-3")
+    assert "there is no question 'nonsense'" in one_refused("nonsense")
+
+
+def one_refused(name: str) -> str:
+    return quiz("--question", name, code=2)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("99", "--export", "x.html", "--json", "-"),
+        ("99", "--wrong", "--results"),
+        ("--wrong",),
+        ("--seed", "3"),
+        ("99", "--export", "x.pdf"),
+    ],
+)
+def test_what_does_not_go_together(arguments: tuple[str, ...]) -> None:
+    assert "Usage" in quiz(*arguments, code=2)
+
+
+def test_a_wrong_choice_is_explained() -> None:
+    output = one("q-99-01", "a\n")
+    assert "✗ Not right." in output
+    assert "a) ✗ Speed has nothing to do with it." in output
+    assert "b) The contributions of all paths add up" in output.partition("The answer:")[2]
+    assert "A node that is used twice receives two gradients & adds them." in output
+    assert "Look at:  docs/engine.md  whygrad ops add" in output
+    assert "∂L/∂a" in output
+    assert "whygrad quiz 99 --wrong" in output
+
+
+def test_missed_options_are_named() -> None:
+    output = one("q-99-02", "A, B\n")
+    assert "c) ○ belongs to the answer. 4 = 2·2." in output
+    assert "b) ✗ 3 leaves a remainder." in output
+    assert "The answer: a c" in output
+    assert "◐ Partly right: 50%." in one("q-99-02", "a\n")
+
+
+@pytest.mark.parametrize("answer", ["-12", "-12.0", "−12", "-24/2", "-1.2e1", "-12.009"])
+def test_numbers(answer: str) -> None:
+    output = one("q-99-03", f"{answer}\n")
+    assert "✓ Right." in output
+    assert "The answer: -12 (± 0.01 also counts)" in output
+
+
+def test_a_comma_is_decimal_in_spanish() -> None:
+    assert "✓ Correcto." in one("q-99-03", "-12,00\n", "--lang", "es")
+    output = one("q-99-03", "-12,0\n-12\n")
+    assert "Write the decimals with a point" in output
+    assert "✓ Right." in output
+
+
+def test_an_order() -> None:
+    shown = one("q-99-04", "q\n")
+    letters = {
+        text: re.search(rf"([a-d])\) {re.escape(text)}", shown)[1]
+        for text in ("zero_grad()", "forward pass", "backward()", "step()")
+    }
+    assert "✓ Right." in one("q-99-04", " ".join(letters.values()) + "\n")
+    wrong = one("q-99-04", " ".join(reversed(letters.values())) + "\n")
+    assert "✗ Not right." in wrong
+    assert "The first one out of place is number 1." in wrong
+    assert re.search(r"1\. zero_grad\(\)\s+2\. forward pass", wrong)
+    assert "Type each of a b c d exactly once" in one("q-99-04", "a b c\n")
+
+
+def test_free_text_is_graded_by_its_author(learner: Path) -> None:
+    output = one("q-99-05", "A graph\nof operations\n\ny\nwhat\nn\ny\nn\n")
+    assert "An answer could be:" in output
+    assert "Type y or n." in output
+    assert "◐ Partly right: 50%." in output
+    answer = log(learner)[-1]
+    assert answer["answer"] == {
+        "text": "A graph\nof operations",
+        "mentions": [True, False, True, False],
+    }
+
+
+def test_free_text_survives_an_end_before_its_grading(learner: Path) -> None:
+    output = quiz("99", "--question", "q-99-05", answers="My thought")
+    assert "The input ended here. Your answers are kept." in output
+    assert (log(learner)[-1]["answer"], log(learner)[-1]["score"]) == ({"text": "My thought"}, None)
+
+
+def test_output_is_predicted_against_a_real_run() -> None:
+    assert "✓ Right." in one("q-99-06", "y < 12.0 >\n2.3333333\n\n")
+    output = one("q-99-06", "y<12>\n2.33\n9\n\n")
+    assert "◐ Partly right: 33%." in output
+    assert re.search(r"✗ printed 2\.333333333333333\d\s+you     2\.33", output)
+    assert re.search(r"✗ printed \(nothing\)\s+you     9", output)
+
+
+def test_a_program_that_cannot_run_here_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    from whygrad.learn.quiz import asking
+    from whygrad.learn.quiz.running import CannotRun
+
+    def nowhere(program: str) -> str:
+        raise CannotRun("No module named 'torch'")
+
+    monkeypatch.setattr(asking, "output_of", nowhere)
+    able = "".join(text for name, text in RIGHT.items() if name not in ("q-99-06", "q-99-09"))
+    output = quiz("99", answers=able)
+    assert output.count("This program cannot be run here") == 2
+    assert "Your score: 8 of 8 (100%)" in output
+
+
+def test_a_bug_is_found_by_its_line() -> None:
+    output = one("q-99-07", "line 1\n")
+    assert "Starting at 0.0 is right." in output
+    assert "The bug is in line 3." in output
+    assert "-    total = part" in output
+    assert "+    total += part" in output
+    assert "Line 4 does what it should." in one("q-99-07", "4\n")
+    assert "Type a line number from 1 to 4" in one("q-99-07", "77\n3\n")
+
+
+def test_help_skip_and_empty_lines() -> None:
+    output = one("q-99-01", "?\n\ns\n")
+    assert "s skips the question" in output
+    assert "Nothing was typed." in output
+    assert "Skipped." in output
+    assert "Your score: 0 of 1 (0%)" in output
+
+
+def test_quit_goes_on_later(learner: Path) -> None:
+    first = quiz("99", answers="b\na\nq\n")
+    assert "Your answers are kept." in first
+    assert "8 of 10 questions are still open. To go on: whygrad quiz 99" in first
+    assert re.search(r"10 +– +8 open", quiz())
+    rest = "".join(RIGHT[name] for name in list(RIGHT)[2:])
+    second = quiz("99", answers=rest)
+    assert "You stopped after 2 of 10 questions" in second
+    assert "3 of 10 · q-99-03" in second
+    assert "1 of 10" not in second
+    assert "Your score: 9.5 of 10 (95%)" in second
+    assert "Best so far: 95%." in second
+
+
+def test_restart() -> None:
+    quiz("99", answers="b\nq\n")
+    assert "1 of 10" in quiz("99", "--restart", answers="q\n")
+
+
+def test_wrong_asks_only_what_was_missed() -> None:
+    assert "You have missed no question of quiz 99" in quiz("99", "--wrong")
+    quiz("99", answers=EVERYTHING_RIGHT.replace("b\n", "c\n", 1).replace("-12\n", "s\n", 1))
+    output = quiz("99", "--wrong", answers="b\nq\n")
+    assert "1 of 2 · q-99-01" in output
+    assert "2 of 2 · q-99-03" in output
+    assert "1 of 1 · q-99-03" in quiz("99", "--wrong", answers="-12\n")
+    assert "You have missed no question of quiz 99" in quiz("99", "--wrong")
+    assert re.search(r"10 +80% +all right", quiz())
+
+
+def test_options_are_shuffled_by_seed() -> None:
+    def shown(*options: str) -> list[str]:
+        return re.findall(r"^  [a-d]\) (\w+)", one("q-99-02", "q\n", *options), re.M)
+
+    assert shown() == ["two", "three", "four", "five"]
+    assert shown("--seed", "3") == shown("--seed", "3")
+    assert len({tuple(shown("--seed", str(seed))) for seed in range(8)}) > 2
+    mixed = shown("--seed", "3")
+    letters = [letter for letter, text in zip("abcd", mixed) if text in ("two", "four")]
+    output = one("q-99-02", " ".join(letters) + "\n", "--seed", "3")
+    assert "✓ Right." in output
+    assert shown("--shuffle")
+
+
+@pytest.mark.parametrize("answers", ["", "\n", "?", "b", b"\xff\xfe\x00b\n", "\x1b[2J\n" * 3])
+def test_any_input_ends_kindly(answers: str | bytes) -> None:
+    output = quiz("99", answers=answers)
+    assert "The input ended here. Your answers are kept." in output
+    assert "\x1b" not in output
+
+
+def test_hostile_text_is_neither_shown_nor_lost(learner: Path) -> None:
+    text = "\x1b]0;title\x07 [bold]no[/bold] " + "x" * 100_000
+    output = one("q-99-06", f"{text}\n\n")
+    assert "\x1b" not in output
+    assert "\x07" not in output
+    assert "[bold]no[/bold]" in output
+    assert len(str(log(learner)[-1]["answer"])) <= 20_000
+
+
+@pytest.mark.parametrize("language", ["en", "es"])
+def test_nothing_is_wider_than_the_terminal(language: str) -> None:
+    wrong = "?\nc\nb d\n7\na b c d\nwords\n\nn\nn\nn\nn\nno\nno\nno\n\n2\n9\nx\n\nc\n"
+    output = quiz("99", "--lang", language, answers=wrong) + quiz("--lang", language)
+    output += quiz("--results", "--lang", language)
+    assert "To repeat" in output or "Para repetir" in output
+    assert max(map(len, output.splitlines())) <= 80
+    assert "{" not in output
+
+
+def test_results() -> None:
+    assert "No answers yet." in quiz("--results")
+    quiz("99", answers="b\na\nq\n")
+    output = quiz("--results")
+    assert "answered: 2/10 · best: –" in output
+    assert re.search(r"accumulation +75% +2", output)
+    assert "q-99-02" in output.partition("To repeat")[2]
+
+
+def test_results_as_json(learner: Path) -> None:
+    quiz("99", answers="b\na\ns\nq\n")
+    (found,) = json.loads(quiz("--results", "--json", "-"))["quizzes"]
+    assert (found["id"], found["best"]) == ("phase-99-fixture", None)
+    assert found["missed"] == ["q-99-02", "q-99-03"]
+    assert found["topics"] == {
+        "accumulation": {"score": 0.75, "answered": 2},
+        "chain-rule": {"score": 0.0, "answered": 1},
+    }
+    (run,) = found["runs"]
+    assert (run["whole"], run["finished"], run["score"]) == (True, False, None)
+    (answer,) = found["answers"]["q-99-01"]
+    assert (answer["score"], answer["answer"], answer["skipped"]) == (1.0, ["b"], False)
+    assert found["answers"]["q-99-03"][0]["skipped"]
+    assert found["answers"]["q-99-10"] == []
+
+
+def test_questions_as_json(tmp_path: Path) -> None:
+    target = tmp_path / "quiz.json"
+    quiz("99", "--json", str(target))
+    record = json.loads(target.read_text())
+    assert record["schema"] == 1
+    (found,) = record["quizzes"]
+    questions = {question["id"]: question for question in found["questions"]}
+    assert list(questions) == list(RIGHT)
+    answers = {name: question["answer"] for name, question in questions.items()}
+    assert answers["q-99-01"] == ["b"]
+    assert answers["q-99-02"] == ["a", "c"]
+    assert answers["q-99-03"] == -12
+    assert answers["q-99-04"] == ["a", "b", "c", "d"]
+    assert answers["q-99-06"] == ["y < 12.0 >", str(7 / 3)]
+    assert answers["q-99-07"] == [3]
+    assert len(answers["q-99-05"]) == 4
+    assert questions["q-99-01"]["see"]["op:add"] == "whygrad ops add"
+    assert questions["q-99-01"]["prompt"].keys() == {"en", "es"}
+
+
+def test_a_folder_that_cannot_be_written_is_an_error_in_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("WHYGRAD_HOME", str(tmp_path / "file"))
+    output = quiz("99", answers="b\n", code=1)
+    assert "Traceback" not in output
+    assert str(tmp_path / "file") in output
+
+
+def test_both_languages_have_the_same_details_in_every_phrase() -> None:
+    both = [phrases("quiz", language) for language in ("en", "es")]
+    for key, text in both[0].items():
+        details = [sorted(re.findall(r"\{(\w+)\}", each[key])) for each in both]
+        assert details[0] == details[1], key
+        assert text.strip("> ") == "" or "`" in text or text != both[1][key] or key == "place"
+
+
+# --- another process ----------------------------------------------------------------------------
+
+COMMAND = [sys.executable, "-m", "tests.learn.quiz.course", "quiz", "99"]
+
+
+def test_through_a_real_pipe(learner: Path) -> None:
+    done = subprocess.run(COMMAND, input=b"b\n\xc3(\n", cwd=ROOT, capture_output=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert b"The input ended here" in done.stdout
+    assert done.stderr == b""
+    assert len(log(learner)) == 2
+
+
+@pytest.mark.skipif(os.name != "posix", reason="there are no pseudo-terminals there")
+def test_at_a_terminal_with_ctrl_c(learner: Path) -> None:
+    """The terminal echoes, waits for Enter between questions, has colours; Ctrl-C ends kindly."""
+    import pty
+
+    keyboard, terminal = pty.openpty()
+    process = subprocess.Popen(
+        COMMAND, cwd=ROOT, stdin=terminal, stdout=terminal, stderr=terminal,
+        env={**os.environ, "TERM": "xterm-256color"}, start_new_session=True,
+    )  # fmt: skip
+    os.close(terminal)
+    seen = b""
+
+    def wait_for(pattern: bytes) -> None:
+        nonlocal seen
+        while not re.search(pattern, seen, re.S):
+            assert select.select([keyboard], [], [], 60)[0], seen.decode(errors="replace")
+            seen += os.read(keyboard, 1 << 16)
+
+    try:
+        wait_for(rb"quit.*> ")
+        os.write(keyboard, b"b\n")
+        wait_for(rb"Enter for the next question\.")
+        os.write(keyboard, b"\n")
+        wait_for(rb"Which ones are even\?.*quit.*> ")
+        os.kill(process.pid, signal.SIGINT)
+        if not select.select([keyboard], [], [], 5)[0]:
+            # the line editor does not notice a signal between its prompt and its waiting
+            os.kill(process.pid, signal.SIGINT)
+        wait_for(rb"Stopped\. Your answers are kept\..*To go on:")
+        assert process.wait(timeout=60) == 130
+    finally:
+        process.kill()
+        process.wait()
+        os.close(keyboard)
+    assert b"Traceback" not in seen
+    assert b"\x1b[" in seen  # colours
+    assert [event["event"] for event in log(learner)] == ["begin", "answer"]

@@ -1,0 +1,148 @@
+"""The file of answers: only added to, and whatever happened to it, the rest still counts."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.learn.quiz.course import fixture_quiz
+from whygrad.learn.quiz.memory import Memory, Run
+
+QUIZ = fixture_quiz()
+ALL = [question.id for question in QUIZ.questions]
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Memory:
+    return Memory(tmp_path / "quizzes.jsonl")
+
+
+def whole(memory: Memory, score: float) -> Run:
+    run = memory.begin(QUIZ, ALL, whole=True)
+    for name in ALL:
+        memory.keep(run, name, score, "x")
+    return run
+
+
+def test_nothing_yet(memory: Memory) -> None:
+    standing = memory.standing(QUIZ)
+    assert (standing.best, standing.missed, standing.unfinished) == (None, (), None)
+    assert not memory.path.exists()
+
+
+def test_each_answer_is_on_the_disk_at_once(memory: Memory) -> None:
+    run = memory.begin(QUIZ, ALL, whole=True)
+    assert not memory.path.exists()  # a run that asked nothing leaves no trace
+    memory.keep(run, ALL[0], 1.0, ["b"])
+    memory.keep(run, ALL[1], 0.5, ["a"])
+    events = [json.loads(line) for line in memory.path.read_text().splitlines()]
+    assert [event["event"] for event in events] == ["begin", "answer", "answer"]
+    assert events[0]["questions"] == ALL
+    assert (events[2]["question"], events[2]["score"]) == (ALL[1], 0.5)
+
+
+def test_the_file_is_only_added_to(memory: Memory) -> None:
+    whole(memory, 0.0)
+    before = memory.path.read_bytes()
+    whole(memory, 1.0)
+    assert memory.path.read_bytes().startswith(before)
+
+
+def test_the_best_whole_run_counts(memory: Memory) -> None:
+    whole(memory, 0.5)
+    whole(memory, 0.25)
+    some = memory.begin(QUIZ, ALL[:1], whole=False)
+    memory.keep(some, ALL[0], 1.0, "x")
+    assert memory.standing(QUIZ).best == 0.5
+
+
+def test_what_was_missed_goes_by_the_last_answer(memory: Memory) -> None:
+    run = memory.begin(QUIZ, ALL, whole=True)
+    memory.keep(run, ALL[0], 0.0, "x")
+    memory.keep(run, ALL[1], 0.5, "x")
+    memory.keep(run, ALL[2], 1.0, "x")
+    again = memory.begin(QUIZ, ALL[:1], whole=False)
+    memory.keep(again, ALL[0], 1.0, "x")
+    assert memory.standing(QUIZ).missed == (ALL[1],)
+
+
+def test_a_run_that_was_left_can_go_on(memory: Memory) -> None:
+    run = memory.begin(QUIZ, ALL, whole=True)
+    memory.keep(run, ALL[0], 1.0, "x")
+    left = memory.standing(QUIZ).unfinished
+    assert left is not None
+    assert (left.id, left.settled()) == (run.id, {ALL[0]})
+    for name in ALL[1:]:
+        memory.keep(left, name, 0.0, "x")
+    standing = memory.standing(QUIZ)
+    assert standing.unfinished is None
+    assert standing.best == pytest.approx(0.1)
+    assert len(standing.runs) == 1
+
+
+def test_an_answer_without_a_grade_is_kept_and_asked_again(memory: Memory) -> None:
+    run = memory.begin(QUIZ, ALL, whole=True)
+    memory.keep(run, ALL[4], None, {"text": "half a thought"})
+    left = memory.standing(QUIZ).unfinished
+    assert left is not None
+    assert left.settled() == set()
+    assert left.answers[0].answer == {"text": "half a thought"}
+
+
+def test_what_cannot_be_asked_here_does_not_count(memory: Memory) -> None:
+    run = memory.begin(QUIZ, ALL, whole=True)
+    for name in ALL[:9]:
+        memory.keep(run, name, 1.0, "x")
+    memory.keep(run, ALL[9], None, None, skipped=True)
+    assert memory.standing(QUIZ).best == 1.0
+    assert memory.standing(QUIZ).missed == ()
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        b'{"event": "answer", "run": "nobody", "question": "q", "score": 1, "at": "", "answer": 0}',
+        b'{"event": "ans',
+        b"not json",
+        b"[]",
+        b"null",
+        b"3",
+        b'{"event": "begin"}',
+        b'{"event": "begin", "run": "r", "quiz": "q", "at": "", "questions": [], "whole": true}',
+        b'{"event": "begin", "run": [], "quiz": "q", "at": "", "questions": ["a"], "whole": true}',
+        b"\xff\xfe\x00",
+        b"[" * 100_000,
+        b"",
+    ],
+)
+def test_a_damaged_line_is_passed_over(memory: Memory, damage: bytes) -> None:
+    whole(memory, 0.5)
+    with open(memory.path, "ab") as stream:
+        stream.write(damage)  # without an end of line, as after a crash
+    whole(memory, 1.0)
+    standing = memory.standing(QUIZ)
+    assert standing.best == 1.0
+    assert len(standing.runs) == 2
+
+
+@pytest.mark.parametrize("score", ["NaN", "7", "-3", '"1"', "1e999"])
+def test_a_score_from_elsewhere_stays_between_0_and_1(memory: Memory, score: str) -> None:
+    run = whole(memory, 0.0)
+    line = (
+        f'{{"event": "answer", "run": "{run.id}", "question": "{ALL[0]}", "score": {score},'
+        ' "at": "9", "answer": 0, "skipped": false}\n'
+    )
+    with open(memory.path, "a") as stream:
+        stream.write(line)
+    best = memory.standing(QUIZ).best
+    assert best is not None
+    assert 0 <= best <= 1
+
+
+def test_any_text_can_be_kept(memory: Memory) -> None:
+    run = memory.begin(QUIZ, ALL, whole=True)
+    memory.keep(run, ALL[0], 1.0, {"text": "línea\u2028 1\n2 \x1b \ud83d 🙂"})
+    (kept,) = memory.runs()[0].answers
+    assert kept.answer == {"text": "línea\u2028 1\n2 \x1b ? 🙂"}
