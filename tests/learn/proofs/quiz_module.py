@@ -20,7 +20,7 @@ from tests.learn.programs import changed_lines, names, printed, question
 from tests.learn.proofs import proves
 from whygrad.autograd.graph import saved_bytes_peak
 from whygrad.autograd.trace import trace_backward
-from whygrad.doctor import run_script
+from whygrad.doctor import Finding, run_script
 from whygrad.utils.checkpoint import checkpoint, checkpoint_sequential
 
 LIBRARIES: tuple[ModuleType, ...] = (torch, whygrad)
@@ -31,13 +31,18 @@ def in_pytorch(program: str) -> str:
     return program.replace("import whygrad as wg", "import torch as wg")
 
 
-def diagnosed(program: str) -> list[str]:
-    """The rules that the doctor accuses a program of."""
+def findings(program: str) -> list[Finding]:
+    """What the doctor accuses a program of."""
     with tempfile.TemporaryDirectory() as folder:
         script = Path(folder) / "train.py"
         script.write_text(program, encoding="utf-8")
         with contextlib.redirect_stdout(io.StringIO()):
-            return [finding.rule for finding in run_script(str(script)).session.findings]
+            return run_script(str(script)).session.findings
+
+
+def diagnosed(program: str) -> list[str]:
+    """The rules of these findings."""
+    return [finding.rule for finding in findings(program)]
 
 
 def cosine(one: Any, other: Any) -> float:
@@ -62,6 +67,10 @@ def right_values_and_wrong_gradients() -> None:
         (gradient,) = whygrad.autograd.grad(loss(good, bad), good)
         exact = np.array([0, -0.25, 0, -0.25])  # two of four pairs are active
         assert gradient.tolist() == (exact if right else 2 * exact).tolist()
+        for wrong_pairs in (1, 2, 3, 4):
+            close = whygrad.tensor([0.0] * wrong_pairs + [9.0] * (4 - wrong_pairs)).double()
+            (pull,) = whygrad.autograd.grad(loss(close.requires_grad_(), 0 * bad), close)
+            assert pull.abs().sum().item() == (wrong_pairs / 4 if right else 1)
         kept = whygrad.tensor([9.0, 9.0], dtype=whygrad.float64, requires_grad=True)
         (gradient,) = whygrad.autograd.grad(loss(kept, kept.detach() - 5), kept)
         assert _finite(gradient) is right
@@ -346,13 +355,16 @@ x = wg.randn(64, 4)
 y = 1000 * x.sum(1, keepdim=True)
 model = wg.nn.Sequential(wg.nn.Linear(4, 16), wg.nn.ReLU(), wg.nn.Linear(16, 1))
 optimizer = wg.optim.SGD(model.parameters(), lr=0.05)
-losses, norms = [], []
+losses, norms, lengths = [], [], []
 for step in range(100):
     optimizer.zero_grad()
     loss = ((model(x) - y) ** 2).mean()
     loss.backward()
     norms.append(wg.nn.utils.clip_grad_norm_(model.parameters(), 1.0).item())
+    before = [each.detach().clone() for each in model.parameters()]
     optimizer.step()
+    moved = [(new - old).square().sum() for new, old in zip(model.parameters(), before)]
+    lengths.append(sum(moved).sqrt().item())
     losses.append(loss.item())
 """
 
@@ -361,6 +373,7 @@ for step in range(100):
 def clipping_hides_the_cause() -> None:
     run = names(_CLIPPED)
     assert min(run["norms"]) > 1000
+    assert run["lengths"] == pytest.approx([0.05] * 100, rel=1e-3)
     assert 0.95 < run["losses"][-1] / run["losses"][0] < 1
     scaled = names(_CLIPPED.replace("1000 * ", ""))
     assert scaled["losses"][-1] / scaled["losses"][0] < 0.5
@@ -368,9 +381,9 @@ def clipping_hides_the_cause() -> None:
     assert tighter["losses"][-1] > run["losses"][-1]
     unclipped = names(_CLIPPED.replace("(), 1.0)", "(), 1e30)"))
     assert not unclipped["losses"][-1] < 1e30  # it did diverge
-    first, *further = diagnosed(_CLIPPED)
-    assert first == "unscaled-target"
-    assert "clipping-hides-cause" in further
+    found = {finding.rule: finding for finding in findings(_CLIPPED)}
+    assert found["unscaled-target"].caused_by is None
+    assert found["clipping-hides-cause"].caused_by is found["unscaled-target"]
 
 
 @proves("q-module-15")
