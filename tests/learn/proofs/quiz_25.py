@@ -227,6 +227,8 @@ def a_write_through_data() -> None:
     with pytest.raises(RuntimeError, match=MODIFIED):
         printed(program.replace("w.data", "w.detach()"))
     with pytest.raises(RuntimeError, match=MODIFIED):
+        printed(program.replace("w.data.mul_(100)", "torch.no_grad()(w.mul_)(100)"))
+    with pytest.raises(RuntimeError, match=MODIFIED):
         printed(program.replace("torch", "whygrad"))
 
 
