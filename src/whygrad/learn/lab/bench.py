@@ -212,13 +212,13 @@ class Bench:
             False,
             trouble.kind,
             explained(trouble, self.language),
-            where=self._line(trouble.facts.get("file"), trouble.facts.get("line")),
+            where=self.line(trouble.facts.get("file"), trouble.facts.get("line")),
             example=trouble.example,
             printed=trouble.printed,
         )
 
-    def _line(self, file: Any, number: Any) -> str:
-        """``value.py:12: return other``, from the learner's own file."""
+    def line(self, file: Any, number: Any) -> str:
+        """``value.py:12: return other``, from the learner's own file; empty without a number."""
         if not isinstance(file, str) or not isinstance(number, int) or number < 1:
             return ""
         try:

@@ -26,31 +26,37 @@ class Mutant:
     source: str
 
 
+_Place = tuple[int, int]  # line, byte in the line
+_Replacement = tuple[_Place, _Place, str]
+
+
 @dataclass(frozen=True)
 class _Edit:
+    """Some replacements that make one fault, from the first to the last."""
+
     kind: Literal["overwrite", "order"]
-    start: tuple[int, int]  # line, byte in the line
-    end: tuple[int, int]
-    text: str
+    replacements: tuple[_Replacement, ...]
 
 
 def mutants(source: str) -> list[Mutant]:
     """Every mutant of a program, in the order of its lines."""
-    lines = source.splitlines(keepends=True)
+    lines = [line.encode() for line in source.splitlines(keepends=True)]
     edits = {
-        (edit.start, edit.end, edit.text): edit
+        edit.replacements: edit
         for node in ast.walk(ast.parse(source))
-        for edit in (*_overwriting(node), *_forward(node, source))
+        for edit in (*_overwriting(node, lines), *_forward(node, source))
     }
     return [_mutant(edits[key], lines) for key in sorted(edits)]
 
 
-def _overwriting(node: ast.AST) -> Iterator[_Edit]:
+def _overwriting(node: ast.AST, lines: list[bytes]) -> Iterator[_Edit]:
     if isinstance(node, ast.AugAssign) and _is_grad(node.target):
         if isinstance(node.op, ast.Add):
-            yield _Edit("overwrite", _end(node.target), _start(node.value), " = ")
+            yield _Edit("overwrite", (_sign(node.target, b"+=", "=", lines),))
         elif isinstance(node.op, ast.Sub):
-            yield _Edit("overwrite", _end(node.target), _start(node.value), " = -")
+            end = _end(node)
+            negated = (_sign(node.target, b"-= ", "= -(", lines), (end, end, ")"))
+            yield _Edit("overwrite", negated)
     elif isinstance(node, ast.Assign):
         targets = {
             ast.unparse(each)
@@ -60,7 +66,16 @@ def _overwriting(node: ast.AST) -> Iterator[_Edit]:
         }
         for each in ast.walk(node.value):
             if isinstance(each, ast.expr) and _is_grad(each) and ast.unparse(each) in targets:
-                yield _Edit("overwrite", _start(each), _end(each), "0.0")
+                yield _Edit("overwrite", ((_start(each), _end(each), "0.0"),))
+
+
+def _sign(target: ast.expr, sign: bytes, other: str, lines: list[bytes]) -> _Replacement:
+    """The sign of an assignment: the first after its target, on this line or a later one."""
+    line, at = _end(target)
+    while (found := lines[line - 1].find(sign.strip(), at)) < 0:
+        line, at = line + 1, 0
+    length = len(sign) if lines[line - 1].startswith(sign, found) else len(sign.strip())
+    return (line, found), (line, found + length), other
 
 
 def _forward(node: ast.AST, source: str) -> Iterator[_Edit]:
@@ -74,9 +89,9 @@ def _forward(node: ast.AST, source: str) -> Iterator[_Edit]:
             if isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute):
                 taken = ast.unparse(each.func.value)
                 if each.func.attr == "popleft" or (each.func.attr == "pop" and each.args):
-                    yield _Edit("order", _start(each), _end(each), f"{taken}.pop()")
+                    yield _Edit("order", ((_start(each), _end(each), f"{taken}.pop()"),))
                 elif each.func.attr == "pop":
-                    yield _Edit("order", _start(each), _end(each), f"{taken}.pop(0)")
+                    yield _Edit("order", ((_start(each), _end(each), f"{taken}.pop(0)"),))
 
 
 def _turned(walked: ast.expr, source: str) -> _Edit:
@@ -90,7 +105,7 @@ def _turned(walked: ast.expr, source: str) -> _Edit:
         text = ast.get_source_segment(source, inner) or ast.unparse(inner)
     else:
         text = f"list({ast.get_source_segment(source, walked)})[::-1]"
-    return _Edit("order", _start(walked), _end(walked), text)
+    return _Edit("order", ((_start(walked), _end(walked), text),))
 
 
 def _is_grad(node: ast.AST) -> bool:
@@ -107,22 +122,22 @@ def _calls_backward(body: list[ast.stmt] | list[ast.expr]) -> bool:
     )
 
 
-def _start(node: ast.expr) -> tuple[int, int]:
+def _start(node: ast.expr) -> _Place:
     return node.lineno, node.col_offset
 
 
-def _end(node: ast.expr) -> tuple[int, int]:
+def _end(node: ast.expr | ast.stmt) -> _Place:
     assert node.end_lineno is not None
     assert node.end_col_offset is not None
     return node.end_lineno, node.end_col_offset
 
 
-def _mutant(edit: _Edit, lines: list[str]) -> Mutant:
-    (first, begin), (last, finish) = edit.start, edit.end
-    head = lines[first - 1].encode()[:begin].decode()
-    tail = lines[last - 1].encode()[finish:].decode()
-    changed = head + edit.text + tail
-    # what was several lines stays as many, so that those below keep their numbers
-    filler = ["\n"] * (last - first)
-    source = "".join([*lines[: first - 1], changed, *filler, *lines[last:]])
-    return Mutant(edit.kind, first, lines[first - 1].strip(), changed.strip(), source)
+def _mutant(edit: _Edit, lines: list[bytes]) -> Mutant:
+    changed = list(lines)
+    for (first, begin), (last, finish), text in reversed(edit.replacements):
+        whole = changed[first - 1][:begin] + text.encode() + changed[last - 1][finish:]
+        # what was several lines stays as many, so that those below keep their numbers
+        changed[first - 1 : last] = [whole, *[b"\n"] * (last - first)]
+    line = edit.replacements[0][0][0]
+    before, after = (each[line - 1].decode().strip() for each in (lines, changed))
+    return Mutant(edit.kind, line, before, after, b"".join(changed).decode())

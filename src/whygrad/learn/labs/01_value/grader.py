@@ -176,7 +176,7 @@ def _must_pass(bench: Bench, complaint: str) -> None:
         raise Wrong(bench.say("no_tests"))
     for result in results:
         if not result["passed"]:
-            where = f"test_value.py:{result['line']}" if result["line"] else ""
+            where = bench.line("test_value.py", result["line"])
             name, error = result["name"], result["error"]
             raise Wrong(bench.say(complaint, name=name, error=error), where=where)
 
