@@ -107,7 +107,7 @@ def _command(name: str, tokens: list[str], at: int) -> tuple[str, int]:
     if name in _SIGNS:
         sign = _SIGNS[name]
         if at + 1 < len(tokens) and tokens[at].isspace() and tokens[at + 1] in "=+-<>":
-            return sign + " ", at + 1
+            return (f" {sign}" if sign in _BETWEEN else sign), at
         while at < len(tokens) and tokens[at].isspace():  # as LaTeX does after a command
             at += 1
         return (f" {sign} " if sign in _BETWEEN else sign), at
