@@ -7,6 +7,7 @@ so nothing has to be installed and no port is opened.
 from __future__ import annotations
 
 import base64
+import fcntl
 import json
 import os
 import shutil
@@ -90,7 +91,13 @@ class Page:
 
 @contextmanager
 def opened(
-    path: Path, profile: Path, *, dark: bool = False, width: int = 1000, height: int = 900
+    path: Path,
+    profile: Path,
+    *,
+    dark: bool = False,
+    scripts: bool = True,
+    width: int = 1000,
+    height: int = 900,
 ) -> Iterator[Page]:
     """A browser that shows the file."""
     to_browser, from_here = os.pipe()
@@ -100,11 +107,16 @@ def opened(
         "--remote-debugging-pipe",
         f"--user-data-dir={profile}", f"--window-size={width},{height}", "about:blank",
     ]  # fmt: skip
-    # the shell puts the pipes where the browser looks for them
-    shell = ["sh", "-c", f'exec "$@" 3<&{to_browser} 4>&{to_here}', "sh", *command]
+
+    def put_in_place() -> None:
+        ends = [fcntl.fcntl(each, fcntl.F_DUPFD, 10) for each in (to_browser, to_here)]
+        for end, place in zip(ends, (3, 4)):
+            os.dup2(end, place)
+
     process = subprocess.Popen(
-        shell,
-        pass_fds=(to_browser, to_here),
+        command,
+        preexec_fn=put_in_place,
+        pass_fds=(3, 4),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
@@ -127,8 +139,9 @@ def opened(
             deviceScaleFactor=1,
             mobile=False,
         )
+        page.send("Emulation.setScriptExecutionDisabled", value=not scripts)
         page.send("Page.navigate", url=path.as_uri())
-        while page.value("document.readyState") != "complete":
+        while page.value("location.protocol + document.readyState") != "file:complete":
             pass
         yield page
     finally:

@@ -84,7 +84,7 @@ def _data(quizzes: Sequence[Quiz], say: Speech) -> str:
     """What the script needs to judge; ``<`` is escaped, so nothing in it can end the element."""
     record = {
         "language": say.language,
-        "phrases": {key: say.raw(key) for key in _SPOKEN},
+        "phrases": {key: to_plain(say.raw(key)) for key in _SPOKEN},
         "questions": {
             question.id: _judged(question, say)
             for quiz in quizzes
