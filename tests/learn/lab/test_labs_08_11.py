@@ -1,0 +1,138 @@
+"""Labs 8 to 11: classic mistakes fail the right check, and what is claimed of PyTorch holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from whygrad.learn.lab.bench import Bench, Check
+from whygrad.learn.lab.catalogue import find
+from whygrad.learn.language import Language
+
+SEED = 8
+
+
+@pytest.fixture
+def first_failure(tmp_path: Path) -> Any:
+    """Grade the reference solution with some texts replaced, up to the first check that fails.
+
+    The texts to replace are given as ``{file: [(old, new), …]}``.
+    """
+
+    def graded(
+        name: str, changes: dict[str, list[tuple[str, str]]], language: Language = "en"
+    ) -> Check:
+        lab = find(name)
+        files = lab.solution("en")
+        for file, replacements in changes.items():
+            for old, new in replacements:
+                assert old in files[file], f"{file} no longer contains {old!r}"
+                files[file] = files[file].replace(old, new)
+        for file, text in files.items():
+            (tmp_path / file).write_text(text, encoding="utf-8")
+        bench = Bench(lab, tmp_path, language, SEED)
+        failing = (check for check in lab.grader().grade(bench) if not check.passed)
+        return next(failing, Check("", True))
+
+    return graded
+
+
+# Lab 8
+
+
+@pytest.fixture
+def in_float64() -> Iterator[None]:
+    torch.set_default_dtype(torch.float64)
+    yield
+    torch.set_default_dtype(torch.float32)
+
+
+@pytest.mark.usefixtures("in_float64")
+@pytest.mark.parametrize("place", range(10), ids=lambda place: f"program {place + 1}")
+def test_programs_do_in_pytorch_what_the_grader_says(place: int) -> None:
+    grader = find("versions").grader()
+    program = grader._programs()[place]
+    numbers = {"a": 1.25, "b": 3.0, "k": 2.5, "c": 0.75}
+    names: dict[str, Any] = {"wg": torch, **numbers}
+    reached: Any
+    try:
+        exec(program.source, names)
+        reached = names["x"].grad.tolist()
+    except RuntimeError as error:
+        at_the_write = "leaf Variable that requires grad" in str(error)
+        reached = grader._REFUSED if at_the_write else grader._STOPPED
+    truth = grader._truth(program, numbers)
+    assert isinstance(truth, dict) == (place == 9)
+    expected = truth["pytorch"] if isinstance(truth, dict) else truth
+    assert reached == (expected if isinstance(expected, str) else pytest.approx(expected))
+
+
+def test_the_solution_shows_the_programs_of_the_starter() -> None:
+    lab = find("versions")
+    programs = [
+        [part.split('"""', 2)[1] for part in text.split("\ndef ")[1:]]
+        for text in (lab.starter("en")["predictions.py"], lab.solution("en")["predictions.py"])
+    ]
+    assert programs[0] == programs[1]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "check", "said"),
+    [
+        pytest.param("return 2 * k\n", "return STOPPED\n", "program-2", "Has the sum saved h?",
+                     id="every write is an error"),
+        pytest.param("return REFUSED", "return k", "program-3", "leaf that requires a gradient",
+                     id="a leaf that nobody saved"),
+        pytest.param("return REFUSED", "return STOPPED", "program-3", "allowed at all",
+                     id="the leaf's error comes in backward"),
+        pytest.param("return k * math.exp(a * k)", "return k * math.exp(a * k + 1)", "program-5",
+                     "You predicted", id="exp at the new input"),
+        pytest.param("return k * math.exp(a * k)", "return STOPPED", "program-5", "input of exp",
+                     id="exp saves its input"),
+        pytest.param("return [0, 2 * b + 2 * k**2 * b]", "return [2 * k**2 * a, 2 * k**2 * b]",
+                     "program-7", "recorded", id="copy_ is not recorded"),
+        pytest.param("return 2 * (c * k * a) * k", "return 2 * (c * k) ** 2 * a", "program-9",
+                     "no node was recorded", id=".data is recorded"),
+        pytest.param('"whygrad": STOPPED', '"whygrad": 2 * k**2 * a', "program-10", ".data",
+                     id="whygrad overlooks it"),
+        pytest.param('{"pytorch": 2 * (c * k * a) * k, "whygrad": STOPPED}', "STOPPED",
+                     "program-10", "two predictions", id="one engine only"),
+        pytest.param('"program_9", "program_10"', '"program_2", "program_9"', "silent",
+                     "1 names do not belong there and 1 are missing", id="silent and not"),
+        pytest.param('"program_9", "program_10"', '"program_11"', "silent", "program_11",
+                     id="a program that is none"),
+        pytest.param("import math", "import math\nimport whygrad", "program-1", "whygrad",
+                     id="asks the engine"),
+    ],
+)  # fmt: skip
+def test_versions_predictions(
+    first_failure: Any, old: str, new: str, check: str, said: str
+) -> None:
+    failure = first_failure("versions", {"predictions.py": [(old, new)]})
+    assert failure.id == check
+    assert said in " ".join([failure.message, *failure.notes])
+    assert failure.target is None  # the answer is not given away
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "check", "said"),
+    [
+        pytest.param("        x -= k * x\n", "        pass\n", "repair-loud", "not enough",
+                     id="no write, no error"),
+        pytest.param("x -= k * x", "x.data.sub_(k * x)", "", "", id=".data after backward is fine"),
+        pytest.param("h = h * c", "h = h.data * c", "repair-silent", "nor is hiding it",
+                     id="cut off"),
+        pytest.param("h = h * c", "h = h.detach().mul_(c) + 0 * h", "repair-silent", "x.grad",
+                     id="written behind the back"),
+        pytest.param("h = h * c", "h.mul_(c)", "", "", id="a recorded write"),
+    ],
+)  # fmt: skip
+def test_versions_repairs(first_failure: Any, old: str, new: str, check: str, said: str) -> None:
+    failure = first_failure("versions", {"repairs.py": [(old, new)]})
+    assert failure.id == check
+    place = failure.difference.place if failure.difference else ""
+    assert said in f"{failure.message} {place}"
