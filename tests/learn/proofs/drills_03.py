@@ -231,6 +231,18 @@ def attention_weights_come_back_from_one_number_per_row() -> None:
     assert per_row.shape == (6,)
     assert torch.allclose((scores - per_row[:, None]).exp(), scores.softmax(1))
 
+    inputs = [torch.randn(1, 1, 6, 4, requires_grad=True) for _ in range(3)]
+    node = torch.nn.functional.scaled_dot_product_attention(*inputs).grad_fn
+    assert "FlashAttention" in node.name()
+    saved = {name: getattr(node, name) for name in dir(node) if name.startswith("_saved_")}
+    shapes = {
+        name.removeprefix("_saved_"): tuple(value.shape)
+        for name, value in saved.items()
+        if isinstance(value, torch.Tensor)
+    }
+    tiles = dict.fromkeys(("query", "key", "value", "output"), (1, 1, 6, 4))
+    assert shapes == {**tiles, "logsumexp": (1, 1, 6)}
+
 
 @proves("d-03-08")
 def twice_through_a_graph() -> None:
