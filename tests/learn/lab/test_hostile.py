@@ -322,7 +322,7 @@ def test_the_command_stands_such_files_too(tmp_path: Path) -> None:
         [script, "lab", "check"], cwd=folder, env=environment, capture_output=True, text=True
     )
     assert done.returncode == 1, done.stderr
-    assert "0 of 12 checks pass" in done.stdout
+    assert "0 of 13 checks pass" in done.stdout
 
 
 def test_own_modules_are_found(run: Run) -> None:

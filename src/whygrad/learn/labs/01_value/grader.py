@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +43,7 @@ def grade(bench: Bench) -> Iterator[Check]:
     yield bench.check("numbers", _numbers)
     yield bench.check("log-domain", _log_domain)
     yield bench.check("slopes", _slopes)
+    yield bench.check("chain", _chain)
     yield bench.check("worked", _worked)
     yield bench.check("shared", _shared)
     yield bench.check("order", _order)
@@ -66,17 +67,26 @@ def _fields(bench: Bench) -> None:
 
 
 def _operations(bench: Bench) -> None:
+    _forward(bench, (*_BASIC, *_DERIVED))
+
+
+def _numbers(bench: Bench) -> None:
+    _forward(bench, _MIXED)
+
+
+def _forward(bench: Bench, sources: Sequence[str]) -> None:
+    """The result of each operation, and what it left in the graph; nothing goes back yet."""
     cases = []
-    for source in (*_BASIC, *_DERIVED):
+    for source in sources:
         inputs = _inputs(bench.random, _names(source))
-        held = sorted(inputs) if source in _BASIC else None
         target = {
             "type": "Value",
             "data": _reference(source, inputs)["y.data"],
             "new": True,
             "inputs": inputs,
             "has _op": True,
-            "in _prev": held,
+            # a - b and 2 - a may be built from other operations
+            "in _prev": sorted(inputs) if source in _BASIC else None,
         }
         code = f"{_program(source, inputs)}print(y, y._prev, y._op)"
         cases.append(Case({"source": _statements(source), "inputs": inputs}, target, code))
@@ -85,13 +95,9 @@ def _operations(bench: Bench) -> None:
         if answer.trouble is not None:
             answer.trouble.example = case.code
             raise answer.trouble
-        if case.target["in _prev"] is None and isinstance(answer.value, dict):
-            answer.value["in _prev"] = None  # a - b may be built from other operations
-        bench.same(case.target, answer.value, code=case.code)
-
-
-def _numbers(bench: Bench) -> None:
-    bench.compare("expression", [_case(each, bench.random) for each in _MIXED])
+        if case.target["in _prev"] is None:
+            answer.value["in _prev"] = None
+        bench.same(case.target, answer.value, code=case.code, printed=answer.printed)
 
 
 def _log_domain(bench: Bench) -> None:
@@ -106,6 +112,13 @@ def _slopes(bench: Bench) -> None:
     cases = [_case(each, bench.random) for each in (*_BASIC, *_DERIVED)]
     cases += [_case("a.relu()", bench.random, {"a": each}) for each in (-1.5, 0.0)]
     bench.compare("expression", cases)
+
+
+def _chain(bench: Bench) -> None:
+    """Every operation once more, when the gradient that arrives is not 1."""
+    sources = [f"({each}) * c" for each in (*_BASIC, *_DERIVED, *_MIXED)]
+    cases = [_case(each, bench.random) for each in sources]
+    bench.compare("expression", cases, message=bench.say("not_chained"))
 
 
 def _worked(bench: Bench) -> None:
