@@ -1,10 +1,12 @@
 """``python -m scripts.documents``: rerun what the documents show and write the output back.
 
-Four kinds of output are kept fresh: a ```text block right after a ```python block is what that
-program prints; one after ``<!-- whygrad … -->`` is what that command prints; the table after
-``<!-- bench -->`` is the last ``make bench``; one after ``<!-- situations … -->`` is made of the
-programs in ``tests/why/situations``.  A drawing (.svg) that a program writes is kept in
-``docs/images``.  The pages of the doctor's rules are made from the rules.
+Five kinds of output are kept fresh: a ```text block right after a ```python block is what that
+program prints; one after ``<!-- whygrad … -->`` is what that command prints (``< a b`` at its end
+is typed in, a line for each word); the table after ``<!-- bench -->`` is the last ``make bench``;
+one after ``<!-- situations … -->`` is made of the programs in ``tests/why/situations``; one after
+``<!-- course … -->`` lists quizzes or decks.  A drawing (.svg) that a program writes is kept in
+``docs/images``.  The pages of the doctor's rules are made from the rules, those of the course from
+the files in ``data``.
 """
 
 from __future__ import annotations
@@ -21,6 +23,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from whygrad.learn.language import chosen
+
 __all__ = ["DOCUMENTS", "EXAMPLE", "IMAGES", "ROOT", "output_of", "refreshed", "run"]
 
 ROOT = Path(__file__).parent.parent
@@ -29,6 +33,7 @@ DOCUMENTS = sorted([ROOT / "README.md", *ROOT.glob("docs/**/*.md")])
 EXAMPLE = re.compile(r"^```python\n(.*?)^```\n(?:\n?^```text\n(.*?)^```\n)?", re.S | re.M)
 _COMMAND = re.compile(r"(<!-- whygrad (.*?) -->\n```text\n)(.*?)(^```\n)", re.S | re.M)
 _BENCH = re.compile(r"(<!-- bench -->\n)(.*?)(\n\n)", re.S)
+_COURSE = re.compile(r"(<!-- course (\w+) (\w+) -->\n)(.*?)(\n(?=\n|\Z))", re.S)
 _SITUATIONS = re.compile(r"(<!-- situations (\w+) -->\n)(.*?)(\n(?=\n|\Z))", re.S)
 RESULTS = ROOT / "bench" / "results" / "results.json"
 
@@ -71,13 +76,16 @@ def _after_program(match: re.Match[str]) -> str:
 
 
 def _after_command(match: re.Match[str]) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "whygrad", *shlex.split(match[2])],
-        capture_output=True,
-        text=True,
-        check=True,
-        env={**os.environ, "COLUMNS": "80", "NO_COLOR": "1"},
-    )
+    command, _, typed = match[2].partition(" < ")
+    with tempfile.TemporaryDirectory() as home:
+        done = subprocess.run(
+            [sys.executable, "-m", "whygrad", *shlex.split(command)],
+            capture_output=True,
+            input="".join(f"{line}\n" for line in shlex.split(typed)),
+            text=True,
+            check=True,
+            env={**os.environ, "COLUMNS": "80", "NO_COLOR": "1", "WHYGRAD_HOME": home},
+        )
     text = "\n".join(line.rstrip() for line in done.stdout.splitlines()).strip("\n")
     return match[1] + text + "\n" + match[4]
 
@@ -116,6 +124,12 @@ def _situations(match: re.Match[str]) -> str:
     return match[1] + table_of(match[2]) + match[4]
 
 
+def _course(match: re.Match[str]) -> str:
+    from scripts.mirrors import index
+
+    return match[1] + index(match[2], chosen(match[3])) + match[5]
+
+
 def _short(seconds: float) -> str:
     return f"{seconds * 1e6:.1f} µs" if seconds < 1e-3 else f"{seconds * 1e3:.2f} ms"
 
@@ -125,13 +139,15 @@ def refreshed(text: str) -> str:
     text = EXAMPLE.sub(_after_program, text)
     text = _COMMAND.sub(_after_command, text)
     text = _SITUATIONS.sub(_situations, text)
+    text = _COURSE.sub(_course, text)
     return _BENCH.sub(_bench_table, text)
 
 
 def main() -> None:
+    from scripts import mirrors
     from whygrad.doctor.report.pages import write
 
-    for page in write(ROOT / "docs" / "doctor"):
+    for page in (*write(ROOT / "docs" / "doctor"), *mirrors.write(ROOT / "docs")):
         print(f"rewrote {page.relative_to(ROOT)}")
     for document in DOCUMENTS:
         text = document.read_text()

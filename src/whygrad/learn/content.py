@@ -117,8 +117,9 @@ def read_yaml(path: Path) -> Any:
 
 @functools.cache
 def quizzes() -> tuple[Quiz, ...]:
-    """All quizzes, in the order of the course."""
-    return tuple(_quiz(path) for path in sorted((folder() / "quizzes").glob("*.yaml")))
+    """All quizzes, in the order of the course: by number, the module after the phases."""
+    found = (_quiz(path) for path in (folder() / "quizzes").glob("*.yaml"))
+    return tuple(sorted(found, key=lambda quiz: quiz.number))
 
 
 @functools.cache

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import click
 from rich.console import Console
+from rich.text import Text
 
 from whygrad.files.atomic import replacing
 from whygrad.learn.content import Quiz, quizzes
@@ -67,7 +68,7 @@ def ask(
     if not run.questions:
         console.print(say("none_missed", number=quiz.number))
         return 0
-    console.rule(f"[bold]{quiz.number} · {to_plain(say.of(quiz.title))}")
+    console.rule(Text(to_plain(say.of(quiz.title)), "bold"))
     if run.answers:
         text = say(
             "continued",

@@ -120,9 +120,7 @@ def _judged(question: Question, say: Speech) -> dict[str, object]:
 def _quiz(quiz: Quiz, say: Speech, is_one_of_several: bool) -> str:
     heading = ""
     if is_one_of_several:
-        heading = (
-            f"<h2>{html.escape(quiz.number)} · {html.escape(to_plain(say.of(quiz.title)))}</h2>"
-        )
+        heading = f"<h2>{html.escape(to_plain(say.of(quiz.title)))}</h2>"
     asked = [question for question in quiz.questions if _can_be_asked(question)]
     questions = "".join(
         _question(question, say, place, len(asked)) for place, question in enumerate(asked, 1)

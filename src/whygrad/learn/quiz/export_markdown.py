@@ -23,7 +23,7 @@ def markdown_page(quizzes: Sequence[Quiz], say: Speech) -> str:
     """One file with everything."""
     parts = []
     for quiz in quizzes:
-        parts.append(f"# {quiz.number} · {to_markdown(say.of(quiz.title))}")
+        parts.append(f"# {to_markdown(say.of(quiz.title))}")
         parts.append(to_markdown(say.of(quiz.about)))
         parts.append(questions_section(quiz, say, _command))
     return "\n\n".join(parts) + "\n"

@@ -79,7 +79,7 @@ def _show_repeats(console: Console, say: Speech, questions: Sequence[Question]) 
     for question in questions:
         first = to_plain(say.of(question.prompt)).partition("\n")[0]
         short = first if len(first) <= 100 else first[:99].rstrip() + "…"
-        look = Text("  ".join(map(command_for, question.see)), "cyan")
+        look = Text("\n".join(map(command_for, question.see)), "cyan")
         grid.add_row(Text(question.id), Text(short + "\n") + look)
     console.print(grid)
 
@@ -140,8 +140,7 @@ def show_results(console: Console, say: Speech, standings: Sequence[Standing]) -
         scores = {name: each.score or 0.0 for name, each in standing.latest.items()}
         best = "–" if standing.best is None else say.percent(standing.best)
         count = f"{say('answered')}: {len(scores)}/{len(quiz.questions)}"
-        title = f"{quiz.number} · {to_plain(say.of(quiz.title))}"
-        console.print(Text(title, "bold"))
+        console.print(Text(to_plain(say.of(quiz.title)), "bold"))
         console.print(f"{count} · {say('best')}: {best}")
         console.print(_topics(say, by_topic(quiz.questions, scores)))
         _show_repeats(console, say, [each for each in quiz.questions if each.id in standing.missed])

@@ -50,8 +50,8 @@ class Screen:
             self.console.print()
             self.console.print(self.options(options))
         self.console.print()
-        how = f"{self.say('how_' + question.kind)} {self.say('how_else')}"
-        self.text(how, "dim")
+        self.text(self.say(f"how_{question.kind}"), "dim")
+        self.text(self.say("how_else"), "dim")
 
     def options(self, options: Sequence[Option]) -> Padding:
         return _labelled(
@@ -177,10 +177,8 @@ class Screen:
             self.console.print(Text(self.say("repair"), "bold"))
             self._indented(Syntax(repair(question), "diff", theme="ansi_dark", word_wrap=True))
         self.console.print()
-        look = Text(self.say("look_at"), "bold")
-        for reference in question.see:
-            look.append("  ").append(command_for(reference), "cyan")
-        self.console.print(look)
+        look = Text("\n".join(map(command_for, question.see)), "cyan")
+        self.console.print(_labelled([(Text(self.say("look_at"), "bold"), look)], indent=0))
 
     def _indented(self, shown: RenderableType) -> None:
         self.console.print(Padding(shown, (0, 0, 0, 2)))
@@ -194,10 +192,10 @@ def program(code: str) -> Panel:
     return Panel(shown, expand=False)
 
 
-def _labelled(rows: Iterable[tuple[Text, RenderableType]]) -> Padding:
+def _labelled(rows: Iterable[tuple[Text, RenderableType]], indent: int = 2) -> Padding:
     grid = Table.grid(padding=(0, 1))
     grid.add_column(no_wrap=True)
     grid.add_column(overflow="fold")
     for label, text in rows:
         grid.add_row(label, text)
-    return Padding(grid, (0, 0, 0, 2))
+    return Padding(grid, (0, 0, 0, indent))
