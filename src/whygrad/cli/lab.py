@@ -93,8 +93,13 @@ def check(
 ) -> None:
     """Grade; exits with 0 when every check passes and with 1 otherwise."""
     from whygrad.files.atomic import replacing
+    from whygrad.learn.content import phrases
 
-    report = _graded(Console(), _workspace(name, folder, lang), seed)
+    work = _workspace(name, folder, lang)
+    if json is not None and not Path(json).absolute().parent.is_dir():
+        words = phrases("lab", work.language)
+        raise click.UsageError(words["no_folder"].format(folder=Path(json).parent))
+    report = _graded(Console(), work, seed)
     if json is not None:
         with replacing(json) as partial:
             text = json_format.dumps(report.as_json(), ensure_ascii=False, indent=2)
