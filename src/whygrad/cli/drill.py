@@ -201,7 +201,8 @@ def _explained() -> Iterator[None]:
             raise
         raise click.ClickException(f"{missing}: pip install 'whygrad[learn]'") from None
     except OSError as error:
-        raise click.ClickException(str(error)) from None
+        place = f"{error.filename}: " if error.filename else ""
+        raise click.ClickException(f"{place}{error.strerror or error}") from None
     except ValueError as error:
         if not explained(error):
             raise

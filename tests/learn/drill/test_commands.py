@@ -76,6 +76,19 @@ def test_a_real_pipe_and_a_language_from_the_environment(home: Path) -> None:
     assert len(lines(home)) == 1
 
 
+@pytest.mark.parametrize("closed", [True, False])
+def test_nobody_is_there(home: Path, closed: bool) -> None:
+    redirect = "<&-" if closed else "< binary"
+    Path("binary").write_bytes(b"\xff\xfe\n3\n")
+    command = f"'{sys.executable}' -m whygrad drill --lang en {redirect}"
+    done = subprocess.run(
+        command, shell=True, capture_output=True, encoding="utf-8", check=True,
+        env={**os.environ, "PYTHONIOENCODING": "utf-8:strict"},
+    )  # fmt: skip
+    assert "No card was rated." in done.stdout
+    assert done.stderr == ""
+
+
 def test_options_of_a_session(home: Path) -> None:
     result = drill("review", "--new", "1", typed="\n4\n\n4\n")
     assert len(lines(home)) == 1
@@ -142,7 +155,9 @@ def test_bad_progress_is_refused_and_nothing_changes(home: Path) -> None:
     assert result.exit_code == 1
     assert "line 2 is not a review" in result.output
     assert "Traceback" not in result.output
-    assert drill("progress", "import", "missing.jsonl").exit_code != 0
+    missing = drill("progress", "import", "missing.jsonl")
+    assert missing.exit_code == 1
+    assert "Error: missing.jsonl: No such file" in missing.output
     assert (home / "reviews.jsonl").read_bytes() == before
 
 

@@ -12,7 +12,7 @@ Keys = Callable[[], str]
 
 
 def keyboard() -> Keys:
-    if sys.stdin.isatty():
+    if sys.stdin is not None and sys.stdin.isatty():
         import click
 
         return click.getchar
@@ -20,7 +20,10 @@ def keyboard() -> Keys:
 
 
 def _line() -> str:
-    line = sys.stdin.readline()
+    try:
+        line = sys.stdin.readline() if sys.stdin is not None else ""
+    except UnicodeDecodeError:  # no text, so nobody is typing
+        line = ""
     if not line:
         raise EOFError
     return line.strip()
