@@ -136,3 +136,105 @@ def test_versions_repairs(first_failure: Any, old: str, new: str, check: str, sa
     assert failure.id == check
     place = failure.difference.place if failure.difference else ""
     assert said in f"{failure.message} {place}"
+
+
+# Lab 9
+
+
+def _predictions(table: str) -> dict[str, Any]:
+    names: dict[str, Any] = {}
+    exec(find("views-and-dispatch").solution("en")["predictions.py"], names)
+    return names[table]
+
+
+@pytest.mark.parametrize(("expression", "expected"), _predictions("VIEWS").items())
+def test_pytorch_makes_the_same_views(expression: str, expected: str) -> None:
+    x = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+    y = eval(expression, {"wg": torch, "x": x})
+    shared = y.untyped_storage().data_ptr() == x.untyped_storage().data_ptr()
+    assert ("itself" if y is x else "view" if shared else "copy") == expected
+
+
+@pytest.mark.parametrize(("expression", "expected"), _predictions("SAVES").items())
+def test_pytorch_saves_the_same(expression: str, expected: str) -> None:
+    a, b = (torch.rand(2, 2, requires_grad=True) for _ in "ab")
+    node = eval(expression, {"F": torch.nn.functional, "a": a, "b": b}).grad_fn
+    names = {name for name in dir(node) if name.startswith("_saved_")}
+    saved = {name for name in names if isinstance(getattr(node, name), torch.Tensor)}
+    outputs = saved & {"_saved_result"}
+    kinds = {(False, False): "none", (True, False): "input", (False, True): "output"}
+    assert kinds.get((bool(saved - outputs), bool(outputs)), "both") == expected
+
+
+def test_the_dtype_is_no_dispatch_key_in_pytorch() -> None:
+    def keys(tensor: torch.Tensor) -> str:
+        return str(torch._C._dispatch_keys(tensor))
+
+    plain = keys(torch.ones(2, 2))
+    assert keys(torch.ones(2, 2, dtype=torch.float64)) == plain
+    assert keys(torch.ones(2, 2, device="meta")) != plain
+    assert keys(torch.ones(2, 2).to_sparse()) != plain
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "check", "said"),
+    [
+        pytest.param('"x.t().reshape(6)": "copy"', '"x.t().reshape(6)": "view"', "views",
+                     "x.t().reshape(6): 'view'", id="reshape never copies"),
+        pytest.param('"x[:, 0].reshape(2)": "view"', '"x[:, 0].reshape(2)": "copy"', "views",
+                     "x[:, 0].reshape(2): 'copy'", id="not contiguous means a copy"),
+        pytest.param('"x.contiguous()": "itself"', '"x.contiguous()": "copy"', "views",
+                     "1 of 16", id="contiguous always copies"),
+        pytest.param('"x.clone()": "copy"', '"x.clone()": None', "views", "1 entries left",
+                     id="one left out"),
+        pytest.param('    "x.clone()": "copy",\n', "", "views", "other entries",
+                     id="one taken out"),
+        pytest.param('"a.relu()": "output"', '"a.relu()": "both"', "saves", "a.relu(): 'both'",
+                     id="relu keeps both"),
+        pytest.param('"a + b": "none"', '"a + b": "input"', "saves", "a + b: 'input'",
+                     id="add keeps its inputs"),
+        pytest.param('    "wg.mul(w, f)": {"float32", "cpu"},',
+                     '    "wg.mul(w, f)": {"float32", "cpu", "autograd"},', "keys",
+                     "KEYS_UNDER_NO_GRAD", id="no_grad changes nothing"),
+        pytest.param('"wg.exp(m)": {"float32", "meta"}', '"wg.exp(m)": {"float32", "cpu", "meta"}',
+                     "keys", "wg.exp(m)", id="meta is on the cpu"),
+        pytest.param("VIEWS = {", "import whygrad\nVIEWS = {", "views", "whygrad",
+                     id="asks the engine"),
+    ],
+)  # fmt: skip
+def test_views_and_dispatch_predictions(
+    first_failure: Any, old: str, new: str, check: str, said: str
+) -> None:
+    failure = first_failure("views-and-dispatch", {"predictions.py": [(old, new)]})
+    assert failure.id == check
+    assert said in " ".join([failure.message, *failure.notes])
+    assert failure.target is None
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "check", "said"),
+    [
+        pytest.param("tensor.untyped_storage().data_ptr()", "tensor.data_ptr()", "views-asked",
+                     "x[1:]", id="the first address"),
+        pytest.param("_memory(a) == _memory(b)", "np.shares_memory(a.numpy(), b.numpy())",
+                     "views-asked", "x[:2], x[2:]", id="common elements"),
+        pytest.param("_memory(a) == _memory(b)", "b._base is a", "views-asked",
+                     "x[1:]", id="the base"),
+        pytest.param('    if b is a:\n        return "itself"\n', "", "views-asked",
+                     "itself", id="no identity"),
+        pytest.param("np.shares_memory(each, tensor.detach().numpy())",
+                     "np.array_equal(each, tensor.detach().numpy())", "saves-asked",
+                     "a.abs()", id="equal numbers"),
+        pytest.param("any(map(has, inputs)), has(output)", "bool(saved), has(output)",
+                     "saves-asked", "a * 3", id="anything saved is an input"),
+        pytest.param(" - set(explanation.hidden)", "", "keys-asked", "no_grad",
+                     id="hidden keys"),
+    ],
+)  # fmt: skip
+def test_views_and_dispatch_asking(
+    first_failure: Any, old: str, new: str, check: str, said: str
+) -> None:
+    failure = first_failure("views-and-dispatch", {"asking.py": [(old, new)]})
+    assert failure.id == check
+    assert failure.compared
+    assert said in failure.example
