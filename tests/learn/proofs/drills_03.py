@@ -47,6 +47,14 @@ def a_vector_times_a_jacobian() -> None:
 
 
 @proves("d-03-01")
+def no_jacobian_is_built() -> None:
+    for engine in ENGINES:
+        x = engine.zeros(1_000_000, requires_grad=True)  # its Jacobian would take 4 terabytes
+        engine.tanh(x).sum().backward()
+        assert x.grad.min().item() == 1.0
+
+
+@proves("d-03-01")
 def one_pass_for_every_parameter() -> None:
     model = _network(4)
     calls = []
@@ -80,6 +88,15 @@ def activations_grow_with_depth() -> None:
         for weight in weights:
             h = (h @ weight).tanh()
         return graph.memory(h.sum()).activations
+
+    x, weight = wg.randn(8, 16), wg.randn(16, 16).requires_grad_()
+    with graph.saved_bytes_peak() as saved:
+        h = x
+        for _ in range(20):
+            h = (h @ weight).tanh()
+        after_forward = saved.peak
+        h.sum().backward()
+    assert saved.peak == after_forward, "backward needs no more than forward left"
 
     one = held(1)
     assert [held(depth) for depth in (10, 20, 40, 80)] == [one * n for n in (10, 20, 40, 80)]
@@ -270,7 +287,7 @@ def twice_through_a_graph() -> None:
         cube.backward(), "create_graph kept the first graph as well"
 
 
-@proves("d-03-09")
+@proves("d-03-09", "d-07-14")
 def passes_of_each_mode() -> None:
     for engine in ENGINES:
         engine.manual_seed(0)

@@ -162,7 +162,7 @@ def a_vector_needs_a_gradient() -> None:
         assert engine.equal(by_default, x.grad)
 
 
-@proves("d-08-15")
+@proves("d-08-15", "d-07-14")
 def two_evaluations_per_input() -> None:
     calls = 0
 

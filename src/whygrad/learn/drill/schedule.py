@@ -49,10 +49,15 @@ class Standing:
 
 
 def standings(reviews: Iterable[Review]) -> dict[str, Standing]:
-    """Each card that was ever reviewed; the log may be in any order, and tell things twice."""
-    once = {review.key: review for review in reviews}
+    """Each card that was ever reviewed; the log may be in any order, and tell things twice.
+
+    Of two reviews of a card at the same moment the worse one counts.
+    """
+    once: dict[tuple[str, datetime], Review] = {}
+    for review in sorted(reviews, key=lambda review: (review.time, review.rating)):
+        once.setdefault(review.key, review)
     cards: dict[str, Standing] = {}
-    for review in sorted(once.values(), key=lambda review: review.time):
+    for review in once.values():
         cards[review.card] = reviewed(cards.get(review.card), review.rating, review.time)
     return cards
 
