@@ -72,6 +72,8 @@ def quiz(
                 seed=seeded,
             )
             context.exit(code)
+    except BrokenPipeError:
+        raise  # nobody reads any more; click ends quietly
     except (ModuleNotFoundError, OSError) as error:
         if isinstance(error, ModuleNotFoundError) and not explained(error):
             raise

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import select
+import shlex
 import signal
 import subprocess
 import sys
@@ -326,6 +327,19 @@ def test_a_folder_that_cannot_be_written_is_an_error_in_words(
     assert str(tmp_path / "file") in output
 
 
+@pytest.mark.parametrize("option", ["--json", "--export"])
+def test_a_place_that_cannot_be_written_is_named(tmp_path: Path, option: str) -> None:
+    missing = tmp_path / "nowhere" / "quiz.md"
+    assert f"there is no folder {missing.parent}" in _flat(quiz("99", option, str(missing), code=1))
+    folder = tmp_path / "folder.md"
+    folder.mkdir()
+    assert "this is a folder" in _flat(quiz("99", option, str(folder), code=1))
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.split())
+
+
 def test_both_languages_have_the_same_details_in_every_phrase() -> None:
     both = [phrases("quiz", language) for language in ("en", "es")]
     for key in both[0]:
@@ -352,6 +366,21 @@ def test_through_a_real_pipe(learner: Path) -> None:
     assert b"The input ended here" in done.stdout
     assert done.stderr == b""
     assert len(log(learner)) == 2
+
+
+def test_a_terminal_without_our_signs_and_a_pipe_that_closes(learner: Path) -> None:
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    done = subprocess.run(
+        COMMAND, input=b"b\n", cwd=ROOT, env=environment, capture_output=True, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    assert b"? Right." in done.stdout
+    several = f"{shlex.join([*COMMAND, '--json', '-'])} | head -c 20"
+    done = subprocess.run(
+        several, shell=True, cwd=ROOT, env=environment, capture_output=True, timeout=60
+    )
+    assert done.stdout == b'{\n  "schema": 1,\n  "'[:20]
+    assert b"Traceback" not in done.stderr
 
 
 @pytest.mark.skipif(os.name != "posix", reason="there are no pseudo-terminals there")

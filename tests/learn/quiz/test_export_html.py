@@ -157,11 +157,18 @@ def test_a_keyboard_is_enough_for_the_whole_quiz(page: Page) -> None:
     page.press(" ")
     assert check("q-99-10") == "✓ Right."
     score = page.value("document.getElementById('score').textContent")
-    assert score == "Score: 7.25 of 10 answered, 10 questions in all"
+    assert score == "Score: 7.25 · answered: 10 of 10"
     topics = page.value("document.querySelector('#summary tbody').innerText").split()
     assert topics[:3] == ["accumulation", "75%", "2"]
     repeat = page.value("[...document.querySelectorAll('#repeat a')].map((each) => each.hash)")
     assert repeat == ["#q-99-02", "#q-99-05", "#q-99-06", "#q-99-07"]
+    page.tab_to("#again")
+    page.press("Enter")
+    while page.value("document.readyState + (document.getElementById('score')?.textContent)") != (
+        "completeScore: 0 · answered: 0 of 10"
+    ):
+        pass
+    assert page.value("document.querySelector('#q-99-03-answer').value") == ""
     assert page.complaints == []
 
 
@@ -188,7 +195,7 @@ def test_what_is_no_answer_is_refused_and_the_first_answer_counts(page: Page) ->
     assert checked("q-99-01", choose.format("b")) == "✓ Right."
     assert page.value("document.querySelector('#q-99-01 [data-feedback=a]').hidden")
     score = page.value("document.getElementById('score').textContent")
-    assert score == "Score: 0 of 1 answered, 10 questions in all"
+    assert score == "Score: 0 · answered: 1 of 10"
 
 
 ANSWER_EVERYTHING = """

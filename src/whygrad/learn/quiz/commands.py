@@ -63,7 +63,7 @@ def ask(
     seed: str | None = None,
 ) -> int:
     """Ask a quiz; the exit code is 130 after Ctrl-C, as of other programs."""
-    console, say, memory = Console(highlight=False), Speech(language), Memory()
+    console, say, memory = _console(), Speech(language), Memory()
     run = _run(quiz, memory, wrong=wrong, question=question, restart=restart)
     if not run.questions:
         console.print(say("none_missed", number=quiz.number))
@@ -99,6 +99,13 @@ def _run(quiz: Quiz, memory: Memory, *, wrong: bool, question: str | None, resta
     return memory.begin(quiz, [each.id for each in quiz.questions], whole=True)
 
 
+def _console() -> Console:
+    """For a terminal that may lack some of our signs."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")
+    return Console(highlight=False)
+
+
 def _read(prompt: str) -> str:
     line = input(prompt)
     if not sys.stdin.isatty():  # nobody has seen it yet
@@ -109,8 +116,7 @@ def _read(prompt: str) -> str:
 def _prepared_for_a_person() -> bool:
     """Whether somebody sits at a keyboard; makes the input forgiving either way."""
     if isinstance(sys.stdin, io.TextIOWrapper):
-        with contextlib.suppress(io.UnsupportedOperation):
-            sys.stdin.reconfigure(errors="replace")
+        sys.stdin.reconfigure(errors="replace")
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         return False
     with contextlib.suppress(ImportError):  # not on every system
@@ -120,12 +126,12 @@ def _prepared_for_a_person() -> bool:
 
 def show_list(known: Sequence[Quiz], language: Language) -> None:
     standings = Memory().standings(known)
-    report.show_list(Console(highlight=False), Speech(language), standings)
+    report.show_list(_console(), Speech(language), standings)
 
 
 def show_results(known: Sequence[Quiz], language: Language) -> None:
     standings = Memory().standings(known)
-    report.show_results(Console(highlight=False), Speech(language), standings)
+    report.show_results(_console(), Speech(language), standings)
 
 
 def write_json(known: Sequence[Quiz], target: str, *, results: bool) -> None:
@@ -148,7 +154,11 @@ def export(known: Sequence[Quiz], language: Language, target: str) -> None:
 
 def _write(target: str, text: str) -> None:
     if target == "-":
-        click.echo(text, nl=False)
+        click.echo(text.encode("utf-8"), nl=False)  # whatever the terminal's own encoding is
         return
+    path = Path(target).absolute()
+    if path.is_dir() or not path.parent.is_dir():
+        cause = "this is a folder" if path.is_dir() else f"there is no folder {path.parent}"
+        raise click.ClickException(f"{target}: {cause}")
     with replacing(target) as partial:
         partial.write_text(text, encoding="utf-8")

@@ -66,7 +66,6 @@ def html_page(quizzes: Sequence[Quiz], say: Speech) -> str:
 </main>
 <footer id="standing" hidden>
 <span id="score" role="status" aria-live="polite"></span>
-<button type="button" id="again">{_said(say, "start_over")}</button>
 </footer>
 <script type="application/json" id="data">{_data(quizzes, say)}</script>
 <script>
@@ -283,5 +282,6 @@ def _summary(say: Speech) -> str:
 <h2 id="summary-heading">{_said(say, "your_score")}</h2>
 <table><thead><tr>{heads}</tr></thead><tbody></tbody></table>
 <div id="to-repeat" hidden><h3>{_said(say, "to_repeat")}</h3><ul id="repeat"></ul></div>
+<p><button type="button" id="again">{_said(say, "start_over")}</button></p>
 </section>
 """
