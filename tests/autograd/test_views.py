@@ -183,6 +183,17 @@ def _leaf_view(lib: Library, w: Any, b: Any) -> None:
     w[1:].mul_(2)
 
 
+def _view_of_a_leaf_that_is_a_view(lib: Library, w: Any, b: Any) -> None:
+    lib.zeros(4, dtype=lib.float64).view(2, 2).requires_grad_()[0:1].zero_()
+
+
+def _view_of_what_was_a_leaf(lib: Library, w: Any, b: Any) -> None:
+    was = lib.zeros(4, dtype=lib.float64).requires_grad_()
+    part = was[1:]
+    was.requires_grad_(False)
+    part.mul_(2)
+
+
 def _leaf(lib: Library, w: Any, b: Any) -> None:
     w.mul_(2)
 
@@ -214,6 +225,9 @@ def _expanded(lib: Library, w: Any, b: Any) -> None:
 REFUSALS = [
     (_leaf_view, "a view of a leaf Variable that requires grad is being used in an in-place",
      r"became a leaf by requires_grad at .*requires_grad_\(\)"),
+    (_view_of_a_leaf_that_is_a_view, "a view of a leaf Variable that requires grad",
+     "belongs to the value it had"),
+    (_view_of_what_was_a_leaf, "a view of a leaf Variable that requires grad", "out-of-place"),
     (_leaf, "a leaf Variable that requires grad is being used in an in-place", "became a leaf"),
     (_part_of_split, "do not allow the output views to be modified inplace",
      r"by split_with_sizes\(\) at .*:\d"),

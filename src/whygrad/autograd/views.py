@@ -114,17 +114,21 @@ def check_writable(
         if made is not None:
             raise _not_writable(made, target, name, where)
         _check_geometry(target, base, name, where, uniform)
-    for tensor in (base, target):
-        if tensor._node is not None and tensor.is_leaf:
-            what = "a leaf" if tensor is target else "a view of a leaf"
-            raise fail(
-                RuntimeError,
-                call=f"{name} on {describe(target)} at {where}",
-                cause=f"{what} Variable that requires grad is being used in an in-place operation; "
-                f"it became a leaf by requires_grad at {tensor._node.where}, and its gradient "
-                "belongs to the value it had",
-                fix="write inside `with whygrad.no_grad():`, or use the out-of-place form",
-            )
+    leaf = next((each for each in (base, target) if each._node and each.is_leaf), None)
+    # A base without gradients may have views that are leaves with some: this is a view of one.
+    hidden = target._node is not None and target is not base and base._node is None
+    if leaf is not None or hidden:
+        what = "a leaf" if leaf is target else "a view of a leaf"
+        made = (
+            "" if leaf is None else f"it became a leaf by requires_grad at {leaf._node.where}, and "
+        )
+        raise fail(
+            RuntimeError,
+            call=f"{name} on {describe(target)} at {where}",
+            cause=f"{what} Variable that requires grad is being used in an in-place operation; "
+            f"{made}its gradient belongs to the value it had",
+            fix="write inside `with whygrad.no_grad():`, or use the out-of-place form",
+        )
 
 
 def _not_writable(made: Made, target: Tensor, name: str, where: Where) -> RuntimeError:

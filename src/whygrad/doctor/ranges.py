@@ -97,16 +97,19 @@ def summarize(array: np.ndarray[Any, Any]) -> Range:
 
 
 def rms(array: np.ndarray[Any, Any]) -> float:
-    """The root of the mean square: one pass, and not finite if anything in the array is not."""
+    """The root of the mean square: one pass, and not finite if anything in the array is not.
+
+    ``vdot``, because NumPy warns of an overflow in ``dot``.
+    """
     if array.size == 0:
         return 0.0
     flat = array.ravel()
     if flat.dtype.kind != "f" or flat.dtype.itemsize < 4:
         flat = flat.astype(np.float64)
-    square = float(np.dot(flat, flat))
+    square = float(np.vdot(flat, flat))
     if not math.isfinite(square) and flat.dtype.itemsize < 8:  # perhaps only the squares overflow
         flat = flat.astype(np.float64)
-        square = float(np.dot(flat, flat))
+        square = float(np.vdot(flat, flat))
     return math.sqrt(square / flat.size)
 
 

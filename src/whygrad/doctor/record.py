@@ -297,7 +297,6 @@ class Run:
     failure: Failure | None = None  # the latest call that raised
     watched: int = 0  # updates whose calls were written down from the first on
     seconds: float = 0.0
-    own_seconds: float = 0.0  # of these, what watching took outside of calls
     troubles: list[str] = field(default_factory=list)  # what went wrong with the watching itself
 
     def parameter(self, name: str) -> Parameter | None:

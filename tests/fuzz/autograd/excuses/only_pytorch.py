@@ -9,14 +9,6 @@ from tests.fuzz.autograd.excuses.only_whygrad import operand_leads_nowhere, view
 __all__ = ["EXCUSES"]
 
 
-def cut_off_base(case: Case) -> bool:
-    """A view of a leaf that stopped requiring grad: PyTorch still calls it a view of a leaf."""
-    if case.target is None or not case.says("a view of a leaf"):
-        return False
-    base = case.target._base
-    return base is not None and not base.requires_grad
-
-
 def unreadable_part(case: Case) -> bool:
     """Parts of unbind() and views made under no_grad, after a write to their base.
 
@@ -111,7 +103,6 @@ def no_forward_rule(case: Case) -> bool:
 
 
 EXCUSES: tuple[Excuse, ...] = (
-    cut_off_base,
     unreadable_part,
     saves_more,
     inference_tensor_saved,
