@@ -3,22 +3,41 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from whygrad import Value
 from whygrad.learn.lab import Bench, Check, find
-from whygrad.learn.lab.bench import Check as Verdict
 from whygrad.learn.language import LANGUAGES, Language
 
 SEED = 7
 
 
+@dataclass
+class Single(Bench):
+    """A bench on which one check is run and all others pass."""
+
+    only: str = ""
+
+    def check(self, name: str, function: Callable[[Bench], None]) -> Check:
+        wanted = self.only in ("", name)
+        return super().check(name, function) if wanted else Check(name, True)
+
+
 def first_failing(
-    name: str, folder: Path, *changes: tuple[str, str], language: Language = "en"
-) -> Verdict:
-    """The first verdict that is not a pass, for the solution with some of its lines changed."""
+    name: str,
+    folder: Path,
+    *changes: tuple[str, str],
+    language: Language = "en",
+    only: str = "",
+) -> Check:
+    """The first verdict that is not a pass, for the solution with some of its lines changed.
+
+    ``only`` one check is run if it is named.
+    """
     lab = find(name)
     files = lab.solution(language)
     for old, new in changes:
@@ -27,7 +46,7 @@ def first_failing(
         files[homes[0]] = files[homes[0]].replace(old, new)
     for file, text in files.items():
         (folder / file).write_text(text, encoding="utf-8")
-    bench = Bench(lab, folder, language, SEED)
+    bench = Single(lab, folder, language, SEED, only=only)
     checks = lab.grader().grade(bench)
     return next((check for check in checks if not check.passed), Check("none", True))
 
@@ -71,10 +90,79 @@ BY_HAND: dict[str, Mistake] = {
         "something is called or imported",
     ),
 }
+FINITE_DIFFERENCES: dict[str, Mistake] = {
+    "divided by half the distance": (
+        "/ (2 * epsilon)",
+        "/ epsilon",
+        "slope",
+        "Twice the slope",
+    ),
+    "one-sided": (
+        "Value(x - epsilon))\n    return (above.data - below.data) / (2 * epsilon)",
+        "Value(x))\n    return (above.data - below.data) / epsilon",
+        "centred",
+        "This is a one-sided difference",
+    ),
+    "an epsilon of its own": (
+        "    above = f(",
+        "    epsilon = 1e-4\n    above = f(",
+        "centred",
+        "does not depend on epsilon",
+    ),
+    "autograd in disguise": (
+        "return (above.data - below.data) / (2 * epsilon)",
+        "return backward_gradient(f, x)",
+        "centred",
+        "A difference never is",
+    ),
+    "one leaf for all": (
+        "    leaf = Value(x)",
+        "    leaf = backward_gradient.__dict__.setdefault('leaf', Value(x))\n    leaf.data = x",
+        "backward",
+        "Each gradient contains the ones before it",
+    ),
+    "epsilon not handed on": (
+        "centred_difference(f, x, epsilon)",
+        "centred_difference(f, x)",
+        "compare",
+        "do not depend on the epsilon that compare was given",
+    ),
+    "an error with a sign": (
+        "error = abs(numerical - backward)",
+        "error = -abs(numerical - backward)",
+        "compare",
+        "error is the absolute value",
+    ),
+    "all inputs at once": (
+        "values[position] = value",
+        "values = [Value(each + value.data - inputs[position]) for each in inputs]",
+        "each-input",
+        "All inputs were moved at once",
+    ),
+    "the inputs left moved": (
+        "    def slope(position):",
+        "    inputs[0] += 1e-9\n\n    def slope(position):",
+        "each-input",
+        "the list of inputs is another one",
+    ),
+    "not worse at all": (
+        '"epsilon": 0.5',
+        '"epsilon": 1e-6',
+        "worse",
+        "this epsilon is not 100 times worse",
+    ),
+    "an error nobody measured": (
+        '"error": 2.3e-3',
+        '"error": 5e-3',
+        "worse",
+        "With epsilon 0.5 another error is measured",
+    ),
+}
+TABLES = {"by-hand": BY_HAND, "finite-differences": FINITE_DIFFERENCES}
 MISTAKES = {
-    f"{lab}: {title}": (lab, *each)
-    for lab, table in {"by-hand": BY_HAND}.items()
-    for title, each in table.items()
+    f"{lab}: {title}": (lab, *mistake)
+    for lab, table in TABLES.items()
+    for title, mistake in table.items()
 }
 
 
@@ -119,3 +207,55 @@ def test_the_example_of_by_hand() -> None:
         readme = find("by-hand").readme[language]
         for claim in ("s = m1 + 3 = 8", "q = s·m2 = 40", "dq/ds = m2 = 5", "dq/dm = 5 + 8 = 13"):
             assert claim in readme
+
+
+def test_differences_of_the_own_value(tmp_path: Path) -> None:
+    (tmp_path / "value.py").write_text(find("value").solution("en")["value.py"], encoding="utf-8")
+    change = ("from whygrad import Value", "from value import Value")
+    assert first_failing("finite-differences", tmp_path, change).passed
+
+
+@pytest.mark.parametrize("epsilon", [1.0, 1e-2, 1e-9, 1e-13, 1e-17])
+def test_differences_too_large_and_too_small_are_both_worse(tmp_path: Path, epsilon: float) -> None:
+    leaf = Value(3.0)
+    leaf.sigmoid().log().backward()
+    above, below = (Value(3.0 + each).sigmoid().log().data for each in (epsilon, -epsilon))
+    error = abs((above - below) / (2 * epsilon) - leaf.grad)
+    record = f'"x": 3.0, "epsilon": {epsilon}, "error": {error:.1e}'
+    change = ('"x": 0.5, "epsilon": 0.5, "error": 2.3e-3', record)
+    assert first_failing("finite-differences", tmp_path, change, only="worse").passed
+
+
+@pytest.mark.parametrize("epsilon", ["0.0", "-1e-3", "float('nan')", "'small'", "1e300"])
+def test_differences_an_epsilon_that_is_none(tmp_path: Path, epsilon: str) -> None:
+    change = ('"epsilon": 0.5', f'"epsilon": {epsilon}')
+    verdict = first_failing("finite-differences", tmp_path, change, only="worse")
+    assert (verdict.id, verdict.kind) == ("worse", "wrong")
+
+
+def test_differences_say_how_the_error_shrank_and_where_f_was_asked(tmp_path: Path) -> None:
+    old, new, *_ = FINITE_DIFFERENCES["one-sided"]
+    verdict = first_failing(
+        "finite-differences", tmp_path, (old, new), language="es", only="centred"
+    )
+    assert verdict.message.startswith("Esta diferencia es lateral")
+    first, second, ratio, asked = verdict.notes
+    assert first.startswith("epsilon 0.02: error")
+    assert second.startswith("epsilon 0.01: error")
+    assert re.search(r"se dividió entre 2\.\d; en una centrada: entre 4", ratio)
+    above, at = re.findall(r"[\d.]+", asked.rpartition("en ")[2])
+    assert float(above) == pytest.approx(float(at) + 0.02)
+
+
+def test_the_table_of_differences() -> None:
+    for epsilon, one_sided, centred in ((0.1, "12.61", "12.01"), (0.05, "12.3025", "12.0025")):
+        assert f"{((2 + epsilon) ** 3 - 8) / epsilon:.10g}" == one_sided
+        assert f"{((2 + epsilon) ** 3 - (2 - epsilon) ** 3) / (2 * epsilon):.10g}" == centred
+        for language in LANGUAGES:
+            row = rf"{epsilon} +{one_sided} +{centred}\n"
+            assert re.search(row, find("finite-differences").readme[language])
+
+
+def test_differences_cancel_completely() -> None:
+    """What the README of lab 3 asks about."""
+    assert 0.5 + 1e-17 == 0.5 - 1e-17 == 0.5
