@@ -28,7 +28,7 @@ OVERDUE = datetime.now(UTC) - timedelta(days=30)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("WHYGRAD_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("COLUMNS", "120")
-    monkeypatch.delenv("WHYGRAD_LANG", raising=False)
+    monkeypatch.setenv("WHYGRAD_LANG", "en")
     monkeypatch.chdir(tmp_path)
     return tmp_path / "home"
 
