@@ -102,7 +102,8 @@ def _head(part: str, item: Quiz | Deck, language: Language) -> list[str]:
         else f"[{phrases('pages', other)['here']}](../{other}/{item.id}.md)"
         for other in LANGUAGES
     ]
-    ways.append(f"[{say['all_pages']}](../../quizzes{'' if language == 'en' else '.es'}.md)")
+    guide = f"{part}.md" if language == "en" else f"{part}.{language}.md"
+    ways.append(f"[{say[f'about_{part}']}](../../{guide})")
     ways.append(f"{say['source']}: [{source}](../../../{source})")
     return [
         f"<!-- {say['made_from'].format(source=source)} -->",

@@ -7,11 +7,11 @@ so nothing has to be installed and no port is opened.
 from __future__ import annotations
 
 import base64
-import fcntl
 import json
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,6 +27,14 @@ _KEYS = {
     "Tab": (9, "\t"), "Enter": (13, "\r"), " ": (32, " "),
     "ArrowDown": (40, ""), "ArrowUp": (38, ""),
 }  # fmt: skip
+# Puts two pipes where the browser looks for them, and becomes the browser.
+_IN_PLACE = """
+import fcntl, os, sys
+ends = [fcntl.fcntl(int(each), fcntl.F_DUPFD, 10) for each in sys.argv[1:3]]
+for end, place in zip(ends, (3, 4)):
+    os.dup2(end, place)
+os.execv(sys.argv[3], sys.argv[3:])
+"""
 
 
 class Page:
@@ -107,16 +115,9 @@ def opened(
         "--remote-debugging-pipe",
         f"--user-data-dir={profile}", f"--window-size={width},{height}", "about:blank",
     ]  # fmt: skip
-
-    def put_in_place() -> None:
-        ends = [fcntl.fcntl(each, fcntl.F_DUPFD, 10) for each in (to_browser, to_here)]
-        for end, place in zip(ends, (3, 4)):
-            os.dup2(end, place)
-
     process = subprocess.Popen(
-        command,
-        preexec_fn=put_in_place,
-        pass_fds=(3, 4),
+        [sys.executable, "-c", _IN_PLACE, str(to_browser), str(to_here), *command],
+        pass_fds=(to_browser, to_here),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
