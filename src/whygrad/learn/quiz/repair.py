@@ -10,7 +10,7 @@ __all__ = ["repair"]
 
 
 def repair(question: Question) -> str:
-    """The whole program with the lines that go and come; programs of questions are short."""
+    """The lines that go and come, with a little around them."""
     before, after = question.code.splitlines(), question.fix.splitlines()
-    lines = unified_diff(before, after, lineterm="", n=max(len(before), len(after)))
-    return "\n".join(list(lines)[3:])
+    lines = list(unified_diff(before, after, lineterm="", n=2))
+    return "\n".join(lines[2:])  # without the names of files

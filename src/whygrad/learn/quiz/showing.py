@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 
 from rich.console import Console, RenderableType
 from rich.padding import Padding
-from rich.panel import Panel
 from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
@@ -184,12 +183,9 @@ class Screen:
         self.console.print(Padding(shown, (0, 0, 0, 2)))
 
 
-def program(code: str) -> Panel:
-    """A program with the numbers of its lines."""
-    shown = Syntax(
-        code.rstrip("\n"), "python", line_numbers=True, theme="ansi_dark", word_wrap=True
-    )
-    return Panel(shown, expand=False)
+def program(code: str) -> Syntax:
+    """A program with the numbers of its lines; without a frame, which would take their room."""
+    return Syntax(code.rstrip("\n"), "python", line_numbers=True, theme="ansi_dark", word_wrap=True)
 
 
 def _labelled(rows: Iterable[tuple[Text, RenderableType]], indent: int = 2) -> Padding:
