@@ -71,6 +71,11 @@ def test_an_honest_program_passes(run: Run) -> None:
         pytest.param("def double(n): return [0] * (1 << 40)", "exception", id="huge memory"),
         pytest.param("b = []\nwhile True: b.append(bytearray(1 << 24))", "exception", id="hoards"),
         pytest.param("def double(n): return object()", "exception", id="not plain"),
+        pytest.param(
+            "import os\nos.symlink('b', 'a')\nos.symlink('a', 'b')\nopen('a', 'w')",
+            "exception",
+            id="links in a circle",
+        ),
         pytest.param("def double(n) return n", "syntax", id="no Python"),
         pytest.param("\x00", "syntax", id="null byte"),
         pytest.param("def double(n): return double(n)", "exception", id="recursion"),
@@ -198,6 +203,36 @@ FORBIDDEN = {
     "the solutions, by their loader": (
         "import importlib.util as u; s = u.spec_from_file_location('s', {solution!r}); "
         "m = u.module_from_spec(s); s.loader.exec_module(m)"
+    ),
+    "another interpreter": (
+        "import _xxsubinterpreters as s; "
+        "s.run_string(s.create(), 'open(' + repr({valuable!r}) + ', \"w\")')"
+    ),
+    "shared memory": (
+        "from multiprocessing import shared_memory as s; s.SharedMemory(create=True, size=8)"
+    ),
+    "a signal by descriptor": (
+        "import os, signal; signal.pidfd_send_signal(os.pidfd_open(os.getppid()), 15)"
+    ),
+    "a pipe with a name": "import os; os.mkfifo({folder!r} + '/new')",
+    "dots": "import os; open(os.getcwd() + '/../../../valuable.txt', 'w')",
+    "a link to a folder": (
+        "import os; os.symlink({folder!r}, 'up'); open('up/../' + {folder!r}[1:].split('/')[-1] "
+        "+ '/valuable.txt', 'w'); open('up/valuable.txt', 'w')"
+    ),
+    "a removed link": "import os; os.symlink({folder!r}, 'up'); os.remove('up/valuable.txt')",
+    "an attack on the guard": (
+        "try: open({valuable!r}, 'w')\nexcept PermissionError as e: trace = e.__traceback__\n"
+        "while trace:\n  frame, trace = trace.tb_frame, trace.tb_next\n"
+        "  if 'arm' in frame.f_globals:\n"
+        "    for name in list(frame.f_globals): frame.f_globals[name] = None\n"
+        "    for name in list(frame.f_builtins): frame.f_builtins[name] = lambda *a: False\n"
+        "open({valuable!r}, 'w')"
+    ),
+    "an attack on os": (
+        "import os, posixpath, posix\nfor m in (os, posix, posixpath):\n"
+        "  for n in ('readlink', 'lstat', 'getcwd', 'stat', '_joinrealpath'):\n"
+        "    setattr(m, n, lambda *a, **k: '/')\nopen({valuable!r}, 'w')"
     ),
     "what this lab does without": "import torch",
     "a part of it": "import torch.autograd",

@@ -121,6 +121,7 @@ def _limit(seconds: float, megabytes: int) -> None:
     """Processor time, memory and the size of files, where the system can limit them."""
     try:
         import resource
+        import signal
     except ImportError:
         return
     wishes = {
@@ -129,6 +130,7 @@ def _limit(seconds: float, megabytes: int) -> None:
         "RLIMIT_FSIZE": 64 << 20,
         "RLIMIT_CORE": 0,
     }
+    signal.alarm(int(seconds) + 120)  # should the parent be gone before it can end this process
     for name, wish in wishes.items():
         try:
             kind = getattr(resource, name)
