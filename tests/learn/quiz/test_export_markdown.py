@@ -44,7 +44,7 @@ def test_answers(tmp_path: Path) -> None:
         "The right order: **b a c d**",
         "```text\ny < 12.0 >\n2.3333333333333335\n```",
         "```text\n 1  total = 0.0\n 2  for part in (1.0, 2.0):\n",
-        "```diff\n@@ -1,4 +1,4 @@\n total = 0.0\n for part in (1.0, 2.0):\n-    total = part\n+    total",
+        "```diff\n@@ -1,4 +1,4 @@\n total = 0.0\n for part in (1.0, 2.0):\n-    total = part\n+ ",
         "* **1** ✗ Starting at `0.0` is right.",
         '* **c)** perhaps:\n\n  ```py\n  if True:\n      print("<last>")\n  ```',
         "Look at: `docs/engine.md` · `whygrad ops add`",

@@ -13,4 +13,4 @@ def repair(question: Question) -> str:
     """The lines that go and come, with a little around them."""
     before, after = question.code.splitlines(), question.fix.splitlines()
     lines = list(unified_diff(before, after, lineterm="", n=2))
-    return "\n".join(lines[2:])  # without the names of files
+    return "\n".join(lines[2:]).rstrip()  # without the names of files
