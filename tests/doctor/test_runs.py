@@ -13,7 +13,6 @@ import pytest
 from tests.doctor.suite import Script, examine, scripts
 
 MISSED = {
-    "symmetric-initialization-zeros-numpy-style": "trains with autograd.grad, which is no pass",
     "under-trained-few-epochs": "its curve is that of a healthy short run",
 }
 

@@ -211,8 +211,24 @@ def _passes(engine: Engine, observer: Observer) -> Iterator[tuple[Any, str, Call
                 _tell(observer, observer.backward_ends, engine, first, None)
             return result
 
+    def grad(
+        inner: Callable[..., Any], outputs: Any, inputs: Any, *args: Any, **kwargs: Any
+    ) -> Any:
+        loss = outputs[0] if isinstance(outputs, (list, tuple)) and outputs else outputs
+        leaves = list(inputs) if isinstance(inputs, (list, tuple)) else [inputs]
+        if args or kwargs.get("create_graph") or not observer.may_train(engine, loss, leaves):
+            return inner(outputs, inputs, *args, **kwargs)
+        with engine.unwatched():
+            begun = _tell(observer, observer.backward_begins, engine, loss, here())
+            with observer.attention.elsewhere():
+                gradients = inner(outputs, inputs, *args, **kwargs)
+            if begun:
+                _tell(observer, observer.gradients_taken, engine, leaves, gradients)
+            return gradients
+
     space: Any = engine.namespace
     yield space.autograd, "backward", backward
+    yield space.autograd, "grad", grad
     if engine.name == "whygrad":
         yield sys.modules["whygrad.autograd.api"], "backward", backward
 

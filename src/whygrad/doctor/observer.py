@@ -25,6 +25,7 @@ from whygrad.doctor.record import (
     Sample,
     Step,
 )
+from whygrad.doctor.sizes import Sizes
 from whygrad.doctor.witness.modules import Modules
 from whygrad.doctor.witness.snapshots import not_finite
 from whygrad.doctor.witness.state import is_sampled
@@ -110,6 +111,32 @@ class Observer(Modules):
             self._hand_norms = self._gradients(engine, self.registry.parameters())
             if not_finite(self._hand_norms):
                 self._bad_gradient(engine)
+
+    def may_train(self, engine: Engine, loss: Any, leaves: list[Any]) -> bool:
+        """Whether ``autograd.grad`` is asked for the gradients of parameters, to change them.
+
+        Of a single leaf that is no Parameter it may be those of an input; and a program with an
+        optimizer trains by that, whatever it asks on the side.
+        """
+        if any(course.optimizer.thing is not None for course in self.run.courses):
+            return False
+        kinds = engine.tensor, engine.namespace.nn.Parameter
+        if not isinstance(loss, kinds[0]) or loss.numel() != 1 or not loss.requires_grad:  # type: ignore[attr-defined]
+            return False
+        parameters = [each for each in leaves if isinstance(each, kinds[0]) and each.is_leaf]  # type: ignore[attr-defined]
+        named = all(isinstance(each, kinds[1]) for each in parameters)
+        return len(parameters) == len(leaves) and (named or len(leaves) > 1)
+
+    def gradients_taken(self, engine: Engine, leaves: list[Any], gradients: Any) -> None:
+        """``autograd.grad`` has answered: a pass whose gradients are in no ``.grad``."""
+        known = [self.registry.parameter(each) for each in leaves]
+        there = [(each, one) for each, one in zip(known, gradients) if one is not None]
+        for each, _ in there:
+            each.reached, each.none_because = True, None
+        sizes = engine.sizes([one for _, one in there])
+        self._hand_norms = Sizes({each.name: size for (each, _), size in zip(there, sizes)})
+        if not_finite(self._hand_norms):
+            self._bad_gradient(engine)
 
     def zeroed(self, where: Where) -> None:
         self._zeroed = True
