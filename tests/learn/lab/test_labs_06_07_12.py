@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +24,10 @@ Verdict = Callable[..., Check | None]
 def first_failing(tmp_path: Path) -> Verdict:
     """Grade a reference solution with some passages replaced, up to the first failing check."""
 
-    def graded(name: str, changes: Changes, language: Any = "en") -> Check | None:
-        lab = find(name)
+    def graded(
+        name: str, changes: Changes, language: Any = "en", forbids: tuple[str, ...] = ()
+    ) -> Check | None:
+        lab = replace(find(name), forbids=forbids)
         texts = lab.solution(language)
         for old, new in changes.items():
             changed = {file: text.replace(old, new) for file, text in texts.items()}
@@ -143,3 +146,159 @@ def test_clipped_steps_with_the_wrong_sign_make_a_model_worse_and_stay_finite() 
         errors.append(error.item())
     assert all(later > earlier for earlier, later in itertools.pairwise(errors))  # e
     assert math.isfinite(errors[-1])  # and so f is False
+
+
+_STEP = "        optimizer.step()\n"
+_INSPECT = "        inspect(step, x, output, loss, model)\n"
+_BACKWARD = "        loss.backward()\n"
+_SEED = "    torch.manual_seed(0)"
+_MODEL = "    model = make_model()\n"
+_FORWARD = "        output = model(x)\n"
+_WITHOUT_TORCH = ("torch",)
+
+
+@pytest.mark.parametrize(
+    ("changes", "check", "says"),
+    [
+        (
+            {"nn.Linear(64, 64)": "nn.Linear(64, 64, bias=False)", "nn.Sigmoid": "nn.ReLU"},
+            "kept",
+            "The network is another one",
+        ),
+        ({"range(80)": "range(40)"}, "kept", "40 calls were seen"),
+        ({"(10 if step == 25 else 1)": "1"}, "kept", "inputs of step 25"),
+        ({"optim.SGD": "optim.Adam"}, "kept", "Only 0 calls of SGD's step()"),
+        ({"    return model\n": ""}, "kept", "must return the model"),
+        ({_SEED: "    pass"}, "seed", "Two runs differ from step 0"),
+        ({_SEED: "    pass", _MODEL: f"{_MODEL}{_SEED}\n"}, "seed", "Two runs differ from step 0"),
+        ({"math.sqrt(sum": "float(sum"}, "inspect", "not right"),
+        (
+            {"all(map(math.isfinite, numbers))": "not math.isnan(numbers[0])"},
+            "inspect",
+            '"invalid" is None',
+        ),
+        ({'"loss", "gradient")': '"gradient")'}, "inspect", "'loss'"),
+        ({_INSPECT: ""}, "watched", "Step 0 went by without"),
+        ({_INSPECT + _STEP: _STEP + _INSPECT}, "watched", "after optimizer.step()"),
+        ({_BACKWARD + _INSPECT: _INSPECT + _BACKWARD}, "watched", "before backward()"),
+        ({_INSPECT: _INSPECT.replace("step,", "step + 1,")}, "watched", "told that it is step 1"),
+        ({_INSPECT: _INSPECT.replace("output", "y")}, "watched", "this step's own: output"),
+        (
+            {"nn.functional.mse_loss(output, y)": "torch.log(output).mean()"},
+            "loss",
+            "mean of log(output)",
+        ),
+        (
+            {"nn.functional.mse_loss(output, y)": "((output - y.squeeze(1)) ** 2).mean()"},
+            "loss",
+            "32 × 32",
+        ),
+        (
+            {"mse_loss(output, y)": "mse_loss(output, y, reduction='sum')"},
+            "loss",
+            "sum of the squares",
+        ),
+        ({"mse_loss(output, y)": "l1_loss(output, y)"}, "loss", "absolute"),
+        (
+            {"        optimizer.zero_grad()": "        pass"},
+            "zero-grad",
+            "in step 1, the parameters still hold",
+        ),
+        (
+            {_STEP: "        optimizer.zero_grad()\n" + _STEP},
+            "zero-grad",
+            "cleared after backward()",
+        ),
+        ({"lr=0.01": "lr=8.0"}, "rate", "the loss is"),
+        ({"lr=0.01": "lr=0.3"}, "rate", "learning rate is too high"),
+        ({"lr=0.01": "lr=0.0001"}, "rate", "learning rate is too low"),
+        ({"(x < 0.01) | ": ""}, "saturation", "below 0.01 or above 0.99"),
+        ({"[0.42, 0.0]": "[0.1, 0.0]"}, "saturation", "does not agree"),
+        ({"[0.42, 0.0]": "None"}, "saturation", "list of two numbers"),
+        ({'"concern": "large"': '"concern": "no"'}, "saturation", "'no'"),
+    ],
+)
+def test_mistakes_in_the_loop(
+    first_failing: Verdict, changes: Changes, check: str, says: str
+) -> None:
+    first = first_failing("broken-loop", changes, forbids=_WITHOUT_TORCH)
+    assert first is not None
+    assert first.id == check
+    assert says in first.message
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"lr=0.01": "lr=0.003"},
+        {_SEED: "    pass", "\ndef make_model": "torch.manual_seed(7)\n\ndef make_model"},
+        {"        optimizer.zero_grad()": "        model.zero_grad()"},
+        {_INSPECT: "        nn.utils.clip_grad_norm_(model.parameters(), 1.0)\n" + _INSPECT},
+        {_FORWARD: "        x = x.clamp(-4, 4)\n" + _FORWARD},
+        {_FORWARD: "        if step == 25:\n            continue\n" + _FORWARD},
+    ],
+)
+def test_other_ways_to_repair_the_loop(first_failing: Verdict, changes: Changes) -> None:
+    assert first_failing("broken-loop", changes, "es", forbids=_WITHOUT_TORCH) is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "check"),
+    [({}, None), ({"        optimizer.zero_grad()": "        pass"}, "zero-grad")],
+)
+def test_the_loop_in_pytorch(first_failing: Verdict, changes: Changes, check: str | None) -> None:
+    pytest.importorskip("torch")
+    first = first_failing("broken-loop", changes)
+    assert (first and first.id) == check
+
+
+def _broken(lib: Any, seed: int, steps: int) -> list[tuple[float, float]]:
+    """Loss and norm of the gradient of each step of the loop as it is at the start."""
+    lib.manual_seed(seed)
+    model = _network(lib)
+    optimizer = lib.optim.SGD(model.parameters(), lr=8.0)
+    found = []
+    for _ in range(steps):
+        loss = lib.log(model(lib.randn(32, 10))).mean()
+        loss.backward()
+        norm = sum((each.grad**2).sum().item() for each in model.parameters())
+        found.append((loss.item(), norm))
+        optimizer.step()
+    return found
+
+
+def _network(lib: Any) -> Any:
+    layers = lib.nn
+    return layers.Sequential(
+        layers.Linear(10, 64), layers.Sigmoid(), layers.Linear(64, 64), layers.Sigmoid(),
+        layers.Linear(64, 1),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["whygrad", "torch"])
+def test_the_broken_loop_has_a_loss_of_nan_and_finite_gradients(name: str) -> None:
+    lib = pytest.importorskip(name)
+    for seed in range(20):
+        steps = _broken(lib, seed, 5)
+        assert any(math.isnan(loss) for loss, _ in steps[:2])
+        assert all(math.isfinite(norm) for _, norm in steps)
+
+
+@pytest.mark.parametrize("name", ["whygrad", "torch"])
+def test_a_rate_of_three_tenths_looks_well_and_is_saturated(name: str) -> None:
+    lib = pytest.importorskip(name)
+    lib.manual_seed(0)
+    model = _network(lib)
+    optimizer = lib.optim.SGD(model.parameters(), lr=0.3)
+    losses = []
+    for step in range(80):
+        x = lib.randn(32, 10) * (10 if step == 25 else 1)
+        optimizer.zero_grad()
+        loss = lib.nn.functional.mse_loss(model(x), lib.randn(32, 1))
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    assert 0.8 < sum(losses[-10:]) / 10 < 1.3
+    second = model[:4](lib.randn(256, 10))
+    assert ((second < 0.01) | (second > 0.99)).float().mean().item() == 1.0
