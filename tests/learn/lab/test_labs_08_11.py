@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import torch
 
+import whygrad
 from whygrad.learn.lab.bench import Bench, Check
 from whygrad.learn.lab.catalogue import find
 from whygrad.learn.language import Language
@@ -238,3 +239,88 @@ def test_views_and_dispatch_asking(
     assert failure.id == check
     assert failure.compared
     assert said in failure.example
+
+
+# Lab 10
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_attention_by_formula_is_pytorchs(causal: bool) -> None:
+    grader = find("custom-function").grader()
+    bench = Bench(find("custom-function"), Path(), seed=SEED)
+    arrays = grader._arrays(bench, (4, 4, 4, 3, (2,)))
+    q, k, v = (torch.tensor(arrays[name], requires_grad=True) for name in "qkv")
+    out = torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=causal)
+    out.backward(torch.tensor(arrays["incoming"]))
+    formula = grader._attention(arrays, causal)
+    for name, expected in {
+        "out": out,
+        "q.grad": q.grad,
+        "k.grad": k.grad,
+        "v.grad": v.grad,
+    }.items():
+        torch.testing.assert_close(torch.tensor(formula[name]), expected)
+
+
+def test_the_plain_composition_keeps_the_matrix() -> None:
+    q, k, v = (whygrad.ones(64, 4, requires_grad=True) for _ in "qkv")
+    out = (q @ k.mT / 2).softmax(-1) @ v
+    assert max(row.bytes for row in whygrad.autograd.graph.memory(out).rows) == 64 * 64 * 4
+
+
+def test_a_second_derivative_of_the_solution_is_refused() -> None:
+    for decorator in ("    @once_differentiable  # ", "    # "):
+        names: dict[str, Any] = {}
+        source = find("custom-function").solution("en")["attention.py"]
+        exec(source.replace("    @once_differentiable  # ", decorator), names)
+        x = whygrad.ones(2, 2, dtype=whygrad.float64, requires_grad=True)
+        loss = names["attention"](x, x, x).square().sum()
+        (first,) = whygrad.autograd.grad(loss, x, create_graph=True)
+        with pytest.raises(RuntimeError):
+            whygrad.autograd.grad(first.square().sum(), x)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "check", "said"),
+    [
+        pytest.param("scores = scores.masked_fill(later, -math.inf)", "scores = scores * ~later",
+                     "causal", "", id="zeros instead of -inf"),
+        pytest.param("return Attention.apply(q, k, v, causal)",
+                     "return _scores(q, k, causal).softmax(-1) @ v", "function", "one node",
+                     id="no Function at all"),
+        pytest.param(" - mean) / math.sqrt(q.shape[-1])", " - mean)", "gradients",
+                     "√d times too large", id="the scale is forgotten"),
+        pytest.param("(incoming @ v.mT - mean)", "(incoming @ v.mT)", "gradients",
+                     "This is P·dP", id="the mean is forgotten"),
+        pytest.param("return of_q, of_k, of_v, None", "return of_q, of_k, of_v", "gradients",
+                     "gradient", id="one gradient per argument"),
+        pytest.param("_scores(q, k, ctx.causal)", "_scores(q, k, False)", "causal-gradients",
+                     "zeros above the diagonal", id="the mask is forgotten in backward"),
+        pytest.param("ctx.save_for_backward(q, k, v, out, lse)",
+                     "ctx.save_for_backward(q, k, v, out, lse)\n        ctx.P = scores.exp()",
+                     "saved", "ctx.P: 524,288 bytes", id="probabilities on ctx"),
+        pytest.param("out = (scores - lse).exp() @ v\n",
+                     "out = (scores - lse).exp() @ v\n        KEPT.append(scores)\n",
+                     "saved", "bytes more are alive", id="kept behind the graph's back"),
+        pytest.param("scores.logsumexp(-1, keepdim=True)",
+                     "scores.exp().sum(-1, keepdim=True).log()", "stable", "exp overflows",
+                     id="overflow"),
+        pytest.param("dtype=wg.float64, requires_grad=True)", "requires_grad=True)", "gradcheck",
+                     "Which dtype", id="gradcheck in float32"),
+        pytest.param("wg.randn(2, 3, 4, dtype", "wg.zeros(2, 3, 4, dtype", "gradcheck",
+                     "q, k is 5 % too large", id="gradcheck at zero"),
+        pytest.param("_ = ctx.needs_input_grad", "_ = [True] * 4", "needs",
+                     "Only q required a gradient", id="everything is computed"),
+        pytest.param("return of_q, of_k, of_v, None",
+                     "of_q, of_k, of_v = (g if n else None for g, n in "
+                     "zip((of_q, of_k, of_v), ctx.needs_input_grad))\n"
+                     "        return of_q, of_k, of_v, None", "", "", id="right, in other words"),
+    ],
+)  # fmt: skip
+def test_custom_function(first_failure: Any, old: str, new: str, check: str, said: str) -> None:
+    changes = [(old, new)]
+    if "KEPT" in new:
+        changes.append(("class Attention", "KEPT = []\n\n\nclass Attention"))
+    failure = first_failure("custom-function", {"attention.py": changes})
+    assert failure.id == check
+    assert said in " ".join([failure.message, *failure.notes])

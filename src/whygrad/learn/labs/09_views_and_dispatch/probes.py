@@ -49,4 +49,6 @@ def keys_of(learner: Learner, function: str, arguments: list[str], no_grad: bool
 
 
 def _plain(learner: Learner, value: Any) -> Any:
-    return sorted(map(str, value)) if isinstance(value, (set, frozenset)) else learner.plain(value)
+    if isinstance(value, (set, frozenset, list, tuple)):
+        return sorted(map(str, value))
+    return learner.plain(value)
