@@ -6,8 +6,10 @@ import re
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 import whygrad
+from whygrad.cli.commands import cli
 from whygrad.learn.lab.bench import Bench
 from whygrad.learn.lab.catalogue import find
 from whygrad.learn.lab.grading import grade
@@ -15,6 +17,7 @@ from whygrad.learn.lab.workspace import make
 from whygrad.learn.markup import parse
 
 LAB = find("value")
+DOCS = Path(__file__).parents[3] / "docs"
 ENGINE = LAB.solution("en")["value.py"]
 ROW = re.compile(r"\| `(.+?)` +\| (\w = .+?) +\| (-?\d+) +\| (.+?) +\|")
 
@@ -169,3 +172,22 @@ def test_a_started_lab_is_in_its_language(language: str, tmp_path: Path) -> None
     text = "".join(path.read_text() for path in tmp_path.glob("*.*"))
     assert "«" not in text
     assert ("entradas" in text) == (language == "es")
+
+
+@pytest.mark.parametrize("language", ["en", "es"])
+def test_the_sample_in_the_guide_is_what_is_printed(
+    language: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WHYGRAD_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("COLUMNS", "90")
+    folder = tmp_path / "lab"
+    make(LAB, folder, language)  # type: ignore[arg-type]
+    for name, text in LAB.solution("en").items():
+        fault = text.replace("self.grad += (1 - out.data**2)", "self.grad = (1 - out.data**2)")
+        (folder / name).write_text(fault)
+    arguments = ["lab", "check", "--folder", str(folder), "--seed", "7"]
+    printed = CliRunner().invoke(cli, arguments).output
+    guide = DOCS / ("labs.md" if language == "en" else "labs.es.md")
+    after = guide.read_text().partition(f"one fault: {language} -->\n```text\n")[2]
+    lines = [line.rstrip() for line in printed.strip().splitlines()]
+    assert after.partition("```\n")[0].splitlines() == lines

@@ -19,8 +19,15 @@ __all__ = ["complaints"]
 
 def complaints(lab: Lab) -> list[str]:
     """What is wrong with a lab; empty when all is well."""
+    variants = [lab.drawn(number) for number in range(len(lab.variants) or 1)]
     found = [*_form(lab), *_texts(lab)]
-    return found or [*_unsolved(lab), *_solved(lab)]
+    return found or [words for each in variants for words in _of_variant(each)]
+
+
+def _of_variant(lab: Lab) -> list[str]:
+    files = [*_files(lab, "starter"), *_files(lab, "solution")]
+    found = files or [*_unsolved(lab), *_solved(lab)]
+    return [f"{lab.variant}: {words}" if lab.variant else words for words in found]
 
 
 def _form(lab: Lab) -> Iterator[str]:
@@ -47,8 +54,6 @@ def _texts(lab: Lab) -> Iterator[str]:
         for name in lab.files:
             if name not in lab.readme[language]:
                 yield f"the {language} README does not mention {name}"
-    for part in ("starter", "solution"):
-        yield from _files(lab, part)
 
 
 def _fields(text: str) -> set[str]:

@@ -7,7 +7,7 @@ import importlib.util
 import re
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
 from types import ModuleType
@@ -42,6 +42,8 @@ class Lab:
     free: tuple[str, ...] = ()  # checks that an unsolved starter may pass
     seconds: float = 10.0
     megabytes: int = 2048
+    variants: tuple[str, ...] = ()  # folders in starter and solution, one for each learner
+    variant: str = ""  # the one that was drawn
 
     @property
     def label(self) -> str:
@@ -55,6 +57,12 @@ class Lab:
     def solution(self, language: Language) -> dict[str, str]:
         """The reference solution, by file."""
         return {name: self._localized("solution", name, language) for name in self.files}
+
+    def drawn(self, seed: int) -> Lab:
+        """The lab in the variant that a seed means; itself where there is only one."""
+        if not self.variants:
+            return self
+        return replace(self, variant=self.variants[seed % len(self.variants)])
 
     def missing(self) -> list[str]:
         """The packages it needs that are not installed."""
@@ -72,7 +80,9 @@ class Lab:
         return module
 
     def _localized(self, part: str, name: str, language: Language) -> str:
-        template = (self.folder / part / name).read_text(encoding="utf-8")
+        own = self.folder / part / self.variant / name
+        path = own if own.exists() else self.folder / part / name
+        template = path.read_text(encoding="utf-8")
 
         def filled(found: re.Match[str]) -> str:
             """The text; further lines of it begin as the placeholder's own line does."""
@@ -98,7 +108,7 @@ def read(folder: Path) -> Lab:
     """The lab in a folder."""
     raw: dict[str, Any] = dict(read_yaml(folder / "lab.yaml"))
     raw.pop("schema")
-    for name in ("files", "forbids", "free", "needs", "see"):
+    for name in ("files", "forbids", "free", "needs", "see", "variants"):
         raw[name] = tuple(raw.get(name, ()))
     return Lab(folder=folder, **{"texts": {}, **raw})
 

@@ -206,6 +206,7 @@ def _resolver() -> Callable[[str], str]:
     if os.name != "posix":
         return os.path.realpath
     read_link, here, failed = os.readlink, os.getcwd, OSError
+    most_links, circle = _MOST_LINKS, errno.ELOOP
 
     def resolve(path: str) -> str:
         waiting = (path if path.startswith("/") else f"{here()}/{path}").split("/")[::-1]
@@ -221,8 +222,8 @@ def _resolver() -> Callable[[str], str]:
                     out = f"{out}/{part}"
                     continue
                 links += 1
-                if links > _MOST_LINKS:
-                    raise failed(errno.ELOOP, "too many levels of symbolic links")
+                if links > most_links:
+                    raise failed(circle, "too many levels of symbolic links")
                 waiting += link.split("/")[::-1]
                 out = "" if link.startswith("/") else out
         return out or "/"

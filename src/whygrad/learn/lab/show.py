@@ -45,9 +45,9 @@ def show_labs(console: Console, language: Language) -> None:
             str(lab.number), lab.name, about, Text(words[f"state_{state}"], _STATES[state])
         )
     console.print(table)
-    names = [lab.name for lab in labs() if progress.of(lab).state != "passed"]
-    if names:
-        console.print("\n" + words["how_to_start"].format(name=names[0]), highlight=False)
+    fresh = [lab.name for lab in labs() if progress.of(lab).state == "new"]
+    if fresh:
+        console.print("\n" + words["how_to_start"].format(name=fresh[0]), highlight=False)
 
 
 def show_check(console: Console, check: Check, lab: Lab, language: Language, failed: int) -> None:
@@ -57,7 +57,7 @@ def show_check(console: Console, check: Check, lab: Lab, language: Language, fai
     console.print(title.append(f"  [{check.id}]", "not bold dim") if not check.passed else title)
     if not check.passed and failed < _DETAILED:
         for line in _details(check, language):
-            console.print(Padding(line, (0, 0, 0, 5)))
+            console.print(Padding(line, (0, 0, 0, 5), expand=False))
         if check.example:
             console.print(Text(f"     {phrases('lab', language)['example']}:\n", "dim"))
             console.print(Text(check.example), soft_wrap=True)  # from the margin on, to be pasted

@@ -42,6 +42,8 @@ def make(lab: Lab, folder: Path, language: Language) -> list[str]:
             written.append(name)
     if written or not (folder / _MARKER).exists():
         marker = {"schema": 1, "lab": lab.name, "language": language}
+        if lab.variant:
+            marker["variant"] = lab.variant
         _write(folder / _MARKER, json.dumps(marker))
     return written
 
@@ -67,7 +69,10 @@ def opened(folder: Path) -> Workspace | None:
     try:
         marker = json.loads((folder / _MARKER).read_text(encoding="utf-8"))
         language: Language = "es" if marker["language"] == "es" else "en"
-        return Workspace(find(marker["lab"]), folder, language)
+        lab = find(marker["lab"])
+        if lab.variants:
+            lab = lab.drawn(lab.variants.index(marker["variant"]))
+        return Workspace(lab, folder, language)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, UnknownLab):
         return None
 
