@@ -46,9 +46,12 @@ def lab(context: click.Context, lang: str | None) -> None:
 @click.option(
     "--folder", type=click.Path(path_type=Path), help="Where; ./whygrad-labs/… if not said."
 )
+@click.option("--seed", type=int, help="For labs with variants: the same seed, the same variant.")
 @_language
-def start(name: str, folder: Path | None, lang: str | None) -> None:
+def start(name: str, folder: Path | None, seed: int | None, lang: str | None) -> None:
     """Make a folder with the files to fill in and a README."""
+    import secrets
+
     from whygrad.learn.content import phrases
     from whygrad.learn.lab import progress, workspace
     from whygrad.learn.language import chosen
@@ -63,6 +66,10 @@ def start(name: str, folder: Path | None, lang: str | None) -> None:
         raise click.ClickException(words["other_lab"].format(folder=folder, name=there.lab.name))
     if folder.exists() and not folder.is_dir():
         raise click.ClickException(words["not_a_lab_folder"].format(folder=folder))
+    if there is not None:
+        wanted = there.lab  # in the variant it was started with
+    else:
+        wanted = wanted.drawn(secrets.randbelow(10**6) if seed is None else seed)
     expected = ["README.md", *wanted.files]
     written = workspace.make(wanted, folder, language)
     progress.note("start", wanted, folder=str(folder.resolve()), language=language)
@@ -200,8 +207,9 @@ def solution(name: str | None, folder: Path | None, lang: str | None) -> None:
     from whygrad.learn.lab.show import show_solution
     from whygrad.learn.language import chosen
 
-    if name is not None and folder is None:
-        wanted, language = _found(name, chosen(lang)), chosen(lang)
+    language = chosen(lang)
+    if name is not None and folder is None and not _found(name, language).variants:
+        wanted = _found(name, language)
     else:
         work = _workspace(name, folder, lang)
         wanted, language = work.lab, work.language

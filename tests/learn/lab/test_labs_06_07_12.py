@@ -13,11 +13,43 @@ import pytest
 
 import whygrad
 from whygrad import nn
-from whygrad.learn.lab import Bench, Check, find
+from whygrad.learn.lab import Bench, Check, Lab, find, workspace
 from whygrad.nn.utils import clip_grad_norm_
 
 Changes = Mapping[str, str]
 Verdict = Callable[..., Check | None]
+
+
+@pytest.fixture
+def varied(tmp_path: Path) -> Lab:
+    """A lab whose one file differs from learner to learner, beside one that does not."""
+    for name, text in {"a/x.py": "A", "b/x.py": "B", "y.py": "Y"}.items():
+        path = tmp_path / "lab" / "starter" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    lab = find("value")
+    return replace(lab, folder=tmp_path / "lab", files=("x.py", "y.py"), variants=("a", "b"))
+
+
+def test_a_seed_draws_a_variant_which_the_folder_keeps(
+    varied: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workspace, "find", lambda name: varied)
+    for seed, text in ((0, "A"), (3, "B")):
+        folder = tmp_path / str(seed)
+        workspace.make(varied.drawn(seed), folder, "en")
+        assert (folder / "x.py").read_text() == f"{text}\n"
+        assert (folder / "y.py").read_text() == "Y\n"
+        work = workspace.opened(folder)
+        assert work is not None
+        assert work.lab == varied.drawn(seed)
+        (folder / "x.py").write_text("mine")
+        workspace.reset(work)
+        assert (folder / "x.py").read_text() == f"{text}\n"
+
+
+def test_a_lab_without_variants_has_nothing_to_draw() -> None:
+    assert find("value").drawn(5) is find("value")
 
 
 @pytest.fixture
