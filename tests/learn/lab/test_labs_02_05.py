@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,6 +51,12 @@ def first_failing(
     bench = Single(lab, folder, language, SEED, only=only)
     checks = lab.grader().grade(bench)
     return next((check for check in checks if not check.passed), Check("none", True))
+
+
+def output_of(program: Path) -> str:
+    command = [sys.executable, program.name]
+    run = subprocess.run(command, cwd=program.parent, capture_output=True, text=True, check=True)
+    return run.stdout
 
 
 Mistake = tuple[str, str, str, str]  # what is replaced, by what, the check that fails, its message
@@ -158,7 +166,118 @@ FINITE_DIFFERENCES: dict[str, Mistake] = {
         "With epsilon 0.5 another error is measured",
     ),
 }
-TABLES = {"by-hand": BY_HAND, "finite-differences": FINITE_DIFFERENCES}
+TENSOR_AUTOGRAD: dict[str, Mistake] = {
+    "stretched axes dropped": (
+        "axis=stretched, keepdims=True",
+        "axis=stretched",
+        "unbroadcast",
+        "grad has the shape (2,), expected (2, 1)",
+    ),
+    "copies averaged": (
+        "grad.sum(axis=new_axes)",
+        "grad.mean(axis=new_axes)",
+        "unbroadcast",
+        "averaged",
+    ),
+    "one copy kept": (
+        "grad.sum(axis=new_axes)",
+        "grad[(0,) * len(new_axes)]",
+        "unbroadcast",
+        "that is the share of one copy",
+    ),
+    "a pair in the wrong order": (
+        "return unbroadcast(grad_a, a.shape), unbroadcast(grad_b, b.shape)",
+        "return unbroadcast(grad_b, b.shape), unbroadcast(grad_a, a.shape)",
+        "matmul",
+        "that is the gradient of b",
+    ),
+    "no transpose": ("grad @ np.swapaxes(b, -1, -2)", "grad @ b", "matmul", "ValueError: matmul"),
+    "one result": (
+        "return unbroadcast(grad_a, a.shape), unbroadcast(grad_b, b.shape)",
+        "return unbroadcast(grad_a, a.shape)",
+        "matmul",
+        "returns two arrays, grad_a and grad_b",
+    ),
+    "a batch not summed": (
+        "unbroadcast(grad_b, b.shape)",
+        "grad_b",
+        "matmul-batched",
+        "grad_b has the shape (2, 2, 3), expected (2, 3)",
+    ),
+    "the wrong axis": (
+        "    if axis is not None and not keepdims:\n        grad = np.expand_dims(grad, axis)\n",
+        "",
+        "sum",
+        "NumPy lined grad up with the last axes",
+    ),
+    "ones only": ("np.broadcast_to(grad, shape)", "np.ones(shape)", "sum", "only if 1 arrives"),
+    "a mean not divided": (", keepdims) / count", ", keepdims)", "mean", "the gradient of a sum"),
+    "a mean over everything": (
+        "count = math.prod(shape[each] for each in axes)",
+        "count = math.prod(shape)",
+        "mean",
+        "divided by the number of all elements",
+    ),
+    "a loss summed": (
+        "[rows, labels].mean()",
+        "[rows, labels].sum()",
+        "cross-entropy",
+        "B times too large",
+    ),
+    "overflow": (
+        "shifted = logits - logits.max(axis=1, keepdims=True)",
+        "shifted = logits",
+        "stable",
+        "loss is infinite: an exponential overflowed",
+    ),
+    "log of softmax": (
+        "return shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))",
+        "return np.log(np.exp(shifted) / np.exp(shifted).sum(axis=1, keepdims=True))",
+        "stable",
+        "compute log p without computing p",
+    ),
+    "clipped": (
+        "return shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))",
+        "return np.log(np.exp(shifted) / np.exp(shifted).sum(axis=1, keepdims=True) + 1e-12)",
+        "stable",
+        "Is p rounded or clipped before log is taken?",
+    ),
+    "a gradient summed": (
+        "return difference / len(labels)",
+        "return difference",
+        "cross-entropy-backward",
+        "B times too large",
+    ),
+    "no one-hot": (
+        "    difference[rows, labels] -= 1\n",
+        "",
+        "cross-entropy-backward",
+        "1 is subtracted from p",
+    ),
+    "the logits written to": (
+        "    difference = np.exp(log_softmax(logits))\n",
+        "    difference = np.exp(log_softmax(logits))\n    logits -= logits.max()\n",
+        "cross-entropy-backward",
+        "changed an array that it was given",
+    ),
+    "overwritten": (
+        "self.grad += rules.sum_backward",
+        "self.grad = rules.sum_backward",
+        "shared",
+        "Does one share replace the other?",
+    ),
+    "what arrives ignored": (
+        "self.grad += out.grad * rules.cross",
+        "self.grad += rules.cross",
+        "network",
+        "the loss is multiplied by scale, and that is lost",
+    ),
+}
+TABLES = {
+    "by-hand": BY_HAND,
+    "finite-differences": FINITE_DIFFERENCES,
+    "tensor-autograd": TENSOR_AUTOGRAD,
+}
 MISTAKES = {
     f"{lab}: {title}": (lab, *mistake)
     for lab, table in TABLES.items()
@@ -259,3 +378,20 @@ def test_the_table_of_differences() -> None:
 def test_differences_cancel_completely() -> None:
     """What the README of lab 3 asks about."""
     assert 0.5 + 1e-17 == 0.5 - 1e-17 == 0.5
+
+
+def test_the_network_of_tensor_autograd_learns(tmp_path: Path) -> None:
+    lab = find("tensor-autograd")
+    for file, text in lab.solution("en").items():
+        (tmp_path / file).write_text(text, encoding="utf-8")
+    printed = output_of(tmp_path / "tensor.py")
+    for language in LANGUAGES:
+        assert printed in lab.readme[language]
+
+
+def test_tensor_autograd_shows_a_small_example_that_runs(tmp_path: Path) -> None:
+    old, new, *_ = TENSOR_AUTOGRAD["a batch not summed"]
+    verdict = first_failing("tensor-autograd", tmp_path, (old, new), only="matmul-batched")
+    assert "sum their shares (unbroadcast)" in verdict.notes[0]
+    (tmp_path / "example.py").write_text(verdict.example, encoding="utf-8")
+    assert "array" in output_of(tmp_path / "example.py")

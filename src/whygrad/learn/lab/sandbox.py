@@ -156,7 +156,7 @@ class _Run:
                 found[number] = Answer(message["value"], printed=printed)
             else:
                 found[number] = Answer(trouble=self._reported(message.get("error")))
-        silent = trouble or self._trouble("ended", code=self.process.returncode)
+        silent = trouble or self._trouble("ended", {"code": self.process.returncode})
         return [found.get(number, Answer(trouble=silent)) for number in range(count)]
 
     def _wait(self) -> Trouble | None:
@@ -172,7 +172,7 @@ class _Run:
             try:
                 news = self.news.get(timeout=max(0.0, until - time.monotonic()))
             except queue.Empty:
-                return self._trouble("timeout", seconds=limit)
+                return self._trouble("timeout", {"seconds": limit})
             if news == "ready":
                 limit = self.limits.seconds
                 until = time.monotonic() + limit
@@ -182,14 +182,14 @@ class _Run:
                 try:
                     code = self.process.wait(max(0.1, until - time.monotonic()))
                 except subprocess.TimeoutExpired:
-                    return self._trouble("timeout", seconds=limit)
+                    return self._trouble("timeout", {"seconds": limit})
                 if code >= 0:
-                    return self._trouble("ended", code=code)
+                    return self._trouble("ended", {"code": code})
                 kind = "timeout" if -code == getattr(signal, "SIGXCPU", 0) else "killed"
-                return self._trouble(kind, seconds=limit, signal=_signal_name(-code))
+                return self._trouble(kind, {"seconds": limit, "signal": _signal_name(-code)})
             else:
                 sizes = {"answer": self.limits.answer, "output": self.limits.output}
-                return self._trouble(news, bytes=sizes.get(news, 0))
+                return self._trouble(news, {"bytes": sizes.get(news, 0)})
 
     def _kill(self) -> None:
         if os.name == "posix":
@@ -206,6 +206,8 @@ class _Run:
                 self._read_answers(stream)
             else:
                 self._read_output(stream)
+            while os.read(stream.fileno(), 65536):
+                pass  # a closed pipe would be one more failure, and the first is to be told
 
     def _read_answers(self, stream: IO[bytes]) -> None:
         size = 0
@@ -250,9 +252,9 @@ class _Run:
         kinds = ("exception", "exit", "forbidden", "syntax", "todo")
         kind = facts.get("kind")
         known = kind if isinstance(kind, str) and kind in kinds else "garbled"
-        return self._trouble(known, **{k: v for k, v in facts.items() if k != "kind"})
+        return self._trouble(known, facts)
 
-    def _trouble(self, kind: str, **facts: Any) -> Trouble:
+    def _trouble(self, kind: str, facts: Mapping[str, Any]) -> Trouble:
         return Trouble(kind, facts, self.printed.decode("utf-8", "replace"))
 
 

@@ -10,6 +10,7 @@ from whygrad.learn.language import Language
 
 __all__ = ["explained", "harmless"]
 
+_LONGEST = 2000
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
@@ -21,7 +22,9 @@ def harmless(text: object) -> str:
 def explained(trouble: Trouble, language: Language) -> str:
     """What happened and what it may mean."""
     words = phrases("lab", language)
-    facts = {key: harmless(value) for key, value in trouble.facts.items() if value is not None}
+    facts = {
+        key: harmless(value)[:_LONGEST] for key, value in trouble.facts.items() if value is not None
+    }
     template = words[f"trouble_{trouble.kind}"]
     if trouble.kind == "exception" and facts.get("type") == "RecursionError":
         template = words["trouble_recursion"]
