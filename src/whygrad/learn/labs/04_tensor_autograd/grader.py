@@ -300,16 +300,15 @@ def _rule(
     targets: Mapping[str, np.ndarray],
     mistakes: Sequence[tuple[str, str, np.ndarray]],
 ) -> Task:
-    shown = [
-        _literal(each) if isinstance(each, np.ndarray) else f"{name}={each}"
-        for name, each in arguments.items()
-    ]
-    call = f"{function}({', '.join(shown)})"
-    code = f"import numpy as np\nfrom rules import {function}\n\nprint({call})"
+    arrays = {name: each for name, each in arguments.items() if isinstance(each, np.ndarray)}
+    lines = [f"{name} = {_literal(each)}" for name, each in arrays.items()]
+    shown = [name if name in arrays else f"{name}={each}" for name, each in arguments.items()]
+    lines.append(f"print({function}({', '.join(shown)}))")
+    code = "\n".join(["import numpy as np", f"from rules import {function}", "", *lines])
     sent = [_sent(each) for each in arguments.values()]
     inputs = {"name": function, "arguments": sent, "count": len(targets)}
-    arrays = [each for each in arguments.values() if isinstance(each, np.ndarray)]
-    return Task("rule", inputs, targets, code, _size([*arrays, *targets.values()]), mistakes)
+    size = _size([*arrays.values(), *targets.values()])
+    return Task("rule", inputs, targets, code, size, mistakes)
 
 
 def _tensors(
