@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 import torch
+from torch.utils.checkpoint import checkpoint_sequential
+from torch.utils.flop_counter import FlopCounterMode
 
 import whygrad
 from whygrad.learn.lab.bench import Bench, Check
@@ -40,6 +42,22 @@ def first_failure(tmp_path: Path) -> Any:
         return next(failing, Check("", True))
 
     return graded
+
+
+@pytest.mark.parametrize(
+    ("name", "file", "old", "new", "said"),
+    [
+        ("versions", "predictions.py", "return 2 * k\n", "return k\n", "Predijiste"),
+        ("views-and-dispatch", "predictions.py", '"x.t()": "view"', '"x.t()": "copy"', "En VIEWS"),
+        ("custom-function", "attention.py", "Attention.apply(", "_Other.apply(", "Tu programa"),
+        ("checkpointing", "predictions.py", '"calls": 66', '"calls": 72', "En TABLE 1 valores"),
+    ],
+)
+def test_failures_are_told_in_spanish(
+    first_failure: Any, name: str, file: str, old: str, new: str, said: str
+) -> None:
+    failure = first_failure(name, {file: [(old, new)]}, "es")
+    assert said in " ".join([failure.message, *failure.notes])
 
 
 # Lab 8
@@ -324,3 +342,97 @@ def test_custom_function(first_failure: Any, old: str, new: str, check: str, sai
     failure = first_failure("custom-function", {"attention.py": changes})
     assert failure.id == check
     assert said in " ".join([failure.message, *failure.notes])
+
+
+# Lab 11
+
+
+def _products(layers: int, segments: int) -> float:
+    """Matrix products of one step in PyTorch, all segments but the last checkpointed."""
+    weights = [torch.randn(4, 4, requires_grad=True) for _ in range(layers)]
+    functions = [lambda h, weight=weight: (h @ weight).tanh() for weight in weights]
+    x = torch.randn(2, 4, requires_grad=True)
+    with FlopCounterMode(display=False) as counter:
+        out = checkpoint_sequential(functions, segments, x, use_reentrant=False)
+        out.sum().backward()
+    return counter.get_total_flops() / (2 * 2 * 4 * 4)
+
+
+def test_a_second_forward_is_a_third_more_in_pytorch() -> None:
+    assert _products(12, 1) == 3 * 12
+    names: dict[str, Any] = {}
+    exec(find("checkpointing").solution("en")["predictions.py"], names)
+    for segments in (2, 6, 12):
+        more = _products(12, segments) / (3 * 12) - 1
+        assert more == pytest.approx(names["extra"](12, segments))
+    assert names["extra"](36, 6) == pytest.approx(0.278, abs=1e-3)
+    assert names["extra"](36, 36) == pytest.approx(1 / 3, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "check", "said"),
+    [
+        pytest.param('"calls": 66, "peak": 12', '"calls": 72, "peak": 12', "table",
+                     "6 segments: calls: 72", id="the last segment runs again"),
+        pytest.param('"calls": 71, "peak": 37', '"calls": 71, "peak": 1', "table",
+                     "36 segments: peak: 1", id="the inputs are free"),
+        pytest.param('"calls": 71, "peak": 37', '"calls": None, "peak": None', "table",
+                     "2 values left", id="not filled in"),
+        pytest.param("n + (n - n // k)", "2 * n", "calls", "which of them run again",
+                     id="everything twice"),
+        pytest.param("k + c * (n // k)", "c * (k + n // k)", "peak", "inputs of all segments",
+                     id="inputs count c times"),
+        pytest.param("/ (3 * n)", "/ n", "extra", "2 backward", id="backward is free"),
+        pytest.param("TABLE = {", "import whygrad\n\nTABLE = {", "table", "whygrad",
+                     id="measured, not predicted"),
+    ],
+)  # fmt: skip
+def test_checkpointing_predictions(
+    first_failure: Any, old: str, new: str, check: str, said: str
+) -> None:
+    failure = first_failure("checkpointing", {"predictions.py": [(old, new)]})
+    assert failure.id == check
+    assert said in " ".join([failure.message, *failure.notes])
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "check", "said"),
+    [
+        pytest.param("checkpoint(_in_order, part, x)",
+                     "checkpoint(lambda h: _in_order(part, h), x)", "gradients", "loop variable",
+                     id="late binding"),
+        pytest.param("checkpoint(_in_order, part, x)", "_in_order(part, x).detach()", "gradients",
+                     "grads", id="cut off"),
+        pytest.param("checkpoint(_in_order, part, x)", "_in_order(part, x)", "segments",
+                     "2 segments of 4 layers were asked for; these were the sizes of yours: [4]",
+                     id="no checkpoint at all"),
+        pytest.param("return _in_order(last, x)", "return checkpoint(_in_order, last, x)",
+                     "segments", "the last segment too", id="the last one as well"),
+        pytest.param("count * place // segments for place in range(segments + 1)",
+                     "count // segments * place for place in range(segments)] + [count",
+                     "segments", "at most one: [2, 2, 2, 2, 4]", id="the rest at the end"),
+        pytest.param("        h = layer(h)\n", "        h = layer(h)\n        KEPT.append(h)\n",
+                     "memory", "What else keeps values", id="a list that grows"),
+        pytest.param("part, x)  #", "part, x, preserve_rng_state=False)  #", "dropout",
+                     "preserve_rng_state", id="other random numbers"),
+        pytest.param("k: peak(n, k, c))", "k: abs(k - n**0.5))", "best", "not always near √n",
+                     id="always √n"),
+        pytest.param("next((k for k in _divisors(n) if peak(n, k, c) <= budget), None)",
+                     "best_segments(n, c)", "budget", "Fewer segments", id="always the least"),
+        pytest.param("    count = len(layers)",
+                     "    from whygrad.utils.checkpoint import checkpoint_sequential\n"
+                     "    return checkpoint_sequential(layers, segments, x)\n"
+                     "    count = len(layers)", "gradients", "without checkpoint_sequential",
+                     id="somebody else's"),
+    ],
+)  # fmt: skip
+def test_checkpointing_segments(
+    first_failure: Any, old: str, new: str, check: str, said: str
+) -> None:
+    changes = [(old, new)]
+    if "KEPT" in new:
+        changes.append(("def run(", "KEPT = []\n\n\ndef run("))
+    failure = first_failure("checkpointing", {"segments.py": changes})
+    assert failure.id == check
+    place = failure.difference.place if failure.difference else ""
+    assert said in f"{failure.message} {place}"
