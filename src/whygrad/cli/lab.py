@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json as json_format
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.console import Console
@@ -53,7 +53,7 @@ def start(name: str, folder: Path | None, seed: int | None, lang: str | None) ->
     import secrets
 
     from whygrad.learn.content import phrases
-    from whygrad.learn.lab import progress, workspace
+    from whygrad.learn.lab import workspace
     from whygrad.learn.language import chosen
 
     language = chosen(lang)
@@ -72,7 +72,7 @@ def start(name: str, folder: Path | None, seed: int | None, lang: str | None) ->
         wanted = wanted.drawn(secrets.randbelow(10**6) if seed is None else seed)
     expected = ["README.md", *wanted.files]
     written = workspace.make(wanted, folder, language)
-    progress.note("start", wanted, folder=str(folder.resolve()), language=language)
+    _note(language, "start", wanted, folder=str(folder.resolve()), language=language)
     if not written:
         click.echo(words["nothing_overwritten"].format(folder=folder))
     else:
@@ -154,8 +154,10 @@ def hint(check: str | None, name: str | None, folder: Path | None, lang: str | N
     from whygrad.learn.lab import progress
     from whygrad.learn.lab.catalogue import UnknownLab, find
     from whygrad.learn.lab.show import show_hints
+    from whygrad.learn.lab.workspace import enclosing
 
-    if check is not None and name is None:
+    here = enclosing(Path.cwd())
+    if check is not None and name is None and (here is None or check not in here.lab.checks):
         with contextlib.suppress(UnknownLab):
             name, check = find(check).name, None
     work = _workspace(name, folder, lang)
@@ -165,7 +167,8 @@ def hint(check: str | None, name: str | None, folder: Path | None, lang: str | N
         if been.graded and been.first_failing is None:
             click.echo(words["nothing_to_hint"])
             return
-        check = been.first_failing or next(iter(work.lab.checks))
+        known = [each for each in work.lab.checks if each == been.first_failing]
+        check = next(iter(known or work.lab.checks))
     if check not in work.lab.checks:
         names = ", ".join(work.lab.checks)
         raise click.UsageError(
@@ -174,7 +177,7 @@ def hint(check: str | None, name: str | None, folder: Path | None, lang: str | N
     given, count = been.hints.get(check, 0), len(work.lab.hints[check])
     console = Console()
     if given < count:
-        progress.note("hint", work.lab, check=check, given=given + 1)
+        _note(work.language, "hint", work.lab, check=check, given=given + 1)
         show_hints(console, work.lab, check, [given + 1], work.language)
     else:
         click.echo(words["no_more_hints"])
@@ -188,11 +191,11 @@ def hint(check: str | None, name: str | None, folder: Path | None, lang: str | N
 def reset(name: str | None, folder: Path | None, lang: str | None) -> None:
     """Put the files back as they were at the start; yours are kept in a backup."""
     from whygrad.learn.content import phrases
-    from whygrad.learn.lab import progress, workspace
+    from whygrad.learn.lab import workspace
 
     work = _workspace(name, folder, lang)
     backup = workspace.reset(work)
-    progress.note("reset", work.lab, folder=str(work.folder.resolve()), backup=str(backup))
+    _note(work.language, "reset", work.lab, folder=str(work.folder.resolve()), backup=str(backup))
     click.echo(phrases("lab", work.language)["reset_done"].format(backup=backup))
 
 
@@ -216,7 +219,7 @@ def solution(name: str | None, folder: Path | None, lang: str | None) -> None:
     if not progress.of(wanted).passed:
         message = phrases("lab", language)["solution_later"]
         raise click.ClickException(message.format(name=wanted.name))
-    progress.note("solution", wanted)
+    _note(language, "solution", wanted)
     show_solution(Console(), wanted, language)
 
 
@@ -249,7 +252,6 @@ def author_check(context: click.Context, names: tuple[str, ...], lang: str | Non
 
 def _graded(console: Console, work: Workspace, seed: int | None) -> Report:
     from whygrad.learn.content import phrases
-    from whygrad.learn.lab import progress
     from whygrad.learn.lab.bench import Check
     from whygrad.learn.lab.grading import grade
     from whygrad.learn.lab.show import show_check, show_report_end
@@ -266,9 +268,22 @@ def _graded(console: Console, work: Workspace, seed: int | None) -> Report:
         failed += not verdict.passed
 
     report = grade(work.lab, work.folder, language=work.language, seed=seed, hear=hear)
-    progress.note_report(report)
+    failing = [verdict.id for verdict in report.checks if not verdict.passed]
+    facts = {"failing": failing, "seed": report.seed, "folder": str(work.folder.resolve())}
+    _note(work.language, "check", work.lab, **facts)
     show_report_end(console, report)
     return report
+
+
+def _note(language: Language, event: str, lab: Lab, /, **facts: Any) -> None:
+    """Log what was done; where the log cannot be written, everything else still works."""
+    from whygrad.learn.content import phrases
+    from whygrad.learn.lab import progress
+
+    try:
+        progress.note(event, lab, **facts)
+    except OSError as error:
+        click.echo(phrases("lab", language)["not_noted"].format(error=error), err=True)
 
 
 def _workspace(name: str | None, folder: Path | None, lang: str | None) -> Workspace:

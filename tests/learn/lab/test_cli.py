@@ -241,6 +241,35 @@ def test_hint_before_grading_after_passing_and_elsewhere(invoke: Invoke) -> None
     assert "fields" in invoke("hint", "nonsense", code=2).output
 
 
+def test_a_check_comes_before_a_lab_of_the_same_name(
+    invoke: Invoke, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In lab "value", a check "value" is meant by ``hint value``."""
+    invoke("start", "value")
+    monkeypatch.chdir(FOLDER)
+    assert LAB.checks["shared"]["en"] in invoke("hint", "shared").output
+    monkeypatch.setitem(LAB.checks, "value", {"en": "the value", "es": "el valor"})
+    monkeypatch.setitem(LAB.hints, "value", [{"en": "look", "es": "mira"}])
+    assert "the value" in invoke("hint", "value").output
+
+
+def test_a_check_that_no_longer_exists(invoke: Invoke) -> None:
+    invoke("start", "value")
+    pretend(FOLDER, "from-an-older-version")
+    assert LAB.checks["fields"]["en"] in invoke("hint").output
+
+
+def test_a_log_that_cannot_be_written_is_said(invoke: Invoke, quick: None, tmp_path: Path) -> None:
+    invoke("start", "value")
+    log = tmp_path / "home" / "labs.jsonl"
+    log.unlink()
+    log.mkdir()
+    (log / "in the way").write_text("")
+    result = CliRunner().invoke(cli, ["lab", "check", "--folder", str(FOLDER)])
+    assert result.exit_code == 1, result.exception
+    assert "Your progress could not be kept" in result.output
+
+
 def test_reset_says_where_the_backup_is(invoke: Invoke) -> None:
     invoke("start", "value")
     (FOLDER / "value.py").write_text("mine")
@@ -257,7 +286,7 @@ def test_solution_only_after_a_pass(invoke: Invoke) -> None:
     refused = invoke("solution", "value", code=1).output
     assert "opens when your own passes" in refused
     assert "class Value" not in refused
-    assert "se abre cuando" in invoke("solution", "--lang", "es", code=1).output
+    assert "se podrá ver cuando" in invoke("solution", "--lang", "es", code=1).output
     pretend(FOLDER)
     shown = invoke("solution", "value").output
     assert "for node in reversed(order):" in shown
@@ -285,8 +314,8 @@ def test_watch_grades_on_save_and_ends_kindly(
     assert "✗" in first
     assert "✗" not in second
     assert second.count("✓") == len(LAB.checks)
-    assert output.count("Observando") == 2
-    assert output.endswith("Fin de la observación.\n")
+    assert output.count("Se vigilan los cambios") == 2
+    assert output.endswith("Ya no se vigilan los cambios.\n")
 
 
 def test_ctrl_c_ends_the_real_command(tmp_path: Path) -> None:

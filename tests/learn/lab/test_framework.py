@@ -312,15 +312,14 @@ def test_progress_is_what_the_log_says(tmp_path: Path) -> None:
     lab = find("value")
     assert progress.of(lab).state == "new"
     progress.note("start", lab, folder=str(tmp_path))
-    failing = Report(lab, tmp_path, "en", 1, (Check("fields", True), Check("deep", False)))
-    progress.note_report(failing)
+    progress.note("check", lab, failing=["deep", "tests-catch"], seed=1, folder=str(tmp_path))
     progress.note("hint", lab, check="deep", given=1)
     progress.note("hint", lab, check="deep", given=2)
     now = progress.of(lab)
     assert (now.state, now.first_failing, now.hints) == ("started", "deep", {"deep": 2})
     assert progress.last_folder() == tmp_path
-    progress.note_report(replace(failing, checks=(Check("fields", True),)))
-    progress.note_report(failing)
+    for failing in ([], ["deep"]):
+        progress.note("check", lab, failing=failing, seed=1, folder=str(tmp_path))
     now = progress.of(lab)
     assert (now.state, now.first_failing) == ("passed", "deep")  # once passed stays passed
 

@@ -12,9 +12,8 @@ from typing import Any, Literal
 
 from whygrad.learn.home import data_folder
 from whygrad.learn.lab.catalogue import Lab
-from whygrad.learn.lab.grading import Report
 
-__all__ = ["Progress", "last_folder", "note", "note_report", "of"]
+__all__ = ["Progress", "last_folder", "note", "of"]
 
 State = Literal["new", "started", "passed"]
 
@@ -36,7 +35,7 @@ class Progress:
 
 
 def note(event: str, lab: Lab, **facts: Any) -> None:
-    """Add one line to the log."""
+    """Add one line to the log: ``start``, ``check``, ``hint``, ``reset`` or ``solution``."""
     moment = datetime.now(UTC).isoformat(timespec="seconds")
     entry = {"time": moment, "event": event, "lab": lab.name, **facts}
     with _log().open("ab+") as stream:
@@ -47,13 +46,6 @@ def note(event: str, lab: Lab, **facts: Any) -> None:
         # after a line that was cut off by a crash, begin a new one
         stream.write(b"" if whole else b"\n")
         stream.write(json.dumps(entry).encode() + b"\n")
-
-
-def note_report(report: Report) -> None:
-    """Log a grading."""
-    failing = [check.id for check in report.checks if not check.passed]
-    folder = str(report.folder.resolve())
-    note("check", report.lab, failing=failing, seed=report.seed, folder=folder)
 
 
 def of(lab: Lab) -> Progress:
