@@ -266,7 +266,7 @@ def test_nothing_is_wider_than_the_terminal(language: str) -> None:
     wrong = "?\nc\nb d\n7\na b c d\nwords\n\nn\nn\nn\nn\nno\nno\nno\n\n2\n9\nx\n\nc\n"
     output = quiz("99", "--lang", language, answers=wrong) + quiz("--lang", language)
     output += quiz("--results", "--lang", language)
-    assert "To repeat" in output or "Para repetir" in output
+    assert "To repeat" in output or "Para repasar" in output
     assert max(map(len, output.splitlines())) <= 80
     assert "{" not in output
 
