@@ -55,7 +55,7 @@ class Lab:
         return {name: self._localized("starter", name, language) for name in self.files}
 
     def solution(self, language: Language) -> dict[str, str]:
-        """The reference solution, by file."""
+        """The reference solution, by file; a file that it leaves alone is as in the starter."""
         return {name: self._localized("solution", name, language) for name in self.files}
 
     def drawn(self, seed: int) -> Lab:
@@ -80,8 +80,12 @@ class Lab:
         return module
 
     def _localized(self, part: str, name: str, language: Language) -> str:
-        own = self.folder / part / self.variant / name
-        path = own if own.exists() else self.folder / part / name
+        places = [
+            self.folder / each / variant / name
+            for each in (part, "starter")
+            for variant in (self.variant, "")
+        ]
+        path = next((each for each in places if each.is_file()), places[0])
         template = path.read_text(encoding="utf-8")
 
         def filled(found: re.Match[str]) -> str:
