@@ -25,6 +25,7 @@ from whygrad.learn.lab.catalogue import Lab, find, labs
 Invoke = Callable[..., Result]
 LAB = find("value")
 FOLDER = Path("whygrad-labs", "01_value")
+SPANISH = phrases("lab", "es")
 
 
 @pytest.fixture
@@ -83,7 +84,7 @@ def test_the_list_has_every_lab_and_its_state(invoke: Invoke) -> None:
     pretend(FOLDER)
     assert "passed" in invoke().output
     spanish = invoke("--lang", "es").output
-    assert "superado" in spanish
+    assert SPANISH["state_passed"] in spanish
     assert LAB.title["es"] in spanish
 
 
@@ -99,14 +100,14 @@ def test_start(invoke: Invoke, name: str) -> None:
 
 def test_start_in_spanish(invoke: Invoke) -> None:
     output = invoke("start", "value", "--lang", "es", "--folder", "aquí").output
-    assert "Lee README.md" in output
+    assert SPANISH["read_first"].partition("{")[0] in output
     assert (Path("aquí") / "README.md").read_text().startswith("# Laboratorio 1")
-    assert "El gradiente de self es 1" in (Path("aquí") / "value.py").read_text()
+    assert (Path("aquí") / "value.py").read_text() == LAB.starter("es")["value.py"]
 
 
 def test_the_language_of_the_system(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WHYGRAD_LANG", "es")
-    assert "Empieza uno con" in invoke().output
+    assert SPANISH["how_to_start"].partition("{")[0] in invoke().output
 
 
 def test_start_never_overwrites(invoke: Invoke) -> None:
@@ -135,7 +136,8 @@ def test_start_in_odd_places(invoke: Invoke, tmp_path: Path) -> None:
 def test_a_typo_is_answered_with_close_names(invoke: Invoke, command: str) -> None:
     output = invoke(command, "vaule", code=2).output
     assert "Did you mean value" in output
-    assert "¿Querías decir value" in invoke(command, "vaule", "--lang", "es", code=2).output
+    offer = SPANISH["did_you_mean"].format(names="value")
+    assert offer in invoke(command, "vaule", "--lang", "es", code=2).output
 
 
 def test_a_name_like_no_other_lists_all(invoke: Invoke) -> None:
@@ -176,7 +178,7 @@ def test_check_shows_two_in_detail_and_all_by_name(invoke: Invoke, quick: None) 
 def test_check_speaks_the_language_of_the_start(invoke: Invoke, quick: None) -> None:
     invoke("start", "value", "--lang", "es")
     output = invoke("check", code=1).output
-    assert "objetivo" in output
+    assert SPANISH["target"] in output
     assert LAB.checks["fields"]["es"] in output
     assert LAB.checks["fields"]["en"] in invoke("check", "--lang", "en", code=1).output
 
@@ -228,7 +230,8 @@ def test_hints_go_from_one_to_the_next(invoke: Invoke) -> None:
     assert "the last hint" in output
     assert all(f"Hint {number} of {count}" in output for number in range(1, count + 1))
     assert "Hint 1 of" in invoke("hint", "shared").output  # another check has its own
-    assert "Pista 2 de" in invoke("hint", "shared", "--lang", "es").output
+    second = LAB.hints["shared"][1]["es"].partition("`")[0]
+    assert second in invoke("hint", "shared", "--lang", "es").output
 
 
 def test_hint_before_grading_after_passing_and_elsewhere(invoke: Invoke) -> None:
@@ -237,7 +240,7 @@ def test_hint_before_grading_after_passing_and_elsewhere(invoke: Invoke) -> None
     assert "Hint 2" in invoke("hint", "value").output
     pretend(FOLDER)
     assert "no hint is needed" in invoke("hint").output
-    assert "no hacen falta pistas" in invoke("hint", "--lang", "es").output
+    assert SPANISH["nothing_to_hint"] in invoke("hint", "--lang", "es").output
     assert "fields" in invoke("hint", "nonsense", code=2).output
 
 
@@ -278,7 +281,7 @@ def test_reset_says_where_the_backup_is(invoke: Invoke) -> None:
     assert str(backup) in output
     assert (backup / "value.py").read_text() == "mine"
     assert "NotImplementedError" in (FOLDER / "value.py").read_text()
-    assert "Los tuyos quedan en" in invoke("reset", "--lang", "es").output
+    assert SPANISH["reset_done"].partition("{")[0] in invoke("reset", "--lang", "es").output
 
 
 def test_solution_only_after_a_pass(invoke: Invoke) -> None:
@@ -286,13 +289,15 @@ def test_solution_only_after_a_pass(invoke: Invoke) -> None:
     refused = invoke("solution", "value", code=1).output
     assert "opens when your own passes" in refused
     assert "class Value" not in refused
-    assert "se podrá ver cuando" in invoke("solution", "--lang", "es", code=1).output
+    refused = SPANISH["solution_later"].format(name="value")
+    assert refused in invoke("solution", "--lang", "es", code=1).output
     pretend(FOLDER)
     shown = invoke("solution", "value").output
     assert "for node in reversed(order):" in shown
     assert "def test_diamond" in shown
     assert "docs/engine.md" in shown
-    assert "El gradiente de self es 1" in invoke("solution", "1", "--lang", "es").output
+    docstring = LAB.texts["module"]["es"]
+    assert docstring in invoke("solution", "1", "--lang", "es").output
 
 
 def test_watch_grades_on_save_and_ends_kindly(
@@ -310,12 +315,13 @@ def test_watch_grades_on_save_and_ends_kindly(
 
     monkeypatch.setattr("whygrad.learn.lab.watch.time.sleep", nap)
     output = invoke("watch").output
-    first, _, second = output.partition("Guardado: test_value.py, value.py")
+    saved = SPANISH["saved"].format(files="test_value.py, value.py")
+    first, _, second = output.partition(saved)
     assert "✗" in first
     assert "✗" not in second
     assert second.count("✓") == len(LAB.checks)
-    assert output.count("Se vigilan los cambios") == 2
-    assert output.endswith("Ya no se vigilan los cambios.\n")
+    assert output.count(SPANISH["watching"].partition("{")[0]) == 2
+    assert output.endswith(SPANISH["watch_ended"] + "\n")
 
 
 def test_ctrl_c_ends_the_real_command(tmp_path: Path) -> None:
