@@ -1,10 +1,11 @@
 """``python -m scripts.documents``: rerun what the documents show and write the output back.
 
-Five kinds of output are kept fresh: a ```text block right after a ```python block is what that
+Six kinds of output are kept fresh: a ```text block right after a ```python block is what that
 program prints; one after ``<!-- whygrad … -->`` is what that command prints (``< a b`` at its end
 is typed in, a line for each word); the table after ``<!-- bench -->`` is the last ``make bench``;
 one after ``<!-- situations … -->`` is made of the programs in ``tests/why/situations``; one after
-``<!-- course … -->`` lists quizzes or decks.  A drawing (.svg) that a program writes is kept in
+``<!-- course … -->`` lists quizzes or decks; one after ``<!-- lab sample … -->`` is a lab as it is
+graded.  A drawing (.svg) that a program writes is kept in
 ``docs/images``.  The pages of the doctor's rules are made from the rules, those of the course from
 the files in ``data``.
 """
@@ -34,6 +35,7 @@ EXAMPLE = re.compile(r"^```python\n(.*?)^```\n(?:\n?^```text\n(.*?)^```\n)?", re
 _COMMAND = re.compile(r"(<!-- whygrad (.*?) -->\n```text\n)(.*?)(^```\n)", re.S | re.M)
 _BENCH = re.compile(r"(<!-- bench -->\n)(.*?)(\n\n)", re.S)
 _COURSE = re.compile(r"(<!-- course (\w+) (\w+) -->\n)(.*?)(\n(?=\n|\Z))", re.S)
+_LAB = re.compile(r"(<!-- lab sample (\w+) -->\n```text\n)(.*?)(^```\n)", re.S | re.M)
 _SITUATIONS = re.compile(r"(<!-- situations (\w+) -->\n)(.*?)(\n(?=\n|\Z))", re.S)
 RESULTS = ROOT / "bench" / "results" / "results.json"
 
@@ -130,6 +132,12 @@ def _course(match: re.Match[str]) -> str:
     return match[1] + index(match[2], chosen(match[3])) + match[5]
 
 
+def _lab(match: re.Match[str]) -> str:
+    from scripts.lab_sample import sample
+
+    return match[1] + sample(chosen(match[2])) + "\n" + match[4]
+
+
 def _short(seconds: float) -> str:
     return f"{seconds * 1e6:.1f} µs" if seconds < 1e-3 else f"{seconds * 1e3:.2f} ms"
 
@@ -140,6 +148,7 @@ def refreshed(text: str) -> str:
     text = _COMMAND.sub(_after_command, text)
     text = _SITUATIONS.sub(_situations, text)
     text = _COURSE.sub(_course, text)
+    text = _LAB.sub(_lab, text)
     return _BENCH.sub(_bench_table, text)
 
 
