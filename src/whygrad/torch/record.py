@@ -47,8 +47,9 @@ _WALKS = 64
 class Tape:
     """What was seen, the latest calls; older ones than ``limit`` are forgotten."""
 
-    def __init__(self, limit: int = _LIMIT) -> None:
+    def __init__(self, limit: int = _LIMIT, values: bool = True) -> None:
         self.events: deque[Event] = deque(maxlen=limit)
+        self.values = values  # whether results are looked at
         self.seen = 0
         # What backward() ran on, and where.
         self.walks: deque[tuple[Track, Call | None]] = deque(maxlen=_WALKS)
@@ -78,7 +79,7 @@ class Tape:
         track = identities.known(tensor)
         if track is None:
             track = identities.track(tensor)
-            track.trail = given(tensor)
+            track.trail = given(tensor) if self.values else None
             if tensor.grad_fn is not None:
                 self._adopt(tensor.grad_fn, track)
         elif track.applied is not None and tensor.grad_fn is not None:
@@ -153,7 +154,8 @@ class Tape:
         event.outputs, event.cuts = tuple(outputs), tuple(cuts)
         event.written = tuple(outputs[len(fresh) :])
         mark(event, fresh, written, seen.sequence)
-        examine(event, seen, (*fresh, *written))
+        if self.values:
+            examine(event, seen, (*fresh, *written))
 
     def _leave(
         self, event: Event, tensor: torch.Tensor, result: Any, kind: str, needs_grad: bool
@@ -215,7 +217,8 @@ class Before:
         self.trails = [tape.track(each).trail for each in self.tensors]
         # What an op such as log_() overwrites is all that could tell why its result is not finite.
         overwrites = name.endswith("_") and name[:-1] in FORWARD and not name.startswith("_")
-        self.overwritten = finite.copied(self.tensors[0]) if overwrites else None
+        keeps = overwrites and tape.values
+        self.overwritten = finite.copied(self.tensors[0]) if keeps else None
         self.sequence: int = torch._C._autograd._get_sequence_nr()
 
     def written(self) -> list[torch.Tensor]:
@@ -286,13 +289,14 @@ def latest_tape() -> Tape | None:
 
 
 @contextmanager
-def record(limit: int = _LIMIT) -> Iterator[Tape]:
+def record(limit: int = _LIMIT, *, values: bool = True) -> Iterator[Tape]:
     """Record what PyTorch does in a ``with`` block, for :func:`why_none` and its kin.
 
     Results, gradients and random numbers are what they would be without it.  Of a long program the
-    last ``limit`` calls are remembered.
+    last ``limit`` calls are remembered.  Without ``values`` no result is looked at: that is faster,
+    and :func:`why_nan` has nothing to go by.
     """
-    tape = Tape(limit)
+    tape = Tape(limit, values)
     _state.on.append(tape)
     _state.latest = tape
     try:

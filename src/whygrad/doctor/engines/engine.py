@@ -91,8 +91,6 @@ class Engine(Protocol):
 
     def why_none(self, parameter: Any, loss: Any) -> Any: ...
 
-    def why_zero(self, parameter: Any, loss: Any) -> Any: ...
-
 
 def engines() -> dict[str, Engine]:
     """The engines that are loaded already, by name."""

@@ -152,10 +152,6 @@ class OwnEngine:
         with not_intercepting():
             return whygrad.why_none(parameter, loss)
 
-    def why_zero(self, parameter: Any, loss: Any) -> Any:
-        with not_intercepting():
-            return whygrad.why_zero(parameter, loss)
-
 
 @contextmanager
 def _unwatched_level(attention: Attention, inner: Callable[..., Any], *args: Any) -> Iterator[Any]:

@@ -75,7 +75,7 @@ class TorchEngine:
             _Mode(self, handler) as self._mode,
         ):
             self._recording = ExitStack()
-            self._recording.enter_context(record())
+            self._recording.enter_context(record(values=False))
             try:
                 yield
             finally:
@@ -163,12 +163,6 @@ class TorchEngine:
 
         with torch._C.DisableTorchFunction():
             return why_none(parameter, loss)
-
-    def why_zero(self, parameter: Any, loss: Any) -> Any:
-        from whygrad.torch import why_zero
-
-        with torch._C.DisableTorchFunction():
-            return why_zero(parameter, loss)
 
 
 class _Mode(TorchFunctionMode):  # type: ignore[misc]
