@@ -273,10 +273,91 @@ TENSOR_AUTOGRAD: dict[str, Mistake] = {
         "the loss is multiplied by scale, and that is lost",
     ),
 }
+MANUAL_BACKPROP: dict[str, Mistake] = {
+    "a shape not predicted": (
+        '"dL_dx": (2, 1)',
+        '"dL_dx": None',
+        "predicted-shapes",
+        "None at: dL_dx",
+    ),
+    "a gradient shaped like a product": (
+        '"dL_dW1": (3, 2)',
+        '"dL_dW1": (2, 3)',
+        "predicted-shapes",
+        "dL_dW1: write the shapes",
+    ),
+    "the half forgotten": (
+        "loss = 0.5 * np.sum((prediction - target) ** 2)\n",
+        "loss = np.sum((prediction - target) ** 2)\n",
+        "forward",
+        "The loss is half the sum",
+    ),
+    "relu in place": (
+        "    z1 = W1 @ x + b1\n    a1 = np.maximum(z1, 0)",
+        "    z1 = W1 @ x + b1\n    a1 = np.maximum(z1, 0, out=z1)",
+        "forward",
+        "relu overwrote it",
+    ),
+    "the outer product the wrong way round": (
+        'd_prediction @ saved["a1"].T',
+        'saved["a1"] @ d_prediction.T',
+        "shapes",
+        "dL_dW2 has the shape (3, 1), expected (1, 3), which is the shape of W2",
+    ),
+    "no gate": (
+        'd_a1 = W2.T @ d_prediction\n    d_z1 = d_a1 * (saved["z1"] > 0)',
+        "d_a1 = W2.T @ d_prediction\n    d_z1 = d_a1",
+        "gradients",
+        "dL_dz1: that is dL_da1 unchanged",
+    ),
+    "the gate in place": (
+        'd_a1 = W2.T @ d_prediction\n    d_z1 = d_a1 * (saved["z1"] > 0)',
+        'd_a1 = W2.T @ d_prediction\n    d_z1 = d_a1\n    d_z1[saved["z1"] <= 0] = 0',
+        "gradients",
+        "dL_da1 has zeros where relu is closed",
+    ),
+    "target minus prediction": (
+        'd_prediction = saved["prediction"] - target',
+        'd_prediction = target - saved["prediction"]',
+        "gradients",
+        "dL_dprediction: the sign is wrong",
+    ),
+    "open at zero": (
+        'd_a1 = W2.T @ d_prediction\n    d_z1 = d_a1 * (saved["z1"] > 0)',
+        'd_a1 = W2.T @ d_prediction\n    d_z1 = d_a1 * (saved["z1"] >= 0)',
+        "relu-at-zero",
+        "z1 > 0, not z1 >= 0",
+    ),
+    "a batch summed": (
+        "np.sum((prediction - target) ** 2) / len(x)",
+        "np.sum((prediction - target) ** 2)",
+        "batch-forward",
+        "that is the sum over the rows",
+    ),
+    "a bias per row": (
+        "d_prediction.sum(axis=0)",
+        "d_prediction",
+        "batch-shapes",
+        "dL_db2 has the shape (4, 1), expected (1,), which is the shape of b2",
+    ),
+    "a batch not averaged": (
+        '(saved["prediction"] - target) / len(x)',
+        'saved["prediction"] - target',
+        "batch-gradients",
+        "dL_dprediction: B times too large",
+    ),
+    "averaged twice": (
+        "d_z1.sum(axis=0)",
+        "d_z1.mean(axis=0)",
+        "batch-gradients",
+        "divided by B twice",
+    ),
+}
 TABLES = {
     "by-hand": BY_HAND,
     "finite-differences": FINITE_DIFFERENCES,
     "tensor-autograd": TENSOR_AUTOGRAD,
+    "manual-backprop": MANUAL_BACKPROP,
 }
 MISTAKES = {
     f"{lab}: {title}": (lab, *mistake)
@@ -395,3 +476,46 @@ def test_tensor_autograd_shows_a_small_example_that_runs(tmp_path: Path) -> None
     assert "sum their shares (unbroadcast)" in verdict.notes[0]
     (tmp_path / "example.py").write_text(verdict.example, encoding="utf-8")
     assert "array" in output_of(tmp_path / "example.py")
+
+
+@pytest.mark.parametrize(("language", "words"), [("en", "Swap the factors"), ("es", "Intercambia")])
+def test_manual_backprop_explains_the_wrong_outer_product(
+    tmp_path: Path, language: Language, words: str
+) -> None:
+    old, new, *_ = MANUAL_BACKPROP["the outer product the wrong way round"]
+    verdict = first_failing(
+        "manual-backprop", tmp_path, (old, new), language=language, only="shapes"
+    )
+    (note,) = verdict.notes
+    assert "a1 @ dL_dprediction.T" in note
+    assert words in note
+
+
+def test_manual_backprop_recognises_it_where_no_shape_can(tmp_path: Path) -> None:
+    old, new, *_ = MANUAL_BACKPROP["the outer product the wrong way round"]
+    square = (
+        new + " if saved['a1'].size == target.size else d_prediction @ saved['a1'].T"
+    )  # right wherever the shape would tell
+    verdict = first_failing("manual-backprop", tmp_path, (old, square))
+    assert verdict.id == "gradients"
+    assert "the outer product is the wrong way round" in verdict.message
+    assert "a1 @ dL_dprediction.T" in verdict.message
+
+
+def test_the_network_of_manual_backprop(tmp_path: Path) -> None:
+    """What the README prints, and the rows and columns it asks about."""
+    lab = find("manual-backprop")
+    (tmp_path / "network.py").write_text(lab.solution("en")["network.py"], encoding="utf-8")
+    printed = output_of(tmp_path / "network.py")
+    for language in LANGUAGES:
+        assert printed in lab.readme[language]
+    program = tmp_path / "rows.py"
+    lines = (tmp_path / "network.py").read_text(encoding="utf-8")
+    look = (
+        "    gradients = backward(W1, b1, W2, b2, x, target)\n"
+        "    assert values['z1'][2] < 0\n"
+        "    assert not gradients['dL_dW1'][2].any() and not gradients['dL_db1'][2].any()\n"
+        "    assert not gradients['dL_dW2'][:, 2].any() and gradients['dL_dW1'][:2].all()\n"
+    )
+    program.write_text(lines + look, encoding="utf-8")
+    output_of(program)
