@@ -268,6 +268,7 @@ def small_gradients_in_float16() -> None:
     for engine in ENGINES:
         assert engine.tensor(smallest, dtype=engine.float16).item() == smallest
         assert engine.tensor(smallest / 2, dtype=engine.float16).item() == 0.0
+        assert engine.tensor(smallest * 0.51, dtype=engine.float16).item() == smallest
         w = engine.tensor(1.0, dtype=engine.float16, requires_grad=True)
         scale = 1024.0
         tiny = engine.tensor(1e-4, dtype=engine.float16)
