@@ -413,7 +413,7 @@ def test_checkpointing_predictions(
                      "segments", "at most one: [2, 2, 2, 2, 4]", id="the rest at the end"),
         pytest.param("        h = layer(h)\n", "        h = layer(h)\n        KEPT.append(h)\n",
                      "memory", "What else keeps values", id="a list that grows"),
-        pytest.param("part, x)  #", "part, x, preserve_rng_state=False)  #", "dropout",
+        pytest.param("part, x)\n", "part, x, preserve_rng_state=False)\n", "dropout",
                      "preserve_rng_state", id="other random numbers"),
         pytest.param("k: peak(n, k, c))", "k: abs(k - n**0.5))", "best", "not always near √n",
                      id="always √n"),

@@ -16,7 +16,8 @@ def run(layers, segments, x):
     borders = [count * place // segments for place in range(segments + 1)]
     *early, last = [layers[start:end] for start, end in pairwise(borders)]
     for part in early:
-        x = checkpoint(_in_order, part, x)  # «part_is_an_argument»
+        # «part_is_an_argument»
+        x = checkpoint(_in_order, part, x)
     return _in_order(last, x)
 
 
