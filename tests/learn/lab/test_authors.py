@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
+
 import pytest
 
+from whygrad.doctor.rule import rules
+from whygrad.doctor.rules import load as load_rules
 from whygrad.learn.lab.authors import complaints
-from whygrad.learn.lab.catalogue import Lab, labs
+from whygrad.learn.lab.catalogue import Lab, labs, read
+from whygrad.ops.define import table
+
+load_rules()
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.mark.parametrize("lab", labs(), ids=lambda lab: lab.label)
@@ -18,3 +27,107 @@ def test_author_check(lab: Lab) -> None:
 def test_numbers_and_names_are_unique() -> None:
     assert len({lab.number for lab in labs()}) == len(labs())
     assert len({lab.name for lab in labs()}) == len(labs())
+
+
+@pytest.mark.parametrize("lab", labs(), ids=lambda lab: lab.label)
+def test_references_of_a_lab_lead_somewhere(lab: Lab) -> None:
+    for reference in lab.see:
+        kind, _, name = reference.partition(":")
+        found = {
+            "doc": lambda name: (ROOT / "docs" / name.partition("#")[0]).exists(),
+            "example": lambda name: (ROOT / "examples" / f"{name}.py").exists(),
+            "lab": lambda name: name in {each.name for each in labs()},
+            "op": lambda name: name in table,
+            "rule": lambda name: name in rules,
+        }[kind]
+        assert found(name), reference
+
+
+DESCRIPTION = """
+schema: 1
+number: 1
+name: tiny
+title: {en: Twice, es: El doble}
+about: {en: A function that doubles., es: Una función que duplica.}
+minutes: 5
+files: [work.py]
+see: [doc:why.md]
+checks:
+  shape: {en: It is there, es: Está}
+  doubles: {en: It doubles, es: Duplica}
+free: [shape]
+hints:
+  shape: [{en: a, es: a}, {en: b, es: b}]
+  doubles: [{en: c, es: c}, {en: d, es: d}]
+texts:
+  about: {en: Twice the number., es: El doble del número.}
+  wrong: {en: "not {number}", es: "{number} no es"}
+readme: {en: Fill in work.py., es: Completa work.py.}
+"""
+STARTER = 'def double(number):\n    """«about»"""\n    raise NotImplementedError("double")\n'
+SOLUTION = 'def double(number):\n    """«about»"""\n    return 2 * number\n'
+PROBES = "def double(learner, number):\n    return learner.module('work').double(number)\n"
+GRADER = """
+from whygrad.learn.lab import Wrong
+
+def grade(bench):
+    yield bench.check("shape", lambda bench: bench.source("work.py"))
+    yield bench.check("doubles", _doubles)
+
+def _doubles(bench):
+    number = bench.random.randint(2, 99)
+    if bench.ask("double", number=number) != 2 * number:
+        raise Wrong(bench.say("wrong", number=number))
+"""
+Write = Callable[..., list[str]]
+
+
+@pytest.fixture
+def complained(tmp_path: Path) -> Write:
+    """The complaints about a lab, after one text of one file was replaced by another."""
+
+    def write(file: str = "lab.yaml", before: str = "", after: str = "") -> list[str]:
+        folder = tmp_path / "01_tiny"
+        files = {
+            "lab.yaml": DESCRIPTION, "starter/work.py": STARTER, "solution/work.py": SOLUTION,
+            "probes.py": PROBES, "grader.py": GRADER,
+        }  # fmt: skip
+        assert before in files[file]
+        files[file] = files[file].replace(before, after, 1) if before else files[file]
+        for name, text in files.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text(text)
+        return complaints(read(folder))
+
+    return write
+
+
+def test_a_good_lab_has_no_complaints(complained: Write) -> None:
+    assert complained() == []
+
+
+@pytest.mark.parametrize(
+    ("file", "before", "after", "complaint"),
+    [
+        ("starter/work.py", 'raise NotImplementedError("double")', "return 2 * number", "passes"),
+        ("lab.yaml", "free: [shape]", "free: []", "not listed as free"),
+        ("lab.yaml", "free: [shape]", "free: [shape, doubles]", "the starter fails them"),
+        ("lab.yaml", "free: [shape]", "free: [form]", "do not exist: ['form']"),
+        ("solution/work.py", "2 * number", "3 * number", "the solution fails doubles: "),
+        ("lab.yaml", "{en: Twice, es: El doble}", "{en: Twice}", "'es' is a required"),
+        ("lab.yaml", "  doubles: [{en: c, es: c}, {en: d, es: d}]\n", "", "hints are for"),
+        ("lab.yaml", ", {en: d, es: d}]", "]", "lab.yaml: $.hints.doubles"),
+        ("lab.yaml", "es: Completa work.py.", "es: Completa.", "the es README does not mention"),
+        ("lab.yaml", '"{number} no es"', '"{numero} no es"', "texts.wrong has other fields"),
+        ("lab.yaml", "number: 1", "number: 2", "does not fit number 2"),
+        ("starter/work.py", "«about»", "«nothing»", "starter (en): KeyError: 'nothing'"),
+        ("starter/work.py", "raise NotImpl", "raise = Not", "work.py is not valid Python"),
+        ("starter/work.py", '"double"', '"«about»"', "work.py is another program in Spanish"),
+        ("grader.py", "bench.ask(", "bench.aks(", "doubles fails without a good message"),
+        ("grader.py", "2 * number:", "1 / 0:", "ZeroDivisionError"),
+    ],
+)  # fmt: skip
+def test_a_faulty_lab_is_found_out(
+    complained: Write, file: str, before: str, after: str, complaint: str
+) -> None:
+    assert any(complaint in each for each in complained(file, before, after))

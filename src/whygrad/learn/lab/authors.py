@@ -20,7 +20,7 @@ __all__ = ["complaints"]
 def complaints(lab: Lab) -> list[str]:
     """What is wrong with a lab; empty when all is well."""
     variants = [lab.drawn(number) for number in range(len(lab.variants) or 1)]
-    found = [*_form(lab), *_texts(lab)]
+    found = list(_form(lab)) or list(_texts(lab))
     return found or [words for each in variants for words in _of_variant(each)]
 
 
