@@ -4,7 +4,8 @@ import math
 
 
 class Value:
-    """«class_value»"""
+    """«class_value»
+    """
 
     def __init__(self, data, _prev=(), _op=""):
         # «todo_init»
@@ -14,7 +15,8 @@ class Value:
         return f"Value(data={self.data}, grad={self.grad})"
 
     def __add__(self, other):
-        """«add»"""
+        """«add»
+        """
         raise NotImplementedError("+")
 
     def __mul__(self, other):
@@ -73,6 +75,7 @@ class Value:
         raise NotImplementedError("2 / x")
 
     def backward(self):
-        """«backward»"""
+        """«backward»
+        """
         # «todo_backward»
         raise NotImplementedError("backward")
