@@ -92,8 +92,10 @@ class Lab:
             """The text; further lines of it begin as the placeholder's own line does."""
             line = template[template.rfind("\n", 0, found.start()) + 1 : found.start()]
             lead = line[: len(line) - len(line.lstrip())] + ("# " if "#" in line else "")
-            lines = self.texts[found[1]][language].strip("\n").split("\n")
-            return "\n".join([lines[0], *(f"{lead}{each}".rstrip() for each in lines[1:])])
+            first, *more = self.texts[found[1]][language].strip("\n").split("\n")
+            text = "\n".join([first, *(f"{lead}{each}".rstrip() for each in more)])
+            ends_docstring = more and template.startswith('"""', found.end())
+            return f"{text}\n{lead}" if ends_docstring else text
 
         return _PLACEHOLDER.sub(filled, template)
 

@@ -4,8 +4,7 @@ import math
 
 
 class Value:
-    """«class_value»
-    """
+    """«class_value»"""
 
     def __init__(self, data, _prev=(), _op=""):
         self.data = float(data)
@@ -120,8 +119,7 @@ class Value:
         return _as_value(other) / self
 
     def backward(self):
-        """«backward»
-        """
+        """«backward»"""
         order, seen = [], set()
         waiting = [(self, False)]
         while waiting:

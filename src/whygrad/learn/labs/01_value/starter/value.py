@@ -4,8 +4,7 @@ import math
 
 
 class Value:
-    """«class_value»
-    """
+    """«class_value»"""
 
     def __init__(self, data, _prev=(), _op=""):
         # «todo_init»
@@ -15,8 +14,7 @@ class Value:
         return f"Value(data={self.data}, grad={self.grad})"
 
     def __add__(self, other):
-        """«add»
-        """
+        """«add»"""
         raise NotImplementedError("+")
 
     def __mul__(self, other):
@@ -75,7 +73,6 @@ class Value:
         raise NotImplementedError("2 / x")
 
     def backward(self):
-        """«backward»
-        """
+        """«backward»"""
         # «todo_backward»
         raise NotImplementedError("backward")
