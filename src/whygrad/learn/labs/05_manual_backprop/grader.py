@@ -7,7 +7,7 @@ that is talked about.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,11 @@ _GRADIENTS = (
 )  # fmt: skip
 _WRONG_WAY_ROUND = {"dL_dW2": "a1 @ dL_dprediction.T", "dL_dW1": "x @ dL_dz1.T"}
 _BATCH_WRONG_WAY_ROUND = {"dL_dW2": "a1.T @ dL_dprediction", "dL_dW1": "x.T @ dL_dz1"}
+_SEED_42 = """\
+np.random.seed(42)
+W1, b1 = np.random.randn(3, 2) * 0.1, np.zeros((3, 1))
+W2, b2 = np.random.randn(1, 3) * 0.1, np.zeros((1, 1))
+x, target = np.array([[1.0], [2.0]]), np.array([[1.0]])"""
 
 
 @dataclass(frozen=True)
@@ -35,6 +40,7 @@ class Network:
     arrays: Arrays  # W1, b1, W2, b2, x, target
     targets: Arrays  # values and gradients, by name
     batch: bool
+    setup: str = ""  # a program that makes the arrays, where there is a short one
 
     @property
     def function(self) -> str:
@@ -42,8 +48,9 @@ class Network:
 
     def code(self, function: str, name: str) -> str:
         lines = [f"{key} = np.array({each.tolist()})" for key, each in self.arrays.items()]
-        lines.append(f"print({function}({', '.join(self.arrays)})[{name!r}])")
-        return "\n".join(["import numpy as np", f"from network import {function}", "", *lines])
+        setup = self.setup or "\n".join(lines)
+        call = f"print({function}({', '.join(self.arrays)})[{name!r}])"
+        return f"import numpy as np\nfrom network import {function}\n\n{setup}\n{call}"
 
 
 def grade(bench: Bench) -> Iterator[Check]:
@@ -249,7 +256,7 @@ def _seed_42() -> Network:
         "x": np.array([[1.0], [2.0]]),
         "target": np.array([[1.0]]),
     }
-    return _network(arrays, batch=False)
+    return replace(_network(arrays, batch=False), setup=_SEED_42)
 
 
 def _random(bench: Bench, outputs: int, hidden: int, inputs: int, rows: int = 0) -> Network:
