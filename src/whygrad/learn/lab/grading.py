@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import secrets
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -35,7 +36,7 @@ class Report:
         return next((check.id for check in self.checks if not check.passed), None)
 
     def as_json(self) -> dict[str, Any]:
-        """For other programs; floats that are not finite stay Python's ``NaN`` and ``Infinity``."""
+        """For other programs; JSON has no NaN and no infinities, so they are texts here."""
         return {
             "schema": 1,
             "lab": self.lab.name,
@@ -45,10 +46,18 @@ class Report:
             "seed": self.seed,
             "passed": self.passed,
             "checks": [
-                {**asdict(check), "title": self.lab.checks[check.id][self.language]}
+                _finite({**asdict(check), "title": self.lab.checks[check.id][self.language]})
                 for check in self.checks
             ],
         }
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if isinstance(value, dict):
+        return {key: _finite(each) for key, each in value.items()}
+    return [_finite(each) for each in value] if isinstance(value, (list, tuple)) else value
 
 
 def grade(
