@@ -20,7 +20,7 @@ from tests.learn.lab.mistakes_02_05 import (
     TENSOR_AUTOGRAD,
 )
 from whygrad import Value
-from whygrad.learn.lab import Bench, Check, find
+from whygrad.learn.lab import Bench, Check, find, grade
 from whygrad.learn.language import LANGUAGES, Language
 
 SEED = 7
@@ -72,6 +72,24 @@ def test_mistake(tmp_path: Path, lab: str, old: str, new: str, check: str, words
     verdict = first_failing(lab, tmp_path, (old, new))
     assert verdict.id == check
     assert words in verdict.message
+
+
+@pytest.mark.parametrize(
+    "name", ["by-hand", "finite-differences", "tensor-autograd", "manual-backprop"]
+)
+@pytest.mark.parametrize("nonsense", ["'x'", "[[1], [2, 3]]"])
+def test_nonsense_is_judged_too(tmp_path: Path, name: str, nonsense: str) -> None:
+    """Everything in the file becomes nonsense; the grader has an answer to it all the same."""
+    lab = find(name)
+    for file, text in lab.solution("en").items():
+        program = text.partition('if __name__ == "__main__":')[0]
+        for each in re.findall(r"^(?:def )?(\w+)(?=\(.*:$| = )", program, re.MULTILINE):
+            value = nonsense if each.isupper() else f"lambda *_, **__: {nonsense}"
+            program += f"\n{each} = {value}\n"
+        (tmp_path / file).write_text(program, encoding="utf-8")
+    for check in grade(lab, tmp_path, seed=SEED).checks:
+        assert not check.passed or check.id == "by-hand"
+        assert check.kind != "grader"
 
 
 def test_by_hand_shows_target_and_yours_of_the_wrong_part(tmp_path: Path) -> None:

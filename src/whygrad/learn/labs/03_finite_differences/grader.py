@@ -5,6 +5,7 @@ What makes a difference centred is how its error shrinks: with epsilon² and not
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -221,9 +222,10 @@ def _leftover(bench: Bench, target: Sequence[float], yours: Any) -> str:
 
 
 def _number(bench: Bench, value: Any) -> float:
-    if not isinstance(value, (int, float)) or isinstance(value, bool):
-        raise Wrong(bench.say("no_number", value=repr(value)[:60]))
-    return float(value)
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        with contextlib.suppress(OverflowError):  # an integer beyond all floats
+            return float(value)
+    raise Wrong(bench.say("no_number", value=repr(value)[:60]))
 
 
 def _values(bench: Bench, probe: str, inputs: Sequence[Mapping[str, Any]]) -> list[Any]:
