@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import io
+import sys
+
 import click
 from rich.console import Console
 
@@ -14,8 +17,13 @@ __all__ = ["cli"]
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="whygrad")
-def cli() -> None:
+@click.pass_context
+def cli(context: click.Context) -> None:
     """An autograd engine that can say why."""
+    # what a terminal has no sign for is a question mark there, but a program that the doctor runs
+    # has the terminal as it would have it without him
+    if context.invoked_subcommand != "doctor" and isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")
 
 
 @cli.command()

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
+
+from whygrad.cli.course import CourseGroup, language_option
 
 if TYPE_CHECKING:
     from whygrad.learn.content import Deck
@@ -18,22 +19,13 @@ __all__ = ["drill"]
 _LOG = "reviews.jsonl"
 
 
-class _Drill(click.Group):
+class _Drill(CourseGroup):
     """``whygrad drill 07`` means ``whygrad drill review 07``."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if not args or args[0] not in (*self.commands, *ctx.help_option_names):
             args = ["review", *args]
         return super().parse_args(ctx, args)
-
-
-def _language(command: Callable[..., Any]) -> Callable[..., Any]:
-    option = click.option(
-        "--lang",
-        type=click.Choice(("en", "es")),
-        help="English or Spanish; otherwise WHYGRAD_LANG or the system's language.",
-    )
-    return option(command)
 
 
 @click.group(cls=_Drill)
@@ -46,7 +38,7 @@ def drill() -> None:
 
 @drill.command()
 @click.argument("deck", required=False)
-@_language
+@language_option
 @click.option("--limit", type=click.IntRange(min=1), help="Stop after so many reviews.")
 @click.option(
     "--new",
@@ -62,14 +54,13 @@ def review(deck: str | None, lang: str | None, limit: int | None, new: int | Non
     from whygrad.learn.language import chosen
 
     language = chosen(lang)
-    with _explained():
-        names = (deck,) if deck else ()
-        decks = _decks(names, language)
-        Session(Console(), decks, _log(), language, keyboard(), limit=limit, new=new).run()
+    names = (deck,) if deck else ()
+    decks = _decks(names, language)
+    Session(Console(), decks, _log(), language, keyboard(), limit=limit, new=new).run()
 
 
 @drill.command()
-@_language
+@language_option
 def stats(lang: str | None) -> None:
     """How far you have come, deck by deck."""
     from whygrad.learn.drill.stats import show_stats
@@ -78,7 +69,7 @@ def stats(lang: str | None) -> None:
 
 
 @drill.command(name="list")
-@_language
+@language_option
 def list_(lang: str | None) -> None:
     """The decks, and what is due."""
     from whygrad.learn.drill.stats import show_list
@@ -97,7 +88,7 @@ def list_(lang: str | None) -> None:
     help="deck.apkg (a package) or deck.tsv (a text file).",
 )
 @click.option("--deck", "name", metavar="NAME", help="One deck in Anki for all cards.")
-@_language
+@language_option
 def export(decks: tuple[str, ...], target: Path, name: str | None, lang: str | None) -> None:
     """Write cards for Anki: of the named decks, or of all."""
     from whygrad.learn.content import phrases
@@ -105,8 +96,7 @@ def export(decks: tuple[str, ...], target: Path, name: str | None, lang: str | N
     from whygrad.learn.language import chosen
 
     language = chosen(lang)
-    with _explained():
-        count = export_decks(_decks(decks, language), target, language, name)
+    count = export_decks(_decks(decks, language), target, language, name)
     click.echo(phrases("drill", language)["exported"].format(count=count, path=target))
 
 
@@ -117,31 +107,29 @@ def progress() -> None:
 
 @progress.command(name="export")
 @click.argument("target", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path))
-@_language
+@language_option
 def export_progress(target: Path, lang: str | None) -> None:
     """Write all reviews to a file."""
     from whygrad.learn.content import phrases
     from whygrad.learn.drill import log
     from whygrad.learn.language import chosen
 
-    with _explained():
-        count = log.export(_log(), target)
+    count = log.export(_log(), target)
     words = phrases("drill", chosen(lang))
     click.echo(words["progress_exported"].format(count=count, path=target))
 
 
 @progress.command(name="import")
 @click.argument("source", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path))
-@_language
+@language_option
 def import_progress(source: Path, lang: str | None) -> None:
     """Add the reviews of a file to yours; those you have already are left alone."""
     from whygrad.learn.content import phrases
     from whygrad.learn.drill import log
     from whygrad.learn.language import chosen
 
-    with _explained():
-        reviews = log.read_foreign(source)
-        count = log.merge(_log(), reviews)
+    reviews = log.read_foreign(source)
+    count = log.merge(_log(), reviews)
     words = phrases("drill", chosen(lang))
     known = len(reviews) - count
     click.echo(words["progress_imported"].format(count=count, known=known))
@@ -160,11 +148,10 @@ def _show(table: Callable[..., None], lang: str | None) -> None:
 
     language = chosen(lang)
     console, words = Console(), phrases("drill", language)
-    with _explained():
-        kept = log.read(_log())
-        warn_if_torn(console, kept, _log(), words)
-        cards = standings(kept.reviews)
-        table(console, _decks((), language), cards, datetime.now(UTC), language)
+    kept = log.read(_log())
+    warn_if_torn(console, kept, _log(), words)
+    cards = standings(kept.reviews)
+    table(console, _decks((), language), cards, datetime.now(UTC), language)
 
 
 def _decks(names: tuple[str, ...], language: Language) -> list[Deck]:
@@ -187,23 +174,3 @@ def _log() -> Path:
     from whygrad.learn.home import data_folder
 
     return data_folder() / _LOG
-
-
-@contextmanager
-def _explained() -> Iterator[None]:
-    """Errors that say what to do, without a traceback."""
-    from whygrad.errors import explained
-
-    try:
-        yield
-    except ModuleNotFoundError as missing:
-        if (missing.name or "").partition(".")[0] not in ("fsrs", "genanki", "yaml"):
-            raise
-        raise click.ClickException(f"{missing}: pip install 'whygrad[learn]'") from None
-    except OSError as error:
-        place = f"{error.filename}: " if error.filename else ""
-        raise click.ClickException(f"{place}{error.strerror or error}") from None
-    except ValueError as error:
-        if not explained(error):
-            raise
-        raise click.ClickException(str(error)) from None

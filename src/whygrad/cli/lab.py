@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.console import Console
 
+from whygrad.cli.course import CourseGroup, language_option
+
 if TYPE_CHECKING:
     from whygrad.learn.lab.catalogue import Lab
     from whygrad.learn.lab.grading import Report
@@ -18,15 +20,14 @@ if TYPE_CHECKING:
 
 __all__ = ["lab"]
 
-_language = click.option("--lang", type=click.Choice(["en", "es"]), help="English or Spanish.")
 _folder = click.option(
     "--folder", type=click.Path(path_type=Path), help="The folder of the lab, if not the usual one."
 )
 _name = click.argument("name", required=False)
 
 
-@click.group(invoke_without_command=True)
-@_language
+@click.group(cls=CourseGroup, invoke_without_command=True)
+@language_option
 @click.pass_context
 def lab(context: click.Context, lang: str | None) -> None:
     """Exercises that grade themselves.
@@ -47,7 +48,7 @@ def lab(context: click.Context, lang: str | None) -> None:
     "--folder", type=click.Path(path_type=Path), help="Where; ./whygrad-labs/… if not said."
 )
 @click.option("--seed", type=int, help="For labs with variants: the same seed, the same variant.")
-@_language
+@language_option
 def start(name: str, folder: Path | None, seed: int | None, lang: str | None) -> None:
     """Make a folder with the files to fill in and a README."""
     import secrets
@@ -88,7 +89,7 @@ def start(name: str, folder: Path | None, seed: int | None, lang: str | None) ->
 @_folder
 @click.option("--seed", type=int, help="Repeat a grading with the same random inputs.")
 @click.option("--json", metavar="FILE", help="Write the verdicts as JSON, for other programs.")
-@_language
+@language_option
 @click.pass_context
 def check(
     context: click.Context,
@@ -117,7 +118,7 @@ def check(
 @lab.command()
 @_name
 @_folder
-@_language
+@language_option
 def watch(name: str | None, folder: Path | None, lang: str | None) -> None:
     """Grade now and after every save, until Ctrl-C."""
     from whygrad.learn.content import phrases
@@ -144,7 +145,7 @@ def watch(name: str | None, folder: Path | None, lang: str | None) -> None:
 @click.argument("check", required=False)
 @click.option("--lab", "name", help="The lab, outside its folder.")
 @_folder
-@_language
+@language_option
 def hint(check: str | None, name: str | None, folder: Path | None, lang: str | None) -> None:
     """The next hint for the first check that failed, or for CHECK.
 
@@ -187,7 +188,7 @@ def hint(check: str | None, name: str | None, folder: Path | None, lang: str | N
 @lab.command()
 @_name
 @_folder
-@_language
+@language_option
 def reset(name: str | None, folder: Path | None, lang: str | None) -> None:
     """Put the files back as they were at the start; yours are kept in a backup."""
     from whygrad.learn.content import phrases
@@ -202,7 +203,7 @@ def reset(name: str | None, folder: Path | None, lang: str | None) -> None:
 @lab.command()
 @_name
 @_folder
-@_language
+@language_option
 def solution(name: str | None, folder: Path | None, lang: str | None) -> None:
     """The reference solution, once your own has passed."""
     from whygrad.learn.content import phrases
@@ -225,7 +226,7 @@ def solution(name: str | None, folder: Path | None, lang: str | None) -> None:
 
 @lab.command("author-check", hidden=True)
 @click.argument("names", nargs=-1)
-@_language
+@language_option
 @click.pass_context
 def author_check(context: click.Context, names: tuple[str, ...], lang: str | None) -> None:
     """For the authors of labs: the starter fails, the solution passes, nothing is missing."""

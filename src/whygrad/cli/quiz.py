@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import click
 
+from whygrad.cli.course import CourseCommand, language_option
+
 __all__ = ["quiz"]
 
 
 @click.command(
+    cls=CourseCommand,
     epilog="Answers are kept in the folder WHYGRAD_HOME, or where your system keeps data of "
-    "programs. Without --lang, WHYGRAD_LANG or your system's language decides."
+    "programs.",
 )
 @click.argument("number", required=False)
-@click.option("--lang", type=click.Choice(["en", "es"]), help="English or Spanish.")
+@language_option
 @click.option("--wrong", is_flag=True, help="Only the questions you have missed so far.")
 @click.option("--question", metavar="ID", help="Only this question, such as q-07-03.")
 @click.option("--restart", is_flag=True, help="From the first question, not where you stopped.")
@@ -41,40 +44,32 @@ def quiz(
 
     Without a NUMBER the quizzes are listed.  `-` as FILE is the terminal.
     """
-    from whygrad.errors import explained
     from whygrad.learn.language import chosen
     from whygrad.learn.quiz import commands as work
 
     ways = [export is not None, results or json is not None, wrong or question is not None]
     if sum(ways) > 1:
         raise click.UsageError("asking, --export and --json/--results exclude each other")
-    try:
-        known = work.chosen_quizzes(number, question)
-        language = chosen(lang)
-        if export is not None:
-            work.export(known, language, export)
-        elif json is not None:
-            work.write_json(known, json, results=results)
-        elif results:
-            work.show_results(known, language)
-        elif number is None and question is None:
-            if wrong or restart or shuffle or seed is not None:
-                raise click.UsageError("name a quiz: whygrad quiz 07")
-            work.show_list(known, language)
-        else:
-            seeded = str(seed) if seed is not None else work.any_seed() if shuffle else None
-            code = work.ask(
-                known[0],
-                language,
-                wrong=wrong,
-                question=question,
-                restart=restart,
-                seed=seeded,
-            )
-            context.exit(code)
-    except BrokenPipeError:
-        raise  # nobody reads any more; click ends quietly
-    except (ModuleNotFoundError, OSError) as error:
-        if isinstance(error, ModuleNotFoundError) and not explained(error):
-            raise
-        raise click.ClickException(str(error)) from error
+    known = work.chosen_quizzes(number, question)
+    language = chosen(lang)
+    if export is not None:
+        work.export(known, language, export)
+    elif json is not None:
+        work.write_json(known, json, results=results)
+    elif results:
+        work.show_results(known, language)
+    elif number is None and question is None:
+        if wrong or restart or shuffle or seed is not None:
+            raise click.UsageError("name a quiz: whygrad quiz 07")
+        work.show_list(known, language)
+    else:
+        seeded = str(seed) if seed is not None else work.any_seed() if shuffle else None
+        code = work.ask(
+            known[0],
+            language,
+            wrong=wrong,
+            question=question,
+            restart=restart,
+            seed=seeded,
+        )
+        context.exit(code)

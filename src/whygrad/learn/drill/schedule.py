@@ -8,19 +8,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import cache
 from importlib.metadata import version
-from typing import TYPE_CHECKING
+
+from fsrs import Card as Memory
+from fsrs import Rating as Grade
+from fsrs import Scheduler, State
 
 from whygrad.learn.drill.review import RATINGS, Rating, Review
-
-if TYPE_CHECKING:
-    from fsrs import Card as Memory
-    from fsrs import Scheduler
 
 __all__ = ["MATURE", "Standing", "fsrs_version", "intervals", "reviewed", "standings"]
 
 MATURE = timedelta(days=21)  # an interval from which Anki, too, calls a card mature
+_SCHEDULER = Scheduler(enable_fuzzing=False)
 
 
 @dataclass(frozen=True)
@@ -39,8 +38,6 @@ class Standing:
     @property
     def learning(self) -> bool:
         """Still in steps of minutes, for the first time or after a lapse."""
-        from fsrs import State
-
         return bool(self.memory.state != State.Review)
 
     @property
@@ -64,12 +61,9 @@ def standings(reviews: Iterable[Review]) -> dict[str, Standing]:
 
 def reviewed(standing: Standing | None, rating: Rating, time: datetime) -> Standing:
     """Where a card (``None``: a new one) stands after one more review."""
-    from fsrs import Card, State
-    from fsrs import Rating as Grade
-
     if standing is None:
-        standing = Standing(Card(card_id=0, due=time), introduced=time)
-    memory, _ = _scheduler().review_card(standing.memory, Grade(rating), time)
+        standing = Standing(Memory(card_id=0, due=time), introduced=time)
+    memory, _ = _SCHEDULER.review_card(standing.memory, Grade(rating), time)
     tested = standing.memory.state == State.Review
     return Standing(
         memory,
@@ -86,10 +80,3 @@ def intervals(standing: Standing | None, now: datetime) -> dict[Rating, timedelt
 
 def fsrs_version() -> str:
     return version("fsrs")
-
-
-@cache
-def _scheduler() -> Scheduler:
-    from fsrs import Scheduler
-
-    return Scheduler(enable_fuzzing=False)

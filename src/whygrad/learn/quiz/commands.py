@@ -63,7 +63,7 @@ def ask(
     seed: str | None = None,
 ) -> int:
     """Ask a quiz; the exit code is 130 after Ctrl-C, as of other programs."""
-    console, say, memory = _console(), Speech(language), Memory()
+    console, say, memory = Console(highlight=False), Speech(language), Memory()
     run = _run(quiz, memory, wrong=wrong, question=question, restart=restart)
     if not run.questions:
         console.print(say("none_missed", number=quiz.number))
@@ -99,13 +99,6 @@ def _run(quiz: Quiz, memory: Memory, *, wrong: bool, question: str | None, resta
     return memory.begin(quiz, [each.id for each in quiz.questions], whole=True)
 
 
-def _console() -> Console:
-    """For a terminal that may lack some of our signs."""
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="replace")
-    return Console(highlight=False)
-
-
 def _read(prompt: str) -> str:
     line = input(prompt)
     if not sys.stdin.isatty():  # nobody has seen it yet
@@ -126,12 +119,12 @@ def _prepared_for_a_person() -> bool:
 
 def show_list(known: Sequence[Quiz], language: Language) -> None:
     standings = Memory().standings(known)
-    report.show_list(_console(), Speech(language), standings)
+    report.show_list(Console(highlight=False), Speech(language), standings)
 
 
 def show_results(known: Sequence[Quiz], language: Language) -> None:
     standings = Memory().standings(known)
-    report.show_results(_console(), Speech(language), standings)
+    report.show_results(Console(highlight=False), Speech(language), standings)
 
 
 def write_json(known: Sequence[Quiz], target: str, *, results: bool) -> None:
