@@ -1,10 +1,9 @@
-"""Labs 6, 7 and 12: the classic mistakes fail the right check, and what the READMEs claim holds."""
+"""Labs 6 and 7, and variants of labs: the classic mistakes fail the right check, claims hold."""
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,12 +11,10 @@ from typing import Any
 import pytest
 
 import whygrad
+from tests.learn.lab.mistakes import Changes, first_failing
 from whygrad import nn
-from whygrad.learn.lab import Bench, Check, Lab, find, workspace
+from whygrad.learn.lab import Lab, find, workspace
 from whygrad.nn.utils import clip_grad_norm_
-
-Changes = Mapping[str, str]
-Verdict = Callable[..., Check | None]
 
 
 @pytest.fixture
@@ -50,27 +47,6 @@ def test_a_seed_draws_a_variant_which_the_folder_keeps(
 
 def test_a_lab_without_variants_has_nothing_to_draw() -> None:
     assert find("value").drawn(5) is find("value")
-
-
-@pytest.fixture
-def first_failing(tmp_path: Path) -> Verdict:
-    """Grade a reference solution with some passages replaced, up to the first failing check."""
-
-    def graded(
-        name: str, changes: Changes, language: Any = "en", forbids: tuple[str, ...] = ()
-    ) -> Check | None:
-        lab = replace(find(name), forbids=forbids)
-        texts = lab.solution(language)
-        for old, new in changes.items():
-            changed = {file: text.replace(old, new) for file, text in texts.items()}
-            assert changed != texts, f"{old!r} is not in the solution"
-            texts = changed
-        for file, text in texts.items():
-            (tmp_path / file).write_text(text, encoding="utf-8")
-        checks = lab.grader().grade(Bench(lab, tmp_path, language, seed=4711))
-        return next((check for check in checks if not check.passed), None)
-
-    return graded
 
 
 _NORM = "math.sqrt(sum(float((grad**2).sum()) for grad in grads))"
@@ -116,21 +92,19 @@ _SCALED = "[grad * (max_norm / norm) for grad in grads]"
         ({'"f": False': '"f": None'}, "statements", "True or False: f"),
     ],
 )
-def test_mistakes_in_clipping(
-    first_failing: Verdict, changes: Changes, check: str, says: str
-) -> None:
-    first = first_failing("clipping", changes)
+def test_mistakes_in_clipping(tmp_path: Path, changes: Changes, check: str, says: str) -> None:
+    first = first_failing(tmp_path, "clipping", changes)
     assert first is not None
     assert first.id == check
     assert says in first.message
 
 
-def test_clipping_accepts_the_formula_of_pytorch(first_failing: Verdict) -> None:
+def test_clipping_accepts_the_formula_of_pytorch(tmp_path: Path) -> None:
     formula = {
         "    if norm <= max_norm:\n        return [grad.copy() for grad in grads]\n": "",
         "(max_norm / norm)": "min(1.0, max_norm / (norm + 1e-6))",
     }
-    assert first_failing("clipping", formula, "es") is None
+    assert first_failing(tmp_path, "clipping", formula, "es") is None
 
 
 def _with_gradients(*values: float) -> nn.Parameter:
@@ -250,10 +224,8 @@ _WITHOUT_TORCH = ("torch",)
         ({'"concern": "large"': '"concern": "no"'}, "saturation", "'no'"),
     ],
 )
-def test_mistakes_in_the_loop(
-    first_failing: Verdict, changes: Changes, check: str, says: str
-) -> None:
-    first = first_failing("broken-loop", changes, forbids=_WITHOUT_TORCH)
+def test_mistakes_in_the_loop(tmp_path: Path, changes: Changes, check: str, says: str) -> None:
+    first = first_failing(tmp_path, "broken-loop", changes, forbids=_WITHOUT_TORCH)
     assert first is not None
     assert first.id == check
     assert says in first.message
@@ -271,17 +243,17 @@ def test_mistakes_in_the_loop(
         {_FORWARD: "        if step == 25:\n            continue\n" + _FORWARD},
     ],
 )
-def test_other_ways_to_repair_the_loop(first_failing: Verdict, changes: Changes) -> None:
-    assert first_failing("broken-loop", changes, "es", forbids=_WITHOUT_TORCH) is None
+def test_other_ways_to_repair_the_loop(tmp_path: Path, changes: Changes) -> None:
+    assert first_failing(tmp_path, "broken-loop", changes, "es", forbids=_WITHOUT_TORCH) is None
 
 
 @pytest.mark.parametrize(
     ("changes", "check"),
     [({}, None), ({"        optimizer.zero_grad()": "        pass"}, "zero-grad")],
 )
-def test_the_loop_in_pytorch(first_failing: Verdict, changes: Changes, check: str | None) -> None:
+def test_the_loop_in_pytorch(tmp_path: Path, changes: Changes, check: str | None) -> None:
     pytest.importorskip("torch")
-    first = first_failing("broken-loop", changes)
+    first = first_failing(tmp_path, "broken-loop", changes)
     assert (first and first.id) == check
 
 

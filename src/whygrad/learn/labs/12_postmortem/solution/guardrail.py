@@ -1,0 +1,12 @@
+"""«guardrail_module»"""
+
+import math
+
+
+def guard(step, model, loss):
+    """«guard»"""
+    assert math.isfinite(loss.item()), f"step {step}: the loss is {loss.item()}"
+    for name, parameter in model.named_parameters():
+        assert parameter.grad is not None, f"step {step}: {name} has no gradient"
+        norm = parameter.grad.norm().item()
+        assert math.isfinite(norm), f"step {step}: the gradient of {name} has the norm {norm}"

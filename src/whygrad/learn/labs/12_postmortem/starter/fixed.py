@@ -1,0 +1,3 @@
+"""«fixed_module»"""
+
+raise NotImplementedError("fixed.py")

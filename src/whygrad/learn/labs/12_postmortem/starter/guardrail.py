@@ -1,0 +1,5 @@
+"""«guardrail_module»"""
+
+
+def guard(step, model, loss):
+    """«guard»"""
