@@ -141,17 +141,13 @@ def _show(table: Callable[..., None], lang: str | None) -> None:
     from rich.console import Console
 
     from whygrad.learn.content import phrases
-    from whygrad.learn.drill import log
-    from whygrad.learn.drill.schedule import standings
-    from whygrad.learn.drill.session import warn_if_torn
+    from whygrad.learn.drill.session import kept_standings
     from whygrad.learn.language import chosen
 
-    language = chosen(lang)
-    console, words = Console(), phrases("drill", language)
-    kept = log.read(_log())
-    warn_if_torn(console, kept, _log(), words)
-    cards = standings(kept.reviews)
-    table(console, _decks((), language), cards, datetime.now(UTC), language)
+    language, now = chosen(lang), datetime.now(UTC)
+    console = Console()
+    standings = kept_standings(console, _log(), phrases("drill", language), now)
+    table(console, _decks((), language), standings, now, language)
 
 
 def _decks(names: tuple[str, ...], language: Language) -> list[Deck]:

@@ -63,6 +63,7 @@ def test_a_time_in_another_zone_is_the_same_time() -> None:
         ({"seconds": -1}, "seconds"),
         ({"seconds": float("nan")}, "seconds"),
         ({"seconds": "2"}, "seconds"),
+        ({"seconds": 10**400}, "seconds"),
         ({"fsrs": None}, "fsrs"),
     ],
 )

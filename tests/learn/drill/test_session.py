@@ -167,6 +167,23 @@ def test_a_torn_log_is_reported_and_mended(path: Path) -> None:
     assert [each.card for each in log.read(path).reviews] == ["d-99-01", "d-99-02"]
 
 
+def test_a_path_that_looks_like_markup_is_named_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "[/red]" / "reviews.jsonl"
+    path.parent.mkdir(parents=True)
+    path.write_text('{"card": "d-99')
+    assert "[/red]/reviews.jsonl" in session(path, "").replace("\n", "")
+
+
+def test_reviews_of_a_clock_gone_wrong_count_when_their_time_has_come(path: Path) -> None:
+    log.append(path, review("d-99-01", 4, timedelta(days=400)))
+    log.append(path, review("d-99-02", 4, timedelta(hours=5)))  # of a computer that is ahead
+    printed = session(path, " 4", limit=1)
+    assert "Reviews dated in the future: 1." in printed
+    assert "d-99-01 · left: 0 due, 1 new" in printed, "the one of a wrong clock is as good as new"
+    assert "future" not in session(path, "", clock=Clock(NOON + timedelta(days=400)))
+    assert len(log.read(path).reviews) == 3
+
+
 def test_a_corrupt_log_is_not_touched(path: Path) -> None:
     path.write_text("nonsense\n" + to_line(review()))
     before = path.read_bytes()

@@ -127,7 +127,7 @@ def test_a_damaged_line_is_passed_over(memory: Memory, damage: bytes) -> None:
     assert len(standing.runs) == 2
 
 
-@pytest.mark.parametrize("score", ["NaN", "7", "-3", '"1"', "1e999"])
+@pytest.mark.parametrize("score", ["NaN", "7", "-3", '"1"', "1e999", "1" + "0" * 400])
 def test_a_score_from_elsewhere_stays_between_0_and_1(memory: Memory, score: str) -> None:
     run = whole(memory, 0.0)
     line = (
@@ -139,6 +139,40 @@ def test_a_score_from_elsewhere_stays_between_0_and_1(memory: Memory, score: str
     best = memory.standing(QUIZ).best
     assert best is not None
     assert 0 <= best <= 1
+
+
+def test_a_clock_that_was_wrong_does_not_matter(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for year, score in (("2150", 0.0), ("2026", 1.0), ("1999", 0.5)):
+        monkeypatch.setattr("whygrad.learn.quiz.memory._now", lambda year=year: f"{year}-01-01")
+        run = memory.begin(QUIZ, ALL[:1], whole=False)
+        memory.keep(run, ALL[0], score, "x")
+        assert memory.standing(QUIZ).latest[ALL[0]].score == score
+
+
+def test_runs_in_turns_go_by_the_last_answer(memory: Memory) -> None:
+    left = memory.begin(QUIZ, ALL, whole=True)
+    memory.keep(left, ALL[0], 1.0, "x")
+    again = memory.begin(QUIZ, ALL[1:2], whole=False)
+    memory.keep(again, ALL[1], 1.0, "x")
+    memory.keep(left, ALL[1], 0.0, "x")
+    assert memory.standing(QUIZ).missed == (ALL[1],)
+
+
+def test_a_question_that_is_gone_counts_nowhere(memory: Memory) -> None:
+    run = memory.begin(QUIZ, ["q-99-77", ALL[0]], whole=False)
+    memory.keep(run, "q-99-77", 0.0, "x")
+    memory.keep(run, ALL[0], 1.0, "x")
+    standing = memory.standing(QUIZ)
+    assert set(standing.latest) == {ALL[0]}
+    assert standing.missed == ()
+
+
+def test_an_answer_to_what_was_not_asked_is_passed_over(memory: Memory) -> None:
+    run = whole(memory, 1.0)
+    memory.keep(run, "q-99-77", 1.0, "x")
+    assert memory.standing(QUIZ).best == 1.0
 
 
 def test_any_text_can_be_kept(memory: Memory) -> None:

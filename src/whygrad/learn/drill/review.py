@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-import math
 import re
+import sys
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal, cast, get_args
@@ -99,6 +99,6 @@ def _seconds(raw: dict[str, Any]) -> float:
     value = _field(raw, "seconds")
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise ValueError(f'"seconds" is {value!r}, not a number')
-    if not math.isfinite(value) or value < 0:
+    if not 0 <= value <= sys.float_info.max:
         raise ValueError(f'"seconds" is {value!r}, not a duration')
     return float(value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from rich.console import Console
@@ -22,10 +22,11 @@ from whygrad.learn.drill.wording import in_words
 from whygrad.learn.language import Language
 from whygrad.learn.references import command_for
 
-__all__ = ["NAMES", "Session", "warn_if_torn"]
+__all__ = ["NAMES", "Session", "kept_standings"]
 
 NAMES: dict[Rating, str] = {1: "again", 2: "hard", 3: "good", 4: "easy"}
 _COLOURS: dict[Rating, str] = {1: "red", 2: "yellow", 3: "green", 4: "cyan"}
+_CLOCKS_DIFFER = timedelta(days=1)  # at most, between the computers of one learner
 
 
 def _now() -> datetime:
@@ -61,9 +62,7 @@ class Session:
         self._words = phrases("drill", language)
         self._given: Counter[Rating] = Counter()
 
-        kept = log.read(path)
-        warn_if_torn(console, kept, path, self._words)
-        self._standings = standings(kept.reviews)
+        self._standings = kept_standings(console, path, self._words, clock())
         if new is None:
             new = max(0, NEW_PER_DAY - new_today(self._standings.values(), clock()))
         self._queue = Queue(decks, self._standings, new=new)
@@ -144,10 +143,17 @@ class Session:
             console.print(words["new_left"].format(count=fresh))
 
 
-def warn_if_torn(console: Console, kept: log.Log, path: Path, words: Mapping[str, str]) -> None:
-    """Says so when a crash cut the last line of the log."""
+def kept_standings(
+    console: Console, path: Path, words: Mapping[str, str], now: datetime
+) -> dict[str, Standing]:
+    """Where each card stands by the log; says so when something in there cannot count."""
+    kept = log.read(path)
+    past = [review for review in kept.reviews if review.time <= now + _CLOCKS_DIFFER]
     if kept.torn:
-        console.print(words["torn"].format(path=path), style="yellow", highlight=False)
+        console.print(Text(words["torn"].format(path=path), "yellow"))
+    if future := len(kept.reviews) - len(past):
+        console.print(Text(words["future"].format(count=future), "yellow"))
+    return standings(past)
 
 
 def _forecast(

@@ -29,6 +29,7 @@ class Answer:
     score: float | None  # None: not graded by the learner, or (skipped) not to be asked here
     answer: object
     skipped: bool = False
+    place: int = 0  # in the file: a clock can be wrong
 
 
 @dataclass
@@ -76,9 +77,15 @@ class Standing:
 
     @property
     def latest(self) -> Mapping[str, Answer]:
-        """By question: the last answer that has a score."""
-        answers = [each for run in self.runs for each in run.answers if each.score is not None]
-        return {each.question: each for each in sorted(answers, key=lambda each: each.at)}
+        """By question of the quiz: the last answer that has a score."""
+        known = {question.id for question in self.quiz.questions}
+        answers = [
+            answer
+            for run in self.runs
+            for answer in run.answers
+            if answer.score is not None and answer.question in known
+        ]
+        return {each.question: each for each in sorted(answers, key=lambda each: each.place)}
 
     @property
     def missed(self) -> tuple[str, ...]:
@@ -174,29 +181,32 @@ class Memory:
         runs: dict[str, Run] = {}
         if not self.path.exists():
             return []
-        for line in self.path.read_bytes().splitlines():
+        for place, line in enumerate(self.path.read_bytes().splitlines()):
             try:
-                self._add(json.loads(line), runs)
-            except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+                self._add(json.loads(line), runs, place)
+            except (
+                ArithmeticError, AttributeError, KeyError, RecursionError, TypeError, ValueError
+            ):  # fmt: skip
                 continue  # cut short by a crash, or not ours
         return list(runs.values())
 
     @staticmethod
-    def _add(event: Mapping[str, Any], runs: dict[str, Run]) -> None:
+    def _add(event: Mapping[str, Any], runs: dict[str, Run], place: int) -> None:
         if event["event"] == "begin" and event["run"] not in runs:
             questions = tuple(str(each) for each in event["questions"])
             if questions:
                 run = Run(event["run"], event["quiz"], event["at"], questions, event["whole"])
                 runs[run.id] = run
-        elif event["event"] == "answer":
+        elif event["event"] == "answer" and event["question"] in runs[event["run"]].questions:
             score = event["score"]
             runs[event["run"]].answers.append(
                 Answer(
-                    str(event["question"]),
+                    event["question"],
                     str(event["at"]),
                     None if score is None else min(1.0, max(0.0, float(score))),
                     event["answer"],
                     bool(event["skipped"]),
+                    place,
                 )
             )
 
