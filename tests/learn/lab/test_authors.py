@@ -9,6 +9,7 @@ import pytest
 
 from whygrad.doctor.rule import rules
 from whygrad.doctor.rules import load as load_rules
+from whygrad.learn.content import decks, quizzes
 from whygrad.learn.lab.authors import complaints
 from whygrad.learn.lab.catalogue import Lab, labs, read
 from whygrad.ops.define import table
@@ -41,6 +42,15 @@ def test_references_of_a_lab_lead_somewhere(lab: Lab) -> None:
             "rule": lambda name: name in rules,
         }[kind]
         assert found(name), reference
+
+
+def test_references_to_labs_lead_somewhere() -> None:
+    items = [
+        *(question for quiz in quizzes() for question in quiz.questions),
+        *(card for deck in decks() for card in deck.cards),
+    ]
+    wanted = {each for item in items for each in item.see if each.startswith("lab:")}
+    assert wanted <= {f"lab:{lab.name}" for lab in labs()}
 
 
 DESCRIPTION = """
