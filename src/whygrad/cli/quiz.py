@@ -24,7 +24,9 @@ __all__ = ["quiz"]
 @click.option("--results", is_flag=True, help="Show how you stand, topic by topic.")
 @click.option("--export", metavar="FILE", help="Write a Markdown (.md) or HTML (.html) file.")
 @click.option(
-    "--json", metavar="FILE", help="Write questions with answers (with --results: yours) as JSON."
+    "--json",
+    metavar="FILE",
+    help="Write questions with answers (with --results: yours) as JSON; - is the terminal.",
 )
 @click.pass_context
 def quiz(
@@ -42,34 +44,32 @@ def quiz(
 ) -> None:
     """Questions with explanations, in English and in Spanish.
 
-    Without a NUMBER the quizzes are listed.  `-` as FILE is the terminal.
+    Without a NUMBER the quizzes are listed.
     """
     from whygrad.learn.language import chosen
     from whygrad.learn.quiz import commands as work
 
-    ways = [export is not None, results or json is not None, wrong or question is not None]
-    if sum(ways) > 1:
+    mixed = shuffle or seed is not None
+    asking = wrong or restart or mixed or question is not None
+    if sum((export is not None, results or json is not None, asking)) > 1:
         raise click.UsageError("asking, --export and --json/--results exclude each other")
-    known = work.chosen_quizzes(number, question)
+    if question is not None and (wrong or restart):
+        raise click.UsageError("--question asks one question; --wrong and --restart ask several")
     language = chosen(lang)
+    known = work.chosen_quizzes(number, question, language)
     if export is not None:
         work.export(known, language, export)
     elif json is not None:
-        work.write_json(known, json, results=results)
+        work.write_json(known, language, json, results=results)
     elif results:
         work.show_results(known, language)
     elif number is None and question is None:
-        if wrong or restart or shuffle or seed is not None:
+        if asking:
             raise click.UsageError("name a quiz: whygrad quiz 07")
         work.show_list(known, language)
     else:
-        seeded = str(seed) if seed is not None else work.any_seed() if shuffle else None
+        chance = None if not mixed else work.any_seed() if seed is None else str(seed)
         code = work.ask(
-            known[0],
-            language,
-            wrong=wrong,
-            question=question,
-            restart=restart,
-            seed=seeded,
+            known[0], language, wrong=wrong, question=question, restart=restart, seed=chance
         )
         context.exit(code)

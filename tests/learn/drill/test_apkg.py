@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import io
 import json
@@ -185,10 +186,10 @@ def test_what_was_there_stays_when_writing_fails(
     target.write_bytes(b"before")
 
     def full(self: Path, content: bytes) -> int:
-        raise OSError("no space left on device")
+        raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(Path, "write_bytes", full)
-    with pytest.raises(OSError, match="no space"):
+    with pytest.raises(OSError, match=r"No space left on device: .*deck\.apkg"):
         export_decks([deck_of(1)], target, "en")
     assert target.read_bytes() == b"before"
     assert [path.name for path in tmp_path.iterdir()] == ["deck.apkg"]

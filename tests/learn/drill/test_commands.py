@@ -213,7 +213,8 @@ def test_exports_that_cannot_be(home: Path) -> None:
     assert "is not a format for Anki" in drill("export", "--to", "deck.csv").output
     assert drill("export").exit_code == 2
     assert drill("export", "--to", "deck.tsv", "77").exit_code == 2
-    result = drill("export", "--to", "no/such/folder/deck.tsv")
-    assert result.exit_code == 1
-    assert "Traceback" not in result.output
-    assert list(home.parent.iterdir()) == []
+    for command in (("export", "--to"), ("progress", "export")):
+        result = drill(*command, "no/such/folder/deck.tsv")
+        assert result.exit_code == 1
+        assert result.output == "Error: no/such/folder/deck.tsv: No such file or directory\n"
+    assert list(home.parent.iterdir()) == [home]

@@ -84,12 +84,14 @@ def test_order_is_read(text: str, expected: object) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"),
-    [("y", True), ("Yes", True), ("s", True), ("SÍ", True), ("si", True), ("n", False),
-     ("NO", False), ("", "yes_or_no"), ("maybe", "yes_or_no"), ("yy", "yes_or_no")],
+    ("text", "english", "spanish"),
+    [("y", True, True), ("Yes", True, True), ("s", "yes_or_no", True),
+     ("SÍ", "yes_or_no", True), ("si", "yes_or_no", True), ("n", False, False),
+     ("NO", False, False), ("", "yes_or_no", "yes_or_no"), ("yy", "yes_or_no", "yes_or_no")],
 )  # fmt: skip
-def test_yes_or_no(text: str, expected: object) -> None:
-    assert outcome(read_yes, text) == expected
+def test_yes_or_no(text: str, english: object, spanish: object) -> None:
+    assert outcome(read_yes, text, "en") == english
+    assert outcome(read_yes, text, "es") == spanish
 
 
 @pytest.mark.parametrize(
@@ -119,7 +121,7 @@ def test_no_text_breaks_a_reader(text: str) -> None:
     for reader, arguments in (
         (read_number, ("en",)), (read_number, ("es",)), (read_one_letter, ("abc",)),
         (read_several_letters, ("abc",)), (read_order, ("abc",)), (read_line_number, (9,)),
-        (read_yes, ()),
+        (read_yes, ("en",)), (read_yes, ("es",)),
     ):  # fmt: skip
         for typed in (text, safe):
             value = outcome(reader, typed, *arguments)

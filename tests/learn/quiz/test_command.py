@@ -73,9 +73,10 @@ def test_names_of_a_quiz(number: str) -> None:
 
 
 def test_unknown_names_get_a_hint() -> None:
-    assert "there is no quiz '42'; there are: 99" in quiz("42", code=2)
+    assert "There is no quiz 42; there are: 99." in quiz("42", code=2)
+    assert "No hay ningún cuestionario 42; existen: 99." in quiz("42", "--lang", "es", code=2)
     assert "q-99-03" in one_refused("q-99-3")
-    assert "there is no question 'nonsense'" in one_refused("nonsense")
+    assert "There is no question nonsense" in one_refused("nonsense")
 
 
 def one_refused(name: str) -> str:
@@ -90,6 +91,9 @@ def one_refused(name: str) -> str:
         ("--wrong",),
         ("--seed", "3"),
         ("99", "--export", "x.pdf"),
+        ("99", "--export", "x.html", "--shuffle"),
+        ("99", "--results", "--restart"),
+        ("--question", "q-99-01", "--wrong"),
     ],
 )
 def test_what_does_not_go_together(arguments: tuple[str, ...]) -> None:
@@ -158,6 +162,14 @@ def test_free_text_is_graded_by_its_author(learner: Path) -> None:
 def test_free_text_survives_an_end_before_its_grading(learner: Path) -> None:
     output = quiz("99", "--question", "q-99-05", answers="My thought")
     assert "The input ended here. Your answers are kept." in output
+    assert (log(learner)[-1]["answer"], log(learner)[-1]["score"]) == ({"text": "My thought"}, None)
+
+
+def test_q_ends_the_grading_as_well_and_s_is_no_yes(learner: Path) -> None:
+    output = quiz("99", "--question", "q-99-05", answers="My thought\n\ns\ny\nq\n")
+    assert output.count("Type y or n.") == 1
+    assert "The input ended here" not in output
+    assert "Your answers are kept." in output
     assert (log(learner)[-1]["answer"], log(learner)[-1]["score"]) == ({"text": "My thought"}, None)
 
 
@@ -297,6 +309,14 @@ def test_results_as_json(learner: Path) -> None:
     assert found["answers"]["q-99-10"] == []
 
 
+def test_results_with_half_a_character_from_elsewhere(learner: Path) -> None:
+    quiz("99", answers="b\nq\n")
+    path = learner / "quizzes.jsonl"
+    path.write_text(path.read_text().replace('["b"]', r'"\ud83d"'))
+    (found,) = json.loads(quiz("--results", "--json", "-"))["quizzes"]
+    assert found["answers"]["q-99-01"][0]["answer"] == "?"
+
+
 def test_questions_as_json(tmp_path: Path) -> None:
     target = tmp_path / "quiz.json"
     quiz("99", "--json", str(target))
@@ -330,14 +350,19 @@ def test_a_folder_that_cannot_be_written_is_an_error_in_words(
 @pytest.mark.parametrize("option", ["--json", "--export"])
 def test_a_place_that_cannot_be_written_is_named(tmp_path: Path, option: str) -> None:
     missing = tmp_path / "nowhere" / "quiz.md"
-    assert f"there is no folder {missing.parent}" in _flat(quiz("99", option, str(missing), code=1))
+    assert f"{missing}: No such file or directory" in quiz("99", option, str(missing), code=1)
     folder = tmp_path / "folder.md"
     folder.mkdir()
-    assert "this is a folder" in _flat(quiz("99", option, str(folder), code=1))
+    assert f"{folder}: Is a directory" in quiz("99", option, str(folder), code=1)
+    assert list(tmp_path.iterdir()) == [folder]
 
 
-def _flat(text: str) -> str:
-    return " ".join(text.split())
+@pytest.mark.parametrize("option", ["--json", "--export"])
+def test_what_was_written_is_said(tmp_path: Path, option: str) -> None:
+    target = tmp_path / "quiz.md"
+    target.write_text("before")
+    assert quiz("99", option, str(target)) == f"Written to {target}.\n"
+    assert "q-99-10" in target.read_text(encoding="utf-8")
 
 
 def test_both_languages_have_the_same_details_in_every_phrase() -> None:

@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from whygrad.errors import fail
-from whygrad.files.atomic import replacing
 from whygrad.learn.content import Deck
 from whygrad.learn.drill.apkg import to_apkg
 from whygrad.learn.drill.notes import Note, notes_of
 from whygrad.learn.drill.tsv import to_tsv
 from whygrad.learn.language import Language
+from whygrad.learn.writing import write
 
 __all__ = ["export_decks"]
 
@@ -41,7 +41,5 @@ def export_decks(
             fix="choose a name with a letter in it",
         )
     notes = list(notes_of(decks, language, deck_name))
-    content = convert(notes)
-    with replacing(path) as partial:
-        partial.write_bytes(content)
+    write(path, convert(notes))
     return len(notes)

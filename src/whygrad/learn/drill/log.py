@@ -16,8 +16,8 @@ from io import BufferedRandom
 from pathlib import Path
 
 from whygrad.errors import fail
-from whygrad.files.atomic import replacing
 from whygrad.learn.drill.review import Review, from_line, to_line
+from whygrad.learn.writing import write
 
 __all__ = ["Log", "append", "export", "merge", "read", "read_foreign"]
 
@@ -55,16 +55,14 @@ def merge(path: Path, reviews: Iterable[Review]) -> int:
             before = path.read_bytes().removesuffix(log.torn) if path.exists() else b""
             if before and not before.endswith(b"\n"):
                 before += b"\n"
-            with replacing(path) as partial:
-                partial.write_bytes(before + _lines(added.values()))
+            write(path, before + _lines(added.values()))
         return len(added)
 
 
 def export(path: Path, target: Path) -> int:
     """Writes all reviews to another file, oldest first; returns how many."""
     reviews = sorted(read(path).reviews, key=lambda review: (review.time, review.card))
-    with replacing(target) as partial:
-        partial.write_bytes(_lines(reviews))
+    write(target, _lines(reviews))
     return len(reviews)
 
 

@@ -182,7 +182,7 @@ class Asker:
             for number, mention in enumerate(question.rubric, 1):
                 self.screen.mention(number, self.say.of(mention))
                 mentioned.append(self._yes())
-        except (EOFError, KeyboardInterrupt) as end:
+        except (EOFError, KeyboardInterrupt, _Quit) as end:
             raise _Ungraded(text, end) from None
         verdict = judge_mentions(text, mentioned)
         self.screen.verdict(verdict)
@@ -190,8 +190,11 @@ class Asker:
 
     def _yes(self) -> bool:
         while True:
+            line = reading.cleaned(self.read(self.say("mentions")))
+            if line.strip().lower() == "q":
+                raise _Quit
             try:
-                return reading.read_yes(reading.cleaned(self.read(self.say("mentions"))))
+                return reading.read_yes(line, self.say.language)
             except reading.Unreadable as problem:
                 self.screen.refuse(problem.key, **problem.details)
 

@@ -15,7 +15,6 @@ import click
 from rich.console import Console
 from rich.text import Text
 
-from whygrad.files.atomic import replacing
 from whygrad.learn.content import Quiz, quizzes
 from whygrad.learn.language import Language
 from whygrad.learn.markup import to_plain, to_terminal
@@ -26,26 +25,29 @@ from whygrad.learn.quiz.reading import cleaned
 from whygrad.learn.quiz.record import quizzes_record, results_record
 from whygrad.learn.quiz.showing import Screen
 from whygrad.learn.quiz.words import Speech
+from whygrad.learn.writing import write
 
 __all__ = ["any_seed", "ask", "chosen_quizzes", "export", "show_list", "show_results", "write_json"]
 
 
-def chosen_quizzes(number: str | None, question: str | None = None) -> tuple[Quiz, ...]:
+def chosen_quizzes(
+    number: str | None, question: str | None, language: Language
+) -> tuple[Quiz, ...]:
     """The quiz with a number (``07``, ``7``, ``module`` or its id), that of a question, or all."""
-    known = quizzes()
+    known, say = quizzes(), Speech(language)
     if number is not None:
         wanted = number.lower()
         wanted = wanted.zfill(2) if wanted.isdecimal() else wanted
         known = tuple(quiz for quiz in known if wanted in (quiz.number, quiz.id))
         if not known:
             there = ", ".join(quiz.number for quiz in quizzes())
-            raise click.UsageError(f"there is no quiz {number!r}; there are: {there}")
+            raise click.UsageError(say("no_quiz", name=number, quizzes=there))
     if question is not None:
         names = [each.id for quiz in known for each in quiz.questions]
         known = tuple(quiz for quiz in known if any(each.id == question for each in quiz.questions))
         if not known:
             close = ", ".join(get_close_matches(question, names, n=3)) or ", ".join(names[:3])
-            raise click.UsageError(f"there is no question {question!r} there; such as: {close}")
+            raise click.UsageError(say("no_question", name=question, close=close))
     return known
 
 
@@ -127,10 +129,14 @@ def show_results(known: Sequence[Quiz], language: Language) -> None:
     report.show_results(Console(highlight=False), Speech(language), standings)
 
 
-def write_json(known: Sequence[Quiz], target: str, *, results: bool) -> None:
+def write_json(known: Sequence[Quiz], language: Language, target: str, *, results: bool) -> None:
     """Questions with answers, or the learner's results, to a file or (``-``) to the terminal."""
     record = results_record(Memory().standings(known)) if results else quizzes_record(known)
-    _write(target, json.dumps(record, ensure_ascii=False, indent=2) + "\n")
+    text = json.dumps(record, ensure_ascii=False, indent=2) + "\n"
+    if target == "-":
+        click.echo(_encoded(text), nl=False)  # whatever the terminal's own encoding is
+    else:
+        _write(target, text, language)
 
 
 def export(known: Sequence[Quiz], language: Language, target: str) -> None:
@@ -142,16 +148,13 @@ def export(known: Sequence[Quiz], language: Language, target: str) -> None:
         from whygrad.learn.quiz.export_html import html_page as page
     else:
         raise click.UsageError(f"--export {target}: the name has to end in .md or .html")
-    _write(target, page(known, Speech(language)))
+    _write(target, page(known, Speech(language)), language)
 
 
-def _write(target: str, text: str) -> None:
-    if target == "-":
-        click.echo(text.encode("utf-8"), nl=False)  # whatever the terminal's own encoding is
-        return
-    path = Path(target).absolute()
-    if path.is_dir() or not path.parent.is_dir():
-        cause = "this is a folder" if path.is_dir() else f"there is no folder {path.parent}"
-        raise click.ClickException(f"{target}: {cause}")
-    with replacing(target) as partial:
-        partial.write_text(text, encoding="utf-8")
+def _write(target: str, text: str, language: Language) -> None:
+    write(Path(target), _encoded(text))
+    click.echo(Speech(language)("written", path=target))
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "replace")  # a log edited by hand may hold half a character

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
+from collections.abc import Mapping
 
 from whygrad.learn.language import Language
 
@@ -32,8 +33,11 @@ _NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 _QUOTIENT = re.compile(rf"({_NUMBER})\s*(?:/\s*({_NUMBER}))?", re.A)
 _THOUSANDS = re.compile(r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d*)?", re.A)
 _LINE = re.compile(r"(?:[^\W\d]+\.?\s*)?(\d{1,6})\.?")
-_YES = frozenset(("y", "yes", "s", "si", "sí"))
-_NO = frozenset(("n", "no"))
+_YES: Mapping[Language, tuple[str, ...]] = {
+    "en": ("y", "yes"),
+    "es": ("s", "si", "sí", "y", "yes"),
+}
+_NO = ("n", "no")
 
 
 class Unreadable(ValueError):
@@ -121,10 +125,10 @@ def read_line_number(text: str, count: int) -> int:
     return int(match[1])
 
 
-def read_yes(text: str) -> bool:
-    """Yes or no, in either language."""
+def read_yes(text: str, language: Language) -> bool:
+    """Yes or no; in English an ``s`` would rather be somebody who wants to skip."""
     typed = text.strip().lower()
-    if typed in _YES:
+    if typed in _YES[language]:
         return True
     if typed in _NO:
         return False
