@@ -201,6 +201,13 @@ def test_a_strong_word_with_a_number_may_stand(tmp_path: Path) -> None:
     assert first_failing(tmp_path, "postmortem/orchard", said) is None
 
 
+@pytest.mark.parametrize("written", ["/", "Div", "whygrad.div()", "`div`"])
+def test_an_operation_may_be_written_in_several_ways(written: str) -> None:
+    text = _variant("quarry").solution("en")["postmortem.md"]
+    text = text.replace("operation: div", f'operation: "{written}"')
+    assert GRADER._neighbour("report").facts_of(text)["first_invalid"]["operation"] == "div"
+
+
 def test_a_changed_script_is_pointed_out(tmp_path: Path) -> None:
     lab = find("postmortem").drawn(0)
     texts = lab.solution("en")

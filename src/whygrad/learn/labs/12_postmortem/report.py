@@ -19,6 +19,7 @@ FIELDS = {
 }
 SECTIONS = ("symptoms", "measurements", "spread", "causes", "fixes", "guardrail")
 _COUNTED = ("step", "line")
+_ALIASES = {"/": "div", "*": "mul", "+": "add", "-": "sub", "**": "pow", "@": "matmul"}
 _HEAD = re.compile(r"\A\ufeff?\s*---[ \t]*\r?\n(.*?)^---[ \t]*\r?$", re.S | re.M)
 _COMMENT = re.compile(r"<!--.*?-->", re.S)
 _CODE = re.compile(r"`[^`\n]+`")
@@ -84,7 +85,11 @@ def _fact(part: str, name: str, value: Any) -> Any:
         if isinstance(value, bool) or not isinstance(value, int):
             raise Unreadable("not_counted", field=f"{part}.{name}", value=value)
         return value
-    return str(value).strip().strip(".").lower().replace("−", "-")
+    word = str(value).strip().strip(".`").lower().replace("−", "-")
+    if name == "operation":
+        word = word.removesuffix("()").rpartition(".")[2]  # whygrad.log() is log
+        return _ALIASES.get(word, word)
+    return word
 
 
 def sections_of(text: str, headings: Mapping[str, str]) -> dict[str, str]:
