@@ -9,9 +9,11 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from tests.learn.texts import texts_of
 from whygrad.doctor.rule import rules
 from whygrad.doctor.rules import load as load_rules
 from whygrad.learn.content import decks, folder, quizzes, read_yaml
+from whygrad.learn.lab.catalogue import labs
 from whygrad.learn.markup import parse
 from whygrad.learn.references import KINDS, command_for
 from whygrad.ops.define import table
@@ -26,6 +28,7 @@ FILES = [
 ]
 QUESTIONS = [question for quiz in quizzes() for question in quiz.questions]
 CARDS = [card for deck in decks() for card in deck.cards]
+LABS = {lab.name for lab in labs()}
 
 
 @pytest.mark.parametrize(("path", "schema"), FILES, ids=lambda value: getattr(value, "stem", value))
@@ -72,18 +75,13 @@ def test_references_lead_somewhere(item) -> None:
             assert (ROOT / "examples" / f"{name}.py").exists(), reference
         elif kind == "rule":
             assert name in rules, reference
-
-
-def _texts(item) -> list[dict[str, str]]:
-    words = [item.front, item.back] if hasattr(item, "front") else [item.prompt, item.explanation]
-    for option in getattr(item, "options", ()):
-        words += [option.text, *([option.feedback] if option.feedback else [])]
-    return [*words, *getattr(item, "rubric", ())]
+        else:
+            assert name in LABS, reference
 
 
 @pytest.mark.parametrize("item", [*QUESTIONS, *CARDS], ids=lambda item: item.id)
 def test_both_languages_say_as_much(item) -> None:
-    for words in _texts(item):
+    for words in texts_of(item):
         kinds = {
             language: [block.kind for block in parse(text)] for language, text in words.items()
         }

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.learn.texts import texts_of
 from whygrad.learn.content import decks, quizzes
 from whygrad.learn.markup import parse
 from whygrad.learn.mathtext import unicode_math
@@ -74,12 +75,10 @@ def test_a_formula_nested_without_end_stays_as_it_is() -> None:
 
 def test_every_formula_of_the_course_is_wholly_understood() -> None:
     """A command that is not known would stand in the terminal with its backslash."""
-    questions = [question for quiz in quizzes() for question in quiz.questions]
-    cards = [card for deck in decks() for card in deck.cards]
-    words = [w for q in questions for w in (q.prompt, q.explanation, *q.rubric)]
-    words += [w for q in questions for o in q.options for w in (o.text, o.feedback) if w]
-    words += [w for card in cards for w in (card.front, card.back)]
-    words += [quiz.about for quiz in quizzes()]
+    items = [item for quiz in quizzes() for item in quiz.questions]
+    items += [item for deck in decks() for item in deck.cards]
+    words = [text for item in items for text in texts_of(item)]
+    words += [text for quiz in quizzes() for text in (quiz.title, quiz.about)]
     formulas = {
         span.text
         for each in words

@@ -1,4 +1,4 @@
-"""Where a question or card sends the learner: ``op:log``, ``doc:inplace.md``, ``lab:3``, …"""
+"""Where a question or card sends the learner: ``op:log``, ``doc:inplace.md``, ``lab:value``, …"""
 
 from __future__ import annotations
 
