@@ -80,7 +80,7 @@ def start(name: str, folder: Path | None, seed: int | None, lang: str | None) ->
         click.echo(words["started"].format(folder=folder, files=", ".join(written)))
         if kept := [each for each in expected if each not in written]:
             click.echo(words["kept_files"].format(files=", ".join(kept)))
-    click.echo(words["read_first"].format(files=", ".join(wanted.files)))
+    click.echo(words["read_first"].format(files=", ".join(wanted.to_fill_in())))
     click.echo(f"  cd {folder}\n  whygrad lab check")
 
 

@@ -51,12 +51,20 @@ class Lab:
         return self.folder.name
 
     def starter(self, language: Language) -> dict[str, str]:
-        """The files to fill in, by name, in a language."""
+        """The files of the start, by name, in a language."""
         return {name: self._localized("starter", name, language) for name in self.files}
 
     def solution(self, language: Language) -> dict[str, str]:
         """The reference solution, by file; a file that it leaves alone is as in the starter."""
         return {name: self._localized("solution", name, language) for name in self.files}
+
+    def to_fill_in(self) -> list[str]:
+        """The files that the learner writes: those that the solution changes."""
+        return [
+            name
+            for name in self.files
+            if self._localized("solution", name, "en") != self._localized("starter", name, "en")
+        ]
 
     def drawn(self, seed: int) -> Lab:
         """The lab in the variant that a seed means; itself where there is only one."""
