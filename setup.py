@@ -16,7 +16,8 @@ class BuildWithCourse(build_py):
         super().run()
         if not self.editable_mode:
             course = Path(self.build_lib, "whygrad", "learn", "course")
-            shutil.copytree("data", course, dirs_exist_ok=True)
+            shutil.rmtree(course, ignore_errors=True)  # a build before may have had other files
+            shutil.copytree("data", course)
 
 
 setup(cmdclass={"build_py": BuildWithCourse})

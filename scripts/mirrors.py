@@ -81,8 +81,8 @@ def _quiz_page(quiz: Quiz, language: Language) -> str:
 
 
 def _deck_page(deck: Deck, language: Language) -> str:
-    command = "whygrad drill" + (" --lang es" if language == "es" else "")
-    export = f"whygrad drill export --to deck.apkg --lang {language}"
+    command = f"whygrad drill {deck.number}" + (" --lang es" if language == "es" else "")
+    export = f"whygrad drill export --to deck.apkg --lang {language} {deck.number}"
     say = phrases("pages", language)
     parts = [
         *_head("drills", deck, language),

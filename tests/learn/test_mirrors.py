@@ -27,6 +27,16 @@ def test_a_page_is_in_step_with_its_file(name: str) -> None:
     assert (DOCS / name).read_text(encoding="utf-8") == _pages()[name], "run `make docs`"
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_page_says_how_to_ask_what_is_on_it(language: str) -> None:
+    for quiz in quizzes():
+        assert f"`whygrad quiz {quiz.number}" in _pages()[f"quizzes/{language}/{quiz.id}.md"]
+    for deck in decks():
+        page = _pages()[f"drills/{language}/{deck.id}.md"]
+        assert f"`whygrad drill {deck.number}" in page
+        assert f"`whygrad drill export --to deck.apkg --lang {language} {deck.number}`" in page
+
+
 def test_no_page_without_a_file() -> None:
     assert present(DOCS) == {DOCS / name for name in NAMES}
 
