@@ -56,7 +56,9 @@ def review(deck: str | None, lang: str | None, limit: int | None, new: int | Non
     language = chosen(lang)
     names = (deck,) if deck else ()
     decks = _decks(names, language)
-    Session(Console(), decks, _log(), language, keyboard(), limit=limit, new=new).run()
+    Session(
+        Console(highlight=False), decks, _log(), language, keyboard(), limit=limit, new=new
+    ).run()
 
 
 @drill.command()
@@ -145,7 +147,7 @@ def _show(table: Callable[..., None], lang: str | None) -> None:
     from whygrad.learn.language import chosen
 
     language, now = chosen(lang), datetime.now(UTC)
-    console = Console()
+    console = Console(highlight=False)
     standings = kept_standings(console, _log(), phrases("drill", language), now)
     table(console, _decks((), language), standings, now, language)
 

@@ -129,6 +129,16 @@ def test_stats_and_list(home: Path) -> None:
         assert deck.title["es"] in listed
 
 
+@pytest.mark.parametrize("command", ["list", "stats"])
+def test_a_narrow_terminal_cuts_nothing_off(
+    home: Path, command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "36")
+    shown = drill(command, "--lang", "es").output
+    assert "…" not in shown
+    assert max(map(len, shown.splitlines())) <= 36
+
+
 def test_progress_goes_to_another_computer(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     drill(typed="\n3\n\n1\n")
     result = drill("progress", "export", "moved.jsonl")

@@ -235,6 +235,14 @@ def test_hostile_text_is_neither_shown_nor_lost(learner: Path) -> None:
 
 
 @pytest.mark.parametrize("language", ["en", "es"])
+def test_a_narrow_terminal_cuts_nothing_off(language: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "36")
+    listed = quiz("--lang", language)
+    assert "…" not in listed
+    assert max(map(len, listed.splitlines())) <= 36
+
+
+@pytest.mark.parametrize("language", ["en", "es"])
 def test_nothing_is_wider_than_the_terminal(language: str) -> None:
     wrong = "?\nc\nb d\n7\na b c d\nwords\n\nn\nn\nn\nn\nno\nno\nno\n\n2\n9\nx\n\nc\n"
     output = quiz("99", "--lang", language, answers=wrong) + quiz("--lang", language)

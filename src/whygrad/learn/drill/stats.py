@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -57,9 +57,8 @@ def show_stats(
 ) -> None:
     """A line per deck."""
     words = phrases("drill", language)
-    table = Table(box=None, pad_edge=False)
-    for name in ("deck", "cards", "new", "learning", "due_today", "mature", "retention"):
-        table.add_column(words[name], justify="left" if name == "deck" else "right")
+    names = ("deck", "cards", "new", "learning", "due_today", "mature", "retention")
+    table = _table(words, names)
     for deck in decks:
         found = figures(deck, standings, now)
         retention = "–" if found.retention is None else f"{found.retention:.0%}"
@@ -78,14 +77,20 @@ def show_list(
 ) -> None:
     """The decks, what they are about, and what is to do today."""
     words = phrases("drill", language)
-    table = Table(box=None, pad_edge=False)
-    for name in ("deck", "title", "cards", "due_today", "new"):
-        numeric = name in ("cards", "due_today", "new")
-        table.add_column(words[name], justify="right" if numeric else "left")
+    table = _table(words, ("deck", "title", "cards", "due_today", "new"))
     for deck in decks:
         found = figures(deck, standings, now)
         title = Text(deck.title[language])
         numbers = (len(deck.cards), found.due_today, found.new)
         table.add_row(Text(deck.number), title, *map(str, numbers))
     console.print(table)
-    console.print(words["list_note"], style="dim", highlight=False)
+    console.print(words["list_note"], style="dim")
+
+
+def _table(words: Mapping[str, str], names: Iterable[str]) -> Table:
+    """Without rows; what is no number stands at the left, and is never cut."""
+    table = Table(box=None, pad_edge=False)
+    for name in names:
+        left = name in ("deck", "title")
+        table.add_column(words[name], justify="left" if left else "right", overflow="fold")
+    return table

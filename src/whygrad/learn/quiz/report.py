@@ -101,10 +101,10 @@ def _show_next(console: Console, say: Speech, quiz: Quiz, run: Run, standing: St
 
 def show_list(console: Console, say: Speech, standings: Sequence[Standing]) -> None:
     """Every quiz in a line."""
-    grid = Table(say("number"), say("title"), box=None, pad_edge=False)
-    grid.add_column(say("questions"), justify="right")
-    grid.add_column(say("best"), justify="right")
-    grid.add_column(say("state"))
+    grid = Table(box=None, pad_edge=False)
+    for key in ("number", "title", "questions", "best", "state"):
+        right = key in ("questions", "best")
+        grid.add_column(say(key), justify="right" if right else "left", overflow="fold")
     for standing in standings:
         quiz = standing.quiz
         grid.add_row(
