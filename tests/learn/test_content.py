@@ -15,7 +15,6 @@ from whygrad.doctor.rules import load as load_rules
 from whygrad.learn.content import decks, folder, quizzes, read_yaml
 from whygrad.learn.lab.catalogue import labs
 from whygrad.learn.markup import parse
-from whygrad.learn.references import KINDS, command_for
 from whygrad.ops.define import table
 
 load_rules()
@@ -65,8 +64,6 @@ def test_choices_of_a_question(question) -> None:
 def test_references_lead_somewhere(item) -> None:
     for reference in item.see:
         kind, _, name = reference.partition(":")
-        assert kind in KINDS
-        assert command_for(reference)
         if kind == "op":
             assert name in table, reference
         elif kind == "doc":

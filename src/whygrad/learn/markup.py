@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Block",
     "Span",
+    "Style",
     "fenced",
     "parse",
     "to_anki",

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["KINDS", "command_for"]
-
-KINDS = ("op", "doc", "lab", "rule", "example")
+__all__ = ["command_for"]
 
 
 def command_for(reference: str) -> str:

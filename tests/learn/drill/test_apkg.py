@@ -172,7 +172,7 @@ def test_an_unknown_kind_of_file(tmp_path: Path, name: str) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("name", ["2024", " 7 ", "", "  "])
+@pytest.mark.parametrize("name", ["2024", " 7 ", "-5", "", "  "])
 def test_a_deck_that_anki_would_take_for_an_id(tmp_path: Path, name: str) -> None:
     with pytest.raises(ValueError, match="choose a name"):
         export_decks([deck_of(1)], tmp_path / "deck.tsv", "en", name)

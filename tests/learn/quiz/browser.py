@@ -6,7 +6,6 @@ so nothing has to be installed and no port is opened.
 
 from __future__ import annotations
 
-import base64
 import json
 import os
 import shutil
@@ -74,9 +73,9 @@ class Page:
         assert "exceptionDetails" not in answer, answer
         return answer["result"].get("value")
 
-    def press(self, key: str, *, shift: bool = False) -> None:
+    def press(self, key: str) -> None:
         code, text = _KEYS[key]
-        common = {"key": key, "windowsVirtualKeyCode": code, "modifiers": 8 if shift else 0}
+        common = {"key": key, "windowsVirtualKeyCode": code}
         self.send("Input.dispatchKeyEvent", type="keyDown", text=text, **common)
         self.send("Input.dispatchKeyEvent", type="keyUp", **common)
 
@@ -91,10 +90,6 @@ class Page:
             if self.value(wanted):
                 return
         raise AssertionError(f"Tab does not reach {selector}")
-
-    def picture(self, path: Path) -> None:
-        shot = self.send("Page.captureScreenshot", captureBeyondViewport=True)
-        path.write_bytes(base64.b64decode(shot["data"]))
 
 
 @contextmanager

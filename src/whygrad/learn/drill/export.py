@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -33,7 +34,7 @@ def export_decks(
             cause=f"{path.suffix or 'no suffix'} is not a format for Anki",
             fix="let the name end in .apkg (a package) or .tsv (a text file)",
         )
-    if deck_name is not None and (not deck_name.strip() or deck_name.strip().isdigit()):
+    if deck_name is not None and not re.search(r"[^\d\s+-]", deck_name):
         raise fail(
             ValueError,
             call=f"exporting to a deck called {deck_name!r}",

@@ -17,6 +17,7 @@ from whygrad.learn.content import Option, Question
 from whygrad.learn.language import Words
 
 __all__ = [
+    "LETTERS",
     "Note",
     "Printed",
     "Verdict",

@@ -33,8 +33,7 @@ Read = Callable[[str], str]
 
 Ending = Literal["done", "quit", "end", "interrupt"]
 
-
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 
 class _Skip(Exception):
@@ -198,7 +197,7 @@ class Asker:
             except reading.Unreadable as problem:
                 self.screen.refuse(problem.key, **problem.details)
 
-    def _one_line(self, question: Question, understood: Callable[[str], T]) -> T:
+    def _one_line(self, question: Question, understood: Callable[[str], _T]) -> _T:
         """Asks until the line is an answer."""
         while True:
             try:

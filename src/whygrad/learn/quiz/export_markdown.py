@@ -13,7 +13,7 @@ from whygrad.learn.quiz.running import CannotRun, output_of
 from whygrad.learn.quiz.words import Speech
 from whygrad.learn.references import command_for
 
-__all__ = ["markdown_page", "questions_section"]
+__all__ = ["Link", "markdown_page", "questions_section"]
 
 Link = Callable[[str], str]
 """A reference as Markdown."""

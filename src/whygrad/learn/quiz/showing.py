@@ -44,7 +44,7 @@ class Screen:
         self.text(self.say.of(question.prompt))
         if question.code:
             self.console.print()
-            self.console.print(program(question.code))
+            self.console.print(_program(question.code))
         if options:
             self.console.print()
             self.console.print(self.options(options))
@@ -183,7 +183,7 @@ class Screen:
         self.console.print(Padding(shown, (0, 0, 0, 2)))
 
 
-def program(code: str) -> Syntax:
+def _program(code: str) -> Syntax:
     """A program with the numbers of its lines; without a frame, which would take their room."""
     return Syntax(code.rstrip("\n"), "python", line_numbers=True, theme="ansi_dark", word_wrap=True)
 
