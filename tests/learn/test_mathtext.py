@@ -32,6 +32,8 @@ FORMULAS = {
     r"x^\prime": "x′",
     r"\sqrt{x+1}": "√(x+1)",
     r"\sqrt x": "√x",
+    r"1/\sqrt{10}": "1/√10",
+    r"\sqrt{ab}": "√(ab)",
     r"\hat{y} - y": "ŷ - y",
     r"a\cdot b": "a · b",
     r"a \cdot b": "a · b",

@@ -89,7 +89,7 @@ def _command(name: str, tokens: list[str], at: int) -> tuple[str, int]:
         return f"{_grouped(above)}/{_grouped(below)}", at
     if name == "sqrt":
         inner, at = _argument(tokens, at)
-        return "√" + (inner if len(inner) == 1 else f"({inner})"), at
+        return "√" + (inner if len(inner) == 1 or inner.isdecimal() else f"({inner})"), at
     if name in _ACCENTS:
         inner, at = _argument(tokens, at)
         return inner + _ACCENTS[name], at
