@@ -196,6 +196,21 @@ def test_vague_sentences_in_spanish(tmp_path: Path) -> None:
     assert first.notes == ("Causas: El entrenamiento era inestable por problemas numéricos.",)
 
 
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "De algún modo, la pérdida acabó en NaN.",
+        "Había un problema con el gradiente.",
+        "La pérdida se disparó.",
+        "A lo mejor fue la tasa de aprendizaje.",
+    ],
+)
+def test_phrases_that_fit_any_run_in_spanish(sentence: str) -> None:
+    vague_in = GRADER._neighbour("report").vague_in
+    assert vague_in(sentence).sentence == sentence
+    assert vague_in(sentence.replace(".", " en el paso 12.")) is None
+
+
 def test_a_strong_word_with_a_number_may_stand(tmp_path: Path) -> None:
     said = {"## Symptoms\n": "## Symptoms\n\nThe loss explodes in step 12.\n"}
     assert first_failing(tmp_path, "postmortem/orchard", said) is None

@@ -33,10 +33,12 @@ _PHRASES = (
     r"(?:did not|didn't|does not|doesn't) (?:work|converge|train|learn)",
     "probably", "maybe", "perhaps", "apparently",
     r"inestab\w+", "algo falló", "(?:salió|iba|fue|estaba) mal", r"rar[oa]s?", r"extrañ[oa]s?",
-    r"de algun[ao] (?:manera|forma|modo)", r"por algun[ao] (?:razón|motivo)", "por algún motivo",
-    r"(?:problema|error|fallo)(?:e?s)? numéricos?", r"problemas? (?:con|de) (?:los )?gradientes?",
-    r"explot\w+", r"diverg\w+", r"no (?:funcion|converg|entren|aprend)\w+",
-    "quizás?", "tal vez", "probablemente", "al parecer", "por lo visto",
+    r"de alg(?:una|ún) (?:manera|forma|modo)", r"por alg(?:una|ún) (?:razón|motivo)",
+    r"(?:problema|error|fallo)(?:e?s)? numéricos?",
+    r"problemas? (?:con|del?) (?:(?:el|los) )?gradientes?",
+    r"explot\w+", r"se dispar\w+", r"diverg\w+", r"no (?:funcion|converg|entren|aprend)\w+",
+    "quizás?", "tal vez", "a lo mejor", "probablemente", "posiblemente", "al parecer",
+    "por lo visto",
 )  # fmt: skip
 _VAGUE = re.compile(rf"\b(?:{'|'.join(_PHRASES)})\b", re.I)
 
