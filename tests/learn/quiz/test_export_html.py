@@ -6,6 +6,7 @@ import html.parser
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,8 @@ from tests.learn.quiz.browser import BROWSER, Page, opened
 from tests.learn.quiz.cases import LINE_NUMBERS, NEAR, NUMBERS, SAME_LINES
 from whygrad.cli.commands import cli
 from whygrad.learn.content import quizzes
+from whygrad.learn.quiz.export_html import html_page
+from whygrad.learn.quiz.words import Speech
 
 needs_browser = pytest.mark.skipif(BROWSER is None, reason="no chromium or chrome to open it with")
 _VOID = {"meta", "br", "input"}
@@ -81,6 +84,42 @@ def test_the_texts_of_the_quiz_cannot_break_out(tmp_path: Path) -> None:
     assert data is not None
     assert "<" not in data[1]
     assert json.loads(data[1])["questions"]["q-99-06"]["answer"] == "y < 12.0 >\n2.3333333333333335"
+
+
+HOSTILE = (
+    "</script><script>alert(1)</script><img src=x onerror=alert(1)> \"' onfocus=alert(1) x='"
+    " `</code><img>` $</span><img>$ **</strong><img>** <!-- </style></details></form> {moved}"
+)
+
+
+def test_a_hostile_text_stays_a_text_wherever_it_stands() -> None:
+    words = {"en": HOSTILE, "es": HOSTILE}
+    (quiz,) = quizzes()
+    questions = [
+        replace(
+            each,
+            prompt=words,
+            explanation=words,
+            code=f"{each.code}\nprint({HOSTILE!r})" if each.code else "",
+            options=tuple(replace(one, text=words, feedback=words) for one in each.options),
+            rubric=tuple(words for _ in each.rubric),
+            model_answer=words,
+            line_feedback=dict.fromkeys(each.line_feedback, words),
+        )
+        for each in quiz.questions
+    ]
+    hostile = replace(quiz, title=words, about=words, questions=tuple(questions))
+    outline = Outline()
+    outline.feed(html_page([hostile], Speech("en")))
+    outline.close()
+    assert outline.open == []
+    calm = Outline()
+    calm.feed(html_page([quiz], Speech("en")))
+    expected = {tag for tag, _ in calm.found}
+    assert {tag for tag, _ in outline.found} <= expected | {"em", "strong"}
+    names = [tag for tag, _ in outline.found]
+    assert (names.count("script"), names.count("img")) == (2, 0)
+    assert not [name for _, attributes in outline.found for name in attributes if name[:2] == "on"]
 
 
 @needs_browser
@@ -264,9 +303,6 @@ def test_without_its_script_the_answers_can_be_opened(tmp_path: Path) -> None:
 
 
 def test_several_quizzes_share_a_page(tmp_path: Path) -> None:
-    from whygrad.learn.quiz.export_html import html_page
-    from whygrad.learn.quiz.words import Speech
-
     one = quizzes()[0]
     assert (
         html_page([one, one], Speech("en")).count("<h2>Fixture &lt;quiz&gt; &amp; more</h2>") == 2
