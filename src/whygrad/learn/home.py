@@ -15,7 +15,11 @@ def data_folder() -> Path:
     ``WHYGRAD_HOME`` overrides the system's place for data of applications.
     """
     folder = _system_folder()
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except FileExistsError as error:  # "file exists" alone would sound as if all were well
+        error.strerror = "this is a file, and progress is kept in a folder"
+        raise
     return folder
 
 
