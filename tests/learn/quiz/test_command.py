@@ -35,7 +35,7 @@ def test_names_of_a_quiz(number: str) -> None:
 
 def test_unknown_names_get_a_hint() -> None:
     assert "There is no quiz 42; there are: 99." in quiz("42", code=2)
-    assert "No hay ningún cuestionario 42; existen: 99." in quiz("42", "--lang", "es", code=2)
+    assert "No hay ningún cuestionario 42; los que hay: 99." in quiz("42", "--lang", "es", code=2)
     assert "q-99-03" in one_refused("q-99-3")
     assert "There is no question nonsense" in one_refused("nonsense")
 
