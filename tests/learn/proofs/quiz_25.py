@@ -294,7 +294,7 @@ def only_leaves_keep_their_gradient() -> None:
 
 
 @proves("q-25-12")
-def an_expanded_tensor_cannot_be_written_and_its_gradient_is_a_sum() -> None:
+def an_expanded_tensor_cannot_be_added_to_and_its_gradient_is_a_sum() -> None:
     for library in LIBRARIES:
         row = library.ones(1, 3, requires_grad=True)
         wide = (row * 1).expand(4, 3)
@@ -303,6 +303,8 @@ def an_expanded_tensor_cannot_be_written_and_its_gradient_is_a_sum() -> None:
             wide.add_(1)
         wide.sum().backward()
         assert row.grad.tolist() == [[4, 4, 4]]
+        filled = library.ones(1, 3).expand(4, 3).zero_()  # the same number everywhere: allowed
+        assert filled.sum().item() == 0
 
 
 @proves("q-25-13")
