@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import weakref
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from threading import get_ident
 
 __all__ = ["Attention", "nobody_listens"]
@@ -35,15 +35,25 @@ class Attention:
         """Whether what happens in this thread now is of interest."""
         return get_ident() == self.thread
 
-    @contextmanager
-    def elsewhere(self) -> Iterator[None]:
+    def elsewhere(self) -> AbstractContextManager[None]:
         """Nothing inside this block is listened to."""
-        before = self.thread
-        self.turn_away()
-        try:
-            yield
-        finally:
-            self.thread = before
+        return _Elsewhere(self)
+
+
+class _Elsewhere(AbstractContextManager[None]):
+    """A class, because it is entered twice a step."""
+
+    __slots__ = ("_attention", "_before")
+
+    def __init__(self, attention: Attention) -> None:
+        self._attention = attention
+
+    def __enter__(self) -> None:
+        self._before = self._attention.thread
+        self._attention.thread = 0
+
+    def __exit__(self, *_: object) -> None:
+        self._attention.thread = self._before
 
 
 _all: weakref.WeakSet[Attention] = weakref.WeakSet()

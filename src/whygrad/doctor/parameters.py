@@ -35,6 +35,7 @@ class Registry:
         self._frozen: dict[int, tuple[weakref.ref[Any], Where]] = {}
         self._thawed: dict[int, tuple[weakref.ref[Any], Where]] = {}
         self._scanned = 0
+        self._all_reached = 0  # how many parameters there were when all had got a gradient
 
     # --- modules ----------------------------------------------------------------------------------
 
@@ -193,6 +194,8 @@ class Registry:
 
     def reached(self, engine: Engine, loss: Any, first: bool) -> None:
         """After a pass: who has a gradient now, and, at the first ones, why others have none."""
+        if self._all_reached == len(self._run.parameters):
+            return
         for known in self.parameters():
             if known.reached:
                 continue
@@ -203,6 +206,8 @@ class Registry:
                     known.none_because = engine.why_none(known.tensor, loss)
                 except Exception:  # a question that could not be answered is not a finding
                     known.none_because = None
+        if all(known.reached for known in self.parameters()):
+            self._all_reached = len(self._run.parameters)
 
     def compare(self, known: Parameter) -> None:
         """At the end: whether a parameter is what it was, and who made it a constant."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from functools import cache, partial
 from types import ModuleType
 from typing import Any
@@ -43,6 +43,7 @@ _IN_PLACE = {
 # They are no ops: nothing goes in that a gradient could flow through.
 _MAKERS = ("arange", "empty", "eye", "full", "linspace", "ones", "rand", "randint", "randn",
            "randperm", "tensor", "zeros")  # fmt: skip
+_NOTHING = nullcontext()
 _QUIET = ("retain_grad_", "share_memory_", "detach_")
 
 
@@ -110,7 +111,7 @@ class OwnEngine:
             yield
 
     def unwatched(self) -> Any:
-        return not_intercepting()
+        return _NOTHING if self.looks_away else not_intercepting()
 
     def array(self, tensor: Any) -> np.ndarray[Any, Any]:
         held = tensor._array

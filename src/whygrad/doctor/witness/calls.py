@@ -76,10 +76,8 @@ class Calls(Snapshots):
                 self._failed_call(op, args, kwargs, frame, error)
                 raise
             if traits & _FIGURE:
-                if op in LOSSES:
-                    self._given.losses.append(args)
                 try:
-                    self._figure(engine, op, args, kwargs, result, frame, True)
+                    self._resting_figure(engine, op, args, kwargs, result, frame)
                 except Exception as error:
                     self.trouble(error)
             return result
@@ -150,6 +148,25 @@ class Calls(Snapshots):
         except Exception as error:
             self.trouble(error)
         return result
+
+    def _resting_figure(
+        self,
+        engine: Engine,
+        op: str,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        result: Any,
+        frame: FrameType,
+    ) -> None:
+        """While dozing, a loss is that of training, which its pass will tell."""
+        if op in LOSSES:
+            self._given.losses.append(args)
+        if not self.dozing:
+            self._figure(engine, op, args, kwargs, result, frame, True)
+        elif op in LOSSES:
+            target = args[1] if len(args) > 1 else kwargs.get("target")
+            if isinstance(target, engine.tensor) and target.is_floating_point():  # type: ignore[attr-defined]
+                self._targets.append(rms(engine.array(target)))
 
     def _layer_by_hand(self, engine: Engine, args: tuple[Any, ...]) -> None:
         """``x @ w`` outside of any module: if ``x`` is data, note its size as that of an input."""
