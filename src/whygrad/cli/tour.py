@@ -181,7 +181,8 @@ def run(console: Console) -> None:
     console.print(
         "\nNext: [bold]whygrad doctor train.py[/bold] does this for a script of your own, "
         "whygrad's or\nPyTorch's. [bold]whygrad ops[/bold] prints the op table, "
-        "[bold]whygrad ops gelu[/bold] one entry of it."
+        "[bold]whygrad ops gelu[/bold] one entry of it.\n"
+        "To build this engine yourself: [bold]whygrad lab start value[/bold]."
     )
 
 
