@@ -299,6 +299,22 @@ def test_solution_only_after_a_pass(invoke: Invoke) -> None:
     assert docstring in invoke("solution", "1", "--lang", "es").output
 
 
+@pytest.mark.parametrize("terminal", [False, True])
+def test_the_solution_is_never_cropped(
+    invoke: Invoke, monkeypatch: pytest.MonkeyPatch, terminal: bool
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    if terminal:
+        monkeypatch.setenv("FORCE_COLOR", "1")
+    invoke("start", "value")
+    pretend(FOLDER)
+    shown = re.sub("\x1b\\[[0-9;]*m", "", invoke("solution", "value").output)
+    for text in LAB.solution("en").values():
+        assert text in shown
+    if not terminal:
+        compile(shown, "saved.py", "exec")
+
+
 def test_watch_grades_on_save_and_ends_kindly(
     invoke: Invoke, quick: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:

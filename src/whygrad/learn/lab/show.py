@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+import click
 from rich.console import Console
 from rich.padding import Padding
 from rich.syntax import Syntax
@@ -128,11 +129,22 @@ def show_hints(
 
 
 def show_solution(console: Console, lab: Lab, language: Language) -> None:
-    """The reference solution, and where to read on."""
-    for name, text in lab.solution(language).items():
-        console.rule(name)
-        lexer = "python" if Path(name).suffix == ".py" else "text"
-        console.print(Syntax(text, lexer, theme="ansi_dark", background_color="default"))
+    """The reference solution, and where to read on; never cropped or wrapped, so it can be kept.
+
+    Into a file or a pipe everything but the code goes as comments.
+    """
     words = phrases("lab", language)
-    console.rule()
-    console.print(words["see_also"], *map(command_for, lab.see), sep="\n  ", highlight=False)
+    see = [words["see_also"], *(f"  {command_for(each)}" for each in lab.see)]
+    for name, text in lab.solution(language).items():
+        if console.is_terminal:
+            console.rule(name)
+            lexer = "python" if Path(name).suffix == ".py" else "text"
+            code = Syntax("", lexer, theme="ansi_dark", background_color="default")
+            console.print(code.highlight(text), soft_wrap=True)
+        else:
+            click.echo(f"# {name}\n{text}")
+    if console.is_terminal:
+        console.rule()
+        console.print(*see, sep="\n", highlight=False, soft_wrap=True)
+    else:
+        click.echo("".join(f"# {line}\n" for line in see), nl=False)
