@@ -193,6 +193,13 @@ def test_merging_into_a_torn_log(tmp_path: Path) -> None:
     assert log.read(path) == log.Log((review(), review("d-99-02")))
 
 
+def test_merging_after_a_last_line_without_its_end(tmp_path: Path) -> None:
+    path = tmp_path / "reviews.jsonl"
+    path.write_text(to_line(review()).rstrip("\n"))
+    assert log.merge(path, [review("d-99-02")]) == 1
+    assert path.read_text() == to_line(review()) + to_line(review("d-99-02"))
+
+
 def test_out_and_in_again(tmp_path: Path) -> None:
     here, there, moved = (tmp_path / name for name in ("a.jsonl", "b.jsonl", "moved.jsonl"))
     for each in [*sequence("d-99-02", (1, 3), (3, 1)), *sequence("d-99-01", (0, 3), (2, 4))]:

@@ -89,6 +89,14 @@ def test_lapses_are_counted_after_the_learning_steps_only() -> None:
     assert not card.mature
 
 
+@pytest.mark.parametrize(
+    ("rating", "recalls", "lapses"), [(1, 0, 1), (2, 1, 0), (3, 1, 0), (4, 1, 0)]
+)
+def test_only_again_is_a_lapse(rating: Rating, recalls: int, lapses: int) -> None:
+    card = standings(sequence("d-99-01", (0, 4), (8, rating)))["d-99-01"]
+    assert (card.recalls, card.lapses) == (recalls, lapses)
+
+
 def test_a_mature_card() -> None:
     card = standings(sequence("d-99-01", (0, 4), (8, 4)))["d-99-01"]
     assert card.mature
