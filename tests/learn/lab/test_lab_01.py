@@ -91,7 +91,15 @@ FAULTS = {
     "overwrites in tanh": (
         "self.grad += (1 - out.data**2)", "self.grad = (1 - out.data**2)", "shared",
     ),
-    "forward order": ("reversed(order)", "order", "slopes"),
+    "forward order": ("reversed(order)", "order", "order"),
+    "exp of the size": ("math.exp(self.data)", "math.exp(abs(self.data))", "operations"),
+    "slope of tanh where x is negative": (
+        "(1 - out.data**2)", "(1 - out.data**2 if self.data > -0.5 else 0.3)", "slopes",
+    ),
+    "relu of one and more": ("if self.data > 0:", "if 0 < self.data < 1:", "slopes"),
+    "square instead of power": (
+        "Value(self.data**exponent,", "Value(abs(self.data)**exponent,", "operations",
+    ),
     "a set of visited values that is never asked": ("elif node not in seen:", "else:", "order"),
 }  # fmt: skip
 

@@ -55,6 +55,7 @@ class Check:
     example: str = ""
     printed: str = ""  # what the program printed before it failed
     notes: tuple[str, ...] = ()
+    decisive: bool = False  # what fails after it fails for the same reason, or may
 
 
 class Wrong(Exception):
@@ -67,11 +68,13 @@ class Wrong(Exception):
         example: str = "",
         notes: Sequence[str] = (),
         where: str = "",
+        decisive: bool = False,
     ) -> None:
         super().__init__(message)
         self.check = Check(
-            "", False, "wrong", message, where=where, example=example, notes=tuple(notes)
-        )
+            "", False, "wrong", message, where=where, example=example, notes=tuple(notes),
+            decisive=decisive,
+        )  # fmt: skip
 
 
 @dataclass

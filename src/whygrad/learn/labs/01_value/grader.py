@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -18,14 +19,26 @@ __all__ = ["grade"]
 _OTHER_ENGINE = Path(__file__).with_name("other_engine.py")
 _DEPTH = 20_000
 _MOST_MUTANTS = 80  # far more than an engine has lines that add to a gradient
-_BASIC = ("a + b", "a * b", "a ** 3", "a.exp()", "a.log()", "a.tanh()", "a.sigmoid()", "a.relu()")
+_BASIC = (
+    "a + b", "a * b", "a ** 3", "a ** 2", "a ** -1",
+    "a.exp()", "a.log()", "a.tanh()", "a.sigmoid()", "a.relu()",
+)  # fmt: skip
 _DERIVED = ("-a", "a - b", "a / b")
 _MIXED = ("a + 2", "2 + a", "a * 2", "2 * a", "a - 2", "2 - a", "a / 2", "2 / a")
+# Every operation is asked here whatever the seed, as far as it has a value: both signs, 0, 1, more.
+_POINTS = ((2.5,), (-0.25,), (-2.0,), (1.0,), (-1.0,), (0.0,), (0.5,))
+_PAIRS = ((2.0, -1.5), (-1.5, 2.0), (-1.0, -3.0), (0.0, -2.0), (-2.0, 0.0), (1.0, 0.5))
 _WORKED: tuple[tuple[str, dict[str, float]], ...] = (
     ("(x * w + b) ** 2", {"x": 2.0, "w": 3.0, "b": 1.0}),
     ("x * x + x", {"x": 3.0}),
     ("(a + a) * a", {"a": 2.0}),
     ("(a * b + c) * (a - c)", {"a": 2.0, "b": 3.0, "c": 4.0}),
+)
+# In each, one value is used at different distances from y: there is one right way to go back.
+_WALKS = (
+    "t = x * c\nu = t * x\ny = t + u",
+    "t = x * c\nu = t * x\ny = u + t",
+    "t = x + c\nu = t + x\nv = u * t\ny = t + v",
 )
 # In each, x has received something before the operation in the brackets sends its share.
 _WITNESSES = (
@@ -42,11 +55,11 @@ def grade(bench: Bench) -> Iterator[Check]:
     yield bench.check("operations", _operations)
     yield bench.check("numbers", _numbers)
     yield bench.check("log-domain", _log_domain)
+    yield bench.check("order", _order)
     yield bench.check("slopes", _slopes)
     yield bench.check("chain", _chain)
     yield bench.check("worked", _worked)
     yield bench.check("shared", _shared)
-    yield bench.check("order", _order)
     yield bench.check("random", _random)
     yield bench.check("deep", _deep)
     yield bench.check("tests-pass", _tests_pass)
@@ -77,8 +90,9 @@ def _numbers(bench: Bench) -> None:
 def _forward(bench: Bench, sources: Sequence[str]) -> None:
     """The result of each operation, and what it left in the graph; nothing goes back yet."""
     cases = []
-    for source in sources:
-        inputs = _inputs(bench.random, _names(source))
+    asked = [(source, at) for source in sources for at in _corners(source)]
+    asked += [(source, _inputs(bench.random, _names(source))) for source in sources]
+    for source, inputs in asked:
         target = {
             "type": "Value",
             "data": _reference(source, inputs)["y.data"],
@@ -101,23 +115,47 @@ def _forward(bench: Bench, sources: Sequence[str]) -> None:
 
 
 def _log_domain(bench: Bench) -> None:
-    for data in (0.0, -bench.random.randint(1, 9) / 2):
+    for data in (0.0, -1.0, -bench.random.randint(1, 9) / 2):
         inputs = {"a": data}
         code = f"{_program('a.log()', inputs)}# → ValueError"
         case = Case({"source": "y = a.log()", "inputs": inputs}, "ValueError", code)
         bench.compare("refusal", [case], message=bench.say("no_value_error"))
 
 
+def _order(bench: Bench) -> None:
+    """Who has a turn when, whatever the slopes are; values in between, for leaves have no turn."""
+    for source in _WALKS:
+        inputs = {"x": 2.0, "c": 3.0}
+        right = [line[0] for line in reversed(source.split("\n"))]
+        turns = "".join(f'("{name}", {name}), ' for name in right).rstrip(", ")
+        code = (
+            f"{_program(source, inputs)}for name, node in ({turns}):\n"
+            "    node._backward = lambda name=name: print(name)\n"
+            f"y.backward()  # {' '.join(right)}"
+        )
+        called = bench.ask("turns", source=source, inputs=inputs, names=right)
+        # an engine that keeps its functions elsewhere is judged by its gradients
+        if called and called != right:
+            orders = {"called": ", ".join(called), "right": ", ".join(right)}
+            raise Wrong(bench.say("wrong_order", **orders), example=code, decisive=True)
+
+
 def _slopes(bench: Bench) -> None:
-    cases = [_case(each, bench.random) for each in (*_BASIC, *_DERIVED)]
-    cases += [_case("a.relu()", bench.random, {"a": each}) for each in (-1.5, 0.0)]
+    sources = (*_BASIC, *_DERIVED)
+    cases = [_case(each, bench.random, at) for each in sources for at in _corners(each)]
+    cases += [_case(each, bench.random) for each in sources]
     bench.compare("expression", cases)
 
 
 def _chain(bench: Bench) -> None:
     """Every operation once more, when the gradient that arrives is not 1."""
-    sources = [f"({each}) * c" for each in (*_BASIC, *_DERIVED, *_MIXED)]
-    cases = [_case(each, bench.random) for each in sources]
+    sources = (*_BASIC, *_DERIVED, *_MIXED)
+    cases = [
+        _case(f"({each}) * c", bench.random, {**at, "c": -3.0})
+        for each in sources
+        for at in _corners(each)
+    ]
+    cases += [_case(f"({each}) * c", bench.random) for each in sources]
     bench.compare("expression", cases, message=bench.say("not_chained"))
 
 
@@ -126,13 +164,9 @@ def _worked(bench: Bench) -> None:
 
 
 def _shared(bench: Bench) -> None:
-    """Every operation, on a value that is used elsewhere too."""
+    """Every operation, on a value that is used elsewhere too; then values in between."""
     cases = [_case(each, bench.random) for each in _WITNESSES]
     bench.compare("expression", cases, message=bench.say("not_accumulated"))
-
-
-def _order(bench: Bench) -> None:
-    """Values in between that are used at different distances from the result."""
     sources = [
         f"t = {inner}\ny = {outer}"
         for inner in ("x * c", "x + c", "x * x")
@@ -146,7 +180,9 @@ def _random(bench: Bench) -> None:
     cases = []
     for size in (*range(1, 11),) * 4:
         source = ast.unparse(ast.parse(_random_expression(bench.random, size)))
-        case = _case(source, bench.random)
+        inputs = _inputs(bench.random, _names(source))
+        signed = {name: bench.random.choice((-1, 1)) * data for name, data in inputs.items()}
+        case = _case(source, bench.random, signed)
         if all(abs(number) < 1e4 for number in case.target.values()):
             cases.append(Case(case.inputs, case.target, case.code, size=len(source)))
     bench.compare("expression", cases, relative=1e-8, absolute=1e-8)
@@ -157,7 +193,8 @@ def _deep(bench: Bench) -> None:
     target = {"y.data": depth + 1.0, "x.grad": depth + 1.0}
     code = (
         "from value import Value\n\nx = Value(1.0)\ny = x\n"
-        f"for _ in range({depth}):\n    y = y + x\ny.backward()\nprint(x.grad)  # {depth + 1.0}"
+        f"for _ in range({depth}):\n    y = y + x\ny.backward()\n"
+        f"print(y.data, x.grad)  # {depth + 1.0}, {depth + 1.0}"
     )
     bench.compare("chain", [Case({"depth": depth}, target, code)])
 
@@ -220,11 +257,27 @@ def _faulty(bench: Bench) -> list[Mutant]:
 
 def _names(source: str) -> list[str]:
     found = {node.id for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name)}
-    return sorted(found - {"t", "y"})
+    return sorted(found - {"t", "u", "v", "y"})
+
+
+def _corners(source: str) -> Iterator[dict[str, float]]:
+    """The points where an operation is always asked; not those where it has no value."""
+    names = _names(source)
+    for point in _POINTS if len(names) == 1 else _PAIRS:
+        at = dict(zip(names, point))
+        try:
+            target = _reference(source, at)
+        except (ArithmeticError, ValueError):
+            continue
+        if all(map(math.isfinite, target.values())):
+            yield at
 
 
 def _inputs(numbers: random.Random, names: list[str]) -> dict[str, float]:
-    """Short, distinct, positive numbers: easy to follow by hand, and inside every domain."""
+    """Short, distinct, positive numbers: easy to follow by hand, and inside every domain.
+
+    What else an operation must be asked is in :func:`_corners`.
+    """
     return dict(zip(names, (each / 4 for each in numbers.sample(range(2, 13), len(names)))))
 
 
@@ -232,8 +285,8 @@ def _case(source: str, numbers: random.Random, at: Mapping[str, float] | None = 
     inputs = dict(at) if at is not None else _inputs(numbers, _names(source))
     target = _reference(source, inputs)
     grads = ", ".join(f"{name}.grad" for name in inputs)
-    results = ", ".join(f"{number:.6g}" for number in list(target.values())[1:])
-    code = f"{_program(source, inputs)}y.backward()\nprint({grads})  # {results}"
+    results = ", ".join(f"{number:.6g}" for number in target.values())
+    code = f"{_program(source, inputs)}y.backward()\nprint(y.data, {grads})  # {results}"
     return Case({"source": _statements(source), "inputs": inputs}, target, code)
 
 

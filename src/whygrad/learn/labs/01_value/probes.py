@@ -42,6 +42,24 @@ def expression(learner: Learner, source: str, inputs: dict[str, float]) -> dict[
     return {"y.data": learner.plain(out.data), **grads}
 
 
+def turns(learner: Learner, source: str, inputs: dict[str, float], names: list[str]) -> list[str]:
+    """The order in which ``backward()`` calls the ``_backward`` of these values."""
+    nodes = _names_after(learner, source, inputs)
+    called: list[str] = []
+    for name in names:
+
+        def noted(name: str = name, own: Any = nodes[name]._backward) -> None:
+            called.append(name)
+            own()
+
+        try:
+            nodes[name]._backward = noted
+        except AttributeError:  # an engine whose values cannot be changed so
+            return []
+    nodes["y"].backward()
+    return called
+
+
 def refusal(learner: Learner, source: str, inputs: dict[str, float]) -> str | None:
     """The name of the exception that an expression raises."""
     learner.module("value")  # trouble of another kind shows here
@@ -89,8 +107,13 @@ def tests(learner: Learner) -> list[dict[str, Any]]:
 def _evaluated(
     learner: Learner, source: str, inputs: dict[str, float]
 ) -> tuple[dict[str, Any], Any]:
+    names = _names_after(learner, source, inputs)
+    return {name: names[name] for name in inputs}, names["y"]
+
+
+def _names_after(learner: Learner, source: str, inputs: dict[str, float]) -> dict[str, Any]:
+    """Every name, after a program on these inputs has run."""
     kind = learner.module("value").Value
-    values = {name: kind(data) for name, data in inputs.items()}
-    names: dict[str, Any] = {"Value": kind, **values}
+    names: dict[str, Any] = {"Value": kind, **{name: kind(data) for name, data in inputs.items()}}
     exec(source, names)
-    return values, names["y"]
+    return names
