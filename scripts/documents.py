@@ -86,7 +86,13 @@ def _after_command(match: re.Match[str]) -> str:
             input="".join(f"{line}\n" for line in shlex.split(typed)),
             text=True,
             check=True,
-            env={**os.environ, "COLUMNS": "80", "NO_COLOR": "1", "WHYGRAD_HOME": home},
+            env={
+                **os.environ,
+                "COLUMNS": "80",
+                "NO_COLOR": "1",
+                "WHYGRAD_HOME": home,
+                "WHYGRAD_LANG": "en",
+            },
         )
     text = "\n".join(line.rstrip() for line in done.stdout.splitlines()).strip("\n")
     return match[1] + text + "\n" + match[4]

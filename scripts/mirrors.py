@@ -6,10 +6,11 @@ when they are out of step.
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 from whygrad.learn.content import Card, Deck, Quiz, decks, phrases, quizzes
-from whygrad.learn.language import LANGUAGES, Language
+from whygrad.learn.language import LANGUAGES, Language, in_language
 from whygrad.learn.markup import to_markdown
 from whygrad.learn.quiz.export_markdown import questions_section
 from whygrad.learn.quiz.words import Speech
@@ -69,19 +70,19 @@ def index(part: str, language: Language) -> str:
 
 
 def _quiz_page(quiz: Quiz, language: Language) -> str:
-    command = f"whygrad quiz {quiz.number}" + (" --lang es" if language == "es" else "")
+    command = in_language(f"whygrad quiz {quiz.number}", language, otherwise="en")
     say = phrases("pages", language)
     parts = [
         *_head("quizzes", quiz, language),
         to_markdown(quiz.about[language]),
         say["quiz_command"].format(count=len(quiz.questions), command=command),
-        questions_section(quiz, Speech(language), _link),
+        questions_section(quiz, Speech(language), partial(_link, language=language)),
     ]
     return "\n\n".join(parts) + "\n"
 
 
 def _deck_page(deck: Deck, language: Language) -> str:
-    command = f"whygrad drill {deck.number}" + (" --lang es" if language == "es" else "")
+    command = in_language(f"whygrad drill {deck.number}", language, otherwise="en")
     export = f"whygrad drill export --to deck.apkg --lang {language} {deck.number}"
     say = phrases("pages", language)
     parts = [
@@ -120,14 +121,16 @@ def _card(card: Card, language: Language) -> str:
         to_markdown(card.front[language]),
         f"<details>\n<summary>{say['answer']}</summary>",
         to_markdown(card.back[language]),
-        f"{say['look_at']} {' · '.join(map(_link, card.see))}" if card.see else "",
+        f"{say['look_at']} {' · '.join(_link(each, language) for each in card.see)}"
+        if card.see
+        else "",
         tags,
         "</details>",
     ]
     return "\n\n".join(filter(None, parts))
 
 
-def _link(reference: str) -> str:
+def _link(reference: str, language: Language) -> str:
     """A reference as seen from a page two folders under ``docs``."""
     kind, _, name = reference.partition(":")
     target = {
@@ -135,5 +138,5 @@ def _link(reference: str) -> str:
         "rule": f"../../doctor/{name}.md",
         "example": f"../../../examples/{name}.py",
     }.get(kind)
-    shown = f"`{command_for(reference)}`"
+    shown = f"`{command_for(reference, language, otherwise='en')}`"
     return f"[{shown}]({target})" if target else shown

@@ -70,6 +70,6 @@ def quiz(
     else:
         chance = None if not mixed else work.any_seed() if seed is None else str(seed)
         code = work.ask(
-            known[0], language, wrong=wrong, question=question, restart=restart, seed=chance
+            known[0], lang, wrong=wrong, question=question, restart=restart, seed=chance
         )
         context.exit(code)

@@ -26,7 +26,7 @@ from whygrad.doctor.trial import Descent, Trial
 __all__ = ["Arms", "Wrapper", "fresh_weights", "level", "repair", "swapped", "unlearned"]
 
 _STEPS = (100, 300)  # of an experiment, where the run was as long; the longer if it takes that
-_DROPS = ("drop", "dropout", "dropout1d", "dropout2d", "feature_dropout", "alpha_dropout")
+DROPS = ("drop", "dropout", "dropout1d", "dropout2d", "feature_dropout", "alpha_dropout")
 Values = Mapping[int, Any]
 Wrapper = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -73,9 +73,9 @@ def swapped(snapshot: Snapshot, other: Mapping[int, Wrapper]) -> Snapshot:
     return dataclasses.replace(snapshot, calls=calls)
 
 
-def _without_dropout(snapshot: Snapshot) -> Snapshot:
+def without_dropout(snapshot: Snapshot) -> Snapshot:
     """A replay drops the same units each time: a mask by which a model can tell samples apart."""
-    drops = [number for number, call in snapshot.calls.items() if call.op in _DROPS]
+    drops = [number for number, call in snapshot.calls.items() if call.op in DROPS]
     return swapped(snapshot, dict.fromkeys(drops, _passing_on)) if drops else snapshot
 
 
@@ -126,12 +126,12 @@ def repair(
     trial = case.trial(course, snapshot)
     if trial is None:
         return None
-    plain = _without_dropout(snapshot)
+    plain = without_dropout(snapshot)
     if plain is not snapshot:  # otherwise what other rules have tried need not be tried again
         trial = Trial(course, plain, case.budget)
     progress = case.progress(course)
     ends = [each for each in (progress.latest, progress.end) if math.isfinite(each)]
-    other = Trial(course, _without_dropout(repaired or snapshot), case.budget)
+    other = Trial(course, without_dropout(repaired or snapshot), case.budget)
     for steps in sorted({min(each, len(course.steps)) for each in _STEPS}):
         better = other.descend(steps=steps, start=start)
         as_it_was = None if better is None else trial.descend(steps=steps)

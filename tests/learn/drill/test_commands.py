@@ -228,3 +228,15 @@ def test_exports_that_cannot_be(home: Path) -> None:
         assert result.exit_code == 1
         assert result.output == "Error: no/such/folder/deck.tsv: No such file or directory\n"
     assert list(home.parent.iterdir()) == [home]
+
+
+def test_a_command_that_is_shown_speaks_the_language_of_its_reader(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("WHYGRAD_LANG")
+    monkeypatch.setenv("LC_ALL", "en_GB.UTF-8")
+    session, listed = drill("--lang", "es", typed="\n4\n"), drill("list", "--lang", "es")
+    assert "whygrad drill --new 10 --lang es" in session.output
+    assert "whygrad drill export --to deck.apkg --lang es" in listed.output
+    assert f"whygrad drill {decks()[0].number} --lang es\n" in listed.output
+    assert "--lang" not in drill(typed="\n4\n").output + drill("list").output

@@ -250,3 +250,37 @@ def test_nothing_is_wider_than_the_terminal(language: str) -> None:
     assert "To repeat" in output or "Para repasar" in output
     assert max(map(len, output.splitlines())) <= 80
     assert "{" not in output
+
+
+@pytest.fixture
+def an_english_system(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("WHYGRAD_LANG")
+    monkeypatch.setenv("LC_ALL", "en_GB.UTF-8")
+
+
+@pytest.mark.usefixtures("an_english_system")
+def test_a_command_that_is_shown_speaks_the_language_of_its_reader() -> None:
+    shown = quiz("99", "--lang", "es", answers="a\nq\n")
+    assert "Para seguir: whygrad quiz 99 --lang es" in shown
+    shown = one("q-99-06", "1\n\n", "--lang", "es")
+    assert "whygrad quiz 99 --wrong --lang es" in shown
+    assert "Mira: whygrad lab start value --lang es" in shown
+    assert "whygrad quiz 99 --lang es" in quiz("--lang", "es")
+    assert "whygrad quiz 99 --restart --lang es" in " ".join(quiz("99").split())
+    assert "--lang" not in one("q-99-06", "1\n\n") + quiz()
+
+
+def test_no_command_names_a_language_that_is_spoken_anyway(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("WHYGRAD_LANG", "es")
+    assert "--lang" not in quiz("99", "--lang", "es", answers="a\nq\n") + quiz()
+    assert "whygrad quiz 99 --lang en" in quiz("--lang", "en")
+
+
+@pytest.mark.usefixtures("an_english_system")
+def test_a_quiz_goes_on_in_the_language_it_was_begun_in() -> None:
+    quiz("99", "--lang", "es", answers="b\nq\n")
+    assert "2 de 10" in quiz("99", answers="q\n")
+    assert "2 of 10" in quiz("99", "--lang", "en", answers="q\n")
+    assert "1 of 10" in quiz("99", "--restart", answers="q\n")

@@ -20,7 +20,7 @@ def memory(tmp_path: Path) -> Memory:
 
 
 def whole(memory: Memory, score: float) -> Run:
-    run = memory.begin(QUIZ, ALL, whole=True)
+    run = memory.begin(QUIZ, ALL, whole=True, language="en")
     for name in ALL:
         memory.keep(run, name, score, "x")
     return run
@@ -33,7 +33,7 @@ def test_nothing_yet(memory: Memory) -> None:
 
 
 def test_each_answer_is_on_the_disk_at_once(memory: Memory) -> None:
-    run = memory.begin(QUIZ, ALL, whole=True)
+    run = memory.begin(QUIZ, ALL, whole=True, language="en")
     assert not memory.path.exists()  # a run that asked nothing leaves no trace
     memory.keep(run, ALL[0], 1.0, ["b"])
     memory.keep(run, ALL[1], 0.5, ["a"])
@@ -53,23 +53,23 @@ def test_the_file_is_only_added_to(memory: Memory) -> None:
 def test_the_best_whole_run_counts(memory: Memory) -> None:
     whole(memory, 0.5)
     whole(memory, 0.25)
-    some = memory.begin(QUIZ, ALL[:1], whole=False)
+    some = memory.begin(QUIZ, ALL[:1], whole=False, language="en")
     memory.keep(some, ALL[0], 1.0, "x")
     assert memory.standing(QUIZ).best == 0.5
 
 
 def test_what_was_missed_goes_by_the_last_answer(memory: Memory) -> None:
-    run = memory.begin(QUIZ, ALL, whole=True)
+    run = memory.begin(QUIZ, ALL, whole=True, language="en")
     memory.keep(run, ALL[0], 0.0, "x")
     memory.keep(run, ALL[1], 0.5, "x")
     memory.keep(run, ALL[2], 1.0, "x")
-    again = memory.begin(QUIZ, ALL[:1], whole=False)
+    again = memory.begin(QUIZ, ALL[:1], whole=False, language="en")
     memory.keep(again, ALL[0], 1.0, "x")
     assert memory.standing(QUIZ).missed == (ALL[1],)
 
 
 def test_a_run_that_was_left_can_go_on(memory: Memory) -> None:
-    run = memory.begin(QUIZ, ALL, whole=True)
+    run = memory.begin(QUIZ, ALL, whole=True, language="en")
     memory.keep(run, ALL[0], 1.0, "x")
     left = memory.standing(QUIZ).unfinished
     assert left is not None
@@ -83,7 +83,7 @@ def test_a_run_that_was_left_can_go_on(memory: Memory) -> None:
 
 
 def test_an_answer_without_a_grade_is_kept_and_asked_again(memory: Memory) -> None:
-    run = memory.begin(QUIZ, ALL, whole=True)
+    run = memory.begin(QUIZ, ALL, whole=True, language="en")
     memory.keep(run, ALL[4], None, {"text": "half a thought"})
     left = memory.standing(QUIZ).unfinished
     assert left is not None
@@ -92,7 +92,7 @@ def test_an_answer_without_a_grade_is_kept_and_asked_again(memory: Memory) -> No
 
 
 def test_what_cannot_be_asked_here_does_not_count(memory: Memory) -> None:
-    run = memory.begin(QUIZ, ALL, whole=True)
+    run = memory.begin(QUIZ, ALL, whole=True, language="en")
     for name in ALL[:9]:
         memory.keep(run, name, 1.0, "x")
     memory.keep(run, ALL[9], None, None, skipped=True)
@@ -146,22 +146,22 @@ def test_a_clock_that_was_wrong_does_not_matter(
 ) -> None:
     for year, score in (("2150", 0.0), ("2026", 1.0), ("1999", 0.5)):
         monkeypatch.setattr("whygrad.learn.quiz.memory._now", lambda year=year: f"{year}-01-01")
-        run = memory.begin(QUIZ, ALL[:1], whole=False)
+        run = memory.begin(QUIZ, ALL[:1], whole=False, language="en")
         memory.keep(run, ALL[0], score, "x")
         assert memory.standing(QUIZ).latest[ALL[0]].score == score
 
 
 def test_runs_in_turns_go_by_the_last_answer(memory: Memory) -> None:
-    left = memory.begin(QUIZ, ALL, whole=True)
+    left = memory.begin(QUIZ, ALL, whole=True, language="en")
     memory.keep(left, ALL[0], 1.0, "x")
-    again = memory.begin(QUIZ, ALL[1:2], whole=False)
+    again = memory.begin(QUIZ, ALL[1:2], whole=False, language="en")
     memory.keep(again, ALL[1], 1.0, "x")
     memory.keep(left, ALL[1], 0.0, "x")
     assert memory.standing(QUIZ).missed == (ALL[1],)
 
 
 def test_a_question_that_is_gone_counts_nowhere(memory: Memory) -> None:
-    run = memory.begin(QUIZ, ["q-99-77", ALL[0]], whole=False)
+    run = memory.begin(QUIZ, ["q-99-77", ALL[0]], whole=False, language="en")
     memory.keep(run, "q-99-77", 0.0, "x")
     memory.keep(run, ALL[0], 1.0, "x")
     standing = memory.standing(QUIZ)
@@ -176,7 +176,7 @@ def test_an_answer_to_what_was_not_asked_is_passed_over(memory: Memory) -> None:
 
 
 def test_any_text_can_be_kept(memory: Memory) -> None:
-    run = memory.begin(QUIZ, ALL, whole=True)
+    run = memory.begin(QUIZ, ALL, whole=True, language="en")
     memory.keep(run, ALL[0], 1.0, {"text": "línea\u2028 1\n2 \x1b \ud83d 🙂"})
     (kept,) = memory.runs()[0].answers
     assert kept.answer == {"text": "línea\u2028 1\n2 \x1b ? 🙂"}

@@ -1,4 +1,4 @@
-"""Regularization that drowns the loss: weight decay, or a penalty added to it.
+"""Regularization that drowns the loss: weight decay, a penalty added to it, or dropout.
 
 Decided by an experiment: the first steps again, with it and without it.
 """
@@ -11,11 +11,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from whygrad.autograd.source import Where
+from whygrad.doctor.anatomy import activation_place
 from whygrad.doctor.case import Case
 from whygrad.doctor.record import Course
+from whygrad.doctor.repairs import DROPS, unlearned, without_dropout
 from whygrad.doctor.replay import Trace, Traced
 from whygrad.doctor.rule import Finding, rule
-from whygrad.doctor.trial import Descent, drop
+from whygrad.doctor.trial import Descent, Trial, drop
 
 __all__ = ["over_regularized"]
 
@@ -41,18 +43,20 @@ class _Comparison:
     meaning=(
         "Weight decay or a penalty pulls the weights to zero harder than the data pulls them "
         "anywhere. The optimizer minimizes the wrong thing: the weights shrink, the output becomes "
-        "a constant, the loss on the data stays where a guess would be."
+        "a constant, the loss on the data stays where a guess would be. Dropout of nearly all "
+        "units leaves as little to learn from."
     ),
     measured=(
         f"{_LONG} steps from the first state on the first batch with the regularization and "
         "without it. It drowns the loss if the run and the steps with it get nowhere on the data, "
-        "and the steps without it do."
+        "and the steps without it do. Dropout is suspected from nine tenths on."
     ),
     fix="Lower the weight decay or the factor of the penalty by a factor of 100 or more.",
     guardrail="assert penalty.item() < data_loss.item(), 'the penalty is larger than the loss'",
     explains=("constant-output", "vanishing-gradient", "loss-plateau", "under-trained", "dead-relu",
               "class-imbalance", "bad-initialization", "lr-too-high", "lr-too-low", "oscillation"),
-    thresholds={"learned": 0.6, "half": 0.5, "free": 0.25, "steps": 10},
+    thresholds={"learned": 0.6, "half": 0.5, "free": 0.25, "steps": 10, "dropped": 0.9,
+                "guess": 0.9},
     cleared=lambda case: _cleared(case),
 )  # fmt: skip
 def over_regularized(case: Case) -> Iterator[Finding]:
@@ -69,6 +73,7 @@ def over_regularized(case: Case) -> Iterator[Finding]:
             held = drop(each.free.start, stuck)
             if halved or (each.free.drop > case.limit("free") and held < 0.3 * each.free.drop):
                 yield _drowned(each)
+        yield from _by_dropout(case, course)
 
 
 def _by_weight_decay(case: Case, course: Course) -> _Comparison | None:
@@ -89,6 +94,40 @@ def _by_weight_decay(case: Case, course: Course) -> _Comparison | None:
         free,
         f"weight_decay={min(1e-4, decay / 100):.0e} instead of {decay:g}",
     )
+
+
+def _by_dropout(case: Case, course: Course) -> Iterator[Finding]:
+    """Nearly every unit is dropped, the run is no better than a guess, and learns without."""
+    trace = case.trace(course.first)
+    if trace is None or not unlearned(case, course, case.limit("guess")):
+        return
+    shares = [(_dropped(each), each) for each in trace.calls if each.op in DROPS]
+    share, worst = max(shares, key=lambda each: each[0], default=(0.0, None))
+    if worst is None or share < case.limit("dropped"):
+        return
+    free = Trial(course, without_dropout(trace.snapshot), case.budget).descend(steps=_LONG)
+    if free is None or free.is_unstable or free.drop < case.limit("free"):
+        return
+    yield over_regularized.finding(
+        where=activation_place(case, worst),
+        step=0,
+        confidence=0.9,
+        evidence=[
+            f"dropout sets {share:.0%} of its inputs to zero",
+            f"the loss ends at {case.progress(course).end:.4g}, no better than a guess",
+            f"{_LONG} steps on the first batch without dropout lead from {free.start:.4g} to "
+            f"{free.end:.4g}",
+        ],
+        fix="Dropout takes the probability to drop a unit, not to keep it: 0.1 to 0.5.",
+    )
+
+
+def _dropped(call: Traced) -> float:
+    """The share of what went in that came out as zero."""
+    if not call.before or not call.after or call.before[0].zeros >= 1:
+        return 0.0
+    before, after = call.before[0].zeros, call.after[0].zeros
+    return (after - before) / (1 - before)
 
 
 def _decay(course: Course) -> float:

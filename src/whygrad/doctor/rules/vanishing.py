@@ -52,7 +52,7 @@ __all__: list[str] = []
     fix="Use ReLU or GELU with kaiming initial weights, skip connections or normalisation.",
     guardrail="assert first.weight.grad.norm() > 1e-4 * last.weight.grad.norm()",
     explains=("constant-output", "loss-plateau", "lr-too-low", "class-imbalance", "under-trained"),
-    thresholds={"ratio": 1e-3, "depth": 4, "better": 0.6, "part": 0.5, "stuck": 0.9,
+    thresholds={"ratio": 1e-3, "nothing": 1e-7, "depth": 4, "better": 0.6, "part": 0.5, "stuck": 0.9,
                 "remembers": 0.95, "told": 0.8, "steps": 8},
     cleared=lambda case: _told_ratio(case),
 )  # fmt: skip
@@ -84,6 +84,10 @@ def _through_layers(case: Case, course: Course, trace: Trace, late: Trace) -> Fi
     active = squashers_of(trace) or rectifiers_of(trace)
     between = [each for each in active if trace.descends(chain[-1].call, each)]
     proof = _without_loss(case, course, trace, chain, between) if between else None
+    if proof is None and between and _ratio(chain) < case.limit("nothing"):
+        # Then the first layers stand still whatever the rest does, if the run shows it.
+        if unlearned(case, course, case.limit("stuck")):
+            proof = f"after {len(course.steps)} updates the loss is no better than a guess"
     if proof is None:
         return None
     sizes = [size_of(each.call.gradients[0]) for each in chain]

@@ -56,7 +56,10 @@ def _guid(card: Card, language: Language) -> str:
 
 
 def _fields(card: Card, language: Language) -> tuple[str, ...]:
-    commands = (f"<code>{html.escape(command_for(each))}</code>" for each in card.see)
+    commands = (
+        f"<code>{html.escape(command_for(each, language, otherwise='en'))}</code>"
+        for each in card.see
+    )
     return (
         f"{card.id}-{language}",  # Anki before 2.1.54 knows a note by this field alone
         to_anki(card.front[language]),

@@ -19,7 +19,7 @@ from whygrad.learn.drill.keyboard import Keys
 from whygrad.learn.drill.review import RATINGS, Rating, Review
 from whygrad.learn.drill.schedule import Standing, fsrs_version, intervals, reviewed, standings
 from whygrad.learn.drill.wording import in_words
-from whygrad.learn.language import Language
+from whygrad.learn.language import Language, in_language
 from whygrad.learn.references import command_for
 
 __all__ = ["NAMES", "Session", "kept_standings"]
@@ -87,7 +87,7 @@ class Session:
         self._key(words["show"])
         console.print(markup.to_terminal(card.back[language]))
         if card.see:
-            commands = ", ".join(command_for(reference) for reference in card.see)
+            commands = ", ".join(command_for(each, language) for each in card.see)
             console.print(Text(f"{words['see']}: {commands}", style="dim"))
         console.print()
 
@@ -140,7 +140,8 @@ class Session:
         _forecast(console, words, dues, now)
         fresh = sum(card not in self._standings for card in cards)
         if fresh:
-            console.print(words["new_left"].format(count=fresh))
+            more = in_language("whygrad drill --new 10", self._language)
+            console.print(words["new_left"].format(count=fresh, command=more))
 
 
 def kept_standings(

@@ -13,7 +13,7 @@ from rich.text import Text
 from whygrad.learn.content import Deck, phrases
 from whygrad.learn.drill.due import midnight
 from whygrad.learn.drill.schedule import Standing
-from whygrad.learn.language import Language
+from whygrad.learn.language import Language, in_language
 
 __all__ = ["Figures", "figures", "show_list", "show_stats"]
 
@@ -84,7 +84,11 @@ def show_list(
         numbers = (len(deck.cards), found.due_today, found.new)
         table.add_row(Text(deck.number), title, *map(str, numbers))
     console.print(table)
-    console.print(words["list_note"], style="dim")
+    note = words["list_note"].format(
+        review=in_language(f"whygrad drill {decks[0].number}", language),
+        export=in_language("whygrad drill export --to deck.apkg", language),
+    )
+    console.print(note, style="dim")
 
 
 def _table(words: Mapping[str, str], names: Iterable[str]) -> Table:

@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.text import Text
 
 from whygrad.learn.content import Quiz, quizzes
-from whygrad.learn.language import Language
+from whygrad.learn.language import Language, chosen
 from whygrad.learn.markup import to_plain, to_terminal
 from whygrad.learn.quiz import report
 from whygrad.learn.quiz.asking import Asker
@@ -57,16 +57,20 @@ def any_seed() -> str:
 
 def ask(
     quiz: Quiz,
-    language: Language,
+    lang: str | None,
     *,
     wrong: bool = False,
     question: str | None = None,
     restart: bool = False,
     seed: str | None = None,
 ) -> int:
-    """Ask a quiz; the exit code is 130 after Ctrl-C, as of other programs."""
-    console, say, memory = Console(highlight=False), Speech(language), Memory()
-    run = _run(quiz, memory, wrong=wrong, question=question, restart=restart)
+    """Ask a quiz in the language asked for; else a run that was left goes on in its own.
+
+    The exit code is 130 after Ctrl-C, as of other programs.
+    """
+    console, memory = Console(highlight=False), Memory()
+    run = _run(quiz, memory, chosen(lang), wrong=wrong, question=question, restart=restart)
+    say = Speech(chosen(lang or run.language))
     if not run.questions:
         console.print(say("none_missed", number=quiz.number))
         return 0
@@ -76,7 +80,7 @@ def ask(
             "continued",
             done=len(run.settled()),
             total=len(run.questions),
-            command=f"whygrad quiz {quiz.number} --restart",
+            command=say.command(f"quiz {quiz.number} --restart"),
         )
         console.print(to_terminal(text))
     elif run.whole:
@@ -88,17 +92,25 @@ def ask(
     return 130 if ending == "interrupt" else 0
 
 
-def _run(quiz: Quiz, memory: Memory, *, wrong: bool, question: str | None, restart: bool) -> Run:
+def _run(
+    quiz: Quiz,
+    memory: Memory,
+    language: Language,
+    *,
+    wrong: bool,
+    question: str | None,
+    restart: bool,
+) -> Run:
     """What is to be asked: some questions, the rest of a run that was left, or everything."""
     standing = memory.standing(quiz)
     if question is not None:
-        return memory.begin(quiz, [question], whole=False)
+        return memory.begin(quiz, [question], whole=False, language=language)
     if wrong:
-        return memory.begin(quiz, standing.missed, whole=False)
+        return memory.begin(quiz, standing.missed, whole=False, language=language)
     left = standing.unfinished
     if left and not restart:
         return left
-    return memory.begin(quiz, [each.id for each in quiz.questions], whole=True)
+    return memory.begin(quiz, [each.id for each in quiz.questions], whole=True, language=language)
 
 
 def _read(prompt: str) -> str:

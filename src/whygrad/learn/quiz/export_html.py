@@ -18,7 +18,6 @@ from whygrad.learn.quiz.colours import numbered_lines
 from whygrad.learn.quiz.record import answer_of
 from whygrad.learn.quiz.repair import repair
 from whygrad.learn.quiz.words import Speech
-from whygrad.learn.references import command_for
 
 __all__ = ["html_page"]
 
@@ -151,14 +150,14 @@ def _question(question: Question, say: Speech, place: int, total: int) -> str:
 {_answer(question, say)}
 {to_html(say.of(question.explanation))}
 {_repair(question, say)}
-<p>{_said(say, "look_at")} {" · ".join(_code(command_for(each)) for each in question.see)}</p>
+<p>{_said(say, "look_at")} {" · ".join(_place(each, say) for each in question.see)}</p>
 </details>
 </form>
 """
 
 
-def _code(text: str) -> str:
-    return f"<code>{html.escape(text)}</code>"
+def _place(reference: str, say: Speech) -> str:
+    return f"<code>{html.escape(say.place_in_a_file(reference))}</code>"
 
 
 def _input(question: Question, say: Speech) -> str:

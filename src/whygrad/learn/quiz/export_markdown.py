@@ -11,7 +11,6 @@ from whygrad.learn.quiz.answers import LETTERS, shown_options
 from whygrad.learn.quiz.repair import repair
 from whygrad.learn.quiz.running import CannotRun, output_of
 from whygrad.learn.quiz.words import Speech
-from whygrad.learn.references import command_for
 
 __all__ = ["Link", "markdown_page", "questions_section"]
 
@@ -25,12 +24,8 @@ def markdown_page(quizzes: Sequence[Quiz], say: Speech) -> str:
     for quiz in quizzes:
         parts.append(f"# {to_markdown(say.of(quiz.title))}")
         parts.append(to_markdown(say.of(quiz.about)))
-        parts.append(questions_section(quiz, say, _command))
+        parts.append(questions_section(quiz, say, lambda each: f"`{say.place_in_a_file(each)}`"))
     return "\n\n".join(parts) + "\n"
-
-
-def _command(reference: str) -> str:
-    return f"`{command_for(reference)}`"
 
 
 def questions_section(quiz: Quiz, say: Speech, link: Link) -> str:

@@ -18,6 +18,7 @@ from typing import Any
 
 from whygrad.learn.content import Quiz
 from whygrad.learn.home import data_folder
+from whygrad.learn.language import LANGUAGES, Language
 
 __all__ = ["Answer", "Memory", "Run", "Standing"]
 
@@ -41,6 +42,7 @@ class Run:
     at: str
     questions: tuple[str, ...]
     whole: bool
+    language: Language | None = None  # None: from a time when it was not kept
     answers: list[Answer] = field(default_factory=list)
 
     def scores(self) -> dict[str, float]:
@@ -121,9 +123,11 @@ class Memory:
             Standing(quiz, tuple(run for run in runs if run.quiz == quiz.id)) for quiz in quizzes
         ]
 
-    def begin(self, quiz: Quiz, questions: Sequence[str], *, whole: bool) -> Run:
+    def begin(
+        self, quiz: Quiz, questions: Sequence[str], *, whole: bool, language: Language
+    ) -> Run:
         """A new run; it is written down with its first answer."""
-        return Run(secrets.token_hex(6), quiz.id, _now(), tuple(questions), whole)
+        return Run(secrets.token_hex(6), quiz.id, _now(), tuple(questions), whole, language)
 
     def keep(
         self,
@@ -145,6 +149,7 @@ class Memory:
                     "run": run.id,
                     "quiz": run.quiz,
                     "whole": run.whole,
+                    "language": run.language,
                     "questions": run.questions,
                 }
             )
@@ -195,7 +200,11 @@ class Memory:
         if event["event"] == "begin" and event["run"] not in runs:
             questions = tuple(str(each) for each in event["questions"])
             if questions:
-                run = Run(event["run"], event["quiz"], event["at"], questions, event["whole"])
+                named = event.get("language")
+                language = next((each for each in LANGUAGES if each == named), None)
+                run = Run(
+                    event["run"], event["quiz"], event["at"], questions, event["whole"], language
+                )
                 runs[run.id] = run
         elif event["event"] == "answer" and event["question"] in runs[event["run"]].questions:
             score = event["score"]

@@ -13,7 +13,6 @@ from whygrad.learn.markup import to_plain, to_terminal
 from whygrad.learn.quiz.asking import Ending
 from whygrad.learn.quiz.memory import Run, Standing
 from whygrad.learn.quiz.words import Speech
-from whygrad.learn.references import command_for
 
 __all__ = ["by_topic", "show_end", "show_list", "show_results"]
 
@@ -79,22 +78,24 @@ def _show_repeats(console: Console, say: Speech, questions: Sequence[Question]) 
     for question in questions:
         first = to_plain(say.of(question.prompt)).partition("\n")[0]
         short = first if len(first) <= 100 else first[:99].rstrip() + "…"
-        look = Text("\n".join(map(command_for, question.see)), "cyan")
+        look = Text("\n".join(map(say.place, question.see)), "cyan")
         grid.add_row(Text(question.id), Text(short + "\n") + look)
     console.print(grid)
 
 
 def _show_next(console: Console, say: Speech, quiz: Quiz, run: Run, standing: Standing) -> None:
     open_questions = len(set(run.questions) - run.settled())
-    command = f"whygrad quiz {quiz.number}"
+    quiz_name = f"quiz {quiz.number}"
     console.print()
     if run.whole and run.finished and standing.best is not None:
         console.print(say("best_so_far", best=say.percent(standing.best)))
     if run.whole and open_questions:
         rest = say("still_open", count=open_questions, total=len(run.questions))
-        console.print(f"{rest} ", Text(command, "cyan"), sep="")
+        console.print(f"{rest} ", Text(say.command(quiz_name), "cyan"), sep="")
     elif standing.missed:
-        console.print(f"{say('repeat_with')} ", Text(f"{command} --wrong", "cyan"), sep="")
+        console.print(
+            f"{say('repeat_with')} ", Text(say.command(f"{quiz_name} --wrong"), "cyan"), sep=""
+        )
     elif run.finished:
         console.print(Text(say("all_right"), "bold green"))
 
@@ -116,7 +117,7 @@ def show_list(console: Console, say: Speech, standings: Sequence[Standing]) -> N
         )
     console.print(grid)
     console.print()
-    first = f"whygrad quiz {standings[0].quiz.number}"
+    first = say.command(f"quiz {standings[0].quiz.number}")
     console.print(to_terminal(say("list_hint", command=first)))
 
 
@@ -133,7 +134,7 @@ def show_results(console: Console, say: Speech, standings: Sequence[Standing]) -
     """Topic by topic, from the last answer to each question."""
     answered = [standing for standing in standings if standing.latest]
     if not answered:
-        command = f"whygrad quiz {standings[0].quiz.number}"
+        command = say.command(f"quiz {standings[0].quiz.number}")
         console.print(to_terminal(say("no_results", command=command)))
     for standing in answered:
         quiz = standing.quiz

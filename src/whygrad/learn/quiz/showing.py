@@ -15,7 +15,6 @@ from whygrad.learn.markup import to_screen, to_terminal
 from whygrad.learn.quiz.answers import LETTERS, Note, Printed, Verdict, first_out_of_place
 from whygrad.learn.quiz.repair import repair
 from whygrad.learn.quiz.words import Speech
-from whygrad.learn.references import command_for
 
 __all__ = ["Screen"]
 
@@ -176,7 +175,7 @@ class Screen:
             self.console.print(Text(self.say("repair"), "bold"))
             self._indented(Syntax(repair(question), "diff", theme="ansi_dark", word_wrap=True))
         self.console.print()
-        look = Text("\n".join(map(command_for, question.see)), "cyan")
+        look = Text("\n".join(map(self.say.place, question.see)), "cyan")
         self.console.print(_labelled([(Text(self.say("look_at"), "bold"), look)], indent=0))
 
     def _indented(self, shown: RenderableType) -> None:

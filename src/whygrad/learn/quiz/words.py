@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from whygrad.learn.content import phrases
-from whygrad.learn.language import Language, Words
+from whygrad.learn.language import Language, Words, in_language
+from whygrad.learn.references import command_for
 
 __all__ = ["Speech"]
 
@@ -28,6 +29,18 @@ class Speech:
     def percent(self, share: float) -> str:
         """Rounded down, so that only a perfect score is 100 %."""
         return self("percent", value=int(share * 100 + 1e-9))
+
+    def command(self, arguments: str) -> str:
+        """A ``whygrad`` command for the learner to type, in this language."""
+        return in_language(f"whygrad {arguments}", self.language)
+
+    def place(self, reference: str) -> str:
+        """Where a reference leads: what to type or open here."""
+        return command_for(reference, self.language)
+
+    def place_in_a_file(self, reference: str) -> str:
+        """The same for a page that will be read elsewhere; the same page is written everywhere."""
+        return command_for(reference, self.language, otherwise="en")
 
     def topic(self, topic: str) -> str:
         """A topic's name, or its id in words where it has none."""
