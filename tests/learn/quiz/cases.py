@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["LINE_NUMBERS", "NEAR", "NUMBERS", "SAME_LINES"]
+__all__ = ["LINE_NUMBERS", "NEAR", "NUMBERS", "PERCENTS", "SAME_LINES"]
 
 NUMBERS: tuple[tuple[str, str, float | str], ...] = (
     ("-12", "en", -12.0),
@@ -23,6 +23,7 @@ NUMBERS: tuple[tuple[str, str, float | str], ...] = (
     ("1/0", "en", "a_finite_number"),
     ("0/0", "en", "a_finite_number"),
     ("1e999", "en", "a_finite_number"),
+    ("1e308/1e-2", "en", "a_finite_number"),
     ("1e-999", "en", 0.0),
     ("1e99999999999999999999", "en", "a_finite_number"),
     ("nan", "en", "a_number"),
@@ -92,6 +93,8 @@ SAME_LINES: tuple[tuple[str, str, bool], ...] = (
 
 LINE_NUMBERS: tuple[tuple[str, int | str], ...] = (
     ("3", 3),
+    ("1", 1),
+    ("4", 4),
     (" 3. ", 3),
     ("line 3", 3),
     ("Línea 3", 3),
@@ -107,3 +110,20 @@ LINE_NUMBERS: tuple[tuple[str, int | str], ...] = (
     ("003", 3),
 )
 """Typed text and the line of a program of four, or the key of the refusal."""
+
+PERCENTS: tuple[tuple[float, int], ...] = (
+    (0.0, 0),
+    (1.0, 100),
+    (2 / 3, 67),
+    (1 / 3, 33),
+    (0.5, 50),
+    (0.125, 12),
+    (0.375, 38),
+    (0.285, 28),
+    (0.29, 29),
+    (1e-6, 1),
+    (0.004, 1),
+    (0.999, 99),
+    (1 - 1e-12, 99),
+)
+"""A share and the percent it is shown as."""
