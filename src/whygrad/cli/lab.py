@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import json as json_format
+import shlex
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +13,7 @@ import click
 from rich.console import Console
 
 from whygrad.cli.course import CourseGroup, language_option
+from whygrad.cli.lab_words import misuse, refusal, tell
 
 if TYPE_CHECKING:
     from whygrad.learn.lab.catalogue import Lab
@@ -37,9 +40,11 @@ def lab(context: click.Context, lang: str | None) -> None:
     """
     if context.invoked_subcommand is None:
         from whygrad.learn.lab.show import show_labs
+        from whygrad.learn.lab.workspace import enclosing
         from whygrad.learn.language import chosen
 
-        show_labs(Console(), chosen(lang))
+        here = enclosing(Path.cwd()) if lang is None else None
+        show_labs(Console(), chosen(lang) if here is None else here.language)
 
 
 @lab.command()
@@ -50,38 +55,61 @@ def lab(context: click.Context, lang: str | None) -> None:
 @click.option("--seed", type=int, help="For labs with variants: the same seed, the same variant.")
 @language_option
 def start(name: str, folder: Path | None, seed: int | None, lang: str | None) -> None:
-    """Make a folder with the files to fill in and a README."""
+    """Make a folder with the files to fill in and a README.
+
+    In a folder that has the lab already, only files that are missing are put back.
+    """
     import secrets
 
     from whygrad.learn.content import phrases
-    from whygrad.learn.lab import workspace
-    from whygrad.learn.language import chosen
+    from whygrad.learn.lab import places, workspace
+    from whygrad.learn.language import chosen, in_language
 
     language = chosen(lang)
     words = phrases("lab", language)
     wanted = _found(name, language)
     _can_be_done(wanted, language)
-    folder = folder or workspace.usual_folder(wanted)
-    there = workspace.opened(folder)
+    there = places.located(wanted) if folder is None else workspace.opened(folder)
+    folder = folder or (there.folder if there else workspace.usual_folder(wanted))
     if there is not None and there.lab.name != wanted.name:
-        raise click.ClickException(words["other_lab"].format(folder=folder, name=there.lab.name))
+        raise refusal(words["other_lab"].format(folder=folder, name=there.lab.name))
     if folder.exists() and not folder.is_dir():
-        raise click.ClickException(words["not_a_lab_folder"].format(folder=folder))
+        raise refusal(words["not_a_lab_folder"].format(folder=folder))
     if there is not None:
         wanted = there.lab  # in the variant it was started with
     else:
         wanted = wanted.drawn(secrets.randbelow(10**6) if seed is None else seed)
-    expected = ["README.md", *wanted.files]
-    written = workspace.make(wanted, folder, language)
-    _note(language, "start", wanted, folder=str(folder.resolve()), language=language)
-    if not written:
-        click.echo(words["nothing_overwritten"].format(folder=folder))
+    own = language if there is None else there.own_language
+    work = workspace.Workspace(wanted, folder, language, own)
+    written = workspace.make(wanted, folder, own)
+    _note(language, "start", wanted, folder=str(folder.resolve()), language=own)
+    _tell_what_was_written(work, written, there is not None)
+    tell(words["read_first"].format(files=", ".join(wanted.to_fill_in())))
+    if not places.is_here(work):
+        click.echo(f"  cd {shlex.quote(str(folder))}")
+    click.echo("  " + in_language("whygrad lab check", language, otherwise=own))
+
+
+def _tell_what_was_written(work: Workspace, written: list[str], again: bool) -> None:
+    from whygrad.learn.content import phrases
+    from whygrad.learn.lab import places, progress, workspace
+
+    words = phrases("lab", work.language)
+    if written:
+        tell(words["started"].format(folder=work.folder, files=", ".join(written)))
+        kept = [each for each in ("README.md", *work.lab.files) if each not in written]
+        if kept:
+            tell(words["kept_files"].format(files=", ".join(kept)))
     else:
-        click.echo(words["started"].format(folder=folder, files=", ".join(written)))
-        if kept := [each for each in expected if each not in written]:
-            click.echo(words["kept_files"].format(files=", ".join(kept)))
-    click.echo(words["read_first"].format(files=", ".join(wanted.to_fill_in())))
-    click.echo(f"  cd {folder}\n  whygrad lab check")
+        state = words[f"state_{progress.of(work.lab).state}"]
+        tell(words["nothing_overwritten"].format(folder=work.folder, state=state))
+    usual = workspace.usual_folder(work.lab)
+    if again and usual.resolve() != work.folder.resolve() and not places.is_here(work):
+        another = places.starting(work.lab, work.language, usual)
+        tell(words["another_copy"].format(command=another))
+    if work.own_language != work.language:
+        other = places.command(work, "reset")
+        tell(words["other_language"].format(command=other))
 
 
 @lab.command()
@@ -106,8 +134,12 @@ def check(
     work = _workspace(name, folder, lang)
     if json is not None and not Path(json).absolute().parent.is_dir():
         words = phrases("lab", work.language)
-        raise click.UsageError(words["no_folder"].format(folder=Path(json).parent))
-    report = _graded(Console(), work, seed)
+        raise misuse(words["no_folder"].format(folder=Path(json).parent))
+    try:
+        report = _graded(Console(), work, seed)
+    except KeyboardInterrupt:
+        click.echo("\n" + phrases("lab", work.language)["interrupted"])
+        context.exit(130)
     if json is not None:
         with replacing(json) as partial:
             text = json_format.dumps(report.as_json(), ensure_ascii=False, indent=2)
@@ -153,8 +185,9 @@ def hint(check: str | None, name: str | None, folder: Path | None, lang: str | N
     """
     from whygrad.learn.content import phrases
     from whygrad.learn.lab import progress
+    from whygrad.learn.lab.bench import Bench
     from whygrad.learn.lab.catalogue import UnknownLab, find
-    from whygrad.learn.lab.show import show_hints
+    from whygrad.learn.lab.show import Screen, show_hints
     from whygrad.learn.lab.workspace import enclosing
 
     here = enclosing(Path.cwd())
@@ -164,24 +197,28 @@ def hint(check: str | None, name: str | None, folder: Path | None, lang: str | N
     work = _workspace(name, folder, lang)
     words = phrases("lab", work.language)
     been = progress.of(work.lab)
+    console = Console()
+    blocked = None
+    if been.blocked or not been.graded:
+        blocked = Bench(work.lab, work.folder, work.language).unreadable()
     if check is None:
         if been.graded and been.first_failing is None:
-            click.echo(words["nothing_to_hint"])
+            tell(words["nothing_to_hint"])
             return
         known = [each for each in work.lab.checks if each == been.first_failing]
         check = next(iter(known or work.lab.checks))
     if check not in work.lab.checks:
         names = ", ".join(work.lab.checks)
-        raise click.UsageError(
-            words["unknown_check"].format(name=work.lab.name, wish=check, checks=names)
-        )
+        raise misuse(words["unknown_check"].format(name=work.lab.name, wish=check, checks=names))
+    if blocked is not None:
+        Screen(console, work).blocked(blocked)
+        return
     given, count = been.hints.get(check, 0), len(work.lab.hints[check])
-    console = Console()
     if given < count:
         _note(work.language, "hint", work.lab, check=check, given=given + 1)
         show_hints(console, work.lab, check, [given + 1], work.language)
     else:
-        click.echo(words["no_more_hints"])
+        tell(words["no_more_hints"])
         show_hints(console, work.lab, check, range(1, count + 1), work.language)
 
 
@@ -190,14 +227,17 @@ def hint(check: str | None, name: str | None, folder: Path | None, lang: str | N
 @_folder
 @language_option
 def reset(name: str | None, folder: Path | None, lang: str | None) -> None:
-    """Put the files back as they were at the start; yours are kept in a backup."""
+    """Put the files back as they were at the start; yours are kept in a backup.
+
+    With --lang the lab begins again in that language.
+    """
     from whygrad.learn.content import phrases
     from whygrad.learn.lab import workspace
 
     work = _workspace(name, folder, lang)
     backup = workspace.reset(work)
     _note(work.language, "reset", work.lab, folder=str(work.folder.resolve()), backup=str(backup))
-    click.echo(phrases("lab", work.language)["reset_done"].format(backup=backup))
+    tell(phrases("lab", work.language)["reset_done"].format(backup=backup))
 
 
 @lab.command()
@@ -207,19 +247,21 @@ def reset(name: str | None, folder: Path | None, lang: str | None) -> None:
 def solution(name: str | None, folder: Path | None, lang: str | None) -> None:
     """The reference solution, once your own has passed."""
     from whygrad.learn.content import phrases
-    from whygrad.learn.lab import progress
+    from whygrad.learn.lab import places, progress
     from whygrad.learn.lab.show import show_solution
     from whygrad.learn.language import chosen
 
     language = chosen(lang)
-    if name is not None and folder is None and not _found(name, language).variants:
-        wanted = _found(name, language)
-    else:
+    wanted = None if name is None or folder is not None else _found(name, language)
+    # after a pass the folder need not be there any more
+    gone = wanted is not None and places.located(wanted) is None
+    if wanted is None or wanted.variants or not (gone and progress.of(wanted).passed):
         work = _workspace(name, folder, lang)
         wanted, language = work.lab, work.language
-    if not progress.of(wanted).passed:
-        message = phrases("lab", language)["solution_later"]
-        raise click.ClickException(message.format(name=wanted.name))
+        if not progress.of(wanted).passed:
+            message = phrases("lab", language)["solution_later"]
+            check, hint = (places.command(work, verb) for verb in ("check", "hint"))
+            raise refusal(message.format(name=wanted.name, check=check, hint=hint))
     _note(language, "solution", wanted)
     show_solution(Console(), wanted, language)
 
@@ -252,27 +294,23 @@ def author_check(context: click.Context, names: tuple[str, ...], lang: str | Non
 
 
 def _graded(console: Console, work: Workspace, seed: int | None) -> Report:
-    from whygrad.learn.content import phrases
-    from whygrad.learn.lab.bench import Check
     from whygrad.learn.lab.grading import grade
-    from whygrad.learn.lab.show import show_check, show_report_end
+    from whygrad.learn.lab.show import Screen
+    from whygrad.learn.lab.troubles import BLOCKING
 
     _can_be_done(work.lab, work.language)
-    words = phrases("lab", work.language)
-    title = words["grading"].format(number=work.lab.number, title=work.lab.title[work.language])
-    console.print(f"\n[bold]{title}[/bold]\n", highlight=False)
-    failed = 0
-
-    def hear(verdict: Check) -> None:
-        nonlocal failed
-        show_check(console, verdict, work.lab, work.language, failed)
-        failed += not verdict.passed
-
-    report = grade(work.lab, work.folder, language=work.language, seed=seed, hear=hear)
-    failing = [verdict.id for verdict in report.checks if not verdict.passed]
-    facts = {"failing": failing, "seed": report.seed, "folder": str(work.folder.resolve())}
+    screen = Screen(console, work)
+    screen.title()
+    report = grade(work.lab, work.folder, language=work.language, seed=seed, hear=screen.check)
+    failing = [verdict for verdict in report.checks if not verdict.passed]
+    facts = {
+        "failing": [verdict.id for verdict in failing],
+        "blocked": bool(failing) and failing[0].kind in BLOCKING,
+        "seed": report.seed,
+        "folder": str(work.folder.resolve()),
+    }
     _note(work.language, "check", work.lab, **facts)
-    show_report_end(console, report)
+    screen.end(report)
     return report
 
 
@@ -290,29 +328,23 @@ def _note(language: Language, event: str, lab: Lab, /, **facts: Any) -> None:
 def _workspace(name: str | None, folder: Path | None, lang: str | None) -> Workspace:
     """The folder that is meant: as named, the present one, or where the lab was last seen."""
     from whygrad.learn.content import phrases
-    from whygrad.learn.lab import progress, workspace
-    from whygrad.learn.language import chosen
+    from whygrad.learn.lab import places, workspace
+    from whygrad.learn.lab.catalogue import labs
+    from whygrad.learn.language import chosen, in_language
 
     language = chosen(lang)
     words = phrases("lab", language)
     wanted = None if name is None else _found(name, language)
-    places: list[Path | None]
+    found = places.located(wanted) if folder is None else workspace.opened(folder)
+    if found is not None and (wanted is None or found.lab.name == wanted.name):
+        return found if lang is None else replace(found, language=language)
     if folder is not None:
-        places = [folder]
-    elif wanted is not None:
-        places = [workspace.usual_folder(wanted), progress.of(wanted).folder]
-    else:
-        places = [progress.last_folder()]
-    found = [] if folder is not None else [workspace.enclosing(Path.cwd())]
-    found += [workspace.opened(place) for place in places if place is not None]
-    for each in found:
-        if each is not None and (wanted is None or each.lab.name == wanted.name):
-            return each if lang is None else workspace.Workspace(each.lab, each.folder, language)
-    if folder is not None:
-        raise click.ClickException(words["not_a_lab_folder"].format(folder=folder))
+        raise refusal(words["not_a_lab_folder"].format(folder=folder))
     if wanted is not None:
-        raise click.ClickException(words["not_started"].format(name=wanted.name))
-    raise click.UsageError(words["no_lab_here"])
+        advice = places.starting(wanted, language)
+        raise refusal(words["not_started"].format(name=wanted.name, command=advice))
+    example = in_language(f"whygrad lab check {labs()[0].name}", language)
+    raise misuse(words["no_lab_here"].format(command=example))
 
 
 def _found(name: str, language: Language) -> Lab:
@@ -328,7 +360,7 @@ def _found(name: str, language: Language) -> Lab:
         else:
             advice = words["there_are"].format(names=", ".join(unknown.all))
         message = f"{words['unknown_lab'].format(wish=name)} {advice}"
-        raise click.UsageError(message) from None
+        raise misuse(message) from None
 
 
 def _can_be_done(lab: Lab, language: Language) -> None:
@@ -336,4 +368,4 @@ def _can_be_done(lab: Lab, language: Language) -> None:
 
     if missing := lab.missing():
         message = phrases("lab", language)["needs"]
-        raise click.ClickException(message.format(name=lab.name, packages=" ".join(missing)))
+        raise refusal(message.format(name=lab.name, packages=" ".join(missing)))

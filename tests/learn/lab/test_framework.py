@@ -317,7 +317,7 @@ def test_progress_is_what_the_log_says(tmp_path: Path) -> None:
     progress.note("hint", lab, check="deep", given=2)
     now = progress.of(lab)
     assert (now.state, now.first_failing, now.hints) == ("started", "deep", {"deep": 2})
-    assert progress.last_folder() == tmp_path
+    assert progress.folders()[0] == tmp_path
     for failing in ([], ["deep"]):
         progress.note("check", lab, failing=failing, seed=1, folder=str(tmp_path))
     now = progress.of(lab)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import importlib.util
 import random
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -20,8 +21,9 @@ import numpy
 from whygrad.learn.content import phrases
 from whygrad.learn.lab.catalogue import Lab
 from whygrad.learn.lab.compare import Difference, worst
+from whygrad.learn.lab.returns import forgotten
 from whygrad.learn.lab.sandbox import Answer, Limits, Trouble, ask, unfit_file
-from whygrad.learn.lab.troubles import explained, harmless
+from whygrad.learn.lab.troubles import BLOCKING, explained, harmless
 from whygrad.learn.language import Language
 
 __all__ = ["Bench", "Case", "Check", "Wrong"]
@@ -114,9 +116,9 @@ class Bench:
         try:
             function(self)
         except Wrong as wrong:
-            return replace(wrong.check, id=name)
+            return replace(self._about_none(wrong.check), id=name)
         except Trouble as trouble:
-            return replace(self._verdict(trouble), id=name)
+            return replace(self._about_none(self._verdict(trouble)), id=name)
         except Exception as error:  # an answer of a form that no probe gives, or our own mistake
             facts = {"type": type(error).__name__, "message": str(error)}
             return replace(self._verdict(Trouble("grader", facts)), id=name)
@@ -209,24 +211,78 @@ class Bench:
         """Whether a package is installed, found without importing it."""
         return importlib.util.find_spec(package) is not None
 
+    def unreadable(self) -> Check | None:
+        """The verdict on files of which nothing can be run, found without running anything."""
+        for name in self.lab.files:
+            try:
+                text = self.source(name)
+                if name.endswith(".py"):
+                    with warnings.catch_warnings():
+                        warnings.simplefilter("ignore")
+                        compile(text, name, "exec", dont_inherit=True)
+            except Trouble as trouble:
+                return self._verdict(trouble)
+            except SyntaxError as error:
+                facts = {"message": error.msg, "file": name, "line": error.lineno}
+                return self._verdict(Trouble("syntax", {**facts, "column": error.offset}))
+            except (MemoryError, RecursionError, ValueError):
+                continue  # the child will say what it makes of it
+        return None
+
     def _verdict(self, trouble: Trouble) -> Check:
+        file, number = trouble.facts.get("file"), trouble.facts.get("line")
+        blocking = trouble.kind in BLOCKING
         return Check(
             "",
             False,
             trouble.kind,
             explained(trouble, self.language),
-            where=self.line(trouble.facts.get("file"), trouble.facts.get("line")),
-            example=trouble.example,
-            printed=trouble.printed,
+            where=self.line(file, number),
+            example="" if blocking else trouble.example,
+            printed="" if blocking else trouble.printed,
+            notes=self._caret(file, number, trouble.facts.get("column")),
+            decisive=blocking,
         )
+
+    def _about_none(self, check: Check) -> Check:
+        """A result that is None by a forgotten ``return`` is explained by that."""
+        difference = check.difference
+        if difference is not None:
+            nothing = (None, "NoneType")
+            is_none = difference.yours in nothing and difference.target not in nothing
+        else:
+            is_none = check.kind == "exception" and "NoneType" in check.message
+        reference = self.lab.solution(self.language) if is_none else {}
+        for name in (each for each in reference if each.endswith(".py")):
+            try:
+                found = forgotten(self.source(name), reference[name])
+            except Trouble:
+                continue
+            if found is not None:
+                message = phrases("lab", self.language)["forgotten_return"].format(
+                    function=found.function, name=found.name
+                )
+                return replace(check, message=message, where=self.line(name, found.line))
+        return check
 
     def line(self, file: Any, number: Any) -> str:
         """``value.py:12: return other``, from the learner's own file; empty without a number."""
         if not isinstance(file, str) or not isinstance(number, int) or number < 1:
             return ""
+        text = self._text(file, number).strip()
+        return harmless(f"{file}:{number}: {text}" if text else f"{file}:{number}")
+
+    def _caret(self, file: Any, number: Any, column: Any) -> tuple[str, ...]:
+        """A sign under the place that is meant, for the line as :meth:`line` shows it."""
+        if not isinstance(column, int) or not self.line(file, number):
+            return ()
+        text = self._text(file, number)
+        at = column - 1 - (len(text) - len(text.lstrip()))
+        return (" " * (len(f"{file}:{number}: ") + at) + "^",) if 0 <= at <= len(text) else ()
+
+    def _text(self, file: str, number: int) -> str:
         try:
             lines = self.source(file).splitlines() if file in self.lab.files else []
         except Trouble:
             lines = []
-        text = lines[number - 1].strip() if number <= len(lines) else ""
-        return harmless(f"{file}:{number}: {text}".rstrip(": "))
+        return lines[number - 1] if number <= len(lines) else ""

@@ -169,7 +169,9 @@ def _describer(folder: str, guard: dict[str, Any]) -> Callable[[BaseException], 
         elif isinstance(error, SyntaxError) and (error.filename or beginning).startswith(beginning):
             facts.update(kind="syntax", message=error.msg)
             if error.filename:
-                facts.update(file=error.filename[len(beginning) :], line=error.lineno)
+                facts.update(
+                    file=error.filename[len(beginning) :], line=error.lineno, column=error.offset
+                )
         return facts
 
     def describe(error: BaseException) -> dict[str, Any]:

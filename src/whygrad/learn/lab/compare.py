@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Difference", "shown", "worst"]
+__all__ = ["Difference", "is_single", "shown", "worst"]
 
 _SHORT = 70
 
@@ -113,6 +113,13 @@ def _place(path: tuple[Any, ...]) -> str:
         if part is not None:
             out += f".{part}" if out else part
     return out
+
+
+def is_single(value: Any) -> bool:
+    """Whether there is just one element in it."""
+    while isinstance(value, (dict, list, tuple)) and len(value) == 1:
+        (value,) = value.values() if isinstance(value, dict) else value
+    return not isinstance(value, (dict, list, tuple))
 
 
 def shown(value: Any) -> str:

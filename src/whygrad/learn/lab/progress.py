@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import Any, Literal
 from whygrad.learn.home import data_folder
 from whygrad.learn.lab.catalogue import Lab
 
-__all__ = ["Progress", "last_folder", "note", "of"]
+__all__ = ["Progress", "folders", "note", "of"]
 
 State = Literal["new", "started", "passed"]
 
@@ -27,7 +27,10 @@ class Progress:
     graded: bool = False
     first_failing: str | None = None  # when it was last graded
     hints: dict[str, int] = field(default_factory=dict)  # given so far, by check
-    folder: Path | None = None  # where it was last started or graded
+    blocked: bool = False  # its program could not even be read when it was last graded
+    folders: list[Path] = field(
+        default_factory=list
+    )  # where it was started or graded, latest first
 
     @property
     def state(self) -> State:
@@ -56,23 +59,33 @@ def of(lab: Lab) -> Progress:
             continue
         event = entry["event"]
         progress.started = True
-        if entry.get("folder"):
-            progress.folder = Path(entry["folder"])
+        _to_the_front(progress.folders, entry)
         if event == "check":
             failing = entry.get("failing", [])
             progress.graded = True
             progress.passed = progress.passed or not failing
             progress.first_failing = failing[0] if failing else None
+            progress.blocked = entry.get("blocked") is True
         elif event == "hint":
             check = entry.get("check", "")
             progress.hints[check] = max(progress.hints.get(check, 0), entry.get("given", 0))
     return progress
 
 
-def last_folder() -> Path | None:
-    """Where a lab was last started or graded, of all labs."""
-    folders = [Path(entry["folder"]) for entry in _entries() if entry.get("folder")]
-    return folders[-1] if folders else None
+def folders() -> list[Path]:
+    """Where labs were started or graded, of all labs, latest first."""
+    found: list[Path] = []
+    for entry in _entries():
+        _to_the_front(found, entry)
+    return found
+
+
+def _to_the_front(places: list[Path], entry: Mapping[str, Any]) -> None:
+    if entry.get("folder"):
+        place = Path(entry["folder"])
+        if place in places:
+            places.remove(place)
+        places.insert(0, place)
 
 
 def _log() -> Path:

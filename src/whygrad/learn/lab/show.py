@@ -6,6 +6,7 @@ characters that command a terminal.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -20,14 +21,16 @@ from whygrad.learn.content import phrases
 from whygrad.learn.lab import progress
 from whygrad.learn.lab.bench import Check
 from whygrad.learn.lab.catalogue import Lab, labs
-from whygrad.learn.lab.compare import shown
+from whygrad.learn.lab.compare import is_single, shown
 from whygrad.learn.lab.grading import Report
-from whygrad.learn.lab.troubles import harmless
+from whygrad.learn.lab.places import command, next_steps, starting
+from whygrad.learn.lab.troubles import BLOCKING, harmless
+from whygrad.learn.lab.workspace import Workspace
 from whygrad.learn.language import Language
 from whygrad.learn.markup import to_terminal
 from whygrad.learn.references import command_for
 
-__all__ = ["show_check", "show_hints", "show_labs", "show_report_end", "show_solution"]
+__all__ = ["Screen", "show_hints", "show_labs", "show_solution"]
 
 _DETAILED = 2  # failing checks that are explained; more would only bury the first
 _PRINTED_LINES = 8
@@ -46,23 +49,99 @@ def show_labs(console: Console, language: Language) -> None:
             str(lab.number), lab.name, about, Text(words[f"state_{state}"], _STATES[state])
         )
     console.print(table)
-    fresh = [lab.name for lab in labs() if progress.of(lab).state == "new"]
+    fresh = [lab for lab in labs() if progress.of(lab).state == "new"]
     if fresh:
-        console.print("\n" + words["how_to_start"].format(name=fresh[0]), highlight=False)
+        console.print(
+            "\n" + words["how_to_start"].format(command=starting(fresh[0], language)),
+            highlight=False,
+        )
 
 
-def show_check(console: Console, check: Check, lab: Lab, language: Language, failed: int) -> None:
-    """One verdict; ``failed`` counts the failing ones before it."""
-    sign, style = ("✓", "green") if check.passed else ("✗", "red")
-    title = Text(f" {sign} ", f"bold {style}").append(lab.checks[check.id][language], "not bold")
-    console.print(title.append(f"  [{check.id}]", "not bold dim") if not check.passed else title)
-    if not check.passed and failed < _DETAILED:
-        for line in _details(check, language):
-            console.print(Padding(line, (0, 0, 0, 5), expand=False))
+class Screen:
+    """One grading, verdict by verdict: details of the first failures, what blocks all only once."""
+
+    def __init__(self, console: Console, work: Workspace) -> None:
+        self.console = console
+        self.work = work
+        self.words = phrases("lab", work.language)
+        self._failed = 0
+        self._decided = False  # what fails now fails for a reason that has been told
+        self._blocks: Counter[str] = Counter()  # by message
+
+    def title(self) -> None:
+        lab, language = self.work.lab, self.work.language
+        title = self.words["grading"].format(number=lab.number, title=lab.title[language])
+        self.console.print(f"\n[bold]{title}[/bold]\n", highlight=False)
+
+    def check(self, check: Check) -> None:
+        """One verdict."""
+        language = self.work.language
+        if check.kind in BLOCKING:
+            self._blocks[check.message] += 1
+            if self._blocks[check.message] > 1:
+                return
+        sign, style = ("✓", "green") if check.passed else ("✗", "red")
+        line = Text(f" {sign} ", f"bold {style}")
+        line.append(self.work.lab.checks[check.id][language], "not bold")
+        if not check.passed:
+            line.append(f"  [{check.id}]", "not bold dim")
+        self.console.print(line)
+        if not check.passed and not self._decided and self._failed < _DETAILED:
+            self._explain(check)
+        self._failed += not check.passed
+        self._decided = self._decided or check.decisive
+
+    def blocked(self, check: Check) -> None:
+        """Why there is nothing to hint at yet."""
+        self._explain(check)
+        self._line(self.words["hint_not_spent"])
+
+    def _explain(self, check: Check) -> None:
+        lines = _details(check, self.work.language)
+        if check.kind == "missing":
+            lines.append(Text(self.words["put_back"].format(command=command(self.work, "start"))))
+        for each in lines:
+            self.console.print(Padding(each, (0, 0, 0, 5), expand=False))
         if check.example:
-            console.print(Text(f"     {phrases('lab', language)['example']}:\n", "dim"))
-            console.print(Text(check.example), soft_wrap=True)  # from the margin on, to be pasted
-        console.print()
+            self.console.print(Text(f"     {self.words['example']}:\n", "dim"))
+            # from the margin on, to be pasted
+            self.console.print(Text(check.example), soft_wrap=True)
+        self.console.print()
+
+    def end(self, report: Report) -> None:
+        """How many pass, and what to do next."""
+        count = len(report.checks)
+        passed = sum(check.passed for check in report.checks)
+        self.console.print()
+        if report.passed:
+            self._end_well(count)
+            return
+        silent = sum(self._blocks.values()) - len(self._blocks)
+        if silent:
+            self._line(self.words["not_run"].format(count=silent), "dim")
+        elif count - passed > (1 if self._decided else _DETAILED):
+            self._line(self.words["details_first"], "dim")
+        self._line(self.words["some_passed"].format(passed=passed, count=count), "bold")
+        first = next(check for check in report.checks if not check.passed)
+        if first.kind not in BLOCKING:
+            self._line(self.words["stuck"].format(command=command(self.work, "hint")), "bold")
+            again = command(self.work, "check", "--seed", str(report.seed))
+            self._line(self.words["seed_shown"].format(seed=report.seed, command=again), "dim")
+
+    def _end_well(self, count: int) -> None:
+        self._line(self.words["all_passed"].format(count=count), "bold green")
+        after, quiz = next_steps(self.work.lab, self.work.language)
+        steps = {
+            "step_solution": command(self.work, "solution"),
+            "step_quiz": quiz,
+            "step_lab": after,
+        }
+        for key, step in steps.items():
+            if step is not None:
+                self._line(self.words[key].format(command=step))
+
+    def _line(self, text: str, style: str = "") -> None:
+        self.console.print(Text(text, style))
 
 
 def _details(check: Check, language: Language) -> list[Text]:
@@ -76,7 +155,7 @@ def _details(check: Check, language: Language) -> list[Text]:
         width = max(map(len, (*labels, words["worst"])))
         for label, value in zip(labels, (check.target, check.yours)):
             lines.append(Text(f"{label:<{width}}  ", "dim").append(harmless(shown(value)), "none"))
-        lines.append(_worst(check, language, width))
+        lines += _worst(check, language, width)
     if check.printed.strip():
         printed = harmless(check.printed).strip().split("\n")
         lines.append(Text(f"{words['printed']}:", "dim"))
@@ -84,34 +163,24 @@ def _details(check: Check, language: Language) -> list[Text]:
     return lines
 
 
-def _worst(check: Check, language: Language, width: int) -> Text:
+def _worst(check: Check, language: Language, width: int) -> list[Text]:
+    """The worst element; of a single one, what the lines above it do not say."""
     words = phrases("lab", language)
     difference = check.difference
     assert difference is not None
     sides = [shown(difference.target), shown(difference.yours)]
-    if sides[0] == sides[1]:  # they differ in the last digits
+    alike = sides[0] == sides[1]  # they differ in the last digits
+    if alike:
         sides = [repr(difference.target), repr(difference.yours)]
     place = difference.place or words["whole"]
     text = words["worst_at"].format(place=place, target=sides[0], yours=harmless(sides[1]))
+    off = ""
     if difference.difference is not None:
-        text += ", " + words["off_by"].format(difference=f"{difference.difference:.6g}")
-    return Text(f"{words['worst']:<{width}}  ", "dim").append(text, "yellow")
-
-
-def show_report_end(console: Console, report: Report) -> None:
-    """How many pass, and what to do next."""
-    words = phrases("lab", report.language)
-    count = len(report.checks)
-    passed = sum(check.passed for check in report.checks)
-    console.print()
-    if report.passed:
-        message = words["all_passed"].format(count=count, name=report.lab.name)
-        console.print(Text(message, "bold green"))
-        return
-    if count - passed > _DETAILED:
-        console.print(Text(words["details_first"], "dim"))
-    console.print(Text(words["some_passed"].format(passed=passed, count=count), "bold"))
-    console.print(Text(words["seed_shown"].format(seed=report.seed), "dim"))
+        off = words["off_by"].format(difference=f"{difference.difference:.6g}")
+    if is_single(check.target) and not alike:
+        return [Text(" " * (width + 2)).append(off, "yellow")] if off else []
+    text += f", {off}" if off else ""
+    return [Text(f"{words['worst']:<{width}}  ", "dim").append(text, "yellow")]
 
 
 def show_hints(
@@ -134,7 +203,7 @@ def show_solution(console: Console, lab: Lab, language: Language) -> None:
     Into a file or a pipe everything but the code goes as comments.
     """
     words = phrases("lab", language)
-    see = [words["see_also"], *(f"  {command_for(each)}" for each in lab.see)]
+    see = [words["see_also"], *(f"  {command_for(each, language)}" for each in lab.see)]
     for name, text in lab.solution(language).items():
         if console.is_terminal:
             console.rule(name)

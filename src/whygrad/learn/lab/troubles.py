@@ -8,7 +8,9 @@ from whygrad.learn.content import phrases
 from whygrad.learn.lab.sandbox import Trouble
 from whygrad.learn.language import Language
 
-__all__ = ["explained", "harmless"]
+__all__ = ["BLOCKING", "explained", "harmless"]
+
+BLOCKING = ("large", "missing", "syntax")  # nothing in the file can be run: said once
 
 _LONGEST = 2000
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -30,6 +32,8 @@ def explained(trouble: Trouble, language: Language) -> str:
         template = words["trouble_recursion"]
     elif trouble.kind == "forbidden":
         template = words.get(f"forbidden_{facts.get('act')}", template)
+    elif trouble.kind == "timeout":
+        facts["seconds"] = f"{float(trouble.facts.get('seconds', 0)):g}"
     elif trouble.kind in ("answer", "large", "output"):
         facts["megabytes"] = str(int(facts.get("bytes", "0")) >> 20)
     known = dict.fromkeys(re.findall(r"{(\w+)}", template), "?")

@@ -23,7 +23,8 @@ class Workspace:
 
     lab: Lab
     folder: Path
-    language: Language
+    language: Language  # to speak
+    own_language: Language  # in which it was started, and speaks if nobody asks otherwise
 
 
 def usual_folder(lab: Lab) -> Path:
@@ -49,7 +50,7 @@ def make(lab: Lab, folder: Path, language: Language) -> list[str]:
 
 
 def reset(workspace: Workspace) -> Path:
-    """Put the starter back; the learner's files move to a folder whose path is returned."""
+    """Put the starter back, in the language to speak; returns where the learner's files are now."""
     moment = datetime.now().strftime("%Y%m%d-%H%M%S")
     backup = workspace.folder / f".backup-{moment}"
     number = 1
@@ -57,7 +58,7 @@ def reset(workspace: Workspace) -> Path:
         number += 1
         backup = backup.with_name(f".backup-{moment}-{number}")
     backup.mkdir()
-    for name in workspace.lab.files:
+    for name in ("README.md", *workspace.lab.files):
         if (workspace.folder / name).exists():
             shutil.move(workspace.folder / name, backup / name)
     make(workspace.lab, workspace.folder, workspace.language)
@@ -72,7 +73,7 @@ def opened(folder: Path) -> Workspace | None:
         lab = find(marker["lab"])
         if lab.variants:
             lab = lab.drawn(lab.variants.index(marker["variant"]))
-        return Workspace(lab, folder, language)
+        return Workspace(lab, folder, language, language)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, UnknownLab):
         return None
 
