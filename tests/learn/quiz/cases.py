@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["LINE_NUMBERS", "NEAR", "NUMBERS", "PERCENTS", "SAME_LINES"]
+__all__ = ["DECIMALS", "LINE_NUMBERS", "NEAR", "NUMBERS", "PERCENTS", "SAME_LINES"]
 
 NUMBERS: tuple[tuple[str, str, float | str], ...] = (
     ("-12", "en", -12.0),
@@ -127,3 +127,14 @@ PERCENTS: tuple[tuple[float, int], ...] = (
     (1 - 1e-12, 99),
 )
 """A share and the percent it is shown as."""
+
+DECIMALS: tuple[tuple[str, str, str, bool, bool], ...] = (
+    ("20.0", "20,0", "es", True, False),
+    ("20.0", "20,0", "en", False, True),
+    ("[1.5, 2.5]", "[1,5, 2,5]", "es", True, False),
+    ("[1, 2]", "[1,2]", "es", True, False),
+    ("[1, 2]", "[1,2]", "en", True, False),
+    ("20.0", "21,0", "es", False, False),
+    ("20.0", "21,0", "en", False, False),
+)
+"""A printed line, a predicted one, the language, whether it counts, and whether a comma is why."""

@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.learn.quiz.cases import LINE_NUMBERS, NEAR, NUMBERS, SAME_LINES
+from tests.learn.quiz.cases import DECIMALS, LINE_NUMBERS, NEAR, NUMBERS, PERCENTS, SAME_LINES
 from tests.learn.quiz.course import fixture_quiz
 from whygrad.learn.content import Question
+from whygrad.learn.language import Language
 from whygrad.learn.quiz.answers import (
     first_out_of_place,
     judge_choice,
@@ -33,6 +34,7 @@ from whygrad.learn.quiz.reading import (
     read_several_letters,
     read_yes,
 )
+from whygrad.learn.shares import whole_percent
 
 QUESTIONS = {question.id: question for question in fixture_quiz().questions}
 
@@ -47,6 +49,19 @@ def outcome(reader, *arguments: object) -> object:
 @pytest.mark.parametrize(("text", "language", "expected"), NUMBERS)
 def test_numbers(text: str, language: str, expected: float | str) -> None:
     assert outcome(read_number, text, language) == expected
+
+
+@pytest.mark.parametrize(("share", "expected"), PERCENTS)
+def test_percents(share: float, expected: int) -> None:
+    assert whole_percent(share) == expected
+
+
+@pytest.mark.parametrize(("expected", "given", "language", "same", "comma"), DECIMALS)
+def test_a_decimal_comma_in_a_prediction(
+    expected: str, given: str, language: Language, same: bool, comma: bool
+) -> None:
+    _, (row,) = judge_output(expected, given, language)
+    assert (row.same, row.comma) == (same, comma)
 
 
 @pytest.mark.parametrize(("text", "expected"), LINE_NUMBERS)
@@ -75,12 +90,13 @@ def test_several_letters(text: str, expected: object) -> None:
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [("c a b", ("c", "a", "b")), ("cab", ("c", "a", "b")), ("C > A > B", ("c", "a", "b")),
-     ("c -> a → b", ("c", "a", "b")), ("a b", "every_letter_once"), ("a b b", "every_letter_once"),
-     ("a b c d", "every_letter_once"), ("", "every_letter_once"), ("1 2 3", "every_letter_once")],
+    [("3 1 2", ("3", "1", "2")), ("312", ("3", "1", "2")), ("3. > 1 > 2", ("3", "1", "2")),
+     ("3) -> 1 → 2", ("3", "1", "2")), ("1 2", "every_number_once"),
+     ("1 2 2", "every_number_once"), ("1 2 3 4", "every_number_once"),
+     ("", "every_number_once"), ("a b c", "every_number_once")],
 )  # fmt: skip
 def test_order_is_read(text: str, expected: object) -> None:
-    assert outcome(read_order, text, "abc") == expected
+    assert outcome(read_order, text, "123") == expected
 
 
 @pytest.mark.parametrize(
@@ -120,7 +136,7 @@ def test_no_text_breaks_a_reader(text: str) -> None:
     safe.encode("utf-8")
     for reader, arguments in (
         (read_number, ("en",)), (read_number, ("es",)), (read_one_letter, ("abc",)),
-        (read_several_letters, ("abc",)), (read_order, ("abc",)), (read_line_number, (9,)),
+        (read_several_letters, ("abc",)), (read_order, ("123",)), (read_line_number, (9,)),
         (read_yes, ("en",)), (read_yes, ("es",)),
     ):  # fmt: skip
         for typed in (text, safe):

@@ -14,7 +14,7 @@ def test_everything_right() -> None:
     output = quiz("99", answers=EVERYTHING_RIGHT)
     assert output.count("✓ Right.") == 10
     assert "Your score: 10 of 10 (100%)" in output
-    assert "Everything right." in output
+    assert output.endswith("Everything right.\nNext, build it yourself: whygrad lab start value\n")
     assert "To repeat" not in output
     assert re.search(r"accumulation +100% +2\n", output)
 
@@ -96,16 +96,18 @@ def test_a_comma_is_decimal_in_spanish() -> None:
 
 def test_an_order() -> None:
     shown = one("q-99-04", "q\n")
-    letters = {
-        text: re.search(rf"([a-d])\) {re.escape(text)}", shown)[1]
+    numbers = {
+        text: re.search(rf"([1-4])\) {re.escape(text)}", shown)[1]
         for text in ("zero_grad()", "forward pass", "backward()", "step()")
     }
-    assert "✓ Right." in one("q-99-04", " ".join(letters.values()) + "\n")
-    wrong = one("q-99-04", " ".join(reversed(letters.values())) + "\n")
+    assert "✓ Right." in one("q-99-04", " ".join(numbers.values()) + "\n")
+    wrong = one("q-99-04", " ".join(reversed(numbers.values())) + "\n")
     assert "✗ Not right." in wrong
-    assert "The first one out of place is number 1." in wrong
-    assert re.search(r"1\. zero_grad\(\)\s+2\. forward pass", wrong)
-    assert "Type each of a b c d exactly once" in one("q-99-04", "a b c\n")
+    assert "The first one out of place is the one you put in position 1." in wrong
+    assert f"The right order: {' '.join(numbers.values())}\n" in wrong
+    first, second = list(numbers.values())[:2]
+    assert re.search(rf"{first}\) zero_grad\(\)\s+{second}\) forward pass", wrong)
+    assert "Type each of 1 2 3 4 exactly once" in one("q-99-04", "a b c\n")
 
 
 def test_free_text_is_graded_by_its_author(learner: Path) -> None:
@@ -142,6 +144,23 @@ def test_output_is_predicted_against_a_real_run() -> None:
     assert re.search(r"✗ printed \(nothing\)\s+you     9", output)
 
 
+def test_a_decimal_comma_in_a_prediction() -> None:
+    assert "✓ Correcto." in one("q-99-06", "y < 12,0 >\n2,3333333\n\n", "--lang", "es")
+    output = one("q-99-06", "y < 12,0 >\n2.3333333\n\n")
+    assert "◐ Partly right: 50%." in output
+    assert "Write the decimals with a point" in output
+
+
+def test_only_some_of_many_to_repeat_are_shown_and_no_word_is_cut() -> None:
+    output = quiz("99", answers="s\n" * 10)
+    listed = output.partition("To repeat")[2]
+    assert re.findall(r"^q-99-\d\d", listed, re.M) == [f"q-99-0{n}" for n in range(1, 6)]
+    assert "… and 5 more." in listed
+    assert listed.index("… and 5 more.") < listed.index("Your score: 0 of 10 (0%)")
+    assert "Ask only these again: whygrad quiz 99 --wrong" in listed
+    assert "whygrad quiz 99 --wrong" in quiz("--results")
+
+
 def test_a_program_that_cannot_run_here_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
     from whygrad.learn.quiz import asking
     from whygrad.learn.quiz.running import CannotRun
@@ -162,6 +181,7 @@ def test_a_bug_is_found_by_its_line() -> None:
     assert "The bug is in line 3." in output
     assert "-    total = part" in output
     assert "+    total += part" in output
+    assert "@@" not in output
     assert "Line 4 does what it should." in one("q-99-07", "4\n")
     assert "Type a line number from 1 to 4" in one("q-99-07", "77\n3\n")
 
@@ -194,13 +214,19 @@ def test_restart() -> None:
 
 
 def test_wrong_asks_only_what_was_missed() -> None:
+    assert "any question of quiz 99 yet. Start with: whygrad quiz 99" in quiz("99", "--wrong")
+    quiz("99", answers="b\nq\n")
     assert "You have missed no question of quiz 99" in quiz("99", "--wrong")
-    quiz("99", answers=EVERYTHING_RIGHT.replace("b\n", "c\n", 1).replace("-12\n", "s\n", 1))
+    quiz(
+        "99",
+        "--restart",
+        answers=EVERYTHING_RIGHT.replace("b\n", "c\n", 1).replace("-12\n", "s\n", 1),
+    )
     output = quiz("99", "--wrong", answers="b\nq\n")
     assert "1 of 2 · q-99-01" in output
     assert "2 of 2 · q-99-03" in output
     assert "1 of 1 · q-99-03" in quiz("99", "--wrong", answers="-12\n")
-    assert "You have missed no question of quiz 99" in quiz("99", "--wrong")
+    assert "Nothing to repeat in quiz 99" in quiz("99", "--wrong")
     assert re.search(r"10 +80% +all right", quiz())
 
 
@@ -244,7 +270,7 @@ def test_a_narrow_terminal_cuts_nothing_off(language: str, monkeypatch: pytest.M
 
 @pytest.mark.parametrize("language", ["en", "es"])
 def test_nothing_is_wider_than_the_terminal(language: str) -> None:
-    wrong = "?\nc\nb d\n7\na b c d\nwords\n\nn\nn\nn\nn\nno\nno\nno\n\n2\n9\nx\n\nc\n"
+    wrong = "?\nc\nb d\n7\n1 2 3 4\nwords\n\nn\nn\nn\nn\nno\nno\nno\n\n2\n9\nx\n\nc\n"
     output = quiz("99", "--lang", language, answers=wrong) + quiz("--lang", language)
     output += quiz("--results", "--lang", language)
     assert "To repeat" in output or "Para repasar" in output

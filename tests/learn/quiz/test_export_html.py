@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from tests.learn.quiz.browser import BROWSER, Page, opened
-from tests.learn.quiz.cases import LINE_NUMBERS, NEAR, NUMBERS, SAME_LINES
+from tests.learn.quiz.cases import DECIMALS, LINE_NUMBERS, NEAR, NUMBERS, PERCENTS, SAME_LINES
 from whygrad.cli.commands import cli
 from whygrad.learn.content import quizzes
 from whygrad.learn.quiz.export_html import html_page
@@ -137,6 +137,9 @@ def test_the_script_judges_as_python_does(page: Page) -> None:
     assert same == [expected for *_, expected in SAME_LINES]
     lines = all_of("lineNumber", [[text, 4] for text, _ in LINE_NUMBERS])
     assert lines == [expected for _, expected in LINE_NUMBERS]
+    assert all_of("percent", [[share] for share, _ in PERCENTS]) == [each[1] for each in PERCENTS]
+    rows = all_of("output", [list(case[:3]) for case in DECIMALS])
+    assert [(row["same"], row["comma"]) for (row,) in rows] == [case[3:] for case in DECIMALS]
     chosen = ["ac", "a", "abc", "ab", "b", "bd", "abcd"]
     scores = all_of("choice", [[list(each), ["a", "c"]] for each in chosen])
     assert scores == [1, 0.5, 0.5, 0, 0, 0, 0]

@@ -14,6 +14,7 @@ from whygrad.learn.content import Deck, phrases
 from whygrad.learn.drill.due import midnight
 from whygrad.learn.drill.schedule import Standing
 from whygrad.learn.language import Language, in_language
+from whygrad.learn.shares import whole_percent
 
 __all__ = ["Figures", "figures", "show_list", "show_stats"]
 
@@ -61,7 +62,11 @@ def show_stats(
     table = _table(words, names)
     for deck in decks:
         found = figures(deck, standings, now)
-        retention = "–" if found.retention is None else f"{found.retention:.0%}"
+        retention = (
+            "–"
+            if found.retention is None
+            else words["percent"].format(value=whole_percent(found.retention))
+        )
         numbers = (len(deck.cards), found.new, found.learning, found.due_today, found.mature)
         table.add_row(Text(deck.number), *map(str, numbers), retention)
     console.print(table)

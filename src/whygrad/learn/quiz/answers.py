@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 
 from whygrad.learn.content import Option, Question
-from whygrad.learn.language import Words
+from whygrad.learn.language import Language, Words
 
 __all__ = [
     "LETTERS",
@@ -30,11 +30,14 @@ __all__ = [
     "judge_output",
     "same_line",
     "shown_options",
+    "signs_of",
 ]
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
+_NUMBERS = "123456789"
 _SLACK = 1e-9  # of the answer, for sums that are off in the last bits
 _SAME_NUMBER = 1e-6  # relative, between a predicted and a printed number
+_DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)", re.A)
 _TOKEN = re.compile(r"([^\W\d]\w*)|([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|(\S)", re.A)
 
 
@@ -66,6 +69,7 @@ class Printed:
     expected: str | None
     given: str | None
     same: bool
+    comma: bool = False  # it would be the same with a point for the decimals
 
 
 def shown_options(question: Question, seed: str | None = None) -> tuple[Option, ...]:
@@ -82,6 +86,14 @@ def shown_options(question: Question, seed: str | None = None) -> tuple[Option, 
     elif seed is not None:
         random.Random(f"{seed}{question.id}").shuffle(options)
     return tuple(options)
+
+
+def signs_of(question: Question) -> str:
+    """What stands before the options as shown: letters, or numbers where a letter could be a name.
+
+    What is put in order is often code, and ``a`` is a variable there.
+    """
+    return (_NUMBERS if question.kind == "order" else LETTERS)[: len(question.options)]
 
 
 def judge_choice(question: Question, chosen: Collection[str]) -> Verdict:
@@ -131,14 +143,28 @@ def judge_line(question: Question, line: int) -> Verdict:
     )
 
 
-def judge_output(expected: str, given: str) -> tuple[Verdict, tuple[Printed, ...]]:
-    """Of what a program prints, line by line; empty lines do not count."""
+def judge_output(
+    expected: str, given: str, language: Language = "en"
+) -> tuple[Verdict, tuple[Printed, ...]]:
+    """Of what a program prints, line by line; empty lines do not count.
+
+    A comma is Spanish for the decimal point; elsewhere the row says that it was the comma.
+    """
     rows = tuple(
-        Printed(line, mine, line is not None and mine is not None and same_line(line, mine))
-        for line, mine in zip_longest(_lines(expected), _lines(given))
+        _row(line, mine, language) for line, mine in zip_longest(_lines(expected), _lines(given))
     )
     score = sum(row.same for row in rows) / len(rows) if rows else 1.0
     return Verdict(score, given), rows
+
+
+def _row(expected: str | None, given: str | None, language: Language) -> Printed:
+    if expected is None or given is None:
+        return Printed(expected, given, same=False)
+    same = same_line(expected, given)
+    comma = not same and same_line(expected, _DECIMAL_COMMA.sub(".", given))
+    if comma and language == "es":
+        return Printed(expected, given, same=True)
+    return Printed(expected, given, same, comma)
 
 
 def _lines(text: str) -> list[str]:

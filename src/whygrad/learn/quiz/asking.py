@@ -12,7 +12,6 @@ from typing import Literal, TypeVar
 from whygrad.learn.content import Option, Question
 from whygrad.learn.quiz import reading
 from whygrad.learn.quiz.answers import (
-    LETTERS,
     Verdict,
     judge_choice,
     judge_line,
@@ -21,6 +20,7 @@ from whygrad.learn.quiz.answers import (
     judge_order,
     judge_output,
     shown_options,
+    signs_of,
 )
 from whygrad.learn.quiz.memory import Memory, Run
 from whygrad.learn.quiz.running import CannotRun, output_of
@@ -128,7 +128,7 @@ class Asker:
         self.screen.explanation(question)
 
     def _choice(self, question: Question, options: Sequence[Option]) -> Verdict:
-        letters = LETTERS[: len(options)]
+        letters = signs_of(question)
         if question.kind == "single":
             chosen: Sequence[str] = self._one_line(
                 question, lambda text: reading.read_one_letter(text, letters)
@@ -143,12 +143,12 @@ class Asker:
         return verdict
 
     def _order(self, question: Question, options: Sequence[Option]) -> Verdict:
-        letters = LETTERS[: len(options)]
-        order = self._one_line(question, lambda text: reading.read_order(text, letters))
-        items = [options[letters.index(each)].id for each in order]
+        numbers = signs_of(question)
+        order = self._one_line(question, lambda text: reading.read_order(text, numbers))
+        items = [options[numbers.index(each)].id for each in order]
         verdict = judge_order(question, items)
         self.screen.verdict(verdict)
-        self.screen.order(question, items)
+        self.screen.order(question, options, items)
         return verdict
 
     def _number(self, question: Question) -> Verdict:
@@ -168,7 +168,7 @@ class Asker:
         return verdict
 
     def _output(self, question: Question, expected: str) -> Verdict:
-        verdict, rows = judge_output(expected, self._several_lines(question))
+        verdict, rows = judge_output(expected, self._several_lines(question), self.say.language)
         self.screen.verdict(verdict)
         self.screen.printed(rows)
         return verdict

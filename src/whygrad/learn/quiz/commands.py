@@ -72,7 +72,7 @@ def ask(
     run = _run(quiz, memory, chosen(lang), wrong=wrong, question=question, restart=restart)
     say = Speech(chosen(lang or run.language))
     if not run.questions:
-        console.print(say("none_missed", number=quiz.number))
+        report.show_nothing_missed(console, say, memory.standing(quiz))
         return 0
     console.rule(Text(to_plain(say.of(quiz.title)), "bold"))
     if run.answers:

@@ -264,7 +264,7 @@ def _answer(question: Question, say: Speech) -> str:
 def _repair(question: Question, say: Speech) -> str:
     if not question.fix:
         return ""
-    classes = {"+": "added", "-": "removed", "@": "comment"}
+    classes = {"+": "added", "-": "removed"}
     lines = "\n".join(
         f'<span class="{classes.get(line[:1], "kept")}">{html.escape(line)}</span>'
         for line in repair(question).splitlines()

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from whygrad.learn.content import Question, Quiz
 from whygrad.learn.markup import fenced, to_markdown
-from whygrad.learn.quiz.answers import LETTERS, shown_options
+from whygrad.learn.quiz.answers import shown_options, signs_of
 from whygrad.learn.quiz.repair import repair
 from whygrad.learn.quiz.running import CannotRun, output_of
 from whygrad.learn.quiz.words import Speech
@@ -44,8 +44,8 @@ def _question(question: Question, say: Speech, link: Link) -> str:
     options = shown_options(question)
     if options:
         items = [
-            _item(f"**{letter})** {to_markdown(say.of(option.text))}")
-            for letter, option in zip(LETTERS, options)
+            _item(f"**{sign})** {to_markdown(say.of(option.text))}")
+            for sign, option in zip(signs_of(question), options)
         ]
         parts.append("\n".join(items))
     parts.append(f"<details>\n<summary>{say('answer')}</summary>")
@@ -80,8 +80,9 @@ def _answer(question: Question, say: Speech) -> list[str]:
     if question.kind in ("single", "multiple"):
         return [_choices(question, say)]
     if question.kind == "order":
-        letters = {option.id: letter for letter, option in zip(LETTERS, shown_options(question))}
-        order = " ".join(letters[option.id] for option in question.options)
+        shown = zip(signs_of(question), shown_options(question))
+        numbers = {option.id: number for number, option in shown}
+        order = " ".join(numbers[option.id] for option in question.options)
         return [f"{say('order_is')} **{order}**"]
     if question.kind == "numeric":
         assert question.answer is not None
@@ -108,7 +109,7 @@ def _answer(question: Question, say: Speech) -> list[str]:
 
 def _choices(question: Question, say: Speech) -> str:
     items = []
-    for letter, option in zip(LETTERS, question.options):
+    for letter, option in zip(signs_of(question), question.options):
         sign = "✓" if option.correct else "✗"
         why = to_markdown(say.of(option.feedback)) if option.feedback else ""
         items.append(_item(f"**{letter})** {sign} {why}".rstrip()))

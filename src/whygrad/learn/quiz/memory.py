@@ -100,6 +100,12 @@ class Standing:
         )
 
     @property
+    def slipped(self) -> bool:
+        """Whether any question was ever missed."""
+        scores = (answer.score for run in self.runs for answer in run.answers)
+        return any(score is not None and score < 1 for score in scores)
+
+    @property
     def unfinished(self) -> Run | None:
         """The last run through the whole quiz, if questions of it are still open."""
         whole = [run for run in self.runs if run.whole]

@@ -81,11 +81,11 @@ def read_several_letters(text: str, letters: str) -> tuple[str, ...]:
     return tuple(sorted(set(found)))
 
 
-def read_order(text: str, letters: str) -> tuple[str, ...]:
-    """``c a b``, ``cab`` or ``c > a > b``: every letter once."""
-    found = _letters(re.sub(r"->|[>→<]", " ", text), letters)
-    if sorted(found) != sorted(letters):
-        raise Unreadable("every_letter_once", letters=_listed(letters))
+def read_order(text: str, numbers: str) -> tuple[str, ...]:
+    """``3 1 2``, ``312`` or ``3 > 1 > 2``: every number once."""
+    found = _letters(re.sub(r"->|[>→<]", " ", text), numbers)
+    if sorted(found) != sorted(numbers):
+        raise Unreadable("every_number_once", numbers=_listed(numbers))
     return tuple(found)
 
 

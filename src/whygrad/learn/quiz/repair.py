@@ -10,7 +10,10 @@ __all__ = ["repair"]
 
 
 def repair(question: Question) -> str:
-    """The lines that go and come, with a little around them."""
+    """The lines that go and come, with a little around them; ``…`` where lines are left out.
+
+    The names of files and the positions that a diff begins with are for programs, not for people.
+    """
     before, after = question.code.splitlines(), question.fix.splitlines()
-    lines = list(unified_diff(before, after, lineterm="", n=2))
-    return "\n".join(lines[2:]).rstrip()  # without the names of files
+    lines = list(unified_diff(before, after, lineterm="", n=2))[3:]
+    return "\n".join(" …" if line.startswith("@@") else line for line in lines).rstrip()

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import textwrap
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from whygrad.learn.content import Question, Quiz
+from whygrad.learn.content import Question, Quiz, quizzes
 from whygrad.learn.markup import to_plain, to_terminal
 from whygrad.learn.quiz.asking import Ending
 from whygrad.learn.quiz.memory import Run, Standing
 from whygrad.learn.quiz.words import Speech
 
-__all__ = ["by_topic", "show_end", "show_list", "show_results"]
+__all__ = ["by_topic", "show_end", "show_list", "show_nothing_missed", "show_results"]
+
+_REPEATS = 5  # of the questions to repeat, so that the score stays in sight
 
 
 def by_topic(questions: Iterable[Question], scores: Mapping[str, float]) -> dict[str, list[float]]:
@@ -34,7 +38,7 @@ def show_end(
     ending: Ending,
     standing: Standing,
 ) -> None:
-    """The score of a run and what to do next."""
+    """What to repeat, the score, and what to do next: the last lines are the ones to see."""
     console.print()
     if ending != "done":
         console.print(Text(say(f"stopped_{ending}"), "bold"))
@@ -43,16 +47,12 @@ def show_end(
     if scores:
         points = f"{sum(scores.values()):.2f}".rstrip("0").rstrip(".")
         share = sum(scores.values()) / len(scores)
-        console.rule(
-            Text(
-                f"{say('your_score')}: {say('of_points', points=points, total=len(scores))}"
-                f" ({say.percent(share)})",
-                "bold",
-            ),
-            align="left",
-        )
-        console.print(_topics(say, by_topic(questions, scores)))
+        console.rule()
         _show_repeats(console, say, [each for each in questions if scores.get(each.id, 1) < 1])
+        console.print(_topics(say, by_topic(questions, scores)))
+        console.print()
+        score = say("of_points", points=points, total=len(scores))
+        console.print(Text(f"{say('your_score')}: {score} ({say.percent(share)})", "bold"))
     _show_next(console, say, quiz, run, standing)
 
 
@@ -70,34 +70,62 @@ def _topics(say: Speech, topics: Mapping[str, Sequence[float]]) -> Table:
 def _show_repeats(console: Console, say: Speech, questions: Sequence[Question]) -> None:
     if not questions:
         return
-    console.print()
     console.print(Text(say("to_repeat"), "bold"))
     grid = Table.grid(padding=(0, 2))
     grid.add_column(no_wrap=True)
     grid.add_column(overflow="fold")
-    for question in questions:
+    for question in questions[:_REPEATS]:
         first = to_plain(say.of(question.prompt)).partition("\n")[0]
-        short = first if len(first) <= 100 else first[:99].rstrip() + "…"
+        short = textwrap.shorten(first, 100, placeholder=" …")
         look = Text("\n".join(map(say.place, question.see)), "cyan")
         grid.add_row(Text(question.id), Text(short + "\n") + look)
     console.print(grid)
+    if len(questions) > _REPEATS:
+        console.print(say("and_more", count=len(questions) - _REPEATS))
+    console.print()
 
 
 def _show_next(console: Console, say: Speech, quiz: Quiz, run: Run, standing: Standing) -> None:
     open_questions = len(set(run.questions) - run.settled())
-    quiz_name = f"quiz {quiz.number}"
-    console.print()
+    name = f"quiz {quiz.number}"
     if run.whole and run.finished and standing.best is not None:
         console.print(say("best_so_far", best=say.percent(standing.best)))
     if run.whole and open_questions:
         rest = say("still_open", count=open_questions, total=len(run.questions))
-        console.print(f"{rest} ", Text(say.command(quiz_name), "cyan"), sep="")
+        _show_command(console, rest, say.command(name))
     elif standing.missed:
-        console.print(
-            f"{say('repeat_with')} ", Text(say.command(f"{quiz_name} --wrong"), "cyan"), sep=""
-        )
+        _show_command(console, say("repeat_with"), say.command(f"{name} --wrong"))
     elif run.finished:
         console.print(Text(say("all_right"), "bold green"))
+    if run.finished and (run.whole or (standing.best is not None and not standing.missed)):
+        _show_way_on(console, say, quiz)
+
+
+def _show_way_on(console: Console, say: Speech, quiz: Quiz) -> None:
+    """The lab that the quiz speaks of most, and the quiz after it."""
+    labs = Counter(place for each in quiz.questions for place in each.see if _is_lab(place))
+    for lab, _ in labs.most_common(1):
+        _show_command(console, say("next_lab"), say.place(lab))
+    numbers = [each.number for each in quizzes()]
+    for number in numbers[numbers.index(quiz.number) + 1 :][:1]:
+        _show_command(console, say("next_quiz"), say.command(f"quiz {number}"))
+
+
+def _is_lab(reference: str) -> bool:
+    return reference.startswith("lab:")
+
+
+def _show_command(console: Console, text: str, command: str) -> None:
+    console.print(f"{text} ", Text(command, "cyan"), sep="")
+
+
+def show_nothing_missed(console: Console, say: Speech, standing: Standing) -> None:
+    """Why there is nothing to repeat."""
+    number = standing.quiz.number
+    if standing.latest:
+        console.print(say("none_left" if standing.slipped else "none_missed", number=number))
+    else:
+        _show_command(console, say("none_answered", number=number), say.command(f"quiz {number}"))
 
 
 def show_list(console: Console, say: Speech, standings: Sequence[Standing]) -> None:
@@ -144,5 +172,9 @@ def show_results(console: Console, say: Speech, standings: Sequence[Standing]) -
         console.print(Text(to_plain(say.of(quiz.title)), "bold"))
         console.print(f"{count} · {say('best')}: {best}")
         console.print(_topics(say, by_topic(quiz.questions, scores)))
-        _show_repeats(console, say, [each for each in quiz.questions if each.id in standing.missed])
         console.print()
+        _show_repeats(console, say, [each for each in quiz.questions if each.id in standing.missed])
+        if standing.missed:
+            command = say.command(f"quiz {quiz.number} --wrong")
+            _show_command(console, say("repeat_with"), command)
+            console.print()

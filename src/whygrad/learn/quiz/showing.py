@@ -12,7 +12,7 @@ from rich.text import Text
 
 from whygrad.learn.content import Option, Question
 from whygrad.learn.markup import to_screen, to_terminal
-from whygrad.learn.quiz.answers import LETTERS, Note, Printed, Verdict, first_out_of_place
+from whygrad.learn.quiz.answers import Note, Printed, Verdict, first_out_of_place, signs_of
 from whygrad.learn.quiz.repair import repair
 from whygrad.learn.quiz.words import Speech
 
@@ -46,15 +46,15 @@ class Screen:
             self.console.print(_program(question.code))
         if options:
             self.console.print()
-            self.console.print(self.options(options))
+            self.console.print(self.options(question, options))
         self.console.print()
         self.text(self.say(f"how_{question.kind}"), "dim")
         self.text(self.say("how_else"), "dim")
 
-    def options(self, options: Sequence[Option]) -> Padding:
+    def options(self, question: Question, options: Sequence[Option]) -> Padding:
         return _labelled(
-            (Text(f"{letter})", "bold"), to_screen(self.say.of(option.text)))
-            for letter, option in zip(LETTERS, options)
+            (Text(f"{sign})", "bold"), to_screen(self.say.of(option.text)))
+            for sign, option in zip(signs_of(question), options)
         )
 
     def help(self, question: Question) -> None:
@@ -76,7 +76,7 @@ class Screen:
 
     def choices(self, question: Question, options: Sequence[Option], verdict: Verdict) -> None:
         """What was chosen and why it is right or wrong; then what would have been right."""
-        letters = {option.id: letter for letter, option in zip(LETTERS, options)}
+        letters = {option.id: letter for letter, option in zip(signs_of(question), options)}
         self.console.print(
             _labelled(
                 (Text(f"{letters[note.about]})", "bold"), self._note(note))
@@ -112,18 +112,20 @@ class Screen:
             answer += f" ({near})"
         self.console.print(Text.assemble((self.say("answer_is"), "bold"), f" {answer}"))
 
-    def order(self, question: Question, items: Sequence[str]) -> None:
+    def order(self, question: Question, options: Sequence[Option], items: Sequence[str]) -> None:
         """The right order, and where the learner's begins to differ."""
         wrong = first_out_of_place(question, items)
         if wrong is not None:
             self.console.print(self.say("out_of_place", place=wrong + 1))
-        self.console.print(Text(self.say("order_is"), "bold"))
+        numbers = {option.id: number for number, option in zip(signs_of(question), options)}
+        order = " ".join(numbers[option.id] for option in question.options)
+        self.console.print(Text.assemble((self.say("order_is"), "bold"), f" {order}"))
         rows = []
-        for at, option in enumerate(question.options):
+        for option in question.options:
             text = to_terminal(self.say.of(option.text))
             if option.feedback:
                 text.append("\n").append(to_terminal(self.say.of(option.feedback)))
-            rows.append((Text(f"{at + 1}.", "bold"), text))
+            rows.append((Text(f"{numbers[option.id]})", "bold"), text))
         self.console.print(_labelled(rows))
 
     def rubric(self, question: Question) -> None:
@@ -154,6 +156,8 @@ class Screen:
                 mine = nothing if row.given is None else Text(row.given, _WRONG)
                 grid.add_row("", Text(self.say("your_line"), "dim"), mine)
         self._indented(grid)
+        if any(row.comma for row in rows):
+            self.refuse("no_comma")
 
     def line(self, question: Question, verdict: Verdict) -> None:
         """What the chosen line does, and which one is wrong."""

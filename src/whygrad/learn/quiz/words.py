@@ -5,6 +5,7 @@ from __future__ import annotations
 from whygrad.learn.content import phrases
 from whygrad.learn.language import Language, Words, in_language
 from whygrad.learn.references import command_for
+from whygrad.learn.shares import whole_percent
 
 __all__ = ["Speech"]
 
@@ -27,8 +28,7 @@ class Speech:
         return words[self.language]
 
     def percent(self, share: float) -> str:
-        """Rounded down, so that only a perfect score is 100 %."""
-        return self("percent", value=int(share * 100 + 1e-9))
+        return self("percent", value=whole_percent(share))
 
     def command(self, arguments: str) -> str:
         """A ``whygrad`` command for the learner to type, in this language."""

@@ -52,16 +52,30 @@ const judge = (() => {
     text.split(/\r\n|\r|\n/).map((line) => line.trimEnd()).filter((line) => line.trim());
 
   /** Rows of a printed line, the learner's, and whether they are the same. */
-  function output(expected, given) {
+  function output(expected, given, language) {
     const [theirs, mine] = [lines(expected), lines(given)];
-    return Array.from({ length: Math.max(theirs.length, mine.length) }, (_, at) => ({
-      expected: theirs[at] ?? null,
-      given: mine[at] ?? null,
-      same: at < theirs.length && at < mine.length && sameLine(theirs[at], mine[at]),
-    }));
+    return Array.from({ length: Math.max(theirs.length, mine.length) }, (_, at) =>
+      row(theirs[at] ?? null, mine[at] ?? null, language));
   }
 
-  return { number, lineNumber, near, choice, sameLine, output };
+  function row(expected, given, language) {
+    if (expected === null || given === null) return { expected, given, same: false, comma: false };
+    const same = sameLine(expected, given);
+    const comma = !same && sameLine(expected, given.replace(/(?<=\d),(?=\d)/g, "."));
+    if (comma && language === "es") return { expected, given, same: true, comma: false };
+    return { expected, given, same, comma };
+  }
+
+  /** The nearest whole percent, a half to the even one; 0 and 100 for nothing and everything. */
+  function percent(share) {
+    if (share === 0 || share === 1) return share * 100;
+    const exact = Number((share * 100).toFixed(9));
+    const below = Math.floor(exact);
+    const up = exact - below > 0.5 || (exact - below === 0.5 && below % 2 === 1);
+    return Math.min(99, Math.max(1, below + Number(up)));
+  }
+
+  return { number, lineNumber, near, choice, sameLine, output, percent };
 })();
 
 (() => {
@@ -78,7 +92,7 @@ const judge = (() => {
     return made;
   }
 
-  const percent = (share) => say("percent", { value: Math.floor(share * 100 + 1e-9) });
+  const percent = (share) => say("percent", { value: judge.percent(share) });
 
   /** Says how it went, counts the first answer, opens the explanation. */
   function finish(form, score, more) {
@@ -127,9 +141,10 @@ const judge = (() => {
     predict(form, question) {
       const given = form.elements.answer.value;
       if (!given.trim()) return refuse(form, "write_first");
-      const rows = judge.output(question.answer, given);
+      const rows = judge.output(question.answer, given, data.language);
       const score = rows.filter((row) => row.same).length / rows.length;
-      finish(form, score, [comparison(rows)]);
+      const hint = rows.some((row) => row.comma) ? [element("p", say("no_comma"))] : [];
+      finish(form, score, [comparison(rows), ...hint]);
     },
     free(form, question) {
       if (!form.elements.answer.value.trim()) return refuse(form, "write_first");
