@@ -23,7 +23,17 @@ from whygrad.doctor.reading import Reading
 from whygrad.doctor.record import Course, Snapshot
 from whygrad.doctor.trial import Descent, Trial
 
-__all__ = ["Arms", "Wrapper", "fresh_weights", "level", "repair", "swapped", "unlearned"]
+__all__ = [
+    "DROPS",
+    "Arms",
+    "Wrapper",
+    "fresh_weights",
+    "level",
+    "repair",
+    "swapped",
+    "unlearned",
+    "without_dropout",
+]
 
 _STEPS = (100, 300)  # of an experiment, where the run was as long; the longer if it takes that
 DROPS = ("drop", "dropout", "dropout1d", "dropout2d", "feature_dropout", "alpha_dropout")

@@ -26,7 +26,7 @@ from whygrad.doctor.case import Case
 from whygrad.doctor.experiments import tensor_like
 from whygrad.doctor.record import Course
 from whygrad.doctor.recurrence import Recurrence, recurrences
-from whygrad.doctor.repairs import Wrapper, fresh_weights, repair, swapped, unlearned
+from whygrad.doctor.repairs import Wrapper, fresh_weights, level, repair, swapped, unlearned
 from whygrad.doctor.replay import Trace, Traced
 from whygrad.doctor.rule import Finding, rule
 
@@ -52,8 +52,8 @@ __all__: list[str] = []
     fix="Use ReLU or GELU with kaiming initial weights, skip connections or normalisation.",
     guardrail="assert first.weight.grad.norm() > 1e-4 * last.weight.grad.norm()",
     explains=("constant-output", "loss-plateau", "lr-too-low", "class-imbalance", "under-trained"),
-    thresholds={"ratio": 1e-3, "nothing": 1e-7, "depth": 4, "better": 0.6, "part": 0.5, "stuck": 0.9,
-                "remembers": 0.95, "told": 0.8, "steps": 8},
+    thresholds={"ratio": 1e-3, "nothing": 1e-7, "depth": 4, "better": 0.6, "part": 0.5,
+                "stuck": 0.9, "remembers": 0.95, "told": 0.8, "steps": 8},
     cleared=lambda case: _told_ratio(case),
 )  # fmt: skip
 def vanishing_gradient(case: Case) -> Iterator[Finding]:
@@ -84,10 +84,14 @@ def _through_layers(case: Case, course: Course, trace: Trace, late: Trace) -> Fi
     active = squashers_of(trace) or rectifiers_of(trace)
     between = [each for each in active if trace.descends(chain[-1].call, each)]
     proof = _without_loss(case, course, trace, chain, between) if between else None
-    if proof is None and between and _ratio(chain) < case.limit("nothing"):
-        # Then the first layers stand still whatever the rest does, if the run shows it.
-        if unlearned(case, course, case.limit("stuck")):
-            proof = f"after {len(course.steps)} updates the loss is no better than a guess"
+    # So little is left that the first layers stand still whatever the rest does.
+    nothing = bool(between) and _ratio(chain) < case.limit("nothing")
+    latest, guess = case.progress(course).latest, level(case, course)
+    if proof is None and nothing and guess is not None and latest > case.limit("stuck") * guess:
+        proof = (
+            f"after {len(course.steps)} updates the loss of the first batch is {latest:.4g}; to "
+            f"ignore the input would cost {guess:.4g}"
+        )
     if proof is None:
         return None
     sizes = [size_of(each.call.gradients[0]) for each in chain]
