@@ -14,7 +14,11 @@ SOURCES = {
     "drill": ("src/whygrad/cli/drill.py", "src/whygrad/learn/drill/*.py"),
     "lab": ("src/whygrad/cli/lab.py", "src/whygrad/learn/lab/*.py"),
     "pages": ("scripts/mirrors.py",),
-    "quiz": ("src/whygrad/learn/quiz/*.py", "src/whygrad/learn/quiz/page/*.js"),
+    "quiz": (
+        "src/whygrad/cli/quiz.py",
+        "src/whygrad/learn/quiz/*.py",
+        "src/whygrad/learn/quiz/page/*.js",
+    ),
 }
 MADE_UP = {  # keys that the program puts together: of a kind, an ending, a topic
     "drill": r"$",

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import pairwise
 from typing import Any
 
 import click
 
+from whygrad.cli.spanish import SpanishUsageError, in_spanish
 from whygrad.errors import explained
-from whygrad.learn.language import LANGUAGES
+from whygrad.learn.language import LANGUAGES, Language, chosen
 
 __all__ = ["CourseCommand", "CourseGroup", "language_option"]
 
+_LANGUAGE = "whygrad.language"
 _PACKAGES = ("fsrs", "genanki", "yaml")
 
 language_option = click.option(
@@ -25,8 +28,21 @@ language_option = click.option(
 class CourseCommand(click.Command):
     """Ends with a sentence, not a traceback, where the learner can do something about it."""
 
+    def make_context(
+        self,
+        info_name: str | None,
+        args: list[str],
+        parent: click.Context | None = None,
+        **extra: Any,
+    ) -> click.Context:
+        language = chosen(_asked(args))  # now: a wrong command cannot be parsed for it
+        with _in_words(language):
+            context = super().make_context(info_name, args, parent, **extra)
+        context.meta[_LANGUAGE] = language
+        return context
+
     def invoke(self, ctx: click.Context) -> Any:
-        with _in_words():
+        with _in_words(ctx.meta[_LANGUAGE]):
             return super().invoke(ctx)
 
 
@@ -34,21 +50,35 @@ class CourseGroup(CourseCommand, click.Group):
     """The same for a command with commands of its own."""
 
 
+def _asked(args: Sequence[str]) -> str | None:
+    """What ``--lang`` asks for, if it is there."""
+    words = " ".join(args).replace("--lang=", "--lang ").split()
+    return next((word for option, word in pairwise(words) if option == "--lang"), None)
+
+
 @contextmanager
-def _in_words() -> Iterator[None]:
+def _in_words(language: Language) -> Iterator[None]:
     try:
         yield
+    except click.UsageError as error:
+        if language == "en" or isinstance(error, SpanishUsageError):
+            raise
+        raise SpanishUsageError(error) from error
     except BrokenPipeError:
         raise  # nobody reads any more; click ends quietly
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
-        raise click.ClickException(f"{place}{error.strerror or error}") from error
+        raise _trouble(f"{place}{error.strerror or error}", language) from error
     except (ModuleNotFoundError, ValueError) as error:
         if explained(error):
-            raise click.ClickException(str(error)) from error
+            raise _trouble(str(error), language) from error
         if _package(error) not in _PACKAGES:
             raise
-        raise click.ClickException(f"{error}: pip install 'whygrad[learn]'") from error
+        raise _trouble(f"{error}: pip install 'whygrad[learn]'", language) from error
+
+
+def _trouble(text: str, language: Language) -> click.ClickException:
+    return click.ClickException(in_spanish(text) if language == "es" else text)
 
 
 def _package(error: Exception) -> str | None:

@@ -154,7 +154,10 @@ def _show(table: Callable[..., None], lang: str | None) -> None:
 
 def _decks(names: tuple[str, ...], language: Language) -> list[Deck]:
     """The decks by number or id; all of them without a name."""
+    from difflib import get_close_matches
+
     from whygrad.learn.content import decks, phrases
+    from whygrad.learn.language import in_language
 
     known = {deck.number: deck for deck in decks()} | {deck.id: deck for deck in decks()}
     found = {}
@@ -162,8 +165,12 @@ def _decks(names: tuple[str, ...], language: Language) -> list[Deck]:
         deck = known.get(name) or known.get(name.zfill(2))
         if deck is None:
             numbers = ", ".join(deck.number for deck in decks())
-            text = phrases("drill", language)["no_deck"]
-            raise click.UsageError(text.format(name=name, decks=numbers))
+            words = phrases("drill", language)
+            text = words["no_deck"].format(name=name, decks=numbers)
+            for command in get_close_matches(name, drill.commands, n=1):
+                meant = in_language(f"whygrad drill {command}", language)
+                text += " " + words["meant"].format(command=meant)
+            raise click.UsageError(text)
         found[deck.id] = deck
     return list(found.values()) if names else list(decks())
 

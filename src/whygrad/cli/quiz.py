@@ -48,14 +48,16 @@ def quiz(
     """
     from whygrad.learn.language import chosen
     from whygrad.learn.quiz import commands as work
+    from whygrad.learn.quiz.words import Speech
 
+    language = chosen(lang)
+    say = Speech(language)
     mixed = shuffle or seed is not None
     asking = wrong or restart or mixed or question is not None
     if sum((export is not None, results or json is not None, asking)) > 1:
-        raise click.UsageError("asking, --export and --json/--results exclude each other")
+        raise click.UsageError(say("exclusive"))
     if question is not None and (wrong or restart):
-        raise click.UsageError("--question asks one question; --wrong and --restart ask several")
-    language = chosen(lang)
+        raise click.UsageError(say("one_or_several"))
     known = work.chosen_quizzes(number, question, language)
     if export is not None:
         work.export(known, language, export)
@@ -65,7 +67,7 @@ def quiz(
         work.show_results(known, language)
     elif number is None and question is None:
         if asking:
-            raise click.UsageError("name a quiz: whygrad quiz 07")
+            raise click.UsageError(say("name_a_quiz", command=say.command("quiz 07")))
         work.show_list(known, language)
     else:
         chance = None if not mixed else work.any_seed() if seed is None else str(seed)

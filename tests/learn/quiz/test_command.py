@@ -59,6 +59,11 @@ def one_refused(name: str) -> str:
 )
 def test_what_does_not_go_together(arguments: tuple[str, ...]) -> None:
     assert "Usage" in quiz(*arguments, code=2)
+    spanish = quiz(*arguments, "--lang", "es", code=2)
+    assert "Uso: " in spanish
+    assert "para ver la ayuda" in spanish
+    for word in ("Usage", "Try", "exclude", "name a", "ask", "has to"):
+        assert word not in spanish
 
 
 def test_a_wrong_choice_is_explained() -> None:

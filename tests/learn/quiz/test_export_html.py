@@ -305,8 +305,12 @@ def test_without_its_script_the_answers_can_be_opened(tmp_path: Path) -> None:
         assert "it is freed afterwards" in text
 
 
-def test_several_quizzes_share_a_page(tmp_path: Path) -> None:
+def test_several_quizzes_share_a_page() -> None:
     one = quizzes()[0]
-    assert (
-        html_page([one, one], Speech("en")).count("<h2>Fixture &lt;quiz&gt; &amp; more</h2>") == 2
-    )
+    other = replace(one, id="phase-98-other", title={"en": "Other", "es": "Otro"}, questions=())
+    page = html_page([one, other], Speech("en"))
+    assert "<h1>whygrad: 2 quizzes</h1>" in page
+    assert '<h2 id="phase-99-fixture">Fixture &lt;quiz&gt; &amp; more</h2>' in page
+    assert '<a href="#phase-99-fixture">Fixture &lt;quiz&gt; &amp; more</a> (10)' in page
+    assert '<h2 id="phase-98-other">Other</h2>' in page
+    assert "<nav" not in html_page([one], Speech("en"))

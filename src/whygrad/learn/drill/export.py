@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from whygrad.errors import fail
-from whygrad.learn.content import Deck
+from whygrad.learn.content import Deck, phrases
 from whygrad.learn.drill.apkg import to_apkg
 from whygrad.learn.drill.notes import Note, notes_of
 from whygrad.learn.drill.tsv import to_tsv
@@ -26,20 +26,21 @@ def export_decks(
     decks: Sequence[Deck], path: Path, language: Language, deck_name: str | None = None
 ) -> int:
     """Writes the cards; returns how many.  Nothing is written if anything is wrong."""
+    words = phrases("drill", language)
     convert = _FORMATS.get(path.suffix.lower())
     if convert is None:
         raise fail(
             ValueError,
-            call=f"exporting to {path}",
-            cause=f"{path.suffix or 'no suffix'} is not a format for Anki",
-            fix="let the name end in .apkg (a package) or .tsv (a text file)",
+            call=words["exporting_to"].format(path=path),
+            cause=words["not_a_format"].format(suffix=path.suffix or path.name),
+            fix=words["formats"],
         )
     if deck_name is not None and not re.search(r"[^\d\s+-]", deck_name):
         raise fail(
             ValueError,
-            call=f"exporting to a deck called {deck_name!r}",
-            cause="Anki takes a number for the id of a deck, and nothing for no deck",
-            fix="choose a name with a letter in it",
+            call=words["exporting_as"].format(name=deck_name),
+            cause=words["not_a_name"],
+            fix=words["a_name"],
         )
     notes = list(notes_of(decks, language, deck_name))
     write(path, convert(notes))

@@ -21,6 +21,7 @@ from whygrad.learn.markup import to_plain, to_terminal
 from whygrad.learn.quiz import report
 from whygrad.learn.quiz.asking import Asker
 from whygrad.learn.quiz.memory import Memory, Run
+from whygrad.learn.quiz.progress import run_programs
 from whygrad.learn.quiz.reading import cleaned
 from whygrad.learn.quiz.record import quizzes_record, results_record
 from whygrad.learn.quiz.showing import Screen
@@ -143,7 +144,11 @@ def show_results(known: Sequence[Quiz], language: Language) -> None:
 
 def write_json(known: Sequence[Quiz], language: Language, target: str, *, results: bool) -> None:
     """Questions with answers, or the learner's results, to a file or (``-``) to the terminal."""
-    record = results_record(Memory().standings(known)) if results else quizzes_record(known)
+    if results:
+        record = results_record(Memory().standings(known))
+    else:
+        run_programs(known, Speech(language))
+        record = quizzes_record(known)
     text = json.dumps(record, ensure_ascii=False, indent=2) + "\n"
     if target == "-":
         click.echo(_encoded(text), nl=False)  # whatever the terminal's own encoding is
@@ -159,8 +164,10 @@ def export(known: Sequence[Quiz], language: Language, target: str) -> None:
     elif ending in (".html", ".htm"):
         from whygrad.learn.quiz.export_html import html_page as page
     else:
-        raise click.UsageError(f"--export {target}: the name has to end in .md or .html")
-    _write(target, page(known, Speech(language)), language)
+        raise click.UsageError(Speech(language)("bad_ending", path=target))
+    say = Speech(language)
+    run_programs(known, say)
+    _write(target, page(known, say), language)
 
 
 def _write(target: str, text: str, language: Language) -> None:

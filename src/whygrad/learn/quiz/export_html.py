@@ -40,7 +40,12 @@ def html_page(quizzes: Sequence[Quiz], say: Speech) -> str:
         files("whygrad.learn.quiz").joinpath("page", name).read_text(encoding="utf-8")
         for name in ("quiz.css", "quiz.js")
     )
-    title = " · ".join(to_plain(say.of(quiz.title)) for quiz in quizzes)
+    several = len(quizzes) > 1
+    title = (
+        say("several_quizzes", count=len(quizzes))
+        if several
+        else to_plain(say.of(quizzes[0].title))
+    )
     return f"""<!doctype html>
 <html lang="{say.language}">
 <head>
@@ -58,9 +63,10 @@ def html_page(quizzes: Sequence[Quiz], say: Speech) -> str:
 <h1>{html.escape(title)}</h1>
 <p>{_said(say, "first_counts")}</p>
 <noscript><p>{_said(say, "needs_script")}</p></noscript>
+{_contents(quizzes, say) if several else ""}
 </header>
 <main id="questions" tabindex="-1">
-{"".join(_quiz(quiz, say, len(quizzes) > 1) for quiz in quizzes)}
+{"".join(_quiz(quiz, say, several) for quiz in quizzes)}
 {_summary(say)}
 </main>
 <footer id="standing" hidden>
@@ -72,6 +78,18 @@ def html_page(quizzes: Sequence[Quiz], say: Speech) -> str:
 </body>
 </html>
 """
+
+
+def _contents(quizzes: Sequence[Quiz], say: Speech) -> str:
+    entries = "".join(
+        f'<li><a href="#{quiz.id}">{html.escape(to_plain(say.of(quiz.title)))}</a> '
+        f"({len(quiz.questions)})</li>"
+        for quiz in quizzes
+    )
+    return f"""<nav aria-labelledby="contents">
+<h2 id="contents">{_said(say, "contents")}</h2>
+<ul>{entries}</ul>
+</nav>"""
 
 
 def _said(say: Speech, key: str, **details: object) -> str:
@@ -118,7 +136,7 @@ def _judged(question: Question, say: Speech) -> dict[str, object]:
 def _quiz(quiz: Quiz, say: Speech, is_one_of_several: bool) -> str:
     heading = ""
     if is_one_of_several:
-        heading = f"<h2>{html.escape(to_plain(say.of(quiz.title)))}</h2>"
+        heading = f'<h2 id="{quiz.id}">{html.escape(to_plain(say.of(quiz.title)))}</h2>'
     asked = [question for question in quiz.questions if _can_be_asked(question)]
     questions = "".join(
         _question(question, say, place, len(asked)) for place, question in enumerate(asked, 1)
