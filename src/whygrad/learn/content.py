@@ -29,6 +29,8 @@ __all__ = [
     "read_yaml",
 ]
 
+_PLACES = {"03": "08, then 03"}  # a chapter's number says nothing about its place among phases
+
 Kind = Literal["single", "multiple", "numeric", "order", "free", "predict", "bug"]
 
 
@@ -124,8 +126,9 @@ def quizzes() -> tuple[Quiz, ...]:
 
 @functools.cache
 def decks() -> tuple[Deck, ...]:
-    """All decks of cards."""
-    return tuple(_deck(path) for path in sorted((folder() / "drills").glob("*.yaml")))
+    """All decks of cards, in the order of the course: the engines, then training with them."""
+    found = (_deck(path) for path in (folder() / "drills").glob("*.yaml"))
+    return tuple(sorted(found, key=lambda deck: _PLACES.get(deck.number, deck.number)))
 
 
 @functools.cache

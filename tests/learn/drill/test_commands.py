@@ -20,7 +20,8 @@ from whygrad.learn.content import decks
 from whygrad.learn.drill import log
 from whygrad.learn.drill.review import to_line
 
-FIRST, SECOND = decks()[0].cards[:2]
+DECK = decks()[0]
+FIRST, SECOND = DECK.cards[:2]
 OVERDUE = datetime.now(UTC) - timedelta(days=30)
 
 
@@ -48,7 +49,7 @@ def lines(home: Path) -> list[dict[str, object]]:
         ("es", ("Enter: ver la respuesta", "1 otra vez (1 min)", "4 fácil (8 días)", "Repasos: 2")),
     ],
 )
-@pytest.mark.parametrize("command", [(), ("review",), ("03",), ("review", "3")])
+@pytest.mark.parametrize("command", [(), ("review",), ("07",), ("review", "7")])
 def test_a_piped_session(
     home: Path, language: str, words: tuple[str, ...], command: tuple[str, ...]
 ) -> None:
@@ -101,7 +102,7 @@ def test_options_of_a_session(home: Path) -> None:
 def test_an_unknown_deck(home: Path) -> None:
     result = drill("nonsense")
     assert result.exit_code == 2
-    assert "There is no deck nonsense; there are: 03" in result.output
+    assert "There is no deck nonsense; there are: 07, 08, 03, 25." in result.output
     assert "No hay ningún mazo nonsense" in drill("review", "nonsense", "--lang", "es").output
 
 
@@ -118,8 +119,8 @@ def test_stats_and_list(home: Path) -> None:
     for after, rating in ((0, 4), (9, 4)):
         log.append(path, review(FIRST.id, rating, OVERDUE - review().time + timedelta(days=after)))
     found = {line.split()[0]: line.split() for line in drill("stats").output.splitlines()}
-    total = len(decks()[0].cards)
-    assert found["03"] == ["03", str(total), str(total - 1), "0", "0", "1", "100%"]
+    total = len(DECK.cards)
+    assert found["07"] == ["07", str(total), str(total - 1), "0", "0", "1", "100%"]
     spanish = drill("stats", "--lang", "es").output
     assert "retención" in spanish
     assert "maduras" in spanish
@@ -195,13 +196,13 @@ def test_a_torn_log_is_reported(home: Path) -> None:
 
 @pytest.mark.parametrize("language", ["en", "es"])
 def test_export_as_text(home: Path, language: str) -> None:
-    result = drill("export", "--to", "deck.tsv", "--lang", language, "03")
+    result = drill("export", "--to", "deck.tsv", "--lang", language, "07")
     assert result.exit_code == 0, result.output
     read = anki_text.read(Path("deck.tsv").read_text(encoding="utf-8"))
     assert [note.fields["Id"] for note in read.notes] == [
-        f"{card.id}-{language}" for card in decks()[0].cards
+        f"{card.id}-{language}" for card in DECK.cards
     ]
-    assert {note.deck for note in read.notes} == {"Tokens to Embodied Minds · Ch 03"}
+    assert {note.deck for note in read.notes} == {DECK.name}
     assert str(len(read.notes)) in result.output
 
 
@@ -238,5 +239,5 @@ def test_a_command_that_is_shown_speaks_the_language_of_its_reader(
     session, listed = drill("--lang", "es", typed="\n4\n"), drill("list", "--lang", "es")
     assert "whygrad drill --new 10 --lang es" in session.output
     assert "whygrad drill export --to deck.apkg --lang es" in listed.output
-    assert f"whygrad drill {decks()[0].number} --lang es\n" in listed.output
+    assert f"whygrad drill {DECK.number} --lang es\n" in listed.output
     assert "--lang" not in drill(typed="\n4\n").output + drill("list").output

@@ -95,6 +95,13 @@ def test_in_spanish(path: Path) -> None:
     assert log.read(path).reviews[0].language == "es"
 
 
+def test_the_deck_is_named_when_it_changes(path: Path) -> None:
+    printed = session(path, " 4 4", count=2)
+    assert printed.count("deck 99: Testing\n") == 1
+    assert printed.index("deck 99: Testing") < printed.index("Front 1?")
+    assert "mazo 99: Prueba\n" in session(path, "", language="es", count=3)
+
+
 def test_the_back_is_not_shown_before_it_is_asked_for(path: Path) -> None:
     assert "Back" not in session(path, "")
 

@@ -61,6 +61,8 @@ class Session:
         self._clock = clock
         self._words = phrases("drill", language)
         self._given: Counter[Rating] = Counter()
+        self._deck_of = {card.id: deck for deck in decks for card in deck.cards}
+        self._last_deck: Deck | None = None
 
         self._standings = kept_standings(console, path, self._words, clock())
         if new is None:
@@ -81,7 +83,12 @@ class Session:
         console, words, language = self._console, self._words, self._language
         begun = self._clock()
         left = words["left"].format(due=self._queue.due(begun), new=self._queue.new)
+        deck = self._deck_of[card.id]
         console.rule(Text(f"{card.id} · {left}", style="dim"), align="left", style="dim")
+        if deck is not self._last_deck:  # the learner should know when the subject changes
+            self._last_deck = deck
+            title = f"{words['deck']} {deck.number}: {markup.to_plain(deck.title[language])}"
+            console.print(Text(title, "dim"))
         console.print(markup.to_terminal(card.front[language]), style="bold")
         console.print()
         self._key(words["show"])
