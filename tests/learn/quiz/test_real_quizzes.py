@@ -121,3 +121,9 @@ def test_all_right_in_a_browser(quiz: Quiz, tmp_path: Path) -> None:
         assert score == f"Score: {count} · answered: {count} of {count}"
         assert page.value("document.documentElement.scrollWidth") <= 400
         assert page.complaints == []
+
+
+@pytest.mark.parametrize("quiz", QUIZZES)
+def test_every_option_has_a_sign_of_its_own(quiz: Quiz) -> None:
+    for question in quiz.questions:
+        assert len(signs_of(question)) == len(question.options), "digits end at 9, letters at z"
