@@ -306,7 +306,7 @@ def test_a_second_derivative_of_the_solution_is_refused() -> None:
         pytest.param("return Attention.apply(q, k, v, causal)",
                      "return _scores(q, k, causal).softmax(-1) @ v", "function", "one node",
                      id="no Function at all"),
-        pytest.param(" - mean) / math.sqrt(q.shape[-1])", " - mean)", "gradients",
+        pytest.param(" - mean) / root", " - mean)", "gradients",
                      "√d times too large", id="the scale is forgotten"),
         pytest.param("(incoming @ v.mT - mean)", "(incoming @ v.mT)", "gradients",
                      "This is P·dP", id="the mean is forgotten"),

@@ -12,6 +12,7 @@ from pathlib import Path
 from whygrad.learn.content import folder, read_yaml
 from whygrad.learn.lab.catalogue import Lab
 from whygrad.learn.lab.grading import Report, grade
+from whygrad.learn.lab.layout import COLUMNS
 from whygrad.learn.language import LANGUAGES, Language
 
 __all__ = ["complaints"]
@@ -72,6 +73,10 @@ def _files(lab: Lab, part: str) -> Iterator[str]:
         except (KeyError, OSError) as error:
             yield f"{part} ({language}): {type(error).__name__}: {error}"
             return
+        for name, page in {"README.md": lab.page(language), **programs[-1]}.items():
+            for line in page.split("\n"):
+                if len(line) > COLUMNS:
+                    yield f"{part}/{name} ({language}), {len(line)} columns: {line.strip()}"
     for name in (each for each in lab.files if each.endswith(".py")):
         try:
             english, spanish = (_bare(files[name]) for files in programs)

@@ -14,11 +14,15 @@ from types import ModuleType
 from typing import Any
 
 from whygrad.learn.content import read_yaml
+from whygrad.learn.lab.layout import above, broken, markdown
 from whygrad.learn.language import Language, Words
 
 __all__ = ["Lab", "UnknownLab", "find", "labs", "read"]
 
 _PLACEHOLDER = re.compile(r"«([a-z0-9_]+)»")
+# What may stand before a text that is broken into lines, and what its further lines begin with.
+_LEADS = {"": "", "#": "# ", '"""': "", "<!--": "     "}
+_TRAILING = re.compile(r"^( *[^#\s«].*?)  # «([a-z0-9_]+)»$", re.M)
 
 
 @dataclass(frozen=True)
@@ -57,6 +61,10 @@ class Lab:
     def solution(self, language: Language) -> dict[str, str]:
         """The reference solution, by file; a file that it leaves alone is as in the starter."""
         return {name: self._localized("solution", name, language) for name in self.files}
+
+    def page(self, language: Language) -> str:
+        """The README of the learner's folder."""
+        return markdown(self.readme[language])
 
     def to_fill_in(self) -> list[str]:
         """The files that the learner writes: those that the solution changes."""
@@ -97,14 +105,22 @@ class Lab:
         template = path.read_text(encoding="utf-8")
 
         def filled(found: re.Match[str]) -> str:
-            """The text; further lines of it begin as the placeholder's own line does."""
-            line = template[template.rfind("\n", 0, found.start()) + 1 : found.start()]
-            lead = line[: len(line) - len(line.lstrip())] + ("# " if "#" in line else "")
-            first, *more = self.texts[found[1]][language].strip("\n").split("\n")
-            text = "\n".join([first, *(f"{lead}{each}".rstrip() for each in more)])
-            ends_docstring = more and template.startswith('"""', found.end())
-            return f"{text}\n{lead}" if ends_docstring else text
+            """The text, broken into lines where it stands in a comment, docstring or page."""
+            text = self.texts[found[1]][language].strip("\n")
+            before = template[template.rfind("\n", 0, found.start()) + 1 : found.start()]
+            sign = before.strip()
+            if sign not in _LEADS:
+                return text
+            lead = before[: len(before) - len(before.lstrip())] + _LEADS[sign]
+            after = template[found.end() :].partition("\n")[0]
+            lines = broken(text, before, lead, after)
+            ends_docstring = "\n" in lines and after.startswith('"""')
+            return f"{lines}\n{lead}" if ends_docstring else lines
 
+        def placed(found: re.Match[str]) -> str:
+            return above(found[1], self.texts[found[2]][language].strip("\n"))
+
+        template = _TRAILING.sub(placed, template)
         return _PLACEHOLDER.sub(filled, template)
 
 

@@ -35,7 +35,7 @@ def usual_folder(lab: Lab) -> Path:
 def make(lab: Lab, folder: Path, language: Language) -> list[str]:
     """Start a lab in a folder; returns the files written.  What is there already stays as it is."""
     folder.mkdir(parents=True, exist_ok=True)
-    texts = {"README.md": lab.readme[language], **lab.starter(language)}
+    texts = {"README.md": lab.page(language), **lab.starter(language)}
     written = []
     for name, text in texts.items():
         if not (folder / name).exists():

@@ -29,7 +29,8 @@ def compare(f, points, epsilon=1e-5):
         numerical = centred_difference(f, x, epsilon)
         backward = backward_gradient(f, x)
         error = abs(numerical - backward)
-        rows.append({"x": x, "numerical": numerical, "backward": backward, "error": error})
+        row = {"x": x, "numerical": numerical, "backward": backward}
+        rows.append({**row, "error": error})
     return rows
 
 

@@ -55,7 +55,8 @@ class Tensor:
         out = Tensor(self.data @ other.data, (self, other))
 
         def _backward():
-            grad_self, grad_other = rules.matmul_backward(out.grad, self.data, other.data)
+            arrays = self.data, other.data
+            grad_self, grad_other = rules.matmul_backward(out.grad, *arrays)
             self.grad += grad_self
             other.grad += grad_other
 

@@ -39,7 +39,8 @@ def inspect(step, x, output, loss, model):
         "gradient": math.sqrt(sum((each**2).sum().item() for each in gradients)),
     }
     measured = ("input", "output", "loss", "gradient")
-    found["invalid"] = next((name for name in measured if not _finite(found[name])), None)
+    invalid = (name for name in measured if not _finite(found[name]))
+    found["invalid"] = next(invalid, None)
     print(found)
     return found
 

@@ -21,7 +21,8 @@ def saved_by(function, *inputs):
     «saved_by_more»
     """
     output = function(*inputs)
-    saved = [each for each in output.grad_fn.saved.values() if isinstance(each, np.ndarray)]
+    kept = output.grad_fn.saved.values()
+    saved = [each for each in kept if isinstance(each, np.ndarray)]
 
     def has(tensor):
         return any(np.shares_memory(each, tensor.detach().numpy()) for each in saved)

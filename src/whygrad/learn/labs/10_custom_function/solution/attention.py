@@ -39,7 +39,8 @@ class Attention(Function):
         if needs_q or needs_k:
             # «mean»
             mean = (incoming * out).sum(-1, keepdim=True)
-            of_scores = probabilities * (incoming @ v.mT - mean) / math.sqrt(q.shape[-1])
+            root = math.sqrt(q.shape[-1])
+            of_scores = probabilities * (incoming @ v.mT - mean) / root
             of_q = of_scores @ k if needs_q else None
             of_k = of_scores.mT @ q if needs_k else None
         return of_q, of_k, of_v, None

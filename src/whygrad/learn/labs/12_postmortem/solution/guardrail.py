@@ -9,4 +9,4 @@ def guard(step, model, loss):
     for name, parameter in model.named_parameters():
         assert parameter.grad is not None, f"step {step}: {name} has no gradient"
         norm = parameter.grad.norm().item()
-        assert math.isfinite(norm), f"step {step}: the gradient of {name} has the norm {norm}"
+        assert math.isfinite(norm), f"step {step}: {name}.grad has the norm {norm}"
