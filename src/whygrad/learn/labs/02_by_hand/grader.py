@@ -18,6 +18,7 @@ from whygrad.learn.lab.sandbox import Answer
 __all__ = ["grade"]
 
 _POINTS = 6
+_CORNERS = ((-2, -3, -5), (1, -1, 2), (0, 3, -4), (5, 0, 0))  # always asked: signs, one, zero
 
 Point = Mapping[str, int]
 
@@ -147,7 +148,9 @@ def _formulas(*functions: str) -> Callable[[Bench], None]:
     def check(bench: Bench) -> None:
         for function in functions:
             exercise, parts = _FUNCTIONS[function]
-            points = sorted((_point(bench, exercise) for _ in range(_POINTS)), key=_size)
+            corners: list[Point] = [dict(zip(exercise.point, each)) for each in _CORNERS]
+            drawn = [_point(bench, exercise) for _ in range(_POINTS)]
+            points = sorted((*corners, *drawn), key=_size)
             cases = [_case(function, point) for point in points]
             answers = bench.answers("formula", [case.inputs for case in cases])
             message = _first_remark(bench, exercise, parts, points, answers)

@@ -62,15 +62,17 @@ def _slope(bench: Bench) -> None:
 
 
 def _centred(bench: Bench) -> None:
+    sources = (*_BENT, *_BENT)
     points = [round(bench.random.uniform(0.8, 1.6), 2) for _ in _BENT]
+    points += [-1.2] * len(_BENT)
     epsilons = (_LARGE_EPSILON, _LARGE_EPSILON / 2)
     inputs = [
         {"source": source, "x": x, "epsilon": epsilon}
-        for source, x in zip(_BENT, points)
+        for source, x in zip(sources, points)
         for epsilon in epsilons
     ]
     answers = _values(bench, "slope", inputs)
-    for source, x, *estimates in zip(_BENT, points, answers[::2], answers[1::2]):
+    for source, x, *estimates in zip(sources, points, answers[::2], answers[1::2]):
         exact = _gradient(source, x)
         errors = [abs(_number(bench, estimate) - exact) for estimate in estimates]
         ratio = errors[0] / errors[1] if errors[1] else math.inf
@@ -160,6 +162,8 @@ def _each_input(bench: Bench) -> None:
         {"source": source, "inputs": numbers, "epsilon": 1e-4}
         for source, numbers in (
             ("x ** 3", {"x": 2.0}),
+            ("x ** 3", {"x": -1.5}),
+            ("(a * b + c) * (a - c)", {"a": -2.0, "b": 0.0, "c": 1.0}),
             ("(x * w + b) ** 2", {"x": 2.0, "w": 3.0, "b": 1.0}),
             ("(a * b + c) * (a - c)", {"a": 2.0, "b": 3.0, "c": 4.0}),
             ("(a * b).sigmoid().log() * c + d / a", _numbers(bench, "abcd")),

@@ -142,7 +142,7 @@ def _reduction(bench: Bench, op: str, shape: Shape, axis: Axis, keepdims: bool) 
 
 
 def _cross_entropy(bench: Bench) -> None:
-    _run(bench, [_entropy(*_scores(bench, *size)) for size in _SIZES])
+    _run(bench, [_entropy(*each) for each in _ordinary_scores(bench)])
 
 
 def _stable(bench: Bench) -> None:
@@ -151,8 +151,8 @@ def _stable(bench: Bench) -> None:
 
 
 def _cross_entropy_backward(bench: Bench) -> None:
-    small = [_scores(bench, *size) for size in _SIZES]
-    _run(bench, [_entropy_gradient(*each) for each in (*small, *_large_scores(bench))])
+    scores = (*_ordinary_scores(bench), *_large_scores(bench))
+    _run(bench, [_entropy_gradient(*each) for each in scores])
 
 
 def _entropy(logits: np.ndarray, labels: np.ndarray) -> Task:
@@ -178,6 +178,12 @@ def _entropy_gradient(logits: np.ndarray, labels: np.ndarray) -> Task:
     ]
     arguments = {"logits": logits, "labels": labels}
     return _rule("cross_entropy_backward", arguments, {"grad": target}, mistakes)
+
+
+def _ordinary_scores(bench: Bench) -> list[tuple[np.ndarray, np.ndarray]]:
+    """The first has both signs, a zero and more than one label; the others are drawn."""
+    fixed = np.array([[0.0, -1.5, 2.0], [1.0, -0.5, -2.0]]), np.array([2, 1])
+    return [fixed, *(_scores(bench, *size) for size in _SIZES)]
 
 
 def _scores(bench: Bench, rows: int, classes: int) -> tuple[np.ndarray, np.ndarray]:
@@ -233,7 +239,16 @@ def _expression(bench: Bench, source: str, **shapes: Shape) -> Task:
 
 
 def _network(bench: Bench) -> None:
-    generator, tasks = bench.generator(), []
+    # hidden units above 0, below it, and at exactly 0
+    corners = {
+        "x": np.array([[1.0, -2.0], [0.5, 1.0]]),
+        "W1": np.array([[2.0, -1.0, 1.0], [1.0, 1.0, -0.5]]),
+        "b1": np.array([0.0, 0.5, 1.0]),
+        "W2": np.array([[1.0, -1.0], [0.5, 2.0], [-1.5, 1.0]]),
+        "b2": np.array([-0.5, 0.0]),
+        "scale": np.array(3.0),
+    }
+    generator, tasks = bench.generator(), [_classifier(corners, np.array([1, 0]))]
     for rows, inputs, hidden, classes in ((1, 1, 1, 2), (2, 2, 3, 2), (4, 3, 5, 3)):
         labels = generator.integers(0, classes, rows)
         shapes = {"x": (rows, inputs), "W1": (inputs, hidden), "b1": (hidden,)}

@@ -114,7 +114,7 @@ def _relu_at_zero(bench: Bench) -> None:
 def _batch_forward(bench: Bench) -> None:
     sizes = ((1, 1, 1, 1), (1, 2, 2, 3), (2, 3, 1, 3), (3, 4, 2, 5))
     networks = [_random(bench, *each[:3], rows=each[3]) for each in sizes]
-    _judge_values(bench, "batch_forward", networks)
+    _judge_values(bench, "batch_forward", [_batch_corners(), *networks])
 
 
 def _batch_shapes(bench: Bench) -> None:
@@ -124,7 +124,8 @@ def _batch_shapes(bench: Bench) -> None:
 def _batch_gradients(bench: Bench) -> None:
     """Never two rows: a forgotten 1/B would look like a forgotten ½."""
     sizes = ((1, 1, 1, 1), (1, 2, 1, 3), (2, 2, 2, 3), (1, 3, 2, 4), (2, 4, 3, 5))
-    _judge_gradients(bench, [_random(bench, *each[:3], rows=each[3]) for each in sizes])
+    drawn = [_random(bench, *each[:3], rows=each[3]) for each in sizes]
+    _judge_gradients(bench, [*drawn[:1], _batch_corners(), *drawn[1:]])
 
 
 def _judge_values(bench: Bench, function: str, networks: Sequence[Network]) -> None:
@@ -257,6 +258,19 @@ def _seed_42() -> Network:
         "target": np.array([[1.0]]),
     }
     return replace(_network(arrays, batch=False), setup=_SEED_42)
+
+
+def _batch_corners() -> Network:
+    """Hidden units above 0, below it and at exactly 0; errors of both signs."""
+    arrays = {
+        "W1": np.array([[1.0, 0.0], [-1.0, 1.0], [0.0, -2.0]]),
+        "b1": np.array([0.0, 0.5, 1.0]),
+        "W2": np.array([[1.0, -2.0, 0.5]]),
+        "b2": np.array([0.25]),
+        "x": np.array([[0.0, 1.0], [2.0, -1.0], [-3.0, 0.5]]),
+        "target": np.array([[0.5], [9.0], [-9.0]]),
+    }
+    return _network(arrays, batch=True)
 
 
 def _random(bench: Bench, outputs: int, hidden: int, inputs: int, rows: int = 0) -> Network:

@@ -19,6 +19,7 @@ _STEPS = 80
 _LARGE_STEP = 25
 _LAYERS = ["Linear 10→64", "Sigmoid", "Linear 64→64", "Sigmoid", "Linear 64→1"]
 _MEASURED = ("input", "output", "loss", "gradient")
+_NOT_FINITE = (math.nan, math.inf, -math.inf)
 _HIGHEST = 10.0  # of a loss that begins near 1; targets and outputs are of size 1
 _OVERFLOWING = 1e30
 _CONCERN = 0.05  # the share of saturated units from which on it is one
@@ -44,7 +45,8 @@ class _Observations:
     def __init__(self, bench: Bench) -> None:
         self.bench = bench
         numbers = random.Random(bench.seed)
-        self.cases = [_inspected(numbers, bad) for bad in (None, *_MEASURED, "everything")]
+        bad = [(name, each) for name in (*_MEASURED, "everything") for each in _NOT_FINITE]
+        self.cases = [_inspected(numbers), *(_inspected(numbers, *each) for each in bad)]
         seeds = [numbers.randrange(1, 10**6) for _ in range(5)]
         self.questions: dict[str, dict[str, Any]] = {
             "run": {"what": "run", "seed": seeds[0]},
@@ -204,7 +206,9 @@ class _Observations:
             )
 
 
-def _inspected(numbers: random.Random, bad: str | None) -> dict[str, Any]:
+def _inspected(
+    numbers: random.Random, bad: str | None = None, what: float = math.nan
+) -> dict[str, Any]:
     """Numbers for one call of ``inspect``; one of them, or every one, is not finite."""
 
     def some(count: int) -> list[float]:
@@ -213,7 +217,7 @@ def _inspected(numbers: random.Random, bad: str | None) -> dict[str, Any]:
     values = {"input": some(4), "output": some(3), "loss": some(1), "gradient": some(2)}
     for name, listed in values.items():
         if bad in (name, "everything"):
-            listed[numbers.randrange(len(listed))] = numbers.choice((math.nan, math.inf, -math.inf))
+            listed[numbers.randrange(len(listed))] = what
     return {
         "step": numbers.randrange(_STEPS),
         "x": [values["input"][:2], values["input"][2:]],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -107,10 +108,11 @@ def _views_asked(bench: Bench) -> None:
 
 def _saves_asked(bench: Bench) -> None:
     cases = []
-    for expression in (*_UNARY, *_BINARY, *_BINARY):
+    asked = [(each, [True]) for each in _UNARY]
+    asked += [(each, [True, needed]) for each in _BINARY for needed in (True, False)]
+    for expression, needs in asked:
         names = [name for name in "ab" if _uses(expression, name)]
         inputs = [_positive(bench) for _ in names]
-        needs = [True, *(bench.random.random() < 0.5 for _ in names[1:])]
         target = _saved(expression, inputs, needs)
         function = f"lambda {', '.join(names)}: {expression}"
         lines = [
@@ -129,10 +131,10 @@ def _saves_asked(bench: Bench) -> None:
 
 def _keys_asked(bench: Bench) -> None:
     calls = [("wg.mul", "ff"), ("wg.mul", "wf"), ("wg.add", "if"), ("wg.matmul", "sw")]
-    for function in ("wg.add", "wg.mul", "wg.maximum"):
-        calls += [(function, "".join(bench.random.choices("fdiw", k=2))) for _ in range(3)]
-    calls += [(function, bench.random.choice("fdwm")) for function in ("wg.exp", "wg.sum")]
-    calls += [("wg.matmul", "s" + bench.random.choice("fw"))]
+    pairs = ["".join(each) for each in itertools.product("fdiw", repeat=2)]
+    calls += [(name, pair) for name in ("wg.add", "wg.mul", "wg.maximum") for pair in pairs]
+    calls += [(name, letter) for name in ("wg.exp", "wg.sum") for letter in "fdwm"]
+    calls += [("wg.matmul", "sf")]
     cases = []
     for function, letters in calls:
         arguments = [_ARGUMENTS[letter] for letter in letters]

@@ -112,7 +112,7 @@ def _dropout(bench: Bench) -> None:
 
 
 def _best(bench: Bench) -> None:
-    plans = [(36, 1), (36, 4)]
+    plans = [(36, 1), (36, 4), (12, 1), (13, 2), (1, 1)]  # (12, 1) is as good with 3 as with 4
     plans += [(n, bench.random.randint(1, 6)) for n in bench.random.sample(range(8, 61), 6)]
     cases = []
     for n, c in plans:
@@ -124,12 +124,12 @@ def _best(bench: Bench) -> None:
 
 def _budget(bench: Bench) -> None:
     cases = []
-    for n in (36, *bench.random.sample((12, 24, 30, 48, 60), 3)):
-        c = bench.random.randint(1, 4)
+    plans = [(12, 1), (36, 4)]
+    plans += [(n, bench.random.randint(1, 4)) for n in bench.random.sample((24, 30, 48, 60), 3)]
+    for n, c in plans:
         peaks = {k: k + c * n // k for k in _divisors(n)}
-        least = min(peaks.values())
-        other = bench.random.choice(list(peaks.values()))
-        for budget in (least - 1, least, other, max(peaks.values())):
+        budgets = {*peaks.values(), min(peaks.values()) - 1, max(peaks.values()) + 1}
+        for budget in sorted(budgets):
             fitting = [k for k, peak in peaks.items() if peak <= budget]
             target = min(fitting) if fitting else None
             cases.append(_chosen("cheapest", [n, c, budget], target))
@@ -232,7 +232,7 @@ def _runs(calls: list[int]) -> list[list[int]]:
 
 def _plans(bench: Bench) -> list[tuple[int, int]]:
     """Layers and segments, where the one divides the other."""
-    plans = [(4, 1), (4, 2), (4, 4), (36, 6)]
+    plans = [(4, 1), (4, 2), (4, 4), (7, 1), (7, 7), (36, 6)]
     for n in bench.random.sample(range(6, 41), 5):
         plans.append((n, bench.random.choice(_divisors(n))))
     return plans
