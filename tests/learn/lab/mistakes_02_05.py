@@ -27,6 +27,12 @@ BY_HAND: dict[str, Mistake] = {
     ),
     "one path lost": ("return x + x + 1", "return x + x", "twice", "dy/dx: a path is missing"),
     "a product of slopes": ("return x + x + 1", "return 1 * 1 + 1", "twice", "not the product"),
+    "right for positive numbers": (
+        "return x + x + 1",
+        "return x + abs(x) + 1",
+        "twice",
+        "not right",
+    ),
     "overwritten": ("(a + a)\n", "a\n", "twice", "dy/da: a path is missing"),
     "the last path of the diamond": (
         '"dL/da": 4,',

@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import whygrad
+from tests.learn.lab.mistakes import Nearby
 from tests.learn.lab.mistakes_02_05 import (
     FINITE_DIFFERENCES,
     MANUAL_BACKPROP,
@@ -20,21 +19,10 @@ from tests.learn.lab.mistakes_02_05 import (
     TENSOR_AUTOGRAD,
 )
 from whygrad import Value
-from whygrad.learn.lab import Bench, Check, find, grade
+from whygrad.learn.lab import Check, find, grade
 from whygrad.learn.language import LANGUAGES, Language
 
 SEED = 7
-
-
-@dataclass
-class Single(Bench):
-    """A bench on which one check is run and all others pass."""
-
-    only: str = ""
-
-    def check(self, name: str, function: Callable[[Bench], None]) -> Check:
-        wanted = self.only in ("", name)
-        return super().check(name, function) if wanted else Check(name, True)
 
 
 def first_failing(
@@ -42,11 +30,11 @@ def first_failing(
     folder: Path,
     *changes: tuple[str, str],
     language: Language = "en",
-    only: str = "",
+    wanted: str = "",
 ) -> Check:
     """The first verdict that is not a pass, for the solution with some of its lines changed.
 
-    ``only`` one check is run if it is named.
+    With ``wanted``, only that check and the one before it are run.
     """
     lab = find(name)
     files = lab.solution(language)
@@ -56,7 +44,7 @@ def first_failing(
         files[homes[0]] = files[homes[0]].replace(old, new)
     for file, text in files.items():
         (folder / file).write_text(text, encoding="utf-8")
-    bench = Single(lab, folder, language, SEED, only=only)
+    bench = Nearby(lab, folder, language, SEED, wanted=wanted)
     checks = lab.grader().grade(bench)
     return next((check for check in checks if not check.passed), Check("none", True))
 
@@ -69,7 +57,7 @@ def output_of(program: Path) -> str:
 
 @pytest.mark.parametrize(("lab", "old", "new", "check", "words"), MISTAKES.values(), ids=MISTAKES)
 def test_mistake(tmp_path: Path, lab: str, old: str, new: str, check: str, words: str) -> None:
-    verdict = first_failing(lab, tmp_path, (old, new))
+    verdict = first_failing(lab, tmp_path, (old, new), wanted=check)
     assert verdict.id == check
     assert words in verdict.message
 
@@ -142,20 +130,20 @@ def test_differences_too_large_and_too_small_are_both_worse(tmp_path: Path, epsi
     error = abs((above - below) / (2 * epsilon) - leaf.grad)
     record = f'"x": 3.0, "epsilon": {epsilon}, "error": {error:.1e}'
     change = ('"x": 0.5, "epsilon": 0.5, "error": 2.3e-3', record)
-    assert first_failing("finite-differences", tmp_path, change, only="worse").passed
+    assert first_failing("finite-differences", tmp_path, change, wanted="worse").passed
 
 
 @pytest.mark.parametrize("epsilon", ["0.0", "-1e-3", "float('nan')", "'small'", "1e300"])
 def test_differences_an_epsilon_that_is_none(tmp_path: Path, epsilon: str) -> None:
     change = ('"epsilon": 0.5', f'"epsilon": {epsilon}')
-    verdict = first_failing("finite-differences", tmp_path, change, only="worse")
+    verdict = first_failing("finite-differences", tmp_path, change, wanted="worse")
     assert (verdict.id, verdict.kind) == ("worse", "wrong")
 
 
 def test_differences_say_how_the_error_shrank_and_where_f_was_asked(tmp_path: Path) -> None:
     old, new, *_ = FINITE_DIFFERENCES["one-sided"]
     verdict = first_failing(
-        "finite-differences", tmp_path, (old, new), language="es", only="centred"
+        "finite-differences", tmp_path, (old, new), language="es", wanted="centred"
     )
     assert verdict.message.startswith("Esta diferencia es lateral")
     first, second, ratio, asked = verdict.notes
@@ -203,7 +191,7 @@ def test_the_obvious_cross_entropy_is_nan() -> None:
 
 def test_tensor_autograd_shows_a_small_example_that_runs(tmp_path: Path) -> None:
     old, new, *_ = TENSOR_AUTOGRAD["a batch not summed"]
-    verdict = first_failing("tensor-autograd", tmp_path, (old, new), only="matmul-batched")
+    verdict = first_failing("tensor-autograd", tmp_path, (old, new), wanted="matmul-batched")
     assert "sum their shares (unbroadcast)" in verdict.notes[0]
     (tmp_path / "example.py").write_text(verdict.example, encoding="utf-8")
     assert "array" in output_of(tmp_path / "example.py")
@@ -215,7 +203,7 @@ def test_manual_backprop_explains_the_wrong_outer_product(
 ) -> None:
     old, new, *_ = MANUAL_BACKPROP["the outer product the wrong way round"]
     verdict = first_failing(
-        "manual-backprop", tmp_path, (old, new), language=language, only="shapes"
+        "manual-backprop", tmp_path, (old, new), language=language, wanted="shapes"
     )
     (note,) = verdict.notes
     assert "a1 @ dL_dprediction.T" in note
@@ -263,3 +251,14 @@ def test_the_slope_of_relu_at_zero() -> None:
     x = torch.tensor([0.0], requires_grad=True)
     x.relu().sum().backward()
     assert x.grad.tolist() == [0.0]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_batch_with_a_unit_at_zero_is_asked_whatever_the_seed(tmp_path: Path, seed: int) -> None:
+    lab = find("manual-backprop")
+    head, gate, tail = lab.solution("en")["network.py"].rpartition('(saved["z1"] > 0)')
+    files = {"network.py": head + gate.replace(">", ">=") + tail}
+    bench = Nearby(lab, tmp_path, seed=seed, wanted="batch-gradients").with_files(files)
+    failing = [check for check in lab.grader().grade(bench) if not check.passed]
+    assert [check.id for check in failing] == ["batch-gradients"]
+    assert "z1 >= 0" in failing[0].message

@@ -93,7 +93,7 @@ _SCALED = "[grad * (max_norm / norm) for grad in grads]"
     ],
 )
 def test_mistakes_in_clipping(tmp_path: Path, changes: Changes, check: str, says: str) -> None:
-    first = first_failing(tmp_path, "clipping", changes)
+    first = first_failing(tmp_path, "clipping", changes, wanted=check)
     assert first is not None
     assert first.id == check
     assert says in first.message
@@ -183,6 +183,8 @@ _WITHOUT_TORCH = ("torch",)
             "inspect",
             '"invalid" is None',
         ),
+        ({"map(math.isfinite,": "map(lambda n: n == n,"}, "inspect", '"invalid" is None'),
+        ({"map(math.isfinite,": "map(lambda n: -n < math.inf,"}, "inspect", '"invalid" is None'),
         ({'"loss", "gradient")': '"gradient")'}, "inspect", "'loss'"),
         ({_INSPECT: ""}, "watched", "Step 0 went by without"),
         ({_INSPECT + _STEP: _STEP + _INSPECT}, "watched", "after optimizer.step()"),

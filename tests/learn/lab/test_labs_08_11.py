@@ -12,6 +12,7 @@ from torch.utils.checkpoint import checkpoint_sequential
 from torch.utils.flop_counter import FlopCounterMode
 
 import whygrad
+from tests.learn.lab.mistakes import Nearby
 from whygrad.learn.lab.bench import Bench, Check
 from whygrad.learn.lab.catalogue import find
 from whygrad.learn.language import Language
@@ -27,7 +28,10 @@ def first_failure(tmp_path: Path) -> Any:
     """
 
     def graded(
-        name: str, changes: dict[str, list[tuple[str, str]]], language: Language = "en"
+        name: str,
+        changes: dict[str, list[tuple[str, str]]],
+        language: Language = "en",
+        wanted: str = "",
     ) -> Check:
         lab = find(name)
         files = lab.solution("en")
@@ -37,7 +41,7 @@ def first_failure(tmp_path: Path) -> Any:
                 files[file] = files[file].replace(old, new)
         for file, text in files.items():
             (tmp_path / file).write_text(text, encoding="utf-8")
-        bench = Bench(lab, tmp_path, language, SEED)
+        bench = Nearby(lab, tmp_path, language, SEED, wanted=wanted)
         failing = (check for check in lab.grader().grade(bench) if not check.passed)
         return next(failing, Check("", True))
 
@@ -131,7 +135,7 @@ def test_the_solution_shows_the_programs_of_the_starter() -> None:
 def test_versions_predictions(
     first_failure: Any, old: str, new: str, check: str, said: str
 ) -> None:
-    failure = first_failure("versions", {"predictions.py": [(old, new)]})
+    failure = first_failure("versions", {"predictions.py": [(old, new)]}, wanted=check)
     assert failure.id == check
     assert said in " ".join([failure.message, *failure.notes])
     assert failure.target is None  # the answer is not given away
@@ -151,7 +155,7 @@ def test_versions_predictions(
     ],
 )  # fmt: skip
 def test_versions_repairs(first_failure: Any, old: str, new: str, check: str, said: str) -> None:
-    failure = first_failure("versions", {"repairs.py": [(old, new)]})
+    failure = first_failure("versions", {"repairs.py": [(old, new)]}, wanted=check)
     assert failure.id == check
     place = failure.difference.place if failure.difference else ""
     assert said in f"{failure.message} {place}"
@@ -224,7 +228,7 @@ def test_the_dtype_is_no_dispatch_key_in_pytorch() -> None:
 def test_views_and_dispatch_predictions(
     first_failure: Any, old: str, new: str, check: str, said: str
 ) -> None:
-    failure = first_failure("views-and-dispatch", {"predictions.py": [(old, new)]})
+    failure = first_failure("views-and-dispatch", {"predictions.py": [(old, new)]}, wanted=check)
     assert failure.id == check
     assert said in " ".join([failure.message, *failure.notes])
     assert failure.target is None
@@ -253,7 +257,7 @@ def test_views_and_dispatch_predictions(
 def test_views_and_dispatch_asking(
     first_failure: Any, old: str, new: str, check: str, said: str
 ) -> None:
-    failure = first_failure("views-and-dispatch", {"asking.py": [(old, new)]})
+    failure = first_failure("views-and-dispatch", {"asking.py": [(old, new)]}, wanted=check)
     assert failure.id == check
     assert failure.compared
     assert said in failure.example
@@ -339,7 +343,7 @@ def test_custom_function(first_failure: Any, old: str, new: str, check: str, sai
     changes = [(old, new)]
     if "KEPT" in new:
         changes.append(("class Attention", "KEPT = []\n\n\nclass Attention"))
-    failure = first_failure("custom-function", {"attention.py": changes})
+    failure = first_failure("custom-function", {"attention.py": changes}, wanted=check)
     assert failure.id == check
     assert said in " ".join([failure.message, *failure.notes])
 
@@ -390,7 +394,7 @@ def test_a_second_forward_is_a_third_more_in_pytorch() -> None:
 def test_checkpointing_predictions(
     first_failure: Any, old: str, new: str, check: str, said: str
 ) -> None:
-    failure = first_failure("checkpointing", {"predictions.py": [(old, new)]})
+    failure = first_failure("checkpointing", {"predictions.py": [(old, new)]}, wanted=check)
     assert failure.id == check
     assert said in " ".join([failure.message, *failure.notes])
 
@@ -432,7 +436,7 @@ def test_checkpointing_segments(
     changes = [(old, new)]
     if "KEPT" in new:
         changes.append(("def run(", "KEPT = []\n\n\ndef run("))
-    failure = first_failure("checkpointing", {"segments.py": changes})
+    failure = first_failure("checkpointing", {"segments.py": changes}, wanted=check)
     assert failure.id == check
     place = failure.difference.place if failure.difference else ""
     assert said in f"{failure.message} {place}"

@@ -51,7 +51,7 @@ def _log_sigmoid(bench: Bench) -> None:
 
 def _slope(bench: Bench) -> None:
     """Generous: a one-sided difference passes, and is told so by the next check."""
-    inputs = [{"source": _LOG_SIGMOID, "x": x} for x in _points(bench)]
+    inputs: list[dict[str, Any]] = [{"source": _LOG_SIGMOID, "x": x} for x in _points(bench)]
     for each, yours in zip(inputs, _values(bench, "slope", inputs)):
         target = _gradient(**each)
         message = ""
@@ -66,7 +66,7 @@ def _centred(bench: Bench) -> None:
     points = [round(bench.random.uniform(0.8, 1.6), 2) for _ in _BENT]
     points += [-1.2] * len(_BENT)
     epsilons = (_LARGE_EPSILON, _LARGE_EPSILON / 2)
-    inputs = [
+    inputs: list[dict[str, Any]] = [
         {"source": source, "x": x, "epsilon": epsilon}
         for source, x in zip(sources, points)
         for epsilon in epsilons
@@ -102,7 +102,9 @@ def _where_asked(bench: Bench, source: str, x: float) -> list[str]:
 def _backward(bench: Bench) -> None:
     """The same point twice in a row: what is left over from the first time would show."""
     points = [_POINTS[0], *_points(bench)]
-    inputs = [{"source": source, "points": points} for source in (_LOG_SIGMOID, *_BENT)]
+    inputs: list[dict[str, Any]] = [
+        {"source": source, "points": points} for source in (_LOG_SIGMOID, *_BENT)
+    ]
     for each, yours in zip(inputs, _values(bench, "backward", inputs)):
         source = each["source"]
         target = [_gradient(source, x) for x in points]
@@ -142,7 +144,9 @@ def _tables(
     bench: Bench, tasks: Sequence[tuple[str, Sequence[float]]], epsilon: float
 ) -> list[list[dict[str, Any]]]:
     """What ``compare`` returns for each function and its points, if it has the right form."""
-    inputs = [{"source": source, "points": points, "epsilon": epsilon} for source, points in tasks]
+    inputs: list[dict[str, Any]] = [
+        {"source": source, "points": points, "epsilon": epsilon} for source, points in tasks
+    ]
     tables = _values(bench, "compare", inputs)
     for (source, points), rows in zip(tasks, tables):
         code = _compare_code(source, points[:1], epsilon)
@@ -158,7 +162,7 @@ def _tables(
 
 
 def _each_input(bench: Bench) -> None:
-    inputs = [
+    inputs: list[dict[str, Any]] = [
         {"source": source, "inputs": numbers, "epsilon": 1e-4}
         for source, numbers in (
             ("x ** 3", {"x": 2.0}),
