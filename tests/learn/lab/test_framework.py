@@ -257,7 +257,7 @@ def test_placeholders_take_the_indentation_of_their_line(tmp_path: Path, tiny: L
     lab = replace(tiny, folder=tmp_path, texts=dict.fromkeys(("about", "todo", "tail"), text))
     assert lab.starter("en")["work.py"] == (
         'def double(number):\n    """One.\n\n    Two.\n    """\n    # One.\n    #\n    # Two.\n'
-        "    return 0  # One.\n    #\n    # Two.\n"
+        "    # One.\n    #\n    # Two.\n    return 0\n"
     )
     assert "# Uno." in lab.starter("es")["work.py"]
 

@@ -86,10 +86,10 @@ def broken(text: str, before: str, lead: str, after: str) -> str:
 def above(line: str, comment: str) -> str:
     """A line of code with its comment after it or, where there is no room, above it."""
     whole = f"{line}  # {comment}"
-    if len(whole) <= COLUMNS:
+    if len(whole) <= COLUMNS and "\n" not in comment:
         return whole
     lead = line[: len(line) - len(line.lstrip())] + "# "
-    return "\n".join([*_wrapped(comment, COLUMNS, lead, lead), line])
+    return f"{lead}{broken(comment, lead, lead, '')}\n{line}"
 
 
 def _wrapped(text: str, columns: int, first: str, further: str) -> list[str]:
