@@ -7,11 +7,12 @@ from functools import partial
 from bench.workloads import gpt
 from bench.workloads.doctor_mlp import workload
 
-STEPS = 40
+STEPS = 80
 
 WORKLOAD = workload(
     "doctor on the gpt",
     f"{STEPS} steps of the GPT with AdamW, watched by the doctor against not watched",
     {name: partial(gpt.training_step, name) for name in ("whygrad", "torch")},
     STEPS,
+    rounds=2,
 )

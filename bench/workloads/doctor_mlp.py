@@ -6,27 +6,37 @@ course; the examination at the end of it is not.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from functools import partial
+from itertools import pairwise
 
 from bench.measure import Run, Workload
 from bench.workloads import optim
 
-STEPS = 1000
+STEPS = 3000
 
 
 def course(prepare: Callable[[], Run], steps: int, watched: bool) -> Run:
     """Train for some steps, under the doctor's eyes or not."""
     from whygrad.doctor import watch
 
-    def plain() -> None:
+    def plain() -> list[float]:
+        laps = [time.perf_counter()]
         step = prepare()
         for _ in range(steps):
+            laps.append(time.perf_counter())
             step()
+        laps.append(time.perf_counter())
+        return [after - before for before, after in pairwise(laps)]
 
-    def under_observation() -> None:
+    def under_observation() -> list[float]:
+        begin = time.perf_counter()
         with watch():
-            plain()
+            ready = time.perf_counter()
+            laps = plain()
+            done = time.perf_counter()
+        return [ready - begin, *laps, time.perf_counter() - done]
 
     return under_observation if watched else plain
 
@@ -39,13 +49,16 @@ def peers(of: dict[str, Callable[[], Run]], steps: int) -> dict[str, Callable[[]
     }
 
 
-def workload(name: str, what: str, of: dict[str, Callable[[], Run]], steps: int) -> Workload:
+def workload(
+    name: str, what: str, of: dict[str, Callable[[], Run]], steps: int, rounds: int
+) -> Workload:
     return Workload(
         name,
         what,
         peers(of, steps),
         operations=steps,
-        rounds=2,
+        rounds=rounds,
+        by_lap=True,
         references={f"{library}, watched": library for library in of},
         limits={f"{library}, watched": 1.1 for library in of},
     )
@@ -56,4 +69,5 @@ WORKLOAD = workload(
     f"{STEPS} steps of the MLP with AdamW, watched by the doctor against not watched",
     {"whygrad": optim.with_whygrad, "torch": optim.with_torch},
     STEPS,
+    rounds=3,
 )

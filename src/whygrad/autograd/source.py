@@ -75,6 +75,15 @@ class Where:
         self._instruction = instruction
 
     @property
+    def key(self) -> tuple[int, int]:
+        """What tells it from all others, as long as it is there."""
+        return id(self._code), self._instruction
+
+    def is_at(self, frame: FrameType) -> bool:
+        """Whether this is where a frame is now."""
+        return frame.f_code is self._code and frame.f_lasti == self._instruction
+
+    @property
     def file(self) -> str:
         return self._code.co_filename
 
@@ -168,7 +177,7 @@ class Where:
         )
 
     def __hash__(self) -> int:
-        return hash((id(self._code), self._instruction))
+        return hash(self.key)
 
 
 _STARTED = time.time()

@@ -13,6 +13,7 @@ from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import Any
 
+from whygrad.doctor.dozing import Dozing
 from whygrad.doctor.engines import Engine
 from whygrad.doctor.observer import Observer
 from whygrad.doctor.patching import patched
@@ -33,19 +34,23 @@ def instruments(engine: Engine, observer: Observer) -> Iterator[None]:
         steps = _Steps(engine, observer, place)
         for owner, name, wrapper in _wrappers(engine, observer, steps):
             place(owner, name, wrapper)
-        for handle in _hooks(engine, observer, steps):
-            stack.callback(handle.remove)
         stack.enter_context(engine.watching(observer.call, observer.attention))
+        stack.callback(steps.unhook)
+        steps.hook()
+        dozing = Dozing(engine, observer, steps)
+        observer.dozers.append(dozing)
+        stack.callback(dozing.end)
         yield
 
 
 class _Steps:
-    """Keeps the arithmetic of optimizers out of sight: wraps ``step`` of every class it meets."""
+    """Hears of updates, and keeps their arithmetic out of sight: wraps ``step`` of every class."""
 
     def __init__(self, engine: Engine, observer: Observer, place: Callable[..., None]) -> None:
         self._engine = engine
         self._observer = observer
         self._place = place
+        self._hooks: list[Any] = []
         self._met: set[type] = set()
 
     def meet(self, optimizer: Any) -> None:
@@ -54,7 +59,30 @@ class _Steps:
             self._met.add(kind)
             self._place(kind, "step", self._step)
 
+    def hook(self) -> None:
+        """Hear of every update, also of those of optimizers that were made before the doctor came.
+
+        A hook that has nothing to say still costs the program something, so there are none while
+        the eyes are closed.
+        """
+        if not self._hooks:
+            home: Any = importlib.import_module(f"{self._engine.name}.optim.optimizer")
+            self._hooks = [
+                home.register_optimizer_step_pre_hook(self._before),
+                home.register_optimizer_step_post_hook(self._after),
+            ]
+
+    def unhook(self) -> None:
+        for each in self._hooks:
+            each.remove()
+        self._hooks = []
+
     def _step(self, inner: Callable[..., Any], optimizer: Any, *args: Any, **kwargs: Any) -> Any:
+        observer = self._observer
+        if observer.dozing:
+            if not args and not kwargs and observer.update_begins_unseen(self._engine, optimizer):
+                return self._unseen(inner, optimizer)
+            observer.stir()
         if is_rehearsal(optimizer):
             return inner(optimizer, *args, **kwargs)
         if _closure(args, kwargs) is not None:
@@ -64,10 +92,35 @@ class _Steps:
                 with self._engine.unwatched():
                     result = inner(optimizer, *args, **kwargs)
             except BaseException:
-                self._observer.step_failed()
+                observer.step_failed()
                 raise
-        _tell(self._observer, self._observer.settle)
+        _tell(observer, observer.settle)
         return result
+
+    def _unseen(self, inner: Callable[..., Any], optimizer: Any) -> Any:
+        try:
+            result = inner(optimizer)
+        except BaseException:
+            self._observer.step_failed()
+            raise
+        self._observer.update_ends_unseen(self._engine, optimizer)
+        return result
+
+    def _before(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+        observer = self._observer
+        if is_rehearsal(optimizer) or not observer.attention.here:
+            return
+        self.meet(optimizer)  # from its next step on
+        with self._engine.unwatched():
+            _tell(observer, observer.step_begins, self._engine, optimizer, here())
+        if _closure(args[1:], kwargs) is not None:
+            observer.closure_begins()
+
+    def _after(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+        observer = self._observer
+        if not is_rehearsal(optimizer) and observer.attention.here:
+            with self._engine.unwatched():
+                _tell(observer, observer.step_ends, self._engine, optimizer)
 
 
 def _closure(args: Any, kwargs: Any) -> Any:
@@ -94,6 +147,8 @@ def _wrappers(
 
     def made_module(inner: Callable[..., Any], self: Any, *args: Any, **kwargs: Any) -> None:
         inner(self, *args, **kwargs)
+        if observer.dozing:
+            observer.stir()
         tell(observer.registry.made, self, where_made(self))
 
     def call_module(inner: Callable[..., Any], self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -141,10 +196,6 @@ def _wrappers(
             tell(observer.mode, self, mode, where)
         return result
 
-    def without_gradients(inner: Callable[..., Any], self: Any, *args: Any, **kw: Any) -> Any:
-        observer.stir()
-        return inner(self, *args, **kw)
-
     def convert(inner: Callable[..., Any], self: Any, *args: Any, **kwargs: Any) -> Any:
         result = inner(self, *args, **kwargs)
         if any(each.dtype is space.float16 for each in self.parameters()):
@@ -174,9 +225,6 @@ def _wrappers(
     yield schedulers.ReduceLROnPlateau, "__init__", made_scheduler
     yield optimizer, "zero_grad", zero_grad
     yield space.autograd.Function, "apply", apply
-    yield space.no_grad, "__enter__", without_gradients
-    yield space.inference_mode, "__enter__", without_gradients
-    yield space.set_grad_enabled, "__init__", without_gradients
     yield from _passes(engine, observer)
     yield from _clipping(engine, observer)
 
@@ -256,25 +304,3 @@ def _clipping(engine: Engine, observer: Observer) -> Iterator[tuple[Any, str, Ca
     utils: Any = engine.namespace.nn.utils
     yield utils, "clip_grad_norm_", by_norm
     yield utils, "clip_grad_value_", by_value
-
-
-def _hooks(engine: Engine, observer: Observer, steps: _Steps) -> Iterator[Any]:
-    optimizers: Any = importlib.import_module(f"{engine.name}.optim.optimizer")
-
-    def before(optimizer: Any, args: Any, kwargs: Any) -> None:
-        if is_rehearsal(optimizer) or not observer.attention.here:
-            return
-        steps.meet(optimizer)  # from its next step on, if it was made before the doctor came
-        with engine.unwatched():
-            _tell(observer, observer.step_begins, engine, optimizer, here())
-        if _closure(args[1:], kwargs) is not None:
-            observer.closure_begins()
-
-    def after(optimizer: Any, args: Any, kwargs: Any) -> None:
-        if is_rehearsal(optimizer) or not observer.attention.here:
-            return
-        with engine.unwatched():
-            _tell(observer, observer.step_ends, engine, optimizer)
-
-    yield optimizers.register_optimizer_step_pre_hook(before)
-    yield optimizers.register_optimizer_step_post_hook(after)

@@ -26,14 +26,14 @@ from whygrad.doctor.record import (
     Step,
 )
 from whygrad.doctor.sizes import Sizes
-from whygrad.doctor.witness.modules import Modules
 from whygrad.doctor.witness.snapshots import not_finite
 from whygrad.doctor.witness.state import is_sampled
+from whygrad.doctor.witness.unseen import Unseen
 
 __all__ = ["Observer", "is_sampled"]
 
 
-class Observer(Modules):
+class Observer(Unseen):
     """Writes down one run."""
 
     def optimizer_made(self, optimizer: Any, where: Where | None) -> Course:
@@ -85,6 +85,7 @@ class Observer(Modules):
         this.root = None if self.resting else self.tape(engine).source(loss)
         self._vigilance.loss(number, value)
         if self.resting:
+            self._measure(this, self._given)
             self._unseen[number], self._given = self._given, Given()
             this.snapshot = self._recalled(number, value) if bad else None
         elif sampled or (bad and not self.run.incidents):
@@ -161,6 +162,9 @@ class Observer(Modules):
         step.zeroed, step.contaminated = self._zeroed, number in self._contaminated
         step.clips, self._clips = self._clips, []
         course.steps.append(step)
+        if self.resting and self._pending:
+            latest = self._pending[-1]
+            self._measure(latest, self._unseen.get(latest.number, Given()))
         if step.index and gradients is course.steps[-2].gradients:
             return  # nothing new
         sizes = [each for each in gradients.values() if each is not None]
@@ -177,7 +181,7 @@ class Observer(Modules):
 
     def step_failed(self) -> None:
         """A step ended by an exception, and the program went on."""
-        self._optimizing = 0
+        self._optimizing, self.updating_unseen = 0, False
 
     def closure_begins(self) -> None:
         """A step runs the program's closure: its calls are the program's."""
@@ -197,25 +201,12 @@ class Observer(Modules):
     def finish(self) -> Run:
         """The program is over."""
         self._finish_by_hand()
+        self.registry.settle()
         if not self._stepped:
             self.run.unfinished = self._pending
         for parameter in self.registry.parameters():
             self.registry.compare(parameter)
         return self.run
-
-    def _look_for_old_gradients(self, course: Course) -> None:
-        """Whether gradients that an update has used are still there to be added to."""
-        number = course.optimizer.number
-        looked_at = course.parameters[:1] if self.resting else course.parameters
-        there = [each.tensor for each in looked_at if each.tensor.grad is not None]
-        engine = self.run.engine
-        assert engine is not None
-        old = any(engine.array(each.grad).any() for each in (*there[:1], *there[1:][-1:]))
-        if old and self._consumed.get(number):
-            self._contaminated.add(number)
-        if not old:
-            self._contaminated.discard(number)
-            self._consumed[number] = False
 
     def _finish(self, engine: Engine, course: Course, step: Step) -> None:
         """An update is done: put the step together and make room for the next one."""

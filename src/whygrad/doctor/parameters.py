@@ -28,6 +28,7 @@ class Registry:
         self._modules: list[weakref.ref[Any]] = []
         self._paths: dict[int, str] = {}
         self._known_roots: dict[int, bool] = {}
+        self.kinds_of_models: set[type] = set()  # classes of what the program calls itself
         self._first_values: dict[int, Any] = {}
         self._addresses: dict[int, int] = {}
         self._writes: dict[int, Where] = {}  # before the first pass, by address
@@ -57,6 +58,8 @@ class Registry:
         if known is None:
             known = next(module.parameters(), None) is not None
             self._known_roots[id(module)] = known
+            if known:
+                self.kinds_of_models.add(type(module))
             whole = self._whole(module)
             if known and (whole is module or id(whole) not in self._known_roots):
                 self._known_roots[id(whole)] = True
@@ -208,6 +211,12 @@ class Registry:
                     known.none_because = None
         if all(known.reached for known in self.parameters()):
             self._all_reached = len(self._run.parameters)
+
+    def settle(self) -> None:
+        """At the end: who has a gradient that came at a step that was not looked at."""
+        for known in self.parameters():
+            if not known.reached and known.tensor.grad is not None:
+                known.reached, known.none_because = True, None
 
     def compare(self, known: Parameter) -> None:
         """At the end: whether a parameter is what it was, and who made it a constant."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from whygrad.doctor.attention import Attention
 
-__all__ = ["patched"]
+__all__ = ["Swap", "patched"]
 
 _MISSING = object()
 
@@ -58,3 +58,29 @@ def patched(
             delattr(owner, name)
         else:
             setattr(owner, name, own)
+
+
+class Swap:
+    """A function that takes the place of another one and gives it back, many times."""
+
+    def __init__(self, owner: Any, name: str, function: Any) -> None:
+        self._owner = owner
+        self._name = name
+        self._function = function
+        self._before = vars(owner).get(name, _MISSING)
+
+    def put(self) -> bool:
+        """Take the place, unless somebody else has taken it since this was made."""
+        if vars(self._owner).get(self._name, _MISSING) is not self._before:
+            return False
+        setattr(self._owner, self._name, self._function)
+        return True
+
+    def take(self) -> None:
+        """Give the place back, unless somebody else has taken it."""
+        if vars(self._owner).get(self._name) is not self._function:
+            return
+        if self._before is _MISSING:
+            delattr(self._owner, self._name)
+        else:
+            setattr(self._owner, self._name, self._before)

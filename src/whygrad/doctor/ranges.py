@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Range", "glance", "rms", "summarize", "thinned"]
+__all__ = ["Range", "glance", "hint", "rms", "summarize", "thinned"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +111,16 @@ def rms(array: np.ndarray[Any, Any]) -> float:
         flat = flat.astype(np.float64)
         square = float(np.vdot(flat, flat))
     return math.sqrt(square / flat.size)
+
+
+def hint(array: np.ndarray[Any, Any]) -> float:
+    """The rms of some 16 values, for looks that happen at every step.
+
+    Each value is likely to be a cache miss, and so is the code of a library that is called for it.
+    """
+    flat = array.ravel("K")
+    few = flat[:: max(1, flat.size // 16)].tolist()
+    return math.hypot(*few) / math.sqrt(max(1, len(few)))
 
 
 def thinned(array: np.ndarray[Any, Any], most: int = 4096) -> np.ndarray[Any, Any]:

@@ -8,10 +8,12 @@ the replay: the loss must come out as the program saw it.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from whygrad.doctor.engines import Engine
 from whygrad.doctor.record import Snapshot
 from whygrad.doctor.tape import Call, Produced
 from whygrad.doctor.vocabulary import LOSSES
@@ -24,7 +26,7 @@ class Given:
     """What the models and losses of one pass were called with, in order."""
 
     models: list[tuple[Any, ...]] = field(default_factory=list)
-    losses: list[tuple[Any, ...]] = field(default_factory=list)
+    losses: list[tuple[tuple[Any, ...], dict[str, Any]]] = field(default_factory=list)
 
 
 def recalled(recipe: Snapshot, given: Given, step: int, value: float) -> Snapshot:
@@ -32,17 +34,26 @@ def recalled(recipe: Snapshot, given: Given, step: int, value: float) -> Snapsho
     engine = recipe.engine
     swaps: dict[Any, Any] = {}
     models = [mark.inputs for mark in recipe.marks if mark.depth == 0 and mark.recorded]
-    losses = [call.args for call in recipe.calls.values() if call.op in LOSSES]
-    for before, now in ((models, given.models), (losses, given.losses)):
-        if len(before) < len(now):
-            continue
-        for old, new in zip(before, now):
-            for each, replacement in zip(old or (), new):
-                if isinstance(replacement, engine.tensor) and not replacement.requires_grad:  # type: ignore[attr-defined]
-                    swaps[_key(each)] = replacement
+    losses = [(call.args, call.kwargs) for call in recipe.calls.values() if call.op in LOSSES]
+    pairs = zip(models, given.models) if len(models) >= len(given.models) else ()
+    for old, new in pairs:
+        swaps |= _exchanged(engine, zip(old or (), new))
+    if len(losses) >= len(given.losses):
+        for (old, named), (new, newly_named) in zip(losses, given.losses):
+            same = [(named[name], newly_named[name]) for name in named.keys() & newly_named.keys()]
+            swaps |= _exchanged(engine, (*zip(old, new), *same))
     calls = {number: _swapped_call(call, swaps) for number, call in recipe.calls.items()}
     values = {name: engine.copy(leaf) for name, leaf in recipe.leaves.items()}
     return replace(recipe, step=step, value=value, values=values, calls=calls)
+
+
+def _exchanged(engine: Engine, pairs: Iterable[tuple[Any, Any]]) -> dict[Any, Any]:
+    """The tensors that come from the data: what a parameter was made into is made again."""
+    return {
+        _key(old): new
+        for old, new in pairs
+        if isinstance(new, engine.tensor) and not new.requires_grad  # type: ignore[attr-defined]
+    }
 
 
 def _key(argument: Any) -> Any:

@@ -10,7 +10,7 @@ Nothing here belongs to one engine, and nothing here judges.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -175,13 +175,13 @@ class Step:
     """One update of parameters."""
 
     index: int
-    passes: list[Pass]
+    passes: Sequence[Pass]
     gradients: Mapping[str, float | None]  # rms by parameter, latest measured; None: there was none
     rates: list[float]  # learning rate by group
     where: Where | None = None  # of step()
     zeroed: bool = False  # whether gradients were cleared since the update before
     contaminated: bool = False  # whether gradients of the update before were still in these
-    clips: list[Clip] = field(default_factory=list)
+    clips: Sequence[Clip] = ()
     sample: Sample | None = None
     snapshot: Snapshot | None = None
 

@@ -41,10 +41,14 @@ class Engine(Protocol):
         ...
 
     def look_away(self) -> None:
-        """Hand over no calls but those of losses, until :meth:`look_again`."""
+        """Hand over no calls until :meth:`look_again`."""
         ...
 
     def look_again(self) -> None: ...
+
+    def compiles(self) -> bool:
+        """Whether compiled code runs, which is compiled anew when a function is replaced."""
+        ...
 
     def first_passes_over(self) -> None:
         """The structure of the program is known: stop what only that needed."""
@@ -64,6 +68,14 @@ class Engine(Protocol):
 
     def array(self, tensor: Any) -> np.ndarray[Any, Any]:
         """The values, without a copy where that is possible."""
+        ...
+
+    def scalar(self, tensor: Any) -> float | None:
+        """The value of a tensor with one element and no axes; None for any other."""
+        ...
+
+    def hint(self, tensor: Any) -> float:
+        """The rms of very few values from all over a tensor."""
         ...
 
     def sizes(self, tensors: list[Any], most: int = 4096) -> list[float]:

@@ -28,7 +28,7 @@ from whygrad.doctor.attention import Attention
 from whygrad.doctor.engines.engine import Handler
 from whygrad.doctor.patching import patched
 from whygrad.doctor.places import user_frame
-from whygrad.doctor.ranges import rms, thinned
+from whygrad.doctor.ranges import hint, rms, thinned
 from whygrad.doctor.vocabulary import LOSSES
 from whygrad.nn import functional
 from whygrad.ops.define import table
@@ -99,6 +99,9 @@ class OwnEngine:
             self.looks_away = False
             resume(self._see)
 
+    def compiles(self) -> bool:
+        return False  # what is compiled here does not look at names
+
     def first_passes_over(self) -> None:
         """Nothing to stop: lines and cuts are always known here."""
 
@@ -124,6 +127,13 @@ class OwnEngine:
             if plain.dtype is whygrad.bfloat16:
                 plain = plain.float()
             return plain.numpy()
+
+    def scalar(self, tensor: Any) -> float | None:
+        held = tensor._array
+        return float(held) if type(held) is np.ndarray and held.ndim == 0 else None
+
+    def hint(self, tensor: Any) -> float:
+        return hint(self.array(tensor))
 
     def sizes(self, tensors: list[Any], most: int = 4096) -> list[float]:
         return [rms(thinned(self.array(each), most)) for each in tensors]

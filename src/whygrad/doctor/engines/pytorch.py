@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 
 from whygrad.doctor.attention import Attention
@@ -24,10 +23,8 @@ from whygrad.doctor.engines.modes import (
     taken_out,
     transforms_unwatched,
 )
-from whygrad.doctor.patching import patched
 from whygrad.doctor.places import user_frame
-from whygrad.doctor.ranges import rms, thinned
-from whygrad.doctor.vocabulary import LOSSES
+from whygrad.doctor.ranges import hint, rms, thinned
 from whygrad.torch.calls import name_of, uneventful
 from whygrad.torch.record import record
 
@@ -44,7 +41,6 @@ _SAME = {
     "float": "cast", "half": "cast", "int": "cast", "long": "cast",
 }  # fmt: skip
 _PLAIN = (torch.float32, torch.float64, torch.int64)
-_LOSSES = sorted(each for each in LOSSES if hasattr(functional, each))
 _NEVER = ("backward", "_set_grad_enabled", "register_hook", "__set__")
 
 
@@ -63,7 +59,7 @@ class TorchEngine:
     def __init__(self) -> None:
         self._recording: ExitStack | None = None
         self._mode: _Mode | None = None
-        self._losses: ExitStack | None = None  # wrapped while looking away
+        self._looks_away = False
 
     @contextmanager
     def watching(self, handler: Handler, attention: Attention) -> Iterator[None]:
@@ -84,20 +80,16 @@ class TorchEngine:
                     self._recording.close()
 
     def look_away(self) -> None:
-        if self._losses is not None or self._mode is None or not taken_out(self._mode):
-            return
-        self._losses = ExitStack()
-        if not compiler_in_use():  # what it compiled would be compiled anew
-            handler = partial(self._mode.handler, self)
-            for name in _LOSSES:
-                wrapper = partial(_alone, handler, name)
-                self._losses.enter_context(patched(functional, name, wrapper))
+        if not self._looks_away and self._mode is not None and taken_out(self._mode):
+            self._looks_away = True
 
     def look_again(self) -> None:
-        if self._losses is not None and self._mode is not None:
-            self._losses.close()
-            self._losses = None
+        if self._looks_away and self._mode is not None:
+            self._looks_away = False
             put_in(self._mode)
+
+    def compiles(self) -> bool:
+        return compiler_in_use()
 
     def first_passes_over(self) -> None:
         """Stop the costly recording, unless the program has put a mode of its own on top."""
@@ -130,6 +122,16 @@ class TorchEngine:
             if plain.dtype is torch.bfloat16:
                 plain = plain.float()
             return plain.cpu().resolve_conj().resolve_neg().numpy()
+
+    def scalar(self, tensor: Any) -> float | None:
+        with torch._C.DisableTorchFunction():
+            return float(tensor.item()) if tensor.ndim == 0 else None
+
+    def hint(self, tensor: Any) -> float:
+        with torch._C.DisableTorchFunction():
+            if tensor.dtype in _PLAIN and tensor.layout is torch.strided and tensor.is_cpu:
+                return hint(tensor.detach().numpy())
+            return hint(self.array(tensor))
 
     def sizes(self, tensors: list[Any], most: int = 4096) -> list[float]:
         return [rms(thinned(self.array(each), most)) for each in tensors]
@@ -185,11 +187,6 @@ class _Mode(TorchFunctionMode):  # type: ignore[misc]
         if torch._C._is_any_autocast_enabled() and torch.is_autocast_enabled("cpu"):
             func = partial(_cast_to, torch.get_autocast_dtype("cpu"), func)
         return self.handler(self._engine, name, func, args, kwargs or {}, frame)
-
-
-def _alone(handler: Any, name: str, function: Any, *args: Any, **kwargs: Any) -> Any:
-    """Hand over the call of a loss while nothing else is."""
-    return handler(name, function, args, kwargs, user_frame(sys._getframe(1)))
 
 
 def _cast_to(dtype: torch.dtype, function: Any, *args: Any, **kwargs: Any) -> Any:

@@ -160,7 +160,7 @@ class Calls(Snapshots):
     ) -> None:
         """While dozing, a loss is that of training, which its pass will tell."""
         if op in LOSSES:
-            self._given.losses.append(args)
+            self._given.losses.append((args, kwargs))
         if not self.dozing:
             self._figure(engine, op, args, kwargs, result, frame, True)
         elif op in LOSSES:
@@ -335,6 +335,7 @@ class Calls(Snapshots):
             return
         correct = False
         if op in LOSSES:
+            self.losses.add(op)
             target = args[1] if len(args) > 1 else kwargs.get("target")
             if recorded and isinstance(target, engine.tensor):
                 self._note_targets(op, engine.array(target))

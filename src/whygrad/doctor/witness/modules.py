@@ -25,7 +25,7 @@ class Modules(Calls):
 
     def glimpse(self, engine: Engine, args: Any, frame: FrameType) -> None:
         """While dozing, a model is called: note its inputs, unless this is not a training step."""
-        if Where(frame.f_code, frame.f_lasti) in self._familiar:
+        if (id(frame.f_code), frame.f_lasti) in self._familiar:
             self.note_inputs(engine, args, engine.is_recording())
         else:
             self.stir()

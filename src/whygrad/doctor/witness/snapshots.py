@@ -58,7 +58,7 @@ class Snapshots(State):
         marks = [mark for mark in self._marks if mark.after > since]
         outermost = [mark for mark in marks if mark.depth == 0]
         used = (mark.where for mark in outermost if _made_by(mark.outputs) & calls.keys())
-        self._familiar.update(used)
+        self._familiar.update((where.key, where) for where in used)
         step = len(self.run.passes)
         parts = calls, source, value, marks, values, leaves, loose, tape, frozenset(tape.switched)
         return Snapshot(engine, step, *parts)

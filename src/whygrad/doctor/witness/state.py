@@ -10,7 +10,7 @@ schedule counts steps and not time, so the same program gets the same report.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Protocol
 
 from whygrad.autograd.source import Where
 from whygrad.doctor.attention import Attention
@@ -41,6 +41,14 @@ def is_sampled(number: int) -> bool:
     return number % (1 << (number.bit_length() - (3 if number < 64 else 2))) == 0
 
 
+class Dozer(Protocol):
+    """Closes the eyes for one engine, and opens them."""
+
+    def begin(self) -> None: ...
+
+    def end(self) -> None: ...
+
+
 class State:
     """All that is known while a run goes on, and what every part of the witness needs."""
 
@@ -69,7 +77,10 @@ class State:
         self._vigilance = Vigilance()
         self.resting = False  # whether recorded calls go by unseen
         self.dozing = False  # whether the engines hand over no calls at all
-        self._familiar: set[Where] = set()  # lines that call a model in order to train it
+        self.dozers: list[Dozer] = []
+        self.losses: set[str] = set()  # those that the program computes
+        # Lines that call a model in order to train it.
+        self._familiar: dict[tuple[int, int], Where] = {}
         self._rested = False  # whether any did
         self._recipe: Snapshot | None = None  # the latest one: what a step is like
         self._given = Given()  # what this pass was given so far, while resting
@@ -93,15 +104,15 @@ class State:
             self.stir()
         elif not self.dozing and not self._optimizing:
             self.dozing = True
-            for engine in self._engines():
-                engine.look_away()
+            for each in self.dozers:
+                each.begin()
 
     def stir(self) -> None:
         """Something else than a training step happens: open the eyes until the next one."""
         if self.dozing and not self._optimizing:
             self.dozing = False
-            for engine in self._engines():
-                engine.look_again()
+            for each in self.dozers:
+                each.end()
 
     def trouble(self, error: Exception) -> None:
         """The doctor itself went wrong: the program must not notice, the report says so."""
