@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import Any
 
 from whygrad.doctor.case import Case
-from whygrad.doctor.record import Course, Parameter
+from whygrad.doctor.record import Course, Parameter, Snapshot
 from whygrad.doctor.replay import Trace, Traced
 from whygrad.doctor.vocabulary import LINEAR, RESHAPING
 
@@ -49,9 +49,16 @@ class Growth:
         return float(self.factor ** (1.0 / max(1, len(self.chain) - 1)))
 
 
-def growth(case: Case, course: Course, *, links: int = 5, factor: float = 1e3) -> Growth | None:
-    """The chain that makes the gradient grow most in the first step, if it is a lot."""
-    trace = case.trace(course.first)
+def growth(
+    case: Case,
+    course: Course,
+    snapshot: Snapshot | None = None,
+    *,
+    links: int = 5,
+    factor: float = 1e3,
+) -> Growth | None:
+    """The chain that makes the gradient grow most, in the first step or another, if it is a lot."""
+    trace = case.trace(snapshot or course.first)
     if trace is None or not trace.exact:
         return None
     found = [

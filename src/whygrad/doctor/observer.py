@@ -90,6 +90,8 @@ class Observer(Unseen):
             this.snapshot = self._recalled(number, value) if bad else None
         elif sampled or (bad and not self.run.incidents):
             this.snapshot = self._recipe = self._snapshot(engine, loss, value)
+            if this.snapshot is None and number == 0:  # a loss that nothing was computed for
+                self.run.last_snapshot = self._snapshot(engine, None, math.nan, whole=True)
         self.run.passes.append(this)
         self._pending.append(this)
         if bad:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Range", "glance", "hint", "rms", "summarize", "thinned"]
+__all__ = ["Range", "glance", "hint", "rms", "row_marks", "summarize", "thinned"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +94,11 @@ def summarize(array: np.ndarray[Any, Any]) -> Range:
         nans,
         infs,
     )
+
+
+def row_marks(array: np.ndarray[Any, Any], most: int = 64) -> list[int]:
+    """A number for each of the first rows, the same for rows that are the same."""
+    return [hash(each.tobytes()) for each in array[:most]] if array.ndim else []
 
 
 def rms(array: np.ndarray[Any, Any]) -> float:

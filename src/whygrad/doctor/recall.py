@@ -1,21 +1,27 @@
 """A step that went by unseen, put together from the recipe of an earlier one.
 
 While the doctor's eyes are closed nothing is on the tape, but what models and losses are given is
-held until the next step.  A step like all the others has the same calls: with these inputs, these
-targets and the parameters of today, its recipe is the latest one.  Whether that is true shows in
+held until the next step, and other data are in the program's variables.  A step like all the others
+has the same calls: with these inputs, these targets and the parameters of today, its recipe is the
+latest one.  Whether that is true shows in
 the replay: the loss must come out as the program saw it.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from copy import copy
 from dataclasses import dataclass, field, replace
+from types import FrameType
 from typing import Any
 
 from whygrad.doctor.engines import Engine
+from whygrad.doctor.ranges import rms
 from whygrad.doctor.record import Snapshot
+from whygrad.doctor.replay import loss_at
 from whygrad.doctor.tape import Call, Produced
+from whygrad.doctor.variables import key_of, today
 from whygrad.doctor.vocabulary import LOSSES
 
 __all__ = ["Given", "recalled"]
@@ -29,35 +35,59 @@ class Given:
     losses: list[tuple[tuple[Any, ...], dict[str, Any]]] = field(default_factory=list)
 
 
-def recalled(recipe: Snapshot, given: Given, step: int, value: float) -> Snapshot:
-    """The recipe with the inputs, targets and parameters of another step."""
+def recalled(recipe: Snapshot, given: Given, frame: FrameType, step: int, value: float) -> Snapshot:
+    """The recipe with the data and the parameters of another step, which is at ``frame``.
+
+    What a model was given is known for certain, whatever was in variables.  But if it was not
+    finite and the step itself had computed it, from data that were, that computation is wanted.
+    """
+    engine = recipe.engine
+    fresh = today(frame, engine.tensor, recipe.variables)
+    certain = _given_then_and_now(recipe, given)
+    swaps = fresh | certain
+    values = {name: engine.copy(leaf) for name, leaf in recipe.leaves.items()}
+    now = replace(recipe, step=step, value=value, values=values)
+    unsound = {key for key, each in swaps.items() if _computed_and_unsound(recipe, key, each)}
+    if unsound:
+        rest = {key: each for key, each in swaps.items() if key not in unsound}
+        whole = replace(now, calls=_with(recipe, rest))
+        if not math.isfinite(loss_at(whole, {})):
+            return whole
+    return replace(now, calls=_with(recipe, swaps))
+
+
+def _given_then_and_now(recipe: Snapshot, given: Given) -> dict[Any, Any]:
+    """What models and losses get in this step, by the keys of what they got in the recipe."""
     engine = recipe.engine
     swaps: dict[Any, Any] = {}
     models = [mark.inputs for mark in recipe.marks if mark.depth == 0 and mark.recorded]
+    if len(models) >= len(given.models):
+        for old, new in zip(models, given.models):
+            swaps |= _exchanged(engine, zip(old or (), new))
     losses = [(call.args, call.kwargs) for call in recipe.calls.values() if call.op in LOSSES]
-    pairs = zip(models, given.models) if len(models) >= len(given.models) else ()
-    for old, new in pairs:
-        swaps |= _exchanged(engine, zip(old or (), new))
     if len(losses) >= len(given.losses):
         for (old, named), (new, newly_named) in zip(losses, given.losses):
             same = [(named[name], newly_named[name]) for name in named.keys() & newly_named.keys()]
             swaps |= _exchanged(engine, (*zip(old, new), *same))
-    calls = {number: _swapped_call(call, swaps) for number, call in recipe.calls.items()}
-    values = {name: engine.copy(leaf) for name, leaf in recipe.leaves.items()}
-    return replace(recipe, step=step, value=value, values=values, calls=calls)
+    return swaps
 
 
 def _exchanged(engine: Engine, pairs: Iterable[tuple[Any, Any]]) -> dict[Any, Any]:
     """The tensors that come from the data: what a parameter was made into is made again."""
     return {
-        _key(old): new
+        key_of(old): new
         for old, new in pairs
         if isinstance(new, engine.tensor) and not new.requires_grad  # type: ignore[attr-defined]
     }
 
 
-def _key(argument: Any) -> Any:
-    return argument if isinstance(argument, Produced) else id(argument)
+def _computed_and_unsound(recipe: Snapshot, key: Any, tensor: Any) -> bool:
+    computed = isinstance(key, Produced) and key.call in recipe.calls
+    return computed and not math.isfinite(rms(recipe.engine.array(tensor)))
+
+
+def _with(recipe: Snapshot, swaps: dict[Any, Any]) -> dict[int, Call]:
+    return {number: _swapped_call(call, swaps) for number, call in recipe.calls.items()}
 
 
 def _swapped_call(call: Call, swaps: dict[Any, Any]) -> Call:

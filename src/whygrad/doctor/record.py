@@ -18,6 +18,7 @@ from whygrad.autograd.source import Where
 from whygrad.doctor.engines import Engine
 from whygrad.doctor.ranges import Range
 from whygrad.doctor.tape import Call, Produced, Tape
+from whygrad.doctor.variables import Variable
 
 __all__ = [
     "Clip",
@@ -115,6 +116,8 @@ class Snapshot:
     loose: list[Call] = field(default_factory=list)  # calls of the step the loss does not depend on
     tape: Tape | None = None  # for the origins of tensors
     switched: frozenset[Produced] = frozenset()  # results that were told to require gradients
+    # The variables of the program that held data of it, with keys of these data.
+    variables: dict[Variable, Any] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -140,6 +143,8 @@ class Sample:
     weights: dict[str, float] = field(default_factory=dict)  # rms by parameter, before the update
     updates: dict[str, float] = field(default_factory=dict)  # rms of the change
     labels: list[tuple[int, frozenset[int]]] = field(default_factory=list)  # how many, and which
+    rows: list[int] = field(default_factory=list)  # marks of the samples, in order …
+    answers: list[int] = field(default_factory=list)  # … and of their targets
 
 
 @dataclass(slots=True)

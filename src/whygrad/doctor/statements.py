@@ -9,7 +9,7 @@ from types import CodeType
 
 from whygrad.autograd.source import Where
 
-__all__ = ["is_repeated_with", "shuffles_apart", "statements"]
+__all__ = ["is_repeated_with", "shuffles", "shuffles_apart", "statements"]
 
 _SEEDING = ("seed", "manual_seed", "set_state", "setstate", "default_rng", "RandomState", "Random")
 _PERMUTING = ("permutation", "permuted", "randperm")
@@ -60,6 +60,20 @@ def shuffles_apart(file: str) -> tuple[tuple[str, Where], tuple[str, Where]] | N
                 if one[1] in places and other[1] in places:
                     return (one[0], places[one[1]]), (other[0], places[other[1]])
     return None
+
+
+def shuffles(file: str) -> Iterator[tuple[str, Where]]:
+    """Every statement that puts a variable into random order: its name, and where."""
+    try:
+        tree = ast.parse("".join(linecache.getlines(file)))
+    except SyntaxError:
+        return
+    places = {each.line: each for each in statements(file)}
+    for each in ast.walk(tree):
+        if isinstance(each, ast.stmt) and each.lineno in places:
+            name = _shuffled(each)
+            if name is not None:
+                yield name, places[each.lineno]
 
 
 def _first_pair(body: list[ast.stmt]) -> tuple[tuple[str, int], tuple[str, int]] | None:

@@ -42,21 +42,33 @@ _SHRINKS = re.compile(r"\.grad\b.*(clamp|clip|mul_|div_|copy_|\*=|/=)|\.grad(\.d
     ),
     fix="Make each factor close to one: orthogonal initial weights, a tanh or a norm in between.",
     guardrail="torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)  # and log what it returns",
-    explains=("lr-too-high", "oscillation", "overflow-in-exp", "unscaled-target", "loss-plateau"),
-    thresholds={"factor": 1e3, "links": 5, "learned": 0.2, "rise": 1e3},
+    explains=(
+        "lr-too-high", "oscillation", "overflow-in-exp", "unscaled-target", "loss-plateau",
+        "dead-relu",
+    ),
+    thresholds={"factor": 1e3, "links": 5, "learned": 0.2, "rise": 1e3, "astronomical": 1e6},
     cleared=lambda case: _cleared(case),
-)
+)  # fmt: skip
 def exploding_gradient(case: Case) -> Iterator[Finding]:
     for course in case.courses:
         found = growth(case, course, links=int(case.limit("links")), factor=case.limit("factor"))
         hidden = _ratios(course)
         clipped = bool(hidden) and statistics.median(hidden) >= 100
-        if found is not None and (clipped or case.progress(course).suffers(case.limit("learned"))):
+        suffers = case.progress(course).suffers(case.limit("learned")) or _goes_on(case, course)
+        if found is not None and (clipped or suffers):
             yield _structural(case, found, clipped)
         elif (sequence := runaway(case, course)) is not None and _at_any_rate(case, course):
             yield _through_time(case, sequence)
         elif case.progress(course).broken:
             yield from _during_the_run(case, course)
+
+
+def _goes_on(case: Case, course: Course) -> bool:
+    """Whether the growth is astronomical, and still there at the end, however far the loss fell."""
+    first = growth(case, course, factor=case.limit("astronomical"))
+    if first is None or course.last is None or course.last is course.first:
+        return False
+    return growth(case, course, course.last, factor=case.limit("astronomical")) is not None
 
 
 def _structural(case: Case, found: Growth, clipped: bool) -> Finding:

@@ -17,10 +17,11 @@ from whygrad.doctor.experiments import chance
 from whygrad.doctor.provenance import Rows, given_inputs, rows_of, target_source
 from whygrad.doctor.record import Course
 from whygrad.doctor.rule import Finding, rule
-from whygrad.doctor.statements import shuffles_apart, statements
+from whygrad.doctor.statements import shuffles, shuffles_apart, statements
 
 __all__ = ["shuffled_labels"]
 
+_BATCH = 8  # samples at once: fewer may be the steps of a sequence
 _NEIGHBOURS = 16  # rows that far apart may belong together: words and their context
 
 
@@ -36,7 +37,8 @@ _NEIGHBOURS = 16  # rows that far apart may belong together: words and their con
     measured=(
         "The batch of the first step is followed back to the rows that it was taken from. Input "
         "and target come from different rows, in an order that was changed for one of them only "
-        "or for each by a permutation of its own."
+        "or for each by a permutation of its own. Or: samples that are seen again at a later "
+        "sampled step come with another target, and the run learns nothing."
     ),
     fix="Use one permutation for both: perm = torch.randperm(len(x)); x, y = x[perm], y[perm].",
     guardrail="assert torch.equal(labels_of(x), y)  # on a few samples, after every shuffle",
@@ -44,7 +46,7 @@ _NEIGHBOURS = 16  # rows that far apart may belong together: words and their con
         "overfitting", "loss-plateau", "lr-too-low", "lr-too-high", "constant-output",
         "under-trained", "class-imbalance", "oscillation", "unscaled-input", "unscaled-target",
     ),
-    thresholds={"unlearned": 0.8},
+    thresholds={"unlearned": 0.8, "pairs": 16, "changed": 0.25},
     cleared=lambda case: _pairs(case),
 )  # fmt: skip
 def shuffled_labels(case: Case) -> Iterator[Finding]:
@@ -76,7 +78,8 @@ def shuffled_labels(case: Case) -> Iterator[Finding]:
             places=lines[1:],
         )
         return
-    yield from _shuffled_outside(case)
+    outside = list(_shuffled_outside(case))
+    yield from outside or _changing_pairs(case)
 
 
 def _lines(target: Rows, apart: Rows) -> list[tuple[str, Where]]:
@@ -120,6 +123,51 @@ def _shuffled_outside(case: Case) -> Iterator[Finding]:
             places=[(f"`{one}` shuffled here", where)],
             fix=f"perm = rng.permutation(len({one})); {one}, {other} = {one}[perm], {other}[perm]",
         )
+
+
+def _changing_pairs(case: Case) -> Iterator[Finding]:
+    """Samples that come with one target at one step and with another one later."""
+    if any(mark.trains for mark in case.run.inference_marks):
+        return  # the targets are what a model says, which is not the same every time
+    for course in case.courses:
+        seen, changed = _pairs_again(course)
+        if seen < case.limit("pairs") or changed < case.limit("changed") * seen:
+            continue
+        reading = case.reading(course.first)
+        alone = reading is not None and len(reading.models) == 1  # else what belongs to what?
+        if not alone or not _at_chance(case, course, case.limit("unlearned")):
+            continue
+        step = course.steps[0].where
+        lines = [] if step is None else list(shuffles(step.file))
+        called = reading.models[0].where if reading is not None else step
+        yield shuffled_labels.finding(
+            where=lines[0][1] if lines else called,
+            step=0,
+            confidence=0.85 if lines else 0.75,
+            evidence=[
+                f"of {seen} samples that were seen at more than one step, {changed} came with "
+                "another target the next time",
+                f"the loss ended at {case.healthy_losses(course)[-1]:.4g}, no better than an "
+                "answer that ignores the input",
+            ],
+            places=[(f"`{name}` is shuffled here", where) for name, where in lines[:1]],
+        )
+
+
+def _pairs_again(course: Course) -> tuple[int, int]:
+    """How many samples were seen again, and how many of them with another target."""
+    known: dict[int, int] = {}
+    seen = changed = 0
+    for step in course.steps:
+        sample = step.sample
+        if sample is None or len(sample.rows) != len(sample.answers) or len(sample.rows) < _BATCH:
+            continue
+        if len(set(sample.rows)) < len(sample.rows):
+            return 0, 0  # samples of which there are several: no pair is expected to last
+        for row, answer in zip(sample.rows, sample.answers):
+            seen += row in known
+            changed += known.setdefault(row, answer) != answer
+    return seen, changed
 
 
 def _together(one: Rows, other: Rows) -> bool:

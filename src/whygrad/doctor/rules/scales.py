@@ -16,10 +16,11 @@ from typing import Any
 
 import numpy as np
 
+from whygrad.autograd.source import Where
 from whygrad.doctor.case import Case
 from whygrad.doctor.experiments import chance, standardized, tensor_like, train_again
 from whygrad.doctor.ownworld import in_its_own_world
-from whygrad.doctor.provenance import data_input
+from whygrad.doctor.provenance import data_input, given_inputs
 from whygrad.doctor.reading import Reading
 from whygrad.doctor.record import Course, Snapshot
 from whygrad.doctor.replay import Trace, Traced
@@ -90,8 +91,19 @@ def _is_tiny(values: np.ndarray[Any, Any], limit: float) -> bool:
     return 0 < float(np.abs(values).max()) < limit
 
 
-def _off_scale(values: np.ndarray[Any, Any], large: float, tiny: float) -> bool:
-    return _is_large(values, large) or _is_tiny(values, tiny)
+def _is_flat(layer: _Meeting, limit: float) -> bool:
+    """Whether most features are all but the same number in every sample."""
+    others = tuple(axis for axis in range(layer.values.ndim) if axis != layer.axis)
+    values = layer.values.astype(np.float64)
+    spread, middle = values.std(axis=others), np.abs(values.mean(axis=others))
+    return (
+        layer.values.shape[0] > 1 and float(np.mean((spread > 0) & (spread < limit * middle))) > 0.5
+    )
+
+
+def _off_scale(layer: _Meeting, large: float, tiny: float, flat: float = 0.02) -> bool:
+    values = layer.values
+    return _is_large(values, large) or _is_tiny(values, tiny) or _is_flat(layer, flat)
 
 
 @dataclass(eq=False)
@@ -188,19 +200,20 @@ def _said(value: float) -> str:
         "under-trained", "bad-initialization", "class-imbalance", "clipping-hides-cause",
     ),
     thresholds={
-        "large": 5.0, "tiny": 0.05, "unlearned": 0.7, "solved": 0.1, "learned": 0.6, "steps": 60,
+        "large": 5.0, "tiny": 0.05, "flat": 0.02, "unlearned": 0.7, "solved": 0.1, "learned": 0.6,
+        "steps": 60,
     },
     cleared=lambda case: _input_scale(case),
 )  # fmt: skip
 def unscaled_input(case: Case) -> Iterator[Finding]:
-    large, tiny = case.limit("large"), case.limit("tiny")
+    large, tiny, flat = case.limit("large"), case.limit("tiny"), case.limit("flat")
     for outcome in _failures(case, case.limit("solved")):
         trace = outcome.reading.trace
-        layers = [each for each in _first_layers(trace) if _off_scale(each.values, large, tiny)]
+        layers = [each for each in _first_layers(trace) if _off_scale(each, large, tiny, flat)]
         start = case.trace(outcome.course.first)
         begun = [] if start is None else _first_layers(start)
         # In one batch and not in another it is the batch that is wrong.
-        if not layers or not any(_off_scale(each.values, large, tiny) for each in begun):
+        if not layers or not any(_off_scale(each, large, tiny, flat) for each in begun):
             continue
         changed: _Instead = {}
         for each in layers:
@@ -217,11 +230,14 @@ def unscaled_input(case: Case) -> Iterator[Finding]:
         low, high = float(first.values.min()), float(first.values.max())
         size = float(np.sqrt(np.mean(np.square(first.values, dtype=np.float64))))
         yield unscaled_input.finding(
-            where=_called_at(outcome.reading) or first.call.where,
+            where=(_computed_at(outcome) if _is_flat(first, flat) else None)
+            or _called_at(outcome.reading)
+            or first.call.where,
             step=0,
             confidence=0.9,
             evidence=[
                 f"the first layer gets values from {low:.4g} to {high:.4g}, {size:.3g} in size",
+                *_flatness(first, flat),
                 outcome.ending,
                 f"{steps} steps on one batch, standardised: the loss falls to {after:.2g} of what "
                 f"ignoring the input costs; as it was: {_said(before)}",
@@ -229,6 +245,29 @@ def unscaled_input(case: Case) -> Iterator[Finding]:
             fix=_scaling_fix(first.values, first.axis),
             places=[("first weights", first.call.where)],
         )
+
+
+def _computed_at(outcome: _Outcome) -> Where | None:
+    """The line that computed the data that batches are cut from."""
+    trace, tape = outcome.reading.trace, outcome.snapshot.tape
+    for source, _ in given_inputs(outcome.reading):
+        made = trace.made_by(source)
+        while made is not None and made.sources and made.sources[0] is not None:
+            made = trace.made_by(made.sources[0])
+        kept = None if made is None or not made.call.args else made.call.args[0]
+        origin = None if tape is None or kept is None else tape.origin(kept)
+        if origin is not None:
+            return origin.where
+    return None
+
+
+def _flatness(layer: _Meeting, limit: float) -> list[str]:
+    if not _is_flat(layer, limit):
+        return []
+    others = tuple(axis for axis in range(layer.values.ndim) if axis != layer.axis)
+    spread = float(np.median(layer.values.astype(np.float64).std(axis=others)))
+    return [f"a typical feature varies by {spread:.2g} from sample to sample: was the mean taken "
+            "over the features in place of the samples?"]  # fmt: skip
 
 
 def _finds_more(outcome: _Outcome, changed: _Instead, found: tuple[float, float, int]) -> bool:
@@ -327,7 +366,7 @@ def unscaled_target(case: Case) -> Iterator[Finding]:
         trace = outcome.reading.trace
         both: _Instead = {}
         for each in _first_layers(trace):
-            if _off_scale(each.values, 5.0, 0.05):
+            if _off_scale(each, 5.0, 0.05):
                 both |= each.instead(trace)
         level = _standard_level(outcome, target)
         changed = target.instead(trace)

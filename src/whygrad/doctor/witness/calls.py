@@ -14,7 +14,7 @@ import numpy as np
 from whygrad.autograd.source import Where
 from whygrad.doctor.engines import Engine
 from whygrad.doctor.layers import look
-from whygrad.doctor.ranges import rms, summarize
+from whygrad.doctor.ranges import rms, row_marks, summarize
 from whygrad.doctor.record import (
     Evaluation,
     Failure,
@@ -354,6 +354,8 @@ class Calls(Snapshots):
             self.run.figures.append(figure)
 
     def _note_targets(self, op: str, target: np.ndarray[Any, Any]) -> None:
+        if self._sample is not None and not self._sample.answers:
+            self._sample.answers = row_marks(target)
         if target.dtype.kind == "f":
             self._targets.append(rms(target))
         elif self._sample is not None and op in LABELLED and target.dtype.kind in "iu":

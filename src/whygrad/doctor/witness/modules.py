@@ -9,7 +9,7 @@ from typing import Any
 from whygrad.autograd.source import Where
 from whygrad.doctor.engines import Engine
 from whygrad.doctor.places import user_frame
-from whygrad.doctor.ranges import glance, rms
+from whygrad.doctor.ranges import glance, rms, row_marks
 from whygrad.doctor.record import (
     Failure,
     Mark,
@@ -56,6 +56,8 @@ class Modules(Calls):
                 if recorded:
                     self._inputs.append(rms(array))
                 if self._sample is not None and len(self._sample.inputs) < 4:
+                    if recorded and not self._sample.inputs:
+                        self._sample.rows = row_marks(array)
                     self._sample.inputs.append(glance(array))
 
     def enter(self, engine: Engine, module: Any, args: Any) -> None:

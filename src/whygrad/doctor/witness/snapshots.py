@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from whygrad.autograd.source import Where
 from whygrad.doctor.engines import Engine
+from whygrad.doctor.places import user_frame
 from whygrad.doctor.ranges import rms, thinned
 from whygrad.doctor.recall import Given, recalled
 from whygrad.doctor.record import (
@@ -19,6 +21,7 @@ from whygrad.doctor.record import (
 )
 from whygrad.doctor.sizes import Sizes
 from whygrad.doctor.tape import Call, Produced
+from whygrad.doctor.variables import held, key_of
 from whygrad.doctor.witness.state import State
 
 __all__ = ["Snapshots", "not_finite"]
@@ -61,13 +64,19 @@ class Snapshots(State):
         self._familiar.update((where.key, where) for where in used)
         step = len(self.run.passes)
         parts = calls, source, value, marks, values, leaves, loose, tape, frozenset(tape.switched)
-        return Snapshot(engine, step, *parts)
+        snapshot = Snapshot(engine, step, *parts)
+        if not whole:
+            frame = user_frame(sys._getframe(1))
+            snapshot.variables = held(frame, tape, engine.tensor, _data(calls.values()))
+        return snapshot
 
     def _recalled(self, number: int, value: float) -> Snapshot | None:
         """For a pass that was not on the tape: the latest recipe, with what is known of it."""
         if self._recipe is None:
             return None
-        return recalled(self._recipe, self._unseen.get(number, Given()), number, value)
+        given = self._unseen.get(number, Given())
+        with self.attention.elsewhere():
+            return recalled(self._recipe, given, user_frame(sys._getframe(1)), number, value)
 
     def _incident(
         self,
@@ -165,6 +174,21 @@ def _leaves(calls: Iterable[Call], kind: type) -> dict[int, Any]:
             waiting.extend(each)
         elif isinstance(each, dict):
             waiting.extend(each.values())
+    return found
+
+
+def _data(calls: Iterable[Call]) -> set[Any]:
+    """The keys of all that the calls are given."""
+    found: set[Any] = set()
+    waiting: list[Any] = [(call.args, call.kwargs) for call in calls]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, (list, tuple)) and not isinstance(each, Produced):
+            waiting.extend(each)
+        elif isinstance(each, dict):
+            waiting.extend(each.values())
+        else:
+            found.add(key_of(each))
     return found
 
 
