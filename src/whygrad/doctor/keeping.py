@@ -23,6 +23,7 @@ from whygrad.doctor.tape import Produced
 __all__ = ["Keeping"]
 
 _MANY = 12  # graphs that are alive before it is worth a look who holds them
+_DEPTH = 3  # containers in containers
 _REMEMBERED = 10_000  # calls whose age is kept
 
 
@@ -74,15 +75,36 @@ def _names_of_holders(tensor: Any) -> list[str]:
     """The names of variables and attributes that a tensor is kept under, or what contains it."""
     found: list[str] = []
     known = _variables()
-    for holder in gc.get_referrers(tensor):
-        if isinstance(holder, (list, dict, tuple, set)) or type(holder).__name__ == "deque":
-            found += [name for name, value in known if value is holder]
-            for owner in gc.get_referrers(holder):
-                names = owner if isinstance(owner, dict) else getattr(owner, "__dict__", {})
-                if names is not holder:
-                    keys = [key for key, value in list(names.items()) if value is holder]
-                    found += [key for key in keys if isinstance(key, str)]
+    inside, seen = [tensor], {id(tensor), id(known)}
+    for _ in range(_DEPTH):
+        outside = []
+        for held in inside:
+            for holder in gc.get_referrers(held):
+                if id(holder) in seen or not _is_container(holder):
+                    continue
+                seen.add(id(holder))
+                outside.append(holder)
+                found += [name for name, value in known if value is holder]
+        found += [key for holder in outside for key in _attributes_holding(holder)]
+        if found:
+            break
+        inside = outside
     return list(dict.fromkeys(found))
+
+
+def _is_container(thing: Any) -> bool:
+    return isinstance(thing, (list, dict, tuple, set)) or type(thing).__name__ == "deque"
+
+
+def _attributes_holding(container: Any) -> list[str]:
+    """The names under which objects and modules hold a container."""
+    found: list[str] = []
+    for owner in gc.get_referrers(container):
+        names = owner if isinstance(owner, dict) else getattr(owner, "__dict__", {})
+        if names is not container:
+            keys = [key for key, value in list(names.items()) if value is container]
+            found += [key for key in keys if isinstance(key, str)]
+    return found
 
 
 def _variables() -> list[tuple[str, Any]]:

@@ -91,7 +91,10 @@ def graph_kept_alive(case: Case) -> Iterator[Finding]:
     if retained and all(alive >= case.limit("alive") * number for number, alive in retained):
         number, alive = retained[-1]
         file = case.run.passes[-1].where.file
-        where = collected(file, case.run.holders) or case.run.passes[-1].where
+        carried = [] if case.observer is None else case.observer.carried
+        sums = [line for line, _ in sorted(carried, key=lambda each: -each[1])]
+        lines = [collected(file, case.run.holders), *sums, case.run.passes[-1].where]
+        where = next(each for each in lines if each is not None)
         held = f" in {case.run.holders[0]}" if case.run.holders else ""
         yield graph_kept_alive.finding(
             where=where,
