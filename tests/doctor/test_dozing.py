@@ -161,3 +161,37 @@ def test_modes_of_the_program_are_left_as_they_are() -> None:
             assert isinstance(stack[-1], Mine)
         assert not doc.observer.dozing
     assert torch.overrides._get_current_function_mode_stack() == []
+
+
+def _at_every_step(space, step: int, model, inputs) -> None:
+    with space.no_grad():
+        space.nn.functional.mse_loss(model(inputs), space.zeros(8, 1))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_what_comes_at_every_step_is_seen_at_some(engine: str) -> None:
+    seen = _evaluated(engine, _at_every_step)
+    assert seen[:48] == [*range(1, 49)]  # 32 of the beginning, 16 until it is known
+    assert set(range(56, 170, 8)) <= set(seen)
+    assert len(seen) < 100
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_what_a_teacher_says_is_not_taken_for_training(engine: str) -> None:
+    space = _engine(engine)
+    model, teacher = space.nn.Linear(3, 1), space.nn.Linear(3, 1)
+    optimizer = space.optim.SGD(model.parameters(), lr=0.01)
+    with watch(model, optimizer) as doc:
+        for step in range(170):
+            inputs = space.randn(8, 3)
+            with space.no_grad():
+                wanted = teacher(inputs * 100)
+            loss = space.nn.functional.mse_loss(model(inputs), wanted * (1e4 if step == 150 else 1))
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+    assert doc.run.troubles == []
+    assert len(doc.run.passes) == len(doc.run.courses[0].steps) == 170
+    unusual = doc.run.passes[150]
+    assert unusual.input_rms[0] < 10  # not what the teacher was given
+    assert unusual.target_rms[0] > 1e4

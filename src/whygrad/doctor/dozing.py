@@ -64,7 +64,7 @@ class Dozing:
     def _model(self, kind: type) -> Swap:
         known = self._models.get(kind)
         if known is None:
-            thin = _model(self._observer, kind.__call__)
+            thin = _model(self._engine, self._observer, kind.__call__)
             known = self._models[kind] = Swap(kind, "__call__", thin)
         return known
 
@@ -98,7 +98,7 @@ def _plain(function: Function) -> Function:
     return inner
 
 
-def _model(observer: Observer, plain: Function) -> Function:
+def _model(engine: Engine, observer: Observer, plain: Function) -> Function:
     """A model is called: whatever it is given is kept until the next pass."""
     attention, is_model = observer.attention, observer.registry.is_model
 
@@ -106,7 +106,7 @@ def _model(observer: Observer, plain: Function) -> Function:
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         if get_ident() != attention.thread or not is_model(self):
             return plain(self, *args, **kwargs)
-        observer.model_unseen(args, sys._getframe(1))
+        observer.model_unseen(engine, args, sys._getframe(1))
         if not observer.dozing:  # any more
             return self(*args, **kwargs)
         try:
@@ -131,7 +131,7 @@ def _loss(engine: Engine, observer: Observer, name: str, thick: Function) -> Fun
         except Exception as error:
             observer.loss_failed_unseen(name, args, kwargs, sys._getframe(1), error)
             raise
-        observer.loss_unseen(args, kwargs)
+        observer.loss_unseen(engine, args, kwargs)
         return result
 
     return call
@@ -172,13 +172,13 @@ def _backward(engine: Engine, observer: Observer, thick: Function) -> Function:
 
 
 def _no_grad(engine: Engine, observer: Observer, plain: Function) -> Function:
-    """Where gradients are off something else than training goes on, so the eyes open."""
+    """Where gradients are off something else than training goes on, so the eyes may open."""
     attention = observer.attention
 
     @functools.wraps(plain)
     def enter(self: Any) -> Any:
         if not observer.updating_unseen and get_ident() == attention.thread:
-            observer.stir()
+            observer.pause_unseen(sys._getframe(1))
         return plain(self)
 
     return enter
@@ -190,7 +190,7 @@ def _set_grad_enabled(engine: Engine, observer: Observer, plain: Function) -> Fu
     @functools.wraps(plain)
     def init(self: Any, mode: bool) -> None:
         if not mode and not observer.updating_unseen and get_ident() == attention.thread:
-            observer.stir()
+            observer.pause_unseen(sys._getframe(1))
         plain(self, mode)
 
     return init

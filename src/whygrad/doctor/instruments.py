@@ -192,7 +192,8 @@ def _wrappers(
         where = here()
         result = inner(self, mode)
         if user_frame(sys._getframe(2)) in (sys._getframe(2), sys._getframe(3)):
-            observer.stir()
+            if observer.dozing:
+                observer.pause_unseen(sys._getframe(2))
             tell(observer.mode, self, mode, where)
         return result
 

@@ -10,6 +10,7 @@ schedule counts steps and not time, so the same program gets the same report.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from types import CodeType
 from typing import Any, Protocol
 
 from whygrad.autograd.source import Where
@@ -81,6 +82,8 @@ class State:
         self.losses: set[str] = set()  # those that the program computes
         # Lines that call a model in order to train it.
         self._familiar: dict[tuple[int, int], Where] = {}
+        # Lines that turn to something else: the pass they did so last, and how often in a row.
+        self._pauses: dict[tuple[int, int], tuple[int, int, CodeType | None]] = {}
         self._rested = False  # whether any did
         self._recipe: Snapshot | None = None  # the latest one: what a step is like
         self._given = Given()  # what this pass was given so far, while resting

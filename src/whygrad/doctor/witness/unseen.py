@@ -26,6 +26,8 @@ from whygrad.doctor.witness.state import is_sampled
 __all__ = ["Unseen"]
 
 _SURVEY = 8  # updates between two measurements of all gradients
+_ROUTINE = 16  # steps in a row with the same pause: it belongs to the step
+_SKIPPED = 3  # passes between two pauses in a row: the one between may have been watched
 
 
 class Unseen(Modules):
@@ -33,17 +35,35 @@ class Unseen(Modules):
 
     updating_unseen = False  # whether an update is under way that nobody needs to hear of
 
-    def model_unseen(self, args: tuple[Any, ...], frame: FrameType) -> None:
+    def pause_unseen(self, frame: FrameType) -> None:
+        """The program turns to something else than training: open the eyes.
+
+        What it does at every step (the answers of a teacher, the averages of weights) it is watched
+        at some of them only.
+        """
+        frame = user_frame(frame)
+        key, number = (id(frame.f_code), frame.f_lasti), len(self.run.passes)
+        last, times, _ = self._pauses.get(key, (-_SKIPPED, 0, None))
+        if number != last:
+            times = times + 1 if number - last <= _SKIPPED else 1
+            self._pauses[key] = number, times, frame.f_code  # which keeps its identity
+        if times <= _ROUTINE or number % _SURVEY == 0:
+            self.stir()
+
+    def model_unseen(self, engine: Engine, args: tuple[Any, ...], frame: FrameType) -> None:
         """A model is called: keep what it was given, unless this is not a training step."""
+        if not engine.is_recording():
+            return  # a pause that nobody looks at
         frame = user_frame(frame)
         if (id(frame.f_code), frame.f_lasti) in self._familiar:
             self._given.models.append(args)
         else:
             self.stir()
 
-    def loss_unseen(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    def loss_unseen(self, engine: Engine, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """A loss was computed: keep what it was given."""
-        self._given.losses.append((args, kwargs))
+        if engine.is_recording():
+            self._given.losses.append((args, kwargs))
 
     def pass_unseen(self, engine: Engine, loss: Any) -> bool:
         """``backward()`` is called: note the loss, if it is one like those before."""
