@@ -35,9 +35,9 @@ def instruments(engine: Engine, observer: Observer) -> Iterator[None]:
         for owner, name, wrapper in _wrappers(engine, observer, steps):
             place(owner, name, wrapper)
         stack.enter_context(engine.watching(observer.call, observer.attention))
-        stack.callback(steps.unhook)
-        steps.hook()
-        dozing = Dozing(engine, observer, steps)
+        for handle in steps.hooks():
+            stack.callback(handle.remove)
+        dozing = Dozing(engine, observer)
         observer.dozers.append(dozing)
         stack.callback(dozing.end)
         yield
@@ -50,7 +50,8 @@ class _Steps:
         self._engine = engine
         self._observer = observer
         self._place = place
-        self._hooks: list[Any] = []
+        self._inside = 0  # calls of step() that are wrapped
+        self._open: list[Any] = []  # optimizers whose update has begun
         self._met: set[type] = set()
 
     def meet(self, optimizer: Any) -> None:
@@ -59,41 +60,36 @@ class _Steps:
             self._met.add(kind)
             self._place(kind, "step", self._step)
 
-    def hook(self) -> None:
-        """Hear of every update, also of those of optimizers that were made before the doctor came.
-
-        A hook that has nothing to say still costs the program something, so there are none while
-        the eyes are closed.
-        """
-        if not self._hooks:
-            home: Any = importlib.import_module(f"{self._engine.name}.optim.optimizer")
-            self._hooks = [
-                home.register_optimizer_step_pre_hook(self._before),
-                home.register_optimizer_step_post_hook(self._after),
-            ]
-
-    def unhook(self) -> None:
-        for each in self._hooks:
-            each.remove()
-        self._hooks = []
+    def hooks(self) -> Iterator[Any]:
+        """Hear of every update, also of those that come by another way than ``step`` of a class."""
+        home: Any = importlib.import_module(f"{self._engine.name}.optim.optimizer")
+        yield home.register_optimizer_step_pre_hook(self._before)
+        yield home.register_optimizer_step_post_hook(self._after)
 
     def _step(self, inner: Callable[..., Any], optimizer: Any, *args: Any, **kwargs: Any) -> Any:
         observer = self._observer
-        if observer.dozing:
-            if not args and not kwargs and observer.update_begins_unseen(self._engine, optimizer):
+        if optimizer in observer.updating:  # by way of super().step()
+            return inner(optimizer, *args, **kwargs)
+        if not self._inside:
+            self._open.clear()
+        if observer.dozing and not args and not kwargs:
+            if observer.update_begins_unseen(self._engine, optimizer):
                 return self._unseen(inner, optimizer)
             observer.stir()
         if is_rehearsal(optimizer):
             return inner(optimizer, *args, **kwargs)
-        if _closure(args, kwargs) is not None:
-            result = inner(optimizer, *args, **kwargs)
-        else:
-            try:
+        self._inside += 1
+        try:
+            if _closure(args, kwargs) is not None:
+                result = inner(optimizer, *args, **kwargs)
+            else:
                 with self._engine.unwatched():
                     result = inner(optimizer, *args, **kwargs)
-            except BaseException:
-                observer.step_failed()
-                raise
+        except BaseException:
+            observer.step_failed()
+            raise
+        finally:
+            self._inside -= 1
         _tell(observer, observer.settle)
         return result
 
@@ -108,9 +104,17 @@ class _Steps:
 
     def _before(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         observer = self._observer
-        if is_rehearsal(optimizer) or not observer.attention.here:
+        if optimizer in observer.updating or not observer.attention.here:
+            return
+        if is_rehearsal(optimizer):
+            return
+        nested = self._inside > 0 and optimizer in self._open
+        self._open.append(optimizer)
+        if nested:
             return
         self.meet(optimizer)  # from its next step on
+        if observer.dozing and not observer.updating:
+            observer.stir()
         with self._engine.unwatched():
             _tell(observer, observer.step_begins, self._engine, optimizer, here())
         if _closure(args[1:], kwargs) is not None:
@@ -118,9 +122,17 @@ class _Steps:
 
     def _after(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         observer = self._observer
-        if not is_rehearsal(optimizer) and observer.attention.here:
+        if optimizer in observer.updating or not observer.attention.here:
+            return
+        if not is_rehearsal(optimizer):
+            if self._open:
+                self._open.pop()
+            if optimizer in self._open:
+                return
             with self._engine.unwatched():
                 _tell(observer, observer.step_ends, self._engine, optimizer)
+            if not self._inside:
+                _tell(observer, observer.settle)
 
 
 def _closure(args: Any, kwargs: Any) -> Any:

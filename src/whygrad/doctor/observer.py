@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import contextlib
 import math
+import sys
 from typing import Any
 
 import numpy as np
 
 from whygrad.autograd.source import Where
 from whygrad.doctor.engines import Engine
+from whygrad.doctor.places import user_frame
 from whygrad.doctor.recall import Given
 from whygrad.doctor.record import (
     Clip,
@@ -25,7 +27,9 @@ from whygrad.doctor.record import (
     Sample,
     Step,
 )
+from whygrad.doctor.replay import loss_at
 from whygrad.doctor.sizes import Sizes
+from whygrad.doctor.variables import losses_left
 from whygrad.doctor.witness.snapshots import not_finite
 from whygrad.doctor.witness.state import is_sampled
 from whygrad.doctor.witness.unseen import Unseen
@@ -71,11 +75,11 @@ class Observer(Unseen):
         number = len(self.run.passes)
         if number == 0:
             self.run.seed = int(engine.namespace.initial_seed())
-        sampled = is_sampled(number)
+        sampled = is_sampled(number) or (self._sample is not None and not self.resting)
         if sampled:
             self.registry.find_leaves(engine, self.tape(engine))
         array = engine.array(loss)
-        value = float(array) if array.size == 1 else float(np.mean(array))
+        value = float(array.item()) if array.size == 1 else float(np.mean(array))
         for course in self.run.courses:
             self._look_for_old_gradients(course)
         this = Pass(number, value, where, tuple(array.shape), bool(self._contaminated))
@@ -85,8 +89,8 @@ class Observer(Unseen):
         this.root = None if self.resting else self.tape(engine).source(loss)
         self._vigilance.loss(number, value)
         if self.resting:
-            self._measure(this, self._given)
-            self._unseen[number], self._given = self._given, Given()
+            self._measure(this, self._given, user_frame(sys._getframe(1)))
+            self._hold_given(number)
             this.snapshot = self._recalled(number, value) if bad else None
         elif sampled or (bad and not self.run.incidents):
             this.snapshot = self._recipe = self._snapshot(engine, loss, value)
@@ -166,7 +170,8 @@ class Observer(Unseen):
         course.steps.append(step)
         if self.resting and self._pending:
             latest = self._pending[-1]
-            self._measure(latest, self._unseen.get(latest.number, Given()))
+            given = self._unseen.get(latest.number, Given())
+            self._measure(latest, given, user_frame(sys._getframe(1)))
         if step.index and gradients is course.steps[-2].gradients:
             return  # nothing new
         sizes = [each for each in gradients.values() if each is not None]
@@ -183,7 +188,8 @@ class Observer(Unseen):
 
     def step_failed(self) -> None:
         """A step ended by an exception, and the program went on."""
-        self._optimizing, self.updating_unseen = 0, False
+        self._optimizing = 0
+        self.updating.clear()
 
     def closure_begins(self) -> None:
         """A step runs the program's closure: its calls are the program's."""
@@ -193,6 +199,10 @@ class Observer(Unseen):
     def failed(self, error: BaseException) -> None:
         """The program ended with an exception."""
         self.run.error = error
+        if isinstance(error, Exception) and (
+            self.run.failure is None or self.run.failure.error is not error
+        ):
+            self.failed_unseen(error)
         engine = self.run.engine or next(iter(self._engines()), None)
         if engine is not None and len(self.tape(engine)):
             if not_finite(self._gradients(engine, self.registry.parameters())):
@@ -203,12 +213,27 @@ class Observer(Unseen):
     def finish(self) -> Run:
         """The program is over."""
         self._finish_by_hand()
+        self._look_at_what_was_left()
         self.registry.settle()
         if not self._stepped:
             self.run.unfinished = self._pending
         for parameter in self.registry.parameters():
             self.registry.compare(parameter)
         return self.run
+
+    def _look_at_what_was_left(self) -> None:
+        """The program ended within a step that went by unseen: perhaps because its loss is bad."""
+        engine = self.run.engine
+        if engine is None or not self.resting or not self._given.models or self.run.incidents:
+            return
+        number = len(self.run.passes)
+        self._hold_given(number)
+        bad = any(not math.isfinite(each) for each in losses_left(engine, self.run.error))
+        snapshot = self._recalled(number, math.nan)
+        if snapshot is not None and math.isfinite(loss_at(snapshot, {})):
+            snapshot = None
+        if snapshot is not None or bad:
+            self._incident("loss", snapshot, self.run.passes[-1].where, step=number)
 
     def _finish(self, engine: Engine, course: Course, step: Step) -> None:
         """An update is done: put the step together and make room for the next one."""
@@ -242,7 +267,7 @@ class Observer(Unseen):
             self._marks = [mark for mark in self._marks if mark.after > before]
         self._unseen.clear()
         number = len(self.run.passes)
-        sampled = is_sampled(number)
+        sampled = self._is_due(number)
         self._sample = Sample() if sampled and not self.run.incidents else None
         self._rested = self._rested or self.resting
         self.run.watched += not self._rested

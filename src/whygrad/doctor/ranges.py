@@ -109,6 +109,8 @@ def rms(array: np.ndarray[Any, Any]) -> float:
     if array.size == 0:
         return 0.0
     flat = array.ravel()
+    if flat.dtype.kind == "c":
+        flat = np.abs(flat)
     if flat.dtype.kind != "f" or flat.dtype.itemsize < 4:
         flat = flat.astype(np.float64)
     square = float(np.vdot(flat, flat))
@@ -124,7 +126,8 @@ def hint(array: np.ndarray[Any, Any]) -> float:
     Each value is likely to be a cache miss, and so is the code of a library that is called for it.
     """
     flat = array.ravel("K")
-    few = flat[:: max(1, flat.size // 16)].tolist()
+    few = flat[:: max(1, flat.size // 16)]
+    few = (few if few.dtype.kind == "f" else np.abs(few)).tolist()
     return math.hypot(*few) / math.sqrt(max(1, len(few)))
 
 

@@ -1,7 +1,7 @@
 """A step that went by unseen, put together from the recipe of an earlier one.
 
-While the doctor's eyes are closed nothing is on the tape, but what models and losses are given is
-held until the next step, and other data are in the program's variables.  A step like all the others
+While the doctor's eyes are closed nothing is on the tape, but what models are given is held until
+the next step, and other data are in the program's variables.  A step like all the others
 has the same calls: with these inputs, these targets and the parameters of today, its recipe is the
 latest one.  Whether that is true shows in
 the replay: the loss must come out as the program saw it.
@@ -22,27 +22,28 @@ from whygrad.doctor.record import Snapshot
 from whygrad.doctor.replay import loss_at
 from whygrad.doctor.tape import Call, Produced
 from whygrad.doctor.variables import key_of, today
-from whygrad.doctor.vocabulary import LOSSES
+from whygrad.doctor.vocabulary import LINEAR, LOSSES
 
-__all__ = ["Given", "recalled"]
+__all__ = ["Given", "data_now", "recalled"]
 
 
 @dataclass(slots=True)
 class Given:
-    """What the models and losses of one pass were called with, in order."""
+    """What the models of one pass were called with, in order."""
 
     models: list[tuple[Any, ...]] = field(default_factory=list)
-    losses: list[tuple[tuple[Any, ...], dict[str, Any]]] = field(default_factory=list)
 
 
-def recalled(recipe: Snapshot, given: Given, frame: FrameType, step: int, value: float) -> Snapshot:
-    """The recipe with the data and the parameters of another step, which is at ``frame``.
+def recalled(
+    recipe: Snapshot, given: Given, frame: FrameType | None, step: int, value: float
+) -> Snapshot:
+    """The recipe with the data and the parameters of another step, which is at ``frame``, if known.
 
     What a model was given is known for certain, whatever was in variables.  But if it was not
     finite and the step itself had computed it, from data that were, that computation is wanted.
     """
     engine = recipe.engine
-    fresh = today(frame, engine.tensor, recipe.variables)
+    fresh = {} if frame is None else today(frame, engine.tensor, recipe.variables)
     certain = _given_then_and_now(recipe, given)
     swaps = fresh | certain
     values = {name: engine.copy(leaf) for name, leaf in recipe.leaves.items()}
@@ -56,19 +57,31 @@ def recalled(recipe: Snapshot, given: Given, frame: FrameType, step: int, value:
     return replace(now, calls=_with(recipe, swaps))
 
 
+def data_now(recipe: Snapshot, frame: FrameType) -> tuple[list[Any], list[Any]]:
+    """What layers outside of modules, and losses, get in the step that is at ``frame``.
+
+    As far as variables hold it: inputs, and targets.
+    """
+    fresh = today(frame, recipe.engine.tensor, recipe.variables)
+    layers = [call for call in recipe.calls.values() if call.op in LINEAR and not call.module]
+    losses = [call for call in recipe.calls.values() if call.op in LOSSES]
+    inputs = [key_of(each) for call in layers for each in call.args]
+    targets = [key_of((*call.args[1:2], call.kwargs.get("target"))[0]) for call in losses]
+    return (
+        [fresh[key] for key in inputs if key in fresh],
+        [fresh[key] for key in targets if key in fresh],
+    )
+
+
 def _given_then_and_now(recipe: Snapshot, given: Given) -> dict[Any, Any]:
-    """What models and losses get in this step, by the keys of what they got in the recipe."""
+    """What models get in this step, by the keys of what they got in the recipe."""
     engine = recipe.engine
     swaps: dict[Any, Any] = {}
-    models = [mark.inputs for mark in recipe.marks if mark.depth == 0 and mark.recorded]
+    marks = [mark for mark in recipe.marks if mark.passes == recipe.step]
+    models = [mark.inputs for mark in marks if mark.depth == 0 and mark.recorded]
     if len(models) >= len(given.models):
         for old, new in zip(models, given.models):
             swaps |= _exchanged(engine, zip(old or (), new))
-    losses = [(call.args, call.kwargs) for call in recipe.calls.values() if call.op in LOSSES]
-    if len(losses) >= len(given.losses):
-        for (old, named), (new, newly_named) in zip(losses, given.losses):
-            same = [(named[name], newly_named[name]) for name in named.keys() & newly_named.keys()]
-            swaps |= _exchanged(engine, (*zip(old, new), *same))
     return swaps
 
 

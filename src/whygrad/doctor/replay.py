@@ -162,7 +162,7 @@ def replay(
                 loss = objective(trace)
             if loss is not None:
                 array = engine.array(loss)
-                trace.loss = float(array) if array.size == 1 else float(np.mean(array))
+                trace.loss = float(array.item()) if array.size == 1 else float(np.mean(array))
                 trace.exact = _same(trace.loss, snapshot.value)
                 if backward and array.size == 1 and loss.requires_grad:
                     runner.watch_gradients(trace.arrivals)

@@ -7,14 +7,17 @@ put in their place.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Container, Iterator
+from traceback import walk_tb
 from types import CodeType, FrameType
 from typing import Any
 
+from whygrad.doctor.engines import Engine
 from whygrad.doctor.places import user_frame
 from whygrad.doctor.tape import Produced, Tape
 
-__all__ = ["Variable", "held", "key_of", "today"]
+__all__ = ["Variable", "held", "key_of", "losses_left", "today"]
 
 # The code whose variable it is, its name, and the place in it if it holds several tensors.
 Variable = tuple[CodeType, str, int | str | None]
@@ -45,6 +48,19 @@ def today(frame: FrameType, kind: type, variables: dict[Variable, Any]) -> dict[
         for code, name, place, value in _tensors(frame, kind, codes)
         if (code, name, place) in variables
     }
+
+
+def losses_left(engine: Engine, error: BaseException | None) -> Iterator[float]:
+    """Values of losses, or what looks like one, in variables of a program that has ended."""
+    traceback = None if error is None else error.__traceback__
+    frames = [frame for frame, _ in walk_tb(traceback)]
+    places = [frame.f_locals for frame in (*frames, user_frame(sys._getframe(1)))]
+    for names in (*places, vars(sys.modules["__main__"])):
+        for each in list(names.values()):
+            if isinstance(each, engine.tensor) and each.ndim == 0 and each.requires_grad:  # type: ignore[attr-defined]
+                value = engine.scalar(each)
+                if value is not None and not each.is_leaf:  # type: ignore[attr-defined]
+                    yield value
 
 
 def _tensors(

@@ -51,27 +51,26 @@ def _without_ours() -> Iterator[None]:
             _push_mode(mode)
 
 
-def taken_out(mode: Any) -> bool:
-    """Take a mode from among those of this thread; False if it is not there."""
-    others = []
-    found = False
+def taken_out(mode: Any) -> int | None:
+    """Take a mode from among those of this thread: its place, or None if it is not there."""
+    place, above = None, []
     while torch.overrides._get_current_function_mode_stack():
         latest = _pop_mode()
         if latest is mode:
-            found = True
+            place = len(torch.overrides._get_current_function_mode_stack())
             break
-        others.append(latest)
-    for each in reversed(others):
+        above.append(latest)
+    for each in reversed(above):
         _push_mode(each)
-    return found
+    return place
 
 
-def put_in(mode: Any) -> None:
-    """Put a mode below all others of this thread, so that each of those ends its own block."""
-    others = []
-    while torch.overrides._get_current_function_mode_stack():
-        others.append(_pop_mode())
-    for each in (mode, *reversed(others)):
+def put_in(mode: Any, place: int) -> None:
+    """Put a mode back where it was, so that each of the others ends its own block."""
+    above = []
+    while len(torch.overrides._get_current_function_mode_stack()) > place:
+        above.append(_pop_mode())
+    for each in (mode, *reversed(above)):
         _push_mode(each)
 
 

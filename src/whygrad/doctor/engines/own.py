@@ -186,9 +186,7 @@ def _whole(
 ) -> Any:
     """Carry out a method as one call; the ops it is made of are its own affair."""
     if engine.looks_away:
-        if op not in LOSSES:
-            return method(*args, **kw)
-        return handler(engine, op, method, args, kw, user_frame(sys._getframe(1)))
+        return method(*args, **kw)
     frame = user_frame(sys._getframe(1))
     return handler(engine, op, partial(_alone, method), args, kw, frame)
 

@@ -59,7 +59,7 @@ class TorchEngine:
     def __init__(self) -> None:
         self._recording: ExitStack | None = None
         self._mode: _Mode | None = None
-        self._looks_away = False
+        self._place: int | None = None  # of the mode among others, while looking away
 
     @contextmanager
     def watching(self, handler: Handler, attention: Attention) -> Iterator[None]:
@@ -80,13 +80,13 @@ class TorchEngine:
                     self._recording.close()
 
     def look_away(self) -> None:
-        if not self._looks_away and self._mode is not None and taken_out(self._mode):
-            self._looks_away = True
+        if self._place is None and self._mode is not None:
+            self._place = taken_out(self._mode)
 
     def look_again(self) -> None:
-        if self._looks_away and self._mode is not None:
-            self._looks_away = False
-            put_in(self._mode)
+        if self._place is not None and self._mode is not None:
+            put_in(self._mode, self._place)
+            self._place = None
 
     def compiles(self) -> bool:
         return compiler_in_use()

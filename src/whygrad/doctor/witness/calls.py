@@ -159,8 +159,6 @@ class Calls(Snapshots):
         frame: FrameType,
     ) -> None:
         """While dozing, a loss is that of training, which its pass will tell."""
-        if op in LOSSES:
-            self._given.losses.append((args, kwargs))
         if not self.dozing:
             self._figure(engine, op, args, kwargs, result, frame, True)
         elif op in LOSSES:
@@ -335,7 +333,6 @@ class Calls(Snapshots):
             return
         correct = False
         if op in LOSSES:
-            self.losses.add(op)
             target = args[1] if len(args) > 1 else kwargs.get("target")
             if recorded and isinstance(target, engine.tensor):
                 self._note_targets(op, engine.array(target))
@@ -347,7 +344,7 @@ class Calls(Snapshots):
             if not correct and (recorded or values.dtype.kind != "f"):
                 return
         if (recorded or op not in LOSSES) and len(self.run.figures) < 100_000:
-            value = float(engine.array(result))
+            value = float(engine.array(result).item())
             value /= max(1, given.numel()) if op == "sum" else 1  # type: ignore[attr-defined]
             where, passes = Where(frame.f_code, frame.f_lasti), len(self.run.passes)
             figure = Evaluation(value, op, where, passes, self._training, correct)

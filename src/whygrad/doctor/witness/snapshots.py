@@ -70,13 +70,17 @@ class Snapshots(State):
             snapshot.variables = held(frame, tape, engine.tensor, _data(calls.values()))
         return snapshot
 
-    def _recalled(self, number: int, value: float) -> Snapshot | None:
-        """For a pass that was not on the tape: the latest recipe, with what is known of it."""
+    def _recalled(self, number: int, value: float, latest: bool = True) -> Snapshot | None:
+        """For a pass that was not on the tape: the latest recipe, with what is known of it.
+
+        The program's variables hold the data of the latest pass.
+        """
         if self._recipe is None:
             return None
         given = self._unseen.get(number, Given())
+        frame = user_frame(sys._getframe(1)) if latest else None
         with self.attention.elsewhere():
-            return recalled(self._recipe, given, user_frame(sys._getframe(1)), number, value)
+            return recalled(self._recipe, given, frame, number, value)
 
     def _incident(
         self,
@@ -99,7 +103,7 @@ class Snapshots(State):
             if each.snapshot is None and each.root is not None:
                 each.snapshot = self._snapshot(engine, None, each.value, root=each.root)
             elif each.snapshot is None and self.resting:
-                each.snapshot = self._recalled(each.number, each.value)
+                each.snapshot = self._recalled(each.number, each.value, each is latest)
             if each.snapshot is not None:
                 each.snapshot.step = each.number
         self._incident("gradient", latest.snapshot, latest.where)

@@ -79,7 +79,6 @@ class State:
         self.resting = False  # whether recorded calls go by unseen
         self.dozing = False  # whether the engines hand over no calls at all
         self.dozers: list[Dozer] = []
-        self.losses: set[str] = set()  # those that the program computes
         # Lines that call a model in order to train it.
         self._familiar: dict[tuple[int, int], Where] = {}
         # Lines that turn to something else: the pass they did so last, and how often in a row.
@@ -92,6 +91,10 @@ class State:
         self._hand_course: Course | None = None
         self._hand_norms = Sizes({})
         self._optimizing = 0
+        self.updating: list[Any] = []  # optimizers whose updates nobody needs to hear of
+        self._scheduled = 0  # the pass up to which it is known which steps are sampled
+        self.inside_models = 0  # calls of models that are under way unseen
+        self._more = 0  # steps that are sampled because the one before was, of another course
         self._in_closure = False
         self._evaluated: tuple[Any, ...] = ()  # what a model was given last, without gradients
 
@@ -100,6 +103,18 @@ class State:
         if tape is None:
             tape = self._tapes[engine.name] = Tape(engine.tensor)
         return tape
+
+    def _is_due(self, number: int) -> bool:
+        """Whether the step that begins with pass ``number`` gets the closer look.
+
+        A step may have several passes, and the number of a sampled one among them.  Courses that
+        take turns are looked at one after the other.
+        """
+        begun, self._scheduled = self._scheduled, number
+        if any(is_sampled(each) for each in range(begun + 1, number + 1)):
+            self._more = sum(course.optimizer.thing is not None for course in self.run.courses)
+        self._more -= 1
+        return self._more >= 0 or number == 0
 
     def settle(self) -> None:
         """Between two steps: close the eyes for the next one, or open them."""

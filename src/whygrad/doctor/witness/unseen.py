@@ -17,7 +17,7 @@ from whygrad.autograd.source import Where
 from whygrad.doctor.engines import Engine
 from whygrad.doctor.places import user_frame
 from whygrad.doctor.ranges import rms
-from whygrad.doctor.recall import Given
+from whygrad.doctor.recall import Given, data_now
 from whygrad.doctor.record import Course, Pass, Step
 from whygrad.doctor.witness.modules import Modules
 from whygrad.doctor.witness.snapshots import not_finite
@@ -25,6 +25,8 @@ from whygrad.doctor.witness.state import is_sampled
 
 __all__ = ["Unseen"]
 
+_HELD = 16  # passes whose data are kept
+_OTHER_END = 4  # updates between two looks at the other end of the network
 _SURVEY = 8  # updates between two measurements of all gradients
 _ROUTINE = 16  # steps in a row with the same pause: it belongs to the step
 _SKIPPED = 3  # passes between two pauses in a row: the one between may have been watched
@@ -32,8 +34,6 @@ _SKIPPED = 3  # passes between two pauses in a row: the one between may have bee
 
 class Unseen(Modules):
     """The part of the witness that is awake while the eyes are closed."""
-
-    updating_unseen = False  # whether an update is under way that nobody needs to hear of
 
     def pause_unseen(self, frame: FrameType) -> None:
         """The program turns to something else than training: open the eyes.
@@ -47,7 +47,8 @@ class Unseen(Modules):
         if number != last:
             times = times + 1 if number - last <= _SKIPPED else 1
             self._pauses[key] = number, times, frame.f_code  # which keeps its identity
-        if times <= _ROUTINE or number % _SURVEY == 0:
+        routine = times > _ROUTINE and number % _SURVEY
+        if not routine and not self.inside_models:  # a frozen part of a model is no pause
             self.stir()
 
     def model_unseen(self, engine: Engine, args: tuple[Any, ...], frame: FrameType) -> None:
@@ -60,13 +61,12 @@ class Unseen(Modules):
         else:
             self.stir()
 
-    def loss_unseen(self, engine: Engine, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        """A loss was computed: keep what it was given."""
-        if engine.is_recording():
-            self._given.losses.append((args, kwargs))
-
     def pass_unseen(self, engine: Engine, loss: Any) -> bool:
         """``backward()`` is called: note the loss, if it is one like those before."""
+        with engine.unwatched(), self.attention.elsewhere():
+            return self._pass_unseen(engine, loss, sys._getframe(2))
+
+    def _pass_unseen(self, engine: Engine, loss: Any, frame: FrameType) -> bool:
         try:
             run, number = self.run, len(self.run.passes)
             value = engine.scalar(loss)
@@ -77,15 +77,16 @@ class Unseen(Modules):
             if self._stepped:
                 self._pending, self._stepped = [], False
             for course in run.courses:
-                if not course.parameters or course.parameters[0].tensor.grad is not None:
+                ends = _ends(course)
+                if not ends or ends[0].grad is not None:
                     self._look_for_old_gradients(course)
                 else:
                     self._contaminated.discard(course.optimizer.number)
                     self._consumed[course.optimizer.number] = False
             self._vigilance.loss(number, value)
-            where = _place(run.passes[-1].where, sys._getframe(2))
+            where = _place(run.passes[-1].where, frame)
             this = Pass(number, value, where, (), bool(self._contaminated))
-            self._unseen[number], self._given = self._given, Given()
+            self._hold_given(number)
             self._keeping.note(loss, number)
             run.passes.append(this)
             self._pending.append(this)
@@ -96,9 +97,15 @@ class Unseen(Modules):
 
     def update_begins_unseen(self, engine: Engine, optimizer: Any) -> bool:
         """``step()`` is called: look whether the gradients are finite, no more."""
+        with engine.unwatched(), self.attention.elsewhere():
+            return self._update_begins_unseen(engine, optimizer, sys._getframe(2))
+
+    def _update_begins_unseen(self, engine: Engine, optimizer: Any, frame: FrameType) -> bool:
         try:
             course = self._course_of(optimizer)
-            if course is None or not course.steps or self._optimizing or not self._pending:
+            if course is None or not course.steps or not self._pending:
+                return False
+            if self._optimizing > len(self.updating):
                 return False
             latest = course.steps[-1]
             gradients = latest.gradients
@@ -112,13 +119,14 @@ class Unseen(Modules):
                 return False
             rates = [group.get("lr", math.nan) for group in optimizer.param_groups]
             rates = latest.rates if rates == latest.rates else [float(each) for each in rates]
-            where = _place(latest.where, sys._getframe(2))
+            where = _place(latest.where, frame)
             step = Step(latest.index + 1, (), gradients, rates, where, self._zeroed)
             step.contaminated = course.optimizer.number in self._contaminated
             if self._clips:
                 step.clips, self._clips = self._clips, []
             course.steps.append(step)
-            self._optimizing, self.updating_unseen = 1, True
+            self._optimizing += 1
+            self.updating.append(optimizer)
         except Exception as error:
             self.trouble(error)
             return False
@@ -126,8 +134,9 @@ class Unseen(Modules):
 
     def update_ends_unseen(self, engine: Engine, optimizer: Any) -> None:
         """The update is done: what :meth:`Observer._finish` does where nothing was on the tape."""
-        self._optimizing, self.updating_unseen = 0, False
+        self._optimizing = max(0, self._optimizing - 1)
         try:
+            self.updating.remove(optimizer)
             course = self._course_of(optimizer)
             assert course is not None
             number = course.optimizer.number
@@ -140,9 +149,8 @@ class Unseen(Modules):
             self._consumed[number] = True
             self._contaminated.discard(number)
             self._zeroed, self._stepped = False, True
-            self._unseen.clear()
-            following = len(self.run.passes)
-            if is_sampled(following) or not self._vigilance.may_rest(following):
+            if not self._optimizing:
+                self._unseen.clear()
                 self._new_step(engine)
                 self.settle()
         except Exception as error:
@@ -153,22 +161,11 @@ class Unseen(Modules):
         self._zeroed = True
         return self._stepped
 
-    def model_failed_unseen(self, error: Exception) -> None:
-        try:
-            self.failed_unseen(error)
-        except Exception as trouble:
-            self.trouble(trouble)
-
     def pass_failed_unseen(self, engine: Engine, loss: Any, error: Exception) -> None:
         try:
             self.backward_ends(engine, loss, error)
         except Exception as trouble:
             self.trouble(trouble)
-
-    def loss_failed_unseen(
-        self, op: str, args: Any, kwargs: Any, frame: FrameType, error: Exception
-    ) -> None:
-        self._failed_call(op, args, kwargs, user_frame(frame), error)
 
     def _course_of(self, optimizer: Any) -> Course | None:
         for course in self.run.courses:
@@ -177,32 +174,41 @@ class Unseen(Modules):
         return None
 
     def _is_usual(self, engine: Engine, course: Course) -> bool:
-        """Whether the gradient where a pass ends, and trouble arrives, is finite and not large."""
-        number = len(self.run.passes)
-        end = course.parameters[-1 if number & 1 else 0].tensor.grad
-        if end is None:
-            end = course.parameters[0].tensor.grad
-        return end is None or self._vigilance.hint(number, engine.hint(end))
+        """Whether the gradient where a pass ends, and trouble arrives, is finite and not large.
 
-    def _measure(self, this: Pass, given: Given) -> None:
+        Where that is a table of words most of its rows have none, so the other end has a say.
+        """
+        number = len(self.run.passes)
+        ends = _ends(course)
+        for end in ends if number % _OTHER_END == 0 else ends[:1]:
+            if end.grad is not None and not self._vigilance.hint(number, engine.hint(end.grad)):
+                return False
+        return True
+
+    def _hold_given(self, number: int) -> None:
+        """Keep what a pass was given until the update; of many without one only the latest."""
+        self._unseen[number], self._given = self._given, Given()
+        if len(self._unseen) > _HELD:
+            del self._unseen[min(self._unseen)]
+
+    def _measure(self, this: Pass, given: Given, frame: FrameType) -> None:
         """A pass that went by unseen turns out to be one to look at: how large its data were."""
         engine = self.run.engine
         assert engine is not None
         tensor = engine.tensor
         models = [each for args in given.models for each in args if isinstance(each, tensor)]
-        targets = [
-            args[1] if len(args) > 1 else named.get("target") for args, named in given.losses
-        ]
+        if self._recipe is not None:
+            inputs, targets = data_now(self._recipe, frame)
+            models = models or inputs
+            this.target_rms = this.target_rms or _rms(engine, targets)
         this.input_rms = this.input_rms or _rms(engine, models)
-        this.target_rms = this.target_rms or _rms(
-            engine, [each for each in targets if isinstance(each, tensor)]
-        )
 
     def _look_for_old_gradients(self, course: Course) -> None:
         """Whether gradients that an update has used are still there to be added to."""
         number = course.optimizer.number
-        looked_at = course.parameters[:1] if self.resting else course.parameters
-        there = [each.tensor for each in looked_at if each.tensor.grad is not None]
+        tensors = [each.tensor for each in course.parameters]
+        there = [each for each in (_ends(course)[:1] if self.resting else tensors)
+                 if each.grad is not None]  # fmt: skip
         engine = self.run.engine
         assert engine is not None
         old = any(engine.array(each.grad).any() for each in (*there[:1], *there[1:][-1:]))
@@ -217,6 +223,14 @@ class Unseen(Modules):
 
     def _new_step(self, engine: Engine) -> None:
         raise NotImplementedError
+
+
+def _ends(course: Course) -> list[Any]:
+    """The first and the last parameter that are trained."""
+    tensors = [each.tensor for each in course.parameters]
+    first = next((each for each in tensors if each.requires_grad), None)
+    last = next((each for each in reversed(tensors) if each.requires_grad), None)
+    return [] if first is None else [first, last]
 
 
 def _rms(engine: Engine, tensors: list[Any]) -> tuple[float, ...]:
