@@ -254,9 +254,9 @@ class Observer(Unseen):
         self._contaminated.discard(number)
         self._zeroed, self._stepped = False, True
         if not self._optimizing:
-            self._new_step(engine)
+            self._new_step(engine, self._is_due(len(self.run.passes)))
 
-    def _new_step(self, engine: Engine) -> None:
+    def _new_step(self, engine: Engine, due: bool) -> None:
         tape = self.tape(engine)
         self._boundaries.append(tape.end)
         kept = len(self.run.courses) + 1
@@ -267,12 +267,11 @@ class Observer(Unseen):
             self._marks = [mark for mark in self._marks if mark.after > before]
         self._unseen.clear()
         number = len(self.run.passes)
-        sampled = self._is_due(number)
-        self._sample = Sample() if sampled and not self.run.incidents else None
+        self._sample = Sample() if due and not self.run.incidents else None
         self._rested = self._rested or self.resting
         self.run.watched += not self._rested
         by_hand = self._hand_course is not None
-        self.resting = not (sampled or by_hand) and self._vigilance.may_rest(number)
+        self.resting = not (due or by_hand) and self._vigilance.may_rest(number)
 
     def _finish_by_hand(self) -> None:
         """The program changed parameters itself since the last pass: that was an update."""

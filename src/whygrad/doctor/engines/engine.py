@@ -71,11 +71,11 @@ class Engine(Protocol):
         ...
 
     def scalar(self, tensor: Any) -> float | None:
-        """The value of a tensor with one element and no axes; None for any other."""
+        """The value of a tensor without axes, None for any other; to be asked while unwatched."""
         ...
 
     def hint(self, tensor: Any) -> float:
-        """The rms of very few values from all over a tensor."""
+        """The rms of very few values from all over a tensor; to be asked while unwatched."""
         ...
 
     def sizes(self, tensors: list[Any], most: int = 4096) -> list[float]:

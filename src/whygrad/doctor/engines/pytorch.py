@@ -124,14 +124,12 @@ class TorchEngine:
             return plain.cpu().resolve_conj().resolve_neg().numpy()
 
     def scalar(self, tensor: Any) -> float | None:
-        with torch._C.DisableTorchFunction():
-            return float(tensor.item()) if tensor.ndim == 0 else None
+        return float(tensor.item()) if tensor.ndim == 0 else None
 
     def hint(self, tensor: Any) -> float:
-        with torch._C.DisableTorchFunction():
-            if tensor.dtype in _PLAIN and tensor.layout is torch.strided and tensor.is_cpu:
-                return hint(tensor.detach().numpy())
-            return hint(self.array(tensor))
+        if tensor.dtype in _PLAIN and tensor.layout is torch.strided and tensor.is_cpu:
+            return hint(tensor.detach().numpy())
+        return hint(self.array(tensor))
 
     def sizes(self, tensors: list[Any], most: int = 4096) -> list[float]:
         return [rms(thinned(self.array(each), most)) for each in tensors]

@@ -82,6 +82,7 @@ class State:
         # Lines that call a model in order to train it.
         self._familiar: dict[tuple[int, int], Where] = {}
         # Lines that turn to something else: the pass they did so last, and how often in a row.
+        self._ends: dict[int, list[Any]] = {}  # where the network of a course begins and ends
         self._pauses: dict[tuple[int, int], tuple[int, int, CodeType | None]] = {}
         self._rested = False  # whether any did
         self._recipe: Snapshot | None = None  # the latest one: what a step is like
@@ -111,7 +112,7 @@ class State:
         take turns are looked at one after the other.
         """
         begun, self._scheduled = self._scheduled, number
-        if any(is_sampled(each) for each in range(begun + 1, number + 1)):
+        if is_sampled(number) or any(map(is_sampled, range(begun + 1, number))):
             self._more = sum(course.optimizer.thing is not None for course in self.run.courses)
         self._more -= 1
         return self._more >= 0 or number == 0
@@ -122,6 +123,7 @@ class State:
             self.stir()
         elif not self.dozing and not self._optimizing:
             self.dozing = True
+            self._ends.clear()
             for each in self.dozers:
                 each.begin()
 

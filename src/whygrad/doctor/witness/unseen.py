@@ -63,8 +63,13 @@ class Unseen(Modules):
 
     def pass_unseen(self, engine: Engine, loss: Any) -> bool:
         """``backward()`` is called: note the loss, if it is one like those before."""
-        with engine.unwatched(), self.attention.elsewhere():
-            return self._pass_unseen(engine, loss, sys._getframe(2))
+        attention = self.attention
+        thread, attention.thread = attention.thread, 0
+        try:
+            with engine.unwatched():
+                return self._pass_unseen(engine, loss, sys._getframe(2))
+        finally:
+            attention.thread = thread
 
     def _pass_unseen(self, engine: Engine, loss: Any, frame: FrameType) -> bool:
         try:
@@ -77,7 +82,7 @@ class Unseen(Modules):
             if self._stepped:
                 self._pending, self._stepped = [], False
             for course in run.courses:
-                ends = _ends(course)
+                ends = self._ends_of(course)
                 if not ends or ends[0].grad is not None:
                     self._look_for_old_gradients(course)
                 else:
@@ -97,8 +102,13 @@ class Unseen(Modules):
 
     def update_begins_unseen(self, engine: Engine, optimizer: Any) -> bool:
         """``step()`` is called: look whether the gradients are finite, no more."""
-        with engine.unwatched(), self.attention.elsewhere():
-            return self._update_begins_unseen(engine, optimizer, sys._getframe(2))
+        attention = self.attention
+        thread, attention.thread = attention.thread, 0
+        try:
+            with engine.unwatched():
+                return self._update_begins_unseen(engine, optimizer, sys._getframe(2))
+        finally:
+            attention.thread = thread
 
     def _update_begins_unseen(self, engine: Engine, optimizer: Any, frame: FrameType) -> bool:
         try:
@@ -151,8 +161,11 @@ class Unseen(Modules):
             self._zeroed, self._stepped = False, True
             if not self._optimizing:
                 self._unseen.clear()
-                self._new_step(engine)
-                self.settle()
+                following = len(self.run.passes)
+                due = self._is_due(following)
+                if due or not self._vigilance.may_rest(following):
+                    self._new_step(engine, due)
+                    self.settle()
         except Exception as error:
             self.trouble(error)
 
@@ -173,13 +186,21 @@ class Unseen(Modules):
                 return course
         return None
 
+    def _ends_of(self, course: Course) -> list[Any]:
+        """The first and the last parameter that are trained, as the eyes were closed."""
+        known = self._ends.get(course.optimizer.number)
+        if known is None:
+            trained = [each.tensor for each in course.parameters if each.requires_grad]
+            known = self._ends[course.optimizer.number] = [*trained[:1], *trained[-1:]]
+        return known
+
     def _is_usual(self, engine: Engine, course: Course) -> bool:
         """Whether the gradient where a pass ends, and trouble arrives, is finite and not large.
 
         Where that is a table of words most of its rows have none, so the other end has a say.
         """
         number = len(self.run.passes)
-        ends = _ends(course)
+        ends = self._ends_of(course)
         for end in ends if number % _OTHER_END == 0 else ends[:1]:
             if end.grad is not None and not self._vigilance.hint(number, engine.hint(end.grad)):
                 return False
@@ -207,7 +228,7 @@ class Unseen(Modules):
         """Whether gradients that an update has used are still there to be added to."""
         number = course.optimizer.number
         tensors = [each.tensor for each in course.parameters]
-        there = [each for each in (_ends(course)[:1] if self.resting else tensors)
+        there = [each for each in (self._ends_of(course)[:1] if self.resting else tensors)
                  if each.grad is not None]  # fmt: skip
         engine = self.run.engine
         assert engine is not None
@@ -221,16 +242,8 @@ class Unseen(Modules):
     def backward_ends(self, engine: Engine, loss: Any, error: BaseException | None) -> None:
         raise NotImplementedError
 
-    def _new_step(self, engine: Engine) -> None:
+    def _new_step(self, engine: Engine, due: bool) -> None:
         raise NotImplementedError
-
-
-def _ends(course: Course) -> list[Any]:
-    """The first and the last parameter that are trained."""
-    tensors = [each.tensor for each in course.parameters]
-    first = next((each for each in tensors if each.requires_grad), None)
-    last = next((each for each in reversed(tensors) if each.requires_grad), None)
-    return [] if first is None else [first, last]
 
 
 def _rms(engine: Engine, tensors: list[Any]) -> tuple[float, ...]:
