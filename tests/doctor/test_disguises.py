@@ -109,3 +109,68 @@ for step in range(20):
     optimizer.step()
 """
     only(tmp_path, "detached-graph", text, engine)
+
+
+_RESIDUAL = """
+net = nn.Sequential(nn.Linear(1, 16), nn.Tanh(), nn.Linear(16, 1))
+teacher = nn.Sequential(nn.Linear(1, 16), nn.Tanh(), nn.Linear(16, 1))
+optimizer = torch.optim.Adam(net.parameters(), lr=3e-3)
+for step in range(60):
+    t = torch.rand(32, 1).requires_grad_()
+    {loss}
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+def _residual(text: str) -> str:
+    return _RESIDUAL.format(loss=text.replace("\n", "\n    "))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_derivative_in_the_loss_that_is_a_constant(tmp_path: Path, engine: str) -> None:
+    text = (
+        "out = net(t)\n"
+        "slope = torch.autograd.grad(out.sum(), t, retain_graph=True)[0]  # here\n"
+        "loss = (slope + 2 * out).square().mean() + (net(torch.zeros(1, 1)) - 1).square().mean()"
+    )
+    found = only(tmp_path, "detached-graph", _residual(text), engine)
+    assert "create_graph" in found.fix
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(
+    "text",
+    [
+        # with its graph
+        "slope = torch.autograd.grad(net(t).sum(), t, create_graph=True)[0]\n"
+        "loss = (slope - 1).square().mean()",
+        # of somebody else
+        "wanted = torch.autograd.grad(teacher(t).sum(), t)[0]\n"
+        "slope = torch.autograd.grad(net(t).sum(), t, create_graph=True)[0]\n"
+        "loss = (slope - wanted).square().mean()",
+        # on the way into the model: an attack
+        "slope = torch.autograd.grad(net(t).square().sum(), t)[0]\n"
+        "loss = net((t + 0.1 * slope.sign()).detach()).square().mean()",
+    ],
+    ids=["with its graph", "of a teacher", "an attack"],
+)
+def test_derivatives_that_may_be_constants(tmp_path: Path, engine: str, text: str) -> None:
+    assert ask(tmp_path, "detached-graph", _residual(text), engine) == []
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_outputs_that_are_kept_while_nobody_looks(tmp_path: Path, engine: str) -> None:
+    text = """
+net = nn.Linear(4, 1)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+kept = []
+for step in range(200):
+    out = net(x)
+    optimizer.zero_grad()
+    F.mse_loss(out, y).backward()
+    optimizer.step()
+    kept.append(out)  # here
+"""
+    only(tmp_path, "graph-kept-alive", text, engine)

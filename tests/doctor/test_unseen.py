@@ -304,3 +304,15 @@ def test_a_program_that_stops_when_its_loss_is_bad(space) -> None:
             optimizer.step()
     assert [(each.kind, each.step) for each in doc.run.incidents] == [("loss", 150)]
     assert doc.verdict is not None
+
+
+def test_a_doctor_that_cannot_watch_is_out_of_the_way(space, monkeypatch) -> None:
+    def broken(*_):
+        raise TypeError("no eyes")
+
+    monkeypatch.setattr("whygrad.doctor.session.instruments", broken)
+    net = space.nn.Linear(4, 1)
+    optimizer = _sgd(space, net)
+    with watch(net, optimizer) as doc:
+        _train(space, net, optimizer, 5)
+    assert doc.run.troubles == ["TypeError: no eyes"]

@@ -278,7 +278,10 @@ def _passes(engine: Engine, observer: Observer) -> Iterator[tuple[Any, str, Call
         loss = outputs[0] if isinstance(outputs, (list, tuple)) and outputs else outputs
         leaves = list(inputs) if isinstance(inputs, (list, tuple)) else [inputs]
         if args or kwargs.get("create_graph") or not observer.may_train(engine, loss, leaves):
-            return inner(outputs, inputs, *args, **kwargs)
+            results = inner(outputs, inputs, *args, **kwargs)
+            if not observer.dozing:
+                _tell(observer, observer.differentiated, engine, loss, results, here())
+            return results
         with engine.unwatched():
             begun = _tell(observer, observer.backward_begins, engine, loss, here())
             with observer.attention.elsewhere():

@@ -32,14 +32,19 @@ class Keeping:
 
     def __init__(self, run: Run) -> None:
         self._run = run
-        self._graphs: list[tuple[int, weakref.ref[Any]]] = []
+        self._graphs: list[tuple[int, weakref.ref[Any], bool]] = []
+        self._watched = 0  # passes whose outputs were noted, which those that go by unseen are not
+        self._latest = -1
         self._ages: dict[int, int] = {}  # calls with a graph from before the last update: updates
         self.carried: dict[tuple[CodeType, int], int] = {}  # lines with an old graph: how often
 
-    def note(self, tensor: Any, number: int) -> None:
-        """``tensor`` is a loss or an output of the pass ``number``."""
+    def note(self, tensor: Any, number: int, output: bool = False) -> None:
+        """``tensor`` is a loss of the pass ``number``, or an output of a model."""
         if tensor.grad_fn is not None:
-            self._graphs.append((number, weakref.ref(tensor)))
+            self._graphs.append((number, weakref.ref(tensor), output))
+            if output and number != self._latest:
+                self._latest = number
+                self._watched += 1
 
     def follow(
         self, given: tuple[Any, ...], result: Any, number: int, update: int, frame: FrameType
@@ -60,12 +65,15 @@ class Keeping:
     def count(self, number: int) -> None:
         """Enter how many passes have a tensor that is alive."""
         there = [
-            (each, reference)
-            for each, reference in self._graphs
+            (each, reference, output)
+            for each, reference, output in self._graphs
             if (tensor := reference()) is not None and tensor.grad_fn is not None
         ]
         self._graphs = there
-        alive = len({each for each, _ in there})
+        alive = len({each for each, *_ in there})
+        kept = len({each for each, _, output in there if output})
+        if kept >= _MANY:  # as among those that were looked at, so among the others
+            alive = max(alive, round(number * kept / self._watched))
         self._run.retained.append((number, alive))
         if alive >= _MANY and number <= alive * 1.25 and not self._run.holders:
             self._run.holders = _names_of_holders(there[0][1]())

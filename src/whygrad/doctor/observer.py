@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import math
 import sys
+import weakref
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from whygrad.doctor.recall import Given
 from whygrad.doctor.record import (
     Clip,
     Course,
+    Derivative,
     Optimizer,
     Pass,
     Run,
@@ -30,11 +32,13 @@ from whygrad.doctor.record import (
 from whygrad.doctor.replay import loss_at
 from whygrad.doctor.sizes import Sizes
 from whygrad.doctor.variables import losses_left
-from whygrad.doctor.witness.snapshots import not_finite
+from whygrad.doctor.witness.snapshots import leaves_of, not_finite
 from whygrad.doctor.witness.state import is_sampled
 from whygrad.doctor.witness.unseen import Unseen
 
 __all__ = ["Observer", "is_sampled"]
+
+_DERIVATIVES = 1000  # that are kept at most
 
 
 class Observer(Unseen):
@@ -133,6 +137,16 @@ class Observer(Unseen):
         parameters = [each for each in leaves if isinstance(each, kinds[0]) and each.is_leaf]  # type: ignore[attr-defined]
         named = all(isinstance(each, kinds[1]) for each in parameters)
         return len(parameters) == len(leaves) and (named or len(leaves) > 1)
+
+    def differentiated(self, engine: Engine, loss: Any, results: Any, where: Where) -> None:
+        """``autograd.grad`` has answered; without a graph what follows is a constant."""
+        source = self.tape(engine).source(loss)
+        if source is None or len(self.run.derivatives) >= _DERIVATIVES:
+            return
+        leaves = frozenset(leaves_of(self.tape(engine).slice([source]).values(), engine.tensor))
+        for each in results:
+            if isinstance(each, engine.tensor) and not each.requires_grad:  # type: ignore[attr-defined]
+                self.run.derivatives[id(each)] = Derivative(weakref.ref(each), where, leaves)
 
     def gradients_taken(self, engine: Engine, leaves: list[Any], gradients: Any) -> None:
         """``autograd.grad`` has answered: a pass whose gradients are in no ``.grad``."""

@@ -10,6 +10,7 @@ Nothing here belongs to one engine, and nothing here judges.
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -23,6 +24,7 @@ from whygrad.doctor.variables import Variable
 __all__ = [
     "Clip",
     "Course",
+    "Derivative",
     "Evaluation",
     "Failure",
     "Incident",
@@ -239,6 +241,15 @@ class Failure:
 
 
 @dataclass(slots=True)
+class Derivative:
+    """What ``autograd.grad`` answered without a graph: for the program it is a constant."""
+
+    tensor: weakref.ref[Any]
+    where: Where
+    leaves: frozenset[int]  # ids of the leaves that went into what was differentiated
+
+
+@dataclass(slots=True)
 class Stray:
     """A result that was not finite, of a call that no gradient flows through."""
 
@@ -289,6 +300,7 @@ class Run:
     figures: list[Evaluation] = field(default_factory=list)  # means by hand, losses with graph
     halved_at: Where | None = None  # where a module was converted to float16
     strays: list[Stray] = field(default_factory=list)  # the first that were not finite
+    derivatives: dict[int, Derivative] = field(default_factory=dict)  # by id of the tensor
     modes: list[ModeChange] = field(default_factory=list)
     roots: list[tuple[str, Any, Where | None]] = field(default_factory=list)
     made: dict[int, Where] = field(default_factory=dict)  # modules by id: where they were made

@@ -46,8 +46,11 @@ class Session:
         return self
 
     def attach(self, engine: Engine) -> None:
-        """Watch this engine from now on."""
-        self._stack.enter_context(instruments(engine, self.observer))
+        """Watch this engine from now on; if that cannot be done the program runs all the same."""
+        try:
+            self._stack.enter_context(instruments(engine, self.observer))
+        except Exception as error:
+            self.observer.trouble(error)
 
     def _introduce(self, thing: Any) -> None:
         """Get to know a model or an optimizer that was made before the doctor came."""

@@ -16,7 +16,7 @@ from whygrad.doctor.listing import assigned, switched_off, turned_off
 from whygrad.doctor.record import Course, Parameter, Snapshot
 from whygrad.doctor.rule import Finding, rule
 from whygrad.doctor.tape import Call, Produced
-from whygrad.doctor.vocabulary import LEAVING
+from whygrad.doctor.vocabulary import LEAVING, LINEAR
 
 __all__ = ["NO_HISTORY", "NO_LEARNING", "groups", "listed"]
 
@@ -101,7 +101,8 @@ def disconnected_parameter(case: Case) -> Iterator[Finding]:
     ),
     measured=(
         "Parameters of an optimizer that got no gradient, and the op on the way from them to the "
-        "loss whose result has no history."
+        "loss whose result has no history. Or: a derivative of what is trained, in the formula of "
+        "the loss, that was taken without create_graph."
     ),
     fix="Compute with the tensor itself, inside the graph.",
     guardrail="assert all(p.grad is not None for p in model.parameters() if p.requires_grad)",
@@ -118,6 +119,7 @@ def detached_graph(case: Case) -> Iterator[Finding]:
             by_line.setdefault((kind, where and where.line), []).append((each, kind, where))
     if not by_line:
         yield from _no_longer_recorded(case)
+        yield from _constant_derivative(case)
         return
     lost = max(by_line.values(), key=len)
     _, kind, where = lost[0]
@@ -157,6 +159,53 @@ def _no_longer_recorded(case: Case) -> Iterator[Finding]:
             places=[("backward() failed here", each.where)],
             fix="Use the context manager, which ends: with torch.no_grad(): … around evaluation.",
         )
+
+
+def _constant_derivative(case: Case) -> Iterator[Finding]:
+    """A derivative of what is trained, in the loss at the first step and at the last, as a number.
+
+    One that changes the input of a model, or its weights, may be meant so; one in a formula of the
+    loss asks for its own gradient.
+    """
+    for course in case.courses:
+        trained = {id(each.tensor) for each in course.parameters}
+        found = [_in_the_formula(case, each, trained) for each in (course.first, course.last)]
+        if found[0] is None or found[1] is None:
+            continue
+        yield detached_graph.finding(
+            where=found[0],
+            step=0,
+            confidence=0.9,
+            evidence=[
+                "`autograd.grad` is asked without create_graph=True, and what it returns goes into "
+                "the loss: as a constant, through which no gradient reaches the parameters",
+            ],
+            fix="torch.autograd.grad(…, create_graph=True): then the derivative has a history too.",
+        )
+        return
+
+
+def _in_the_formula(case: Case, snapshot: Snapshot | None, trained: set[int]) -> Where | None:
+    """Where a derivative without history was taken that the loss is computed from, by no layer."""
+    if snapshot is None or snapshot.loss is None:
+        return None
+    made: dict[int, Where] = {}
+    learned: set[int] = set()  # calls that something trained went into
+    for number, call in snapshot.calls.items():
+        before = [source.call for source in call.sources()]
+        leaves = list(_leaves_of(call, snapshot.engine.tensor))
+        if learned & set(before) or any(id(each) in trained for each in leaves):
+            learned.add(number)
+        lines = [made[each] for each in before if each in made]
+        for each in leaves:
+            known = case.run.derivatives.get(id(each))
+            if known is not None and known.tensor() is each and known.leaves & trained:
+                lines.append(known.where)
+        if call.op == "grad" and number in learned and not call.kwargs.get("create_graph"):
+            lines.append(call.where)
+        if lines and call.op not in LINEAR:
+            made[number] = lines[0]
+    return made.get(snapshot.loss.call)
 
 
 # --- who is starved -------------------------------------------------------------------------------

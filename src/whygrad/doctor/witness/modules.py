@@ -114,7 +114,7 @@ class Modules(Calls):
         if model and not self._stack:
             for each in result if isinstance(result, (tuple, list)) else (result,):
                 if isinstance(each, engine.tensor):
-                    self._keeping.note(each, len(self.run.passes))
+                    self._keeping.note(each, len(self.run.passes), output=True)
         self._marks.append(mark)
         wanted = model and not self._stack and self._sample is not None
         if wanted and self._sample is not None and len(self._sample.outputs) < 4:

@@ -24,7 +24,7 @@ from whygrad.doctor.tape import Call, Produced
 from whygrad.doctor.variables import held, key_of
 from whygrad.doctor.witness.state import State
 
-__all__ = ["Snapshots", "not_finite"]
+__all__ = ["Snapshots", "leaves_of", "not_finite"]
 
 
 class Snapshots(State):
@@ -50,7 +50,7 @@ class Snapshots(State):
                 return None
             calls = tape.slice([source])
         tape.note_training(calls.values())
-        leaves = _leaves(calls.values(), engine.tensor)
+        leaves = leaves_of(calls.values(), engine.tensor)
         values = {name: engine.copy(leaf) for name, leaf in leaves.items()}
         since = self._boundaries[-1] if self._boundaries else 0
         loose = [
@@ -165,7 +165,7 @@ class Snapshots(State):
                 return
 
 
-def _leaves(calls: Iterable[Call], kind: type) -> dict[int, Any]:
+def leaves_of(calls: Iterable[Call], kind: type) -> dict[int, Any]:
     """The tensors from elsewhere among the arguments that require grad."""
     found: dict[int, Any] = {}
     waiting: list[Any] = [(call.args, call.kwargs) for call in calls]
