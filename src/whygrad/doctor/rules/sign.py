@@ -124,11 +124,14 @@ def _turned(case: Case, course: Course, trace: Trace, judged: Judged) -> Iterato
         return
     measure, sign = judged[0]
     where = _where(trace, measure, sign)
-    better = "small" if measure.wanted > 0 else "large"
+    density = _is_of_a_density(measure, sign)
+    wanted = -measure.wanted if density else measure.wanted
+    turned = -(sign.value or 0) if density else (sign.value or 0)
     evidence = [
-        f"{measure.name} at line {measure.call.where.line} enters the loss with a "
-        f"{'plus' if (sign.value or 0) > 0 else 'minus'}, so a smaller loss means "
-        f"{'a larger' if measure.wanted > 0 else 'a smaller'} one; it should become {better}",
+        f"{'the log-likelihood' if density else measure.name} at line {measure.call.where.line} "
+        f"enters the loss with a {'plus' if turned > 0 else 'minus'}, so a smaller loss means "
+        f"{'a larger' if wanted > 0 else 'a smaller'} one; it should become "
+        f"{'small' if wanted > 0 else 'large'}",
     ]
     if later is not None:
         evidence.append(
@@ -141,7 +144,7 @@ def _turned(case: Case, course: Course, trace: Trace, judged: Judged) -> Iterato
         confidence=0.95,
         evidence=evidence,
         fix=f"Turn the sign around at line {where.line}: "
-        + ("drop the minus." if measure.wanted > 0 else "minimise minus the log-likelihood."),
+        + ("drop the minus." if wanted > 0 else "minimise minus the log-likelihood."),
         places=[("measured here", measure.call.where)],
     )
 
@@ -159,11 +162,15 @@ def _where(trace: Trace, measure: Measure, sign: Sign) -> Where:
     """The line of the last minus; without one, the line where it is missing: that of the loss."""
     root = trace.root
     assert root is not None
-    if measure.wanted > 0 and sign.turned_at:
-        turned = sign.turned_at[-1].where
-        if "log_prob" not in turned.text:  # its own minus is right
-            return turned
+    if measure.wanted > 0 and sign.turned_at and not _is_of_a_density(measure, sign):
+        return sign.turned_at[-1].where
     return root.where
+
+
+def _is_of_a_density(measure: Measure, sign: Sign) -> bool:
+    """Whether an error has its minus from the formula of a density, where it is right."""
+    turned = sign.turned_at[-1].where.text if sign.turned_at else ""
+    return measure.wanted > 0 and "log_prob" in turned
 
 
 def _ascending(case: Case, course: Course, trace: Trace, judged: Judged) -> Iterator[Finding]:
