@@ -107,6 +107,17 @@ def test_losses_are_what_they_were() -> None:
         torch.save(net, io.BytesIO())
 
 
+@pytest.mark.filterwarnings("ignore:.*torch.jit.*:DeprecationWarning")
+@pytest.mark.parametrize("steps", [10, 100])
+def test_a_model_that_is_traced(steps: int) -> None:
+    net = torch.nn.Sequential(torch.nn.Linear(4, 1), torch.nn.Tanh())
+    optimizer = _sgd(torch, net)
+    with watch(net, optimizer):
+        _train(torch, net, optimizer, steps)
+        traced = torch.jit.trace(net, torch.ones(2, 4))
+    assert torch.equal(traced(torch.ones(2, 4)), net(torch.ones(2, 4)))
+
+
 def test_modes_of_the_program_stay_in_their_order() -> None:
     class Mine(torch.overrides.TorchFunctionMode):
         calls = 0

@@ -96,7 +96,14 @@ def fast_paths_open() -> Iterator[None]:
 
 @contextmanager
 def transforms_unwatched(attention: Attention) -> Iterator[None]:
-    """Inside ``vmap``, ``grad`` and ``jvp`` tensors have no values of their own to look at."""
+    """Inside ``vmap``, ``grad`` and ``jvp`` tensors have no values of their own to look at.
+
+    And ``jit.trace`` would write down whoever looks.
+    """
+
+    def trace(inner: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        with attention.elsewhere(), _without_ours():
+            return inner(*args, **kwargs)
 
     @contextmanager
     def level(inner: Callable[..., Any], *args: Any) -> Iterator[Any]:
@@ -107,6 +114,7 @@ def transforms_unwatched(attention: Attention) -> Iterator[None]:
         patched(eager_transforms, "grad_increment_nesting", level, attention=attention),
         patched(eager_transforms, "jvp_increment_nesting", level, attention=attention),
         patched(vmap, "vmap_increment_nesting", level, attention=attention),
+        patched(torch.jit, "trace", trace, attention=attention),
     ):
         yield
 
