@@ -1,4 +1,4 @@
-"""A softmax or a loss that runs along the wrong axis.
+"""A softmax, a loss or a recurrent layer that runs along the wrong axis.
 
 An axis is the batch, or it is not; nothing here is a matter of degree.  Sizes that agree by
 accident prove nothing, so where the classes are is found by sending the numbers of the last layer's
@@ -30,6 +30,7 @@ from whygrad.doctor.flow import (
 from whygrad.doctor.reading import Reading, Term
 from whygrad.doctor.replay import Trace, Traced
 from whygrad.doctor.rule import Finding, rule
+from whygrad.doctor.rules.sequence import Crossing, crossings
 from whygrad.doctor.symptoms import POOR_LEARNING
 from whygrad.doctor.tape import Produced
 
@@ -46,7 +47,7 @@ _SCALING = ("mul", "mul_", "div", "div_", "add", "add_", "masked_fill", "masked_
 @rule(
     id="wrong-dim",
     severity=2,
-    title="A softmax or a loss runs along the wrong axis",
+    title="A softmax, a loss or a recurrent layer runs along the wrong axis",
     meaning=(
         "The scores of one sample must compete with each other, not with those of the other "
         "samples or time steps. Along the wrong axis the numbers still look like probabilities, "
@@ -55,10 +56,11 @@ _SCALING = ("mul", "mul_", "div", "div_", "add", "add_", "masked_fill", "masked_
     ),
     measured=(
         "Which axis the softmax or the loss takes for the classes, and where the features of the "
-        "last layer are after all the reshaping."
+        "last layer are after all the reshaping. Behind a recurrent layer, whether the answer for "
+        "one sample depends on other samples."
     ),
     fix="Run softmax and log_softmax along the class axis (dim=1 or dim=-1); cross_entropy wants "
-    "[N, C] or [N, C, T].",
+    "[N, C] or [N, C, T]; a recurrent layer wants batch_first=True for [N, T, F].",
     guardrail="assert torch.allclose(probabilities.sum(dim=-1), torch.ones(()))",
     explains=(*POOR_LEARNING, "bad-labels"),
 )
@@ -81,6 +83,11 @@ def wrong_dim(case: Case) -> Iterator[Finding]:
             elif call.op in ("gather", "take_along_dim"):
                 found = _picked(case, trace, call)
             if found is not None and str(found.where) not in seen:
+                seen.add(str(found.where))
+                yield found
+        for crossing in crossings(case, reading):
+            found = _from_sample_to_sample(case, trace, crossing)
+            if str(found.where) not in seen:
                 seen.add(str(found.where))
                 yield found
     yield from _refused_labels(case)
@@ -334,6 +341,27 @@ def _picked(case: Case, trace: Trace, call: Traced) -> Finding | None:
             f"gather at line {call.where.line} picks along axis {axis}",
         ],
         f"Let both run along the class axis: dim={rank - 1}.",
+    )
+
+
+def _from_sample_to_sample(case: Case, trace: Trace, found: Crossing) -> Finding:
+    """A recurrent layer that takes the samples for time steps."""
+    mark, (samples, steps, _) = found.mark, found.shape
+    part = "" if found.step is None else f", taken from place {found.step} of axis 1,"
+    return wrong_dim.finding(
+        title="A recurrent layer goes from sample to sample in place of the time steps",
+        where=case.run.made.get(id(mark.module), mark.where),
+        step=trace.snapshot.step,
+        confidence=0.9,
+        evidence=[
+            f"{mark.kind} at line {mark.where.line} gets {list(found.shape)} and, without "
+            "batch_first, takes axis 0 for the time",
+            f"the loss has {samples} answers, one for each place of axis 0: they are the samples, "
+            f"and the {steps} places of axis 1 the time steps",
+            f"the answer for sample {found.row}{part} depends on {found.others} other samples",
+        ],
+        fix=f"Make it with nn.{mark.kind}(..., batch_first=True).",
+        guardrail="assert torch.allclose(model(batch)[-1:], model(batch[-1:]), atol=1e-4)",
     )
 
 
