@@ -9,11 +9,12 @@ import numpy as np
 
 from whygrad.doctor.case import Case
 from whygrad.doctor.flow import first_line, first_traces, shape_of
-from whygrad.doctor.reading import Term
+from whygrad.doctor.reading import Reading, Term
 from whygrad.doctor.replay import Trace, Traced
 from whygrad.doctor.rule import Finding, rule
 from whygrad.doctor.symptoms import POOR_LEARNING
-from whygrad.doctor.vocabulary import RESHAPING
+from whygrad.doctor.vocabulary import LOSSES, RESHAPING
+from whygrad.ops.define import table
 
 __all__ = ["loss_broadcast"]
 
@@ -26,15 +27,31 @@ _ELEMENTWISE = frozenset(
         "soft_margin_loss", "hinge_embedding_loss",
     )
 )  # fmt: skip
-# What may stand between a difference and the sum of its square: nothing that picks or compares.
-_MEASURING = RESHAPING | frozenset(
-    (
-        "pow", "pow_", "square", "abs", "mul", "mul_", "div", "div_", "rdiv", "neg", "add", "add_",
-        "sub", "rsub", "sqrt", "log", "log1p", "cosh", "norm", "mean", "sum", "nanmean", "nansum",
-        "clamp", "clamp_min", "relu", "where", "lt", "le", "gt", "ge", "getitem", "slice", "index",
-        "masked_select",
+_MEETING = frozenset(("sub", "sub_", "rsub", "mul", "div", "xlogy"))
+_SELECTING = frozenset(("where", "getitem", "slice", "index", "masked_select"))
+# What stands between a difference and its sum where an error is measured, and not a likeness.
+_MEASURING = (
+    RESHAPING
+    | _SELECTING
+    | frozenset(
+        (
+            "pow", "pow_", "square", "abs", "mul", "mul_", "div", "div_", "rdiv", "neg", "add",
+            "add_", "sub", "rsub", "sqrt", "log", "log1p", "cosh", "norm", "mean", "sum",
+            "nanmean", "nansum", "clamp", "clamp_min", "relu", "lt", "le", "gt", "ge",
+        )
     )
 )  # fmt: skip
+# What treats each element alone, or only arranges them, and is no elementwise op of the table.
+_ALONE = frozenset(
+    (
+        "cat", "clamp_max", "detach", "masked_fill", "ones_like", "positive", "relu6", "stack",
+        "tanhshrink", "zeros_like",
+    )
+)  # fmt: skip
+# Ops in which more data may be the weights of the errors, and need not be a target.
+_WEIGHING = _SELECTING | frozenset(
+    ("mul", "mul_", "div", "div_", "rdiv", "lt", "le", "gt", "ge", "masked_fill")
+)
 
 
 @rule(
@@ -58,7 +75,7 @@ def loss_broadcast(case: Case) -> Iterator[Finding]:
         reading = case.reading(trace.snapshot)
         assert reading is not None
         for term in reading.terms:
-            if _broadcasts(trace, term) and str(term.call.where) not in seen:
+            if _broadcasts(reading, term) and str(term.call.where) not in seen:
                 seen.add(str(term.call.where))
                 yield _about_shapes(trace, term)
     yield from _raised(case)
@@ -98,37 +115,72 @@ def _is_crossed(one: Shape, other: Shape) -> bool:
     return size > max(math.prod(one), math.prod(other))
 
 
-def _broadcasts(trace: Trace, term: Term) -> bool:
+def _broadcasts(reading: Reading, term: Term) -> bool:
     if term.target is None:
         return False
     call = term.call
     one, other = shape_of(term.prediction), shape_of(term.target)
     if call.op in _ELEMENTWISE:
         return _is_crossed(one, other)
-    if call.op not in ("sub", "sub_", "rsub", "mul", "div") or not _is_crossed(one, other):
+    if call.op not in _MEETING or not _is_crossed(one, other):
         return False
-    return _is_measured(trace, call)
+    return _is_measured(reading.trace, call, _is_on_purpose(reading, term))
 
 
-def _is_measured(trace: Trace, call: Traced) -> bool:
-    """Whether a result goes straight into a mean or sum, as an error does; not so for a kernel."""
+def _is_on_purpose(reading: Reading, term: Term) -> bool:
+    """Whether the step itself put the axis in, as in ``x[:, None] - y``; not so in the model."""
+    one, source = term.prediction, term.source
+    if one.ndim < term.target.ndim:
+        one, source = term.target, term.target_source
+    while not any(one is each for each in reading.outputs):
+        made = reading.trace.made_by(source)
+        if made is None or made.op not in RESHAPING | {"getitem"} or not made.inputs:
+            return False
+        if made.inputs[0].ndim < one.ndim:
+            return True
+        one, source = made.inputs[0], made.sources[0]
+    return False
+
+
+def _is_measured(trace: Trace, call: Traced, on_purpose: bool) -> bool:
+    """Whether the results go element by element into a mean or sum, as errors do.
+
+    All pairs may be meant: then something picks among them or weighs them pair by pair, or the
+    axis was put in on purpose, for a kernel.
+    """
     reached = {call.number}
+    pairs = call.outputs[0].numel()
     for each in trace.calls:
         places = [n for n, source in enumerate(each.sources) if source and source.call in reached]
         if not places:
             continue
-        if each.op not in _MEASURING:
+        if each.op not in _MEASURING and (on_purpose or not _treats_each_alone(each)):
             return False
         reached.add(each.number)
-        if each.op in ("add", "add_", "sub", "rsub") and _meets_more_data(each, places):
+        if _meets_more_data(each, places, pairs):
             return False
     return True
 
 
-def _meets_more_data(call: Traced, places: list[int]) -> bool:
-    """A target further on: then the broadcasting before it belongs to the model."""
+def _treats_each_alone(call: Traced) -> bool:
+    """Whether each element of the result comes from one place of the inputs."""
+    if call.op in ("max", "min"):  # of two tensors, not of one along an axis
+        return len(call.inputs) == 2
+    declared = table.get(call.op.rstrip("_"))
+    elementwise = declared is not None and declared.kind == "elementwise"
+    return call.op in _ALONE or (elementwise and call.op not in LOSSES)
+
+
+def _meets_more_data(call: Traced, places: list[int], pairs: int) -> bool:
+    """A target further on: then the broadcasting before it belongs to the model.
+
+    Weights are no target, unless there is one for each pair: then the pairs are meant.
+    """
+    if call.op in RESHAPING:
+        return False
+    most = pairs - 1 if call.op in _WEIGHING else 1
     return any(
-        n not in places and not given.requires_grad and given.numel() > 1
+        n not in places and not given.requires_grad and given.numel() > most
         for n, given in enumerate(call.inputs)
     )
 
