@@ -180,6 +180,9 @@ def _forgotten(case: Case, course: Course, left_out: list[Parameter]) -> Finding
     modules = [each for each in course.parameters if each.module is not None]
     if not modules or not unlearned(case, course, case.limit("unlearned")):
         return None
+    repeated = _given_what_another_has(case)
+    if repeated is not None:
+        return _mistaken(case, repeated, left_out)
     return parameter_not_in_optimizer.finding(
         where=course.optimizer.made_at,
         step=0,
@@ -193,6 +196,39 @@ def _forgotten(case: Case, course: Course, left_out: list[Parameter]) -> Finding
         places=_made_here(left_out),
         fix=f"Hand over {_listed(left_out)} as well: optim.{course.optimizer.kind}"
         "([*first.parameters(), *second.parameters()]). If they are meant to stay, freeze them.",
+    )
+
+
+def _given_what_another_has(case: Case) -> Course | None:
+    """The course of an optimizer whose parameters are all held by earlier ones."""
+    for course in case.courses:
+        number = course.optimizer.number
+        if course.parameters and all(
+            any(other < number for other in each.optimizers) for each in course.parameters
+        ):
+            return course
+    return None
+
+
+def _mistaken(case: Case, course: Course, left_out: list[Parameter]) -> Finding:
+    """An optimizer was given the parameters of another one in place of those left out."""
+    kind = course.optimizer.kind
+    known = min(course.parameters[0].optimizers)
+    holders = [each.optimizer for each in case.run.courses if each.optimizer.number == known]
+    made = [each.made_at for each in holders if each.made_at is not None]
+    return parameter_not_in_optimizer.finding(
+        where=course.optimizer.made_at,
+        step=0,
+        confidence=0.9,
+        parameters=[each.name for each in left_out],
+        evidence=[
+            f"{len(left_out)} parameters ({_listed(left_out)}) require grad, got gradients, are in "
+            f"no optimizer and never changed in {len(course.steps)} updates",
+            f"this {kind} was given {len(course.parameters)}, and an optimizer made before it "
+            "holds every one of them",
+        ],
+        places=[*_made_here(left_out), *(("holds the same parameters", each) for each in made)],
+        fix=f"Give this {kind} the parameters that are in no optimizer: {_listed(left_out)}.",
     )
 
 

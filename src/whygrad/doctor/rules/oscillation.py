@@ -8,11 +8,13 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
+
 from whygrad.autograd.source import Where
 from whygrad.doctor.case import Case
 from whygrad.doctor.ordering import ordered_by_class
 from whygrad.doctor.progress import is_entangled
-from whygrad.doctor.record import Course, Step
+from whygrad.doctor.record import Course, Snapshot, Step
 from whygrad.doctor.rehearsal import rate_of
 from whygrad.doctor.rule import Finding, rule
 from whygrad.doctor.trial import Descent, Trial, drop
@@ -22,6 +24,7 @@ __all__ = ["heavy_momentum", "loss_plateau", "oscillation"]
 _LONG = 60  # steps: a swing takes longer than the first fall
 _SHORT = 10  # few enough not to learn one batch by heart
 _USUAL = 0.9
+_RATES = (0.03, 0.1, 0.3, 1.0)  # parts of the highest one: a run could have gone on at any
 
 
 def heavy_momentum(course: Course) -> tuple[str, dict[str, Any]] | None:
@@ -187,13 +190,18 @@ def _swinging(course: Course, own: Descent, said: str, better: Descent) -> Findi
     measured=(
         "Many steps ran at less than a hundredth of the highest rate. A few steps from the last "
         "state at the highest rate on one batch lower the loss of other batches, which they have "
-        "not seen: there was something left to learn."
+        "not seen: there was something left to learn. Of a run that had learned most of it: the "
+        "parameters stand still to the last bit; a few steps at some rate up to the highest lower "
+        "every batch that is left out of them, and as many at the last rate do not."
     ),
     fix="Step the scheduler once an epoch, or decay more slowly.",
     guardrail="print(scheduler.get_last_lr())  # every epoch",
     explains=("under-trained", "lr-too-low", "constant-output"),
-    thresholds={"gone": 0.01, "part": 0.4, "learned": 0.8, "other": 0.06, "steps": 20},
-)
+    thresholds={
+        "gone": 0.01, "part": 0.4, "learned": 0.8, "other": 0.06, "steps": 20,
+        "most": 0.6, "finished": 0.95,
+    },
+)  # fmt: skip
 def loss_plateau(case: Case) -> Iterator[Finding]:
     for course in case.courses:
         progress = case.progress(course)
@@ -201,20 +209,104 @@ def loss_plateau(case: Case) -> Iterator[Finding]:
         steps = [each for each in course.steps if each.rates and each.loss is not None]
         if progress.broken or len(steps) < case.limit("steps") or not peak > 0:
             continue
-        if progress.gain >= case.limit("learned") or is_entangled(course, case.courses):
+        if progress.gain >= case.limit("finished") or is_entangled(course, case.courses):
             continue
         gone = [each for each in steps if max(each.rates) < case.limit("gone") * peak]
         gone = [each for each in gone if each.index > steps[0].index + _warmup(steps, peak)]
         if len(gone) < case.limit("part") * len(steps):
             continue
-        tried = _tried_on_other_batches(case, course)
-        if tried is not None and tried[1] >= case.limit("other"):
-            yield _gone(course, gone, peak, *tried)
+        found = None
+        if progress.gain < case.limit("learned"):
+            found = _left_to_learn(case, course)
+        if found is None and len(gone) >= case.limit("most") * len(steps):
+            found = _stopped_on_the_way(case, course, gone)
+        if found is not None:
+            yield _gone(course, gone, peak, found)
 
 
 def _warmup(steps: list[Step], peak: float) -> int:
     """How many steps it took to get to the highest rate."""
     return next(place for place, each in enumerate(steps) if max(each.rates) >= peak)
+
+
+def _left_to_learn(case: Case, course: Course) -> str | None:
+    """What a few steps at the highest rate would still do for batches they have not seen."""
+    tried = _tried_on_other_batches(case, course)
+    if tried is None or tried[1] < case.limit("other"):
+        return None
+    again, other = tried
+    return (
+        f"{len(again.losses) - 1} steps from the last state at lr={rate_of(course):g}: loss "
+        f"{again}, and {other:.0%} lower on other batches"
+    )
+
+
+def _stopped_on_the_way(case: Case, course: Course, gone: list[Step]) -> str | None:
+    """A run that no longer moves at all, and would learn more as soon as it has a rate again."""
+    earlier, last = course.earlier, course.last
+    if earlier is None or last is None or not _same_values(earlier, last):
+        return None
+    losses = [each.loss for each in gone if each.loss is not None]
+    # Nothing moves, so losses differ as batches do: of such that are all different, few say little.
+    if statistics.stdev(losses) > 0.5 * abs(statistics.fmean(losses)):
+        return None
+    peak, rate = rate_of(course), max(gone[-1].rates)
+    control = _in_turns(case, course, rate / peak)
+    factor, further = _gain_at_some_rate(case, course)
+    if further < case.limit("other") or not control or max(map(abs, control)) > 0.1 * further:
+        return None
+    return (
+        f"not one bit of the parameters changed between steps {earlier.step} and {last.step}; "
+        f"{_SHORT} steps from there on each batch that was kept but one, at lr={factor * peak:g}, "
+        f"lower that one by {further:.0%} (mean of {len(control)}, all of them fall); at "
+        f"lr={rate:.3g} by {max(control):.1%}"
+    )
+
+
+def _gain_at_some_rate(case: Case, course: Course) -> tuple[float, float]:
+    """The part of the highest rate at which batches that are left out gain most, and how much.
+
+    Each of them has to gain, there and at smaller rates too: what is common to all batches shows
+    in short steps first, and what falls in long ones only has fallen by luck.
+    """
+    best = 0.0, 0.0
+    for factor in _RATES:
+        drops = _in_turns(case, course, factor)
+        if not drops or min(drops) <= 0:
+            break
+        further = statistics.fmean(drops)
+        if min(drops) >= 0.5 * case.limit("other") and further > best[1]:
+            best = factor, further
+    return best
+
+
+def _same_values(one: Snapshot, other: Snapshot) -> bool:
+    """Whether two steps began with the very same parameters."""
+    array = one.engine.array
+    return one.values.keys() == other.values.keys() and all(
+        np.array_equal(array(value), array(other.values[name]))
+        for name, value in one.values.items()
+    )
+
+
+def _in_turns(case: Case, course: Course, factor: float) -> list[float]:
+    """By how much each of the known batches falls when the others are trained on, in turn."""
+    if course.last is None:
+        return []
+    now = course.last.values
+    trials = [case.trial(course, each) for each in (course.last, course.earlier, course.first)]
+    known = [each for each in trials if each is not None]
+    drops = []
+    for left_out in known:
+        values = now
+        for trained in known:
+            if trained is not left_out:
+                descent = trained.descend(factor, steps=_SHORT, start=values)
+                if descent is None:
+                    return []
+                values = descent.values
+        drops.append(drop(left_out.loss(now), left_out.loss(values)))
+    return drops if len(known) > 1 else []
 
 
 def _tried_on_other_batches(case: Case, course: Course) -> tuple[Descent, float] | None:
@@ -236,7 +328,7 @@ def _tried_on_other_batches(case: Case, course: Course) -> tuple[Descent, float]
     return descents[0], statistics.fmean(drops)
 
 
-def _gone(course: Course, gone: list[Step], peak: float, again: Descent, other: float) -> Finding:
+def _gone(course: Course, gone: list[Step], peak: float, tried: str) -> Finding:
     schedulers = course.optimizer.schedulers
     name = schedulers[-1][0] if schedulers else "the schedule"
     return loss_plateau.finding(
@@ -247,8 +339,7 @@ def _gone(course: Course, gone: list[Step], peak: float, again: Descent, other: 
             f"{name} brought lr from {peak:g} to {max(gone[0].rates):.3g} by step {gone[0].index} "
             f"and to {max(gone[-1].rates):.3g} at the end",
             f"{len(gone)} of {len(course.steps)} steps ran at less than a hundredth of the rate",
-            f"{len(again.losses) - 1} steps from the last state at lr={peak:g}: loss {again}, and "
-            f"{other:.0%} lower on other batches",
+            tried,
         ],
         fix=f"Call the scheduler's step() once an epoch instead of every batch, or let {name} "
         "decay more slowly: a tenth of the rate belongs to the end of the run.",
