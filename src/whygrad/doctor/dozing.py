@@ -16,6 +16,7 @@ from typing import Any
 from whygrad.doctor.engines import Engine
 from whygrad.doctor.observer import Observer
 from whygrad.doctor.patching import Swap
+from whygrad.doctor.vocabulary import LOSSES
 
 __all__ = ["Dozing"]
 
@@ -69,6 +70,9 @@ class Dozing:
         ]
         if self._engine.name == "whygrad":
             places.append((sys.modules["whygrad.autograd.api"], "backward", _backward))
+            for name in sorted(LOSSES & set(vars(space.nn.functional))):
+                loss = getattr(space.nn.functional, name)
+                yield Swap(space.nn.functional, name, _plain(loss))
         for owner, name, make in places:
             yield Swap(owner, name, make(self._engine, self._observer, getattr(owner, name)))
 
