@@ -301,6 +301,20 @@ def test_optimizers_that_take_turns_are_both_sampled(space) -> None:
         assert [each for each in course.steps if each.sample][-1].index >= 128
 
 
+def test_a_model_that_is_asked_at_the_end(space, monkeypatch) -> None:
+    monkeypatch.setattr("whygrad.doctor.engines.modes._compiling", [True])
+    net = space.nn.Sequential(space.nn.Linear(4, 8), space.nn.Tanh(), space.nn.Linear(8, 1))
+    optimizer = _sgd(space, net)
+    with watch(net, optimizer) as doc:
+        for step in range(151):
+            out = net(space.ones(3 if step == 150 else 16, 4))
+            if step < 150:
+                optimizer.zero_grad()
+                space.nn.functional.mse_loss(out, space.ones(16, 1)).backward()
+                optimizer.step()
+    assert doc.run.incidents == []
+
+
 def test_a_program_that_stops_when_its_loss_is_bad(space) -> None:
     net = space.nn.Linear(4, 1)
     optimizer = _sgd(space, net)

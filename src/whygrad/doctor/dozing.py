@@ -33,14 +33,14 @@ class Dozing:
         self._modules = Swap(self._module, "__call__", _plain(self._module.__call__))
         self._always = list(self._swaps())
         self._models: dict[type, Swap] = {}
-        self._there: list[Swap] = []
 
     def begin(self) -> None:
-        if not self._there and not self._engine.compiles() and self._modules.put():
-            kinds = self._observer.registry.kinds_of_models
-            models = [self._model(kind) for kind in kinds if issubclass(kind, self._module)]
-            wanted = (*self._always, *models)
-            self._there = [self._modules, *(each for each in wanted if each.put())]
+        for each in self._always:
+            each.put()
+        if not self._engine.compiles() and self._modules.put():
+            for kind in self._observer.registry.kinds_of_models:
+                if issubclass(kind, self._module):
+                    self._model(kind).put()
         self._engine.look_away()
 
     def end(self) -> None:
@@ -48,7 +48,6 @@ class Dozing:
         # All of them: one may have been put back by somebody who had borrowed the place.
         for each in (*self._models.values(), *self._always, self._modules):
             each.take()
-        self._there = []
 
     def _model(self, kind: type) -> Swap:
         known = self._models.get(kind)

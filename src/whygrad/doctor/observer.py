@@ -29,7 +29,7 @@ from whygrad.doctor.record import (
     Sample,
     Step,
 )
-from whygrad.doctor.replay import loss_at
+from whygrad.doctor.replay import goes_bad
 from whygrad.doctor.sizes import Sizes
 from whygrad.doctor.variables import losses_left
 from whygrad.doctor.witness.snapshots import leaves_of, not_finite
@@ -244,7 +244,7 @@ class Observer(Unseen):
         self._hold_given(number)
         bad = any(not math.isfinite(each) for each in losses_left(engine, self.run.error))
         snapshot = self._recalled(number, math.nan)
-        if snapshot is not None and math.isfinite(loss_at(snapshot, {})):
+        if snapshot is not None and not goes_bad(snapshot):
             snapshot = None
         if snapshot is not None or bad:
             self._incident("loss", snapshot, self.run.passes[-1].where, step=number)

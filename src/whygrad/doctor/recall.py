@@ -19,7 +19,7 @@ from typing import Any
 from whygrad.doctor.engines import Engine
 from whygrad.doctor.ranges import rms
 from whygrad.doctor.record import Snapshot
-from whygrad.doctor.replay import loss_at
+from whygrad.doctor.replay import goes_bad
 from whygrad.doctor.tape import Call, Produced
 from whygrad.doctor.variables import key_of, today
 from whygrad.doctor.vocabulary import LINEAR, LOSSES
@@ -52,7 +52,7 @@ def recalled(
     if unsound:
         rest = {key: each for key, each in swaps.items() if key not in unsound}
         whole = replace(now, calls=_with(recipe, rest))
-        if not math.isfinite(loss_at(whole, {})):
+        if goes_bad(whole):
             return whole
     return replace(now, calls=_with(recipe, swaps))
 

@@ -23,7 +23,7 @@ from whygrad.doctor.ranges import Range, summarize
 from whygrad.doctor.record import Mark, Snapshot
 from whygrad.doctor.tape import Call, Produced
 
-__all__ = ["Trace", "Traced", "loss_at", "replay"]
+__all__ = ["Trace", "Traced", "goes_bad", "loss_at", "replay"]
 
 
 @dataclass(eq=False)
@@ -191,6 +191,12 @@ def _same(one: float, other: float) -> bool:
     if math.isfinite(one) and math.isfinite(other):
         return math.isclose(one, other, rel_tol=1e-3, abs_tol=1e-6)
     return not math.isfinite(one) and not math.isfinite(other)
+
+
+def goes_bad(snapshot: Snapshot) -> bool:
+    """Whether the step can be run again, and its loss is not finite then."""
+    trace = replay(snapshot, backward=False, look=False)
+    return trace.error is None and not math.isfinite(trace.loss)
 
 
 class _Runner:

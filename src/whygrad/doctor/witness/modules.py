@@ -25,8 +25,10 @@ class Modules(Calls):
 
     def glimpse(self, engine: Engine, args: Any, frame: FrameType) -> None:
         """While dozing, a model is called: note its inputs, unless this is not a training step."""
+        if not engine.is_recording():
+            return
         if (id(frame.f_code), frame.f_lasti) in self._familiar:
-            self.note_inputs(engine, args, engine.is_recording())
+            self.note_inputs(engine, args, True)
         else:
             self.stir()
 
