@@ -75,9 +75,9 @@ class Calls(Snapshots):
             except Exception as error:
                 self._failed_call(op, args, kwargs, frame, error)
                 raise
-            if traits & _FIGURE:
+            if traits & _FIGURE and not self.dozing:
                 try:
-                    self._resting_figure(engine, op, args, kwargs, result, frame)
+                    self._figure(engine, op, args, kwargs, result, frame, True)
                 except Exception as error:
                     self.trouble(error)
             return result
@@ -148,23 +148,6 @@ class Calls(Snapshots):
         except Exception as error:
             self.trouble(error)
         return result
-
-    def _resting_figure(
-        self,
-        engine: Engine,
-        op: str,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        result: Any,
-        frame: FrameType,
-    ) -> None:
-        """While dozing, a loss is that of training, which its pass will tell."""
-        if not self.dozing:
-            self._figure(engine, op, args, kwargs, result, frame, True)
-        elif op in LOSSES:
-            target = args[1] if len(args) > 1 else kwargs.get("target")
-            if isinstance(target, engine.tensor) and target.is_floating_point():  # type: ignore[attr-defined]
-                self._targets.append(rms(engine.array(target)))
 
     def _layer_by_hand(self, engine: Engine, args: tuple[Any, ...]) -> None:
         """``x @ w`` outside of any module: if ``x`` is data, note its size as that of an input."""

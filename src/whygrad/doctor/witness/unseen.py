@@ -239,6 +239,8 @@ class Unseen(Modules):
             self._contaminated.discard(number)
             self._consumed[number] = False
 
+    # The loop itself is the Observer's, which has both of these.
+
     def backward_ends(self, engine: Engine, loss: Any, error: BaseException | None) -> None:
         raise NotImplementedError
 
