@@ -109,3 +109,25 @@ for step in range(30):
     found = only(tmp_path, "outlier-batch", text)
     assert (found.step, found.confidence) == (25, 0.6)
     assert "cannot be seen" in found.evidence[1]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_run_whose_loss_was_invalid_once_is_watched_to_its_end(
+    tmp_path: Path, engine: str
+) -> None:
+    text = """
+model = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 1))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+for step in range(90):
+    batch = torch.randn(8, 4) * (10 if step == 75 else 1)  # here
+    loss = model(batch).square().mean()
+    if step == 3:
+        (torch.log(torch.zeros(1)) * loss).backward()
+        optimizer.zero_grad()
+        continue
+    loss.backward()
+    optimizer.step()
+    optimizer.zero_grad()
+"""
+    found = only(tmp_path, "outlier-batch", text, engine)
+    assert (found.step, found.confidence) == (75, 0.6)

@@ -279,7 +279,7 @@ def test_thinning_keeps_the_extremes() -> None:
 def test_the_ramp_ends_at_the_first_invalid_step(ill: Diagnosis, well: Diagnosis) -> None:
     assert [row.step for row in ramp(History(ill.case))] == [1, 2, 3, 4, 5, 6]
     rows = ramp(History(well.case))
-    assert (rows[0].step, rows[-1].step, len(rows)) == (0, 10, 6)
+    assert (rows[0].step, rows[-1].step, len(rows)) == (0, 8, 6)
     assert set(rows[0].gradients) == {"0", "2"}
     assert rows[0].ratio is not None
     assert rows[0].activation is not None

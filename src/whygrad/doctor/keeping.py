@@ -40,7 +40,7 @@ class Keeping:
 
     def note(self, tensor: Any, number: int, output: bool = False) -> None:
         """``tensor`` is a loss of the pass ``number``, or an output of a model."""
-        if tensor.grad_fn is not None:
+        if not tensor.is_leaf:  # cheaper to ask than whether there is a grad_fn
             self._graphs.append((number, weakref.ref(tensor), output))
             if output and number != self._latest:
                 self._latest = number

@@ -285,7 +285,8 @@ class Observer(Unseen):
         self._rested = self._rested or self.resting
         self.run.watched += not self._rested
         by_hand = self._hand_course is not None
-        self.resting = not (due or by_hand) and self._vigilance.may_rest(number)
+        lost = any(each.kind == "loss" for each in self.run.incidents)  # whatever comes matters now
+        self.resting = not (due or by_hand or lost) and self._vigilance.may_rest(number)
 
     def _finish_by_hand(self) -> None:
         """The program changed parameters itself since the last pass: that was an update."""

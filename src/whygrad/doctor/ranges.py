@@ -70,7 +70,7 @@ def summarize(array: np.ndarray[Any, Any]) -> Range:
         if low > -1e150 and high < 1e150:
             flat = values.ravel()
             mean = float(flat.sum()) / flat.size
-            square = float(np.dot(flat, flat)) / flat.size
+            square = _square_sum(flat) / flat.size
             spread = square - mean * mean
             if spread < 1e-6 * square:  # too few digits are left of it
                 spread = float(flat.var())
@@ -102,10 +102,7 @@ def row_marks(array: np.ndarray[Any, Any], most: int = 64) -> list[int]:
 
 
 def rms(array: np.ndarray[Any, Any]) -> float:
-    """The root of the mean square: one pass, and not finite if anything in the array is not.
-
-    ``vdot``, because NumPy warns of an overflow in ``dot``.
-    """
+    """The root of the mean square: one pass, and not finite if anything in the array is not."""
     if array.size == 0:
         return 0.0
     flat = array.ravel()
@@ -113,11 +110,24 @@ def rms(array: np.ndarray[Any, Any]) -> float:
         flat = np.abs(flat)
     if flat.dtype.kind != "f" or flat.dtype.itemsize < 4:
         flat = flat.astype(np.float64)
-    square = float(np.vdot(flat, flat))
+    square = _square_sum(flat)
     if not math.isfinite(square) and flat.dtype.itemsize < 8:  # perhaps only the squares overflow
         flat = flat.astype(np.float64)
-        square = float(np.vdot(flat, flat))
+        square = _square_sum(flat)
     return math.sqrt(square / flat.size)
+
+
+def _square_sum(flat: np.ndarray[Any, Any], piece: int = 8192) -> float:
+    """The sum of the squares of real numbers.
+
+    In pieces, because BLAS takes threads for longer vectors, and they go on spinning for tens of
+    milliseconds in which the watched program's own threads want the cores.  ``vdot``, because NumPy
+    warns of an overflow in ``dot``.
+    """
+    if flat.size <= piece:
+        return float(np.vdot(flat, flat))
+    pieces = (flat[start : start + piece] for start in range(0, flat.size, piece))
+    return sum(float(np.vdot(each, each)) for each in pieces)
 
 
 def hint(array: np.ndarray[Any, Any]) -> float:

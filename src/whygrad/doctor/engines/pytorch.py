@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -41,6 +42,7 @@ _SAME = {
     "float": "cast", "half": "cast", "int": "cast", "long": "cast",
 }  # fmt: skip
 _PLAIN = (torch.float32, torch.float64, torch.int64)
+_SHORT = 1024
 _NEVER = ("backward", "_set_grad_enabled", "register_hook", "__set__")
 
 
@@ -127,6 +129,8 @@ class TorchEngine:
         return float(tensor.item()) if tensor.ndim == 0 else None
 
     def hint(self, tensor: Any) -> float:
+        if tensor.ndim == 1 and tensor.dtype is torch.float32 and 0 < tensor.numel() <= _SHORT:
+            return math.sqrt(tensor.dot(tensor).item() / tensor.numel())  # the way to NumPy is long
         if tensor.dtype in _PLAIN and tensor.layout is torch.strided and tensor.is_cpu:
             return hint(tensor.detach().numpy())
         return hint(self.array(tensor))

@@ -168,7 +168,10 @@ def _far_from_chance(case: Case, course: Course, loops: list[Loop]) -> _Found | 
     if not falls or thirds[2] < case.limit("above") * reference:
         return None
     trial = case.trial(course, course.last)
-    onwards = None if trial is None else trial.descend(steps=len(course.steps))
+    if trial is None or course.last is None:
+        return None
+    more = 2 * len(course.steps) - course.last.step  # as many again, after the end
+    onwards = trial.descend(steps=more)
     if onwards is None or onwards.end > case.limit("left") * onwards.start or onwards.is_unstable:
         return None
     outer = loops[-1]
@@ -176,7 +179,7 @@ def _far_from_chance(case: Case, course: Course, loops: list[Loop]) -> _Found | 
         outer.node.lineno,
         [
             f"the run ends at a loss of {thirds[2]:.4g}; ignoring the input costs {reference:.4g}",
-            f"{len(course.steps)} more updates on the last batch: {onwards}",
+            f"{more} updates on the batch of step {course.last.step}: {onwards}",
         ],
         f"{len(course.steps)} updates are far too few: raise the number of epochs on line "
         f"{outer.node.lineno} about tenfold.",

@@ -108,10 +108,10 @@ class Snapshots(State):
                 each.snapshot.step = each.number
         self._incident("gradient", latest.snapshot, latest.where)
 
-    def _gradients(self, engine: Engine, parameters: list[Parameter]) -> Sizes:
+    def _gradients(self, engine: Engine, parameters: list[Parameter], most: int = 4096) -> Sizes:
         found: dict[str, float | None] = {each.name: None for each in parameters}
         there = [each for each in parameters if each.tensor.grad is not None]
-        sizes = engine.sizes([each.tensor.grad for each in there])
+        sizes = engine.sizes([each.tensor.grad for each in there], most)
         found.update(zip([each.name for each in there], sizes))
         return Sizes(found)
 

@@ -1,7 +1,7 @@
 """What the witness of a run remembers, and when it looks closely.
 
 The closer look (layer statistics, a snapshot, update sizes) is for sampled steps: all of the first
-8, then 4 in every doubling, from 64 on 2, and the first one that goes bad.  Between them a run
+8, then 2 in every doubling, and the first one that goes bad.  Between them a run
 that goes well is left alone (:mod:`whygrad.doctor.vigilance`), and the eyes are closed: the engines
 hand over nothing until a sampled step comes or the program does something else than training.  The
 schedule counts steps and not time, so the same program gets the same report.
@@ -37,9 +37,7 @@ __all__ = ["State", "is_sampled"]
 
 def is_sampled(number: int) -> bool:
     """Whether the pass with this number gets the closer look."""
-    if number < 16:
-        return number < 8 or number % 2 == 0
-    return number % (1 << (number.bit_length() - (3 if number < 64 else 2))) == 0
+    return number < 8 or number % (1 << (number.bit_length() - 2)) == 0
 
 
 class Dozer(Protocol):
@@ -104,6 +102,10 @@ class State:
         if tape is None:
             tape = self._tapes[engine.name] = Tape(engine.tensor)
         return tape
+
+    def has_met(self, engine: Engine) -> bool:
+        """Whether the program has called anything of an engine's."""
+        return engine.name in self._tapes
 
     def _is_due(self, number: int) -> bool:
         """Whether the step that begins with pass ``number`` gets the closer look.

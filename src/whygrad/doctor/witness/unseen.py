@@ -27,8 +27,10 @@ __all__ = ["Unseen"]
 
 _HELD = 16  # passes whose data are kept
 _OTHER_END = 4  # updates between two looks at the other end of the network
-_SURVEY = 8  # updates between two measurements of all gradients
-_ROUTINE = 16  # steps in a row with the same pause: it belongs to the step
+_SURVEY = 16  # updates between two measurements of all gradients
+_FEW = 512  # values that such a measurement takes of each
+_ROUTINE = 16  # steps in a row with the same pause: it belongs to the step …
+_VISIT = 8  # … and is looked at so often
 _SKIPPED = 3  # passes between two pauses in a row: the one between may have been watched
 
 
@@ -47,7 +49,7 @@ class Unseen(Modules):
         if number != last:
             times = times + 1 if number - last <= _SKIPPED else 1
             self._pauses[key] = number, times, frame.f_code  # which keeps its identity
-        routine = times > _ROUTINE and number % _SURVEY
+        routine = times > _ROUTINE and number % _VISIT
         if not routine and not self.inside_models:  # a frozen part of a model is no pause
             self.stir()
 
@@ -120,7 +122,7 @@ class Unseen(Modules):
             latest = course.steps[-1]
             gradients = latest.gradients
             if len(self.run.passes) % _SURVEY == 0:
-                gradients = self._gradients(engine, course.parameters)
+                gradients = self._gradients(engine, course.parameters, _FEW)
                 if not_finite(gradients):
                     return False
                 sizes = [each for each in gradients.values() if each is not None]
@@ -191,7 +193,13 @@ class Unseen(Modules):
         known = self._ends.get(course.optimizer.number)
         if known is None:
             trained = [each.tensor for each in course.parameters if each.requires_grad]
-            known = self._ends[course.optimizer.number] = [*trained[:1], *trained[-1:]]
+            first = trained[:1]
+            if len(trained) > 1 and trained[0].ndim > 1 == trained[1].ndim:
+                if (
+                    trained[0].shape[0] == trained[1].shape[0]
+                ):  # weights and their bias: it is short
+                    first = trained[1:2]
+            known = self._ends[course.optimizer.number] = [*first, *trained[-1:]]
         return known
 
     def _is_usual(self, engine: Engine, course: Course) -> bool:
