@@ -10,7 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from bench.measure import Result, Workload, best_round, measure
+from bench.measure import Result, Workload, best_laps, measure
 
 WORKLOADS = (
     "small_op", "mlp", "optim", "gpt", "gelu", "imports", "chain", "checkpoint", "hessian",
@@ -103,7 +103,7 @@ def main() -> None:
     options = parser.parse_args()
     if options.one:
         workload, peer = options.one
-        print(best_round(load(workload), peer) or "missing")
+        print(json.dumps(best_laps(load(workload), peer)))
         return
     unknown = set(options.workloads) - set(WORKLOADS)
     if unknown:

@@ -8,6 +8,7 @@ machine for a moment disturbs one turn of everybody.
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import time
@@ -64,8 +65,8 @@ class Result:
         return self.references.get(peer, self.reference)
 
 
-def best_round(workload: Workload, peer: str) -> float | None:
-    """Seconds per operation in the best round of one peer; None if it is not installed."""
+def best_laps(workload: Workload, peer: str) -> list[float] | None:
+    """Seconds of each lap of one peer, in its best round; None if it is not installed."""
     try:
         run = workload.peers[peer]()
     except ModuleNotFoundError:
@@ -73,13 +74,17 @@ def best_round(workload: Workload, peer: str) -> float | None:
     run()  # warm caches, threads and just-in-time compilers
     if workload.by_lap:
         courses: list[list[float]] = [run() for _ in range(workload.rounds)]  # type: ignore[misc]
-        return sum(map(min, zip(*courses, strict=True))) / workload.operations
+        return _best(courses)
     best = float("inf")
     for _ in range(workload.rounds):
         start = time.perf_counter()
         run()
         best = min(best, time.perf_counter() - start)
-    return best / workload.operations
+    return [best]
+
+
+def _best(courses: list[list[float]]) -> list[float]:
+    return list(map(min, zip(*courses, strict=True)))
 
 
 def measure(module: str, workload: Workload) -> Result:
@@ -93,6 +98,7 @@ def measure(module: str, workload: Workload) -> Result:
         bytes={peer: count() for peer, count in workload.bytes.items()},
         bytes_limits=workload.bytes_limits,
     )
+    laps: dict[str, list[float]] = {}
     for _ in range(TURNS):
         for peer in workload.peers:
             done = subprocess.run(
@@ -101,11 +107,11 @@ def measure(module: str, workload: Workload) -> Result:
                 text=True,
                 check=True,
             )
-            answer = done.stdout.split()[-1]
-            if answer == "missing":
+            found = json.loads(done.stdout.splitlines()[-1])
+            if found is None:
                 if peer not in result.missing:
                     result.missing.append(peer)
                 continue
-            before = result.seconds.get(peer, float("inf"))
-            result.seconds[peer] = min(before, float(answer))
+            laps[peer] = _best([found, laps.get(peer, found)])
+    result.seconds = {peer: sum(best) / workload.operations for peer, best in laps.items()}
     return result

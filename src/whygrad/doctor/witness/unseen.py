@@ -194,11 +194,9 @@ class Unseen(Modules):
         if known is None:
             trained = [each.tensor for each in course.parameters if each.requires_grad]
             first = trained[:1]
-            if len(trained) > 1 and trained[0].ndim > 1 == trained[1].ndim:
-                if (
-                    trained[0].shape[0] == trained[1].shape[0]
-                ):  # weights and their bias: it is short
-                    first = trained[1:2]
+            shapes = [tuple(each.shape) for each in trained[:2]]
+            if len(shapes) == 2 and len(shapes[0]) > 1 and shapes[1] == shapes[0][:1]:
+                first = trained[1:2]  # the bias of the first weights: it is short
             known = self._ends[course.optimizer.number] = [*first, *trained[-1:]]
         return known
 
