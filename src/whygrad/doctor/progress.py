@@ -17,8 +17,9 @@ from whygrad.doctor.record import Course, Snapshot
 from whygrad.doctor.replay import Trace, loss_at
 from whygrad.doctor.trial import drop
 
-__all__ = ["Progress", "is_entangled", "progress_of"]
+__all__ = ["Progress", "draws_itself", "is_entangled", "progress_of"]
 
+_DRAWS = frozenset(("multinomial", "bernoulli", "poisson"))
 _SPIKE = 4.0  # a loss that was five times the first one had been thrown off
 
 
@@ -65,8 +66,11 @@ class Progress:
 def is_entangled(course: Course, courses: list[Course]) -> bool:
     """Whether a loss depends on what this course trains and on what another one does, as in a GAN.
 
-    Each then moves the target of the other, and a loss that stands still says nothing.
+    Each then moves the target of the other, and a loss that stands still says nothing.  Neither
+    does the loss of a policy, which is about what the model itself has drawn.
     """
+    if course.first is not None and draws_itself(course.first):
+        return True
     own = {id(each.tensor) for each in course.parameters}
     for other in courses:
         theirs = {id(each.tensor) for each in other.parameters} - own
@@ -79,6 +83,25 @@ def is_entangled(course: Course, courses: list[Course]) -> bool:
                 used = _used(snapshot) if taking_turns else snapshot.leaves.keys()
                 if own & used and theirs & used:
                     return True
+    return False
+
+
+def draws_itself(snapshot: Snapshot) -> bool:
+    """Whether a step draws from its model's own answers: other parameters, and it is another step.
+
+    Noise that is only shaped like them (``randn_like``) does not depend on them.
+    """
+    waiting = [number for number, call in snapshot.calls.items() if call.op in _DRAWS]
+    seen: set[int] = set()
+    while waiting:
+        number = waiting.pop()
+        call = snapshot.calls.get(number)
+        if call is None or number in seen:
+            continue
+        seen.add(number)
+        if any(id(each) in snapshot.leaves for each in (*call.args, *call.kwargs.values())):
+            return True
+        waiting.extend(source.call for source in call.sources())
     return False
 
 

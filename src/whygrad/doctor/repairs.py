@@ -21,7 +21,7 @@ from whygrad.doctor.anatomy import Layer
 from whygrad.doctor.case import Case
 from whygrad.doctor.reading import Reading
 from whygrad.doctor.record import Course, Snapshot
-from whygrad.doctor.trial import Descent, Trial
+from whygrad.doctor.trial import Descent, Trial, is_below
 
 __all__ = [
     "DROPS",
@@ -103,7 +103,7 @@ class Arms:
 
     def helps(self, factor: float) -> bool:
         """Whether the repair brings the loss below this part of what is reached without it."""
-        return self.repaired.end <= factor * min(self.as_it_was.end, self.reached)
+        return is_below(self.repaired.end, factor, min(self.as_it_was.end, self.reached))
 
     def reaches(self, factor: float) -> int:
         """The number of updates after which the repaired training is that far down."""
@@ -170,7 +170,7 @@ def _is_about_the_task(
     chance = level(case, course)
     if chance is not None and arms.reached > 1.5 * chance:
         return True  # worse than ignoring the input: no want of information explains that
-    if arms.as_it_was.end < 0.5 * arms.reached:
+    if is_below(arms.as_it_was.end, 0.5, arms.reached):
         return False  # as it is, it can learn a batch by heart as well
     target = reading.target
     place = next((at for at, each in enumerate(reading.meeting.args) if each is target), None)

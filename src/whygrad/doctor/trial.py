@@ -25,7 +25,7 @@ from whygrad.doctor.record import Course, Snapshot
 from whygrad.doctor.rehearsal import rehearsal
 from whygrad.doctor.replay import Trace, replay
 
-__all__ = ["STEPS", "Budget", "Descent", "Objective", "Trial", "drop", "squared_error"]
+__all__ = ["STEPS", "Budget", "Descent", "Objective", "Trial", "drop", "is_below", "squared_error"]
 
 STEPS = 20  # of a descent, unless told otherwise
 Objective = Callable[[Trace], Any]
@@ -37,6 +37,13 @@ def drop(before: float, after: float) -> float:
     if not (math.isfinite(before) and math.isfinite(after)):
         return -math.inf
     return (before - after) / max(abs(before), 1e-12)
+
+
+def is_below(loss: float, part: float, other: float) -> bool:
+    """Whether a loss is at most this part of another one, and of a negative one as far below it."""
+    if math.isinf(other):
+        return other > 0 and math.isfinite(loss)
+    return loss <= other - (1 - part) * abs(other)
 
 
 class Budget:

@@ -19,6 +19,7 @@ from whygrad.doctor.progress import is_entangled
 from whygrad.doctor.record import Course
 from whygrad.doctor.repairs import level
 from whygrad.doctor.rule import Finding, rule
+from whygrad.doctor.trial import is_below
 
 __all__: list[str] = []
 
@@ -172,7 +173,9 @@ def _far_from_chance(case: Case, course: Course, loops: list[Loop]) -> _Found | 
         return None
     more = 2 * len(course.steps) - course.last.step  # as many again, after the end
     onwards = trial.descend(steps=more)
-    if onwards is None or onwards.end > case.limit("left") * onwards.start or onwards.is_unstable:
+    if onwards is None or onwards.is_unstable:
+        return None
+    if not is_below(onwards.end, case.limit("left"), onwards.start):
         return None
     outer = loops[-1]
     return (

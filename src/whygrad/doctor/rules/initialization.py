@@ -21,6 +21,7 @@ from whygrad.doctor.record import Course, Parameter
 from whygrad.doctor.repairs import Arms, fresh_weights, level, repair, unlearned
 from whygrad.doctor.replay import Trace
 from whygrad.doctor.rule import Finding, rule
+from whygrad.doctor.trial import is_below
 
 __all__: list[str] = []
 
@@ -169,7 +170,7 @@ def bad_initialization(case: Case) -> Iterator[Finding]:
         arms = arms or _arms(case, course, trace, start)
         if arms is None:
             continue
-        learns = arms.repaired.end <= case.limit("better") * arms.repaired.start
+        learns = is_below(arms.repaired.end, case.limit("better"), arms.repaired.start)
         learns &= arms.helps(case.limit("better"))
         if not learns and not _starts_hopeless(arms, level(case, course)):
             continue  # ordinary weights only start lower: they do not learn either

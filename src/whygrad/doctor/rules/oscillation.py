@@ -17,7 +17,7 @@ from whygrad.doctor.progress import is_entangled
 from whygrad.doctor.record import Course, Snapshot, Step
 from whygrad.doctor.rehearsal import rate_of
 from whygrad.doctor.rule import Finding, rule
-from whygrad.doctor.trial import Descent, Trial, drop
+from whygrad.doctor.trial import Descent, Trial, drop, is_below
 
 __all__ = ["heavy_momentum", "loss_plateau", "oscillation"]
 
@@ -87,7 +87,8 @@ def oscillation(case: Case) -> Iterator[Finding]:
         for said, better in _calmer(course, trial):
             # A smaller rate gets further only if the larger one jumps from side to side.
             jumps = better is not None and better.is_calm(0.5) and progress.gain < 0.5
-            if better is not None and better.end < 0.3 * own.end and (swings or jumps):
+            deeper = better is not None and is_below(better.end, 0.3, own.end)
+            if better is not None and deeper and (swings or jumps):
                 yield _swinging(course, own, said, better)
                 break
 
@@ -132,7 +133,7 @@ def _to_and_fro(case: Case, course: Course) -> Finding | None:
     calm = None if trial is None else trial.descend(0.1)
     if own is None or calm is None or drop(before, end) > 0.05:
         return None
-    if own.drop > 0.3 or not calm.end < 0.3 * min(own.end, own.start):
+    if own.drop > 0.3 or not is_below(calm.end, 0.3, min(own.end, own.start)):
         return None
     rate = rate_of(course)
     return oscillation.finding(

@@ -17,7 +17,7 @@ from whygrad.doctor.record import Course
 from whygrad.doctor.repairs import DROPS, unlearned, without_dropout
 from whygrad.doctor.replay import Trace, Traced
 from whygrad.doctor.rule import Finding, rule
-from whygrad.doctor.trial import Descent, Trial, drop
+from whygrad.doctor.trial import Descent, Trial, drop, is_below
 
 __all__ = ["over_regularized"]
 
@@ -69,7 +69,8 @@ def over_regularized(case: Case) -> Iterator[Finding]:
                 continue
             # Both ends: a run that got nowhere, and an experiment that shows why.
             stuck = min(each.reached, each.held)
-            halved = each.free.end < case.limit("half") * stuck and stuck > 0.4 * each.free.start
+            halved = is_below(each.free.end, case.limit("half"), stuck)
+            halved &= not is_below(stuck, 0.4, each.free.start)
             held = drop(each.free.start, stuck)
             if halved or (each.free.drop > case.limit("free") and held < 0.3 * each.free.drop):
                 yield _drowned(each)

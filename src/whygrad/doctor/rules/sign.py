@@ -16,6 +16,7 @@ from whygrad.autograd.source import Where
 from whygrad.doctor.case import Case
 from whygrad.doctor.flow import first_traces
 from whygrad.doctor.measures import Measure, Sign, measures_of, sign_of
+from whygrad.doctor.progress import draws_itself
 from whygrad.doctor.reading import Reading
 from whygrad.doctor.record import Course
 from whygrad.doctor.replay import Trace, loss_at
@@ -110,6 +111,8 @@ def _later_loss(course: Course, trace: Trace) -> float | None:
     """The loss of the first batch with the latest parameters."""
     last = course.last
     if last is None or last is course.first or not trace.exact:
+        return None
+    if draws_itself(trace.snapshot):  # with other parameters it would be about something else
         return None
     value = loss_at(trace.snapshot, last.values)
     return value if np.isfinite(value) else None

@@ -1,0 +1,81 @@
+"""Policies: their loss is about what they drew themselves, and says little about progress."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.doctor.asking import ENGINES, ask, only
+from whygrad.doctor.trial import is_below
+
+pytest.importorskip("torch")
+
+POLICY = """
+policy = nn.Sequential(nn.Linear(4, 32), nn.Tanh(), nn.Linear(32, 3))
+optimizer = torch.optim.Adam(policy.parameters(), lr=0.01)
+for episode in range(120):
+    state = torch.randn(64, 4)
+    log_p = F.log_softmax(policy(state), dim=1)
+    action = torch.multinomial(log_p.exp(), 1)
+    {name} = (action == state[:, :3].argmax(1, keepdim=True)).float()
+    {name} = {name}{baseline}
+    loss = {sign}(log_p.gather(1, action) * {name}).mean()  # here
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+PAIRS = """
+left, right = nn.Linear(16, 8), nn.Linear(12, 8)
+mixed, also = torch.randn(6, 16), torch.randn(6, 12)
+optimizer = torch.optim.Adam([*left.parameters(), *right.parameters()], lr=0.01)
+for step in range(40):
+    z = torch.randn(32, 6)
+    logits = F.normalize(left(z @ mixed), dim=1) @ F.normalize(right(z @ also), dim=1).T / 0.1
+    loss = {sign}F.log_softmax(logits, dim=1).diagonal().mean()  # here
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+def _policy(name: str = "reward", sign: str = "", baseline: str = "") -> str:
+    return POLICY.format(name=name, sign=sign, baseline=baseline.format(name))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("baseline", ["", " - {}.mean()"])
+def test_a_policy_that_avoids_what_is_rewarded(tmp_path: Path, engine: str, baseline: str) -> None:
+    found = only(tmp_path, "loss-sign", _policy(baseline=baseline), engine)
+    assert "the log-probability times 'reward'" in found.evidence[0]
+    assert "with a plus" in found.evidence[0]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("baseline", ["", " - {}.mean()"])
+@pytest.mark.parametrize("rule", ["loss-sign", "oscillation", "lr-too-low", "under-trained"])
+def test_a_policy_that_learns(tmp_path: Path, engine: str, baseline: str, rule: str) -> None:
+    assert not ask(tmp_path, rule, _policy(sign="-", baseline=baseline), engine)
+
+
+def test_of_a_cost_the_sign_is_right(tmp_path: Path) -> None:
+    assert not ask(tmp_path, "loss-sign", _policy(name="cost"))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_rows_that_are_to_find_their_own_columns(tmp_path: Path, engine: str) -> None:
+    found = only(tmp_path, "loss-sign", PAIRS.format(sign=""), engine)
+    assert "the log-likelihood" in found.evidence[0]
+    assert not ask(tmp_path, "loss-sign", PAIRS.format(sign="-"), engine)
+
+
+@pytest.mark.parametrize(
+    ("loss", "other", "answer"),
+    [
+        (0.3, 1.0, True), (0.6, 1.0, False), (-0.6, -1.0, False), (-1.4, -1.0, False),
+        (-1.6, -1.0, True), (0.0, 0.0, True), (1e9, float("inf"), True),
+        (float("nan"), 1.0, False), (1.0, float("nan"), False), (float("nan"), float("inf"), False),
+    ],
+)  # fmt: skip
+def test_half_of_a_loss(loss: float, other: float, answer: bool) -> None:
+    assert is_below(loss, 0.5, other) is answer
