@@ -8,6 +8,7 @@ nor about a network, or an input, that is trained against another network's loss
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import numpy as np
@@ -25,6 +26,7 @@ from whygrad.doctor.symptoms import POOR_LEARNING
 
 __all__ = ["loss_sign"]
 
+_LOSS = re.compile(r"loss|nll|neg|criterion|objective|cost|error", re.IGNORECASE)
 Judged = list[tuple[Measure, Sign]]
 
 
@@ -126,7 +128,7 @@ def _turned(case: Case, course: Course, trace: Trace, judged: Judged) -> Iterato
     if not _same_signs_later(case, course, judged):
         return
     measure, sign = judged[0]
-    where = _where(trace, measure, sign)
+    where = _where(course, trace, measure, sign)
     density = _is_of_a_density(measure, sign)
     wanted = -measure.wanted if density else measure.wanted
     turned = -(sign.value or 0) if density else (sign.value or 0)
@@ -161,13 +163,33 @@ def _same_signs_later(case: Case, course: Course, judged: Judged) -> bool:
     return later == [sign.value for _, sign in judged]
 
 
-def _where(trace: Trace, measure: Measure, sign: Sign) -> Where:
-    """The line of the last minus; without one, the line where it is missing: that of the loss."""
+def _where(course: Course, trace: Trace, measure: Measure, sign: Sign) -> Where:
+    """The line of the last minus; without one, the line where it is missing: that of the loss.
+
+    A function that returns a likelihood, and says so, is right: who takes it for a loss is not.
+    """
     root = trace.root
     assert root is not None
     if measure.wanted > 0 and sign.turned_at and not _is_of_a_density(measure, sign):
         return sign.turned_at[-1].where
-    return root.where
+    backward = next((each.where for each in course.steps[0].passes), None)
+    if backward is None or _LOSS.search(root.where.function):
+        return root.where
+    return _definition(backward) or root.where
+
+
+def _definition(backward: Where) -> Where | None:
+    """The line that gives ``loss`` its value for ``loss.backward()``, if it is a single one."""
+    found = re.match(r"(\w+)\.backward\(", backward.text)
+    for line in range(backward.line - 1, 0, -1) if found else ():
+        place = backward.on_line(line)
+        if found is None or place is None:
+            continue
+        if re.match(rf"{found[1]}\s*=[^=]", place.text):
+            return place
+        if re.match(rf"{found[1]}\s*[-+*/]=", place.text):
+            return None
+    return None
 
 
 def _is_of_a_density(measure: Measure, sign: Sign) -> bool:

@@ -1,4 +1,4 @@
-"""Policies: their loss is about what they drew themselves, and says little about progress."""
+"""Likelihoods and rewards in a loss: their sign, and what such a loss says about progress."""
 
 from __future__ import annotations
 
@@ -79,3 +79,23 @@ def test_rows_that_are_to_find_their_own_columns(tmp_path: Path, engine: str) ->
 )  # fmt: skip
 def test_half_of_a_loss(loss: float, other: float, answer: bool) -> None:
     assert is_below(loss, 0.5, other) is answer
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "def log_likelihood(x):\n    return F.log_softmax(model(x), 1).gather(1, y).mean()\n"
+        "def loss_of(x):\n    return log_likelihood(x)\n{}    loss = log_likelihood(x)  # here",
+        "def nll(x):\n    return F.log_softmax(model(x), 1).gather(1, y).mean()  # here\n"
+        "{}    loss = nll(x)",
+        "{}    likely = F.log_softmax(model(x), 1).gather(1, y).mean()\n    loss = likely  # here",
+        "{}    loss = 0\n    loss += F.log_softmax(model(x), 1).gather(1, y).mean()  # here",
+    ],
+)
+def test_the_line_where_the_minus_belongs(tmp_path: Path, engine: str, lines: str) -> None:
+    text = "y = (x[:, :1] > 0).long()\nmodel = nn.Linear(4, 2)\n" + lines.format(
+        "optimizer = torch.optim.Adam(model.parameters(), lr=0.01)\nfor step in range(20):\n"
+    )
+    text += "\n    optimizer.zero_grad()\n    loss.backward()\n    optimizer.step()\n"
+    assert "log-likelihood" in only(tmp_path, "loss-sign", text, engine).evidence[0]
