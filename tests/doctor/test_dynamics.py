@@ -84,6 +84,37 @@ def test_a_limit_that_is_far_too_small(tmp_path: Path, line: str) -> None:
     assert "lr-too-low" not in found
 
 
+PIXELS = """
+import torch, torch.nn as nn, torch.nn.functional as F
+torch.manual_seed(0)
+means = torch.rand(6, 64) * 255
+model = nn.Sequential(nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 6))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range({steps}):
+    label = torch.randint(0, 6, (64,))
+    image = (means[label] + torch.randn(64, 64) * 60){scaled}
+    loss = F.cross_entropy(model(image), label)
+    optimizer.zero_grad()
+    loss.backward()
+    {clip}
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_clipping_behind_which_the_loss_comes_down_from_its_own_height(
+    tmp_path: Path, engine: str
+) -> None:
+    clip = "nn.utils.clip_grad_norm_(model.parameters(), 0.01)"
+    found = findings(tmp_path, PIXELS.format(steps=150, scaled="", clip=clip), engine)
+    cause = found["clipping-hides-cause"]
+    assert cause.where is not None
+    assert cause.where.text == clip
+    assert "of the learning rate" in cause.evidence[1]
+    text = PIXELS.format(steps=150, scaled=" / 127.5 - 1", clip="pass")
+    assert not findings(tmp_path, text, engine)
+
+
 def test_clipping_that_does_no_harm(tmp_path: Path) -> None:
     line = "nn.utils.clip_grad_norm_(model.parameters(), 0.01)"
     text = script("Adam(model.parameters(), lr=0.02)").replace(

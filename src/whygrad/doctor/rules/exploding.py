@@ -16,7 +16,9 @@ from whygrad.doctor.growth import Growth, Runaway, growth, runaway
 from whygrad.doctor.ranges import rms
 from whygrad.doctor.record import Clip, Course
 from whygrad.doctor.rehearsal import rate_of
+from whygrad.doctor.repairs import level
 from whygrad.doctor.rule import Finding, rule
+from whygrad.doctor.trial import drop
 
 __all__ = ["clipping_hides_cause", "exploding_gradient"]
 
@@ -245,7 +247,7 @@ def _hidden_cause(
         )
     progress = case.progress(course)
     most = case.limit("slow" if ratio >= case.limit("hidden") else "learned")
-    if progress.gain >= most or progress.broken:
+    if _learned(case, course, ratio) >= most or progress.broken:
         return None
     trial = case.trial(course, course.first)
     free = None if trial is None else trial.descend()
@@ -261,11 +263,11 @@ def _hidden_cause(
             f"Raise the limit to about {size}, the usual size of the gradient, or remove it.",
             0.93,
         )
-    if ratio < case.limit("hidden") or not free.diverges:
+    if ratio < case.limit("hidden") or not free.is_unstable:
         return None
     for factor in (0.1, 0.01, 1e-3, 1e-4):
         better = trial.descend(factor) if trial is not None else None
-        if better is not None and better.is_calm(max(0.3, 5 * held.drop)):
+        if better is not None and better.is_calm(min(0.9, max(0.3, 5 * held.drop))):
             return (
                 f"the same steps on the first batch: {held} with it, {free} without it, and "
                 f"{better} without it at {factor:g} of the learning rate",
@@ -282,6 +284,16 @@ def _hidden_cause(
             0.7,
         )
     return None
+
+
+def _learned(case: Case, course: Course, ratio: float) -> float:
+    """By which part the loss fell; behind strong clipping, below what ignoring the input costs.
+
+    What is too large there makes the first loss large as well, and to come down from it is little.
+    """
+    progress = case.progress(course)
+    reference = level(case, course) if ratio >= case.limit("hidden") else None
+    return progress.gain if reference is None else min(progress.gain, drop(reference, progress.end))
 
 
 def _ratios(course: Course) -> list[float]:
