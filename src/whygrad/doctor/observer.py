@@ -39,6 +39,7 @@ from whygrad.doctor.witness.unseen import Unseen
 __all__ = ["Observer", "is_sampled"]
 
 _DERIVATIVES = 1000  # that are kept at most
+_PHASES = 8  # optimizers whose first steps are looked at closely
 
 
 class Observer(Unseen):
@@ -62,7 +63,19 @@ class Observer(Unseen):
                     parameter.made_at = next((each.where for each in origins if each), None)
                 parameter.optimizers.append(number)
                 course.parameters.append(parameter)
+        if self.run.passes and number < _PHASES:
+            self._begin_again()
         return course
+
+    def _begin_again(self) -> None:
+        """Another optimizer: a phase that is looked at as the beginning of the run was."""
+        self._began = self._scheduled = number = len(self.run.passes)
+        self._vigilance.wake(number)
+        if self.run.engine is not None and not self._optimizing:
+            self._sample = None if self.run.incidents else Sample()
+            self.resting = False
+            self.stir()
+            self.run.engine.first_passes_again()
 
     def halved(self, where: Where) -> None:
         """A module was converted to float16."""
@@ -79,7 +92,7 @@ class Observer(Unseen):
         number = len(self.run.passes)
         if number == 0:
             self.run.seed = int(engine.namespace.initial_seed())
-        sampled = is_sampled(number) or (self._sample is not None and not self.resting)
+        sampled = self._is_sampled(number) or (self._sample is not None and not self.resting)
         if sampled:
             self.registry.find_leaves(engine, self.tape(engine))
         array = engine.array(loss)
@@ -117,7 +130,7 @@ class Observer(Unseen):
             if not loss.requires_grad:
                 self.registry.reached(engine, loss, first=True)
             return
-        self.registry.reached(engine, loss, first=this.number < 2)
+        self.registry.reached(engine, loss, first=this.number - self._began < 2)
         if not any(course.optimizer.thing is not None for course in self.run.courses):
             self._hand_norms = self._gradients(engine, self.registry.parameters())
             if not_finite(self._hand_norms):

@@ -193,6 +193,11 @@ class Step:
     snapshot: Snapshot | None = None
 
     @property
+    def number(self) -> int:
+        """Which pass of the whole run it belongs to: other optimizers may have come before."""
+        return self.passes[-1].number if self.passes else self.index
+
+    @property
     def loss(self) -> float | None:
         """The value of the last pass; None for an update without one."""
         return self.passes[-1].value if self.passes else None

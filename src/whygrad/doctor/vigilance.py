@@ -33,6 +33,10 @@ class Vigilance:
         self._largest_hint = sys.float_info.max
         self._awake_until = _SETTLED
 
+    def wake(self, number: int) -> None:
+        """Something new begins with pass ``number``: watch it as the beginning was."""
+        self._awake_until = max(self._awake_until, number + _SETTLED)
+
     def is_usual(self, value: float) -> bool:
         """Whether this loss is one like the others."""
         return -math.inf < value <= self._most and value != math.inf

@@ -54,6 +54,10 @@ class Engine(Protocol):
         """The structure of the program is known: stop what only that needed."""
         ...
 
+    def first_passes_again(self) -> None:
+        """Another model or optimizer begins: what the structure needs is wanted once more."""
+        ...
+
     def is_recording(self) -> bool:
         """Whether gradients are being recorded."""
         ...

@@ -105,6 +105,9 @@ class OwnEngine:
     def first_passes_over(self) -> None:
         """Nothing to stop: lines and cuts are always known here."""
 
+    def first_passes_again(self) -> None:
+        """Nor to begin again."""
+
     def is_recording(self) -> bool:
         return whygrad.is_grad_enabled()
 

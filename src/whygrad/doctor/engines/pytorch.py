@@ -103,6 +103,13 @@ class TorchEngine:
             self._recording.close()
             self._recording = None
 
+    def first_passes_again(self) -> None:
+        """Record anew, unless a mode of the program's is there, which would end out of turn."""
+        modes = torch.overrides._get_current_function_mode_stack()
+        if self._recording is None and all(isinstance(each, _Mode) for each in modes):
+            self._recording = ExitStack()
+            self._recording.enter_context(record(values=False))
+
     def is_recording(self) -> bool:
         return torch.is_grad_enabled()
 

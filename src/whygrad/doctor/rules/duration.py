@@ -76,7 +76,7 @@ def under_trained(case: Case) -> Iterator[Finding]:
             )
         yield under_trained.finding(
             where=where.on_line(line) or where,
-            step=len(course.steps) - 1,
+            step=course.steps[-1].number,
             confidence=0.8,
             evidence=evidence,
             fix=fix,

@@ -156,9 +156,9 @@ def _during_the_run(case: Case, course: Course) -> Iterator[Finding]:
     known = case.run.parameter(name)
     yield exploding_gradient.finding(
         where=(known.made_at if known is not None else None) or step.where,
-        step=step.index,
+        step=step.number,
         confidence=0.6,
-        evidence=[f"the gradient's size went from {usual:.3g} to {size:.3g} at step {step.index}, "
+        evidence=[f"the gradient's size went from {usual:.3g} to {size:.3g} at step {step.number}, "
                   f"largest in {name}"],
         parameters=[name],
     )  # fmt: skip

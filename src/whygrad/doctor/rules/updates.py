@@ -51,7 +51,7 @@ def missing_zero_grad(case: Case) -> Iterator[Finding]:
         growth = _growth(course)
         yield missing_zero_grad.finding(
             where=where,
-            step=first.index,
+            step=first.number,
             confidence=0.97,
             evidence=[
                 f"at {len(stale)} of {len(course.steps)} updates the gradients of earlier updates "

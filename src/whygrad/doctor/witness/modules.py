@@ -65,7 +65,7 @@ class Modules(Calls):
     def enter(self, engine: Engine, module: Any, args: Any) -> None:
         if not self._stack:
             self._in_model = self.registry.root(engine, module)
-            if len(self.run.passes) >= 2:
+            if len(self.run.passes) - self._began >= 2:
                 engine.first_passes_over()
         if not self._stack and self._in_model:
             self._training = bool(module.training)

@@ -91,6 +91,7 @@ class State:
         self._hand_norms = Sizes({})
         self._optimizing = 0
         self.updating: list[Any] = []  # optimizers whose updates nobody needs to hear of
+        self._began = 0  # the pass with which the latest optimizer began
         self._scheduled = 0  # the pass up to which it is known which steps are sampled
         self.inside_models = 0  # calls of models that are under way unseen
         self._more = 0  # steps that are sampled because the one before was, of another course
@@ -103,6 +104,10 @@ class State:
             tape = self._tapes[engine.name] = Tape(engine.tensor)
         return tape
 
+    def _is_sampled(self, number: int) -> bool:
+        """Whether a pass gets the closer look, as counted from where its optimizer began."""
+        return is_sampled(number - self._began)
+
     def has_met(self, engine: Engine) -> bool:
         """Whether the program has called anything of an engine's."""
         return engine.name in self._tapes
@@ -114,8 +119,13 @@ class State:
         take turns are looked at one after the other.
         """
         begun, self._scheduled = self._scheduled, number
-        if is_sampled(number) or any(map(is_sampled, range(begun + 1, number))):
-            self._more = sum(course.optimizer.thing is not None for course in self.run.courses)
+        if self._is_sampled(number) or any(map(self._is_sampled, range(begun + 1, number))):
+            numbers = [
+                each.optimizer.number
+                for each in self.run.courses
+                if each.optimizer.thing is not None
+            ]
+            self._more = max(1, sum(self._used.get(each, -1) >= self._began for each in numbers))
         self._more -= 1
         return self._more >= 0 or number == 0
 

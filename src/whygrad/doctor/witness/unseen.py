@@ -21,7 +21,6 @@ from whygrad.doctor.recall import Given, data_now
 from whygrad.doctor.record import Course, Pass, Step
 from whygrad.doctor.witness.modules import Modules
 from whygrad.doctor.witness.snapshots import not_finite
-from whygrad.doctor.witness.state import is_sampled
 
 __all__ = ["Unseen"]
 
@@ -77,7 +76,7 @@ class Unseen(Modules):
         try:
             run, number = self.run, len(self.run.passes)
             value = engine.scalar(loss)
-            if value is None or self._by_hand or is_sampled(number):
+            if value is None or self._by_hand or self._is_sampled(number):
                 return False
             if not self._vigilance.is_usual(value):
                 return False
