@@ -197,3 +197,27 @@ def test_regularization_that_drowns_the_loss(
 )
 def test_usual_regularization_is_well(tmp_path: Path, optimizer: str, loss: str) -> None:
     assert "over-regularized" not in findings(tmp_path, script(optimizer, loss))
+
+
+FACTORS = """
+import torch, torch.nn as nn, torch.nn.functional as F
+torch.manual_seed(0)
+u, v = nn.Parameter(torch.randn(30, 4) * 0.5), nn.Parameter(torch.randn(20, 4) * 0.5)
+wanted = torch.randn(30, 4) @ torch.randn(4, 20)
+optimizer = torch.optim.{rate}
+for step in range(150):
+    loss = F.mse_loss(u @ v.T, wanted)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_whole_set_at_every_step_leaves_nothing_to_swing(tmp_path: Path, engine: str) -> None:
+    found = findings(tmp_path, FACTORS.format(rate="SGD([u, v], lr=12.0)"), engine)
+    cause = found.get("oscillation") or found["lr-too-high"]
+    assert cause.where is not None
+    assert "lr=12.0" in cause.where.text
+    for rate in ("SGD([u, v], lr=5.0)", "Adam([u, v], lr=0.3)", "Adam([u, v], lr=0.05)"):
+        assert not findings(tmp_path, FACTORS.format(rate=rate), engine)

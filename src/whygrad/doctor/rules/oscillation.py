@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import statistics
 from collections.abc import Iterator
@@ -66,14 +67,27 @@ def _rebound(descent: Descent) -> float:
     fix="Use momentum=0.9 (betas=(0.9, 0.999)), or a lower learning rate.",
     guardrail="assert sum(losses[-50:]) < sum(losses[-100:-50]), 'the loss no longer falls'",
     explains=("lr-too-high", "loss-plateau", "exploding-gradient", "under-trained"),
-    thresholds={"learned": 0.8, "rebound": 0.1, "steps": 30, "turns": 0.9},
+    thresholds={
+        "learned": 0.8,
+        "rebound": 0.1,
+        "steps": 30,
+        "turns": 0.9,
+        "silent": 0.3,
+        "done": 0.05,
+    },
 )
 def oscillation(case: Case) -> Iterator[Finding]:
     for course in case.courses:
         progress = case.progress(course)
         if progress.broken or progress.steps < case.limit("steps"):
             continue
-        if progress.curve >= case.limit("learned") or is_entangled(course, case.courses):
+        if is_entangled(course, case.courses):
+            continue
+        if progress.curve >= case.limit("learned"):
+            done = is_below(progress.end, case.limit("done"), progress.opening)
+            if not done and _same_at_every_step(case, course):
+                seen = _to_and_fro(case, course)
+                yield from () if seen is None else (seen,)
             continue
         seen = _by_turns(case, course) or _to_and_fro(case, course)
         if seen is not None:
@@ -117,6 +131,13 @@ def _by_turns(case: Case, course: Course) -> Finding | None:
     )
 
 
+def _same_at_every_step(case: Case, course: Course) -> bool:
+    """Whether each step has the same data, and draws nothing: the first one gives the last loss."""
+    if course.last is None or course.last is course.first:
+        return False
+    return math.isclose(case.progress(course).latest, course.last.value, rel_tol=1e-4)
+
+
 def _to_and_fro(case: Case, course: Course) -> Finding | None:
     """Up, down, up, down to the end of the run, between levels that no longer change."""
     losses = course.losses
@@ -124,8 +145,11 @@ def _to_and_fro(case: Case, course: Course) -> Finding | None:
     moves = [after - before for before, after in pairwise(late)]
     turns = [one * other < 0 for one, other in pairwise(moves)]
     quarter = len(losses) // 4
-    # Noise turns round at two of three steps, never at nearly all of them.
-    if len(turns) < 12 or sum(turns) < case.limit("turns") * len(turns):
+    # Noise turns round at two of three steps, never at nearly all of them; without any noise the
+    # loss has no reason to turn round at all.
+    silent = _same_at_every_step(case, course)
+    least = case.limit("silent" if silent else "turns")
+    if len(turns) < 12 or sum(turns) < least * len(turns):
         return None
     end, before = statistics.fmean(losses[-quarter:]), statistics.fmean(late[:quarter])
     trial = case.trial(course, course.last)
@@ -133,7 +157,8 @@ def _to_and_fro(case: Case, course: Course) -> Finding | None:
     calm = None if trial is None else trial.descend(0.1)
     if own is None or calm is None or drop(before, end) > 0.05:
         return None
-    if own.drop > 0.3 or not is_below(calm.end, 0.3, min(own.end, own.start)):
+    reached = min(own.losses[len(own.losses) // 2 :]) if silent else min(own.end, own.start)
+    if (own.drop > 0.3 and not silent) or not is_below(calm.end, 0.3, reached):
         return None
     rate = rate_of(course)
     return oscillation.finding(
