@@ -99,3 +99,27 @@ def test_the_line_where_the_minus_belongs(tmp_path: Path, engine: str, lines: st
     )
     text += "\n    optimizer.zero_grad()\n    loss.backward()\n    optimizer.step()\n"
     assert "log-likelihood" in only(tmp_path, "loss-sign", text, engine).evidence[0]
+
+
+VAE = """
+basis = torch.randn(3, 16)
+encoder, decoder = nn.Linear(16, 8), nn.Linear(4, 16)
+optimizer = torch.optim.Adam([*encoder.parameters(), *decoder.parameters()], lr=0.02)
+for step in range(300):
+    data = torch.randn(64, 3) @ basis
+    code = encoder(data)
+    mu, logvar = code[:, :4], code[:, 4:].clamp(-8, 8)
+    drawn = mu + torch.randn(64, 4) * torch.exp(0.5 * logvar)
+    divergence = {sign}0.5 * (1 + logvar - mu**2 - logvar.exp()).sum(1).mean()  # here
+    loss = F.mse_loss(decoder(drawn), data) + 0.1 * divergence
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_penalty_that_falls_without_end(tmp_path: Path, engine: str) -> None:
+    found = only(tmp_path, "loss-sign", VAE.format(sign=""), engine)
+    assert "has no lower end" in found.evidence[0]
+    assert not ask(tmp_path, "loss-sign", VAE.format(sign="-"), engine)

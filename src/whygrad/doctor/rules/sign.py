@@ -17,12 +17,13 @@ from whygrad.autograd.source import Where
 from whygrad.doctor.case import Case
 from whygrad.doctor.flow import first_traces
 from whygrad.doctor.measures import Measure, Sign, measures_of, sign_of
-from whygrad.doctor.progress import draws_itself
+from whygrad.doctor.progress import draws_itself, is_entangled
 from whygrad.doctor.reading import Reading
 from whygrad.doctor.record import Course
-from whygrad.doctor.replay import Trace, loss_at
+from whygrad.doctor.replay import Trace, Traced, loss_at, replay
 from whygrad.doctor.rule import Finding, rule
 from whygrad.doctor.symptoms import POOR_LEARNING
+from whygrad.doctor.vocabulary import RESHAPING
 
 __all__ = ["loss_sign"]
 
@@ -50,6 +51,7 @@ Judged = list[tuple[Measure, Sign]]
         *POOR_LEARNING, "overflow-in-exp", "nan-from-log", "nan-from-division", "unstable-loss",
         "float16-range", "outlier-batch",
     ),
+    thresholds={"far": 100},
     cleared=lambda case: _cleared(case),
 )  # fmt: skip
 def loss_sign(case: Case) -> Iterator[Finding]:
@@ -67,6 +69,8 @@ def loss_sign(case: Case) -> Iterator[Finding]:
             yield from _turned(case, course, trace, judged)
         elif directions == {1} and uphill:
             yield from _ascending(case, course, trace, judged)
+        elif directions == {1}:
+            yield from _bottomless(case, course, trace, judged)
 
 
 def _is_its_own(case: Case, course: Course, reading: Reading) -> bool:
@@ -152,6 +156,64 @@ def _turned(case: Case, course: Course, trace: Trace, judged: Judged) -> Iterato
         + ("drop the minus." if wanted > 0 else "minimise minus the log-likelihood."),
         places=[("measured here", measure.call.where)],
     )
+
+
+def _bottomless(case: Case, course: Course, trace: Trace, judged: Judged) -> Iterator[Finding]:
+    """Beside the error another term falls faster and faster: a penalty with the wrong sign."""
+    losses, last = course.losses, course.last
+    if last is None or is_entangled(course, case.courses) or not trace.exact:
+        return
+    quarter = max(1, len(losses) // 4)
+    before = float(np.median(losses[-2 * quarter : -quarter]))
+    end = float(np.median(losses[-quarter:]))
+    if not (end < 1.5 * before < 0 and end < -case.limit("far") * max(1.0, abs(losses[0]))):
+        return
+    later = replay(trace.snapshot, values=last.values, backward=False, look=False)
+    measure = judged[0][0]
+    again = next((each for each in later.calls if each.number == measure.call.number), None)
+    term = _lowest_term(later)
+    if later.error is not None or again is None or term is None:
+        return
+    errors = [float(np.mean(each.array(call.outputs[0]))) for each, call in
+              ((trace, measure.call), (later, again))]  # fmt: skip
+    if not 0 < case.limit("far") * errors[1] < -end:
+        return
+    yield loss_sign.finding(
+        where=term.where,
+        step=trace.snapshot.step,
+        confidence=0.85,
+        evidence=[
+            f"the loss went from {losses[0]:.4g} to {losses[-1]:.4g} and has no lower end: the "
+            f"term at line {term.where.line} falls on and on",
+            f"{measure.name} at line {measure.call.where.line} went from {errors[0]:.4g} to "
+            f"{errors[1]:.4g} on the first batch: beside that term it no longer counts",
+        ],
+        fix=f"Turn the sign of the term at line {term.where.line} around: as a penalty it has to "
+        "be smallest where the model should go (KL is -0.5 * (1 + logvar - mu**2 - exp(logvar))).",
+        places=[("the error", measure.call.where)],
+    )
+
+
+def _lowest_term(trace: Trace) -> Traced | None:
+    """The sum or difference from which the loss has its most negative part."""
+    call, sign, found = trace.root, 1.0, None
+    while call is not None and call.inputs:
+        sizes = [float(np.mean(trace.array(each))) for each in call.inputs]
+        places = list(range(len(sizes)))
+        if call.op in ("add", "sub", "rsub"):
+            turned = {"sub": 1, "rsub": 0}.get(call.op)
+            parts = [sign * size * (-1 if at == turned else 1) for at, size in enumerate(sizes)]
+            place = min(places, key=parts.__getitem__)
+            sign, found = sign * (-1 if place == turned else 1), call
+        elif call.op in ("mean", "sum", "neg", "mul", "div", *RESHAPING):
+            place = next((at for at in places if call.inputs[at].requires_grad), 0)
+            factor = [each for each in call.args if isinstance(each, (int, float))]
+            turns = call.op == "neg" or (call.op in ("mul", "div") and factor and factor[0] < 0)
+            sign = -sign if turns else sign
+        else:
+            break
+        call = trace.made_by(call.sources[place])
+    return found
 
 
 def _same_signs_later(case: Case, course: Course, judged: Judged) -> bool:
