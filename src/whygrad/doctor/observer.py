@@ -33,10 +33,9 @@ from whygrad.doctor.replay import goes_bad
 from whygrad.doctor.sizes import Sizes
 from whygrad.doctor.variables import losses_left
 from whygrad.doctor.witness.snapshots import leaves_of, not_finite
-from whygrad.doctor.witness.state import is_sampled
 from whygrad.doctor.witness.unseen import Unseen
 
-__all__ = ["Observer", "is_sampled"]
+__all__ = ["Observer"]
 
 _DERIVATIVES = 1000  # that are kept at most
 _PHASES = 8  # optimizers whose first steps are looked at closely

@@ -188,7 +188,8 @@ def _cleared(case: Case) -> str | None:
     ),
     measured=(
         "The norm before clipping over the limit, at every update. If it is above 10 at nearly all "
-        "of them and the run does not learn, the first steps are taken again without clipping. "
+        "of them and the run does not learn, the first steps are taken again without clipping; "
+        "above 100, what was learned is counted from what ignoring the input costs. "
         "If the gradient explodes in the first step already, the ratio alone is enough."
     ),
     fix="Set the limit to the usual size of the gradient, and look for the cause of larger ones.",

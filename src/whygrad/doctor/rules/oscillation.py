@@ -61,8 +61,8 @@ def _rebound(descent: Descent) -> float:
         f"{_LONG} steps from the first state on the same batch: after its lowest point the loss "
         "comes back up and stays there, or hardly falls; with the usual momentum, or a tenth of "
         "the rate, it gets to the bottom. And the run itself did not get to the bottom. "
-        "Also: losses that turn round at nearly every step to the end, and batches that hold one "
-        "class each."
+        "Also: losses that turn round at nearly every step to the end, or at many although every "
+        "step has the same data, and batches that hold one class each."
     ),
     fix="Use momentum=0.9 (betas=(0.9, 0.999)), or a lower learning rate.",
     guardrail="assert sum(losses[-50:]) < sum(losses[-100:-50]), 'the loss no longer falls'",

@@ -41,9 +41,9 @@ Judged = list[tuple[Measure, Sign]]
         "going against it. The model gets worse with every step."
     ),
     measured=(
-        "The sign with which each error, likelihood or similarity enters the loss, followed "
-        "through the calls; the direction of the first update against the gradient; and the "
-        "error before and after training."
+        "The sign with which each error, likelihood, similarity or reward (by its name) enters the "
+        "loss, followed through the calls; the direction of the first update against the gradient; "
+        "the error before and after training; and a term beside the error that falls without end."
     ),
     fix="Minimise the error: loss = criterion(output, target), or minus the mean log-likelihood.",
     guardrail="assert loss.item() >= 0  # for errors that cannot be negative",

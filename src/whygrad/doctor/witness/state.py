@@ -1,7 +1,8 @@
 """What the witness of a run remembers, and when it looks closely.
 
 The closer look (layer statistics, a snapshot, update sizes) is for sampled steps: all of the first
-8, then 2 in every doubling, and the first one that goes bad.  Between them a run
+8, then 2 in every doubling, counted anew from the first step of another optimizer, and the first
+one that goes bad.  Between them a run
 that goes well is left alone (:mod:`whygrad.doctor.vigilance`), and the eyes are closed: the engines
 hand over nothing until a sampled step comes or the program does something else than training.  The
 schedule counts steps and not time, so the same program gets the same report.
