@@ -21,6 +21,7 @@ import torch
 import torch.utils.data
 
 import whygrad
+from tests.interrupts import command, interrupt
 from whygrad.data import DataLoader, Dataset, IterableDataset, get_worker_info
 
 pytestmark = [
@@ -395,7 +396,7 @@ def test_ctrl_c_ends_a_program_with_workers() -> None:
     """)
     for context in ("", "fork"):
         running = subprocess.Popen(
-            [sys.executable, "-c", program, context],
+            command(sys.executable, "-c", program, context),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -403,7 +404,7 @@ def test_ctrl_c_ends_a_program_with_workers() -> None:
         )
         assert running.stdout is not None
         assert running.stdout.readline() == "0\n"
-        os.killpg(running.pid, signal.SIGINT)
+        interrupt(running)
         _, errors = running.communicate(timeout=20)
         assert errors.rstrip().endswith("KeyboardInterrupt")
         assert errors.count("Traceback") <= 1, "the workers are quiet"

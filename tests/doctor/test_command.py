@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
 import textwrap
@@ -14,6 +13,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from tests.interrupts import command, interrupt
 from whygrad.cli.commands import cli
 from whygrad.doctor.rule import rules
 
@@ -261,7 +261,7 @@ def test_ctrl_c_in_the_middle_of_a_step(tmp_path: Path) -> None:
     script = loop(tmp_path, zero="pass", inside=waiting)
     target = tmp_path / "report.json"
     running = subprocess.Popen(
-        [sys.executable, "-m", "whygrad", "doctor", "--json", str(target), str(script)],
+        command(sys.executable, "-m", "whygrad", "doctor", "--json", str(target), str(script)),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -269,7 +269,7 @@ def test_ctrl_c_in_the_middle_of_a_step(tmp_path: Path) -> None:
     assert running.stdout is not None
     assert running.stdout.readline() == "now\n"
     time.sleep(0.2)
-    running.send_signal(signal.SIGINT)
+    interrupt(running)
     _, stderr = running.communicate(timeout=60)
     assert running.returncode == 130
     assert "KeyboardInterrupt" in stderr

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.interrupts import command
 from whygrad.learn.drill import log
 
 pty = pytest.importorskip("pty", reason="Windows has no pseudo-terminals")
@@ -21,10 +22,10 @@ termios = pytest.importorskip("termios", reason="Windows has no pseudo-terminals
 def test_keys_and_the_end(tmp_path: Path, last: bytes) -> None:
     ours, theirs = pty.openpty()
     environment = {**os.environ, "WHYGRAD_HOME": str(tmp_path), "TERM": "xterm", "COLUMNS": "100"}
-    command = [sys.executable, "-m", "whygrad", "drill", "03", "--lang", "en"]
     process = subprocess.Popen(
-        command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment, start_new_session=True
-    )
+        command(sys.executable, "-m", "whygrad", "drill", "03", "--lang", "en"),
+        stdin=theirs, stdout=theirs, stderr=theirs, env=environment, start_new_session=True,
+    )  # fmt: skip
     os.close(theirs)
     printed = b""
 

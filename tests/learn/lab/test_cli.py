@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import signal
 import subprocess
 import sys
 import time
@@ -16,6 +15,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 import whygrad
+from tests.interrupts import command, interrupt
 from whygrad.cli.commands import cli
 from whygrad.learn.content import phrases
 from whygrad.learn.lab import progress
@@ -348,7 +348,7 @@ def test_ctrl_c_ends_the_real_command(tmp_path: Path) -> None:
     start = [*script, "start", "value", "--folder", str(tmp_path / "lab")]
     subprocess.run(start, env=environment, check=True, capture_output=True)
     watch = subprocess.Popen(
-        [*script, "watch"], cwd=tmp_path / "lab", env=environment, text=True,
+        command(*script, "watch"), cwd=tmp_path / "lab", env=environment, text=True,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
     )  # fmt: skip
     assert watch.stdout is not None
@@ -356,7 +356,7 @@ def test_ctrl_c_ends_the_real_command(tmp_path: Path) -> None:
     deadline = time.monotonic() + 30
     while "Watching" not in seen and time.monotonic() < deadline:
         seen += watch.stdout.readline()
-    watch.send_signal(signal.SIGINT)
+    interrupt(watch)
     rest, _ = watch.communicate(timeout=10)
     assert watch.returncode == 0
     assert "No longer watching." in rest

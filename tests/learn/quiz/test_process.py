@@ -6,13 +6,13 @@ import os
 import re
 import select
 import shlex
-import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from tests.interrupts import command, interrupt
 from tests.learn.quiz.learner import log
 
 ROOT = Path(__file__).parents[3]
@@ -49,7 +49,7 @@ def test_at_a_terminal_with_ctrl_c(learner: Path) -> None:
 
     keyboard, terminal = pty.openpty()
     process = subprocess.Popen(
-        COMMAND, cwd=ROOT, stdin=terminal, stdout=terminal, stderr=terminal,
+        command(*COMMAND), cwd=ROOT, stdin=terminal, stdout=terminal, stderr=terminal,
         env={**os.environ, "TERM": "xterm-256color"}, start_new_session=True,
     )  # fmt: skip
     os.close(terminal)
@@ -67,10 +67,10 @@ def test_at_a_terminal_with_ctrl_c(learner: Path) -> None:
         wait_for(rb"Enter for the next question\.")
         os.write(keyboard, b"\n")
         wait_for(rb"Which ones are even\?.*quit.*> ")
-        os.kill(process.pid, signal.SIGINT)
+        interrupt(process)
         if not select.select([keyboard], [], [], 5)[0]:
             # the line editor does not notice a signal between its prompt and its waiting
-            os.kill(process.pid, signal.SIGINT)
+            interrupt(process)
         wait_for(rb"Stopped\. Your answers are kept\..*To go on:")
         assert process.wait(timeout=60) == 130
     finally:
