@@ -81,7 +81,7 @@ def ask(
     files: Sequence[str],
     replaced: Mapping[str, str] | None = None,
     banned: Sequence[str] = (),
-    limits: Limits = Limits(),  # noqa: B008  frozen
+    limits: Limits = Limits(),
 ) -> list[Answer]:
     """Call a probe for each case, all in one fresh process, on a copy of the folder.
 
