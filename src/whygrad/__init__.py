@@ -101,4 +101,6 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version  # 30 ms that few programs need
 
         return version("whygrad")
-    raise AttributeError(f"module 'whygrad' has no attribute {name!r}")
+    from whygrad.refused import refusal
+
+    raise refusal("", name)
