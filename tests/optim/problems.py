@@ -52,6 +52,11 @@ CASES: dict[str, list[dict[str, Any]]] = {
         {"lr": 0.1, "initial_accumulator_value": 0.5, "eps": 1e-3},
         {"lr": 1e-3, "maximize": True},
     ],
+    "ASGD": [
+        {},
+        {"lr": 0.05, "lambd": 0.01, "alpha": 0.6, "t0": 20, "weight_decay": 0.1},
+        {"lr": 1e-4, "t0": 5, "maximize": True},
+    ],
     "Adadelta": [
         {},
         {"lr": 0.5, "rho": 0.8, "eps": 1e-4, "weight_decay": 0.1},

@@ -22,14 +22,19 @@ from whygrad.optim.optimizer import (
     required,
 )
 
-EVERY_NAME = sorted(set(whygrad.optim.__all__) - {"Optimizer", "lr_scheduler"})
+EVERY_NAME = sorted(
+    name
+    for name in whygrad.optim.__all__
+    if isinstance(getattr(whygrad.optim, name), type) and name != "Optimizer"
+)
 BOTH = pytest.mark.parametrize("library", LIBRARIES.values(), ids=LIBRARIES)
 
 
 @pytest.mark.parametrize("name", EVERY_NAME)
 def test_options_and_repr_are_those_of_pytorch(name: str) -> None:
     ours, theirs = (
-        optimizer_of(library, name, Problem(library).parameters) for library in LIBRARIES.values()
+        optimizer_of(library, name, Problem(library).parameters[:1])
+        for library in LIBRARIES.values()
     )
     assert ours.defaults == theirs.defaults
     assert repr(ours) == repr(theirs)

@@ -25,6 +25,8 @@ _LIMITS: dict[str, tuple[Callable[[Any], bool], str, str]] = {
     "lr": (_not_negative, "Invalid learning rate: {}", "give a learning rate of 0 or more"),
     "eps": (_not_negative, "Invalid epsilon value: {}", "give a small number such as 1e-8"),
     "alpha": (_not_negative, "Invalid alpha value: {}", "give a number such as 0.99"),
+    "beta2_decay": (lambda decay: decay <= 0, "Invalid beta2_decay value: {}", "give 0 or less"),
+    "d": (lambda d: d >= 1, "Invalid clipping threshold d: {}", "give a number of 1 or more"),
     "rho": (lambda rho: 0 <= rho <= 1, "Invalid rho value: {}", "give a number from 0 to 1"),
 } | {
     name: (_not_negative, f"Invalid {name} value: {{}}", "give a number of 0 or more")

@@ -16,6 +16,8 @@ from whygrad.optim.lr_scheduler.factors import (
 )
 from whygrad.optim.lr_scheduler.plateau import ReduceLROnPlateau
 
+_LRScheduler = LRScheduler  # the name older programs subclass
+
 __all__ = [
     "ChainedScheduler",
     "ConstantLR",
