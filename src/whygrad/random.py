@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Generator",
+    "called",
     "default_generator",
     "drawing",
     "draws",
@@ -32,6 +33,7 @@ __all__ = [
     "manual_seed",
     "seed",
     "set_rng_state",
+    "shaped_by_first",
 ]
 
 F = TypeVar("F", bound="Callable[..., Any]")
@@ -165,7 +167,10 @@ drawing = _Drawing()
 
 
 def draws(function: F) -> F:
-    """Mark a function that draws random numbers."""
+    """Mark a function that draws random numbers; what it draws depends on the tensors it is given.
+
+    A function that only takes the shape of its first argument says so with ``shaped_by_first``.
+    """
 
     @functools.wraps(function)
     def draw(*args: Any, **kwargs: Any) -> Any:
@@ -174,6 +179,22 @@ def draws(function: F) -> F:
         return function(*args, **kwargs)
 
     return draw  # type: ignore[return-value]
+
+
+def shaped_by_first(function: F) -> F:
+    """Mark a function that draws whatever the numbers in its first argument are."""
+    function.shaped_by_first = True  # type: ignore[attr-defined]
+    return function
+
+
+def called(name: str) -> Callable[[F], F]:
+    """Give a function that draws the name under which users know it."""
+
+    def rename(function: F) -> F:
+        function.__name__ = name
+        return function
+
+    return rename
 
 
 def manual_seed(seed: int) -> Generator:

@@ -116,9 +116,10 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
         (tensor, tangent), batch = without_highest_level(tensor, tangent)
         return add_batch(make_dual(tensor, tangent, level=level), batch)
     dual = without_tangents(tensor)
+    dual._base = None  # views of it are written back to the tangent of the dual, not of its base
     dual._tangent = tensor._tangent
     attach(dual, level, tangent)
-    return twins(dual, tensor)
+    return twins(dual, tensor if tensor._base is None else tensor._base)
 
 
 def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:

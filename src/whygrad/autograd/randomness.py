@@ -29,10 +29,6 @@ def mode_of(level: int) -> str:
     return _modes.of_level.get(level, "error")
 
 
-# The first argument whose values count; of the arguments of other functions only the shape does.
-_PROBABILITIES = {"bernoulli": 0, "bernoulli_": 1, "multinomial": 0}
-
-
 @contextmanager
 def randomness_of(mode: str, level: int, size: int) -> Iterator[None]:
     """Let the random functions of this thread behave as ``vmap(…, randomness=mode)`` says."""
@@ -42,12 +38,13 @@ def randomness_of(mode: str, level: int, size: int) -> Iterator[None]:
         if mode == "error":
             raise _refused(draw)
         if mode == "same":
-            _check_shared(draw, args, kwargs)
+            _check_shared(draw, level, args, kwargs)
             return outwards(draw, *args, **kwargs)
         drawn = []
         for number in range(size):
             sample = [_sample(each, level, number) for each in args]
-            drawn.append(outwards(draw, *sample, **kwargs))
+            named = {name: _sample(each, level, number) for name, each in kwargs.items()}
+            drawn.append(outwards(draw, *sample, **named))
         return add_batch(recorded.stack(drawn, 0), level)
 
     def outwards(draw: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -79,11 +76,14 @@ def _refused(draw: Callable[..., Any]) -> RuntimeError:
     )
 
 
-def _check_shared(draw: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-    first = _PROBABILITIES.get(draw.__name__, len(args))
-    if draw.__name__ == "bernoulli" and (len(args) > 1 or kwargs.get("p") is not None):
-        first = 1  # one probability for all: of the tensor, only the shape counts
-    if any(level_of(each) for each in args[first:]):
+def _check_shared(
+    draw: Callable[..., Any], level: int, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> None:
+    """Numbers can only be the same for all samples if what they depend on is."""
+    given = (*args, *kwargs.values())
+    if getattr(draw, "shaped_by_first", False):
+        given = given[1:]
+    if any(level_of(each) == level for each in given):
         raise fail(
             RuntimeError,
             call=f"{draw.__name__}(…) inside vmap(…, randomness='same')",

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator
+from itertools import chain
 from typing import Any
 
 from whygrad import keys
 from whygrad.autograd.batching import add_batch, batch_level, level_of, remove_batch
 from whygrad.autograd.randomness import randomness_of
+from whygrad.autograd.recompute.streams import Streams
 from whygrad.errors import describe, fail
 from whygrad.ops.geometry import normalize_dim
 from whygrad.ops.namespace import recorded
@@ -109,7 +111,13 @@ class _Mapped:
         return tree.build([self._placed(value, dim) for value, dim in outputs])
 
     def run_in_chunks(self, inputs: _Inputs, kwargs: dict[str, Any], length: int) -> Any:
-        pieces = [self._batched_outputs(chunk, kwargs) for chunk in inputs.chunks(length)]
+        """Chunk by chunk; numbers that are the same for every sample are drawn by the first one."""
+        streams = Streams(preserve=self.randomness == "same")
+        drawing = chain([streams.noted()], iter(streams.rewound, None))
+        pieces = []
+        for chunk in inputs.chunks(length):
+            with next(drawing):
+                pieces.append(self._batched_outputs(chunk, kwargs))
         tree = pieces[0][1]
         joined = []
         for parts in zip(*(outputs for outputs, _ in pieces), strict=True):

@@ -20,7 +20,7 @@ from whygrad.ops.creation.creation import build
 from whygrad.ops.creation.discrete import check_bounds, whole_range
 from whygrad.ops.creation.sampling import draw_normal, draw_uniform, rng_of
 from whygrad.ops.inplace import assign, check_writable
-from whygrad.random import Generator, drawing
+from whygrad.random import Generator, called, drawing, shaped_by_first
 from whygrad.tensor import Tensor
 
 __all__ = ["install"]
@@ -48,6 +48,8 @@ def _fill(
     _check_dtype(target, name, numbers)
     check_writable(target, name)
 
+    @called(name)
+    @shaped_by_first
     def drawn(like: Tensor, *parameters: Tensor) -> Tensor:
         shape = tuple(like.shape)
 
@@ -57,7 +59,6 @@ def _fill(
 
         return build(name, shape, make, {}, like.dtype, like.device)
 
-    drawn.__name__ = name
     around = drawing.around
     values = drawn(target, *tensors) if around is None else around(drawn, target, *tensors)
     return assign(target, values, name)

@@ -14,7 +14,7 @@ from whygrad.ops.creation.creation import Shape, build, new_shape
 from whygrad.ops.creation.likes import require_tensor
 from whygrad.ops.creation.sampling import RandomOptions, check_inexact, rng_of, seeded
 from whygrad.ops.define import composite
-from whygrad.random import draws
+from whygrad.random import called, draws, shaped_by_first
 from whygrad.tensor import Tensor
 
 __all__ = ["check_bounds", "whole_range"]
@@ -37,6 +37,7 @@ def randint(*bounds: Any, **options: Any) -> Tensor:
 
 
 @draws
+@shaped_by_first
 def randint_like(
     input: Tensor, low: int, high: int | None = None, **options: Unpack[RandomOptions]
 ) -> Tensor:
@@ -123,23 +124,22 @@ def randperm(n: int, **options: Unpack[RandomOptions]) -> Tensor:
     return build("randperm", (count,), make, options, dtypes.int64)
 
 
-@draws
 def bernoulli(input: Tensor, p: float | None = None, *, generator: Any = None) -> Tensor:
     """1 with probability ``input`` (or ``p`` for all), else 0, in the dtype of ``input``."""
     require_tensor("bernoulli", input)
     if p is None:
-        check_inexact("bernoulli", input.dtype)
-    elif not 0 <= p <= 1:
-        raise fail(
-            RuntimeError,
-            call=f"bernoulli({describe(input)}, p={p})",
-            cause=f"bernoulli_ expects p to be in [0, 1], but got p={p}",
-            fix="pass a probability",
-        )
+        return _by_element(input, generator=generator)
+    return _shaped_like(input, p, generator=generator)
+
+
+@draws
+@called("bernoulli")
+def _by_element(input: Tensor, *, generator: Any) -> Tensor:
+    check_inexact("bernoulli", input.dtype)
 
     def make(dtype: Any) -> Array:
-        chance: Any = input._array if p is None else p
-        if p is None and not bool(((chance >= 0) & (chance <= 1)).all()):
+        chance = input._array
+        if not bool(((chance >= 0) & (chance <= 1)).all()):
             raise fail(
                 RuntimeError,
                 call=f"bernoulli({describe(input)})",
@@ -150,7 +150,25 @@ def bernoulli(input: Tensor, p: float | None = None, *, generator: Any = None) -
         return np.asarray(rng_of(generator).random(input.shape) < chance).astype(dtype)
 
     drawn = build("bernoulli", input.shape, make, {}, input.dtype, input.device)
-    return drawn if p is not None else lineage.cut(input, drawn, "sampled", "bernoulli")
+    return lineage.cut(input, drawn, "sampled", "bernoulli")
+
+
+@draws
+@called("bernoulli")
+@shaped_by_first
+def _shaped_like(input: Tensor, p: float, *, generator: Any) -> Tensor:
+    if not 0 <= p <= 1:
+        raise fail(
+            RuntimeError,
+            call=f"bernoulli({describe(input)}, p={p})",
+            cause=f"bernoulli_ expects p to be in [0, 1], but got p={p}",
+            fix="pass a probability",
+        )
+
+    def make(dtype: Any) -> Array:
+        return np.asarray(rng_of(generator).random(input.shape) < p).astype(dtype)
+
+    return build("bernoulli", input.shape, make, {}, input.dtype, input.device)
 
 
 @draws

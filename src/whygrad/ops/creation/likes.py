@@ -12,12 +12,13 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from whygrad import devices, dtypes
+from whygrad import devices, dtypes, keys
 from whygrad.autograd import lineage
 from whygrad.errors import describe, fail
 from whygrad.ops.batching import leading_dims
 from whygrad.ops.creation.creation import (
     Options,
+    Shape,
     build,
     filled,
     filled_in,
@@ -62,6 +63,41 @@ def in_layout_of(input: Tensor) -> Callable[[Any], Array]:
     return lambda dtype: np.empty(input.shape, dtype)
 
 
+def _built_like(
+    name: str,
+    input: Tensor,
+    shape: Shape,
+    make: Callable[[Tensor, Shape, Any], Array],
+    options: Options,
+) -> Tensor:
+    """``make(input, shape, NumPy dtype)``; inside ``vmap``, samples of their own for a batch.
+
+    What takes after a batched tensor can be written to sample by sample.
+    """
+    if input._keys & keys.BATCHED:
+        from whygrad.autograd.batching import add_batch
+
+        batch: Tensor = input._array.tensor
+        made = _built_like(name, batch, (batch.shape[0], *shape), make, options)
+        return add_batch(made, input._array.level)
+
+    def filled_array(dtype: Any) -> Array:
+        return make(input, shape, dtype)
+
+    return build(name, shape, filled_array, options, input.dtype, input.device)
+
+
+def _filled_like(value: Any) -> Callable[[Tensor, Shape, Any], Array]:
+    """One number everywhere, in the layout of the tensor it takes after."""
+
+    def make(like: Tensor, shape: Shape, dtype: Any) -> Array:
+        array = in_layout_of(like)(dtype)
+        array[...] = filled((), value, dtype)
+        return array
+
+    return make
+
+
 def _constant_like(op: Op, value: int) -> None:
     """Give a primitive ``op(x)`` its public form with PyTorch's options."""
     name = op.name
@@ -73,12 +109,7 @@ def _constant_like(op: Op, value: int) -> None:
             made: Tensor = op.call(input)
             return made
 
-        def make(dtype: Any) -> Array:
-            array = in_layout_of(input)(dtype)
-            array[...] = value
-            return array
-
-        return build(name, input.shape, make, options, input.dtype, input.device)
+        return _built_like(name, input, input.shape, _filled_like(value), options)
 
 
 _constant_like(
@@ -150,14 +181,16 @@ _full = define(
 def new_zeros(input: Tensor, *size: Any, **options: Unpack[Options]) -> Tensor:
     """Zeros, with dtype and device of ``input``."""
     shape = size_argument("new_zeros", size, options)
-    return _new(_zeros, input, (shape,), options, lambda dtype: np.zeros(shape, dtype))
+    return _new(_zeros, input, (shape,), options, lambda _, shape, dtype: np.zeros(shape, dtype))
 
 
 @public_form(_full)
 def new_full(input: Tensor, size: Any, fill_value: Any, **options: Unpack[Options]) -> Tensor:
     """``fill_value`` everywhere, with dtype and device of ``input``."""
     shape, value = new_shape("new_full", (size,)), number_and_dtype(fill_value)[0]
-    return _new(_full, input, (shape, value), options, lambda dtype: filled(shape, value, dtype))
+    return _new(
+        _full, input, (shape, value), options, lambda _, shape, dtype: filled(shape, value, dtype)
+    )
 
 
 def _new(
@@ -165,31 +198,27 @@ def _new(
     input: Tensor,
     params: tuple[Any, ...],
     options: Any,
-    make: Callable[[Any], Array],
+    make: Callable[[Tensor, Shape, Any], Array],
 ) -> Tensor:
     if _as_it_is(input, options):
         made: Tensor = op.call(input, *params)
         return made
-    return build(op.name, params[0], make, options, input.dtype, input.device)
+    return _built_like(op.name, input, params[0], make, options)
 
 
 def full_like(input: Tensor, fill_value: Any, **options: Unpack[Options]) -> Tensor:
     """``fill_value`` everywhere, shaped like ``input`` and of its dtype."""
     require_tensor("full_like", input)
     value = number_and_dtype(fill_value)[0]
-
-    def make(dtype: Any) -> Array:
-        array = in_layout_of(input)(dtype)
-        array[...] = filled((), value, dtype)
-        return array
-
-    return build("full_like", input.shape, make, options, input.dtype, input.device)
+    return _built_like("full_like", input, input.shape, _filled_like(value), options)
 
 
 def empty_like(input: Tensor, **options: Unpack[Options]) -> Tensor:
     """Memory as it is found, shaped like ``input``."""
     require_tensor("empty_like", input)
-    return build("empty_like", input.shape, in_layout_of(input), options, input.dtype, input.device)
+    return _built_like(
+        "empty_like", input, input.shape, lambda like, _, dtype: in_layout_of(like)(dtype), options
+    )
 
 
 def new_ones(input: Tensor, *size: Any, **options: Unpack[Options]) -> Tensor:
@@ -200,8 +229,8 @@ def new_ones(input: Tensor, *size: Any, **options: Unpack[Options]) -> Tensor:
 def new_empty(input: Tensor, *size: Any, **options: Unpack[Options]) -> Tensor:
     """Memory as it is found, with dtype and device of ``input``."""
     shape = size_argument("new_empty", size, options)
-    return build(
-        "new_empty", shape, lambda dtype: np.empty(shape, dtype), options, input.dtype, input.device
+    return _built_like(
+        "new_empty", input, shape, lambda _, shape, dtype: np.empty(shape, dtype), options
     )
 
 

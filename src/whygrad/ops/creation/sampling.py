@@ -14,10 +14,10 @@ import numpy as np
 from whygrad import devices, dtypes
 from whygrad.autograd import lineage
 from whygrad.errors import describe, fail
-from whygrad.ops.creation.creation import Options, Shape, build, size_argument
+from whygrad.ops.creation.creation import Options, Shape, build, new_shape, size_argument
 from whygrad.ops.creation.likes import require_tensor
 from whygrad.ops.define import composite
-from whygrad.random import Generator, default_generator, draws
+from whygrad.random import Generator, default_generator, draws, shaped_by_first
 from whygrad.tensor import Tensor, alias
 
 __all__ = ["RandomOptions", "check_inexact", "draw_normal", "draw_uniform", "rng_of", "seeded"]
@@ -98,6 +98,7 @@ def randn(*size: Any, **options: Unpack[RandomOptions]) -> Tensor:
 
 
 @draws
+@shaped_by_first
 def rand_like(input: Tensor, **options: Unpack[RandomOptions]) -> Tensor:
     """Uniform in [0, 1), shaped like ``input``."""
     require_tensor("rand_like", input)
@@ -105,12 +106,14 @@ def rand_like(input: Tensor, **options: Unpack[RandomOptions]) -> Tensor:
 
 
 @draws
+@shaped_by_first
 def randn_like(input: Tensor, **options: Unpack[RandomOptions]) -> Tensor:
     """Standard normal, shaped like ``input``."""
     require_tensor("randn_like", input)
     return _continuous("randn_like", draw_normal, input.shape, options, input)
 
 
+@draws
 def normal(mean: Any, std: Any = 1.0, size: Any = None, **options: Any) -> Tensor:
     """Normal numbers: per element of ``mean`` and ``std``, or ``size`` of them."""
     both = [each for each in (mean, std) if isinstance(each, Tensor)]
@@ -125,15 +128,16 @@ def normal(mean: Any, std: Any = 1.0, size: Any = None, **options: Any) -> Tenso
     _check_std(std)
     if not both:
         requires_grad = options.pop("requires_grad", False)
-        return (randn(size, **options) * std + mean).requires_grad_(requires_grad)
+        drawn = _continuous("normal", draw_normal, new_shape("normal", (size,)), options)
+        return (drawn * std + mean).requires_grad_(requires_grad)
     for each in both:
         check_inexact("normal", each.dtype)
-    generator = options.pop("generator", None)
-    if options:
-        raise TypeError(f"normal() got an unexpected keyword argument {min(options)!r}")
+    unknown = options.keys() - {"generator"}
+    if unknown:
+        raise TypeError(f"normal() got an unexpected keyword argument {min(unknown)!r}")
     shape = np.broadcast_shapes(*(each.shape for each in both))
-    dtype = dtypes.result_type(*both)
-    drawn = randn(shape, dtype=dtype, device=both[0].device, generator=generator)
+    options.update(dtype=dtypes.result_type(*both), device=both[0].device)
+    drawn = _continuous("normal", draw_normal, shape, options)
     spread, center = (
         lineage.cut(each, alias(each), "sampled", "normal") if isinstance(each, Tensor) else each
         for each in (std, mean)
