@@ -39,6 +39,7 @@ __all__ = [
     "add_batch",
     "batch_level",
     "level_of",
+    "levels_open",
     "open_levels",
     "physical_pair",
     "remove_batch",
@@ -138,6 +139,16 @@ def batch_level(size: int) -> Iterator[int]:
 def open_levels() -> tuple[tuple[int, int], ...]:
     """The levels that this thread is inside of, with the size of each batch, outermost first."""
     return tuple(_levels.open.items())
+
+
+@contextmanager
+def levels_open(levels: tuple[tuple[int, int], ...]) -> Iterator[None]:
+    """Inside, exactly these levels are open, whether they have ended since or not."""
+    before, _levels.open = _levels.open, dict(levels)
+    try:
+        yield
+    finally:
+        _levels.open = before
 
 
 def add_batch(tensor: Tensor, level: int) -> Tensor:

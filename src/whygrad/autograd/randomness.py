@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
-from whygrad.autograd.batching import add_batch, level_of
+from whygrad.autograd.batching import add_batch, level_of, levels_open, open_levels
 from whygrad.autograd.source import caller
 from whygrad.errors import fail
 from whygrad.ops.namespace import recorded
 from whygrad.random import drawing
 
-__all__ = ["mode_of", "randomness_of"]
+__all__ = ["mode_of", "randomness_of", "surroundings"]
 
 
 class _Modes(threading.local):
@@ -41,11 +41,12 @@ def randomness_of(mode: str, level: int, size: int) -> Iterator[None]:
             _check_shared(draw, level, args, kwargs)
             return outwards(draw, *args, **kwargs)
         drawn = []
-        for number in range(size):
+        for number in range(size or 1):  # of an empty batch, a sample that only tells the shape
             sample = [_sample(each, level, number) for each in args]
             named = {name: _sample(each, level, number) for name, each in kwargs.items()}
             drawn.append(outwards(draw, *sample, **named))
-        return add_batch(recorded.stack(drawn, 0), level)
+        batch = recorded.stack(drawn, 0)
+        return add_batch(batch if size else recorded.slice(batch, (slice(0, 0),)), level)
 
     def outwards(draw: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """The enclosing ``vmap``, if any, has its own say."""
@@ -60,10 +61,34 @@ def randomness_of(mode: str, level: int, size: int) -> Iterator[None]:
         del _modes.of_level[level]
 
 
+def surroundings() -> Callable[[], AbstractContextManager[None]]:
+    """The ``vmap`` around this moment, to be put around a later one.
+
+    What was computed for samples is computed again for samples: although their ``vmap`` has ended,
+    and although others, which have nothing to do with it, have begun.
+    """
+    levels, drawn, of_level = open_levels(), drawing.around, dict(_modes.of_level)
+
+    @contextmanager
+    def as_they_were() -> Iterator[None]:
+        around, now = drawing.around, _modes.of_level
+        drawing.around, _modes.of_level = drawn, of_level
+        try:
+            with levels_open(levels):
+                yield
+        finally:
+            drawing.around, _modes.of_level = around, now
+
+    return as_they_were
+
+
 def _sample(value: Any, level: int, number: int) -> Any:
     if level_of(value) != level:
         return value
-    return recorded.slice(value._array.tensor, (number,))
+    batch = value._array.tensor
+    if not batch.shape[0]:
+        return recorded.new_full(batch, tuple(batch.shape[1:]), 1)
+    return recorded.slice(batch, (number,))
 
 
 def _refused(draw: Callable[..., Any]) -> RuntimeError:

@@ -10,11 +10,13 @@ import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from whygrad import keys
+from whygrad.autograd.batching import add_batch
 from whygrad.autograd.recompute.reports import CheckpointError
 from whygrad.autograd.source import Where, caller
 from whygrad.errors import describe, fail
 from whygrad.storage import DataStorage, InferenceStorage, Storage
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, alias
 
 if TYPE_CHECKING:
     from whygrad.ops.define import Op
@@ -72,7 +74,11 @@ class Inputs:
         def place(tensor: Tensor) -> _Place:
             nonlocal count
             count += 1
-            return _Place(tensor, keep(tensor, f"input {count}"))
+            levels = []
+            while tensor._keys & keys.BATCHED:
+                levels.append(tensor._array.level)
+                tensor = tensor._array.tensor
+            return _Place(tensor, levels, keep(tensor, f"input {count}"))
 
         self._structure = _mapped((args, kwargs), Tensor, place)
 
@@ -83,23 +89,35 @@ class Inputs:
 
 
 class _Place:
-    """One tensor among the arguments: its place in the graph, and where to get its memory."""
+    """One tensor among the arguments: its place in the graph, and where to get its memory.
 
-    __slots__ = ("_attributes", "_keys", "_leaf", "_node", "_slot", "_source", "_tangent", "_type")
+    Inside ``vmap`` that is the tensor with all samples; ``levels`` are those it is batched at.
+    """
 
-    def __init__(self, tensor: Tensor, source: Any) -> None:
+    __slots__ = (
+        "_attributes", "_keys", "_leaf", "_levels", "_node", "_slot", "_source", "_tangent", "_type"
+    )  # fmt: skip
+
+    def __init__(self, tensor: Tensor, levels: list[int], source: Any) -> None:
         self._source = source
+        self._levels = levels
         # A leaf is given again as it is, since others know it by its identity.  It is not held: its
         # .grad may have a graph (create_graph) that leads here.
         self._leaf = weakref.ref(tensor) if tensor.requires_grad and tensor.is_leaf else None
         self._node = tensor._node
         self._slot = tensor._slot
         self._keys = tensor._keys
-        self._tangent = tensor._tangent
+        self._tangent = _kept_tangents(tensor)
         self._attributes = dict(tensor.__dict__)
         self._type = type(tensor)
 
     def tensor(self, where: Where) -> Tensor:
+        made = self._physical(where)
+        for level in reversed(self._levels):
+            made = add_batch(made, level)
+        return made
+
+    def _physical(self, where: Where) -> Tensor:
         memory = self._source.take()
         if not memory.is_current:
             what = f"an argument of it, {describe(memory.array)}"
@@ -118,6 +136,22 @@ class _Place:
             made._tangent = self._tangent
         made.__dict__.update(self._attributes)
         return made
+
+
+def _kept_tangents(tensor: Tensor) -> dict[int, Tensor] | None:
+    """Tangents that stay when the level they belong to is closed."""
+    if tensor._tangent is None:
+        return None
+    return {level: _kept(tangent) for level, tangent in tensor._tangent.items()}
+
+
+def _kept(tensor: Tensor) -> Tensor:
+    if tensor._keys & keys.BATCHED:
+        return add_batch(_kept(tensor._array.tensor), tensor._array.level)
+    kept = alias(tensor, tensor._node, tensor._slot)
+    kept._keys = tensor._keys
+    kept._tangent = _kept_tangents(tensor)
+    return kept
 
 
 def _mapped(value: Any, kind: type, change: Callable[[Any], Any]) -> Any:

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from whygrad.autograd import modes
 from whygrad.autograd.blocks import is_of_leaf
 from whygrad.autograd.node import Packed
+from whygrad.autograd.randomness import surroundings
 from whygrad.autograd.recompute.determinism import Note, difference
 from whygrad.autograd.recompute.inputs import Entrusted, Inputs, Memory, Reads, overwritten
 from whygrad.autograd.recompute.reports import (
@@ -136,6 +137,7 @@ class Region:
     ) -> None:
         self.function = function
         self.settings = settings
+        self._surroundings = surroundings()
         frame = user_frame()
         self.code, self.instruction = frame.f_code, frame.f_lasti
         self.notes: list[Note] = []  # of the tensors that the first run saved
@@ -204,7 +206,8 @@ class Region:
 
     @contextmanager
     def _as_it_was(self) -> Iterator[None]:
-        with modes.inference_mode(False), self.settings.streams.rewound():
+        streams = self.settings.streams
+        with modes.inference_mode(False), self._surroundings(), streams.rewound():
             yield
 
 
