@@ -68,6 +68,9 @@ def _collection(module: ModuleType) -> str:
             body.append(_in_place(name, value, imports, method=False))
         elif inspect.ismodule(value):
             imports.add(module.__name__, name, name)
+        elif inspect.isclass(value) and value.__module__ == module.__name__:  # made at run time
+            kind = type(value)
+            body.append(f"{name}: {imports.annotation(kind.__name__, {kind.__name__: kind})}")
         elif inspect.isclass(value) or inspect.isfunction(value):
             imports.add(value.__module__, value.__name__, name)
         else:

@@ -41,10 +41,14 @@ def test_all_is_sorted_and_true(name: str) -> None:
 
 # Functions that act on settings, dtypes, generators and graphs, not on tensors.
 NOT_OPS = (
+    "whygrad.amp",
     "whygrad.autograd.modes",
+    "whygrad.devices",
     "whygrad.dtypes",
+    "whygrad.environment",
     "whygrad.files",
     "whygrad.func",
+    "whygrad.legacy",
     "whygrad.printing",
     "whygrad.random",
     "whygrad.training",

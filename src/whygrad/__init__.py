@@ -24,7 +24,13 @@ from whygrad.autograd.modes import (
 )
 from whygrad.devices import Device as device
 from whygrad.devices import Layout as layout
-from whygrad.devices import sparse_coo, sparse_csr, strided
+from whygrad.devices import (
+    get_default_device,
+    set_default_device,
+    sparse_coo,
+    sparse_csr,
+    strided,
+)
 from whygrad.dtypes import (
     DType,
     can_cast,
@@ -59,8 +65,8 @@ dtype = DType  # PyTorch's name for it
 
 _dtypes: dict[str, DType] = {dtype.name: dtype for dtype in dtypes.ALL} | dtypes.ALIASES
 _lazy = (  # modules that load on first use
-    "accelerator", "backends", "cuda", "data", "doctor", "files", "func", "linalg", "nn", "optim",
-    "scalar", "scalar_check", "scalar_nn", "sparse", "training", "utils", "why",
+    "accelerator", "backends", "cuda", "data", "doctor", "files", "func", "linalg", "mps", "nn",
+    "optim", "scalar", "scalar_check", "scalar_nn", "sparse", "training", "utils", "why", "xpu",
 )  # fmt: skip
 _home = {  # names that load their module on first use
     "Value": "scalar",
@@ -68,26 +74,33 @@ _home = {  # names that load their module on first use
     "grad_flow": "training",
     "load": "files",
     "save": "files",
+    "set_default_tensor_type": "legacy",
     "summary": "training",
     "track": "training",
+    "typename": "legacy",
     "vmap": "func",
     "why_nan": "why",
     "why_none": "why",
     "why_zero": "why",
 }
+_tensor_types = (  # of the module legacy
+    "BFloat16Tensor", "BoolTensor", "ByteTensor", "CharTensor", "DoubleTensor", "FloatTensor",
+    "HalfTensor", "IntTensor", "LongTensor", "ShortTensor",
+)  # fmt: skip
 _by_hand = [
     "DType", "Generator", "Size", "Tensor", "autograd", "can_cast", "contiguous_format",
     "default_generator", "device", "dispatch", "dtype", "e", "enable_grad", "finfo", "fork_rng",
-    "get_default_dtype", "get_printoptions",
+    "get_default_device", "get_default_dtype", "get_printoptions",
     "get_rng_state", "iinfo", "inf", "inference_mode", "initial_seed",
     "is_anomaly_check_nan_enabled", "is_anomaly_enabled", "is_grad_enabled",
     "is_inference_mode_enabled", "is_tensor", "layout", "manual_seed", "nan", "newaxis",
     "no_grad", "pi", "preserve_format", "printoptions",
-    "promote_types", "result_type", "seed", "set_default_dtype", "set_grad_enabled",
+    "promote_types", "result_type", "seed", "set_default_device", "set_default_dtype",
+    "set_grad_enabled",
     "set_printoptions", "set_rng_state", "sparse_coo", "sparse_csr", "strided",
 ]  # fmt: skip
 
-__all__ = sorted({*_by_hand, *_lazy, *_home, *_functions, *_dtypes})
+__all__ = sorted({*_by_hand, *_lazy, *_home, *_tensor_types, *_functions, *_dtypes})
 globals().update(_functions)
 globals().update(_dtypes)
 
@@ -97,6 +110,8 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module(f"whygrad.{name}")
     if name in _home:
         return getattr(importlib.import_module(f"whygrad.{_home[name]}"), name)
+    if name in _tensor_types:
+        return importlib.import_module("whygrad.legacy").tensor_type(name)
     if name == "__version__":
         from importlib.metadata import version  # 30 ms that few programs need
 

@@ -19,6 +19,7 @@ from whygrad import doctor as doctor
 from whygrad import files as files
 from whygrad import func as func
 from whygrad import linalg as linalg
+from whygrad import mps as mps
 from whygrad import nn as nn
 from whygrad import optim as optim
 from whygrad import return_types
@@ -29,6 +30,7 @@ from whygrad import sparse as sparse
 from whygrad import training as training
 from whygrad import utils as utils
 from whygrad import why as why
+from whygrad import xpu as xpu
 from whygrad._types import DeviceLike, DTypeLike, Ints, Number, Operand
 from whygrad.autograd.modes import enable_grad as enable_grad
 from whygrad.autograd.modes import inference_mode as inference_mode
@@ -41,6 +43,8 @@ from whygrad.autograd.modes import set_grad_enabled as set_grad_enabled
 from whygrad.devices import Device as device
 from whygrad.devices import Layout
 from whygrad.devices import Layout as layout
+from whygrad.devices import get_default_device as get_default_device
+from whygrad.devices import set_default_device as set_default_device
 from whygrad.dtypes import DType as DType
 from whygrad.dtypes import DType as dtype
 from whygrad.dtypes import can_cast as can_cast
@@ -53,6 +57,9 @@ from whygrad.dtypes import set_default_dtype as set_default_dtype
 from whygrad.files import load as load
 from whygrad.files import save as save
 from whygrad.func.vmap import vmap as vmap
+from whygrad.legacy import TensorType
+from whygrad.legacy import set_default_tensor_type as set_default_tensor_type
+from whygrad.legacy import typename as typename
 from whygrad.memory import MemoryFormat
 from whygrad.memory import Size as Size
 from whygrad.ops.creation.conversion import is_tensor as is_tensor
@@ -79,8 +86,18 @@ from whygrad.why.none import why_none as why_none
 from whygrad.why.zero import why_zero as why_zero
 
 __all__ = [
+    "BFloat16Tensor",
+    "BoolTensor",
+    "ByteTensor",
+    "CharTensor",
     "DType",
+    "DoubleTensor",
+    "FloatTensor",
     "Generator",
+    "HalfTensor",
+    "IntTensor",
+    "LongTensor",
+    "ShortTensor",
     "Size",
     "Tensor",
     "Value",
@@ -313,6 +330,7 @@ __all__ = [
     "ge",
     "gelu",
     "ger",
+    "get_default_device",
     "get_default_dtype",
     "get_printoptions",
     "get_rng_state",
@@ -434,6 +452,7 @@ __all__ = [
     "mode",
     "moveaxis",
     "movedim",
+    "mps",
     "mse_loss",
     "mul",
     "multi_margin_loss",
@@ -537,7 +556,9 @@ __all__ = [
     "select",
     "selu",
     "selu_",
+    "set_default_device",
     "set_default_dtype",
+    "set_default_tensor_type",
     "set_grad_enabled",
     "set_printoptions",
     "set_rng_state",
@@ -623,6 +644,7 @@ __all__ = [
     "trunc",
     "trunc_",
     "type_as",
+    "typename",
     "uint8",
     "unbind",
     "unflatten",
@@ -647,10 +669,31 @@ __all__ = [
     "why_zero",
     "xlogy",
     "xlogy_",
+    "xpu",
     "zero_",
     "zeros",
     "zeros_like",
 ]
+
+BFloat16Tensor: TensorType
+
+BoolTensor: TensorType
+
+ByteTensor: TensorType
+
+CharTensor: TensorType
+
+DoubleTensor: TensorType
+
+FloatTensor: TensorType
+
+HalfTensor: TensorType
+
+IntTensor: TensorType
+
+LongTensor: TensorType
+
+ShortTensor: TensorType
 
 def abs(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """y = |x|;  ∂y/∂x = sign x"""

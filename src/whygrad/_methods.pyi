@@ -413,6 +413,8 @@ class OpMethods:
         """
     def crow_indices(self) -> Tensor:
         """Where each row starts among the values, and the end."""
+    def cuda(self, device: Any = None, non_blocking: builtins.bool = False, **_: Any) -> Tensor:
+        """Raises: there is no CUDA here."""
     def cummax(self, dim: Ints) -> return_types.cummax:
         """values_t = max of x up to t, at indices; as a named tuple ``(values, indices)``.
 
@@ -1143,6 +1145,8 @@ class OpMethods:
         """
     def permute(self, *order: Ints, dims: Ints | None = None) -> Tensor:
         """y = x with its dimensions in another order;  ∂x = incoming in the old order"""
+    def pin_memory(self, device: Any = None) -> Tensor:
+        """Raises: memory is pinned for a GPU, and there is none."""
     def pinverse(self, rcond: Any = 1e-15) -> Tensor:
         """``linalg.pinv`` under its older name.
 
@@ -1707,5 +1711,7 @@ class OpMethods:
         """y = a·ln b, 0 where a = 0;  ∂y/∂a = ln b,  ∂y/∂b = a/b"""
     def xlogy_(self, other: Operand) -> Tensor:
         """In-place xlogy: y = a·ln b, 0 where a = 0;  ∂y/∂a = ln b,  ∂y/∂b = a/b"""
+    def xpu(self, device: Any = None, non_blocking: builtins.bool = False, **_: Any) -> Tensor:
+        """Raises: there is no XPU here."""
     def zero_(self) -> Tensor:
         """Write zeros."""

@@ -1,8 +1,23 @@
-"""The question for any accelerator, with the answer that there is none: ``torch.accelerator``."""
+"""The questions for any accelerator, answered as on a machine without one."""
 
 from __future__ import annotations
 
-__all__ = ["current_accelerator", "device_count", "is_available"]
+from whygrad.missing import raising
+
+__all__ = [
+    "current_accelerator", "current_device_index", "current_stream", "device_count", "empty_cache",
+    "is_available", "max_memory_allocated", "memory_allocated", "set_device_index", "set_stream",
+    "synchronize",
+]  # fmt: skip
+
+current_device_index = raising("accelerator", "current_device_index")
+current_stream = raising("accelerator", "current_stream")
+empty_cache = raising("accelerator", "empty_cache")
+max_memory_allocated = raising("accelerator", "max_memory_allocated")
+memory_allocated = raising("accelerator", "memory_allocated")
+set_device_index = raising("accelerator", "set_device_index")
+set_stream = raising("accelerator", "set_stream")
+synchronize = raising("accelerator", "synchronize")
 
 
 def is_available() -> bool:

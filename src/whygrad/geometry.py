@@ -170,6 +170,16 @@ class Geometry:
     def is_cuda(self: Any) -> bool:
         return False
 
+    is_ipu = is_mkldnn = is_mps = is_quantized = is_xla = is_xpu = is_cuda
+
+    def get_device(self: Any) -> int:
+        """The number of the GPU: -1, for none."""
+        return -1
+
+    def is_pinned(self: Any, device: Any = None) -> bool:
+        """Whether the memory is pinned for a GPU: it is not."""
+        return False
+
     @property
     def is_meta(self: Any) -> bool:
         return self.device is devices.meta

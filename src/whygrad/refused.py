@@ -23,6 +23,16 @@ _QUANTISED = "quantised tensors are not supported; compute in float32 or bfloat1
 _NARROW = "numbers of less than a byte, and of eight bits with an exponent, are not supported"
 _PIPES = "PyTorch has given up its data pipes; write a Dataset or an IterableDataset"
 _LAYOUTS = "of the sparse layouts only COO and CSR are supported"
+_UNSIGNED = "PyTorch itself has few ops for it and no gradients; int32 and int64 hold the values"
+_EXPORT = (
+    "whygrad writes no programs for other runtimes; save the weights with "
+    "whygrad.save(model.state_dict(), path), load them in PyTorch and export there"
+)
+_DOWNLOAD = "whygrad downloads nothing; fetch the file yourself and use load_state_dict"
+_PACKAGES = "code does not travel in whygrad's files; ship it as a Python package"
+_SUBCLASSES = (
+    "ops do not hand over to tensor subclasses; whygrad.dispatch registers kernels and layers"
+)
 
 # Reasons that say a CPU could not serve the name, or that it is no name for programs.
 ELSEWHERE = frozenset({_HARDWARE, _INSIDE, _TORCHSCRIPT, _SYMBOLS, _REMOVED})
@@ -31,7 +41,7 @@ REFUSED: dict[str, tuple[str, ...]] = {
     _HARDWARE: (
         "cudnn_*", "miopen_*", "is_vulkan_available", "*_autocast_ipu_*", "*_autocast_xla_*",
         "is_autocast_ipu_enabled", "is_autocast_xla_enabled", "Tensor.ipu", "Tensor.mtia",
-        "Tensor.xpu",
+        "Event", "Stream", "AcceleratorError", "Tensor.record_stream", "mtia",
     ),
     _INSIDE: (
         "AggregationType", "AVG", "SUM", "BenchmarkConfig", "BenchmarkExecutionStats",
@@ -45,7 +55,8 @@ REFUSED: dict[str, tuple[str, ...]] = {
         "Tensor.sparse_resize_*", "Tensor.module_load", "nn.intrinsic", "nn.qat",
         "nn.functional.boolean_dispatch", "nn.functional.assert_int_or_pair",
         "nn.functional.*_torch_function*", "nn.functional.BroadcastingList*",
-        "nn.functional.*_notes", "linalg.common_notes",
+        "nn.functional.*_notes", "linalg.common_notes", "library", "utils.cpp_extension", "monitor",
+        "autograd.Profiler*", "autograd.NestedIOFunction", "autograd.kineto_available",
     ),
     _TORCHSCRIPT: (
         "*Type", "*TypeBuilder", "AliasDb", "BufferDict", "ModuleDict", "ParameterDict",
@@ -53,7 +64,8 @@ REFUSED: dict[str, tuple[str, ...]] = {
         "Block", "Code", "CompilationUnit", "FileCheck", "FunctionSchema", "Future", "Gradient",
         "Graph", "GraphExecutorState", "JITException", "LiteScriptModule", "Node", "Script*",
         "TracingState", "Type", "Use", "fork", "wait", "import_ir_module*", "parse_*",
-        "merge_type_from_type_comment",
+        "merge_type_from_type_comment", "fx", "classes", "jit.trace", "jit.trace_module",
+        "jit.load", "jit.save", "jit.freeze",
     ),
     _SYMBOLS: ("Sym*", "sym_*", "cond"),
     _REMOVED: ("Tensor.eig", "Tensor.lstsq", "Tensor.solve", "Tensor.symeig", "Tensor.volatile",
@@ -71,6 +83,11 @@ REFUSED: dict[str, tuple[str, ...]] = {
         "row_indices*", "*.ccol_indices", "*.row_indices", "Tensor.to_sparse_[bc]s[cr]",
         "Tensor.to_padded_tensor",
     ),
+    _UNSIGNED: ("uint16", "uint32", "uint64"),
+    _EXPORT: ("export", "onnx", "utils.mobile_optimizer"),
+    _DOWNLOAD: ("hub", "utils.model_zoo"),
+    _PACKAGES: ("package",),
+    _SUBCLASSES: ("overrides", "Tensor.as_subclass", "autograd.*_torch_function"),
 }  # fmt: skip
 
 
@@ -87,8 +104,12 @@ def _fits(name: str, pattern: str) -> bool:
 
 
 def refusal(space: str, name: str) -> AttributeError:
-    """The error for a name that is not in ``space`` (``""`` or ``"nn"``, …)."""
-    module = f"whygrad.{space}".rstrip(".")
-    text = f"module '{module}' has no attribute '{name}'"
+    """The error for a name that is not in ``space`` (``""``, ``"nn"`` or ``"Tensor"``, …)."""
+    owner = "'Tensor' object" if space == "Tensor" else f"module '{_module(space)}'"
+    text = f"{owner} has no attribute '{name}'"
     reason = reason_for(f"{space}.{name}".lstrip("."))
     return AttributeError(f"{text}: {reason}" if reason else text)
+
+
+def _module(space: str) -> str:
+    return f"whygrad.{space}" if space else "whygrad"

@@ -66,9 +66,9 @@ class Tensor(Geometry, Interchange, OpMethods):
 
     def __init__(self, *data: Any) -> None:
         """PyTorch's first constructor: sizes, or numbers that become the default float."""
-        from whygrad.ops.creation.creation import default_float_tensor
+        from whygrad.legacy import old_style
 
-        made = default_float_tensor(data)
+        made = old_style("Tensor", data, None)
         self._array = made._array
         self._keys = made._keys
         self._node = None
@@ -84,7 +84,9 @@ class Tensor(Geometry, Interchange, OpMethods):
             return self._storage
         if name in ("_grad", "_tangent"):
             return None
-        raise AttributeError(f"'Tensor' object has no attribute {name!r}")
+        from whygrad.refused import refusal
+
+        raise refusal("Tensor", name)
 
     if not TYPE_CHECKING:  # to a type checker an unknown name is a mistake
         __getattr__ = _empty_slot

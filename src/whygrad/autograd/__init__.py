@@ -12,6 +12,7 @@ __all__ = [
     "AnomalyError",
     "Function",
     "GradcheckError",
+    "Variable",
     "anomaly_mode",
     "backward",
     "detect_anomaly",
@@ -30,12 +31,14 @@ __all__ = [
     "no_grad",
     "set_detect_anomaly",
     "set_grad_enabled",
+    "variable",
 ]
 
 _HOME = {
     "AnomalyError": "anomaly_mode",
     "Function": "function",
     "GradcheckError": "check",
+    "Variable": "variable",
     "backward": "api",
     "detect_anomaly": "anomaly_mode",
     "enable_grad": "modes",

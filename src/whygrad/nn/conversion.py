@@ -10,6 +10,7 @@ from whygrad.autograd import modes
 from whygrad.errors import fail
 from whygrad.nn.parameter import Parameter
 from whygrad.ops import functions
+from whygrad.ops.creation.conversion import type_target
 from whygrad.tensor import Tensor
 
 __all__ = ["Conversion"]
@@ -52,12 +53,20 @@ class Conversion:
 
     def type(self: C, dst_type: Any) -> C:
         """All parameters and buffers as ``dst_type``."""
-        chosen = dtypes.of(dst_type)
-        return self._apply(lambda tensor: tensor.to(chosen))
+        chosen = type_target(dst_type)
+        return self._apply(lambda tensor: tensor.to(*chosen))
 
     def cpu(self: C) -> C:
         """Parameters and buffers on the CPU."""
         return self.to("cpu")
+
+    def cuda(self: C, device: Any = None) -> C:
+        """Raises if there is anything to move: there is no CUDA here."""
+        return self._apply(lambda tensor: tensor.cuda(device))
+
+    def xpu(self: C, device: Any = None) -> C:
+        """Raises if there is anything to move: there is no XPU here."""
+        return self._apply(lambda tensor: tensor.xpu(device))
 
     def to_empty(self: C, *, device: Any, recurse: bool = True) -> C:
         """Move to a device without the numbers: for models that were built on "meta"."""
@@ -105,7 +114,7 @@ def _target(
         except (TypeError, ValueError):
             device = tensor
     chosen = None if dtype is None else _floating(dtypes.of(dtype))
-    return (None if device is None else devices.of(device)), chosen
+    return (None if device is None else devices.Device(device)), chosen
 
 
 def _floating(dtype: dtypes.DType) -> dtypes.DType:

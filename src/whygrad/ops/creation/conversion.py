@@ -14,7 +14,7 @@ from whygrad.ops.creation.transfer import move
 from whygrad.ops.define import composite, define
 from whygrad.tensor import Tensor, alias
 
-__all__ = ["install", "is_tensor"]
+__all__ = ["TENSOR_TYPES", "install", "is_tensor", "type_target"]
 
 Array = Any
 
@@ -103,6 +103,8 @@ def _target(
         device = first
         if rest and not isinstance(rest[0], bool):
             dtype = rest.pop(0)
+    elif isinstance(getattr(first, "dtype", None), dtypes.DType):
+        rest = [first]  # a tensor type, which type() takes and to() does not
     elif first is None or isinstance(first, (dtypes.DType, type)) or hasattr(first, "itemsize"):
         dtype = first
     else:
@@ -198,6 +200,9 @@ _SHORTCUTS = (
 )
 
 
+TENSOR_TYPES = {name: dtype for _, name, dtype in _SHORTCUTS}
+
+
 def _converter(name: str, dtype: dtypes.DType) -> Callable[..., Tensor]:
     def convert(self: Tensor, memory_format: Any = None) -> Tensor:
         return to(self, dtype)
@@ -210,16 +215,50 @@ def _converter(name: str, dtype: dtypes.DType) -> Callable[..., Tensor]:
 def type_(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> str | Tensor:
     """The name of the tensor type, or a conversion: ``x.type(whygrad.float64)``."""
     if dtype is None:
-        return next(f"whygrad.{name}" for _, name, known in _SHORTCUTS if known is self.dtype)
-    if isinstance(dtype, str):
-        wanted = dtype.rpartition(".")[2]
-        dtype = next((known for _, name, known in _SHORTCUTS if name == wanted), dtype)
-    return to(self, dtypes.of(dtype))
+        name = next(name for name, known in TENSOR_TYPES.items() if known is self.dtype)
+        space = "" if self.device.type == "cpu" else f"{self.device.type}."
+        return f"whygrad.{space}{'' if self.layout is devices.strided else 'sparse.'}{name}"
+    return to(self, *type_target(dtype))
+
+
+def type_target(kind: Any) -> tuple[Any, ...]:
+    """The device and the dtype that a tensor type, its name or a dtype stands for."""
+    if isinstance(kind, dtypes.DType):
+        return (kind,)
+    if kind is Tensor:
+        return devices.cpu, dtypes.get_default_dtype()
+    if isinstance(kind, str):
+        space, _, name = kind.rpartition(".")
+        if space.partition(".")[0] in ("torch", "whygrad") and name in TENSOR_TYPES:
+            return devices.of(space.partition(".")[2] or "cpu"), TENSOR_TYPES[name]
+    elif isinstance(getattr(kind, "dtype", None), dtypes.DType) and isinstance(kind, type):
+        return devices.of(kind.place), kind.dtype  # type: ignore[attr-defined]  # a TensorType
+    raise fail(
+        ValueError,
+        call=f"type({kind!r})",
+        cause=f"invalid type: {kind!r}",
+        fix="pass a dtype such as whygrad.float64, or a tensor type such as whygrad.DoubleTensor",
+    )
+
+
+def cuda(self: Tensor, device: Any = None, non_blocking: bool = False, **_: Any) -> Tensor:
+    """Raises: there is no CUDA here."""
+    return to(self, devices.Device("cuda", device if isinstance(device, int) else None))
+
+
+def xpu(self: Tensor, device: Any = None, non_blocking: bool = False, **_: Any) -> Tensor:
+    """Raises: there is no XPU here."""
+    return to(self, devices.Device("xpu", device if isinstance(device, int) else None))
 
 
 def cpu(self: Tensor, memory_format: Any = None) -> Tensor:
     """This tensor on the CPU; itself if it is there already."""
     return to(self, devices.cpu)
+
+
+def pin_memory(self: Tensor, device: Any = None) -> Tensor:
+    """Raises: memory is pinned for a GPU, and there is none."""
+    return cuda(self)
 
 
 def install() -> None:
@@ -231,3 +270,6 @@ def install() -> None:
         setattr(Tensor, name, _converter(name, dtype))
     Tensor.type = type_  # type: ignore[assignment, method-assign]
     Tensor.cpu = cpu  # type: ignore[assignment, method-assign]
+    Tensor.cuda = cuda  # type: ignore[assignment, method-assign]
+    Tensor.pin_memory = pin_memory  # type: ignore[assignment, method-assign]
+    Tensor.xpu = xpu  # type: ignore[assignment, method-assign]

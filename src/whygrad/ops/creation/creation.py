@@ -20,8 +20,9 @@ from whygrad.tensor import Tensor, alias, wrap
 
 __all__ = [
     "Options",
+    "as_tensor",
     "build",
-    "default_float_tensor",
+    "empty",
     "filled",
     "filled_in",
     "new_shape",
@@ -50,7 +51,7 @@ def build(
     make: Callable[[Any], Array],
     options: Options,
     dtype: dtypes.DType | None = None,
-    device: devices.Device = devices.cpu,
+    device: devices.Device | None = None,
 ) -> Tensor:
     """Where all creation functions meet: ``make(NumPy dtype)`` on cpu, geometry alone on meta.
 
@@ -65,6 +66,8 @@ def build(
         dtype = dtypes.get_default_dtype()
     if options.get("device") is not None:
         device = devices.of(options["device"])
+    elif device is None:
+        device = devices.get_default_device()
     if options.get("requires_grad") and dtype.category < dtypes.FLOAT:
         raise fail(
             RuntimeError,
@@ -146,15 +149,6 @@ def tensor(data: Any, **options: Unpack[Options]) -> Tensor:
     return lineage.copied(made, data)
 
 
-def default_float_tensor(data: tuple[Any, ...]) -> Tensor:
-    """What ``Tensor(2, 3)`` and ``Tensor([1, 2])`` mean: sizes, or numbers taken as floats."""
-    sizes = all(isinstance(each, int) for each in data)
-    if sizes:
-        return empty(*(data or (0,)))
-    values = data[0].detach() if isinstance(data[0], Tensor) else data[0]
-    return as_tensor(values, dtypes.get_default_dtype())
-
-
 def from_numpy(ndarray: Any) -> Tensor:
     """A tensor over the array's own memory: writing to one writes to the other."""
     if not isinstance(ndarray, np.ndarray):
@@ -176,6 +170,8 @@ def from_numpy(ndarray: Any) -> Tensor:
 
 def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
     """``data`` as a tensor, without a copy where memory can be shared, with its graph if any."""
+    if device is None:
+        device = devices.default.device
     if isinstance(data, np.ndarray):
         data = from_numpy(data)
     if isinstance(data, Tensor):

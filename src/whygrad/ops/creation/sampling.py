@@ -11,7 +11,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from whygrad import devices, dtypes
+from whygrad import dtypes
 from whygrad.autograd import lineage
 from whygrad.errors import describe, fail
 from whygrad.ops.creation.creation import Options, Shape, build, new_shape, size_argument
@@ -78,7 +78,7 @@ def _continuous(
 ) -> Tensor:
     generator = options.pop("generator", None)
     dtype = dtypes.get_default_dtype() if like is None else like.dtype
-    device = devices.cpu if like is None else like.device
+    device = None if like is None else like.device
     check_inexact(name, dtypes.of(options.get("dtype") or dtype))
     return build(
         name, shape, lambda chosen: draw(rng_of(generator), shape, chosen), options, dtype, device
