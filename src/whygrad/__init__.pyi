@@ -124,12 +124,14 @@ __all__ = [
     "addmv_",
     "addr",
     "adjoint",
+    "alias_copy",
     "all",
     "allclose",
     "alpha_dropout",
     "amax",
     "amin",
     "aminmax",
+    "angle",
     "any",
     "arange",
     "arccos",
@@ -151,6 +153,8 @@ __all__ = [
     "argwhere",
     "as_strided",
     "as_strided_",
+    "as_strided_copy",
+    "as_strided_scatter",
     "as_tensor",
     "asarray",
     "asin",
@@ -171,18 +175,22 @@ __all__ = [
     "avg_pool3d",
     "backends",
     "baddbmm",
+    "bartlett_window",
     "batch_norm",
     "bernoulli",
     "bfloat16",
     "bilinear",
     "binary_cross_entropy",
     "binary_cross_entropy_with_logits",
+    "bincount",
+    "binomial",
     "bitwise_and",
     "bitwise_left_shift",
     "bitwise_not",
     "bitwise_or",
     "bitwise_right_shift",
     "bitwise_xor",
+    "blackman_window",
     "block_diag",
     "bmm",
     "bool",
@@ -193,6 +201,7 @@ __all__ = [
     "cartesian_prod",
     "cast",
     "cat",
+    "cdist",
     "cdouble",
     "ceil",
     "ceil_",
@@ -200,6 +209,7 @@ __all__ = [
     "celu_",
     "cfloat",
     "chain_matmul",
+    "channel_shuffle",
     "cholesky",
     "cholesky_solve",
     "chunk",
@@ -215,6 +225,8 @@ __all__ = [
     "coalesce",
     "col2im",
     "column_stack",
+    "combinations",
+    "complex",
     "complex64",
     "complex128",
     "concat",
@@ -222,6 +234,7 @@ __all__ = [
     "conj",
     "conj_physical",
     "conj_physical_",
+    "constant_pad_nd",
     "contiguous",
     "contiguous_format",
     "conv1d",
@@ -230,6 +243,8 @@ __all__ = [
     "conv_transpose1d",
     "conv_transpose2d",
     "conv_transpose3d",
+    "copysign",
+    "corrcoef",
     "cos",
     "cos_",
     "cosh",
@@ -237,6 +252,7 @@ __all__ = [
     "cosine_embedding_loss",
     "cosine_similarity",
     "count_nonzero",
+    "cov",
     "cross",
     "cross_entropy",
     "cuda",
@@ -251,14 +267,18 @@ __all__ = [
     "deg2rad_",
     "det",
     "detach_",
+    "detach_copy",
     "device",
     "diag",
     "diag_embed",
     "diagflat",
     "diagonal",
+    "diagonal_copy",
+    "diagonal_scatter",
     "diff",
     "digamma",
     "dispatch",
+    "dist",
     "div",
     "divide",
     "doctor",
@@ -278,6 +298,8 @@ __all__ = [
     "embedding",
     "empty",
     "empty_like",
+    "empty_permuted",
+    "empty_strided",
     "enable_grad",
     "eq",
     "equal",
@@ -292,6 +314,7 @@ __all__ = [
     "exp_",
     "expand",
     "expand_as",
+    "expand_copy",
     "explain",
     "expm1",
     "expm1_",
@@ -311,6 +334,7 @@ __all__ = [
     "float16",
     "float32",
     "float64",
+    "float_power",
     "floor",
     "floor_",
     "floor_divide",
@@ -320,13 +344,19 @@ __all__ = [
     "fork_rng",
     "frac",
     "frac_",
+    "frexp",
+    "frobenius_norm",
     "from_dlpack",
+    "from_file",
     "from_numpy",
+    "frombuffer",
     "full",
     "full_like",
     "func",
     "gather",
     "gaussian_nll_loss",
+    "gcd",
+    "gcd_",
     "ge",
     "gelu",
     "ger",
@@ -336,18 +366,24 @@ __all__ = [
     "get_rng_state",
     "glu",
     "grad_flow",
+    "gradient",
     "greater",
     "greater_equal",
     "group_norm",
     "gt",
     "gumbel_softmax",
     "half",
+    "hamming_window",
+    "hann_window",
     "hardshrink",
     "hardsigmoid",
     "hardswish",
     "hardtanh",
     "heaviside",
     "hinge_embedding_loss",
+    "histc",
+    "histogram",
+    "histogramdd",
     "hsplit",
     "hstack",
     "huber_loss",
@@ -361,6 +397,7 @@ __all__ = [
     "index_fill",
     "index_put",
     "index_put_",
+    "index_reduce",
     "index_select",
     "inf",
     "inference_mode",
@@ -376,9 +413,11 @@ __all__ = [
     "is_anomaly_check_nan_enabled",
     "is_anomaly_enabled",
     "is_complex",
+    "is_conj",
     "is_floating_point",
     "is_grad_enabled",
     "is_inference_mode_enabled",
+    "is_neg",
     "is_tensor",
     "isclose",
     "isfinite",
@@ -388,12 +427,17 @@ __all__ = [
     "isneginf",
     "isposinf",
     "isreal",
+    "kaiser_window",
     "kl_div",
     "kron",
     "kthvalue",
     "l1_loss",
     "layer_norm",
     "layout",
+    "lcm",
+    "lcm_",
+    "ldexp",
+    "ldexp_",
     "le",
     "leaky_relu",
     "lerp",
@@ -454,6 +498,7 @@ __all__ = [
     "movedim",
     "mps",
     "mse_loss",
+    "msort",
     "mul",
     "multi_margin_loss",
     "multilabel_margin_loss",
@@ -466,27 +511,35 @@ __all__ = [
     "nan_to_num_",
     "nanmean",
     "nanmedian",
+    "nanquantile",
     "nansum",
     "narrow",
+    "narrow_copy",
+    "native_channel_shuffle",
     "ne",
     "neg",
     "neg_",
     "negative",
     "negative_",
     "new_empty",
+    "new_empty_strided",
     "new_full",
     "new_ones",
     "new_tensor",
     "new_zeros",
     "newaxis",
+    "nextafter",
     "nll_loss",
     "nn",
     "no_grad",
     "nonzero",
+    "nonzero_static",
     "norm",
+    "norm_except_dim",
     "normal",
     "normalize",
     "not_equal",
+    "nuclear_norm",
     "one_hot",
     "ones",
     "ones_like",
@@ -494,12 +547,16 @@ __all__ = [
     "outer",
     "pad",
     "pairwise_distance",
+    "pdist",
     "permute",
+    "permute_copy",
     "pi",
     "pinverse",
     "pixel_shuffle",
     "pixel_unshuffle",
+    "poisson",
     "poisson_nll_loss",
+    "polar",
     "polygamma",
     "positive",
     "pow",
@@ -520,6 +577,7 @@ __all__ = [
     "randn",
     "randn_like",
     "randperm",
+    "range",
     "ravel",
     "real",
     "real_part",
@@ -529,24 +587,30 @@ __all__ = [
     "relu6",
     "relu_",
     "remainder",
+    "renorm",
     "repeat",
     "repeat_interleave",
     "reshape",
     "reshape_as",
     "resize_as_",
+    "resolve_conj",
+    "resolve_neg",
     "result_type",
     "rms_norm",
     "roll",
     "rot90",
     "round",
     "round_",
+    "row_stack",
     "rrelu",
     "rsqrt",
     "rsqrt_",
+    "rsub",
     "save",
     "scalar",
     "scalar_check",
     "scalar_nn",
+    "scalar_tensor",
     "scaled_dot_product_attention",
     "scatter",
     "scatter_add",
@@ -554,6 +618,8 @@ __all__ = [
     "searchsorted",
     "seed",
     "select",
+    "select_copy",
+    "select_scatter",
     "selu",
     "selu_",
     "set_default_device",
@@ -576,6 +642,8 @@ __all__ = [
     "sinh",
     "sinh_",
     "slice",
+    "slice_copy",
+    "slice_scatter",
     "slogdet",
     "smooth_l1_loss",
     "soft_margin_loss",
@@ -592,12 +660,15 @@ __all__ = [
     "sparse_csr_tensor",
     "sparse_mask",
     "split",
+    "split_copy",
     "split_with_sizes",
+    "split_with_sizes_copy",
     "sqrt",
     "sqrt_",
     "square",
     "square_",
     "squeeze",
+    "squeeze_copy",
     "stack",
     "std",
     "std_mean",
@@ -605,11 +676,13 @@ __all__ = [
     "sub",
     "subtract",
     "sum",
+    "sum_to_size",
     "summary",
     "svd",
     "swapaxes",
     "swapdims",
     "t",
+    "t_copy",
     "take",
     "take_along_dim",
     "tan",
@@ -633,7 +706,9 @@ __all__ = [
     "track",
     "training",
     "transpose",
+    "transpose_copy",
     "trapezoid",
+    "trapz",
     "tril",
     "tril_indices",
     "triplet_margin_loss",
@@ -647,17 +722,31 @@ __all__ = [
     "typename",
     "uint8",
     "unbind",
+    "unbind_copy",
     "unflatten",
     "unfold",
+    "unfold_copy",
     "unique",
+    "unique_consecutive",
+    "unravel_index",
+    "unsafe_chunk",
+    "unsafe_split",
+    "unsafe_split_with_sizes",
     "unsqueeze",
+    "unsqueeze_copy",
     "utils",
     "values",
+    "vander",
     "var",
     "var_mean",
     "vdot",
     "view",
     "view_as",
+    "view_as_complex",
+    "view_as_complex_copy",
+    "view_as_real",
+    "view_as_real_copy",
+    "view_copy",
     "view_dtype",
     "vmap",
     "vsplit",
@@ -844,6 +933,12 @@ def adjoint(input: Tensor) -> Tensor:
     y = xᴴ over the last two dimensions
     """
 
+def alias_copy(input: Tensor, *args: Any, out: Tensor | None = None, **kwargs: Any) -> Tensor:
+    """``alias``, with memory of its own.
+
+    y = what alias shows, copied
+    """
+
 def all(
     input: Tensor,
     dim: Ints | None = None,
@@ -896,6 +991,11 @@ def aminmax(
     """The smallest and the largest element, as a named tuple ``(min, max)``.
 
     (min x, max x) over dim
+    """
+
+def angle(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """y = the direction of x in the complex plane: 0 or π for a real x;  ∂y/∂x = 0 for real
+    x
     """
 
 def any(
@@ -1008,6 +1108,24 @@ def as_strided_(
     storage_offset: Any = None,
 ) -> Tensor:
     """Become what as_strided() returns."""
+
+def as_strided_copy(input: Tensor, *args: Any, out: Tensor | None = None, **kwargs: Any) -> Tensor:
+    """``as_strided``, with memory of its own.
+
+    y = what as_strided shows, copied
+    """
+
+def as_strided_scatter(
+    input: Tensor,
+    src: Tensor,
+    size: Ints,
+    stride: builtins.int | Sequence[builtins.int],
+    storage_offset: builtins.int | None = None,
+) -> Tensor:
+    """``input`` with ``src`` where ``as_strided`` would look.
+
+    y = x with src where as_strided would look;  ∂x = incoming, 0 where src is
+    """
 
 def as_tensor(
     data: Any, dtype: DTypeLike | None = None, device: DeviceLike | None = None
@@ -1190,6 +1308,14 @@ def baddbmm(
 ) -> Tensor:
     """y = β·input + α·(a·b);  ∂input = β·incoming,  ∂a = α·incoming·bᵀ,  ∂b = α·aᵀ·incoming"""
 
+def bartlett_window(
+    window_length: builtins.int, periodic: builtins.bool = True, **options: Unpack[Options]
+) -> Tensor:
+    """A triangle.
+
+    y[n] = 1 − |2n/N − 1|
+    """
+
 def batch_norm(
     input: Tensor,
     weight: Tensor | None,
@@ -1258,6 +1384,15 @@ def binary_cross_entropy_with_logits(
     ∂y/∂x = σ(x) − t (for w = 1),  ∂y/∂t = −x + (w − 1)·log(1 + exp(−x))
     """
 
+def bincount(input: Tensor, weights: Tensor | None = None, minlength: builtins.int = 0) -> Tensor:
+    """y[k] = the number of elements equal to k, or the sum of their weights"""
+
+def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) -> Tensor:
+    """How many of ``count`` attempts succeed, each with probability ``prob``.
+
+    y ~ B(count, prob)
+    """
+
 def bitwise_and(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
     """y = the bits set in both a and b"""
 
@@ -1275,6 +1410,14 @@ def bitwise_right_shift(input: Operand, other: Operand, *, out: Tensor | None = 
 
 def bitwise_xor(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
     """y = the bits set in exactly one of a and b"""
+
+def blackman_window(
+    window_length: builtins.int, periodic: builtins.bool = True, **options: Unpack[Options]
+) -> Tensor:
+    """Three cosines, with side lobes lower than Hann's.
+
+    y[n] = 0.42 − 0.5·cos(2πn/N) + 0.08·cos(4πn/N)
+    """
 
 def block_diag(*tensors: Tensor | Sequence[Tensor]) -> Tensor:
     """y = x₁, x₂, … as blocks on the diagonal, else 0;  ∂xᵢ = its block of incoming"""
@@ -1324,6 +1467,16 @@ def cast(input: Tensor, dtype: DTypeLike) -> Tensor:
 def cat(tensors: Sequence[Tensor], dim: builtins.int = 0, *, out: Tensor | None = None) -> Tensor:
     """y = x₁, x₂, … one after the other along dim;  ∂xᵢ = its part of incoming"""
 
+def cdist(
+    x1: Tensor,
+    x2: Tensor,
+    p: builtins.float = 2.0,
+    compute_mode: str | None = "use_mm_for_euclid_dist_if_necessary",
+) -> Tensor:
+    """y[i, j] = |aᵢ − bⱼ| in the p-norm;  ∂y/∂a = sign(aᵢ − bⱼ)·|aᵢ − bⱼ|ᵖ⁻¹·y^(1−p),  ∂b =
+    −∂a
+    """
+
 cdouble: DType
 
 def ceil(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -1344,6 +1497,12 @@ def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
     """``linalg.multi_dot`` with the matrices as arguments.
 
     y = a·b·c·…
+    """
+
+def channel_shuffle(input: Tensor, groups: builtins.int) -> Tensor:
+    """Deal the channels (dimension 1) out to ``groups`` in turn.
+
+    y = the channels of x, one of each group in turn
     """
 
 def cholesky(input: Tensor, upper: builtins.bool = False, *, out: Tensor | None = None) -> Tensor:
@@ -1443,6 +1602,17 @@ def column_stack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Ten
     y = x₁, x₂, … side by side, vectors as columns
     """
 
+def combinations(
+    input: Tensor, r: builtins.int = 2, with_replacement: builtins.bool = False
+) -> Tensor:
+    """Every choice of ``r`` elements of a vector, in order, as rows.
+
+    y = every choice of r elements
+    """
+
+def complex(real: Any, imag: Any, *, out: Tensor | None = None) -> Tensor:
+    """y = a + i·b;  no gradient"""
+
 complex128: DType
 
 complex64: DType
@@ -1478,6 +1648,12 @@ def conj_physical(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 def conj_physical_(input: Tensor) -> Tensor:
     """In-place conj_physical: y = Re x − i·Im x as a copy;  ∂y/∂x = 1 for real x"""
+
+def constant_pad_nd(input: Tensor, pad: Sequence[builtins.int], value: Operand = 0) -> Tensor:
+    """``nn.functional.pad`` with a constant.
+
+    y = x with a constant around it
+    """
 
 def contiguous(input: Tensor, memory_format: MemoryFormat = ...) -> Tensor:
     """This tensor itself if its elements lie in row-major order, else a copy that does.
@@ -1610,6 +1786,15 @@ def conv_transpose3d(
     y[n, c, p·stride + k·dilation − padding] += x[n, o, p]·W[o, c, k], then + b[c]
     """
 
+def copysign(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
+    """y = |a| with the sign of b;  ∂y/∂a = ±1 (0 at a = 0),  ∂y/∂b = 0"""
+
+def corrcoef(input: Tensor) -> Tensor:
+    """Pearson's correlation of the rows over the columns.
+
+    y = cov x divided by the standard deviations of rows and columns
+    """
+
 def cos(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """y = cos x;  ∂y/∂x = −sin x"""
 
@@ -1648,6 +1833,21 @@ def cosine_similarity(
 
 def count_nonzero(input: Tensor, dim: Ints | None = None) -> Tensor:
     """y = how many elements over dim are not 0"""
+
+def cov(
+    input: Tensor,
+    *,
+    correction: builtins.int = 1,
+    fweights: Tensor | None = None,
+    aweights: Tensor | None = None,
+) -> Tensor:
+    """The covariance of the rows, which are variables, over the columns, which are
+    observations.
+
+    ``fweights`` says how often an observation was made, ``aweights`` how much it counts.
+
+    y = Σ w·(xᵢ − mean)(xⱼ − mean) / (Σ w − correction)
+    """
 
 def cross(
     input: Tensor, other: Tensor, dim: builtins.int | None = None, *, out: Tensor | None = None
@@ -1719,6 +1919,12 @@ def det(input: Tensor) -> Tensor:
 def detach_(input: Tensor) -> Tensor:
     """Forget how this tensor was computed: it becomes a leaf."""
 
+def detach_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """A copy outside the graph.
+
+    y = x copied, cut off from the graph
+    """
+
 def diag(input: Tensor, diagonal: builtins.int = 0, *, out: Tensor | None = None) -> Tensor:
     """A vector as the diagonal of a matrix, or a copy of the diagonal of a matrix.
 
@@ -1746,6 +1952,26 @@ def diagonal(
     else 0
     """
 
+def diagonal_copy(input: Tensor, *args: Any, out: Tensor | None = None, **kwargs: Any) -> Tensor:
+    """``diagonal``, with memory of its own.
+
+    y = what diagonal shows, copied
+    """
+
+def diagonal_scatter(
+    input: Tensor,
+    src: Tensor,
+    offset: builtins.int = 0,
+    dim1: builtins.int = 0,
+    dim2: builtins.int = 1,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """``input`` with ``src`` on its diagonal.
+
+    y = x with src on its diagonal
+    """
+
 def diff(
     input: Tensor,
     n: builtins.int = 1,
@@ -1762,6 +1988,12 @@ def diff(
 
 def digamma(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """y = ψ(x) = Γ′(x)/Γ(x);  ∂y/∂x = ψ′(x), polygamma of order 1"""
+
+def dist(input: Tensor, other: Tensor, p: builtins.float = 2) -> Tensor:
+    """The p-norm of the difference of two tensors.
+
+    y = |a − b| in the p-norm
+    """
 
 def div(
     input: Operand, other: Operand, *, rounding_mode: str | None = None, out: Tensor | None = None
@@ -1874,6 +2106,20 @@ def empty_like(input: Tensor, **options: Unpack[Options]) -> Tensor:
     y = memory as it is found, shaped like x
     """
 
+def empty_permuted(size: Ints, physical_layout: Any, **options: Unpack[Options]) -> Tensor:
+    """Memory as it is found, its dimensions from slowest to fastest in the given order.
+
+    y = memory as it is found, its dimensions laid out in the given order
+    """
+
+def empty_strided(
+    size: Ints, stride: builtins.int | Sequence[builtins.int], **options: Unpack[Options]
+) -> Tensor:
+    """Memory as it is found, with the given strides.
+
+    y = memory as it is found, with the given strides
+    """
+
 def eq(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
     """y = whether a = b"""
 
@@ -1919,6 +2165,12 @@ def expand_as(input: Tensor, other: Tensor) -> Tensor:
     """``expand`` to the shape of ``other``.
 
     y = x expanded to the shape of another tensor
+    """
+
+def expand_copy(input: Tensor, *args: Any, out: Tensor | None = None, **kwargs: Any) -> Tensor:
+    """``expand``, with memory of its own.
+
+    y = what expand shows, copied
     """
 
 def expm1(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -1991,6 +2243,12 @@ float32: DType
 
 float64: DType
 
+def float_power(input: Tensor, exponent: Operand, *, out: Tensor | None = None) -> Tensor:
+    """``pow`` in double precision, whatever the dtypes are.
+
+    y = aᵇ in float64
+    """
+
 def floor(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """y = ⌊x⌋;  ∂y/∂x = 0"""
 
@@ -2015,6 +2273,20 @@ def frac(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 def frac_(input: Tensor) -> Tensor:
     """In-place frac: y = x − trunc x;  ∂y/∂x = 1"""
 
+def frexp(input: Tensor, *, out: Sequence[Tensor] | None = None) -> return_types.frexp:
+    """The mantissa, between ½ and 1 in size, and the power of two that was taken out.
+
+    x = mantissa·2^exponent with ½ ≤ |mantissa| < 1;  ∂mantissa/∂x = 2^−exponent
+    """
+
+def frobenius_norm(
+    input: Tensor, dim: Ints, keepdim: builtins.bool = False, *, out: Tensor | None = None
+) -> Tensor:
+    """The root of the sum of squares over ``dim``.
+
+    y = √Σ x² over dim
+    """
+
 def from_dlpack(ext_tensor: Any) -> Tensor:
     """A tensor over the memory of another library's array (PyTorch, NumPy, …), without a
     copy.
@@ -2022,10 +2294,37 @@ def from_dlpack(ext_tensor: Any) -> Tensor:
     y = another library's memory
     """
 
+def from_file(
+    filename: Any,
+    shared: builtins.bool | None = None,
+    size: builtins.int | None = 0,
+    **options: Unpack[Options],
+) -> Tensor:
+    """The numbers of a file as a 1-d tensor; ``shared``: what is written to it goes to the
+    file.
+
+    A shared file that is too short is made longer.
+
+    y = the numbers of a file
+    """
+
 def from_numpy(ndarray: Any) -> Tensor:
     """A tensor over the array's own memory: writing to one writes to the other.
 
     y = the array's own memory
+    """
+
+def frombuffer(
+    buffer: Any,
+    *,
+    dtype: DTypeLike,
+    count: builtins.int = -1,
+    offset: builtins.int = 0,
+    requires_grad: builtins.bool = False,
+) -> Tensor:
+    """A 1-d tensor over the memory of a buffer: bytes, bytearray, array, memoryview, …
+
+    y = the memory of a buffer
     """
 
 def full(
@@ -2066,6 +2365,12 @@ def gaussian_nll_loss(
     or sum
     """
 
+def gcd(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
+    """y = the greatest common divisor of |a| and |b|"""
+
+def gcd_(input: Operand, other: Operand) -> Tensor:
+    """In-place gcd: y = the greatest common divisor of |a| and |b|"""
+
 def ge(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
     """y = whether a ≥ b"""
 
@@ -2084,6 +2389,19 @@ def glu(input: Tensor, dim: builtins.int = -1) -> Tensor:
     """Split in two along ``dim``; the second half gates the first.
 
     y = a·σ(b) with a, b the halves of x along dim
+    """
+
+def gradient(
+    input: Tensor, *, spacing: Any = None, dim: Ints | None = None, edge_order: builtins.int = 1
+) -> list[Tensor]:
+    """Slopes along each dimension: central differences inside, one-sided ones at the
+    borders.
+
+    ``spacing`` is the distance of neighbours, one for all or one per dimension, or a list
+    of
+    tensors with the coordinates themselves.
+
+    y = (x[i+1] − x[i−1]) / 2h inside, one-sided at the borders, along each dimension
     """
 
 def greater(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
@@ -2129,6 +2447,26 @@ def gumbel_softmax(
 
 half: DType
 
+def hamming_window(
+    window_length: builtins.int,
+    periodic: builtins.bool = True,
+    alpha: builtins.float = 0.54,
+    beta: builtins.float = 0.46,
+    **options: Unpack[Options],
+) -> Tensor:
+    """A raised cosine that does not reach 0.
+
+    y[n] = alpha − beta·cos(2πn/N)
+    """
+
+def hann_window(
+    window_length: builtins.int, periodic: builtins.bool = True, **options: Unpack[Options]
+) -> Tensor:
+    """A raised cosine.
+
+    y[n] = ½ − ½·cos(2πn/N)
+    """
+
 def hardshrink(input: Tensor, lambd: builtins.float = 0.5, *, out: Tensor | None = None) -> Tensor:
     """y = 0 if −λ ≤ x ≤ λ else x;  ∂y/∂x = 0 or 1"""
 
@@ -2160,6 +2498,44 @@ def hinge_embedding_loss(
     """Distances should be 0 where the target is 1, and at least ``margin`` where it is −1.
 
     y = x where t = 1, max(0, margin − x) where t = −1, then mean or sum
+    """
+
+def histc(
+    input: Tensor,
+    bins: builtins.int = 100,
+    min: builtins.float = 0,
+    max: builtins.float = 0,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """y = the number of elements per bin; those out of range count nowhere"""
+
+def histogram(
+    input: Tensor,
+    bins: Any,
+    *,
+    range: Any = None,
+    weight: Tensor | None = None,
+    density: builtins.bool = False,
+    out: Sequence[Tensor] | None = None,
+) -> return_types.histogram:
+    """How many elements fall into each bin, and the borders of the bins.
+
+    y, edges = the number (or weight) of elements per bin, the borders of the bins
+    """
+
+def histogramdd(
+    input: Tensor,
+    bins: Any,
+    *,
+    range: Any = None,
+    weight: Tensor | None = None,
+    density: builtins.bool = False,
+) -> return_types.histogramdd:
+    """The counts of points, the last dimension their coordinates, in a grid of boxes.
+
+    y, edges = the number (or weight) of points per box of a grid, the borders of the
+    boxes
     """
 
 def hsplit(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
@@ -2251,6 +2627,22 @@ def index_put_(
     where written,  ∂value = incoming at position
     """
 
+def index_reduce(
+    input: Tensor,
+    dim: builtins.int,
+    index: Tensor,
+    source: Tensor,
+    reduce: str,
+    *,
+    include_self: builtins.bool = True,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Combine the slices of ``source`` into the slices of ``input`` that ``index`` names.
+
+    y = input combined with the slices of source at index along dim: prod, mean, amax or
+    amin
+    """
+
 def index_select(
     input: Tensor, dim: builtins.int, index: Tensor, *, out: Tensor | None = None
 ) -> Tensor:
@@ -2306,10 +2698,22 @@ def is_complex(input: Tensor) -> builtins.bool:
     whether x holds complex numbers
     """
 
+def is_conj(input: Tensor) -> builtins.bool:
+    """Whether a conjugate has been put off: never.
+
+    always False: nothing is put off
+    """
+
 def is_floating_point(input: Tensor) -> builtins.bool:
     """Whether the elements are float16, bfloat16, float32 or float64.
 
     whether x holds floats
+    """
+
+def is_neg(input: Tensor) -> builtins.bool:
+    """Whether a negative has been put off: never.
+
+    always False: nothing is put off
     """
 
 def isclose(
@@ -2348,6 +2752,17 @@ def isposinf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 def isreal(input: Tensor) -> Tensor:
     """y = whether x has no imaginary part"""
+
+def kaiser_window(
+    window_length: builtins.int,
+    periodic: builtins.bool = True,
+    beta: builtins.float = 12.0,
+    **options: Unpack[Options],
+) -> Tensor:
+    """A Bessel function of half a circle; ``beta`` says how narrow.
+
+    y[n] = I₀(beta·√(1 − (2n/N − 1)²)) / I₀(beta)
+    """
 
 def kl_div(
     input: Tensor,
@@ -2405,6 +2820,21 @@ def layer_norm(
     incoming·weight: ∂x = (w − mean(w) − x̂·mean(w·x̂))/√(var + ε),  ∂weight =
     incoming·x̂,  ∂bias = incoming
     """
+
+def lcm(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
+    """y = the least common multiple of |a| and |b|"""
+
+def lcm_(input: Operand, other: Operand) -> Tensor:
+    """In-place lcm: y = the least common multiple of |a| and |b|"""
+
+def ldexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """``input`` times two to the power of ``other``.
+
+    y = a·2ᵇ
+    """
+
+def ldexp_(input: Tensor, other: Tensor) -> Tensor:
+    """In-place ldexp: y = a·2ᵇ"""
 
 def le(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
     """y = whether a ≤ b"""
@@ -2809,6 +3239,12 @@ def mse_loss(
 ) -> Tensor:
     """y = (a − b)², then mean or sum;  ∂y/∂a = 2·(a − b),  ∂y/∂b = −2·(a − b)"""
 
+def msort(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Sorted along the first dimension.
+
+    y = x sorted along its first dimension
+    """
+
 def mul(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
     """y = a·b;  ∂y/∂a = b,  ∂y/∂b = a"""
 
@@ -2935,6 +3371,20 @@ def nanmedian(
     values = the lower median along dim without NaN, at indices
     """
 
+def nanquantile(
+    input: Tensor,
+    q: Operand,
+    dim: builtins.int | None = None,
+    keepdim: builtins.bool = False,
+    *,
+    interpolation: str = "linear",
+    out: Tensor | None = None,
+) -> Tensor:
+    """``quantile`` of what is not nan.
+
+    y = the quantile of the elements that are not nan
+    """
+
 def nansum(
     input: Tensor,
     dim: Ints | None = None,
@@ -2949,6 +3399,18 @@ def narrow(input: Tensor, dim: builtins.int, start: Operand, length: builtins.in
     """The positions ``start … start + length − 1`` of a dimension.
 
     y = a range of positions of dim
+    """
+
+def narrow_copy(input: Tensor, *args: Any, out: Tensor | None = None, **kwargs: Any) -> Tensor:
+    """``narrow``, with memory of its own.
+
+    y = what narrow shows, copied
+    """
+
+def native_channel_shuffle(input: Tensor, groups: builtins.int) -> Tensor:
+    """Deal the channels (dimension 1) out to ``groups`` in turn.
+
+    y = the channels of x, one of each group in turn
     """
 
 def ne(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
@@ -2970,6 +3432,17 @@ def new_empty(input: Tensor, *size: Ints, **options: Unpack[Options]) -> Tensor:
     """Memory as it is found, with dtype and device of ``input``.
 
     y = memory as it is found, with dtype and device of x
+    """
+
+def new_empty_strided(
+    input: Tensor,
+    size: Ints,
+    stride: builtins.int | Sequence[builtins.int],
+    **options: Unpack[Options],
+) -> Tensor:
+    """``empty_strided`` with dtype and device of ``input``.
+
+    y = memory as it is found, with the given strides and the dtype of x
     """
 
 def new_full(input: Tensor, size: Ints, fill_value: Operand, **options: Unpack[Options]) -> Tensor:
@@ -2997,6 +3470,9 @@ def new_zeros(input: Tensor, *size: Ints, **options: Unpack[Options]) -> Tensor:
     """
 
 newaxis: None
+
+def nextafter(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
+    """y = the next number after a in the direction of b;  ∂y/∂a = 1,  ∂y/∂b = 0"""
 
 def nll_loss(
     input: Tensor,
@@ -3029,6 +3505,11 @@ def nonzero(
     y = the coordinates of the elements that are not 0, one row each
     """
 
+def nonzero_static(
+    input: Tensor, *, size: builtins.int, fill_value: builtins.int = -1, out: Tensor | None = None
+) -> Tensor:
+    """y = the coordinates of the first elements that are not 0, as many rows as asked for"""
+
 def norm(
     input: Tensor,
     p: Any = "fro",
@@ -3039,6 +3520,12 @@ def norm(
     out: Tensor | None = None,
 ) -> Tensor:
     """y = (Σ |x|ᵖ)^(1/p);  ∂y/∂x = sign x·|x|ᵖ⁻¹·y^(1−p)"""
+
+def norm_except_dim(v: Tensor, pow: builtins.int = 2, dim: builtins.int = 0) -> Tensor:
+    """The norm over all dimensions but one, which keep size 1; −1: over all.
+
+    y = the norm over all dimensions but one
+    """
 
 def normal(
     mean: Any,
@@ -3068,6 +3555,18 @@ def normalize(
 
 def not_equal(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
     """y = whether a ≠ b"""
+
+def nuclear_norm(
+    input: Tensor,
+    dim: Ints | None = None,
+    keepdim: builtins.bool = False,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """The sum of the singular values.
+
+    y = Σ of the singular values
+    """
 
 def one_hot(tensor: Tensor, num_classes: builtins.int = -1) -> Tensor:
     """y = 1 at the class each element names, 0 at the others, along a new last dimension"""
@@ -3114,8 +3613,20 @@ def pairwise_distance(
     y = |a − b + ε| in the p-norm of the last dimension
     """
 
+def pdist(input: Tensor, p: builtins.float = 2.0) -> Tensor:
+    """The p-norm distance of every pair of rows, as one vector: (0, 1), (0, 2), …, (1, 2), …
+
+    y = |xᵢ − xⱼ| in the p-norm, for i < j
+    """
+
 def permute(input: Tensor, *order: Ints, dims: Ints | None = None) -> Tensor:
     """y = x with its dimensions in another order;  ∂x = incoming in the old order"""
+
+def permute_copy(input: Tensor, *args: Any, out: Tensor | None = None, **kwargs: Any) -> Tensor:
+    """``permute``, with memory of its own.
+
+    y = what permute shows, copied
+    """
 
 pi: builtins.float
 
@@ -3137,6 +3648,12 @@ def pixel_unshuffle(input: Tensor, downscale_factor: builtins.int) -> Tensor:
     y[c·r² + i·r + j, h, w] = x[c, h·r + i, w·r + j]
     """
 
+def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
+    """How often something happens that happens ``input`` times on average.
+
+    y ~ Poisson(x)
+    """
+
 def poisson_nll_loss(
     input: Tensor,
     target: Tensor,
@@ -3152,6 +3669,9 @@ def poisson_nll_loss(
     y = exp(x) − t·x, or x − t·log(x + ε) if x is no logarithm, plus Stirling's log t! if
     full, then mean or sum
     """
+
+def polar(abs: Any, angle: Any, *, out: Tensor | None = None) -> Tensor:
+    """y = a·(cos b + i·sin b);  no gradient"""
 
 def polygamma(n: builtins.int, input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """y = the n-th derivative of ψ;  ∂y/∂x = polygamma of order n + 1"""
@@ -3264,6 +3784,19 @@ def randperm(
     y = a random order of 0 … n − 1
     """
 
+def range(
+    start: Operand,
+    end: Operand | None = None,
+    step: Operand = 1,
+    *,
+    out: Tensor | None = None,
+    **options: Unpack[Options],
+) -> Tensor:
+    """Numbers from ``start`` to ``end``, the end included; ``arange`` leaves it out.
+
+    y[i] = start + i·step, up to end
+    """
+
 def ravel(input: Tensor) -> Tensor:
     """All elements in one dimension; a copy only if they do not lie in row-major order.
 
@@ -3300,6 +3833,19 @@ def relu_(input: Tensor) -> Tensor:
 def remainder(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
     """y = a − b·⌊a/b⌋, with the sign of b;  ∂y/∂a = 1,  ∂y/∂b = −⌊a/b⌋"""
 
+def renorm(
+    input: Tensor,
+    p: builtins.float,
+    dim: builtins.int,
+    maxnorm: builtins.float,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Slices along ``dim`` whose p-norm exceeds ``maxnorm`` are scaled down to it.
+
+    y = x·min(1, maxnorm/|x|) per slice along dim
+    """
+
 def repeat(input: Tensor, *sizes: Ints, repeats: Any = None) -> Tensor:
     """y = copies of x side by side;  ∂x = Σ incoming over the copies"""
 
@@ -3329,6 +3875,18 @@ def reshape_as(input: Tensor, other: Tensor) -> Tensor:
 
 def resize_as_(input: Tensor, the_template: Tensor, *, memory_format: Any = None) -> Tensor:
     """Take the size of another tensor."""
+
+def resolve_conj(input: Tensor) -> Tensor:
+    """The tensor itself: a conjugate is computed at once here, never put off.
+
+    y = x
+    """
+
+def resolve_neg(input: Tensor) -> Tensor:
+    """The tensor itself: a negative is computed at once here, never put off.
+
+    y = x
+    """
 
 def rms_norm(
     input: Tensor,
@@ -3361,6 +3919,12 @@ def round_(input: Tensor, *, decimals: builtins.int = 0) -> Tensor:
     = 0
     """
 
+def row_stack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
+    """Join one below the other, vectors as rows.
+
+    y = x₁, x₂, … one below the other
+    """
+
 def rrelu(
     input: Tensor,
     lower: builtins.float = 0.125,
@@ -3378,6 +3942,18 @@ def rsqrt(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 def rsqrt_(input: Tensor) -> Tensor:
     """In-place rsqrt: y = 1/√x;  ∂y/∂x = −y³/2"""
+
+def rsub(input: Tensor, other: Operand, *, alpha: Number = 1) -> Tensor:
+    """``other − alpha·input``.
+
+    y = b − alpha·a
+    """
+
+def scalar_tensor(s: Any, **options: Unpack[Options]) -> Tensor:
+    """One number as a 0-d tensor of the default dtype.
+
+    y = a number
+    """
 
 def scaled_dot_product_attention(
     query: Tensor,
@@ -3458,6 +4034,20 @@ def select(input: Tensor, dim: builtins.int, index: Operand) -> Tensor:
     y = x at one position of dim
     """
 
+def select_copy(input: Tensor, *args: Any, out: Tensor | None = None, **kwargs: Any) -> Tensor:
+    """``select``, with memory of its own.
+
+    y = what select shows, copied
+    """
+
+def select_scatter(
+    input: Tensor, src: Tensor, dim: builtins.int, index: builtins.int, *, out: Tensor | None = None
+) -> Tensor:
+    """``input`` with ``src`` at one position of a dimension.
+
+    y = x with src at one position of dim
+    """
+
 def selu(input: Tensor, inplace: builtins.bool = False) -> Tensor:
     """y = λ·(x if x > 0 else α·(eˣ − 1)) with fixed λ, α;  ∂y/∂x = λ or λ·α·eˣ"""
 
@@ -3507,6 +4097,27 @@ def sinh_(input: Tensor) -> Tensor:
 def slice(x: Tensor, index: Operand, /) -> Tensor:
     """y = x[index], index of integers, slices, None and Ellipsis;  ∂x = incoming at index,
     else 0
+    """
+
+def slice_copy(input: Tensor, *args: Any, out: Tensor | None = None, **kwargs: Any) -> Tensor:
+    """``slice``, with memory of its own.
+
+    y = what slice shows, copied
+    """
+
+def slice_scatter(
+    input: Tensor,
+    src: Tensor,
+    dim: builtins.int = 0,
+    start: builtins.int | None = None,
+    end: builtins.int | None = None,
+    step: builtins.int = 1,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """``input`` with ``src`` at the positions ``start:end:step`` of a dimension.
+
+    y = x with src at start:end:step of dim
     """
 
 def slogdet(input: Tensor, *, out: Sequence[Tensor] | None = None) -> return_types.slogdet:
@@ -3648,10 +4259,26 @@ def split(
     y₁, y₂, … = pieces of x along dim, same memory
     """
 
+def split_copy(
+    input: Tensor, *args: Any, out: Sequence[Tensor] | None = None, **kwargs: Any
+) -> tuple[Tensor, ...]:
+    """``split``, with memory of its own.
+
+    y = what split shows, copied
+    """
+
 def split_with_sizes(
     input: Tensor, split_sizes: Sequence[builtins.int], dim: builtins.int = 0
 ) -> tuple[Tensor, ...]:
     """y₁, y₂, … = pieces of x along dim, same memory;  ∂x = the pieces of incoming joined"""
+
+def split_with_sizes_copy(
+    input: Tensor, *args: Any, out: Sequence[Tensor] | None = None, **kwargs: Any
+) -> tuple[Tensor, ...]:
+    """``split_with_sizes``, with memory of its own.
+
+    y = what split_with_sizes shows, copied
+    """
 
 def sqrt(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """y = √x;  ∂y/∂x = 1/(2y)"""
@@ -3670,6 +4297,12 @@ def square_(input: Tensor) -> Tensor:
 
 def squeeze(input: Tensor, dim: Ints | None = None) -> Tensor:
     """y = x without its dimensions of size 1;  ∂x = incoming in the shape of x"""
+
+def squeeze_copy(input: Tensor, *args: Any, out: Tensor | None = None, **kwargs: Any) -> Tensor:
+    """``squeeze``, with memory of its own.
+
+    y = what squeeze shows, copied
+    """
 
 def stack(tensors: Sequence[Tensor], dim: builtins.int = 0, *, out: Tensor | None = None) -> Tensor:
     """y = x₁, x₂, … along a new dimension;  ∂xᵢ = incoming at position i"""
@@ -3711,6 +4344,12 @@ def sum(
 ) -> Tensor:
     """y = Σ x over dim;  ∂y/∂x = 1"""
 
+def sum_to_size(input: Tensor, *size: Ints) -> Tensor:
+    """The sum over the dimensions that broadcasting ``size`` to this shape would repeat.
+
+    y = Σ x over the dimensions that broadcasting would repeat
+    """
+
 def svd(
     input: Tensor,
     some: builtins.bool = True,
@@ -3739,6 +4378,12 @@ def t(input: Tensor) -> Tensor:
     """The transposed matrix; vectors and 0-d tensors as they are.
 
     y = xᵀ
+    """
+
+def t_copy(input: Tensor, *args: Any, out: Tensor | None = None, **kwargs: Any) -> Tensor:
+    """``t``, with memory of its own.
+
+    y = what t shows, copied
     """
 
 def take(input: Tensor, index: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -3878,9 +4523,21 @@ def trace(input: Tensor) -> Tensor:
 def transpose(input: Tensor, dim0: builtins.int, dim1: builtins.int) -> Tensor:
     """y = x with two dimensions exchanged;  ∂x = incoming with the same two exchanged"""
 
+def transpose_copy(input: Tensor, *args: Any, out: Tensor | None = None, **kwargs: Any) -> Tensor:
+    """``transpose``, with memory of its own.
+
+    y = what transpose shows, copied
+    """
+
 def trapezoid(
     y: Tensor, x: Tensor | None = None, *, dx: Number = 1, dim: builtins.int = -1
 ) -> Tensor:
+    """The area under ``y``, with straight lines between its points.
+
+    Σ (y_t + y_{t+1})·(x_{t+1} − x_t)/2
+    """
+
+def trapz(y: Tensor, x: Tensor | None = None, *, dx: Number = 1, dim: builtins.int = -1) -> Tensor:
     """The area under ``y``, with straight lines between its points.
 
     Σ (y_t + y_{t+1})·(x_{t+1} − x_t)/2
@@ -3965,6 +4622,14 @@ def unbind(input: Tensor, dim: builtins.int = 0) -> tuple[Tensor, ...]:
     stacked
     """
 
+def unbind_copy(
+    input: Tensor, *args: Any, out: Sequence[Tensor] | None = None, **kwargs: Any
+) -> tuple[Tensor, ...]:
+    """``unbind``, with memory of its own.
+
+    y = what unbind shows, copied
+    """
+
 def unflatten(input: Tensor, dim: builtins.int, sizes: Ints) -> Tensor:
     """Split one dimension into several.
 
@@ -3975,6 +4640,12 @@ def unfold(
     input: Tensor, dimension: builtins.int, size: builtins.int, step: builtins.int
 ) -> Tensor:
     """y = windows of x along a dimension, same memory;  ∂x = Σ incoming over the windows"""
+
+def unfold_copy(input: Tensor, *args: Any, out: Tensor | None = None, **kwargs: Any) -> Tensor:
+    """``unfold``, with memory of its own.
+
+    y = what unfold shows, copied
+    """
 
 @overload
 def unique(
@@ -4020,13 +4691,60 @@ def unique(
     element went and how often each occurs
     """
 
+def unique_consecutive(
+    input: Tensor,
+    return_inverse: builtins.bool = False,
+    return_counts: builtins.bool = False,
+    dim: builtins.int | None = None,
+) -> Any:
+    """y = x without elements (or slices along dim) that repeat the one before, on request
+    where each went and how long each run is
+    """
+
+def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
+    """Positions in a flattened array as one tensor of coordinates per dimension.
+
+    y₁, y₂, … = the coordinates of flat positions
+    """
+
+def unsafe_chunk(input: Tensor, chunks: builtins.int, dim: builtins.int = 0) -> tuple[Tensor, ...]:
+    """At most ``chunks`` pieces of one size (the last may be smaller).
+
+    y₁, y₂, … = pieces of equal size, same memory
+    """
+
+def unsafe_split(
+    tensor: Tensor, split_size_or_sections: Ints, dim: builtins.int = 0
+) -> tuple[Tensor, ...]:
+    """Pieces of one size (the last may be smaller), or of a list of sizes.
+
+    y₁, y₂, … = pieces of x along dim, same memory
+    """
+
+def unsafe_split_with_sizes(
+    input: Tensor, split_sizes: Sequence[builtins.int], dim: builtins.int = 0
+) -> tuple[Tensor, ...]:
+    """y₁, y₂, … = pieces of x along dim, same memory;  ∂x = the pieces of incoming joined"""
+
 def unsqueeze(input: Tensor, dim: Ints) -> Tensor:
     """y = x with a new dimension of size 1 at dim;  ∂x = incoming without it"""
+
+def unsqueeze_copy(input: Tensor, *args: Any, out: Tensor | None = None, **kwargs: Any) -> Tensor:
+    """``unsqueeze``, with memory of its own.
+
+    y = what unsqueeze shows, copied
+    """
 
 def values(input: Tensor) -> Tensor:
     """The stored values of a coalesced tensor, one per coordinate.
 
     y = the stored values of x;  ∂x = incoming at the stored coordinates
+    """
+
+def vander(x: Tensor, N: builtins.int | None = None, increasing: builtins.bool = False) -> Tensor:
+    """Powers of the elements of a vector, one row each, the highest power first.
+
+    y[i, j] = xᵢ^(N−1−j), or xᵢʲ
     """
 
 def var(
@@ -4061,6 +4779,34 @@ def view_as(input: Tensor, other: Tensor) -> Tensor:
     """``view`` in the shape of ``other``.
 
     y = x in the shape of another tensor, same memory
+    """
+
+def view_as_complex(input: Tensor) -> Tensor:
+    """y = x[…, 0] + i·x[…, 1], same memory;  no gradient"""
+
+def view_as_complex_copy(
+    input: Tensor, *args: Any, out: Tensor | None = None, **kwargs: Any
+) -> Tensor:
+    """``view_as_complex``, with memory of its own.
+
+    y = what view_as_complex shows, copied
+    """
+
+def view_as_real(input: Tensor) -> Tensor:
+    """y[…, 0], y[…, 1] = Re x, Im x, same memory;  no gradient"""
+
+def view_as_real_copy(
+    input: Tensor, *args: Any, out: Tensor | None = None, **kwargs: Any
+) -> Tensor:
+    """``view_as_real``, with memory of its own.
+
+    y = what view_as_real shows, copied
+    """
+
+def view_copy(input: Tensor, *args: Any, out: Tensor | None = None, **kwargs: Any) -> Tensor:
+    """``view``, with memory of its own.
+
+    y = what view shows, copied
     """
 
 def view_dtype(input: Tensor, dtype: DTypeLike) -> Tensor:

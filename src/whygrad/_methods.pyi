@@ -164,6 +164,10 @@ class OpMethods:
 
         (min x, max x) over dim
         """
+    def angle(self) -> Tensor:
+        """y = the direction of x in the complex plane: 0 or π for a real x;  ∂y/∂x = 0 for real
+        x
+        """
     def any(self, dim: Ints | None = None, keepdim: builtins.bool = False) -> Tensor:
         """y = whether some element over dim is nonzero"""
     def arccos(self) -> Tensor:
@@ -221,6 +225,17 @@ class OpMethods:
         self, size: Ints, stride: builtins.int | Sequence[builtins.int], storage_offset: Any = None
     ) -> Tensor:
         """Become what as_strided() returns."""
+    def as_strided_scatter(
+        self,
+        src: Tensor,
+        size: Ints,
+        stride: builtins.int | Sequence[builtins.int],
+        storage_offset: builtins.int | None = None,
+    ) -> Tensor:
+        """``input`` with ``src`` where ``as_strided`` would look.
+
+        y = x with src where as_strided would look;  ∂x = incoming, 0 where src is
+        """
     def asin(self) -> Tensor:
         """y = arcsin x;  ∂y/∂x = 1/√(1 − x²)"""
     def asin_(self) -> Tensor:
@@ -266,6 +281,8 @@ class OpMethods:
         """Write 1 with probability ``p`` (a number, or one per element), else 0."""
     def bfloat16(self, memory_format: Any = None) -> Tensor:
         """``to(whygrad.bfloat16)``"""
+    def bincount(self, weights: Tensor | None = None, minlength: builtins.int = 0) -> Tensor:
+        """y[k] = the number of elements equal to k, or the sum of their weights"""
     def bitwise_and(self, other: Operand) -> Tensor:
         """y = the bits set in both a and b"""
     def bitwise_and_(self, other: Operand) -> Tensor:
@@ -394,6 +411,15 @@ class OpMethods:
         """
     def copy_(self, src: Operand, non_blocking: builtins.bool = False) -> Tensor:
         """In-place copy: y = source in the shape and dtype of x;  ∂y/∂x = 0,  ∂y/∂source = 1"""
+    def copysign(self, other: Operand) -> Tensor:
+        """y = |a| with the sign of b;  ∂y/∂a = ±1 (0 at a = 0),  ∂y/∂b = 0"""
+    def copysign_(self, other: Operand) -> Tensor:
+        """In-place copysign: y = |a| with the sign of b;  ∂y/∂a = ±1 (0 at a = 0),  ∂y/∂b = 0"""
+    def corrcoef(self) -> Tensor:
+        """Pearson's correlation of the rows over the columns.
+
+        y = cov x divided by the standard deviations of rows and columns
+        """
     def cos(self) -> Tensor:
         """y = cos x;  ∂y/∂x = −sin x"""
     def cos_(self) -> Tensor:
@@ -404,6 +430,20 @@ class OpMethods:
         """In-place cosh: y = cosh x;  ∂y/∂x = sinh x"""
     def count_nonzero(self, dim: Ints | None = None) -> Tensor:
         """y = how many elements over dim are not 0"""
+    def cov(
+        self,
+        *,
+        correction: builtins.int = 1,
+        fweights: Tensor | None = None,
+        aweights: Tensor | None = None,
+    ) -> Tensor:
+        """The covariance of the rows, which are variables, over the columns, which are
+        observations.
+
+        ``fweights`` says how often an observation was made, ``aweights`` how much it counts.
+
+        y = Σ w·(xᵢ − mean)(xⱼ − mean) / (Σ w − correction)
+        """
     def cpu(self, memory_format: Any = None) -> Tensor:
         """This tensor on the CPU; itself if it is there already."""
     def cross(self, other: Tensor, dim: builtins.int | None = None) -> Tensor:
@@ -469,6 +509,13 @@ class OpMethods:
         """y = the diagonal of x over dim1, dim2, same memory;  ∂x = incoming on the diagonal,
         else 0
         """
+    def diagonal_scatter(
+        self, src: Tensor, offset: builtins.int = 0, dim1: builtins.int = 0, dim2: builtins.int = 1
+    ) -> Tensor:
+        """``input`` with ``src`` on its diagonal.
+
+        y = x with src on its diagonal
+        """
     def diff(
         self,
         n: builtins.int = 1,
@@ -484,6 +531,11 @@ class OpMethods:
         """y = ψ(x) = Γ′(x)/Γ(x);  ∂y/∂x = ψ′(x), polygamma of order 1"""
     def digamma_(self) -> Tensor:
         """In-place digamma: y = ψ(x) = Γ′(x)/Γ(x);  ∂y/∂x = ψ′(x), polygamma of order 1"""
+    def dist(self, other: Tensor, p: builtins.float = 2) -> Tensor:
+        """The p-norm of the difference of two tensors.
+
+        y = |a − b| in the p-norm
+        """
     def div(self, other: Operand, *, rounding_mode: str | None = None) -> Tensor:
         """y = a / b;  ∂y/∂a = 1/b,  ∂y/∂b = −a/b²"""
     def div_(self, other: Operand, *, rounding_mode: str | None = None) -> Tensor:
@@ -583,6 +635,13 @@ class OpMethods:
         """
     def float(self, memory_format: Any = None) -> Tensor:
         """``to(whygrad.float32)``"""
+    def float_power(self, exponent: Operand) -> Tensor:
+        """``pow`` in double precision, whatever the dtypes are.
+
+        y = aᵇ in float64
+        """
+    def float_power_(self, exponent: Operand) -> Tensor:
+        """In-place ``float_power``; double precision needs a tensor that holds it."""
     def floor(self) -> Tensor:
         """y = ⌊x⌋;  ∂y/∂x = 0"""
     def floor_(self) -> Tensor:
@@ -605,10 +664,19 @@ class OpMethods:
         """y = x − trunc x;  ∂y/∂x = 1"""
     def frac_(self) -> Tensor:
         """In-place frac: y = x − trunc x;  ∂y/∂x = 1"""
+    def frexp(self) -> return_types.frexp:
+        """The mantissa, between ½ and 1 in size, and the power of two that was taken out.
+
+        x = mantissa·2^exponent with ½ ≤ |mantissa| < 1;  ∂mantissa/∂x = 2^−exponent
+        """
     def gather(
         self, dim: builtins.int, index: Tensor, *, sparse_grad: builtins.bool = False
     ) -> Tensor:
         """y = x at index along dim;  ∂x = incoming added up at index"""
+    def gcd(self, other: Operand) -> Tensor:
+        """y = the greatest common divisor of |a| and |b|"""
+    def gcd_(self, other: Operand) -> Tensor:
+        """In-place gcd: y = the greatest common divisor of |a| and |b|"""
     def ge(self, other: Operand) -> Tensor:
         """y = whether a ≥ b"""
     def ge_(self, other: Operand) -> Tensor:
@@ -651,6 +719,22 @@ class OpMethods:
     def heaviside_(self, values: Tensor) -> Tensor:
         """In-place heaviside: y = 0 for x < 0, values at x = 0, 1 for x > 0;  ∂y/∂x = 0,
         ∂y/∂values = 1 at x = 0
+        """
+    def histc(
+        self, bins: builtins.int = 100, min: builtins.float = 0, max: builtins.float = 0
+    ) -> Tensor:
+        """y = the number of elements per bin; those out of range count nowhere"""
+    def histogram(
+        self,
+        bins: Any,
+        *,
+        range: Any = None,
+        weight: Tensor | None = None,
+        density: builtins.bool = False,
+    ) -> return_types.histogram:
+        """How many elements fall into each bin, and the borders of the bins.
+
+        y, edges = the number (or weight) of elements per bin, the borders of the bins
         """
     def hsplit(self, indices_or_sections: Any) -> tuple[Tensor, ...]:
         """Split along dimension 1, or 0 for vectors.
@@ -703,6 +787,32 @@ class OpMethods:
         """In-place index_put: y = x with value written (or added) at position;  ∂x = incoming, 0
         where written,  ∂value = incoming at position
         """
+    def index_reduce(
+        self,
+        dim: builtins.int,
+        index: Tensor,
+        source: Tensor,
+        reduce: str,
+        *,
+        include_self: builtins.bool = True,
+    ) -> Tensor:
+        """Combine the slices of ``source`` into the slices of ``input`` that ``index`` names.
+
+        y = input combined with the slices of source at index along dim: prod, mean, amax or
+        amin
+        """
+    def index_reduce_(
+        self,
+        dim: builtins.int,
+        index: Tensor,
+        source: Tensor,
+        reduce: str,
+        *,
+        include_self: builtins.bool = True,
+    ) -> Tensor:
+        """In-place index_reduce: y = input combined with the slices of source at index along
+        dim: prod, mean, amax or amin
+        """
     def index_select(self, dim: builtins.int, index: Tensor) -> Tensor:
         """y = the slices of x at index along dim;  ∂x = incoming added up at index"""
     def indices(self) -> Tensor:
@@ -726,10 +836,20 @@ class OpMethods:
 
         whether x holds complex numbers
         """
+    def is_conj(self) -> builtins.bool:
+        """Whether a conjugate has been put off: never.
+
+        always False: nothing is put off
+        """
     def is_floating_point(self) -> builtins.bool:
         """Whether the elements are float16, bfloat16, float32 or float64.
 
         whether x holds floats
+        """
+    def is_neg(self) -> builtins.bool:
+        """Whether a negative has been put off: never.
+
+        always False: nothing is put off
         """
     @property
     def is_sparse(self) -> builtins.bool: ...
@@ -767,6 +887,17 @@ class OpMethods:
 
         values = the k-th smallest x along dim, at indices;  ∂values/∂x = 1 at indices
         """
+    def lcm(self, other: Operand) -> Tensor:
+        """y = the least common multiple of |a| and |b|"""
+    def lcm_(self, other: Operand) -> Tensor:
+        """In-place lcm: y = the least common multiple of |a| and |b|"""
+    def ldexp(self, other: Tensor) -> Tensor:
+        """``input`` times two to the power of ``other``.
+
+        y = a·2ᵇ
+        """
+    def ldexp_(self, other: Tensor) -> Tensor:
+        """In-place ldexp: y = a·2ᵇ"""
     def le(self, other: Operand) -> Tensor:
         """y = whether a ≤ b"""
     def le_(self, other: Operand) -> Tensor:
@@ -989,6 +1120,11 @@ class OpMethods:
 
         y = x with some dimensions moved, the others in order
         """
+    def msort(self) -> Tensor:
+        """Sorted along the first dimension.
+
+        y = x sorted along its first dimension
+        """
     def mul(self, other: Operand) -> Tensor:
         """y = a·b;  ∂y/∂a = b,  ∂y/∂b = a"""
     def mul_(self, other: Operand) -> Tensor:
@@ -1056,6 +1192,18 @@ class OpMethods:
 
         values = the lower median along dim without NaN, at indices
         """
+    def nanquantile(
+        self,
+        q: Operand,
+        dim: builtins.int | None = None,
+        keepdim: builtins.bool = False,
+        *,
+        interpolation: str = "linear",
+    ) -> Tensor:
+        """``quantile`` of what is not nan.
+
+        y = the quantile of the elements that are not nan
+        """
     def nansum(
         self,
         dim: Ints | None = None,
@@ -1068,6 +1216,11 @@ class OpMethods:
         """The positions ``start … start + length − 1`` of a dimension.
 
         y = a range of positions of dim
+        """
+    def narrow_copy(self, *args: Any, **kwargs: Any) -> Tensor:
+        """``narrow``, with memory of its own.
+
+        y = what narrow shows, copied
         """
     def ne(self, other: Operand) -> Tensor:
         """y = whether a ≠ b"""
@@ -1085,6 +1238,13 @@ class OpMethods:
         """Memory as it is found, with dtype and device of ``input``.
 
         y = memory as it is found, with dtype and device of x
+        """
+    def new_empty_strided(
+        self, size: Ints, stride: builtins.int | Sequence[builtins.int], **options: Unpack[Options]
+    ) -> Tensor:
+        """``empty_strided`` with dtype and device of ``input``.
+
+        y = memory as it is found, with the given strides and the dtype of x
         """
     def new_full(self, size: Ints, fill_value: Operand, **options: Unpack[Options]) -> Tensor:
         """``fill_value`` everywhere, with dtype and device of ``input``.
@@ -1106,6 +1266,12 @@ class OpMethods:
 
         y = 0 in the given shape, with dtype and device of x
         """
+    def nextafter(self, other: Operand) -> Tensor:
+        """y = the next number after a in the direction of b;  ∂y/∂a = 1,  ∂y/∂b = 0"""
+    def nextafter_(self, other: Operand) -> Tensor:
+        """In-place nextafter: y = the next number after a in the direction of b;  ∂y/∂a = 1,
+        ∂y/∂b = 0
+        """
     @overload
     def nonzero(self, *, as_tuple: Literal[False] = False) -> Tensor:
         """Coordinates of the elements that are not 0: one row each, or one tensor per dimension.
@@ -1118,6 +1284,8 @@ class OpMethods:
 
         y = the coordinates of the elements that are not 0, one row each
         """
+    def nonzero_static(self, *, size: builtins.int, fill_value: builtins.int = -1) -> Tensor:
+        """y = the coordinates of the first elements that are not 0, as many rows as asked for"""
     def norm(
         self,
         p: Any = "fro",
@@ -1248,6 +1416,13 @@ class OpMethods:
         """y = a − b·⌊a/b⌋, with the sign of b;  ∂y/∂a = 1,  ∂y/∂b = −⌊a/b⌋"""
     def remainder_(self, other: Operand) -> Tensor:
         """In-place remainder: y = a − b·⌊a/b⌋, with the sign of b;  ∂y/∂a = 1,  ∂y/∂b = −⌊a/b⌋"""
+    def renorm(self, p: builtins.float, dim: builtins.int, maxnorm: builtins.float) -> Tensor:
+        """Slices along ``dim`` whose p-norm exceeds ``maxnorm`` are scaled down to it.
+
+        y = x·min(1, maxnorm/|x|) per slice along dim
+        """
+    def renorm_(self, p: builtins.float, dim: builtins.int, maxnorm: builtins.float) -> Tensor:
+        """In-place renorm: y = x·min(1, maxnorm/|x|) per slice along dim"""
     def repeat(self, *sizes: Ints, repeats: Any = None) -> Tensor:
         """y = copies of x side by side;  ∂x = Σ incoming over the copies"""
     def repeat_interleave(
@@ -1279,6 +1454,16 @@ class OpMethods:
         """
     def resize_as_(self, the_template: Tensor, *, memory_format: Any = None) -> Tensor:
         """Take the size of another tensor."""
+    def resolve_conj(self) -> Tensor:
+        """The tensor itself: a conjugate is computed at once here, never put off.
+
+        y = x
+        """
+    def resolve_neg(self) -> Tensor:
+        """The tensor itself: a negative is computed at once here, never put off.
+
+        y = x
+        """
     def roll(self, shifts: Ints, dims: Ints = ()) -> Tensor:
         """y = x moved on along dims, in a circle;  ∂x = incoming moved back"""
     def rot90(self, k: builtins.int = 1, dims: Ints = (0, 1)) -> Tensor:
@@ -1360,6 +1545,11 @@ class OpMethods:
 
         y = x at one position of dim
         """
+    def select_scatter(self, src: Tensor, dim: builtins.int, index: builtins.int) -> Tensor:
+        """``input`` with ``src`` at one position of a dimension.
+
+        y = x with src at one position of dim
+        """
     def selu_(self) -> Tensor:
         """In-place selu: y = λ·(x if x > 0 else α·(eˣ − 1)) with fixed λ, α;  ∂y/∂x = λ or
         λ·α·eˣ
@@ -1394,6 +1584,18 @@ class OpMethods:
         """y = sinh x;  ∂y/∂x = cosh x"""
     def sinh_(self) -> Tensor:
         """In-place sinh: y = sinh x;  ∂y/∂x = cosh x"""
+    def slice_scatter(
+        self,
+        src: Tensor,
+        dim: builtins.int = 0,
+        start: builtins.int | None = None,
+        end: builtins.int | None = None,
+        step: builtins.int = 1,
+    ) -> Tensor:
+        """``input`` with ``src`` at the positions ``start:end:step`` of a dimension.
+
+        y = x with src at start:end:step of dim
+        """
     def slogdet(self) -> return_types.slogdet:
         """``linalg.slogdet``.
 
@@ -1468,6 +1670,11 @@ class OpMethods:
         dtype: DTypeLike | None = None,
     ) -> Tensor:
         """y = Σ x over dim;  ∂y/∂x = 1"""
+    def sum_to_size(self, *size: Ints) -> Tensor:
+        """The sum over the dimensions that broadcasting ``size`` to this shape would repeat.
+
+        y = Σ x over the dimensions that broadcasting would repeat
+        """
     def svd(self, some: builtins.bool = True, compute_uv: builtins.bool = True) -> return_types.svd:
         """The older form of ``linalg.svd``: reduced by default, and V instead of its transpose.
 
@@ -1668,6 +1875,31 @@ class OpMethods:
         """y = the distinct elements (or slices along dim) in order, on request where each
         element went and how often each occurs
         """
+    def unique_consecutive(
+        self,
+        return_inverse: builtins.bool = False,
+        return_counts: builtins.bool = False,
+        dim: builtins.int | None = None,
+    ) -> Any:
+        """y = x without elements (or slices along dim) that repeat the one before, on request
+        where each went and how long each run is
+        """
+    def unsafe_chunk(self, chunks: builtins.int, dim: builtins.int = 0) -> tuple[Tensor, ...]:
+        """At most ``chunks`` pieces of one size (the last may be smaller).
+
+        y₁, y₂, … = pieces of equal size, same memory
+        """
+    def unsafe_split(
+        self, split_size_or_sections: Ints, dim: builtins.int = 0
+    ) -> tuple[Tensor, ...]:
+        """Pieces of one size (the last may be smaller), or of a list of sizes.
+
+        y₁, y₂, … = pieces of x along dim, same memory
+        """
+    def unsafe_split_with_sizes(
+        self, split_sizes: Sequence[builtins.int], dim: builtins.int = 0
+    ) -> tuple[Tensor, ...]:
+        """y₁, y₂, … = pieces of x along dim, same memory;  ∂x = the pieces of incoming joined"""
     def unsqueeze(self, dim: Ints) -> Tensor:
         """y = x with a new dimension of size 1 at dim;  ∂x = incoming without it"""
     def unsqueeze_(self, dim: Ints) -> Tensor:

@@ -9,11 +9,25 @@ __all__ = [
     "aminmax",
     "cummax",
     "cummin",
+    "frexp",
+    "geqrf",
+    "histogram",
+    "histogramdd",
     "kthvalue",
+    "linalg_cholesky_ex",
+    "linalg_eig",
     "linalg_eigh",
+    "linalg_inv_ex",
+    "linalg_ldl_factor",
+    "linalg_ldl_factor_ex",
     "linalg_lstsq",
+    "linalg_lu",
+    "linalg_lu_factor",
+    "linalg_lu_factor_ex",
     "linalg_qr",
+    "linalg_solve_ex",
     "linalg_svd",
+    "lu_unpack",
     "max",
     "median",
     "min",
@@ -24,6 +38,7 @@ __all__ = [
     "sort",
     "svd",
     "topk",
+    "triangular_solve",
 ]
 
 class aminmax(NamedTuple):
@@ -38,13 +53,50 @@ class cummin(NamedTuple):
     values: Tensor
     indices: Tensor
 
+class frexp(NamedTuple):
+    mantissa: Tensor
+    exponent: Tensor
+
+class geqrf(NamedTuple):
+    a: Tensor
+    tau: Tensor
+
+class histogram(NamedTuple):
+    hist: Tensor
+    bin_edges: Tensor
+
+class histogramdd(NamedTuple):
+    hist: Tensor
+    bin_edges: Tensor
+
 class kthvalue(NamedTuple):
     values: Tensor
     indices: Tensor
 
+class linalg_cholesky_ex(NamedTuple):
+    L: Tensor
+    info: Tensor
+
+class linalg_eig(NamedTuple):
+    eigenvalues: Tensor
+    eigenvectors: Tensor
+
 class linalg_eigh(NamedTuple):
     eigenvalues: Tensor
     eigenvectors: Tensor
+
+class linalg_inv_ex(NamedTuple):
+    inverse: Tensor
+    info: Tensor
+
+class linalg_ldl_factor(NamedTuple):
+    LD: Tensor
+    pivots: Tensor
+
+class linalg_ldl_factor_ex(NamedTuple):
+    LD: Tensor
+    pivots: Tensor
+    info: Tensor
 
 class linalg_lstsq(NamedTuple):
     solution: Tensor
@@ -52,14 +104,37 @@ class linalg_lstsq(NamedTuple):
     rank: Tensor
     singular_values: Tensor
 
+class linalg_lu(NamedTuple):
+    P: Tensor
+    L: Tensor
+    U: Tensor
+
+class linalg_lu_factor(NamedTuple):
+    LU: Tensor
+    pivots: Tensor
+
+class linalg_lu_factor_ex(NamedTuple):
+    LU: Tensor
+    pivots: Tensor
+    info: Tensor
+
 class linalg_qr(NamedTuple):
     Q: Tensor
     R: Tensor
+
+class linalg_solve_ex(NamedTuple):
+    result: Tensor
+    info: Tensor
 
 class linalg_svd(NamedTuple):
     U: Tensor
     S: Tensor
     Vh: Tensor
+
+class lu_unpack(NamedTuple):
+    P: Tensor
+    L: Tensor
+    U: Tensor
 
 class max(NamedTuple):
     values: Tensor
@@ -100,3 +175,7 @@ class svd(NamedTuple):
 class topk(NamedTuple):
     values: Tensor
     indices: Tensor
+
+class triangular_solve(NamedTuple):
+    solution: Tensor
+    cloned_coefficient: Tensor

@@ -53,7 +53,7 @@ def offset(array: Any) -> Any:
 
 
 # These answer questions about strides, so another layout is another question.
-VIEWS_OF_STRIDES = {"as_strided"}
+VIEWS_OF_STRIDES = {"as_strided", "as_strided_copy", "as_strided_scatter"}
 ARRANGEMENTS = [transposed, gapped, reversed_, offset]
 
 

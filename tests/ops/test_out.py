@@ -28,7 +28,7 @@ RANDOM = ("bernoulli", "multinomial", "normal", "rand", "randint", "randn", "ran
 # PyTorch takes out= only in some of the forms of these, or insists on its own generator.
 SOMETIMES = {
     *RANDOM, "argsort", "bucketize", "chain_matmul", "median", "nanmedian", "nonzero", "prod",
-    "std", "sum", "var", "where",
+    "split_copy", "split_with_sizes_copy", "std", "sum", "unbind_copy", "var", "where",
 }  # fmt: skip
 
 

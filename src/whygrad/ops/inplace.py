@@ -319,12 +319,30 @@ def fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
     return self
 
 
+def float_power_(self: Tensor, exponent: Any) -> Tensor:
+    """In-place ``float_power``; double precision needs a tensor that holds it."""
+    op = table["float_power"]
+    wide = dtypes.result_type(self, exponent).is_complex
+    needed = dtypes.complex128 if wide else dtypes.float64
+    if self.dtype is not needed:
+        raise fail(
+            RuntimeError,
+            call=f"float_power_ on {describe(self)}",
+            cause=f"the base given to float_power_ has dtype {self.dtype.name} but the "
+            f"operation's result requires dtype {needed.name}",
+            fix=f"convert it first: x.to(whygrad.{needed.name}), or use float_power()",
+            where=caller(),
+        )
+    check_writable(self, "float_power_")
+    return assign(self, op.call(snapshot(self, op), exponent), "float_power_")
+
+
 def install() -> None:
     """Give ``Tensor`` the in-place twin of every op that has one."""
     for op in table.values():
         if op.inplace:
             setattr(Tensor, f"{op.name}_", _make_method(op))
-    for written in (fill_diagonal_, zero_):
+    for written in (fill_diagonal_, float_power_, zero_):
         setattr(Tensor, written.__name__, written)
     for dunder, name in _OPERATORS.items():
         if hasattr(Tensor, name):

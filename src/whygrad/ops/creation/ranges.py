@@ -86,6 +86,27 @@ def _arange_call(bounds: list[Any]) -> str:
     return "arange({}, {}, {})".format(*bounds)
 
 
+def range(start: Any, end: Any = None, step: Any = 1, **options: Unpack[Options]) -> Tensor:
+    """Numbers from ``start`` to ``end``, the end included; ``arange`` leaves it out."""
+    first, last = (0, start) if end is None else (start, end)
+    first, last, step = (number_and_dtype(each)[0] for each in (first, last, step))
+    call = f"range({first}, {last}, {step})"
+    cause = ""
+    if step == 0:
+        cause, fix = "step must be nonzero", "pass a step such as 1 or -1"
+    elif (last - first) * step < 0:
+        cause = "upper bound and lower bound inconsistent with step sign"
+        fix = f"use step={-step}, or swap start and end"
+    if cause:
+        raise fail(RuntimeError, call=call, cause=cause, fix=fix)
+    count = math.floor((last - first) / step) + 1
+
+    def make(chosen: Any) -> Array:
+        return (first + step * np.arange(count)).astype(chosen)
+
+    return build("range", (count,), make, options)
+
+
 def linspace(start: Any, end: Any, steps: int, **options: Unpack[Options]) -> Tensor:
     """``steps`` numbers from ``start`` to ``end``, both included."""
     first, last, dtype = _ends("linspace", start, end, steps)
@@ -165,6 +186,14 @@ composite(
         make.call(-2.5, 3.7, dtype=dtypes.int32),
         make.call(0, 5, dtype=dtypes.float64),
     ],
+)
+composite(
+    range,
+    "y[i] = start + i·step, up to end",
+    method=False,
+    differentiable=False,
+    torch="",  # deprecated there, with a warning
+    samples=lambda make: [make.call(0, 4), make.call(1, 2, 0.5), make.call(3, 0, -1)],
 )
 composite(
     linspace,

@@ -6,6 +6,7 @@ from whygrad.ops.indexing import (  # noqa: F401  (each declares its ops)
     masking,
     placing,
     positions,
+    runs,
     scatter,
     scatter_reduce,
     searching,

@@ -158,7 +158,7 @@ composite(var_mean, "(var x, mean x)", method=False, samples=_var_samples)
 composite(std_mean, "(std x, mean x)", method=False, samples=_var_samples)
 
 
-def _norm(x: Array, p: float, dim: Dims, keepdim: bool) -> Array:
+def vector_lengths(x: Array, p: float, dim: Dims, keepdim: bool) -> Array:
     if p == 2 and x.dtype.kind == "f":
         return np.sqrt(_add(np.square(x), axis=dim, keepdims=keepdim))
     size = np.abs(x)
@@ -231,7 +231,7 @@ def _norm_args(
 define(
     "norm(x; p, dim, keepdim)",
     "y = (Σ |x|ᵖ)^(1/p);  ∂y/∂x = sign x·|x|ᵖ⁻¹·y^(1−p)",
-    forward=_norm,
+    forward=vector_lengths,
     vjp={"x": _norm_vjp},
     jvp=_norm_jvp,
     kind="reduction",

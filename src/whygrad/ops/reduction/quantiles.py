@@ -42,6 +42,41 @@ def quantile(
     return found if levels.ndim else found.squeeze(0)
 
 
+def nanquantile(
+    input: Any,
+    q: Any,
+    dim: int | None = None,
+    keepdim: bool = False,
+    *,
+    interpolation: str = "linear",
+) -> Tensor:
+    """``quantile`` of what is not nan."""
+    input = operand(input)
+    levels = _levels(input, q, interpolation)
+    axis = 0 if dim is None else normalize_dim(dim, input.ndim, "nanquantile")
+    flat = dim is None or not input.ndim
+    lanes = input.reshape(-1) if flat else input.transpose(axis, -1)
+    ordered = lanes.sort(-1).values  # nan sorts last, so what counts is in front
+    count = (ordered == ordered).sum(-1, keepdim=True)
+    ranks = levels.reshape(-1) * (count - 1).clamp(min=0).to(input.dtype)
+
+    def at(positions: Any) -> Tensor:
+        return table["gather"].public(ordered, -1, positions.to(dtypes.int64))
+
+    if interpolation in _ROUNDED:
+        found = at(getattr(ranks.detach(), _ROUNDED[interpolation])())
+    else:
+        lower = ranks.detach().floor()
+        weights = ranks - lower if interpolation == "linear" else 0.5
+        found = at(lower).lerp(at(ranks.detach().ceil()), weights)
+    if flat:
+        return found.reshape((*levels.shape, *((1,) * input.ndim if keepdim else ())))
+    found = found.transpose(axis, -1).movedim(axis, 0)
+    if keepdim:
+        found = found.unsqueeze(axis + 1)
+    return found if levels.ndim else found.squeeze(0)
+
+
 def _at_ranks(ordered: Any, ranks: Any, interpolation: str) -> Tensor:
     """Values of sorted lanes at positions that may lie between two elements."""
 
@@ -128,5 +163,16 @@ composite(
         make.call(make.distinct(5), 0.4, 0, True, interpolation="midpoint"),
         make.call(make.constant(np.array([[1.0, np.nan, 2.0], [3.0, 1.0, 2.0]])), 0.4, dim=1),
         make.call(make(), 0.5),
+    ],
+)
+composite(
+    nanquantile,
+    "y = the quantile of the elements that are not nan",
+    samples=lambda make: [
+        make.call(make.distinct(3, 4), 0.3),
+        make.call(make.constant(np.array([[1.0, np.nan, 2.0], [3.0, 1.0, 2.0]])), 0.4, dim=1),
+        make.call(make.distinct(3, 4), make.constant(np.array([0.1, 0.5, 1.0])), 0, True),
+        make.call(make.constant(np.array([1.0, np.nan, 2.0, 0.5])), 0.4, interpolation="nearest"),
+        make.call(make.constant(np.array([[np.nan, np.nan], [3.0, 1.0]])), 0.5, dim=1),
     ],
 )

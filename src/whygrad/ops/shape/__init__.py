@@ -2,11 +2,15 @@
 
 from whygrad.ops.shape import (  # noqa: F401  (each declares its ops)
     axes,
+    complex_parts,
+    copies,
     diagonals,
+    grouping,
     joining,
     padding,
     parts,
     pixels,
+    placed,
     rearrange,
     reshaping,
     splitting,
