@@ -26,6 +26,7 @@ from whygrad.autograd.source import caller
 from whygrad.dispatch import quiet
 from whygrad.errors import explained, fail
 from whygrad.ops.namespace import raw, recorded
+from whygrad.ops.ties import tie
 from whygrad.tensor import Tensor
 
 __all__ = ["Walk", "chosen", "run"]
@@ -82,6 +83,8 @@ class Walk(Arrivals):
         self.roots = [*(node for _, node in self.heap), *self.leaves]
         if self.targets:
             self._narrow_down()
+        if self.create_graph:
+            self.careful = True
         if hooked_leaves:
             self.leaves = Turns(self)
         heap, pending, xp, targets = self.heap, self.pending, self.xp, self.targets
@@ -177,6 +180,8 @@ class Walk(Arrivals):
                     rule, pick = plan.rules[index]
                     gradient = rule(xp, incoming, *(values if pick is None else pick(values)))
                 gradient, source = self._fitting(node, index, gradient, incoming)
+                if plan.ties and self.create_graph and gradient is not None:
+                    gradient = source = tie(gradient, node, index)
                 if self.outbox is not None:
                     self.outbox[plan.positions[index]] = gradient
                 elif gradient is not None:

@@ -26,6 +26,7 @@ from whygrad.ops import (  # noqa: F401  (each declares its ops)
     reduction,
     shape,
     sparse,
+    ties,
 )
 from whygrad.ops.define import aliases, table
 from whygrad.tensor import Tensor

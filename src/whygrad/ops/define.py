@@ -65,6 +65,8 @@ class Op:
         vjp: dict[str, Rule] | Rule | None = None,
         jvp: Rule | None = None,
         linear: bool = False,
+        flat: tuple[str, ...] = (),
+        joined: tuple[str, ...] = (),
         differentiable: bool = False,
         promote: Promotion = "none",
         promoted: tuple[int, ...] = (),
@@ -94,6 +96,8 @@ class Op:
         self.vjp = vjp
         self.jvp = jvp
         self.linear = linear
+        self.flat = flat
+        self.joined = joined
         self.differentiable = differentiable
         self.promote = promote
         self.promoted = promoted
@@ -168,6 +172,8 @@ def define(
     jvp: Rule | None = None,
     kind: Kind = "general",
     linear: bool = False,
+    flat: tuple[str, ...] = (),
+    joined: tuple[str, ...] = (),
     promote: Promotion = "none",
     promoted: str | None = None,
     outputs: tuple[str, ...] = ("y",),
@@ -205,6 +211,13 @@ def define(
     ``jvp``
         ``jvp(xp, tangents, …)`` with one tangent (or None) per tensor.  Not needed for
         elementwise ops, whose Jacobian is diagonal, nor for ``linear`` ones.
+    ``flat``
+        tensors in which the op is straight, piece by piece: their gradient does not depend on
+        them.  Under ``create_graph`` it still requires grad, and its own derivative is zeros, as
+        in PyTorch (see :mod:`whygrad.ops.ties`).
+    ``joined``
+        one function computes all gradients in PyTorch, so all require grad under ``create_graph``
+        as soon as one of these tensors does, also those that depend on none of them.
     ``promote``
         ``same``: bring all (or the ``promoted``) tensors to PyTorch's common dtype; ``float``:
         the same, and integers become the default float; ``none``: take dtypes as they are.
@@ -250,6 +263,8 @@ def define(
         vjp=vjp,
         jvp=jvp,
         linear=linear,
+        flat=flat,
+        joined=joined,
         differentiable=vjp is not None,
         promote=promote,
         promoted=tuple(tensor_names.index(each) for each in promoted_names),

@@ -36,6 +36,7 @@ class Plan:
         "save",
         "saved_names",
         "saves_arrays",
+        "ties",
     )
 
     def __init__(self, op: Op, needs: tuple[bool, ...], on_tensors: bool, in_float32: bool) -> None:
@@ -69,6 +70,7 @@ class Plan:
             if kind == "pool" and place < self._tensors()
         )
         self.saves_arrays = bool(self.guarded)
+        self.ties = bool(op.flat or op.joined)  # gradients that require grad all the same
         self.save = self._direct_getter() or self._save
 
     def _tensors(self) -> int:

@@ -82,6 +82,8 @@ class CallPlan:
         "saves_arrays", "signature",
     )  # fmt: skip
 
+    ties = False  # what backward returns says itself what it hangs on
+
     def __init__(
         self,
         signature: Signature,

@@ -7,6 +7,7 @@ import warnings
 from whygrad.autograd.source import caller
 from whygrad.errors import fail
 from whygrad.ops.define import composite, table
+from whygrad.ops.ties import straight
 from whygrad.tensor import Tensor
 
 __all__ = ["gumbel_softmax", "rrelu", "rrelu_"]
@@ -34,7 +35,7 @@ def rrelu(
     constant = input.detach()
     slopes = table["rand_like"].public(constant) * (upper - lower) + lower
     factor = slopes.where(constant <= 0, 1.0)
-    return input.mul_(factor) if inplace else input * factor
+    return input.mul_(factor) if inplace else straight(input) * factor
 
 
 def rrelu_(

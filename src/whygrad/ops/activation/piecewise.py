@@ -32,6 +32,7 @@ elementwise(
     "y = max(x, 0);  ∂y/∂x = 1 if y > 0 else 0",
     forward=lambda x: np.maximum(x, 0),
     vjp={"x": lambda xp, incoming, y: xp.where(y <= 0, 0.0, incoming)},
+    flat=("x",),
     kinks={"x": (0.0,)},
     subgradient="0 at 0",
     promote="none",
@@ -55,6 +56,7 @@ elementwise(
             x > 0, incoming, incoming * negative_slope
         )
     },
+    flat=("x",),
     kinks={"x": (0.0,)},
     subgradient="negative_slope at 0",
     refuses=ONLY_FLOATS,
@@ -114,6 +116,7 @@ elementwise(
         "x": lambda xp, incoming, x, weight: xp.where(x > 0, incoming, incoming * weight),
         "weight": lambda xp, incoming, x: xp.where(x > 0, 0.0, incoming * x),
     },
+    flat=("x", "weight"),
     kinks={"x": (0.0,)},
     subgradient="weight at 0",
     promote="none",
@@ -165,6 +168,7 @@ elementwise(
             (x > min_val) & (x < max_val), incoming, 0.0
         )
     },
+    flat=("x",),
     kinks={"x": (-1.0, 1.0)},
     subgradient="0 at both limits",
     promote="none",
@@ -223,6 +227,7 @@ elementwise(
     "y = x/6 + ½ held between 0 and 1;  ∂y/∂x = 1/6 between them, 0 outside",
     forward=_hardsigmoid,
     vjp={"x": lambda xp, incoming, x: xp.where((x > -3) & (x < 3), incoming / 6.0, 0.0)},
+    flat=("x",),
     kinks={"x": (-3.0, 3.0)},
     subgradient="0 at ±3",
     refuses=ONLY_FLOATS,
@@ -256,6 +261,7 @@ elementwise(
     "y = 0 if −λ ≤ x ≤ λ else x;  ∂y/∂x = 0 or 1",
     forward=lambda x, lambd: choose((x >= -lambd) & (x <= lambd), 0.0, x),
     vjp={"x": lambda xp, incoming, x, lambd: xp.where((x < -lambd) | (x > lambd), incoming, 0.0)},
+    flat=("x",),
     kinks={"x": (-0.5, 0.5)},
     subgradient="0 at ±λ",
     refuses=ONLY_FLOATS,
@@ -287,6 +293,7 @@ elementwise(
     "y = x moved by λ towards 0;  ∂y/∂x = 0 if −λ ≤ x ≤ λ else 1",
     forward=lambda x, lambd: x - np.clip(x, -lambd, lambd),
     vjp={"x": lambda xp, incoming, x, lambd: xp.where((x < -lambd) | (x > lambd), incoming, 0.0)},
+    flat=("x",),
     kinks={"x": (-0.5, 0.5)},
     subgradient="0 at ±λ",
     refuses=ONLY_FLOATS,
@@ -317,6 +324,7 @@ elementwise(
     vjp={
         "x": lambda xp, incoming, x, threshold: xp.where(x <= threshold, 0.0, incoming),
     },
+    flat=("x",),
     kinks={"x": (0.25,)},
     subgradient="0 at the threshold",
     promote="none",

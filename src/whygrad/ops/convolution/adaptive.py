@@ -20,6 +20,7 @@ from whygrad.ops.convolution.max_pool import max_pool, window_positions
 from whygrad.ops.convolution.windows import Dims
 from whygrad.ops.define import composite
 from whygrad.ops.namespace import recorded
+from whygrad.ops.ties import straight
 from whygrad.tensor import Tensor, wrap
 
 __all__: list[str] = []
@@ -108,6 +109,7 @@ def _average(input: Tensor, sizes: Dims, wanted: Dims) -> Tensor:
     if _divides(sizes, wanted):
         kernel = tuple(size // count for size, count in zip(sizes, wanted, strict=True))
         return avg_pool(input, kernel, kernel, ((0, 0),) * dims, prod(kernel))
+    input = straight(input)
     for dim, (size, count) in enumerate(zip(sizes, wanted, strict=True), input.ndim - dims):
         windows = _Irregular(size, count)
         after = (1,) * (input.ndim - dim - 1)

@@ -89,6 +89,7 @@ avg_pool = define(
         )
     },
     linear=True,
+    flat=("x",),
     meta=lambda x, kernel, stride, pads, divisor: (
         _shape(x, window_counts(x.shape, kernel, stride, pads, (1,) * len(kernel))),
         x.dtype,

@@ -136,6 +136,7 @@ max_pool = define(
     "∂x = incoming put there",
     forward=_max_pool,
     vjp={"x": _values_rule},
+    flat=("x",),
     jvp=lambda xp, tangents, places, kernel, stride, pads, dilation: (
         xp.pick_from_windows(tangents[0], places, kernel, stride, pads, dilation),
         None,

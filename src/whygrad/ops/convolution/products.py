@@ -150,6 +150,7 @@ convolution = define(
         "bias": _bias_rule,
     },
     jvp=_forward_rule("convolution"),
+    joined=("x", "weight"),
     meta=lambda x, weight, bias, stride, pads, dilation, groups: (
         (
             *(x.shape[0], weight.shape[0]),
@@ -183,6 +184,7 @@ convolution_transpose = define(
         "bias": _bias_rule,
     },
     jvp=_forward_rule("convolution_transpose"),
+    joined=("x", "weight"),
     meta=lambda x, weight, bias, stride, pads, dilation, groups: (
         (
             *(x.shape[0], weight.shape[1] * groups),

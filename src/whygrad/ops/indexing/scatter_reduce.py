@@ -129,6 +129,7 @@ define(
         ),
     },
     jvp=_scatter_prod_jvp,
+    flat=("x",),
     meta=same_as_input,
     batching=shift_dims("dim"),
     notes="A second derivative is refused where source holds a 0.",

@@ -172,6 +172,7 @@ define(
     forward=_nll_loss,
     vjp={"x": _nll_loss_rule},
     linear=True,
+    flat=("x",),
     meta=losses_meta,
     batching=joined,
     refuses=ONLY_FLOATS,

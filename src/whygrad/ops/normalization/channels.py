@@ -18,6 +18,7 @@ from whygrad.ops.activation.smooth import ONLY_FLOATS
 from whygrad.ops.define import define, public_form
 from whygrad.ops.namespace import raw
 from whygrad.ops.normalization.statistics import check_dtype, only_from_first, pull, push
+from whygrad.ops.ties import joined
 from whygrad.tensor import Tensor, alias
 
 __all__ = [
@@ -150,6 +151,7 @@ _batch_norm_op = define(
     "− x̂·mean(incoming·x̂))·weight/√(var + ε),  ∂weight = Σ incoming·x̂,  ∂bias = Σ incoming",
     forward=_batch_norm,
     vjp=_batch_norm_rule,
+    joined=("x", "weight"),
     jvp=_batch_norm_jvp,
     outputs=("y", "mean", "var"),
     meta=_batch_norm_meta,
@@ -259,6 +261,7 @@ def _with_fixed_statistics(
             f"{missing} must be defined in evaluation mode",
             "pass both running statistics, or training=True to use the batch's own",
         )
+    input, weight, bias = joined(input, weight, bias, by=(input, weight))
     shape = fitting(input.shape)
     scale = (var + eps).rsqrt()
     if weight is not None:

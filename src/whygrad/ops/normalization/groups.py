@@ -33,6 +33,7 @@ from whygrad.ops.normalization.statistics import (
     push,
     standardized_rows,
 )
+from whygrad.ops.ties import joined
 from whygrad.tensor import Tensor
 
 __all__ = ["functional_instance_norm", "group_norm", "instance_norm"]
@@ -241,6 +242,7 @@ def instance_norm(
 
 def _scaled_and_shifted(x: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
     """x·weight + bias per channel, of which either may be missing."""
+    weight, bias = joined(weight, bias, by=(x, weight))
     shape = fitting(x.shape)
     if weight is None:
         return x if bias is None else x + bias.reshape(shape)

@@ -133,6 +133,7 @@ _layer_norm_op = define(
     "weight: ∂x = (w − mean(w) − x̂·mean(w·x̂))/√(var + ε),  ∂weight = incoming·x̂,  ∂bias = incoming",
     forward=_layer_norm,
     vjp=_layer_norm_rule,
+    joined=("x", "weight", "bias"),
     jvp=_layer_norm_jvp,
     outputs=("y", "mean", "var"),
     meta=_layer_norm_meta,

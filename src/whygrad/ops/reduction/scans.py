@@ -19,6 +19,7 @@ from whygrad.ops.define import composite, define, public_form
 from whygrad.ops.geometry import normalize_dim
 from whygrad.ops.reduction.chosen import INDEX, chosen_jvp, chosen_vjp
 from whygrad.ops.reduction.sums import operand, widened
+from whygrad.ops.ties import straight
 from whygrad.tensor import Tensor
 
 Array = Any
@@ -162,7 +163,10 @@ define(
     forward=_scan(np.multiply.accumulate),
     vjp={
         "x": lambda xp, incoming, x, y, dim: (
-            xp.recurrence(xp.shift(x, dim, -1, 0.0), incoming, dim, True) * xp.shift(y, dim, 1, 1.0)
+            incoming
+            if not x.ndim or x.shape[dim] <= 1  # nothing to multiply with
+            else xp.recurrence(xp.shift(x, dim, -1, 0.0), incoming, dim, True)
+            * xp.shift(y, dim, 1, 1.0)
         )
     },
     jvp=lambda xp, tangents, x, y, dim: xp.recurrence(
@@ -174,6 +178,7 @@ define(
     inplace=True,
     samples=lambda make: [
         *_samples(make),
+        make.call(make(3, 1), 1),
         make.call(np.array([2.0, 0.0, 3.0, 0.5]), 0),
         make.call(np.array([[2.0, 0.0, 3.0, 0.0], [0.0, 0.0, 1.5, 2.0]]), 1),
         make.call(make.ints(3).astype("int32"), 0),
@@ -213,6 +218,8 @@ def _declare_running(name: str, formula: str, accumulate: Any) -> None:
     @public_form(op)
     def running(input: Any, dim: Any) -> Any:
         input = operand(input)
+        if not input.numel():
+            input = straight(input)
         return result(*op.call(input, normalize_dim(dim, input.ndim, name)))
 
     running.__doc__ = f"{formula}; as a named tuple ``(values, indices)``."
@@ -235,6 +242,8 @@ define(
         "x": lambda xp, incoming, x, y, dim: (
             xp.recurrence(xp.shift(_fading(xp, y, dim), dim, -1, 0.0), incoming, dim, True)
             * xp.exp(x - y)
+            if x.ndim and 0 not in x.shape
+            else incoming
         )
     },
     jvp=lambda xp, tangents, x, y, dim: xp.recurrence(

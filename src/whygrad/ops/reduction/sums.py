@@ -198,6 +198,8 @@ define(
     vjp={
         "x": lambda xp, incoming, x, dim, keepdim: (
             with_kept_dims(xp, incoming, x.shape, dim, keepdim) * _product_of_others(xp, x, dim)
+            if x.ndim
+            else incoming
         )
     },
     jvp=lambda xp, tangents, x, dim, keepdim: xp.sum(
@@ -213,6 +215,7 @@ define(
         make.call(make(3, 4), 1),
         make.call(make(2, 3, 2), -2, keepdim=True),
         make.call(make()),
+        make.call(make(1), 0),
         make.call(make(0, 3), 0),
         make.call(np.array([2.0, 0.0, 3.0])),
         make.call(np.array([[2.0, 0.0, 3.0], [0.0, 5.0, 0.0], [0.0, 0.0, 0.0]]), 1),

@@ -122,6 +122,7 @@ pad_edges = define(
         )
     },
     linear=True,
+    flat=("x",),
     meta=lambda x, pads, mode: (padded_shape(x.shape, pads), x.dtype),
     batching=lambda xp, x, pads, mode: xp.pad_edges(x, ((0, 0), *pads), mode),
     internal=True,
