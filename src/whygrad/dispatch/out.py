@@ -66,6 +66,10 @@ TAKES_OUT = frozenset((
     "zeros",
 ))  # fmt: skip
 
+# What PyTorch's kernels take from ``out`` itself; the conformance suite holds these against it.
+_FILLS_ANY_SHAPE = frozenset(("arange", "linspace", "logspace", "range"))
+_COMPUTES_IN_ITS_DTYPE = frozenset(("cumprod", "cumsum", "prod", "sum"))
+
 
 def into(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call the public function of ``op`` and write what it returns into ``kwargs["out"]``."""
@@ -79,8 +83,11 @@ def into(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     inputs = [*_tensors(args), *_tensors(rest.values())]
     call.check_history(inputs)
     requires_grad = False
-    if op.family == "creation" and not inputs:
+    created = op.family == "creation" and not inputs
+    if created:
         rest, requires_grad = call.as_created(rest)
+    elif op.name in _COMPUTES_IN_ITS_DTYPE and rest.get("dtype") is None:
+        rest["dtype"] = call.targets[0].dtype
     for target in call.targets:
         check_writable(target, call.name)
         if op.kind == "elementwise" and target._keys & keys.CPU:
@@ -91,9 +98,11 @@ def into(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     results = result if isinstance(result, tuple) else (result,)
     call.check_results(results)
     pairs = list(zip(call.targets, results, strict=True))
+    if op.name in _FILLS_ANY_SHAPE:
+        pairs = [(target, _laid_out(each, target)) for target, each in pairs]
     for target, each in pairs:
         if target.shape != each.shape:
-            _resize(target, each)
+            _resize(target, each, silent=created and op.name != "arange")
     for target, each in pairs:
         assign(target, each, call.name)
     if not isinstance(result, tuple):
@@ -128,11 +137,16 @@ def _tensors(values: Any) -> list[Tensor]:
     return found
 
 
-def _resize(target: Tensor, result: Tensor) -> None:
-    """As PyTorch does, and with its remark: it was hardly meant that way."""
+def _laid_out(sequence: Tensor, target: Tensor) -> Tensor:
+    """A sequence fills a tensor of any shape that has room for exactly its elements."""
+    return sequence.view(target.shape) if sequence.numel() == target.numel() else sequence
+
+
+def _resize(target: Tensor, result: Tensor, silent: bool) -> None:
+    """As PyTorch does, and with its remark where it makes one: it was hardly meant that way."""
     from whygrad.ops.inplace_geometry import resize
 
-    if target.numel():
+    if target.numel() and not silent:
         warnings.warn(
             "An output with one or more elements was resized since it had shape "
             f"{list(target.shape)}, which does not match the required output shape "

@@ -44,7 +44,7 @@ def _arange_dtype(bounds: list[Any], options: Options) -> dtypes.DType:
         dtype = dtypes.int64
     if dtype.category not in (dtypes.INTEGER, dtypes.FLOAT):
         raise fail(
-            RuntimeError,
+            NotImplementedError,
             call=_arange_call(bounds) + f" with dtype={dtype}",
             cause=f"arange is not implemented for {dtype.name}",
             fix="count in an integer or float dtype and convert with .to()",
