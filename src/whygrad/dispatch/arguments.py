@@ -50,6 +50,8 @@ def guarded(op: Op, function: Callable[..., Any], takes_out: bool) -> Callable[.
             writes = takes_out and "out" in kwargs
             renamed = None if writes else without_numpy_names(kwargs)
             if renamed is None and not writes:
+                if explained(error):
+                    raise  # not from itself: that cycle would keep the arguments alive
                 raise restated(op, function, args, kwargs, error) from error
         return into(op, args, kwargs) if renamed is None else public(*args, **renamed)
 
@@ -69,9 +71,7 @@ def restated(
     kwargs: dict[str, Any],
     error: Exception,
 ) -> Exception:
-    """The same failure in the house layout; errors that explain themselves stay as they are."""
-    if explained(error):
-        return error
+    """The same failure in the house layout."""
     name = op.public_name or op.name
     given = [*map(describe, args), *(f"{key}={describe(value)}" for key, value in kwargs.items())]
     signature = inspect.signature(function)

@@ -13,7 +13,7 @@ from whygrad.dispatch.arguments import SURPRISES, guarded, restated, without_num
 from whygrad.dispatch.out import into
 from whygrad.dispatch.paths import Entry
 from whygrad.dispatch.routes import KernelTable
-from whygrad.errors import fail
+from whygrad.errors import explained, fail
 from whygrad.tensor import Tensor, wrap
 
 if TYPE_CHECKING:
@@ -105,6 +105,8 @@ def _public(op: Op, prepare: Callable[..., tuple[Any, ...]], takes_out: bool) ->
             writes = takes_out and "out" in kwargs
             renamed = None if writes else without_numpy_names(kwargs)
             if renamed is None and not writes:
+                if explained(error):
+                    raise  # not from itself: that cycle would keep the arguments alive
                 raise restated(op, prepare, args, kwargs, error) from error
         return into(op, args, kwargs) if renamed is None else public(*args, **renamed)
 

@@ -58,6 +58,8 @@ def plain(op: Op, kernel: Callable[..., Any]) -> Entry:
         try:
             result = quiet.run(kernel, *[_payload(arg) for arg in args[:count]], *args[count:])
         except Exception as error:
+            if explained(error):
+                raise
             raise _explain_failure(op, args, error) from error
         if isinstance(result, tuple):
             return tuple(_output(each, args[0], viewing) for each in result)
@@ -74,6 +76,8 @@ def _plain_single(op: Op, kernel: Callable[..., Any]) -> Entry:
         try:
             result = quiet.run(kernel, x._array, *params)
         except Exception as error:
+            if explained(error):
+                raise
             raise _explain_failure(op, (x, *params), error) from error
         if isinstance(result, tuple):
             return tuple(_output(each, x, viewing) for each in result)
@@ -119,6 +123,8 @@ def _recording_any(op: Op, kernel: Callable[..., Any], plain: bool, half: bool) 
         try:
             result = quiet.run(kernel, *arrays, *args[count:])
         except Exception as error:
+            if explained(error):
+                raise
             raise _explain_failure(op, args, error) from error
         inputs = tensors[0] if variadic else tensors
         nodes = [each._node if isinstance(each, Tensor) else None for each in inputs]
@@ -196,6 +202,8 @@ def _recording_single(op: Op, kernel: Callable[..., Any], plain: bool, half: boo
         try:
             out = wrap(quiet.run(kernel, source, *params))
         except Exception as error:
+            if explained(error):
+                raise
             raise _explain_failure(op, (x, *params), error) from error
         array = out._array
         if is_view:
@@ -261,6 +269,8 @@ def _recording_binary(op: Op, kernel: Callable[..., Any], bits: int) -> Entry:
                         last_number = (b, right)
             array = quiet.run(kernel, left, right)
         except Exception as error:
+            if explained(error):
+                raise
             raise _explain_failure(op, (a, b), error) from error
         if type(array) is not ndarray:
             array = np.asarray(array)
@@ -334,8 +344,6 @@ def _why_not_broadcast(names: tuple[str, ...], shapes: list[tuple[int, ...]]) ->
 
 def _explain_failure(op: Op, args: tuple[Any, ...], error: Exception) -> Exception:
     """Restate a kernel's exception: the call, the shapes, the cause, the user's line."""
-    if explained(error):
-        return error
     names = (*op.tensor_names, *op.param_names)
     kind: type[Exception] = RuntimeError if isinstance(error, ValueError) else kind_of(error)
     shapes = [tuple(arg.shape) for arg in args if isinstance(arg, Tensor)]

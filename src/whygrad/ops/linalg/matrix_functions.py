@@ -131,16 +131,19 @@ def linalg_multi_dot(tensors: Sequence[Tensor]) -> Tensor:
     if last_is_column:
         chain[-1] = recorded.unsqueeze(chain[-1], -1)
     split = _cheapest_splits([each.shape[0] for each in chain] + [chain[-1].shape[1]])
-
-    def multiply(start: int, stop: int) -> Tensor:
-        if start == stop:
-            return chain[start]
-        middle = split[start, stop]
-        return recorded.matmul(multiply(start, middle), multiply(middle + 1, stop))
-
-    product = multiply(0, len(chain) - 1)
+    product = _product(chain, split, 0, len(chain) - 1)
     ones = (0,) * first_is_row + (1,) * last_is_column
     return recorded.squeeze(product, ones) if ones else product
+
+
+def _product(
+    chain: list[Tensor], split: dict[tuple[int, int], int], start: int, stop: int
+) -> Tensor:
+    if start == stop:
+        return chain[start]
+    middle = split[start, stop]
+    left, right = _product(chain, split, start, middle), _product(chain, split, middle + 1, stop)
+    return recorded.matmul(left, right)
 
 
 def _check_chain(chain: list[Tensor]) -> None:
