@@ -88,7 +88,7 @@ def _methods() -> str:
         name: value
         for name, value in sorted(vars(Tensor).items())
         if isinstance(value, (FunctionType, property))
-        and not _function_of(value).__qualname__.startswith("Tensor.")
+        and _home(_function_of(value)) != Tensor.__module__
     }
     imports = Imports(installed)
     methods = "\n".join(_method(name, value, imports) for name, value in installed.items())
@@ -137,7 +137,7 @@ def _method(name: str, value: Any, imports: Imports) -> str:
         answer = "bool" if name.startswith("is_") else "Any"
         signature = render([], answer, imports, scope_of(function), method=True)
         return f"@property\n{_def(name, signature, function.__doc__)}"
-    if name.startswith("__") and function.__module__.startswith(_OPERATOR_HOMES):
+    if name.startswith("__") and _home(function).startswith(_OPERATOR_HOMES):
         return _operator(name, function, imports)
     if name in method_forms:
         return _overloaded(name, method_forms[name], function.__doc__, imports, method=True)
@@ -150,7 +150,7 @@ def _method(name: str, value: Any, imports: Imports) -> str:
 def _in_place(name: str, function: Function, imports: Imports, method: bool) -> str:
     """By the parameters of the op it repeats in place, if there is one."""
     twin = table.get(function.__name__.removesuffix("_"))
-    if twin is None or hasattr(function, "op") or function.__module__ not in _IN_PLACE_HOMES:
+    if twin is None or hasattr(function, "op") or _home(function) not in _IN_PLACE_HOMES:
         return _plain(name, function, imports, method)
     parameters = [each for each in parameters_of(twin) if each.name != "inplace"]
     signature = render(parameters, "Tensor", imports, scope_of(twin.public), method)
@@ -244,6 +244,11 @@ def _kind_of(result: Any) -> str:
 
 def _function_of(value: Any) -> Any:
     return value.fget if isinstance(value, property) else value
+
+
+def _home(function: Any) -> str:
+    """The module with its code; ``__module__`` is where users find it."""
+    return str(function.__globals__["__name__"])
 
 
 def _def(name: str, signature: str, doc: str | None = None) -> str:

@@ -118,6 +118,9 @@ class Layout:
     def __repr__(self) -> str:
         return f"whygrad.{self.name}"
 
+    def __reduce__(self) -> str:
+        return self.name  # the constant of this module, which copies stay
+
 
 strided = Layout("strided", 0)
 sparse_coo = Layout("sparse_coo", keys.SPARSE_COO)

@@ -6,12 +6,11 @@ without a word, so a tensor that requires grad refuses to become an array and sa
 
 from __future__ import annotations
 
-import copy
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from whygrad import keys
+from whygrad import copies, keys
 from whygrad.autograd import lineage, modes
 from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
@@ -159,39 +158,13 @@ class Interchange:
     # --- copies ---------------------------------------------------------------------------------
 
     def __copy__(self: Any) -> Tensor:
-        """Another tensor over the same memory."""
-        twin: Tensor = self.detach().requires_grad_(self.requires_grad)
-        return lineage.cut(self, twin, "copied", "copy")
+        return copies.shallow(self)
 
     def __deepcopy__(self: Any, memo: dict[int, Any]) -> Tensor:
-        if not self.is_leaf:
-            raise fail(
-                RuntimeError,
-                call=f"deepcopy of {describe(self)} computed by {self.grad_fn}",
-                cause="Only Tensors created explicitly by the user (graph leaves) support the "
-                "deepcopy protocol: a copy would have to copy the graph",
-                fix="deepcopy x.detach(), or clone() to stay in the graph",
-            )
-        if id(self) in memo:
-            known: Tensor = memo[id(self)]
-            return known
-        twin: Tensor = self.detach().clone().requires_grad_(self.requires_grad)
-        lineage.cut(self, twin, "copied", "deepcopy")
-        memo[id(self)] = twin
-        if self._grad is not None:
-            twin._grad = copy.deepcopy(self._grad, memo)
-        own = {name: each for name, each in self.__dict__.items() if name not in _OF_THIS_PLACE}
-        twin.__dict__.update(copy.deepcopy(own, memo))
-        return twin
+        return copies.deep(self, memo)
 
     def __reduce__(self: Any) -> Any:
-        if self.device.type == "meta":
-            return _load_meta, (tuple(self.shape), self.dtype.name, self.requires_grad)
-        return _load, (self._array, self.requires_grad)
-
-
-# Notes about a tensor's place in memory and in the graph; a copy has a place of its own.
-_OF_THIS_PLACE = frozenset(("_cut", "_frozen", "_geometry", "_made", "_twin"))
+        return copies.reduced(self)
 
 
 def _host_array(tensor: Any) -> Any:
@@ -266,16 +239,3 @@ def _lend(array: Any) -> None:
     """Anomaly mode wants to know which memory can be written from outside."""
     if modes.state.watch is not None:
         modes.state.watch.contents.lend(array)
-
-
-def _load(payload: Any, requires_grad: bool) -> Tensor:
-    from whygrad.tensor import wrap
-
-    return wrap(payload).requires_grad_(requires_grad)
-
-
-def _load_meta(shape: tuple[int, ...], dtype: str, requires_grad: bool) -> Tensor:
-    from whygrad import devices, dtypes
-    from whygrad.tensor import wrap
-
-    return wrap(devices.meta_array(shape, dtypes.of(dtype).numpy)).requires_grad_(requires_grad)

@@ -76,6 +76,9 @@ class MemoryFormat:
     def __repr__(self) -> str:
         return f"whygrad.{self.name}"
 
+    def __reduce__(self) -> str:
+        return self.name  # the constant of this module, which copies stay
+
 
 preserve_format = MemoryFormat("preserve_format", "K")
 contiguous_format = MemoryFormat("contiguous_format", "C")

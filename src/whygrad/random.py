@@ -117,8 +117,18 @@ class Generator:
         """An independent generator that will draw the same numbers from here on."""
         return Generator().set_state(self.get_state())
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy goes on by itself from the same point."""
+        return _restored, (type(self), bytes(self.get_state().numpy()))
+
     def __repr__(self) -> str:
         return f"<whygrad.Generator on {self.device}, seed {self.initial_seed()}>"
+
+
+def _restored(kind: type[Generator], state: bytes) -> Generator:
+    import numpy as np
+
+    return kind().set_state(wrap(np.frombuffer(state, np.uint8).copy()))
 
 
 def _checked_seed(seed: Any) -> int:

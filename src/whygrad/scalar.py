@@ -26,6 +26,7 @@ from typing import Any
 
 from whygrad import scalar_math as floats
 from whygrad.autograd.source import Where, outside, user_files
+from whygrad.errors import fail
 from whygrad.scalar_math import CLOSED, Number, compute, number
 
 __all__ = ["Value", "result"]
@@ -56,6 +57,17 @@ class Value(Number):
     def where(self) -> Where:
         """The user's line that made this value."""
         return Where(self._code, self._instruction)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Leaves can be copied and pickled; what was computed belongs to its graph."""
+        if self._prev:
+            raise fail(
+                TypeError,
+                call=f"a copy or pickle of {self!r}",
+                cause=f"it was computed at {self.where}, and its graph cannot be copied",
+                fix="copy the number: Value(x.data)",
+            )
+        return _leaf, (type(self), self.data, self.grad, self.label)
 
     def backward(self) -> None:
         """Add d self / d leaf to the ``grad`` of every leaf.
@@ -189,3 +201,9 @@ def _binary(op: str, rule: floats.Rule, left: Any, right: Any) -> Value:
     if not isinstance(left, Value):
         return result(y, op, (right,), (d_right,))
     return result(y, op, (left, right), (d_left, d_right))
+
+
+def _leaf(kind: type[Value], data: float, grad: float, label: str | None) -> Value:
+    leaf = kind(data, label)
+    leaf.grad = grad
+    return leaf

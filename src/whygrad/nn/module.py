@@ -39,13 +39,19 @@ class Module(Tree, Hooked, Stateful, Conversion):
     _modules: dict[str, Module | None]
     _non_persistent_buffers_set: set[str]
 
-    def __init__(self) -> None:
+    call_super_init: bool = False  # whether ``__init__`` goes on to the next base class
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if (args or kwargs) and not self.call_super_init:
+            raise _init_takes_nothing(self, args, kwargs)
         own = self.__dict__
         own["training"] = True
         own["_parameters"] = {}
         own["_buffers"] = {}
         own["_modules"] = {}
         own["_non_persistent_buffers_set"] = set()
+        if self.call_super_init:
+            super().__init__(*args, **kwargs)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """What the module computes; every subclass has its own."""
@@ -284,6 +290,21 @@ class Module(Tree, Hooked, Stateful, Conversion):
             return f"{self._get_name()}({lines[0]})"
         body = "".join(f"\n  {line}" for line in (*lines, *children))
         return f"{self._get_name()}({body}\n)" if body else f"{self._get_name()}()"
+
+
+def _init_takes_nothing(module: Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> TypeError:
+    name = type(module).__name__
+    cause = f"{name}.__init__() takes 1 positional argument but {len(args) + 1} were given"
+    if kwargs:
+        cause = f"{name}.__init__() got an unexpected keyword argument '{next(iter(kwargs))}'"
+    return fail(
+        TypeError,
+        call=f"Module.__init__ of {name}",
+        cause=cause,
+        fix="call super().__init__() without arguments; with call_super_init = True in the class "
+        "they go to its next base class",
+        where=caller(),
+    )
 
 
 def _children_first(root: Module) -> Iterator[Module]:

@@ -38,9 +38,6 @@ class Parameter(Tensor):
         copied: Parameter = memo[id(self)]
         return copied
 
-    def __reduce__(self) -> Any:
-        return _load_parameter, (self.detach(), self.requires_grad)
-
 
 class Buffer(Tensor):
     """A tensor that, assigned to a module, becomes one of its buffers: state, but not learned."""
@@ -80,7 +77,3 @@ def _adopted(cls: type[Tensor], data: Any) -> Tensor:
     made._storage = plain._storage
     made.__dict__.update(plain.__dict__)
     return lineage.cut(data, made, "shared", cls.__name__)
-
-
-def _load_parameter(data: Tensor, requires_grad: bool) -> Parameter:
-    return Parameter(data, requires_grad)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 from whygrad.dispatch.calls import method_of
@@ -33,6 +34,8 @@ from whygrad.tensor import Tensor
 
 __all__ = ["functions", "table"]
 
+_BEHIND = ("whygrad.dispatch.", "whygrad.ops.")  # the modules that make public functions
+
 functions: dict[str, Callable[..., Any]] = {
     name: op.public for name, op in table.items() if op.public_name == name
 }
@@ -40,6 +43,9 @@ functions: dict[str, Callable[..., Any]] = {
 for _op in table.values():
     if _op.method:
         setattr(Tensor, _op.name, method_of(_op))
+    if _op.public_name is not None:  # where pickle finds it
+        _space, _, _op.public.__qualname__ = f"whygrad.{_op.public_name}".rpartition(".")
+        _op.public.__module__ = _space
 creation.conversion.install()
 operators.install()
 inplace.install()
@@ -52,6 +58,12 @@ for _name, _original in aliases.items():
     for _suffix in ("", "_"):
         if hasattr(Tensor, _original + _suffix):
             setattr(Tensor, _name + _suffix, getattr(Tensor, _original + _suffix))
+
+for _name, _method in vars(Tensor).items():  # where pickle finds those
+    if isinstance(_method, FunctionType) and _method.__module__.startswith(_BEHIND):
+        _own = vars(Tensor).get(_method.__name__) is _method  # and not an alias
+        _method.__module__ = Tensor.__module__
+        _method.__qualname__ = f"Tensor.{_method.__name__ if _own else _name}"
 
 # In-place methods that PyTorch has as functions, too.
 _INPLACE = (

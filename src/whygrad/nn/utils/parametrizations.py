@@ -31,20 +31,26 @@ class _WeightNorm(Module):
         return norm_except(weight, self.dim), weight
 
 
+class _OlderNames:
+    """Gives the tensors of the older form their present names; a class, so that it pickles."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __call__(self, owner: Module, state: dict[str, Any], prefix: str, *_: Any) -> None:
+        for old, new in (("g", 0), ("v", 1)):
+            if f"{prefix}{self.name}_{old}" in state:
+                key = f"{prefix}parametrizations.{self.name}.original{new}"
+                state[key] = state.pop(f"{prefix}{self.name}_{old}")
+
+
 def weight_norm(module: Module, name: str = "weight", dim: int | None = 0) -> Module:
     """Split a weight into lengths (``original0``) and directions (``original1``) along ``dim``.
 
     ``dim=None``: one length for the whole tensor.  States saved with the older form load, too.
     """
     register_parametrization(module, name, _WeightNorm(dim), unsafe=True)
-
-    def rename(owner: Module, state: dict[str, Any], prefix: str, *_: Any) -> None:
-        for old, new in (("g", 0), ("v", 1)):
-            if f"{prefix}{name}_{old}" in state:
-                key = f"{prefix}parametrizations.{name}.original{new}"
-                state[key] = state.pop(f"{prefix}{name}_{old}")
-
-    module.register_load_state_dict_pre_hook(rename)
+    module.register_load_state_dict_pre_hook(_OlderNames(name))
     return module
 
 

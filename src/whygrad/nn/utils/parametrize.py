@@ -154,6 +154,7 @@ def register_parametrization(
     """
     call = f"register_parametrization({type(module).__name__}, {tensor_name!r}, …)"
     owner: Any = module  # gets another class
+    parametrization.train(module.training)
     if is_parametrized(module, tensor_name):
         before = getattr(owner, tensor_name)
         if not unsafe:
