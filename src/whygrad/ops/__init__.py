@@ -25,6 +25,7 @@ from whygrad.ops import (  # noqa: F401  (each declares its ops)
     operators,
     recurrent,
     reduction,
+    resampling,
     shape,
     sparse,
     ties,

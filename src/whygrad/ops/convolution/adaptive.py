@@ -23,7 +23,7 @@ from whygrad.ops.namespace import recorded
 from whygrad.ops.ties import straight
 from whygrad.tensor import Tensor, wrap
 
-__all__: list[str] = []
+__all__ = ["averages"]
 
 Array = Any
 
@@ -141,6 +141,12 @@ def _maximum(input: Tensor, sizes: Dims, wanted: Dims) -> tuple[Tensor, Tensor]:
     return values, recorded.index(_on_device(origin, input), positions, (0,))
 
 
+def averages(input: Tensor, output_size: Any) -> Tensor:
+    """The mean of each of ``output_size`` windows over all dimensions after the second."""
+    dims = input.ndim - 2
+    return _average(input, *_checked(f"adaptive_avg_pool{dims}d", dims, input, output_size))
+
+
 def _declare(dims: int, average_samples: Any, maximum_samples: Any) -> None:
     def average(input: Tensor, output_size: Any) -> Tensor:
         return _average(input, *_checked(average.__name__, dims, input, output_size))
@@ -149,9 +155,13 @@ def _declare(dims: int, average_samples: Any, maximum_samples: Any) -> None:
         found = _maximum(input, *_checked(maximum.__name__, dims, input, output_size))
         return found if return_indices else found[0]
 
+    def with_indices(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
+        return maximum(input, output_size, True)
+
     for function, name, word in (
         (average, f"adaptive_avg_pool{dims}d", "mean"),
         (maximum, f"adaptive_max_pool{dims}d", "largest element"),
+        (with_indices, f"adaptive_max_pool{dims}d_with_indices", "largest element and its place"),
     ):
         function.__name__ = function.__qualname__ = name
         function.__doc__ = f"The {word} of each of ``output_size`` windows; None keeps a size."
@@ -162,13 +172,17 @@ def _declare(dims: int, average_samples: Any, maximum_samples: Any) -> None:
         torch=f"nn.functional.{average.__name__}",
         method=False,
     )
-    composite(
-        maximum,
-        "y = max of window i, from ⌊i·size/count⌋ to ⌈(i+1)·size/count⌉",
-        samples=maximum_samples,
-        torch=f"nn.functional.{maximum.__name__}",
-        method=False,
-    )
+    for function, samples in (
+        (maximum, maximum_samples),
+        (with_indices, lambda make: maximum_samples(make)[:1]),
+    ):
+        composite(
+            function,
+            "y = max of window i, from ⌊i·size/count⌋ to ⌈(i+1)·size/count⌉",
+            samples=samples,
+            torch=f"nn.functional.{function.__name__}",
+            method=False,
+        )
 
 
 _declare(

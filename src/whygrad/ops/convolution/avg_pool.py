@@ -24,7 +24,7 @@ from whygrad.ops.convolution.windows import (
 from whygrad.ops.define import composite, define
 from whygrad.tensor import Tensor
 
-__all__ = ["avg_pool"]
+__all__ = ["avg_pool", "mean_of_windows"]
 
 Array = Any
 # One number for all windows, or per dimension one for every position of the window.
@@ -153,6 +153,13 @@ def _pool(
     if all(len(set(each)) == 1 for each in counted):
         divisor = int(np.prod([each[0] for each in counted]))
     return avg_pool(call.input, kernel, steps, pads, divisor)
+
+
+def mean_of_windows(
+    name: str, dims: int, input: Tensor, kernel_size: Any, stride: Any, padding: Any, ceil: bool
+) -> Tensor:
+    """For poolings that are a function of means; errors carry the name of the pooling."""
+    return _pool(Pooling(name, dims, input), kernel_size, stride, padding, ceil, True)
 
 
 def _declare_pool(dims: int, samples: Any) -> None:

@@ -229,19 +229,31 @@ def _declare(dims: int, samples: Any) -> None:
         values, places = max_pool(input, *windows)
         return (values, window_positions(places, *windows)) if return_indices else values
 
-    pool.__name__ = pool.__qualname__ = name
-    pool.__doc__ = f"""The largest element of every window of the last {dims} dimensions.
+    def with_indices(
+        input: Tensor,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        dilation: Any = 1,
+        ceil_mode: bool = False,
+        return_indices: bool = False,
+    ) -> Any:
+        return pool(input, kernel_size, stride, padding, dilation, ceil_mode, True)
+
+    for function, extra in ((pool, ""), (with_indices, "_with_indices")):
+        function.__name__ = function.__qualname__ = name + extra
+        function.__doc__ = f"""The largest element of every window of the last {dims} dimensions.
 
     ``stride`` is ``kernel_size`` unless given; ``ceil_mode`` lets the last window reach beyond the
     border; ``return_indices`` also gives the positions, counted over the pooled dimensions.
     """
-    composite(
-        pool,
-        "y = max of every window;  ∂x = incoming at the maximum",
-        samples=samples,
-        torch=f"nn.functional.{name}",
-        method=False,
-    )
+        composite(
+            function,
+            "y = max of every window;  ∂x = incoming at the maximum",
+            samples=(lambda make: samples(make)[:1]) if extra else samples,
+            torch=f"nn.functional.{name}{extra}",
+            method=False,
+        )
 
 
 _declare(

@@ -3,6 +3,7 @@
 from whygrad.ops.indexing import (  # noqa: F401  (each declares its ops)
     brackets,
     embedding,
+    embedding_bag,
     masking,
     placing,
     positions,

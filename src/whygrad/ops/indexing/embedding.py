@@ -15,6 +15,8 @@ from whygrad.ops.indexing.positions import check_bounds
 from whygrad.ops.indexing.selection import require_integers
 from whygrad.tensor import Tensor
 
+__all__ = ["lookup"]
+
 Array = Any
 
 
@@ -106,7 +108,7 @@ def _shorten(weight: Tensor, index: Tensor, longest: float, p: float) -> None:
             weight[chosen[too_long]] = shorter[too_long]
 
 
-define(
+_embedding_op = define(
     "embedding(weight, index; padding, by_frequency)",
     "y = the rows of weight at index;  ∂weight = incoming added up at index, 0 at padding",
     forward=_embedding,
@@ -124,3 +126,9 @@ define(
         make.call(np.array([2, 0]), make(4, 3), scale_grad_by_freq=True),
     ],
 )
+
+
+def lookup(*args: Any, **kwargs: Any) -> Tensor:
+    """The op by its public arguments, for other ops."""
+    found: Tensor = _embedding_op.call(*_embedding_args(*args, **kwargs))
+    return found

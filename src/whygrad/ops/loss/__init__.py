@@ -4,6 +4,7 @@ from whygrad.ops.loss import (  # noqa: F401  (each declares its ops)
     binary,
     classification,
     cross_entropy,
+    ctc,
     differences,
     distributions,
     labels,
