@@ -113,8 +113,11 @@ __all__ = [
     "adaptive_avg_pool2d",
     "adaptive_avg_pool3d",
     "adaptive_max_pool1d",
+    "adaptive_max_pool1d_with_indices",
     "adaptive_max_pool2d",
+    "adaptive_max_pool2d_with_indices",
     "adaptive_max_pool3d",
+    "adaptive_max_pool3d_with_indices",
     "add",
     "addbmm",
     "addcdiv",
@@ -124,6 +127,8 @@ __all__ = [
     "addmv_",
     "addr",
     "adjoint",
+    "affine_grid",
+    "affine_grid_generator",
     "alias_copy",
     "all",
     "allclose",
@@ -255,6 +260,7 @@ __all__ = [
     "cov",
     "cross",
     "cross_entropy",
+    "ctc_loss",
     "cuda",
     "cummax",
     "cummin",
@@ -296,6 +302,7 @@ __all__ = [
     "einsum",
     "elu",
     "embedding",
+    "embedding_bag",
     "empty",
     "empty_like",
     "empty_permuted",
@@ -344,6 +351,10 @@ __all__ = [
     "fork_rng",
     "frac",
     "frac_",
+    "fractional_max_pool2d",
+    "fractional_max_pool2d_with_indices",
+    "fractional_max_pool3d",
+    "fractional_max_pool3d_with_indices",
     "frexp",
     "frobenius_norm",
     "from_dlpack",
@@ -369,6 +380,10 @@ __all__ = [
     "gradient",
     "greater",
     "greater_equal",
+    "grid_sample",
+    "grid_sampler",
+    "grid_sampler_2d",
+    "grid_sampler_3d",
     "group_norm",
     "gt",
     "gumbel_softmax",
@@ -409,6 +424,7 @@ __all__ = [
     "int16",
     "int32",
     "int64",
+    "interpolate",
     "inverse",
     "is_anomaly_check_nan_enabled",
     "is_anomaly_enabled",
@@ -472,6 +488,9 @@ __all__ = [
     "logspace",
     "logsumexp",
     "long",
+    "lp_pool1d",
+    "lp_pool2d",
+    "lp_pool3d",
     "lt",
     "manual_seed",
     "margin_ranking_loss",
@@ -483,8 +502,14 @@ __all__ = [
     "matrix_power",
     "max",
     "max_pool1d",
+    "max_pool1d_with_indices",
     "max_pool2d",
+    "max_pool2d_with_indices",
     "max_pool3d",
+    "max_pool3d_with_indices",
+    "max_unpool1d",
+    "max_unpool2d",
+    "max_unpool3d",
     "maximum",
     "mean",
     "median",
@@ -831,6 +856,15 @@ def adaptive_max_pool1d(
     y = max of window i, from ⌊i·size/count⌋ to ⌈(i+1)·size/count⌉
     """
 
+def adaptive_max_pool1d_with_indices(
+    input: Tensor, output_size: Any, return_indices: builtins.bool = False
+) -> tuple[Tensor, ...]:
+    """The largest element and its place of each of ``output_size`` windows; None keeps a
+    size.
+
+    y = max of window i, from ⌊i·size/count⌋ to ⌈(i+1)·size/count⌉
+    """
+
 def adaptive_max_pool2d(
     input: Tensor, output_size: Any, return_indices: builtins.bool = False
 ) -> Any:
@@ -839,10 +873,28 @@ def adaptive_max_pool2d(
     y = max of window i, from ⌊i·size/count⌋ to ⌈(i+1)·size/count⌉
     """
 
+def adaptive_max_pool2d_with_indices(
+    input: Tensor, output_size: Any, return_indices: builtins.bool = False
+) -> tuple[Tensor, ...]:
+    """The largest element and its place of each of ``output_size`` windows; None keeps a
+    size.
+
+    y = max of window i, from ⌊i·size/count⌋ to ⌈(i+1)·size/count⌉
+    """
+
 def adaptive_max_pool3d(
     input: Tensor, output_size: Any, return_indices: builtins.bool = False
 ) -> Any:
     """The largest element of each of ``output_size`` windows; None keeps a size.
+
+    y = max of window i, from ⌊i·size/count⌋ to ⌈(i+1)·size/count⌉
+    """
+
+def adaptive_max_pool3d_with_indices(
+    input: Tensor, output_size: Any, return_indices: builtins.bool = False
+) -> tuple[Tensor, ...]:
+    """The largest element and its place of each of ``output_size`` windows; None keeps a
+    size.
 
     y = max of window i, from ⌊i·size/count⌋ to ⌈(i+1)·size/count⌉
     """
@@ -931,6 +983,28 @@ def adjoint(input: Tensor) -> Tensor:
     """The last two dimensions exchanged, and complex numbers conjugated.
 
     y = xᴴ over the last two dimensions
+    """
+
+def affine_grid(theta: Tensor, size: Ints, align_corners: builtins.bool | None = None) -> Tensor:
+    """The places that ``theta`` (N, 2, 3) makes of the pixels of an image of ``size`` (N, C,
+    H, W).
+
+    For :func:`grid_sample`; ``theta`` (N, 3, 4) and a size (N, C, D, H, W) are for
+    volumes.
+
+    y = θ·(x, y, 1) for the center (x, y) of every pixel
+    """
+
+def affine_grid_generator(
+    theta: Tensor, size: Ints, align_corners: builtins.bool | None = None
+) -> Tensor:
+    """The places that ``theta`` (N, 2, 3) makes of the pixels of an image of ``size`` (N, C,
+    H, W).
+
+    For :func:`grid_sample`; ``theta`` (N, 3, 4) and a size (N, C, D, H, W) are for
+    volumes.
+
+    y = θ·(x, y, 1) for the center (x, y) of every pixel
     """
 
 def alias_copy(input: Tensor, *args: Any, out: Tensor | None = None, **kwargs: Any) -> Tensor:
@@ -1872,6 +1946,28 @@ def cross_entropy(
     one_hot(target)) / batch
     """
 
+def ctc_loss(
+    log_probs: Tensor,
+    targets: Tensor,
+    input_lengths: Any,
+    target_lengths: Any,
+    blank: builtins.int = 0,
+    reduction: Any = "mean",
+    zero_infinity: builtins.bool = False,
+) -> Tensor:
+    """−log of the probability of the targets, over all ways to spread them over time.
+
+    ``log_probs`` is (time, batch, classes) or (time, classes), from ``log_softmax``;
+    ``targets``
+    is (batch, longest), or all of them in one row.  ``mean`` divides each loss by the
+    length of its
+    target first.  ``zero_infinity`` makes losses of impossible targets, and their
+    gradients, 0.
+
+    y = −log p(targets), p = Σ over all ways to spread the targets over time;  ∂log_probs
+    = exp(log_probs) − expected counts
+    """
+
 def cummax(input: Tensor, dim: Ints, *, out: Sequence[Tensor] | None = None) -> return_types.cummax:
     """values_t = max of x up to t, at indices; as a named tuple ``(values, indices)``.
 
@@ -2094,6 +2190,32 @@ def embedding(
 ) -> Tensor:
     """y = the rows of weight at index;  ∂weight = incoming added up at index, 0 at padding"""
 
+def embedding_bag(
+    input: Tensor,
+    weight: Tensor,
+    offsets: Tensor | None = None,
+    max_norm: builtins.float | None = None,
+    norm_type: builtins.float = 2.0,
+    scale_grad_by_freq: builtins.bool = False,
+    mode: str = "mean",
+    sparse: builtins.bool = False,
+    per_sample_weights: Tensor | None = None,
+    include_last_offset: builtins.bool = False,
+    padding_idx: builtins.int | None = None,
+) -> Tensor:
+    """The ``sum``, ``mean`` or ``max`` of the rows of ``weight`` in every bag of indices.
+
+    Each row of a 2-D ``input`` is a bag; a 1-D one is cut into bags that start at
+    ``offsets``,
+    the last of which is the end if ``include_last_offset``.  ``per_sample_weights`` scale
+    the rows
+    of a ``sum``.  Rows at ``padding_idx`` do not count.  The other options are those of
+    ``embedding``.
+
+    y = sum, mean or max of the rows in each bag;  ∂weight = incoming at every row of the
+    bag
+    """
+
 def empty(*size: Ints, out: Tensor | None = None, **options: Unpack[Options]) -> Tensor:
     """Memory as it is found: fill it before reading.
 
@@ -2273,6 +2395,70 @@ def frac(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 def frac_(input: Tensor) -> Tensor:
     """In-place frac: y = x − trunc x;  ∂y/∂x = 1"""
 
+def fractional_max_pool2d(
+    input: Tensor,
+    kernel_size: Any,
+    output_size: Any = None,
+    output_ratio: Any = None,
+    return_indices: builtins.bool = False,
+    _random_samples: Tensor | None = None,
+) -> Any:
+    """The largest element of windows that begin at random places.
+
+    ``output_size`` or ``output_ratio`` says how many windows there are over the last 2
+    dimensions.
+
+    y = max of every window, windows begin at random places;  ∂x = incoming there
+    """
+
+def fractional_max_pool2d_with_indices(
+    input: Tensor,
+    kernel_size: Any,
+    output_size: Any = None,
+    output_ratio: Any = None,
+    return_indices: builtins.bool = False,
+    _random_samples: Tensor | None = None,
+) -> tuple[Tensor, ...]:
+    """The largest element of windows that begin at random places.
+
+    ``output_size`` or ``output_ratio`` says how many windows there are over the last 2
+    dimensions.
+
+    y = max of every window, windows begin at random places;  ∂x = incoming there
+    """
+
+def fractional_max_pool3d(
+    input: Tensor,
+    kernel_size: Any,
+    output_size: Any = None,
+    output_ratio: Any = None,
+    return_indices: builtins.bool = False,
+    _random_samples: Tensor | None = None,
+) -> Any:
+    """The largest element of windows that begin at random places.
+
+    ``output_size`` or ``output_ratio`` says how many windows there are over the last 3
+    dimensions.
+
+    y = max of every window, windows begin at random places;  ∂x = incoming there
+    """
+
+def fractional_max_pool3d_with_indices(
+    input: Tensor,
+    kernel_size: Any,
+    output_size: Any = None,
+    output_ratio: Any = None,
+    return_indices: builtins.bool = False,
+    _random_samples: Tensor | None = None,
+) -> tuple[Tensor, ...]:
+    """The largest element of windows that begin at random places.
+
+    ``output_size`` or ``output_ratio`` says how many windows there are over the last 3
+    dimensions.
+
+    y = max of every window, windows begin at random places;  ∂x = incoming there
+    """
+
 def frexp(input: Tensor, *, out: Sequence[Tensor] | None = None) -> return_types.frexp:
     """The mantissa, between ½ and 1 in size, and the power of two that was taken out.
 
@@ -2409,6 +2595,61 @@ def greater(input: Operand, other: Operand, *, out: Tensor | None = None) -> Ten
 
 def greater_equal(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
     """y = whether a ≥ b"""
+
+def grid_sample(
+    input: Tensor,
+    grid: Tensor,
+    mode: str = "bilinear",
+    padding_mode: str = "zeros",
+    align_corners: builtins.bool | None = None,
+) -> Tensor:
+    """``input`` (N, C, H, W) read at the places ``grid`` (N, …, 2); 5-D input has places in
+    3-D.
+
+    ``mode`` is ``bilinear``, ``nearest`` or ``bicubic``; ``padding_mode`` says what is
+    outside:
+    ``zeros``, the ``border``, or the inside by ``reflection``.  With ``align_corners`` ±1
+    are the
+    centers of the outermost pixels, else their outer edges.
+
+    y = the image read at the places of the grid, interpolated
+    """
+
+def grid_sampler(
+    input: Tensor,
+    grid: Tensor,
+    interpolation_mode: builtins.int,
+    padding_mode: builtins.int,
+    align_corners: builtins.bool,
+) -> Tensor:
+    """:func:`grid_sample` with numbers for its modes.
+
+    y = the image read at the places of the grid, interpolated
+    """
+
+def grid_sampler_2d(
+    input: Tensor,
+    grid: Tensor,
+    interpolation_mode: builtins.int,
+    padding_mode: builtins.int,
+    align_corners: builtins.bool,
+) -> Tensor:
+    """:func:`grid_sample` with numbers for its modes.
+
+    y = the image read at the places of the grid, interpolated
+    """
+
+def grid_sampler_3d(
+    input: Tensor,
+    grid: Tensor,
+    interpolation_mode: builtins.int,
+    padding_mode: builtins.int,
+    align_corners: builtins.bool,
+) -> Tensor:
+    """:func:`grid_sample` with numbers for its modes.
+
+    y = the image read at the places of the grid, interpolated
+    """
 
 def group_norm(
     input: Tensor,
@@ -2685,6 +2926,29 @@ int32: DType
 int64: DType
 
 int8: DType
+
+def interpolate(
+    input: Tensor,
+    size: Ints | None = None,
+    scale_factor: Any = None,
+    mode: str = "nearest",
+    align_corners: builtins.bool | None = None,
+    recompute_scale_factor: builtins.bool | None = None,
+    antialias: builtins.bool = False,
+) -> Tensor:
+    """A signal, image or volume (samples, channels, *sizes) brought to another size.
+
+    Give ``size`` or ``scale_factor``, one number or one per dimension.  ``mode`` is
+    ``nearest``,
+    ``nearest-exact``, ``linear`` (3-D input), ``bilinear`` or ``bicubic`` (4-D),
+    ``trilinear``
+    (5-D) or ``area``.  ``align_corners`` puts the outermost elements of input and output
+    at the
+    same place, not their outer edges.  ``antialias`` averages where the output is
+    smaller.
+
+    y = x brought to another size: the nearest element, or a mean of those around
+    """
 
 def inverse(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """``linalg.inv`` under its older name.
@@ -2981,6 +3245,42 @@ def logsumexp(
 
 long: DType
 
+def lp_pool1d(
+    input: Tensor,
+    norm_type: builtins.float,
+    kernel_size: Any,
+    stride: builtins.int | Sequence[builtins.int] | None = None,
+    ceil_mode: builtins.bool = False,
+) -> Tensor:
+    """(Σ xᵖ)^(1/p) over every window of the last 1 dimensions.
+
+    y = (Σ xᵖ)^(1/p) over every window
+    """
+
+def lp_pool2d(
+    input: Tensor,
+    norm_type: builtins.float,
+    kernel_size: Any,
+    stride: builtins.int | Sequence[builtins.int] | None = None,
+    ceil_mode: builtins.bool = False,
+) -> Tensor:
+    """(Σ xᵖ)^(1/p) over every window of the last 2 dimensions.
+
+    y = (Σ xᵖ)^(1/p) over every window
+    """
+
+def lp_pool3d(
+    input: Tensor,
+    norm_type: builtins.float,
+    kernel_size: Any,
+    stride: builtins.int | Sequence[builtins.int] | None = None,
+    ceil_mode: builtins.bool = False,
+) -> Tensor:
+    """(Σ xᵖ)^(1/p) over every window of the last 3 dimensions.
+
+    y = (Σ xᵖ)^(1/p) over every window
+    """
+
 def lt(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
     """y = whether a < b"""
 
@@ -3084,6 +3384,25 @@ def max_pool1d(
     y = max of every window;  ∂x = incoming at the maximum
     """
 
+def max_pool1d_with_indices(
+    input: Tensor,
+    kernel_size: Any,
+    stride: builtins.int | Sequence[builtins.int] | None = None,
+    padding: Any = 0,
+    dilation: Any = 1,
+    ceil_mode: builtins.bool = False,
+    return_indices: builtins.bool = False,
+) -> tuple[Tensor, ...]:
+    """The largest element of every window of the last 1 dimensions.
+
+    ``stride`` is ``kernel_size`` unless given; ``ceil_mode`` lets the last window reach
+    beyond the
+    border; ``return_indices`` also gives the positions, counted over the pooled
+    dimensions.
+
+    y = max of every window;  ∂x = incoming at the maximum
+    """
+
 def max_pool2d(
     input: Tensor,
     kernel_size: Any,
@@ -3093,6 +3412,25 @@ def max_pool2d(
     ceil_mode: builtins.bool = False,
     return_indices: builtins.bool = False,
 ) -> Any:
+    """The largest element of every window of the last 2 dimensions.
+
+    ``stride`` is ``kernel_size`` unless given; ``ceil_mode`` lets the last window reach
+    beyond the
+    border; ``return_indices`` also gives the positions, counted over the pooled
+    dimensions.
+
+    y = max of every window;  ∂x = incoming at the maximum
+    """
+
+def max_pool2d_with_indices(
+    input: Tensor,
+    kernel_size: Any,
+    stride: builtins.int | Sequence[builtins.int] | None = None,
+    padding: Any = 0,
+    dilation: Any = 1,
+    ceil_mode: builtins.bool = False,
+    return_indices: builtins.bool = False,
+) -> tuple[Tensor, ...]:
     """The largest element of every window of the last 2 dimensions.
 
     ``stride`` is ``kernel_size`` unless given; ``ceil_mode`` lets the last window reach
@@ -3120,6 +3458,76 @@ def max_pool3d(
     dimensions.
 
     y = max of every window;  ∂x = incoming at the maximum
+    """
+
+def max_pool3d_with_indices(
+    input: Tensor,
+    kernel_size: Any,
+    stride: builtins.int | Sequence[builtins.int] | None = None,
+    padding: Any = 0,
+    dilation: Any = 1,
+    ceil_mode: builtins.bool = False,
+    return_indices: builtins.bool = False,
+) -> tuple[Tensor, ...]:
+    """The largest element of every window of the last 3 dimensions.
+
+    ``stride`` is ``kernel_size`` unless given; ``ceil_mode`` lets the last window reach
+    beyond the
+    border; ``return_indices`` also gives the positions, counted over the pooled
+    dimensions.
+
+    y = max of every window;  ∂x = incoming at the maximum
+    """
+
+def max_unpool1d(
+    input: Tensor,
+    indices: Tensor,
+    kernel_size: Any,
+    stride: builtins.int | Sequence[builtins.int] | None = None,
+    padding: Any = 0,
+    output_size: Any = None,
+) -> Tensor:
+    """Values put where ``max_pool1d`` found them, zeros elsewhere.
+
+    ``indices`` are what the pooling returned with ``return_indices=True``; several sizes
+    can lead
+    to the same pooled size, ``output_size`` says which one it was.
+
+    y[indices] = x, 0 elsewhere;  ∂x = incoming[indices]
+    """
+
+def max_unpool2d(
+    input: Tensor,
+    indices: Tensor,
+    kernel_size: Any,
+    stride: builtins.int | Sequence[builtins.int] | None = None,
+    padding: Any = 0,
+    output_size: Any = None,
+) -> Tensor:
+    """Values put where ``max_pool2d`` found them, zeros elsewhere.
+
+    ``indices`` are what the pooling returned with ``return_indices=True``; several sizes
+    can lead
+    to the same pooled size, ``output_size`` says which one it was.
+
+    y[indices] = x, 0 elsewhere;  ∂x = incoming[indices]
+    """
+
+def max_unpool3d(
+    input: Tensor,
+    indices: Tensor,
+    kernel_size: Any,
+    stride: builtins.int | Sequence[builtins.int] | None = None,
+    padding: Any = 0,
+    output_size: Any = None,
+) -> Tensor:
+    """Values put where ``max_pool3d`` found them, zeros elsewhere.
+
+    ``indices`` are what the pooling returned with ``return_indices=True``; several sizes
+    can lead
+    to the same pooled size, ``output_size`` says which one it was.
+
+    y[indices] = x, 0 elsewhere;  ∂x = incoming[indices]
     """
 
 def maximum(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:

@@ -64,17 +64,20 @@ from whygrad.nn.dropout import (
     FeatureAlphaDropout,
 )
 from whygrad.nn.embedding import Embedding
+from whygrad.nn.embedding_bag import EmbeddingBag
 from whygrad.nn.linear import Bilinear, Identity, Linear
 from whygrad.nn.loss import (
     BCELoss,
     BCEWithLogitsLoss,
     CrossEntropyLoss,
+    CTCLoss,
     GaussianNLLLoss,
     HuberLoss,
     KLDivLoss,
     L1Loss,
     MSELoss,
     NLLLoss,
+    NLLLoss2d,
     PoissonNLLLoss,
     SmoothL1Loss,
 )
@@ -93,6 +96,23 @@ from whygrad.nn.margin_loss import (
 )
 from whygrad.nn.module import Module
 from whygrad.nn.normalization import GroupNorm, LayerNorm, LocalResponseNorm, RMSNorm
+from whygrad.nn.padding import (
+    CircularPad1d,
+    CircularPad2d,
+    CircularPad3d,
+    ConstantPad1d,
+    ConstantPad2d,
+    ConstantPad3d,
+    ReflectionPad1d,
+    ReflectionPad2d,
+    ReflectionPad3d,
+    ReplicationPad1d,
+    ReplicationPad2d,
+    ReplicationPad3d,
+    ZeroPad1d,
+    ZeroPad2d,
+    ZeroPad3d,
+)
 from whygrad.nn.parameter import Buffer, Parameter
 from whygrad.nn.pooling import (
     AdaptiveAvgPool1d,
@@ -112,7 +132,7 @@ from whygrad.nn.pooling import (
 )
 from whygrad.nn.recurrent import GRU, LSTM, RNN
 from whygrad.nn.recurrent_cells import GRUCell, LSTMCell, RNNCell
-from whygrad.nn.shape import Flatten, PixelShuffle, PixelUnshuffle, Unflatten
+from whygrad.nn.shape import ChannelShuffle, Flatten, PixelShuffle, PixelUnshuffle, Unflatten
 from whygrad.nn.transformer import (
     Transformer,
     TransformerDecoder,
@@ -120,6 +140,17 @@ from whygrad.nn.transformer import (
     TransformerEncoder,
     TransformerEncoderLayer,
 )
+from whygrad.nn.unpooling import (
+    FractionalMaxPool2d,
+    FractionalMaxPool3d,
+    LPPool1d,
+    LPPool2d,
+    LPPool3d,
+    MaxUnpool1d,
+    MaxUnpool2d,
+    MaxUnpool3d,
+)
+from whygrad.nn.upsampling import Upsample, UpsamplingBilinear2d, UpsamplingNearest2d
 
 __all__ = [
     "CELU",
@@ -147,6 +178,14 @@ __all__ = [
     "BatchNorm3d",
     "Bilinear",
     "Buffer",
+    "CTCLoss",
+    "ChannelShuffle",
+    "CircularPad1d",
+    "CircularPad2d",
+    "CircularPad3d",
+    "ConstantPad1d",
+    "ConstantPad2d",
+    "ConstantPad3d",
     "Conv1d",
     "Conv2d",
     "Conv3d",
@@ -161,9 +200,12 @@ __all__ = [
     "Dropout2d",
     "Dropout3d",
     "Embedding",
+    "EmbeddingBag",
     "FeatureAlphaDropout",
     "Flatten",
     "Fold",
+    "FractionalMaxPool2d",
+    "FractionalMaxPool3d",
     "GRUCell",
     "GaussianNLLLoss",
     "GroupNorm",
@@ -179,6 +221,9 @@ __all__ = [
     "InstanceNorm3d",
     "KLDivLoss",
     "L1Loss",
+    "LPPool1d",
+    "LPPool2d",
+    "LPPool3d",
     "LSTMCell",
     "LayerNorm",
     "LeakyReLU",
@@ -191,6 +236,9 @@ __all__ = [
     "MaxPool1d",
     "MaxPool2d",
     "MaxPool3d",
+    "MaxUnpool1d",
+    "MaxUnpool2d",
+    "MaxUnpool3d",
     "Mish",
     "Module",
     "ModuleDict",
@@ -200,6 +248,7 @@ __all__ = [
     "MultiMarginLoss",
     "MultiheadAttention",
     "NLLLoss",
+    "NLLLoss2d",
     "PReLU",
     "PairwiseDistance",
     "Parameter",
@@ -213,6 +262,12 @@ __all__ = [
     "RReLU",
     "ReLU",
     "ReLU6",
+    "ReflectionPad1d",
+    "ReflectionPad2d",
+    "ReflectionPad3d",
+    "ReplicationPad1d",
+    "ReplicationPad2d",
+    "ReplicationPad3d",
     "Sequential",
     "SiLU",
     "Sigmoid",
@@ -236,6 +291,12 @@ __all__ = [
     "TripletMarginWithDistanceLoss",
     "Unflatten",
     "Unfold",
+    "Upsample",
+    "UpsamplingBilinear2d",
+    "UpsamplingNearest2d",
+    "ZeroPad1d",
+    "ZeroPad2d",
+    "ZeroPad3d",
     "functional",
     "init",
     "utils",

@@ -4,8 +4,11 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from whygrad._types import DTypeLike, Number, Operand
+from whygrad._types import DTypeLike, Ints, Number, Operand
 from whygrad.nn.multi_head import multi_head_attention_forward as multi_head_attention_forward
+from whygrad.nn.older_functions import upsample as upsample
+from whygrad.nn.older_functions import upsample_bilinear as upsample_bilinear
+from whygrad.nn.older_functions import upsample_nearest as upsample_nearest
 from whygrad.ops.normalization.channels import functional_batch_norm as batch_norm
 from whygrad.ops.normalization.groups import functional_instance_norm as instance_norm
 from whygrad.tensor import Tensor
@@ -15,8 +18,12 @@ __all__ = [
     "adaptive_avg_pool2d",
     "adaptive_avg_pool3d",
     "adaptive_max_pool1d",
+    "adaptive_max_pool1d_with_indices",
     "adaptive_max_pool2d",
+    "adaptive_max_pool2d_with_indices",
     "adaptive_max_pool3d",
+    "adaptive_max_pool3d_with_indices",
+    "affine_grid",
     "alpha_dropout",
     "avg_pool1d",
     "avg_pool2d",
@@ -27,6 +34,7 @@ __all__ = [
     "binary_cross_entropy_with_logits",
     "celu",
     "celu_",
+    "channel_shuffle",
     "conv1d",
     "conv2d",
     "conv3d",
@@ -36,6 +44,7 @@ __all__ = [
     "cosine_embedding_loss",
     "cosine_similarity",
     "cross_entropy",
+    "ctc_loss",
     "dropout",
     "dropout1d",
     "dropout2d",
@@ -43,11 +52,17 @@ __all__ = [
     "elu",
     "elu_",
     "embedding",
+    "embedding_bag",
     "feature_alpha_dropout",
     "fold",
+    "fractional_max_pool2d",
+    "fractional_max_pool2d_with_indices",
+    "fractional_max_pool3d",
+    "fractional_max_pool3d_with_indices",
     "gaussian_nll_loss",
     "gelu",
     "glu",
+    "grid_sample",
     "group_norm",
     "gumbel_softmax",
     "hardshrink",
@@ -58,6 +73,7 @@ __all__ = [
     "hinge_embedding_loss",
     "huber_loss",
     "instance_norm",
+    "interpolate",
     "kl_div",
     "l1_loss",
     "layer_norm",
@@ -67,21 +83,32 @@ __all__ = [
     "local_response_norm",
     "log_softmax",
     "logsigmoid",
+    "lp_pool1d",
+    "lp_pool2d",
+    "lp_pool3d",
     "margin_ranking_loss",
     "max_pool1d",
+    "max_pool1d_with_indices",
     "max_pool2d",
+    "max_pool2d_with_indices",
     "max_pool3d",
+    "max_pool3d_with_indices",
+    "max_unpool1d",
+    "max_unpool2d",
+    "max_unpool3d",
     "mish",
     "mse_loss",
     "multi_head_attention_forward",
     "multi_margin_loss",
     "multilabel_margin_loss",
     "multilabel_soft_margin_loss",
+    "native_channel_shuffle",
     "nll_loss",
     "normalize",
     "one_hot",
     "pad",
     "pairwise_distance",
+    "pdist",
     "pixel_shuffle",
     "pixel_unshuffle",
     "poisson_nll_loss",
@@ -111,6 +138,9 @@ __all__ = [
     "triplet_margin_loss",
     "triplet_margin_with_distance_loss",
     "unfold",
+    "upsample",
+    "upsample_bilinear",
+    "upsample_nearest",
 ]
 
 def adaptive_avg_pool1d(input: Tensor, output_size: Any) -> Tensor:
@@ -137,8 +167,26 @@ def adaptive_max_pool1d(input: Tensor, output_size: Any, return_indices: bool = 
     y = max of window i, from ⌊i·size/count⌋ to ⌈(i+1)·size/count⌉
     """
 
+def adaptive_max_pool1d_with_indices(
+    input: Tensor, output_size: Any, return_indices: bool = False
+) -> tuple[Tensor, ...]:
+    """The largest element and its place of each of ``output_size`` windows; None keeps a
+    size.
+
+    y = max of window i, from ⌊i·size/count⌋ to ⌈(i+1)·size/count⌉
+    """
+
 def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
     """The largest element of each of ``output_size`` windows; None keeps a size.
+
+    y = max of window i, from ⌊i·size/count⌋ to ⌈(i+1)·size/count⌉
+    """
+
+def adaptive_max_pool2d_with_indices(
+    input: Tensor, output_size: Any, return_indices: bool = False
+) -> tuple[Tensor, ...]:
+    """The largest element and its place of each of ``output_size`` windows; None keeps a
+    size.
 
     y = max of window i, from ⌊i·size/count⌋ to ⌈(i+1)·size/count⌉
     """
@@ -147,6 +195,25 @@ def adaptive_max_pool3d(input: Tensor, output_size: Any, return_indices: bool = 
     """The largest element of each of ``output_size`` windows; None keeps a size.
 
     y = max of window i, from ⌊i·size/count⌋ to ⌈(i+1)·size/count⌉
+    """
+
+def adaptive_max_pool3d_with_indices(
+    input: Tensor, output_size: Any, return_indices: bool = False
+) -> tuple[Tensor, ...]:
+    """The largest element and its place of each of ``output_size`` windows; None keeps a
+    size.
+
+    y = max of window i, from ⌊i·size/count⌋ to ⌈(i+1)·size/count⌉
+    """
+
+def affine_grid(theta: Tensor, size: Ints, align_corners: bool | None = None) -> Tensor:
+    """The places that ``theta`` (N, 2, 3) makes of the pixels of an image of ``size`` (N, C,
+    H, W).
+
+    For :func:`grid_sample`; ``theta`` (N, 3, 4) and a size (N, C, D, H, W) are for
+    volumes.
+
+    y = θ·(x, y, 1) for the center (x, y) of every pixel
     """
 
 def alpha_dropout(
@@ -250,6 +317,12 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
 
 def celu_(input: Tensor, alpha: float = 1.0) -> Tensor:
     """In-place celu: y = x if x > 0 else α·(exp(x/α) − 1);  ∂y/∂x = 1 or exp(x/α)"""
+
+def channel_shuffle(input: Tensor, groups: int) -> Tensor:
+    """Deal the channels (dimension 1) out to ``groups`` in turn.
+
+    y = the channels of x, one of each group in turn
+    """
 
 def conv1d(
     input: Tensor,
@@ -411,6 +484,28 @@ def cross_entropy(
     one_hot(target)) / batch
     """
 
+def ctc_loss(
+    log_probs: Tensor,
+    targets: Tensor,
+    input_lengths: Any,
+    target_lengths: Any,
+    blank: int = 0,
+    reduction: Any = "mean",
+    zero_infinity: bool = False,
+) -> Tensor:
+    """−log of the probability of the targets, over all ways to spread them over time.
+
+    ``log_probs`` is (time, batch, classes) or (time, classes), from ``log_softmax``;
+    ``targets``
+    is (batch, longest), or all of them in one row.  ``mean`` divides each loss by the
+    length of its
+    target first.  ``zero_infinity`` makes losses of impossible targets, and their
+    gradients, 0.
+
+    y = −log p(targets), p = Σ over all ways to spread the targets over time;  ∂log_probs
+    = exp(log_probs) − expected counts
+    """
+
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Each element is 0 with probability ``p``, and the others grow so that the mean stays.
 
@@ -458,6 +553,32 @@ def embedding(
 ) -> Tensor:
     """y = the rows of weight at index;  ∂weight = incoming added up at index, 0 at padding"""
 
+def embedding_bag(
+    input: Tensor,
+    weight: Tensor,
+    offsets: Tensor | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2.0,
+    scale_grad_by_freq: bool = False,
+    mode: str = "mean",
+    sparse: bool = False,
+    per_sample_weights: Tensor | None = None,
+    include_last_offset: bool = False,
+    padding_idx: int | None = None,
+) -> Tensor:
+    """The ``sum``, ``mean`` or ``max`` of the rows of ``weight`` in every bag of indices.
+
+    Each row of a 2-D ``input`` is a bag; a 1-D one is cut into bags that start at
+    ``offsets``,
+    the last of which is the end if ``include_last_offset``.  ``per_sample_weights`` scale
+    the rows
+    of a ``sum``.  Rows at ``padding_idx`` do not count.  The other options are those of
+    ``embedding``.
+
+    y = sum, mean or max of the rows in each bag;  ∂weight = incoming at every row of the
+    bag
+    """
+
 def feature_alpha_dropout(
     input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False
 ) -> Tensor:
@@ -476,6 +597,70 @@ def fold(
 ) -> Tensor:
     """y = the columns of x added where their windows lie;  ∂x = the windows of incoming as
     columns
+    """
+
+def fractional_max_pool2d(
+    input: Tensor,
+    kernel_size: Any,
+    output_size: Any = None,
+    output_ratio: Any = None,
+    return_indices: bool = False,
+    _random_samples: Tensor | None = None,
+) -> Any:
+    """The largest element of windows that begin at random places.
+
+    ``output_size`` or ``output_ratio`` says how many windows there are over the last 2
+    dimensions.
+
+    y = max of every window, windows begin at random places;  ∂x = incoming there
+    """
+
+def fractional_max_pool2d_with_indices(
+    input: Tensor,
+    kernel_size: Any,
+    output_size: Any = None,
+    output_ratio: Any = None,
+    return_indices: bool = False,
+    _random_samples: Tensor | None = None,
+) -> tuple[Tensor, ...]:
+    """The largest element of windows that begin at random places.
+
+    ``output_size`` or ``output_ratio`` says how many windows there are over the last 2
+    dimensions.
+
+    y = max of every window, windows begin at random places;  ∂x = incoming there
+    """
+
+def fractional_max_pool3d(
+    input: Tensor,
+    kernel_size: Any,
+    output_size: Any = None,
+    output_ratio: Any = None,
+    return_indices: bool = False,
+    _random_samples: Tensor | None = None,
+) -> Any:
+    """The largest element of windows that begin at random places.
+
+    ``output_size`` or ``output_ratio`` says how many windows there are over the last 3
+    dimensions.
+
+    y = max of every window, windows begin at random places;  ∂x = incoming there
+    """
+
+def fractional_max_pool3d_with_indices(
+    input: Tensor,
+    kernel_size: Any,
+    output_size: Any = None,
+    output_ratio: Any = None,
+    return_indices: bool = False,
+    _random_samples: Tensor | None = None,
+) -> tuple[Tensor, ...]:
+    """The largest element of windows that begin at random places.
+
+    ``output_size`` or ``output_ratio`` says how many windows there are over the last 3
+    dimensions.
+
+    y = max of every window, windows begin at random places;  ∂x = incoming there
     """
 
 def gaussian_nll_loss(
@@ -501,6 +686,25 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
     """Split in two along ``dim``; the second half gates the first.
 
     y = a·σ(b) with a, b the halves of x along dim
+    """
+
+def grid_sample(
+    input: Tensor,
+    grid: Tensor,
+    mode: str = "bilinear",
+    padding_mode: str = "zeros",
+    align_corners: bool | None = None,
+) -> Tensor:
+    """``input`` (N, C, H, W) read at the places ``grid`` (N, …, 2); 5-D input has places in
+    3-D.
+
+    ``mode`` is ``bilinear``, ``nearest`` or ``bicubic``; ``padding_mode`` says what is
+    outside:
+    ``zeros``, the ``border``, or the inside by ``reflection``.  With ``align_corners`` ±1
+    are the
+    centers of the outermost pixels, else their outer edges.
+
+    y = the image read at the places of the grid, interpolated
     """
 
 def group_norm(
@@ -570,6 +774,29 @@ def huber_loss(
 ) -> Tensor:
     """y = (a − b)²/2 where |a − b| ≤ δ, else δ·(|a − b| − δ/2), then mean or sum;  ∂y/∂a = a
     − b held between −δ and δ
+    """
+
+def interpolate(
+    input: Tensor,
+    size: Ints | None = None,
+    scale_factor: Any = None,
+    mode: str = "nearest",
+    align_corners: bool | None = None,
+    recompute_scale_factor: bool | None = None,
+    antialias: bool = False,
+) -> Tensor:
+    """A signal, image or volume (samples, channels, *sizes) brought to another size.
+
+    Give ``size`` or ``scale_factor``, one number or one per dimension.  ``mode`` is
+    ``nearest``,
+    ``nearest-exact``, ``linear`` (3-D input), ``bilinear`` or ``bicubic`` (4-D),
+    ``trilinear``
+    (5-D) or ``area``.  ``align_corners`` puts the outermost elements of input and output
+    at the
+    same place, not their outer edges.  ``antialias`` averages where the output is
+    smaller.
+
+    y = x brought to another size: the nearest element, or a mean of those around
     """
 
 def kl_div(
@@ -642,6 +869,42 @@ def log_softmax(
 def logsigmoid(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """y = log σ(x) = min(x, 0) − log(1 + exp(−|x|));  ∂y/∂x = σ(−x)"""
 
+def lp_pool1d(
+    input: Tensor,
+    norm_type: float,
+    kernel_size: Any,
+    stride: int | Sequence[int] | None = None,
+    ceil_mode: bool = False,
+) -> Tensor:
+    """(Σ xᵖ)^(1/p) over every window of the last 1 dimensions.
+
+    y = (Σ xᵖ)^(1/p) over every window
+    """
+
+def lp_pool2d(
+    input: Tensor,
+    norm_type: float,
+    kernel_size: Any,
+    stride: int | Sequence[int] | None = None,
+    ceil_mode: bool = False,
+) -> Tensor:
+    """(Σ xᵖ)^(1/p) over every window of the last 2 dimensions.
+
+    y = (Σ xᵖ)^(1/p) over every window
+    """
+
+def lp_pool3d(
+    input: Tensor,
+    norm_type: float,
+    kernel_size: Any,
+    stride: int | Sequence[int] | None = None,
+    ceil_mode: bool = False,
+) -> Tensor:
+    """(Σ xᵖ)^(1/p) over every window of the last 3 dimensions.
+
+    y = (Σ xᵖ)^(1/p) over every window
+    """
+
 def margin_ranking_loss(
     input1: Tensor,
     input2: Tensor,
@@ -675,6 +938,25 @@ def max_pool1d(
     y = max of every window;  ∂x = incoming at the maximum
     """
 
+def max_pool1d_with_indices(
+    input: Tensor,
+    kernel_size: Any,
+    stride: int | Sequence[int] | None = None,
+    padding: Any = 0,
+    dilation: Any = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> tuple[Tensor, ...]:
+    """The largest element of every window of the last 1 dimensions.
+
+    ``stride`` is ``kernel_size`` unless given; ``ceil_mode`` lets the last window reach
+    beyond the
+    border; ``return_indices`` also gives the positions, counted over the pooled
+    dimensions.
+
+    y = max of every window;  ∂x = incoming at the maximum
+    """
+
 def max_pool2d(
     input: Tensor,
     kernel_size: Any,
@@ -684,6 +966,25 @@ def max_pool2d(
     ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> Any:
+    """The largest element of every window of the last 2 dimensions.
+
+    ``stride`` is ``kernel_size`` unless given; ``ceil_mode`` lets the last window reach
+    beyond the
+    border; ``return_indices`` also gives the positions, counted over the pooled
+    dimensions.
+
+    y = max of every window;  ∂x = incoming at the maximum
+    """
+
+def max_pool2d_with_indices(
+    input: Tensor,
+    kernel_size: Any,
+    stride: int | Sequence[int] | None = None,
+    padding: Any = 0,
+    dilation: Any = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> tuple[Tensor, ...]:
     """The largest element of every window of the last 2 dimensions.
 
     ``stride`` is ``kernel_size`` unless given; ``ceil_mode`` lets the last window reach
@@ -711,6 +1012,76 @@ def max_pool3d(
     dimensions.
 
     y = max of every window;  ∂x = incoming at the maximum
+    """
+
+def max_pool3d_with_indices(
+    input: Tensor,
+    kernel_size: Any,
+    stride: int | Sequence[int] | None = None,
+    padding: Any = 0,
+    dilation: Any = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> tuple[Tensor, ...]:
+    """The largest element of every window of the last 3 dimensions.
+
+    ``stride`` is ``kernel_size`` unless given; ``ceil_mode`` lets the last window reach
+    beyond the
+    border; ``return_indices`` also gives the positions, counted over the pooled
+    dimensions.
+
+    y = max of every window;  ∂x = incoming at the maximum
+    """
+
+def max_unpool1d(
+    input: Tensor,
+    indices: Tensor,
+    kernel_size: Any,
+    stride: int | Sequence[int] | None = None,
+    padding: Any = 0,
+    output_size: Any = None,
+) -> Tensor:
+    """Values put where ``max_pool1d`` found them, zeros elsewhere.
+
+    ``indices`` are what the pooling returned with ``return_indices=True``; several sizes
+    can lead
+    to the same pooled size, ``output_size`` says which one it was.
+
+    y[indices] = x, 0 elsewhere;  ∂x = incoming[indices]
+    """
+
+def max_unpool2d(
+    input: Tensor,
+    indices: Tensor,
+    kernel_size: Any,
+    stride: int | Sequence[int] | None = None,
+    padding: Any = 0,
+    output_size: Any = None,
+) -> Tensor:
+    """Values put where ``max_pool2d`` found them, zeros elsewhere.
+
+    ``indices`` are what the pooling returned with ``return_indices=True``; several sizes
+    can lead
+    to the same pooled size, ``output_size`` says which one it was.
+
+    y[indices] = x, 0 elsewhere;  ∂x = incoming[indices]
+    """
+
+def max_unpool3d(
+    input: Tensor,
+    indices: Tensor,
+    kernel_size: Any,
+    stride: int | Sequence[int] | None = None,
+    padding: Any = 0,
+    output_size: Any = None,
+) -> Tensor:
+    """Values put where ``max_pool3d`` found them, zeros elsewhere.
+
+    ``indices`` are what the pooling returned with ``return_indices=True``; several sizes
+    can lead
+    to the same pooled size, ``output_size`` says which one it was.
+
+    y[indices] = x, 0 elsewhere;  ∂x = incoming[indices]
     """
 
 def mish(input: Tensor, inplace: bool = False) -> Tensor:
@@ -770,6 +1141,12 @@ def multilabel_soft_margin_loss(
     y = −Σ weight·(t·log σ(x) + (1 − t)·log σ(−x)) / classes, then mean or sum
     """
 
+def native_channel_shuffle(input: Tensor, groups: int) -> Tensor:
+    """Deal the channels (dimension 1) out to ``groups`` in turn.
+
+    y = the channels of x, one of each group in turn
+    """
+
 def nll_loss(
     input: Tensor,
     target: Tensor,
@@ -820,6 +1197,12 @@ def pairwise_distance(
     """The p-norm of x1 − x2 + eps along the last dimension.
 
     y = |a − b + ε| in the p-norm of the last dimension
+    """
+
+def pdist(input: Tensor, p: float = 2.0) -> Tensor:
+    """The p-norm distance of every pair of rows, as one vector: (0, 1), (0, 2), …, (1, 2), …
+
+    y = |xᵢ − xⱼ| in the p-norm, for i < j
     """
 
 def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:

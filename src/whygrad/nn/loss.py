@@ -6,6 +6,9 @@ Class weights are buffers, so they move and are saved with the model.  ``size_av
 
 from __future__ import annotations
 
+import warnings
+from typing import Any
+
 from whygrad.nn import functional as F
 from whygrad.nn.module import Module
 from whygrad.ops.loss.shared import reduction_from
@@ -14,6 +17,7 @@ from whygrad.tensor import Tensor
 __all__ = [
     "BCELoss",
     "BCEWithLogitsLoss",
+    "CTCLoss",
     "CrossEntropyLoss",
     "GaussianNLLLoss",
     "HuberLoss",
@@ -22,6 +26,7 @@ __all__ = [
     "Loss",
     "MSELoss",
     "NLLLoss",
+    "NLLLoss2d",
     "PoissonNLLLoss",
     "SmoothL1Loss",
     "WeightedLoss",
@@ -240,3 +245,41 @@ class GaussianNLLLoss(Loss):
         return F.gaussian_nll_loss(
             input, target, var, full=self.full, eps=self.eps, reduction=self.reduction
         )
+
+
+class CTCLoss(Loss):
+    """−log of the probability of labels of which only the order is known, not the times."""
+
+    def __init__(
+        self, blank: int = 0, reduction: str = "mean", zero_infinity: bool = False
+    ) -> None:
+        super().__init__(reduction=reduction)
+        self.blank = blank
+        self.zero_infinity = zero_infinity
+
+    def forward(
+        self, log_probs: Tensor, targets: Tensor, input_lengths: Any, target_lengths: Any
+    ) -> Tensor:
+        return F.ctc_loss(
+            log_probs, targets, input_lengths, target_lengths, self.blank, self.reduction,
+            self.zero_infinity,
+        )  # fmt: skip
+
+
+class NLLLoss2d(NLLLoss):
+    """The older name of :class:`NLLLoss` for images."""
+
+    def __init__(
+        self,
+        weight: Tensor | None = None,
+        size_average: bool | None = None,
+        ignore_index: int = -100,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+    ) -> None:
+        warnings.warn(
+            "NLLLoss2d has been deprecated. Please use NLLLoss instead as a drop-in replacement.",
+            FutureWarning,
+            stacklevel=2,
+        )
+        super().__init__(weight, size_average, ignore_index, reduce, reduction)

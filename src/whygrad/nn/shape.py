@@ -10,7 +10,21 @@ from whygrad.nn import functional
 from whygrad.nn.module import Module
 from whygrad.tensor import Tensor
 
-__all__ = ["Flatten", "PixelShuffle", "PixelUnshuffle", "Unflatten"]
+__all__ = ["ChannelShuffle", "Flatten", "PixelShuffle", "PixelUnshuffle", "Unflatten"]
+
+
+class ChannelShuffle(Module):
+    """The channels of several groups dealt out in turn."""
+
+    def __init__(self, groups: int) -> None:
+        super().__init__()
+        self.groups = groups
+
+    def forward(self, input: Tensor) -> Tensor:
+        return functional.channel_shuffle(input, self.groups)
+
+    def extra_repr(self) -> str:
+        return f"groups={self.groups}"
 
 
 class Flatten(Module):

@@ -63,7 +63,7 @@ def _pool(
                 RuntimeError,
             )
     if samples is None:
-        samples = recorded.rand_like(x.new_empty((batch, channels, dims)))
+        samples = x.detach().new_empty((batch, channels, dims)).uniform_()
     samples = samples.detach()
     # PyTorch takes the numbers for the width before those for the height, but only in 2-D.
     order = range(dims) if dims != 2 else (1, 0)
@@ -138,9 +138,7 @@ def _declare(dims: int, calls: Any) -> None:
         composite(
             function,
             "y = max of every window, windows begin at random places;  ∂x = incoming there",
-            samples=lambda make, extra=extra: calls(make)[bool(extra) :][
-                : None if not extra else 1
-            ],  # type: ignore[misc]
+            samples=(lambda make: calls(make)[:1]) if extra else calls,
             torch=f"nn.functional.{name}{extra}",
             method=False,
         )

@@ -41,7 +41,7 @@ def _resample_backward(
         count, scale = x.shape[dim], scales[dim - len(shape)]
         index, weights = taps(shape[dim], count, mode, align_corners, scale, antialias)
         whole = np.zeros((*x.shape[:dim], shape[dim], *x.shape[dim + 1 :]), x.dtype)
-        before = (slice(None),) * dim
+        before: tuple[Any, ...] = (slice(None),) * dim
         after = (1,) * (x.ndim - dim - 1)
         for places, share in zip(index, weights.astype(x.dtype), strict=True):
             part = x if len(index) == 1 else x * share.reshape(count, *after)

@@ -36,8 +36,8 @@ def taps(
     step = _step(size, count, align_corners, scale)
     if antialias:
         return _filtered(size, count, step, _triangle if mode == "linear" else _cubic(_SOFT))
-    outputs = np.arange(count)
-    source = step * outputs if align_corners else step * (outputs + 0.5) - 0.5
+    outputs: Array = np.arange(count)
+    source: Array = step * outputs if align_corners else step * (outputs + 0.5) - 0.5
     if mode == "linear":
         if size == count:
             source = outputs

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
-from whygrad.ops.define import alias, composite
+from whygrad.ops.define import composite
 from whygrad.tensor import Tensor
 
-__all__ = ["channel_shuffle", "pixel_shuffle", "pixel_unshuffle"]
+__all__ = ["pixel_shuffle", "pixel_unshuffle"]
 
 
 def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
@@ -49,27 +49,6 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
     return split.permute(order).reshape(shape)
 
 
-def channel_shuffle(input: Tensor, groups: int) -> Tensor:
-    """(N, g·C, …): the channels of g groups dealt out in turn, as (N, C·g, …)."""
-    if input.ndim < 3:
-        raise _refuse(
-            "channel_shuffle",
-            input,
-            f"channel_shuffle expects input with > 2 dims, but got input with sizes "
-            f"{list(input.shape)}",
-        )
-    if groups <= 0 or input.shape[1] % groups:
-        raise _refuse(
-            "channel_shuffle",
-            input,
-            f"Number of channels must be divisible by groups. Got {input.shape[1]} channels and "
-            f"{groups} groups.",
-        )
-    samples, channels, *inside = input.shape
-    split = input.reshape(samples, groups, channels // groups, *inside)
-    return split.transpose(1, 2).reshape(tuple(input.shape))
-
-
 def _check(name: str, input: Tensor, factor: int) -> None:
     if input.ndim < 3:
         raise _refuse(
@@ -92,13 +71,6 @@ def _refuse(name: str, input: Tensor, cause: str) -> RuntimeError:
     )
 
 
-composite(
-    channel_shuffle,
-    "y[c·g + i] = x[i·C/g + c] along the channels",
-    method=False,
-    samples=lambda make: [make.call(make(2, 6, 2), 3), make.call(make(1, 4, 1, 2), groups=2)],
-)
-alias("native_channel_shuffle", "channel_shuffle")
 composite(
     pixel_shuffle,
     "y[c, h·r + i, w·r + j] = x[c·r² + i·r + j, h, w]",
