@@ -17,12 +17,14 @@ import numpy as np
 from whygrad.fast.choice import SINGLE, faster
 from whygrad.fast.threads import blocks, shared
 from whygrad.ops.loss.cross_entropy import is_plain, total
+from whygrad.ops.totals import add_up
 
 Array = Any
 Dims = tuple[int, ...]
 Loop = Callable[..., None]
 
 LEAST = 2**14
+LONGEST = 2**16  # columns of a row whose sums a loop may make in one go
 
 
 @lru_cache(1)
@@ -85,6 +87,8 @@ def layer_norm_backward(
 ) -> tuple[Array, ...] | None:  # fmt: skip
     if weight is None or not (all(needs) and _alike(incoming, x) and _alike(mean, var)):
         return None
+    if weight.size > LONGEST:
+        return None
     rows = mean.size
     out = np.empty_like(x)
     sums = np.zeros((2, blocks(rows), weight.size), x.dtype)
@@ -96,7 +100,7 @@ def layer_norm_backward(
         sums=tuple(sums),
         rest=(weight.reshape(-1), eps),
     )
-    of_weight, of_bias = np.add.reduce(sums, 1)
+    of_weight, of_bias = add_up(sums, (1,), False)
     return out, of_weight.reshape(weight.shape), of_bias.reshape(weight.shape)
 
 

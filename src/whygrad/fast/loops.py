@@ -24,6 +24,8 @@ from whygrad.fast.threads import BLOCK
 Array = Any
 
 _float32 = np.float32
+_PIECE = 2048  # numbers whose sum may be made in one go; see :mod:`whygrad.ops.totals`
+_DOUBT = 2048.0  # roundings by which the mean of equal numbers may be off
 _LOG2_E = math.log2(math.e)
 # log 2 in two parts; the first has so few digits that its multiples are exact
 _LOG_2 = (0.693359375, -2.12194440054690583e-4)
@@ -193,23 +195,53 @@ def adam(
         param[i] = param[i] * decay + average[i] / (np.sqrt(square[i]) + eps) * step
 
 
+@compiled("contract", "reassoc", inline=True)
+def _sum_of_row(row: Array) -> Any:
+    total = row.dtype.type(0.0)
+    for start in range(0, row.size, _PIECE):
+        piece = row[start : start + _PIECE]
+        part = row.dtype.type(0.0)
+        for j in range(piece.size):
+            part += piece[j]
+        total += part
+    return total
+
+
+@compiled("contract", "reassoc", inline=True)
+def _squares_around(row: Array, center: Any) -> Any:
+    total = row.dtype.type(0.0)
+    for start in range(0, row.size, _PIECE):
+        piece = row[start : start + _PIECE]
+        part = row.dtype.type(0.0)
+        for j in range(piece.size):
+            part += (piece[j] - center) * (piece[j] - center)
+        total += part
+    return total
+
+
+@compiled()
+def _all_equal(row: Array) -> bool:
+    different = 0
+    for j in range(row.size):
+        different += row[j] != row[0]
+    return different == 0
+
+
 @compiled("contract", "reassoc")
 def layer_norm(
     x: Array, y: Array, mean: Array, var: Array, weight: Array, bias: Array, eps: float
 ) -> None:
     """y = (x − mean)/√(var + ε)·weight + bias, row by row"""
     number = x.dtype.type
+    doubt = number((_DOUBT * np.finfo(x.dtype).eps) ** 2)
     columns = x.shape[1]
     for i in range(x.shape[0]):
         row, out = x[i], y[i]
-        total = number(0.0)
-        for j in range(columns):
-            total += row[j]
-        center = total / number(columns)
-        squares = number(0.0)
-        for j in range(columns):
-            squares += (row[j] - center) * (row[j] - center)
-        mean[i], var[i] = center, squares / number(columns)
+        center = _sum_of_row(row) / number(columns)
+        average = _squares_around(row, center) / number(columns)
+        if average <= center * center * doubt and _all_equal(row):
+            center, average = row[0], number(0.0)
+        mean[i], var[i] = center, average
         spread = number(1.0) / np.sqrt(var[i] + number(eps))
         for j in range(columns):
             out[j] = (row[j] - center) * spread * weight[j] + bias[j]
@@ -286,10 +318,14 @@ def _exp_of_row(row: Array, out: Array) -> Any:
     """out = exp(row − largest); returns the largest and the sum of what was written."""
     largest = _largest(row)
     total = row.dtype.type(0.0)
-    for j in range(row.size):
-        power = _exp(row[j] - largest)
-        out[j] = power
-        total += power
+    for start in range(0, row.size, _PIECE):
+        piece, powers = row[start : start + _PIECE], out[start : start + _PIECE]
+        part = row.dtype.type(0.0)
+        for j in range(piece.size):
+            power = _exp(piece[j] - largest)
+            powers[j] = power
+            part += power
+        total += part
     return largest, total
 
 
@@ -305,15 +341,24 @@ def softmax(x: Array, y: Array) -> None:
             out[j] *= share
 
 
+@compiled("contract", "reassoc", inline=True)
+def _dot_of_rows(a: Array, b: Array) -> Any:
+    total = a.dtype.type(0.0)
+    for start in range(0, a.size, _PIECE):
+        left, right = a[start : start + _PIECE], b[start : start + _PIECE]
+        part = a.dtype.type(0.0)
+        for j in range(left.size):
+            part += left[j] * right[j]
+        total += part
+    return total
+
+
 @compiled("contract", "reassoc")
 def softmax_backward(incoming: Array, y: Array, out: Array) -> None:
     """out = y·(incoming − Σ incoming·y), row by row"""
-    number = y.dtype.type
     for i in range(y.shape[0]):
         arrived, row, gradient = incoming[i], y[i], out[i]
-        along = number(0.0)
-        for j in range(row.size):
-            along += arrived[j] * row[j]
+        along = _dot_of_rows(arrived, row)
         for j in range(row.size):
             gradient[j] = row[j] * (arrived[j] - along)
 
@@ -332,12 +377,9 @@ def log_softmax(x: Array, y: Array) -> None:
 @compiled("contract", "reassoc")
 def log_softmax_backward(incoming: Array, y: Array, out: Array) -> None:
     """out = incoming − exp(y)·Σ incoming, row by row"""
-    number = y.dtype.type
     for i in range(y.shape[0]):
         arrived, row, gradient = incoming[i], y[i], out[i]
-        total = number(0.0)
-        for j in range(row.size):
-            total += arrived[j]
+        total = _sum_of_row(arrived)
         for j in range(row.size):
             gradient[j] = arrived[j] - _exp(row[j]) * total
 

@@ -13,6 +13,7 @@ from whygrad.ops.batching import shift_dims
 from whygrad.ops.define import composite, define
 from whygrad.ops.geometry import dims_or_all
 from whygrad.ops.namespace import on_arrays, raw
+from whygrad.ops.totals import add_up
 from whygrad.tensor import Tensor
 
 __all__ = [
@@ -31,13 +32,13 @@ Dims = tuple[int, ...]
 def softmax_kernel(x: Array, dim: Dims) -> Array:
     out = below_the_largest(x, dim)
     np.exp(out, out)
-    out /= np.add.reduce(out, dim, keepdims=True)
+    out /= add_up(out, dim, True)
     return out
 
 
 def log_softmax_kernel(x: Array, dim: Dims) -> Array:
     out = below_the_largest(x, dim)
-    out -= np.log(np.add.reduce(np.exp(out), dim, keepdims=True))
+    out -= np.log(add_up(np.exp(out), dim, True))
     return out
 
 
@@ -57,7 +58,7 @@ def _softmax_rule(xp: Any, incoming: Array, y: Array, dim: Dims) -> Array:
 def softmax_backward(incoming: Array, y: Array, dim: Dims) -> Array:
     """The rule of ordinary backward, in place."""
     weighted = incoming * y
-    weighted -= y * np.add.reduce(weighted, dim, keepdims=True)
+    weighted -= y * add_up(weighted, dim, True)
     return weighted
 
 
@@ -71,7 +72,7 @@ def _log_softmax_rule(xp: Any, incoming: Array, y: Array, dim: Dims) -> Array:
 def log_softmax_backward(incoming: Array, y: Array, dim: Dims) -> Array:
     """The rule of ordinary backward, in place."""
     gradient = np.exp(y, out=np.empty_like(y))
-    gradient *= np.add.reduce(incoming, dim, keepdims=True)
+    gradient *= add_up(incoming, dim, True)
     return np.subtract(incoming, gradient, gradient)
 
 

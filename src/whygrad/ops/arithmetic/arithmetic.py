@@ -158,6 +158,30 @@ elementwise(
 )
 
 
+def _div_or_zero(a: Array, b: Array) -> Array:
+    zero = b == 0
+    if not np.count_nonzero(zero):
+        return a / b
+    return np.where(zero, 0.0, a / np.where(zero, 1.0, b)).astype(a.dtype, copy=False)
+
+
+elementwise(
+    "div_or_zero(a, b)",
+    "y = a / b, and 0 with slope 0 where b = 0;  ∂y/∂a = 1/b,  ∂y/∂b = −y/b",
+    forward=_div_or_zero,
+    vjp={
+        "a": lambda xp, incoming, b: xp.div_or_zero(incoming, b),
+        "b": lambda xp, incoming, b, y: -xp.div_or_zero(incoming * y, b),
+    },
+    internal=True,
+    notes="for slopes of roots, where a plain 0/0 would come back as NaN at the next order",
+    samples=lambda make: [
+        *make.pairs(low=0.5, high=2.0),
+        make.call(make(2, 3), make.constant(np.array([0.0, 2.0, -0.5]))),
+    ],
+)
+
+
 elementwise(
     "neg(x)",
     "y = −x;  ∂y/∂x = −1",

@@ -66,7 +66,10 @@ def class_weights(
     if labels.counted is not None:
         out *= np.expand_dims(labels.counted, labels.dim)
     if reduction == "mean" and labels.any_counted():
-        out /= labels.total_weight(out.dtype)
+        total = labels.total_weight(out.dtype)
+        # 0/0 where a class has a say and no weight; the others stay out of it
+        has_say = True if total else labels.has_say(out.shape, bool(label_smoothing))
+        np.divide(out, total, out=out, where=has_say)
     return out
 
 

@@ -33,6 +33,7 @@ from whygrad.ops.loss.labels import (
     class_dim,
 )
 from whygrad.ops.loss.shared import reduced, reduction_from
+from whygrad.ops.totals import add_up
 from whygrad.tensor import Tensor
 
 __all__ = ["is_plain", "total"]
@@ -54,14 +55,14 @@ def _cross_entropy(
     labels = Labels(target, weight, x.shape, ignore_index)
     logs = below_the_largest(x, (labels.dim,))
     p = np.exp(logs)
-    sums = np.add.reduce(p, labels.dim, keepdims=True)
+    sums = add_up(p, (labels.dim,), True)
     p /= sums
     logs -= np.log(sums)
     losses = -labels.picked(logs)
     if label_smoothing:
         if weight is not None:
             logs *= along_classes(weight, x.ndim)
-        evenly = -labels.masked(logs.sum(labels.dim))
+        evenly = -labels.masked(add_up(logs, (labels.dim,), False))
         losses = (1.0 - label_smoothing) * losses + (label_smoothing / labels.classes) * evenly
     return reduce_losses(losses, labels, reduction), p
 
@@ -115,7 +116,7 @@ def _slope(
         return slope
     q = class_weights(target, weight, p.shape, p.dtype, ignore_index, reduction, label_smoothing)
     dim = class_dim(p.ndim)
-    slope = p * np.add.reduce(q, dim, keepdims=True)
+    slope = p * add_up(q, (dim,), True)
     slope -= q
     slope *= np.expand_dims(incoming, dim) if reduction == "none" else incoming
     return slope

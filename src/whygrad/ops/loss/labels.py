@@ -59,6 +59,14 @@ class Labels:
     def any_counted(self) -> bool:
         return bool(self.size) if self.counted is None else bool(self.counted.any())
 
+    def has_say(self, shape: Shape, smoothed: bool) -> Array:
+        """Which elements of the input the loss depends on."""
+        concerned = np.full(shape, smoothed)
+        concerned[self.places] = True
+        if self.counted is not None:
+            concerned &= np.expand_dims(self.counted, self.dim)
+        return concerned
+
     def picked(self, x: Array) -> Array:
         """Per target, the element of its class, times the weight of the class."""
         picked = x[self.places]

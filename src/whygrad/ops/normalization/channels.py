@@ -19,6 +19,7 @@ from whygrad.ops.define import define, public_form
 from whygrad.ops.namespace import raw
 from whygrad.ops.normalization.statistics import check_dtype, only_from_first, pull, push
 from whygrad.ops.ties import joined
+from whygrad.ops.totals import add_columns, add_rows, dot_rows, equal_lanes
 from whygrad.tensor import Tensor, alias
 
 __all__ = [
@@ -48,18 +49,17 @@ def by_channel(x: Array) -> Array:
 
 
 def sums(x: Array) -> Array:
-    """Per channel: products with ones, which BLAS does faster than ``np.add.reduce``."""
+    """Per channel."""
     samples, channels, positions = x.shape
     if positions != 1:
-        x = x.reshape(samples * channels, positions) @ np.ones(positions, x.dtype)
-    return np.ones(samples, x.dtype) @ x.reshape(samples, channels)
+        x = add_rows(x.reshape(samples * channels, positions))
+    return add_columns(x.reshape(samples, channels))
 
 
 def dots(a: Array, b: Array) -> Array:
     """Per channel, the sum of the products."""
-    samples, _, positions = a.shape
-    products = a[..., 0] * b[..., 0] if positions == 1 else np.vecdot(a, b)
-    return np.ones(samples, a.dtype) @ products
+    products = a[..., 0] * b[..., 0] if a.shape[2] == 1 else dot_rows(a, b)
+    return add_columns(products)
 
 
 def _values_per(shape: Shape) -> int:
@@ -85,6 +85,12 @@ def _batch_norm(
     out = blocks - mean[:, None]
     var = dots(out, out)
     var /= count
+    equal = equal_lanes(blocks, mean[:, None], var[:, None], (0, 2))
+    if equal is not None:
+        mean = np.where(equal[0, :, 0], blocks[0, :, 0], mean)
+        out = blocks - mean[:, None]
+        var = dots(out, out)
+        var /= count
     factor = 1.0 / np.sqrt(var + eps)
     if weight is not None:
         factor *= weight

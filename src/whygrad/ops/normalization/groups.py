@@ -34,6 +34,7 @@ from whygrad.ops.normalization.statistics import (
     standardized_rows,
 )
 from whygrad.ops.ties import joined
+from whygrad.ops.totals import add_rows, dot_rows
 from whygrad.tensor import Tensor
 
 __all__ = ["functional_instance_norm", "group_norm", "instance_norm"]
@@ -98,8 +99,8 @@ def _pull_groups(
     scaled = arrived.copy() if weight is None else arrived * weight[:, None]
     rows = scaled.reshape(standard.shape)
     count = rows.shape[1]
-    level = (rows @ np.ones(count, x.dtype))[:, None] / count
-    standard *= np.vecdot(rows, standard)[:, None] / count
+    level = add_rows(rows)[:, None] / count
+    standard *= dot_rows(rows, standard)[:, None] / count
     rows -= standard
     rows -= level
     rows *= spread

@@ -26,6 +26,7 @@ from whygrad.ops.normalization.statistics import (
     push,
     standardized_rows,
 )
+from whygrad.ops.totals import add_columns, dot_rows
 from whygrad.tensor import Tensor
 
 Array = Any
@@ -82,20 +83,20 @@ def layer_norm_backward(
 ) -> tuple[Array | None, ...]:  # fmt: skip
     """The rule of ordinary backward: ``pull`` in place, and summed over the rows."""
     arrived, rows = _as_rows(incoming, rank), _as_rows(x, rank)
-    each_row, count = np.ones(len(rows), x.dtype), rows.shape[1]
+    count = rows.shape[1]
     scale = np.ones(count, x.dtype) if weight is None else weight.reshape(count)
     spread = 1.0 / np.sqrt(var.reshape(-1, 1) + eps)
     standard = rows - mean.reshape(-1, 1)
     standard *= spread
     work = arrived * standard
-    of_weight = (each_row @ work).reshape(x.shape[x.ndim - rank :]) if needs[1] else None
-    of_bias = (each_row @ arrived).reshape(x.shape[x.ndim - rank :]) if needs[2] else None
+    of_weight = add_columns(work).reshape(x.shape[x.ndim - rank :]) if needs[1] else None
+    of_bias = add_columns(arrived).reshape(x.shape[x.ndim - rank :]) if needs[2] else None
     if not needs[0]:
         return None, of_weight, of_bias
-    standard *= (work @ scale)[:, None] / count
+    standard *= dot_rows(work, scale)[:, None] / count
     gradient = np.multiply(arrived, scale, out=work)
     gradient -= standard
-    gradient -= (arrived @ scale)[:, None] / count
+    gradient -= dot_rows(arrived, scale)[:, None] / count
     gradient *= spread
     return gradient.reshape(x.shape), of_weight, of_bias
 
@@ -172,7 +173,7 @@ def layer_norm(
 
 def _rms_norm(x: Array, weight: Array | None, rank: int, eps: float) -> tuple[Array, Array]:
     rows = _as_rows(x, rank)
-    power = np.vecdot(rows, rows)[:, None]
+    power = dot_rows(rows, rows)[:, None]
     power /= rows.shape[1]
     out = rows * (1.0 / np.sqrt(power + eps))
     _affine(out, weight, None)
@@ -212,10 +213,10 @@ def _pull_powers(
     work = arrived * standard
     of_weight = None
     if needs[1]:
-        of_weight = (np.ones(len(rows), x.dtype) @ work).reshape(x.shape[x.ndim - rank :])
+        of_weight = add_columns(work).reshape(x.shape[x.ndim - rank :])
     if not needs[0]:
         return None, of_weight
-    standard *= (work @ scale)[:, None] / count
+    standard *= dot_rows(work, scale)[:, None] / count
     gradient = np.multiply(arrived, scale, out=work)
     gradient -= standard
     gradient *= spread

@@ -13,29 +13,47 @@ from whygrad.ops.batching import shift_dims
 from whygrad.ops.define import composite, define, table
 from whygrad.ops.geometry import dims_or_all
 from whygrad.ops.reduction.sums import count, reduced_shape, require_float, with_kept_dims
+from whygrad.ops.totals import add_up, mean_and_deviation
 from whygrad.tensor import Tensor
 
 Array = Any
 Dims = tuple[int, ...]
 
 # NumPy's stubs want to know keepdims before the program runs.
-_add: Any = np.add.reduce
 _largest: Any = np.maximum.reduce
 _smallest: Any = np.minimum.reduce
 
 
 def _var(x: Array, dim: Dims, correction: float, keepdim: bool) -> Array:
     size = count(x.shape, dim)
-    deviation = x - _add(x, axis=dim, keepdims=True) / x.dtype.type(size)
+    _, deviation = mean_and_deviation(x, dim)
     squares = np.square(deviation) if x.dtype.kind == "f" else np.abs(deviation) ** 2
-    total = _add(squares, axis=dim, keepdims=keepdim)
+    total = add_up(squares, dim, keepdim)
     return total / total.dtype.type(max(size - correction, 0))
+
+
+define(
+    "deviation(x; dim)",
+    "y = x − mean(x) over dim, and 0 where all are equal;  ∂x = incoming − mean(incoming)",
+    forward=lambda x, dim: mean_and_deviation(x, dim)[1],
+    vjp={"x": lambda xp, incoming, dim: xp.deviation(incoming, dim)},
+    linear=True,
+    meta=lambda x, dim: (x.shape, x.dtype),
+    batching=shift_dims("dim"),
+    internal=True,
+    samples=lambda make: [
+        make.call(make(3, 4), (1,)),
+        make.call(make(2, 3, 4), (0, 2)),
+        make.call(make(), ()),
+        make.call(make(0, 3), (0,)),
+    ],
+)
 
 
 def _pull(xp: Any, x: Array, dim: Dims, correction: float) -> Array:
     """∂var/∂x; with too few samples every direction is infinitely (or not at all) steep."""
     freedom = count(x.shape, dim) - correction
-    deviation = x - xp.mean(x, dim, True)
+    deviation = xp.deviation(x, dim)
     if freedom > 0:
         return 2.0 / freedom * deviation
     return math.inf * (deviation * deviation)
@@ -108,23 +126,18 @@ define(
 )
 
 
-def _slope_of_root(xp: Any, y: Array) -> Array:
-    """∂√v/∂v = 1/2y, and 0 where there is no deviation at all."""
-    return xp.where(y == 0, 0.0, 0.5 / y)
-
-
 define(
     "std(x; dim, correction, keepdim)",
     "y = √var(x);  ∂y/∂x = (x − mean) / ((n − correction)·y)",
     forward=lambda x, dim, correction, keepdim: np.sqrt(_var(x, dim, correction, keepdim)),
     vjp={
         "x": lambda xp, incoming, x, y, dim, correction, keepdim: (
-            with_kept_dims(xp, incoming * _slope_of_root(xp, y), x.shape, dim, keepdim)
+            with_kept_dims(xp, xp.div_or_zero(0.5 * incoming, y), x.shape, dim, keepdim)
             * _pull(xp, x, dim, correction)
         )
     },
-    jvp=lambda xp, tangents, x, y, dim, correction, keepdim: (
-        xp.sum(tangents[0] * _pull(xp, x, dim, correction), dim, keepdim) * _slope_of_root(xp, y)
+    jvp=lambda xp, tangents, x, y, dim, correction, keepdim: xp.div_or_zero(
+        xp.sum(tangents[0] * _pull(xp, x, dim, correction), dim, keepdim), 2.0 * y
     ),
     kind="reduction",
     meta=_var_meta,
@@ -160,30 +173,32 @@ composite(std_mean, "(std x, mean x)", method=False, samples=_var_samples)
 
 def vector_lengths(x: Array, p: float, dim: Dims, keepdim: bool) -> Array:
     if p == 2 and x.dtype.kind == "f":
-        return np.sqrt(_add(np.square(x), axis=dim, keepdims=keepdim))
+        return np.sqrt(add_up(np.square(x), dim, keepdim))
     size = np.abs(x)
     if p == 0:
-        return _add(size != 0, axis=dim, keepdims=keepdim, dtype=size.dtype)
+        return add_up((size != 0).astype(size.dtype), dim, keepdim)
     if p == 1:
-        return _add(size, axis=dim, keepdims=keepdim)
+        return add_up(size, dim, keepdim)
     if math.isinf(p):
         return (_largest if p > 0 else _smallest)(size, axis=dim, keepdims=keepdim)
-    return _add(size**p, axis=dim, keepdims=keepdim) ** (1 / p)
+    return add_up(size**p, dim, keepdim) ** (1 / p)
 
 
 def _norm_slope(xp: Any, x: Array, y: Array, p: float, dim: Dims) -> Array:
-    """∂y/∂x; ``y`` has kept its dims.  Zero wherever a power of zero would be infinite."""
+    """∂y/∂x; ``y`` has kept its dims.  Zero, at every order, where a power of zero is infinite."""
     if p == 1:
         return xp.sign(x)
     if p == 2:
-        return xp.where(y == 0, 0.0, x / y)
+        return xp.div_or_zero(x, y)
     if math.isinf(p):
         tied = (xp.abs(x) == y) * xp.ones_like(x)
         return xp.sign(x) * tied / xp.sum(tied, dim, True)
-    if p < 1:
-        steep = xp.where(x == 0, 0.0, xp.abs(x) ** (p - 1))
-        return xp.sign(x) * steep * y ** (1 - p)
-    return xp.sign(x) * xp.abs(x) ** (p - 1) * xp.where(y == 0, 0.0, y ** (1 - p))
+    return xp.sign(x) * _power_or_zero(xp, xp.abs(x), p - 1) * _power_or_zero(xp, y, 1 - p)
+
+
+def _power_or_zero(xp: Any, base: Array, exponent: float) -> Array:
+    zero = base == 0
+    return xp.where(zero, 0.0, xp.where(zero, 1.0, base) ** exponent)
 
 
 def _norm_vjp(
@@ -225,6 +240,8 @@ def _norm_args(
             fix="skip empty batches, or reduce over another dimension",
             where=caller(),
         )
+    if p and count(input.shape, dim) == 1:
+        p = 1.0  # every norm of one number is its size; only this one has no square to underflow
     return input, float(p), dim, keepdim
 
 

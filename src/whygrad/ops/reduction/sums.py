@@ -14,6 +14,7 @@ from whygrad.errors import describe, fail
 from whygrad.ops.batching import shift, shift_dims
 from whygrad.ops.define import composite, define
 from whygrad.ops.geometry import dims_or_all, normalize_dim
+from whygrad.ops.totals import add_up
 from whygrad.tensor import Tensor
 
 __all__ = [
@@ -101,7 +102,7 @@ def _sum_args(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any 
 define(
     "sum(x; dim, keepdim)",
     "y = Σ x over dim;  ∂y/∂x = 1",
-    forward=lambda x, dim, keepdim: np.add.reduce(x, axis=dim, dtype=x.dtype, keepdims=keepdim),
+    forward=add_up,
     vjp={
         "x": lambda xp, incoming, x_shape, dim, keepdim: spread(xp, incoming, x_shape, dim, keepdim)
     },
@@ -138,7 +139,7 @@ define(
     "mean(x; dim, keepdim)",
     "y = Σ x / n over dim;  ∂y/∂x = 1/n",
     forward=lambda x, dim, keepdim: np.true_divide(
-        np.add.reduce(x, axis=dim, keepdims=keepdim), count(x.shape, dim), dtype=x.dtype
+        add_up(x, dim, keepdim), count(x.shape, dim), dtype=x.dtype
     ),
     vjp={
         "x": lambda xp, incoming, x_shape, dim, keepdim: spread(
@@ -241,7 +242,7 @@ def _some_nan(array: Array) -> Array:
 define(
     "nansum(x; dim, keepdim)",
     "y = Σ x over dim, NaN counted as 0;  ∂y/∂x = 1, or 0 where x is NaN",
-    forward=lambda x, dim, keepdim: np.add.reduce(_without_nan(x), axis=dim, keepdims=keepdim),
+    forward=lambda x, dim, keepdim: add_up(_without_nan(x), dim, keepdim),
     vjp={
         "x": lambda xp, incoming, x, dim, keepdim: (
             spread(xp, incoming, x.shape, dim, keepdim) * (x == x)
@@ -355,7 +356,7 @@ define(
 def _logsumexp(x: Array, dim: Dims, keepdim: bool) -> Array:
     highest = np.maximum.reduce(x, axis=dim, keepdims=True, initial=-np.inf)
     highest = np.where(np.isfinite(highest), highest, 0)  # ±inf − ±inf would be NaN
-    y = np.log(np.add.reduce(np.exp(x - highest), axis=dim, keepdims=True)) + highest
+    y = np.log(add_up(np.exp(x - highest), dim, True)) + highest
     return y if keepdim else y.reshape(reduced_shape(x.shape, dim, False))
 
 
