@@ -195,30 +195,6 @@ def adam(
         param[i] = param[i] * decay + average[i] / (np.sqrt(square[i]) + eps) * step
 
 
-@compiled("contract", "reassoc", inline=True)
-def _sum_of_row(row: Array) -> Any:
-    total = row.dtype.type(0.0)
-    for start in range(0, row.size, _PIECE):
-        piece = row[start : start + _PIECE]
-        part = row.dtype.type(0.0)
-        for j in range(piece.size):
-            part += piece[j]
-        total += part
-    return total
-
-
-@compiled("contract", "reassoc", inline=True)
-def _squares_around(row: Array, center: Any) -> Any:
-    total = row.dtype.type(0.0)
-    for start in range(0, row.size, _PIECE):
-        piece = row[start : start + _PIECE]
-        part = row.dtype.type(0.0)
-        for j in range(piece.size):
-            part += (piece[j] - center) * (piece[j] - center)
-        total += part
-    return total
-
-
 @compiled()
 def _all_equal(row: Array) -> bool:
     different = 0
@@ -237,8 +213,14 @@ def layer_norm(
     columns = x.shape[1]
     for i in range(x.shape[0]):
         row, out = x[i], y[i]
-        center = _sum_of_row(row) / number(columns)
-        average = _squares_around(row, center) / number(columns)
+        total = number(0.0)
+        for j in range(columns):
+            total += row[j]
+        center = total / number(columns)
+        squares = number(0.0)
+        for j in range(columns):
+            squares += (row[j] - center) * (row[j] - center)
+        average = squares / number(columns)
         if average <= center * center * doubt and _all_equal(row):
             center, average = row[0], number(0.0)
         mean[i], var[i] = center, average
@@ -339,6 +321,18 @@ def softmax(x: Array, y: Array) -> None:
         share = number(1.0) / total
         for j in range(out.size):
             out[j] *= share
+
+
+@compiled("contract", "reassoc", inline=True)
+def _sum_of_row(row: Array) -> Any:
+    total = row.dtype.type(0.0)
+    for start in range(0, row.size, _PIECE):
+        piece = row[start : start + _PIECE]
+        part = row.dtype.type(0.0)
+        for j in range(piece.size):
+            part += piece[j]
+        total += part
+    return total
 
 
 @compiled("contract", "reassoc", inline=True)

@@ -32,7 +32,7 @@ Dims = tuple[int, ...]
 _add: Any = np.add.reduce  # NumPy's stubs want to know keepdims before the program runs
 
 _MANY = 2**14  # elements below which no sum is long enough to matter
-_LONG = 256  # numbers that may be added one by one
+_LONG = 512  # numbers that may be added one by one
 _FOLD = 128
 _LANES = 128
 _ROW = 2048  # numbers that BLAS may add up along memory; it keeps several partial sums of its own
@@ -59,26 +59,28 @@ def _add_many(x: Array, axis: Dims, keepdims: bool) -> Array:
 
 
 def _one_by_one(x: Array, axis: Dims) -> Dims:
-    """Which of the axes NumPy does not add in pairs: all but the one along memory."""
+    """Which of the axes NumPy does not add in pairs: all but those that are one run of memory."""
     if len(axis) == x.ndim and (x.flags.c_contiguous or x.flags.f_contiguous):
         return ()
-    along = min(
-        (each for each in range(x.ndim) if x.shape[each] > 1),
-        key=lambda each: abs(x.strides[each]),
-        default=-1,
-    )
-    return tuple(each for each in axis if each != along)
+    crossing, run = list(axis), 0
+    by_stride = sorted((abs(x.strides[each]), each) for each in range(x.ndim) if x.shape[each] > 1)
+    for stride, each in by_stride:
+        if each not in crossing or run not in (0, stride):
+            break
+        crossing.remove(each)
+        run = stride * x.shape[each]
+    return tuple(crossing)
 
 
 def _folded(x: Array, axis: int) -> tuple[Array, Array]:
-    """``x`` with an axis ``_FOLD`` times shorter, by sums, and what is left over.
+    """``x`` with an axis about ``_FOLD`` times shorter, by sums, and what is left over.
 
     Sums of neighbours stay in the nearest cache, if there are enough lanes side by side to fill
     the processor; else what lies far apart is added, and everything in between is a lane.
     """
     size = x.shape[axis]
-    layers = min(size, _FOLD)
-    length = size // layers
+    length = max(size // _FOLD, 1)
+    layers = size // length
     before, after = x.shape[:axis], x.shape[axis + 1 :]
     neighbours = prod(after) >= _LANES
     split = (length, layers) if neighbours else (layers, length)
@@ -134,14 +136,15 @@ def _first_of(x: Array, axis: Dims) -> Array:
 _DOUBT = {np.dtype(name): (2048 * np.finfo(name).eps) ** 2 for name in ("f4", "f8", "c8", "c16")}
 
 
-def equal_lanes(x: Array, mean: Array, spread: Array, axis: Dims) -> Array | None:
+def equal_lanes(x: Array, mean: Array, spread: Array, axis: Dims, count: int = 1) -> Array | None:
     """Which lanes consist of one number only; None if none does, which is seen at a glance.
 
-    ``spread`` is the square of a deviation from the mean, or their average.
+    ``spread`` is the sum of ``count`` squares of deviations from the mean.
     """
-    power = mean * mean if mean.dtype.kind == "f" else np.abs(mean) ** 2
-    power *= _DOUBT[mean.dtype]
-    if not np.count_nonzero(spread <= power) or not x.size:
+    doubt = _DOUBT[mean.dtype] * count
+    if not np.count_nonzero(spread <= np.vdot(mean, mean).real * doubt) or not x.size:
+        return None
+    if not np.count_nonzero(spread <= np.square(np.abs(mean)) * doubt):
         return None
     equal = np.logical_and.reduce(x == _first_of(x, axis), axis=axis, keepdims=True)
     return equal if np.count_nonzero(equal) else None

@@ -13,7 +13,7 @@ from whygrad.ops.batching import shift_dims
 from whygrad.ops.define import composite, define, table
 from whygrad.ops.geometry import dims_or_all
 from whygrad.ops.reduction.sums import count, reduced_shape, require_float, with_kept_dims
-from whygrad.ops.totals import add_up, mean_and_deviation
+from whygrad.ops.totals import add_up, equal_lanes, mean_and_deviation
 from whygrad.tensor import Tensor
 
 Array = Any
@@ -26,10 +26,16 @@ _smallest: Any = np.minimum.reduce
 
 def _var(x: Array, dim: Dims, correction: float, keepdim: bool) -> Array:
     size = count(x.shape, dim)
-    _, deviation = mean_and_deviation(x, dim)
+    mean = add_up(x, dim, True)
+    mean /= size
+    deviation = x - mean
     squares = np.square(deviation) if x.dtype.kind == "f" else np.abs(deviation) ** 2
-    total = add_up(squares, dim, keepdim)
-    return total / total.dtype.type(max(size - correction, 0))
+    total = add_up(squares, dim, True)
+    equal = equal_lanes(x, mean, total, dim, size)
+    if equal is not None:
+        total[equal] = 0.0
+    total /= max(size - correction, 0)
+    return total if keepdim else total.reshape(reduced_shape(x.shape, dim, False))
 
 
 define(
