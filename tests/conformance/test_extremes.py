@@ -35,6 +35,7 @@ EXPLAINED: dict[tuple[str, str], str] = {
     ("cumprod", "denormal"): _DIVIDES,
     ("logcumsumexp", "large"): _LAST_DIGIT,
     ("logcumsumexp", "opposite"): _LAST_DIGIT,
+    ("ctc_loss", "opposite"): _LAST_DIGIT,
     ("kl_div", "denormal"): "PyTorch's vectorised log is off by 5e-5 for denormals",
     ("soft_margin_loss", "opposite"): "PyTorch's log(1 + exp(1e8)) overflows; ours is 1e8",
     ("cross_entropy", "opposite"): "class weights that sum to 0: −inf or NaN",

@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from whygrad import dtypes
+from whygrad import dtypes, keys
 from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.define import alias, composite, table
 from whygrad.ops.geometry import normalize_dim, normalize_dims
+from whygrad.ops.namespace import recorded
 from whygrad.tensor import Tensor
 
 # What renorm adds to a norm before it divides by it: PyTorch's.
@@ -45,19 +46,28 @@ def cov(
     count = rows.shape[1]
     weights = _observation_weights(call, count, fweights, aweights)
     total: Any = count if weights is None else weights.sum()
-    if weights is None:
-        mean = rows.sum(1, keepdim=True) / total
+    if weights is not None and _is_known(weights) and not total.any():
+        cause = "cov(): weights sum to zero, can't be normalized"
+        raise _refuse(call, cause, "give at least one observation a positive weight")
+    if weights is not None:
+        centered = rows - (rows * weights).sum(1, keepdim=True) / total
+    elif rows.dtype.is_floating_point:
+        centered = recorded.deviation(rows, (1,))
     else:
-        mean = (rows * weights).sum(1, keepdim=True) / total
+        centered = rows - rows.sum(1, keepdim=True) / total
     if weights is not None and aweights is not None and correction:
         norm = total - correction * (weights * aweights).sum() / total
     else:
         norm = total - correction
     norm = norm.clamp(min=0) if isinstance(norm, Tensor) else max(norm, 0)
-    centered = rows - mean
     weighed = centered if weights is None else centered * weights
     product = table["matmul"].public(centered, weighed.t().conj())
     return (product / norm).squeeze()
+
+
+def _is_known(weights: Tensor) -> bool:
+    """Whether there are numbers to look at: under vmap there are several, on meta there is none."""
+    return not weights._keys & (keys.BATCHED | keys.META)
 
 
 def _observation_weights(
@@ -77,8 +87,10 @@ def _observation_weights(
                 f"cov(): expected {name} to have the same numel as there are observations in the "
                 f"input but got {each.numel()} != {count}"
             )
+        elif _is_known(each) and (each < 0).any():
+            cause = f"cov(): {name} cannot be negative"
         if cause:
-            raise _refuse(call, cause, "pass one weight per column")
+            raise _refuse(call, cause, "pass one weight per column, not negative")
     if fweights is None or aweights is None:
         return aweights if fweights is None else fweights
     return fweights * aweights
