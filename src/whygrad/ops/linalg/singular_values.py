@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from whygrad import dtypes, return_types
+from whygrad import dtypes, keys, return_types
 from whygrad.autograd import lineage
 from whygrad.ops.batching import leading_dims
 from whygrad.ops.define import composite, define
@@ -332,7 +332,7 @@ def linalg_matrix_rank(
 
 
 def _sizes(A: Tensor, hermitian: bool) -> Tensor:
-    A = lineage.cut(A, alias(A), "integer", "matrix_rank")
+    A = A.detach() if A._keys & keys.BATCHED else lineage.cut(A, alias(A), "integer", "matrix_rank")
     if hermitian:
         require_square("linalg.matrix_rank", A)
         return recorded.abs(recorded.linalg_eigvalsh(A, "L"))
