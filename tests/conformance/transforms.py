@@ -282,12 +282,15 @@ def with_pytorch(sample: Sample, name: str) -> list[Any] | None:
     along = [torch.from_numpy(as_numpy(each)) for each in sample.tangents]
     try:
         if name == "vmap of jvp":
-            pushed = func.vmap(push, (*sample.dims, *sample.tangent_dims))(*at, *along)
-            return [each + 0 for each in pushed]  # PyTorch has zeros without memory
-        gradient = func.grad(number, tuple(range(len(at))))
-        return list(func.vmap(gradient, tuple(sample.dims))(*at))
+            found = func.vmap(push, (*sample.dims, *sample.tangent_dims))(*at, *along)
+        else:
+            gradient = func.grad(number, tuple(range(len(at))))
+            found = func.vmap(gradient, tuple(sample.dims))(*at)
     except Exception:
         return None
+    if any(len(each) != SIZE for each in found):  # its grid_sampler forgets the samples
+        return None
+    return [each + 0 for each in found]  # zeros of PyTorch may have no memory
 
 
 def _swapped(value: Any, swapped: dict[int, Any]) -> Any:
