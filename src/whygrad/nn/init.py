@@ -22,18 +22,29 @@ from whygrad.tensor import Tensor
 
 __all__ = [
     "calculate_gain",
+    "constant",
     "constant_",
+    "dirac",
     "dirac_",
+    "eye",
     "eye_",
+    "kaiming_normal",
     "kaiming_normal_",
+    "kaiming_uniform",
     "kaiming_uniform_",
+    "normal",
     "normal_",
     "ones_",
+    "orthogonal",
     "orthogonal_",
+    "sparse",
     "sparse_",
     "trunc_normal_",
+    "uniform",
     "uniform_",
+    "xavier_normal",
     "xavier_normal_",
+    "xavier_uniform",
     "xavier_uniform_",
     "zeros_",
 ]
@@ -308,3 +319,34 @@ def _require_dims(name: str, tensor: Tensor, allowed: tuple[int, ...], cause: st
 
 def _refuse(call: str, cause: str, fix: str) -> ValueError:
     return fail(ValueError, call=call, cause=cause, fix=fix, where=caller())
+
+
+def _older(current: F) -> F:
+    """The name without the underscore, from before in-place functions had one."""
+    new = current.__name__
+    name = new.removesuffix("_")
+
+    @functools.wraps(current)
+    def warned(*args: Any, **kwargs: Any) -> Any:
+        warnings.warn(
+            f"`nn.init.{name}` is now deprecated in favor of `nn.init.{new}`.",
+            FutureWarning,
+            stacklevel=2,
+        )
+        return current(*args, **kwargs)
+
+    warned.__name__ = warned.__qualname__ = name
+    return warned  # type: ignore[return-value]
+
+
+constant = _older(constant_)
+dirac = _older(dirac_)
+eye = _older(eye_)
+kaiming_normal = _older(kaiming_normal_)
+kaiming_uniform = _older(kaiming_uniform_)
+normal = _older(normal_)
+orthogonal = _older(orthogonal_)
+sparse = _older(sparse_)
+uniform = _older(uniform_)
+xavier_normal = _older(xavier_normal_)
+xavier_uniform = _older(xavier_uniform_)

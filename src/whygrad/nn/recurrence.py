@@ -16,7 +16,9 @@ from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.nn import functional, init
 from whygrad.nn.module import Module
+from whygrad.nn.packed import run_packed
 from whygrad.nn.parameter import Parameter
+from whygrad.nn.utils.rnn import PackedSequence
 from whygrad.ops import functions
 from whygrad.tensor import Tensor
 
@@ -130,12 +132,19 @@ class Recurrent(Module):
     def _step(self, gates: Tensor, state: State, weights: Weights) -> State:
         """The state after one time step; its first tensor is the output."""
 
-    def _run(self, x: Tensor, suffix: str, state: State) -> tuple[Tensor, State]:
+    def _run(
+        self, x: Tensor, suffix: str, state: State, sizes: list[int] | None
+    ) -> tuple[Tensor, State]:
         """One layer in one direction: its output at every time step, and its last state."""
         weights = self._weights(suffix)
-        steps = self._first_gates(x, weights).unbind(0)
+        gates = self._first_gates(x, weights)
         weights = weights._replace(hh=weights.hh.t())
         backwards = suffix.endswith("_reverse")
+        if sizes is not None:
+            return run_packed(
+                lambda part, state: self._step(part, state, weights), gates, sizes, state, backwards
+            )
+        steps = gates.unbind(0)
         outputs = []
         for gates in reversed(steps) if backwards else steps:
             state = self._step(gates, state, weights)
@@ -144,7 +153,9 @@ class Recurrent(Module):
             outputs.reverse()
         return functions["stack"](outputs), state
 
-    def _run_layers(self, x: Tensor, states: list[State]) -> tuple[Tensor, list[State]]:
+    def _run_layers(
+        self, x: Tensor, states: list[State], sizes: list[int] | None = None
+    ) -> tuple[Tensor, list[State]]:
         last: list[State] = []
         for layer in range(self.num_layers):
             if layer and self.dropout:
@@ -152,18 +163,21 @@ class Recurrent(Module):
             outputs = []
             for number, suffix in self._places():
                 if number == layer:
-                    output, state = self._run(x, suffix, states[len(last)])
+                    output, state = self._run(x, suffix, states[len(last)], sizes)
                     outputs.append(output)
                     last.append(state)
             x = outputs[0] if len(outputs) == 1 else functions["cat"](outputs, -1)
         return x, last
 
-    def forward(self, input: Tensor, hx: Any = None) -> Any:
+    def forward(self, input: Tensor | PackedSequence, hx: Any = None) -> Any:
         """The output of the last layer at every time step, and the last states of all layers.
 
         ``input`` is (time, batch, features), or (batch, time, features) with ``batch_first``, or
-        (time, features).  States are (layers · directions, batch, features); zeros unless given.
+        (time, features), or packed, and then the output is.  States are (layers · directions,
+        batch, features); zeros unless given.
         """
+        if isinstance(input, PackedSequence):
+            return self._forward_packed(input, hx)
         self._check_input(input)
         given = None if hx is None else self._as_state(hx)
         batched = input.ndim == 3
@@ -183,6 +197,26 @@ class Recurrent(Module):
         elif self.batch_first:
             y = y.transpose(0, 1)
         return y, final[0] if len(self._names) == 1 else final
+
+    def _forward_packed(self, input: PackedSequence, hx: Any) -> Any:
+        x, batch_sizes, order, back = input
+        sizes = batch_sizes.tolist()
+        self._check_input(x)
+        if hx is None:
+            shapes = self._state_shapes(sizes[0])
+            given: State = tuple(x.new_zeros(shape) for shape in shapes)
+        else:
+            given = self._as_state(hx)
+            self._check_state(x.unsqueeze(1), given, sizes[0])
+            if order is not None:
+                given = tuple(each.index_select(1, order) for each in given)
+        states = list(zip(*(each.unbind(0) for each in given), strict=True))
+        y, last = self._run_layers(x, states, sizes)
+        final = tuple(functions["stack"](list(each)) for each in zip(*last, strict=True))
+        if back is not None:
+            final = tuple(each.index_select(1, back) for each in final)
+        packed = PackedSequence(y, batch_sizes, order, back)
+        return packed, final[0] if len(self._names) == 1 else final
 
     def _state_shapes(self, batch: int) -> list[tuple[int, ...]]:
         count = self.num_layers * self._directions

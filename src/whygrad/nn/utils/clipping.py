@@ -16,7 +16,13 @@ from whygrad.linalg import vector_norm
 from whygrad.ops import functions
 from whygrad.tensor import Tensor
 
-__all__ = ["clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "get_total_norm"]
+__all__ = [
+    "clip_grad_norm",
+    "clip_grad_norm_",
+    "clip_grad_value_",
+    "clip_grads_with_norm_",
+    "get_total_norm",
+]
 
 Tensors = Tensor | Iterable[Tensor]
 
@@ -97,3 +103,19 @@ def clip_grad_value_(parameters: Tensors, clip_value: float, foreach: bool | Non
     limit = float(clip_value)
     for gradient in _gradients(_listed(parameters)):
         gradient.clamp_(-limit, limit)
+
+
+def clip_grad_norm(
+    parameters: Tensors,
+    max_norm: float,
+    norm_type: float = 2.0,
+    error_if_nonfinite: bool = False,
+    foreach: bool | None = None,
+) -> Tensor:
+    """The older name of :func:`clip_grad_norm_`."""
+    warnings.warn(
+        "`nn.utils.clip_grad_norm` is now deprecated in favor of `nn.utils.clip_grad_norm_`.",
+        FutureWarning,
+        stacklevel=2,
+    )
+    return clip_grad_norm_(parameters, max_norm, norm_type, error_if_nonfinite, foreach)

@@ -10,11 +10,12 @@ from whygrad.errors import fail
 from whygrad.linalg import vector_norm
 from whygrad.nn.module import Module
 from whygrad.nn.utils.norms import norm_except, scaled
+from whygrad.nn.utils.orthogonal import orthogonal
 from whygrad.nn.utils.parametrize import register_parametrization
 from whygrad.ops import functions
 from whygrad.tensor import Tensor
 
-__all__ = ["spectral_norm", "weight_norm"]
+__all__ = ["orthogonal", "spectral_norm", "weight_norm"]
 
 
 class _WeightNorm(Module):

@@ -8,6 +8,7 @@ live in ``module.parametrizations.<name>`` and are what ``parameters()`` and ``s
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any, TypeVar
 
 from whygrad.autograd.modes import no_grad
@@ -46,7 +47,8 @@ class ParametrizationList(ModuleList):
         with no_grad():
             for module in reversed(modules):
                 if hasattr(module, "right_inverse"):
-                    values = module.right_inverse(values)
+                    with suppress(NotImplementedError):
+                        values = module.right_inverse(values)
         self.is_tensor = isinstance(values, Tensor)
         self.ntensors = 1 if self.is_tensor else len(values)
         for name, value in zip(self._names(), [values] if self.is_tensor else values):
