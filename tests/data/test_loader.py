@@ -224,6 +224,8 @@ def test_an_error_names_the_sample(error: Exception, crew: str) -> None:
     assert ("in worker" in text) == bool(CREWS[crew])
     assert len(seen) == 3
     assert "broken" in _whole_story(caught.value), "the line that raised"
+    del caught  # and with it the iterator, which could have gone on
+    gc.collect()
     assert _workers_left() == []
 
 
@@ -288,13 +290,6 @@ def test_an_exception_in_the_loop_ends_the_workers(crew: str) -> None:
         train()
     gc.collect()
     assert _workers_left() == []
-
-
-def test_after_an_error_the_iterator_is_at_its_end() -> None:
-    batches = iter(DataLoader(Squares(9, 0, _raise(ValueError())), num_workers=2))
-    with pytest.raises(ValueError, match="sample 0"):
-        next(batches)
-    assert list(batches) == []
 
 
 @pytest.mark.parametrize("crew", ["1 thread", "2 processes"])

@@ -15,7 +15,7 @@ from whygrad.data.dataset import IterableDataset
 from whygrad.data.worker_info import get_worker_info
 from whygrad.errors import fail
 
-__all__ = ["END", "Fetch", "fetcher"]
+__all__ = ["END", "Batches", "Fetch", "fetcher"]
 
 Fetch = Callable[[Any], Any]
 
@@ -54,6 +54,26 @@ def fetcher(dataset: Any, collate: Callable[[Any], Any], batched: bool, drop_las
         return _collated(collate, dataset, indices, samples)
 
     return fetch
+
+
+class Batches:
+    """One batch after the other, here and now; after one that failed, the next."""
+
+    def __init__(self, fetch: Fetch, indices: Iterator[Any]) -> None:
+        self.fetch = fetch
+        self.indices = indices
+        self.ended = False
+
+    def __iter__(self) -> Batches:
+        return self
+
+    def __next__(self) -> Any:
+        if not self.ended:
+            batch = self.fetch(next(self.indices))
+            if batch is not END:
+                return batch
+            self.ended = True
+        raise StopIteration
 
 
 class _Stream:

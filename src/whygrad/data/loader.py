@@ -11,7 +11,7 @@ from typing import Any
 from whygrad.autograd.source import caller
 from whygrad.data.collate import default_collate, default_convert
 from whygrad.data.dataset import IterableDataset
-from whygrad.data.fetching import END, fetcher
+from whygrad.data.fetching import Batches, fetcher
 from whygrad.data.samplers import (
     BatchSampler,
     RandomSampler,
@@ -146,11 +146,7 @@ class DataLoader:
     def _here(self, batches: Iterator[Any]) -> Iterator[Any]:
         batched = self.batch_sampler is not None
         fetch = fetcher(self.dataset, self.collate_fn, batched, self.drop_last)
-        for indices in batches:
-            batch = fetch(indices)
-            if batch is END:
-                return
-            yield batch
+        return Batches(fetch, batches)
 
     def _order(self, worker: int, seed: int) -> Order:
         return Order(

@@ -23,6 +23,7 @@ __all__ = [
 ]
 
 T = TypeVar("T", covariant=True)
+_BLOCK = 32  # draws at a time, PyTorch's number: a generator in use elsewhere is shared alike
 
 
 class Sampler(Generic[T]):
@@ -81,14 +82,14 @@ class RandomSampler(Sampler[int]):
     def __iter__(self) -> Iterator[int]:
         size = len(self.data_source)
         generator = _generator_or_fresh(self.generator)
-        if self.replacement:
-            drawn = functions["randint"](0, size, (self.num_samples,), generator=generator)
-            yield from drawn.tolist()
-            return
         left = self.num_samples
-        while left > 0:
-            yield from functions["randperm"](size, generator=generator).tolist()[:left]
-            left -= size
+        while left > 0:  # so much at a time: whoever asks for 10¹⁰ samples looks at the first ones
+            if self.replacement:
+                drawn = functions["randint"](0, size, (min(left, _BLOCK),), generator=generator)
+            else:
+                drawn = functions["randperm"](size, generator=generator)[:left]
+            yield from drawn.tolist()
+            left -= len(drawn)
 
     def __len__(self) -> int:
         return self.num_samples
@@ -103,7 +104,8 @@ class SubsetRandomSampler(Sampler[int]):
 
     def __iter__(self) -> Iterator[int]:
         order = functions["randperm"](len(self.indices), generator=self.generator)
-        return (self.indices[place] for place in order.tolist())
+        for place in order.tolist():
+            yield self.indices[place]
 
     def __len__(self) -> int:
         return len(self.indices)
@@ -139,7 +141,7 @@ class WeightedRandomSampler(Sampler[int]):
         drawn = functions["multinomial"](
             self.weights, self.num_samples, self.replacement, generator=self.generator
         )
-        return iter(drawn.tolist())
+        yield from drawn.tolist()
 
     def __len__(self) -> int:
         return self.num_samples

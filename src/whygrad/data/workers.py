@@ -100,18 +100,34 @@ class Workers:
         if not self.close.alive:
             raise StopIteration
         try:
-            while True:
-                self._send_ahead()
-                if self.received == self.sent:
-                    break
-                batch = self._receive()
-                if batch is not END:
-                    return batch
+            delivery = self._next_delivery()
         except BaseException:
             self.close()
             raise
-        self._finish()
-        raise StopIteration
+        if delivery is None:
+            self._finish()
+            raise StopIteration
+        batch, error = delivery
+        if error is None:
+            return batch
+        try:
+            raise error  # of this batch; the next one may be better
+        finally:
+            del batch, delivery, error  # a traceback that held its own exception would stay
+
+    def _next_delivery(self) -> tuple[Any, BaseException | None] | None:
+        """A batch, or why there is none in its place; None after the last one."""
+        while True:
+            self._send_ahead()
+            if self.received == self.sent:
+                return None
+            batch, error = self._receive()
+            if error is not None and (
+                isinstance(error, _WorkerDied) or not isinstance(error, Exception)
+            ):
+                raise error
+            if batch is not END:
+                return batch, error
 
     def _send_ahead(self) -> None:
         while self.sent - self.received < self.ahead and self.active:
@@ -126,7 +142,7 @@ class Workers:
             self.inboxes[worker].put((self.sent, indices))
             self.sent += 1
 
-    def _receive(self) -> Any:
+    def _receive(self) -> tuple[Any, BaseException | None]:
         while self.received not in self.arrived:
             try:
                 number, batch, error = self.outbox.get(timeout=self.timeout or None)
@@ -136,11 +152,9 @@ class Workers:
         batch, error = self.arrived.pop(self.received)
         worker = self.assigned.pop(self.received)
         self.received += 1
-        if error is not None:
-            raise error
         if batch is END and worker in self.active:
             self.active.remove(worker)
-        return batch
+        return batch, error
 
     def _finish(self) -> None:
         """Every batch was delivered, so the workers are idle and processes may live on."""
@@ -235,10 +249,10 @@ class Process:
             raise error
         return batch
 
-    def _died(self) -> RuntimeError:
+    def _died(self) -> _WorkerDied:
         self.process.join(_PATIENCE)
         return fail(
-            RuntimeError,
+            _WorkerDied,
             call=f"worker {self.worker} of a DataLoader",
             cause=f"DataLoader worker (pid(s) {self.process.pid}) exited unexpectedly, with code "
             f"{self.process.exitcode}",
@@ -290,6 +304,10 @@ def _portable(error: Exception) -> Exception:
         return RuntimeError(f"{type(error).__name__}: {error}")
     error.__cause__ = error.__context__ = None
     return error
+
+
+class _WorkerDied(RuntimeError):
+    """Nothing more will come from this process."""
 
 
 class _InWorker(Exception):
