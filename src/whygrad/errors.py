@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
-__all__ = ["describe", "describe_call", "explained", "fail", "kind_of"]
+__all__ = ["describe", "describe_call", "explained", "fail", "kind_of", "too_large"]
 
 E = TypeVar("E", bound=BaseException)
 
@@ -27,8 +27,23 @@ def explained(error: BaseException) -> bool:
     return getattr(error, "whygrad_explained", False)
 
 
+# What NumPy says about sizes that no memory has.
+_TOO_LARGE = ("array is too big", "iterator is too large", "Maximum allowed ")
+
+
+def too_large(error: Exception) -> str | None:
+    """In PyTorch's words, if it was about the size of an array."""
+    if isinstance(error, MemoryError):
+        return f"can't allocate memory: {error}"
+    if any(each in str(error) for each in _TOO_LARGE):
+        return f"Storage size calculation overflowed: {error}"
+    return None
+
+
 def kind_of(error: Exception) -> type[Exception]:
     """The type under which PyTorch would raise it: no NumPy classes, no slips of attribute."""
+    if too_large(error) is not None:
+        return RuntimeError
     if isinstance(error, (AttributeError, KeyError)):
         return TypeError
     known = (IndexError, OverflowError, TypeError, ValueError)

@@ -14,8 +14,8 @@ from whygrad import devices, dtypes
 from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.memory import Size
+from whygrad.ops import functions
 from whygrad.ops.creation.conversion import TENSOR_TYPES
-from whygrad.ops.creation.creation import as_tensor, empty
 from whygrad.tensor import Tensor, alias
 
 __all__ = ["TensorType", "set_default_tensor_type", "tensor_type", "typename"]
@@ -78,7 +78,7 @@ def tensor_type(name: str, place: str = "cpu") -> TensorType:
     return made
 
 
-def old_style(call: str, data: tuple[Any, ...], dtype: dtypes.DType | None) -> Tensor:
+def old_style(call: str, data: tuple[Any, ...], dtype: dtypes.DType | None) -> Any:
     """What the constructors mean: sizes, numbers, or a tensor, whose memory is shared.
 
     ``dtype`` None is ``Tensor`` itself: the default float, and any tensor.
@@ -86,9 +86,9 @@ def old_style(call: str, data: tuple[Any, ...], dtype: dtypes.DType | None) -> T
     chosen = dtypes.get_default_dtype() if dtype is None else dtype
     first = data[0] if len(data) == 1 else None
     if isinstance(first, Size):
-        return empty(*first, dtype=chosen, device="cpu")
+        return functions["empty"](first, dtype=chosen, device="cpu")
     if all(isinstance(each, int) and not isinstance(each, bool) for each in data):
-        return empty(*(data or (0,)), dtype=chosen, device="cpu")
+        return functions["empty"](data or (0,), dtype=chosen, device="cpu")
     if isinstance(first, Tensor):
         if dtype not in (None, first.dtype):
             raise fail(
@@ -108,7 +108,7 @@ def old_style(call: str, data: tuple[Any, ...], dtype: dtypes.DType | None) -> T
             fix=f"use whygrad.tensor(data, dtype={chosen!r})",
             where=caller(),
         )
-    return as_tensor(first, chosen, "cpu")
+    return functions["as_tensor"](first, chosen, "cpu")
 
 
 def set_default_tensor_type(t: Any) -> None:

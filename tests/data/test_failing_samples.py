@@ -1,4 +1,4 @@
-"""A sample that fails costs its own batch and no other; samplers make no list of what is to come."""
+"""A sample that fails costs its own batch and no other; samplers draw no more than is asked for."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from whygrad.autograd.source import caller
 from whygrad.dispatch.out import into
-from whygrad.errors import describe, explained, fail, kind_of
+from whygrad.errors import describe, explained, fail, kind_of, too_large
 from whygrad.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -24,7 +24,8 @@ __all__ = ["guarded", "restated", "without_numpy_names"]
 
 # What Python and NumPy raise when they are handed something of the wrong type or size.
 SURPRISES = (
-    AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError, ZeroDivisionError,
+    AttributeError, IndexError, KeyError, MemoryError, OverflowError, TypeError, ValueError,
+    ZeroDivisionError,
 )  # fmt: skip
 
 _NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim"}
@@ -107,6 +108,9 @@ def _diagnosis(
                 f"argument '{label}' (position {position + 1}) must be {' or '.join(wanted)}, "
                 f"not {type(value).__name__}"
             )
+    beyond_memory = too_large(error)
+    if beyond_memory is not None:
+        return RuntimeError, beyond_memory
     reason = f"{type(error).__name__}: {error}"
     return kind_of(error), f"these arguments do not fit together: {reason}"
 

@@ -18,7 +18,7 @@ from whygrad.autograd.node import ManyOutputs, Node, next_order
 from whygrad.autograd.source import caller, outside, user_files, user_frame
 from whygrad.autograd.views import share_memory
 from whygrad.dispatch.silence import quiet
-from whygrad.errors import describe_call, explained, fail, kind_of
+from whygrad.errors import describe_call, explained, fail, kind_of, too_large
 from whygrad.storage import InferenceStorage
 from whygrad.tensor import Tensor, dtype_keys, wrap
 
@@ -347,7 +347,7 @@ def _explain_failure(op: Op, args: tuple[Any, ...], error: Exception) -> Excepti
     names = (*op.tensor_names, *op.param_names)
     kind: type[Exception] = RuntimeError if isinstance(error, ValueError) else kind_of(error)
     shapes = [tuple(arg.shape) for arg in args if isinstance(arg, Tensor)]
-    cause, fix = str(error), "check the shapes and parameters above"
+    cause, fix = too_large(error) or str(error), "check the shapes and parameters above"
     if op.kind == "elementwise" and "broadcast" in cause:
         cause = _why_not_broadcast(op.tensor_names, shapes)
         fix = (

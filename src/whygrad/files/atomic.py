@@ -28,8 +28,8 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     target = Path(os.path.realpath(path))  # a link stays a link
     _remove_leftovers(target)
     folder = target.with_name(f".{target.name}.{_host()}-{os.getpid()}-{next(_counter)}.partial")
-    folder.mkdir()
     try:
+        folder.mkdir()
         partial = folder / target.name
         yield partial
         # the writer may have made it for the owner's eyes only, whatever the umask says
@@ -37,6 +37,10 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
         with open(partial, "r+b") as stream:
             os.fsync(stream.fileno())
         os.replace(partial, target)
+    except OSError as error:
+        if str(error.filename).startswith(str(folder)):  # a name that nobody asked for
+            raise type(error)(error.errno, error.strerror, os.fspath(path)) from None
+        raise
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     _settle(target.parent)

@@ -18,7 +18,7 @@ from whygrad import devices, keys
 from whygrad.autograd import leaves, modes
 from whygrad.autograd.forward_ad import set_tangents
 from whygrad.autograd.source import caller
-from whygrad.errors import describe, fail
+from whygrad.errors import describe, fail, too_large
 from whygrad.memory import row_major, strided
 from whygrad.ops.geometry import shape_from
 from whygrad.ops.inplace import check_writable
@@ -65,7 +65,12 @@ def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
         cause = f"Trying to resize to a negative size {min(shape)}"
         raise _refuse(self, shape, cause, "pass sizes of 0 or more")
     if shape != tuple(self.shape):
-        resize(self, shape)
+        try:
+            resize(self, shape)
+        except (MemoryError, ValueError) as error:
+            raise _refuse(
+                self, shape, too_large(error) or str(error), "pass sizes that memory can have"
+            ) from None
     return self
 
 

@@ -114,6 +114,14 @@ def new_shape(name: str, size: Any) -> Shape:
             cause=f"argument 'size' must be tuple of ints: {error}",
             fix=f"pass whole numbers, {name}(2, 3) or {name}((2, 3))",
         ) from None
+    if any(each >= 2**63 for each in shape):
+        raise fail(
+            TypeError,
+            call=f"{name}{shape}",
+            cause=f"argument 'size' must be tuple of ints: Overflow when unpacking long long "
+            f"{max(shape)}",
+            fix="pass sizes that memory can have",
+        )
     if any(each < 0 for each in shape):
         raise fail(
             RuntimeError,

@@ -19,6 +19,7 @@ from whygrad.tensor import Tensor
 __all__ = ["array_from"]
 
 _NUMBERS = (bool, int, float, complex)
+_MOST_DIMENSIONS = 64  # of an array in NumPy
 
 
 def array_from(data: Any, dtype: dtypes.DType | None, call: str) -> Any:
@@ -30,7 +31,7 @@ def array_from(data: Any, dtype: dtypes.DType | None, call: str) -> Any:
         with np.errstate(all="ignore"):
             return np.array(data, dtype=chosen.numpy)
     if isinstance(data, Sequence) and not isinstance(data, (str, bytes)):
-        data = _without_tensors(data)
+        data = _without_tensors(data, call)
     if dtype is None:
         dtype = _common_dtype(data, call)
     try:
@@ -39,8 +40,16 @@ def array_from(data: Any, dtype: dtypes.DType | None, call: str) -> Any:
         raise _explain(data, dtype, call, error) from error
 
 
-def _without_tensors(data: Any) -> Any:
+def _without_tensors(data: Any, call: str, depth: int = 0) -> Any:
     """Tensors inside a list become NumPy scalars, which keep their dtype."""
+    if depth > _MOST_DIMENSIONS:
+        raise fail(
+            ValueError,
+            call=f"{call}({describe(data)})",
+            cause=f"too many dimensions '{type(data).__name__}': it is nested more than "
+            f"{_MOST_DIMENSIONS} deep, or in itself",
+            fix="pass nested lists that end in numbers",
+        )
     if isinstance(data, Tensor):
         if data.numel() != 1:
             raise fail(
@@ -51,7 +60,7 @@ def _without_tensors(data: Any) -> Any:
             )
         return data._array.reshape(())[()]
     if isinstance(data, (list, tuple)) and _may_hold_tensors(data):
-        return [_without_tensors(item) for item in data]
+        return [_without_tensors(item, call, depth + 1) for item in data]
     return data
 
 

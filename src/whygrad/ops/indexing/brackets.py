@@ -189,6 +189,11 @@ def _iter(self: Tensor) -> Iterator[Tensor]:
     return iter(table["unbind"].call(self, 0))
 
 
+def _reversed(self: Tensor) -> Tensor:
+    """The slices along the first dimension in the other order, as one tensor."""
+    return table["flip"].call(self, (0,)) if self.ndim else self
+
+
 def _len(self: Tensor) -> int:
     """The size of the first dimension."""
     if self.ndim == 0:
@@ -225,6 +230,7 @@ for _name, _method in {
     "__getitem__": _getitem,
     "__iter__": _iter,
     "__len__": _len,
+    "__reversed__": _reversed,
     "__setitem__": _setitem,
 }.items():
     setattr(Tensor, _name, _method)

@@ -225,15 +225,16 @@ class _Reader:
         if not isinstance(item, (Tensor, np.ndarray)):
             item = _from_list(item)
         kind = _payload(item).dtype
+        single = item.ndim == 0 and not _is_batched(item)
         if kind == np.uint8:  # PyTorch's masks from before it had bool
             item = _payload(item).astype(np.bool_)
-        elif kind not in (np.bool_, np.int32, np.int64):
+        elif kind not in (np.bool_, np.int32, np.int64) and not (single and kind.kind == "i"):
             raise self._fail(
                 IndexError,
                 f"tensors used as indices must be long, int, byte or bool tensors, not {kind}",
                 "convert with .to(whygrad.int64), or compare to get a mask",
             )
-        if item.ndim == 0 and not _is_batched(item):
+        if single:
             self._refuse_meta(_payload(item))
             return item.item()
         return item
