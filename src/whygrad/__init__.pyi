@@ -810,13 +810,13 @@ LongTensor: TensorType
 ShortTensor: TensorType
 
 def abs(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """y = |x|;  ∂y/∂x = sign x"""
+    """y = |x|;  ∂y/∂x = sgn x"""
 
 def abs_(input: Tensor) -> Tensor:
-    """In-place abs: y = |x|;  ∂y/∂x = sign x"""
+    """In-place abs: y = |x|;  ∂y/∂x = sgn x"""
 
 def absolute(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """y = |x|;  ∂y/∂x = sign x"""
+    """y = |x|;  ∂y/∂x = sgn x"""
 
 def acos(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """y = arccos x;  ∂y/∂x = −1/√(1 − x²)"""
@@ -1718,10 +1718,10 @@ def conj(input: Tensor) -> Tensor:
     """
 
 def conj_physical(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """y = Re x − i·Im x as a copy;  ∂y/∂x = 1 for real x"""
+    """y = Re x − i·Im x as a copy;  ∂x = the conjugate of incoming"""
 
 def conj_physical_(input: Tensor) -> Tensor:
-    """In-place conj_physical: y = Re x − i·Im x as a copy;  ∂y/∂x = 1 for real x"""
+    """In-place conj_physical: y = Re x − i·Im x as a copy;  ∂x = the conjugate of incoming"""
 
 def constant_pad_nd(input: Tensor, pad: Sequence[builtins.int], value: Operand = 0) -> Tensor:
     """``nn.functional.pad`` with a constant.
@@ -2821,7 +2821,7 @@ def imag(input: Tensor) -> Tensor:
     """
 
 def imaginary_part(input: Tensor) -> Tensor:
-    """y = Im x of a complex x, same memory;  no gradient"""
+    """y = Im x of a complex x, same memory;  ∂x = i·incoming"""
 
 def index_add(
     input: Tensor,
@@ -4218,7 +4218,7 @@ def real(input: Tensor) -> Tensor:
     """
 
 def real_part(input: Tensor) -> Tensor:
-    """y = Re x of a complex x, same memory;  no gradient"""
+    """y = Re x of a complex x, same memory;  ∂x = incoming, without an imaginary part"""
 
 def reciprocal(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """y = 1/x;  ∂y/∂x = −y²"""
@@ -4465,7 +4465,7 @@ def selu_(input: Tensor) -> Tensor:
     """
 
 def sgn(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """y = x/|x|, 0 at 0;  ∂y/∂x = 0 for real x"""
+    """y = x/|x|, 0 at 0;  ∂y/∂x = 0 for real x, what turns it for complex x"""
 
 short: DType
 

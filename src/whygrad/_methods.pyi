@@ -78,13 +78,13 @@ class OpMethods:
     def _values(self) -> Tensor:
         """The values as they are stored, also of an uncoalesced tensor; not recorded."""
     def abs(self) -> Tensor:
-        """y = |x|;  ∂y/∂x = sign x"""
+        """y = |x|;  ∂y/∂x = sgn x"""
     def abs_(self) -> Tensor:
-        """In-place abs: y = |x|;  ∂y/∂x = sign x"""
+        """In-place abs: y = |x|;  ∂y/∂x = sgn x"""
     def absolute(self) -> Tensor:
-        """y = |x|;  ∂y/∂x = sign x"""
+        """y = |x|;  ∂y/∂x = sgn x"""
     def absolute_(self) -> Tensor:
-        """In-place abs: y = |x|;  ∂y/∂x = sign x"""
+        """In-place abs: y = |x|;  ∂y/∂x = sgn x"""
     def acos(self) -> Tensor:
         """y = arccos x;  ∂y/∂x = −1/√(1 − x²)"""
     def acos_(self) -> Tensor:
@@ -403,9 +403,9 @@ class OpMethods:
         y = Re x − i·Im x
         """
     def conj_physical(self) -> Tensor:
-        """y = Re x − i·Im x as a copy;  ∂y/∂x = 1 for real x"""
+        """y = Re x − i·Im x as a copy;  ∂x = the conjugate of incoming"""
     def conj_physical_(self) -> Tensor:
-        """In-place conj_physical: y = Re x − i·Im x as a copy;  ∂y/∂x = 1 for real x"""
+        """In-place conj_physical: y = Re x − i·Im x as a copy;  ∂x = the conjugate of incoming"""
     def contiguous(self, memory_format: MemoryFormat = ...) -> Tensor:
         """This tensor itself if its elements lie in row-major order, else a copy that does.
 
@@ -1557,9 +1557,9 @@ class OpMethods:
         λ·α·eˣ
         """
     def sgn(self) -> Tensor:
-        """y = x/|x|, 0 at 0;  ∂y/∂x = 0 for real x"""
+        """y = x/|x|, 0 at 0;  ∂y/∂x = 0 for real x, what turns it for complex x"""
     def sgn_(self) -> Tensor:
-        """In-place sgn: y = x/|x|, 0 at 0;  ∂y/∂x = 0 for real x"""
+        """In-place sgn: y = x/|x|, 0 at 0;  ∂y/∂x = 0 for real x, what turns it for complex x"""
     def short(self, memory_format: Any = None) -> Tensor:
         """``to(whygrad.int16)``"""
     def sigmoid(self) -> Tensor:

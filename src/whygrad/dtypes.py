@@ -56,6 +56,11 @@ class DType:
         return self.category == FLOAT
 
     @property
+    def is_differentiable(self) -> bool:
+        """Whether tensors of it can require grad: floats and complex numbers."""
+        return self.category >= FLOAT
+
+    @property
     def is_complex(self) -> bool:
         return self.category == COMPLEX
 

@@ -227,7 +227,7 @@ def set_attribute(tensor: Any, name: str, value: Any) -> None:
         (
             lambda: whygrad.tensor([1]).requires_grad_(),
             RuntimeError,
-            "only Tensors of floating point dtype can require gradients",
+            "only Tensors of floating point and complex dtype can require gradients",
         ),
         (
             lambda: whygrad.ones(2).retain_grad(),

@@ -217,6 +217,15 @@ def _root_gradient(call: str, root: Tensor, gradient: Any) -> Tensor:
                 f"{tuple(root.shape)}",
                 where=caller(),
             )
+        if root.dtype.is_complex:
+            raise fail(
+                RuntimeError,
+                call=f"{call}() of {describe(root)}",
+                cause="grad can be implicitly created only for real scalar outputs, but this one "
+                "is complex: it has no direction in which to grow",
+                fix="make a real loss of it, for example y.abs(), or pass gradient=",
+                where=caller(),
+            )
         one = wrap(np.ones(root._array.shape, root._array.dtype))
         return one if root._keys & keys.CPU else one.to(root.device)
     if not isinstance(gradient, Tensor):

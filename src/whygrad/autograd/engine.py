@@ -17,7 +17,7 @@ import numpy as np
 from whygrad import keys
 from whygrad.autograd import modes
 from whygrad.autograd.arrivals import Arrivals, Target
-from whygrad.autograd.fitting import fit, widen, wrapped
+from whygrad.autograd.fitting import conjugated, fit, widen, wrapped
 from whygrad.autograd.hooks import hooked_leaves
 from whygrad.autograd.node import Freed, Node
 from whygrad.autograd.reach import Turns
@@ -167,6 +167,8 @@ class Walk(Arrivals):
             return
         if plan.in_float32 and xp is raw:
             values, incoming = widen(values), widen(incoming)
+        if plan.conjugates:  # the rules compute J^T g; conjugated before and after it is J^H g
+            incoming = conjugated(xp, incoming)
         if plan.joint is not None:
             pick = plan.rules[0][1]
             gradients = plan.joint(xp, incoming, *(values if pick is None else pick(values)))
@@ -179,6 +181,8 @@ class Walk(Arrivals):
                 else:
                     rule, pick = plan.rules[index]
                     gradient = rule(xp, incoming, *(values if pick is None else pick(values)))
+                if plan.conjugates and gradient is not None:
+                    gradient = conjugated(xp, gradient)
                 gradient, source = self._fitting(node, index, gradient, incoming)
                 if plan.ties and self.create_graph and gradient is not None:
                     gradient = source = tie(gradient, node, index)

@@ -11,13 +11,24 @@ from whygrad.autograd.node import Node
 from whygrad.dispatch import quiet
 from whygrad.errors import fail
 from whygrad.memory import is_dense
+from whygrad.ops.complex_numbers import is_complex
 from whygrad.ops.namespace import Namespace
 from whygrad.tensor import Tensor, wrap
 
 if TYPE_CHECKING:
     from whygrad.autograd.engine import Walk
 
-__all__ = ["added", "fit", "fresh", "laid_out_like", "match_dtype", "sum_to", "widen", "wrapped"]
+__all__ = [
+    "added",
+    "conjugated",
+    "fit",
+    "fresh",
+    "laid_out_like",
+    "match_dtype",
+    "sum_to",
+    "widen",
+    "wrapped",
+]
 
 _HALVES = ("float16", "bfloat16")
 
@@ -71,6 +82,8 @@ def sum_to(xp: Namespace, gradient: Any, shape: tuple[int, ...], node: Node) -> 
 
 
 def match_dtype(gradient: Any, dtype: Any, node: Node) -> Any:
+    if gradient.dtype.kind == "c" and dtype.kind == "f":
+        return gradient.real.astype(dtype, copy=False)  # a real number has no imaginary gradient
     if dtype.name in _HALVES or node.dtype.name in _HALVES:
         return gradient.astype(dtype)
     raise fail(
@@ -79,6 +92,13 @@ def match_dtype(gradient: Any, dtype: Any, node: Node) -> Any:
         cause=f"its rule returned a {gradient.dtype} gradient for a {dtype} input",
         fix="keep the dtype of the input inside the rule",
     )
+
+
+def conjugated(xp: Namespace, value: Any) -> Any:
+    """The complex conjugate of a gradient, or of a list of them; a real one is its own."""
+    if isinstance(value, list):
+        return [None if each is None else conjugated(xp, each) for each in value]
+    return xp.conj_physical(value) if is_complex(value) else value
 
 
 def widen(value: Any) -> Any:

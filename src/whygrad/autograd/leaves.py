@@ -83,9 +83,9 @@ def set_requires_grad(tensor: Tensor, wanted: Any) -> None:
         tensor._leave_graph()
         lineage.new_constant(tensor)
         return
-    if not tensor.dtype.is_floating_point:
+    if not tensor.dtype.is_differentiable:
         raise refuse(
-            "only Tensors of floating point dtype can require gradients",
+            "only Tensors of floating point and complex dtype can require gradients",
             "convert it first: x.to(whygrad.float32).requires_grad_()",
         )
     if tensor.is_inference() and not modes.state.inference:
@@ -152,7 +152,7 @@ def replace_data(tensor: Tensor, value: Any) -> None:
             "`variable` and `tensor` have incompatible tensor type: device or layout differ",
             "convert the new data first with to() or to_dense()",
         )
-    if tensor.requires_grad and not value.dtype.is_floating_point:
+    if tensor.requires_grad and not value.dtype.is_differentiable:
         raise refuse(
             "data set to a tensor that requires gradients must be floating point",
             f"convert the new data: value.to(whygrad.{tensor.dtype.name})",

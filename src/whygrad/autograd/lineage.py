@@ -309,9 +309,8 @@ def is_update(target: Tensor, arg: Tensor, bits: int) -> bool:
 
 def is_recorded(op: Op, bits: int) -> bool:
     """Whether a call with these keys leaves a node."""
-    through_complex = bits & keys.COMPLEX and op.kind == "view"  # real and imag have no rule
     in_graph = bits & keys.AUTOGRAD and not bits & keys.UNRECORDED
-    return bool(in_graph and (op.vjp is not None or through_complex))
+    return bool(in_graph and op.vjp is not None)
 
 
 def noteworthy(op: Op, bits: int) -> bool:
@@ -357,7 +356,7 @@ def following(op: Op, bits: int) -> Entry:
 def _kind(result: Tensor) -> str:
     if not modes.state.recording:
         return "inference_mode" if modes.state.inference else "no_grad"
-    if result.dtype.is_floating_point:
+    if result.dtype.is_differentiable:
         return "not differentiable"
     return "boolean" if result._array.dtype.kind == "b" else "integer"
 

@@ -68,6 +68,9 @@ def rows(op: Op) -> list[tuple[str, str]]:
         ("dtypes", dtypes_of(op)),
         ("layouts", layouts_of(op)),
     ]
+    if op.complex_rule:
+        words = {"holomorphic": "the same rule, conjugated", "own": "in the rule itself"}
+        lines.append(("complex", words[op.complex_rule]))
     if op.subgradient:
         lines.append(("at kinks", op.subgradient))
     if op.inplace:

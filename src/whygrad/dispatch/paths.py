@@ -99,17 +99,25 @@ def _output(array: Any, source: Any, viewing: Op | None) -> Tensor:
 def recording(op: Op, kernel: Callable[..., Any], bits: int) -> Entry:
     """Compute, and leave a node behind."""
     plain = bits & (keys.DEVICES | keys.LAYOUTS) == keys.CPU
-    half = bool(bits & keys.HALVES)
+    kind = _kind_of_numbers(op, bits)
     count = len(op.tensor_names)
     complete = all(op.has_rule(name) for name in op.tensor_names)
     if plain and op.kind != "view" and count == 2 and complete and not op.param_names:
         return _recording_binary(op, kernel, bits)
     if count == 1 and len(op.output_names) == 1 and not op.variadic and not op.returns_list:
-        return _recording_single(op, kernel, plain, half)
-    return _recording_any(op, kernel, plain, half)
+        return _recording_single(op, kernel, plain, kind)
+    return _recording_any(op, kernel, plain, kind)
 
 
-def _recording_any(op: Op, kernel: Callable[..., Any], plain: bool, half: bool) -> Entry:
+def _kind_of_numbers(op: Op, bits: int) -> tuple[bool, bool]:
+    """Whether the rules compute in float32, and whether gradients are conjugated around them."""
+    conjugates = bool(bits & keys.COMPLEX) and op.complex_rule == "holomorphic"
+    return bool(bits & keys.HALVES), conjugates
+
+
+def _recording_any(
+    op: Op, kernel: Callable[..., Any], plain: bool, kind: tuple[bool, bool]
+) -> Entry:
     """Any number of tensors in and out."""
     count = len(op.tensor_names)
     viewing = op if op.kind == "view" else None
@@ -136,7 +144,7 @@ def _recording_any(op: Op, kernel: Callable[..., Any], plain: bool, half: bool) 
         made = result if several else (result,)
         outs = tuple([_output(each, args[0], viewing) for each in made])
         if outs and True in needs:
-            plan = op.plan(needs, not plain or type(outs[0]._array) is not ndarray, half)
+            plan = op.plan(needs, not plain or type(outs[0]._array) is not ndarray, *kind)
             node = _node(plan, inputs, outs, several)
             made = [out._array for out in outs]
             if op.returns_list:
@@ -191,10 +199,12 @@ def _guards(plan: Plan, tensors: tuple[Any, ...], outs: tuple[Tensor, ...]) -> t
     return tuple(guards)
 
 
-def _recording_single(op: Op, kernel: Callable[..., Any], plain: bool, half: bool) -> Entry:
+def _recording_single(
+    op: Op, kernel: Callable[..., Any], plain: bool, kind: tuple[bool, bool]
+) -> Entry:
     """One tensor in, one out, parameters welcome."""
-    on_tensors = op.plan((True,), True, half)
-    plan = op.plan((True,), False, half) if plain else on_tensors
+    on_tensors = op.plan((True,), True, *kind)
+    plan = op.plan((True,), False, *kind) if plain else on_tensors
     is_view = op.kind == "view"
 
     def record(x: Tensor, *params: Any) -> Any:
@@ -235,9 +245,9 @@ def _recording_single(op: Op, kernel: Callable[..., Any], plain: bool, half: boo
 
 def _recording_binary(op: Op, kernel: Callable[..., Any], bits: int) -> Entry:
     """The hot path: two operands, one result, no parameters."""
-    half = bool(bits & keys.HALVES)
+    kind = _kind_of_numbers(op, bits)
     both, left_only, right_only = (
-        op.plan(needs, False, half) for needs in ((True, True), (True, False), (False, True))
+        op.plan(needs, False, *kind) for needs in ((True, True), (True, False), (False, True))
     )
     same_dtype = op.kind == "elementwise"
     out_keys = bits & ~keys.SCALARS | AUTOGRAD

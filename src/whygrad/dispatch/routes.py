@@ -185,8 +185,8 @@ def route(op: Op, bits: int) -> Route:
     kernel = kernel_for(op, bits).run
     if not recorded:
         return Route("kernel", partial(plain, op, kernel))
-    if bits & keys.COMPLEX:
-        cause = "gradients through complex numbers are not supported; complex is forward only"
+    if bits & keys.COMPLEX and op.complex_rule is None:
+        cause = f"{op.name} has no gradient through complex numbers"
         fix = "detach() the input that requires grad, or compute with real and imaginary parts"
         return Route("refusal", partial(_refusing, op, cause, fix))
     return Route("autograd", partial(recording, op, kernel, bits))

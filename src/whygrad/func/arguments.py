@@ -103,11 +103,11 @@ def check_differentiable(call: str, value: Any) -> None:
             fix="wrap it: whygrad.tensor(value), or leave its argument out of argnums",
             where=caller(),
         )
-    if not value.dtype.is_floating_point:
+    if not value.dtype.is_differentiable:
         raise fail(
             RuntimeError,
             call=f"{call} with {describe(value)} among the differentiated arguments",
-            cause="only Tensors of floating point dtype can require gradients",
+            cause="only Tensors of floating point and complex dtype can require gradients",
             fix="convert it: x.to(whygrad.float32), or leave its argument out of argnums",
             where=caller(),
         )
@@ -140,7 +140,7 @@ def outputs_of(call: str, result: Any, *, floating: bool = True) -> tuple[list[T
                 fix="return tensors (nested as you like); other results can be aux, see has_aux",
                 where=caller(),
             )
-        if floating and not leaf.dtype.is_floating_point:
+        if floating and not leaf.dtype.is_differentiable:
             raise fail(
                 RuntimeError,
                 call=call,

@@ -40,6 +40,7 @@ __all__ = [
 
 Kind = Literal["elementwise", "view", "reduction", "general", "composite", "custom"]
 Promotion = Literal["same", "float", "none"]
+ComplexRule = Literal["holomorphic", "own"]
 
 # Every op by name, in order of declaration.
 table: dict[str, Op] = {}
@@ -81,6 +82,7 @@ class Op:
         inplace: bool = False,
         internal: bool = False,
         refuses: dict[str, tuple[str, str]] | None = None,
+        complex_rule: ComplexRule | None = None,
         notes: str | None = None,
     ) -> None:
         self.name = name
@@ -112,13 +114,14 @@ class Op:
         self.inplace = inplace
         self.internal = internal
         self.refuses = refuses or {}
+        self.complex_rule = complex_rule
         self.notes = notes
         self.takes_out = not internal and name in TAKES_OUT
         self.table: KernelTable
         self.node_name = "".join(part.capitalize() for part in name.split("_")) + "Backward"
         self.call: Callable[..., Any] = _unbound
         self.public: Callable[..., Any] = _unbound
-        self._plans: dict[tuple[tuple[bool, ...], bool, bool], Plan] = {}
+        self._plans: dict[tuple[tuple[bool, ...], bool, bool, bool], Plan] = {}
 
     @property
     def public_name(self) -> str | None:
@@ -129,14 +132,19 @@ class Op:
         return f"{space}.{name}" if space == "linalg" else self.name
 
     def plan(
-        self, needs: tuple[bool, ...], on_tensors: bool = False, in_float32: bool = False
+        self,
+        needs: tuple[bool, ...],
+        on_tensors: bool = False,
+        in_float32: bool = False,
+        conjugates: bool = False,
     ) -> Plan:
         """How backward works when exactly these tensor arguments need a gradient.
 
         ``on_tensors``: the data is no NumPy array, so the rules need the dispatcher.
         ``in_float32``: half precision, so the rules compute in float32 and round once.
+        ``conjugates``: complex numbers, so what comes in and what goes out is conjugated.
         """
-        key = (needs, on_tensors, in_float32)
+        key = (needs, on_tensors, in_float32, conjugates)
         plan = self._plans.get(key)
         if plan is None:
             plan = self._plans[key] = Plan(self, *key)
@@ -190,6 +198,7 @@ def define(
     internal: bool = False,
     notes: str | None = None,
     refuses: dict[str, tuple[str, str]] | None = None,
+    complex_rule: ComplexRule | None = None,
 ) -> Op:
     """Declare a primitive op.
 
@@ -248,6 +257,11 @@ def define(
         a helper of other ops' rules: in the table and in the tests, but not public.
     ``refuses``
         kinds of number (``bool``, ``complex``) the op does not take: ``{kind: (cause, fix)}``.
+    ``complex_rule``
+        how gradients pass through complex numbers.  ``holomorphic``: the rule is written as for
+        real numbers, J^T g, and the engine makes J^H g of it by conjugating what comes in and what
+        goes out (linear ops are holomorphic without saying so); ``own``: the rule itself answers
+        in PyTorch's convention; None: refused.
     """
     name, tensor_names, param_names, variadic = _parse(signature)
     promoted_names = tensor_names if promoted is None else tuple(promoted.split())
@@ -279,6 +293,7 @@ def define(
         inplace=inplace,
         internal=internal,
         refuses=refuses,
+        complex_rule=complex_rule or ("holomorphic" if linear and vjp is not None else None),
         notes=notes,
     )
     _add(op)

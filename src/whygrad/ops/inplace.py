@@ -56,6 +56,7 @@ def _fill_args(input: Tensor, value: Any) -> tuple[Tensor, Any]:
 define(
     "fill(x, value)",
     "y = value everywhere;  ∂y/∂x = 0,  ∂y/∂value = 1 (summed over x)",
+    complex_rule="holomorphic",
     forward=lambda x, value: np.full_like(x, value),
     public=_fill_args,
     vjp={

@@ -24,6 +24,7 @@ class Plan:
     __slots__ = (
         "_sources",
         "arity",
+        "conjugates",
         "guarded",
         "in_float32",
         "joint",
@@ -39,11 +40,19 @@ class Plan:
         "ties",
     )
 
-    def __init__(self, op: Op, needs: tuple[bool, ...], on_tensors: bool, in_float32: bool) -> None:
+    def __init__(
+        self,
+        op: Op,
+        needs: tuple[bool, ...],
+        on_tensors: bool,
+        in_float32: bool,
+        conjugates: bool,
+    ) -> None:
         self.op = op
         self.needs = needs
         self.on_tensors = on_tensors
         self.in_float32 = in_float32
+        self.conjugates = conjugates
         self.arity = len(needs)
         self.positions = tuple(i for i, needed in enumerate(needs) if needed)
         self.joint: Rule | None = None
@@ -55,7 +64,9 @@ class Plan:
             wanted = [op.vjp]
         # whether the engine may run the rules in its inner loop: one gradient in, one per rule out
         one_output = len(op.output_names) == 1 and not op.returns_list
-        self.regular = self.joint is None and one_output and not (on_tensors or in_float32)
+        self.regular = (
+            self.joint is None and one_output and not (on_tensors or in_float32 or conjugates)
+        )
         needed_by = [names_needed_by(rule) for rule in wanted]
         asked = dict.fromkeys(name for names in needed_by for name in names)
         self.saved_names = tuple(sorted(asked, key=self._source))

@@ -159,7 +159,7 @@ class _OnSamples(Signature):
         if level_of(output) == self.level:
             return True
         is_argument = any(output is each for each in samples)
-        return isinstance(output, Tensor) and output.dtype.is_floating_point and not is_argument
+        return isinstance(output, Tensor) and output.dtype.is_differentiable and not is_argument
 
     def _pull(self, ctx: FunctionCtx, *incoming: Any) -> tuple[Any, ...]:
         """The user's ``backward`` on samples."""

@@ -63,7 +63,7 @@ class Outputs:
             if not isinstance(value, Tensor):
                 self.values.append(value)
                 continue
-            if id(value) in fixed or not value.dtype.is_floating_point:
+            if id(value) in fixed or not value.dtype.is_differentiable:
                 self.fixed.add(place)
             made = self._made(place, value, ctx)
             made._keys &= ~keys.VARYING

@@ -77,9 +77,9 @@ class CallPlan:
     """How backward works for one call: what the engine asks of a plan, and the call's ``ctx``."""
 
     __slots__ = (
-        "_node", "_slots", "arity", "ctx", "guarded", "in_float32", "inputs", "intermediates",
-        "names", "needs", "on_tensors", "op", "outputs", "positions", "regular", "saved_names",
-        "saves_arrays", "signature",
+        "_node", "_slots", "arity", "conjugates", "ctx", "guarded", "in_float32", "inputs",
+        "intermediates", "names", "needs", "on_tensors", "op", "outputs", "positions", "regular",
+        "saved_names", "saves_arrays", "signature",
     )  # fmt: skip
 
     ties = False  # what backward returns says itself what it hangs on
@@ -99,7 +99,7 @@ class CallPlan:
         self.names = names  # of all arguments
         self.inputs = inputs  # of all arguments; None for what is no tensor
         self.outputs = outputs  # likewise
-        self.regular = self.in_float32 = False
+        self.regular = self.in_float32 = self.conjugates = False
         self.on_tensors = True
         self._slots = sum(kind is not None for kind in outputs)
 

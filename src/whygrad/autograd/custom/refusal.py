@@ -20,7 +20,7 @@ __all__ = ["physical", "refuse_overwritten", "refusing", "refusing_node"]
 class _RefusalPlan:
     """What the engine asks of a plan, for a rule that raises."""
 
-    regular = on_tensors = in_float32 = saves_arrays = ties = False
+    regular = on_tensors = in_float32 = conjugates = saves_arrays = ties = False
     guarded: tuple[Any, ...] = ()
     saved_names: tuple[str, ...] = ()
 

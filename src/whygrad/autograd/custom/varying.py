@@ -25,7 +25,7 @@ __all__ = ["is_varying", "mark"]
 
 def mark(tensor: Tensor) -> None:
     """``tensor`` depends on an argument; numbers that cannot have a derivative do not."""
-    if tensor.dtype.is_floating_point:
+    if tensor.dtype.is_differentiable:
         tensor._keys |= keys.VARYING
 
 

@@ -121,6 +121,7 @@ def _samples(make: Any) -> list[Any]:
 define(
     "softmax(x; dim)",
     "y = exp(x) / Σ exp(x) over dim;  ∂x = y·(incoming − Σ incoming·y)",
+    complex_rule="holomorphic",
     forward=softmax_kernel,
     vjp={"x": _softmax_rule},
     jvp=lambda xp, tangents, y, dim: _softmax_rule(xp, tangents[0], y, dim),
@@ -133,6 +134,7 @@ define(
 define(
     "log_softmax(x; dim)",
     "y = x − log Σ exp(x) over dim;  ∂x = incoming − exp(y)·Σ incoming",
+    complex_rule="holomorphic",
     forward=log_softmax_kernel,
     vjp={"x": _log_softmax_rule},
     jvp=_log_softmax_jvp,

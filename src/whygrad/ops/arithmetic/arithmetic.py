@@ -15,6 +15,7 @@ from whygrad import dtypes, keys
 from whygrad.autograd.source import caller
 from whygrad.dispatch import register
 from whygrad.errors import describe, describe_call, fail
+from whygrad.ops.complex_numbers import real_product
 from whygrad.ops.define import Op, alias, composite, elementwise, table
 from whygrad.tensor import Tensor
 
@@ -80,6 +81,7 @@ def _scaled_samples(make: Any) -> list[Any]:
 elementwise(
     "add(a, b)",
     "y = a + b;  ∂y/∂a = 1,  ∂y/∂b = 1",
+    complex_rule="holomorphic",
     forward=np.add,
     vjp={"a": lambda xp, incoming: incoming, "b": lambda xp, incoming: incoming},
     promote="same",
@@ -90,6 +92,7 @@ elementwise(
 elementwise(
     "sub(a, b)",
     "y = a − b;  ∂y/∂a = 1,  ∂y/∂b = −1",
+    complex_rule="holomorphic",
     forward=np.subtract,
     vjp={"a": lambda xp, incoming: incoming, "b": lambda xp, incoming: -incoming},
     promote="same",
@@ -106,6 +109,7 @@ elementwise(
 elementwise(
     "mul(a, b)",
     "y = a·b;  ∂y/∂a = b,  ∂y/∂b = a",
+    complex_rule="holomorphic",
     forward=np.multiply,
     vjp={
         "a": lambda xp, incoming, b: incoming * b,
@@ -138,6 +142,7 @@ def _div_args(input: Any, other: Any, *, rounding_mode: str | None = None) -> An
 elementwise(
     "div(a, b)",
     "y = a / b;  ∂y/∂a = 1/b,  ∂y/∂b = −a/b²",
+    complex_rule="holomorphic",
     forward=np.true_divide,
     vjp={
         "a": lambda xp, incoming, b: incoming / b,
@@ -185,6 +190,7 @@ elementwise(
 elementwise(
     "neg(x)",
     "y = −x;  ∂y/∂x = −1",
+    complex_rule="holomorphic",
     forward=np.negative,
     vjp={"x": lambda xp, incoming: -incoming},
     promote="same",
@@ -218,9 +224,11 @@ composite(
 )
 elementwise(
     "abs(x)",
-    "y = |x|;  ∂y/∂x = sign x",
+    "y = |x|;  ∂y/∂x = sgn x",
     forward=np.abs,
-    vjp={"x": lambda xp, incoming, x: incoming * xp.sign(x)},
+    vjp={"x": lambda xp, incoming, x: incoming * xp.sgn(x)},
+    jvp=lambda xp, tangents, x: real_product(xp, tangents[0], xp.sgn(x)),
+    complex_rule="own",
     promote="same",
     meta=lambda x: (x.shape, np.empty(0, x.dtype).real.dtype),
     refuses={
@@ -243,6 +251,7 @@ def _lerp(x: Array, end: Array, weight: Array) -> Array:
 elementwise(
     "lerp(x, end, weight)",
     "y = x + w·(end − x);  ∂y/∂x = 1 − w,  ∂y/∂end = w,  ∂y/∂w = end − x",
+    complex_rule="holomorphic",
     forward=_lerp,
     vjp={
         "x": lambda xp, incoming, weight: incoming * (1 - weight),
@@ -297,6 +306,7 @@ def _triples(make: Any) -> list[Any]:
 elementwise(
     "addcmul(x, a, b; value)",
     "y = x + value·a·b;  ∂y/∂x = 1,  ∂y/∂a = value·b,  ∂y/∂b = value·a",
+    complex_rule="holomorphic",
     forward=lambda x, a, b, value: x + (a * b if value == 1 else value * a * b),
     vjp={
         "x": lambda xp, incoming: incoming,
@@ -314,6 +324,7 @@ elementwise(
 elementwise(
     "addcdiv(x, a, b; value)",
     "y = x + value·a/b;  ∂y/∂x = 1,  ∂y/∂a = value/b,  ∂y/∂b = −value·a/b²",
+    complex_rule="holomorphic",
     forward=lambda x, a, b, value: x + (a / b if value == 1 else value * a / b),
     vjp={
         "x": lambda xp, incoming: incoming,

@@ -6,6 +6,7 @@ a product does, so exponents that mean products, quotients or square roots are c
 
 from __future__ import annotations
 
+import cmath
 import math
 from collections.abc import Callable
 from typing import Any
@@ -15,6 +16,7 @@ import numpy as np
 from whygrad import keys
 from whygrad.autograd.source import caller
 from whygrad.errors import describe_call, fail
+from whygrad.ops.complex_numbers import is_complex
 from whygrad.ops.define import composite, elementwise, table
 from whygrad.tensor import Tensor
 
@@ -87,17 +89,21 @@ def _slope_of_base(xp: Any, incoming: Array, a: Array, b: Array) -> Array:
 
 
 def _slope_of_exponent(xp: Any, incoming: Array, a: Array, b: Array, y: Array) -> Array:
+    rises = (xp.real_part(b) if is_complex(b) else b) >= 0
     if type(a) in _NUMBERS:
         if a == 0:
-            return xp.where(b >= 0, 0.0, incoming * (y * -math.inf))
+            return xp.where(rises, 0.0, incoming * (y * -math.inf))
+        if is_complex(b):
+            return incoming * (y * cmath.log(a))
         return incoming * (y * (math.log(a) if a > 0 else math.nan))
     slope = y * xp.log(a)
-    return incoming * xp.where(a == 0, xp.where(b >= 0, 0.0, slope), slope)
+    return incoming * xp.where(a == 0, xp.where(rises, 0.0, slope), slope)
 
 
 elementwise(
     "pow(a, b)",
     "y = aᵇ;  ∂y/∂a = b·aᵇ⁻¹ (0 where b = 0),  ∂y/∂b = y·log a (0 where a = 0 and b ≥ 0)",
+    complex_rule="holomorphic",
     forward=_power,
     vjp={"a": _slope_of_base, "b": _slope_of_exponent},
     promote="same",
@@ -135,6 +141,7 @@ composite(
 elementwise(
     "reciprocal(x)",
     "y = 1/x;  ∂y/∂x = −y²",
+    complex_rule="holomorphic",
     forward=np.reciprocal,
     vjp={"x": lambda xp, incoming, y: -incoming * (y * y)},
     domain={"x": (0.4, 2.0)},
@@ -143,6 +150,7 @@ elementwise(
 elementwise(
     "sqrt(x)",
     "y = √x;  ∂y/∂x = 1/(2y)",
+    complex_rule="holomorphic",
     forward=np.sqrt,
     vjp={"x": lambda xp, incoming, y: incoming / (2 * y)},
     domain={"x": (0.2, 3.0)},
@@ -151,6 +159,7 @@ elementwise(
 elementwise(
     "rsqrt(x)",
     "y = 1/√x;  ∂y/∂x = −y³/2",
+    complex_rule="holomorphic",
     forward=lambda x: np.reciprocal(np.sqrt(x)),
     vjp={"x": lambda xp, incoming, y: incoming * (-0.5 * (y * y * y))},
     domain={"x": (0.3, 3.0)},

@@ -14,6 +14,7 @@ from whygrad.autograd.source import caller
 from whygrad.errors import describe_call, fail
 from whygrad.ops.arithmetic.arithmetic import wrap_numbers
 from whygrad.ops.arithmetic.bounds import UNORDERED
+from whygrad.ops.complex_numbers import is_complex, real_product
 from whygrad.ops.define import alias, elementwise, table
 from whygrad.tensor import Tensor
 
@@ -122,12 +123,21 @@ elementwise(
     subgradient=_FLAT,
     inplace=True,
 )
+
+
+def _turned(xp: Any, incoming: Array, x: Array, y: Array) -> Array:
+    """What of a change goes across x; what goes along it does not change the sign."""
+    if not is_complex(x):
+        return no_slope(xp, incoming)
+    return xp.where(x == 0, 0.0, (incoming - y * real_product(xp, incoming, y)) / xp.abs(x))
+
+
 elementwise(
     "sgn(x)",
-    "y = x/|x|, 0 at 0;  ∂y/∂x = 0 for real x",
+    "y = x/|x|, 0 at 0;  ∂y/∂x = 0 for real x, what turns it for complex x",
     forward=lambda x: np.sign(x) if x.dtype.kind == "c" else _sign(x),
-    torch="sign",
-    vjp={"x": no_slope},
+    vjp={"x": _turned},
+    complex_rule="own",
     promote="same",
     kinks={"x": (0.0,)},
     subgradient=_FLAT,

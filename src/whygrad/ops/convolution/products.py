@@ -139,6 +139,7 @@ convolution = define(
     "y[n, o, p] = Σ x[n, c, p·stride + k·dilation − pad]·W[o, c, k] + b[o];  "
     "∂x = the transposed convolution of incoming and W,  ∂W = incoming met with the windows of x,  "
     "∂b = Σ incoming",
+    complex_rule="holomorphic",
     forward=convolve,
     vjp={
         "x": lambda xp, incoming, weight, stride, pads, dilation, groups: xp.convolution_transpose(
@@ -173,6 +174,7 @@ convolution_transpose = define(
     "y[n, c, p·stride + k·dilation − pad] += x[n, o, p]·W[o, c, k], then + b[c];  "
     "∂x = the convolution of incoming and W,  ∂W = x met with the windows of incoming,  "
     "∂b = Σ incoming",
+    complex_rule="holomorphic",
     forward=convolve_transposed,
     vjp={
         "x": lambda xp, incoming, weight, stride, pads, dilation, groups: xp.convolution(
@@ -227,6 +229,7 @@ define(
     "convolution_weight(x, y; stride, pads, dilation, groups)",
     "W[o, c, k] = Σ y[n, o, p]·x[n, c, p·stride + k·dilation − pad];  "
     "∂x = the transposed convolution of y and incoming,  ∂y = the convolution of x and incoming",
+    complex_rule="holomorphic",
     forward=correlate_weight,
     vjp={
         "x": lambda xp, incoming, y, stride, pads, dilation, groups: xp.convolution_transpose(

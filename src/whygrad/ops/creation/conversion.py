@@ -9,6 +9,7 @@ from typing import Any
 from whygrad import devices, dtypes
 from whygrad.autograd import lineage
 from whygrad.errors import describe, fail
+from whygrad.ops import complex_numbers
 from whygrad.ops.batching import leading_dims
 from whygrad.ops.creation.transfer import move
 from whygrad.ops.define import composite, define
@@ -33,6 +34,13 @@ def _cast(x: Array, dtype: dtypes.DType) -> Array:
     return x.astype(dtype.numpy)
 
 
+def _cast_back(xp: Any, incoming: Array, dtype: dtypes.DType) -> Array:
+    """A real number has no imaginary gradient."""
+    if complex_numbers.is_complex(incoming) and not dtype.is_complex:
+        incoming = xp.real_part(incoming)
+    return xp.cast(incoming, dtype)
+
+
 def _cast_args(input: Tensor, dtype: Any) -> tuple[Tensor, dtypes.DType]:
     """Gradients end where numbers become integers: nothing to record there."""
     chosen = dtypes.of(dtype)
@@ -48,7 +56,7 @@ cast = define(
     "cast(x; dtype)",
     "y = x rounded to another dtype;  ∂x = incoming rounded back",
     forward=_cast,
-    vjp={"x": lambda xp, incoming, x_dtype: xp.cast(incoming, dtypes.of(x_dtype))},
+    vjp={"x": lambda xp, incoming, x_dtype: _cast_back(xp, incoming, dtypes.of(x_dtype))},
     linear=True,
     meta=lambda x, dtype: (x.shape, dtype.numpy),
     batching=leading_dims,

@@ -15,6 +15,7 @@ _POSITIVE = {"x": (0.2, 3.0)}
 elementwise(
     "exp(x)",
     "y = eˣ;  ∂y/∂x = y",
+    complex_rule="holomorphic",
     forward=np.exp,
     vjp={"x": lambda xp, incoming, y: incoming * y},
     inplace=True,
@@ -22,6 +23,7 @@ elementwise(
 elementwise(
     "exp2(x)",
     "y = 2ˣ;  ∂y/∂x = y·ln 2",
+    complex_rule="holomorphic",
     forward=np.exp2,
     vjp={"x": lambda xp, incoming, y: incoming * (y * _LN2)},
     inplace=True,
@@ -29,6 +31,7 @@ elementwise(
 elementwise(
     "expm1(x)",
     "y = eˣ − 1;  ∂y/∂x = y + 1",
+    complex_rule="holomorphic",
     forward=np.expm1,
     vjp={"x": lambda xp, incoming, y: incoming * (y + 1)},
     inplace=True,
@@ -36,6 +39,7 @@ elementwise(
 elementwise(
     "log(x)",
     "y = ln x;  ∂y/∂x = 1/x",
+    complex_rule="holomorphic",
     forward=np.log,
     vjp={"x": lambda xp, incoming, x: incoming / x},
     domain=_POSITIVE,
@@ -44,6 +48,7 @@ elementwise(
 elementwise(
     "log2(x)",
     "y = log₂ x;  ∂y/∂x = 1/(x·ln 2)",
+    complex_rule="holomorphic",
     forward=np.log2,
     vjp={"x": lambda xp, incoming, x: incoming / (x * _LN2)},
     domain=_POSITIVE,
@@ -52,6 +57,7 @@ elementwise(
 elementwise(
     "log10(x)",
     "y = log₁₀ x;  ∂y/∂x = 1/(x·ln 10)",
+    complex_rule="holomorphic",
     forward=np.log10,
     vjp={"x": lambda xp, incoming, x: incoming / (x * _LN10)},
     domain=_POSITIVE,
@@ -60,6 +66,7 @@ elementwise(
 elementwise(
     "log1p(x)",
     "y = ln(1 + x);  ∂y/∂x = 1/(1 + x)",
+    complex_rule="holomorphic",
     forward=np.log1p,
     vjp={"x": lambda xp, incoming, x: incoming / (x + 1)},
     domain={"x": (-0.7, 3.0)},

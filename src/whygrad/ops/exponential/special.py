@@ -42,6 +42,7 @@ def _sigmoid(x: Array) -> Array:
 elementwise(
     "sigmoid(x)",
     "y = 1/(1 + e⁻ˣ);  ∂y/∂x = y·(1 − y)",
+    complex_rule="holomorphic",
     forward=_sigmoid,
     vjp={"x": lambda xp, incoming, y: incoming * (y * (1 - y))},
     inplace=True,

@@ -14,6 +14,7 @@ Array = Any
 elementwise(
     "sin(x)",
     "y = sin x;  ∂y/∂x = cos x",
+    complex_rule="holomorphic",
     forward=np.sin,
     vjp={"x": lambda xp, incoming, x: incoming * xp.cos(x)},
     inplace=True,
@@ -21,6 +22,7 @@ elementwise(
 elementwise(
     "cos(x)",
     "y = cos x;  ∂y/∂x = −sin x",
+    complex_rule="holomorphic",
     forward=np.cos,
     vjp={"x": lambda xp, incoming, x: incoming * -xp.sin(x)},
     inplace=True,
@@ -28,6 +30,7 @@ elementwise(
 elementwise(
     "tan(x)",
     "y = tan x;  ∂y/∂x = 1 + y²",
+    complex_rule="holomorphic",
     forward=np.tan,
     vjp={"x": lambda xp, incoming, y: incoming * (1 + y * y)},
     domain={"x": (-1.2, 1.2)},
@@ -36,6 +39,7 @@ elementwise(
 elementwise(
     "asin(x)",
     "y = arcsin x;  ∂y/∂x = 1/√(1 − x²)",
+    complex_rule="holomorphic",
     forward=np.arcsin,
     vjp={"x": lambda xp, incoming, x: incoming * xp.rsqrt(1 - x * x)},
     domain={"x": (-0.8, 0.8)},
@@ -44,6 +48,7 @@ elementwise(
 elementwise(
     "acos(x)",
     "y = arccos x;  ∂y/∂x = −1/√(1 − x²)",
+    complex_rule="holomorphic",
     forward=np.arccos,
     vjp={"x": lambda xp, incoming, x: incoming * -xp.rsqrt(1 - x * x)},
     domain={"x": (-0.8, 0.8)},
@@ -52,6 +57,7 @@ elementwise(
 elementwise(
     "atan(x)",
     "y = arctan x;  ∂y/∂x = 1/(1 + x²)",
+    complex_rule="holomorphic",
     forward=np.arctan,
     vjp={"x": lambda xp, incoming, x: incoming / (x * x + 1)},
     inplace=True,
@@ -79,6 +85,7 @@ elementwise(
 elementwise(
     "sinh(x)",
     "y = sinh x;  ∂y/∂x = cosh x",
+    complex_rule="holomorphic",
     forward=np.sinh,
     vjp={"x": lambda xp, incoming, x: incoming * xp.cosh(x)},
     inplace=True,
@@ -86,6 +93,7 @@ elementwise(
 elementwise(
     "cosh(x)",
     "y = cosh x;  ∂y/∂x = sinh x",
+    complex_rule="holomorphic",
     forward=np.cosh,
     vjp={"x": lambda xp, incoming, x: incoming * xp.sinh(x)},
     inplace=True,
@@ -93,6 +101,7 @@ elementwise(
 elementwise(
     "tanh(x)",
     "y = tanh x;  ∂y/∂x = 1 − y²",
+    complex_rule="holomorphic",
     forward=np.tanh,
     vjp={"x": lambda xp, incoming, y: incoming * (1 - y * y)},
     inplace=True,
@@ -100,6 +109,7 @@ elementwise(
 elementwise(
     "asinh(x)",
     "y = arsinh x;  ∂y/∂x = 1/√(x² + 1)",
+    complex_rule="holomorphic",
     forward=np.arcsinh,
     vjp={"x": lambda xp, incoming, x: incoming * xp.rsqrt(x * x + 1)},
     inplace=True,
@@ -107,6 +117,7 @@ elementwise(
 elementwise(
     "acosh(x)",
     "y = arcosh x;  ∂y/∂x = 1/√(x² − 1)",
+    complex_rule="holomorphic",
     forward=np.arccosh,
     vjp={"x": lambda xp, incoming, x: incoming * xp.rsqrt(x * x - 1)},
     domain={"x": (1.2, 3.0)},
@@ -115,6 +126,7 @@ elementwise(
 elementwise(
     "atanh(x)",
     "y = artanh x;  ∂y/∂x = 1/(1 − x²)",
+    complex_rule="holomorphic",
     forward=np.arctanh,
     vjp={"x": lambda xp, incoming, x: incoming / (1 - x * x)},
     domain={"x": (-0.8, 0.8)},
@@ -130,6 +142,7 @@ def _sinc(x: Array) -> Array:
 elementwise(
     "sinc(x)",
     "y = sin(πx)/(πx), 1 at 0;  ∂y/∂x = (cos(πx) − y)/x, 0 at 0",
+    complex_rule="holomorphic",
     forward=_sinc,
     vjp={
         "x": lambda xp, incoming, x: xp.where(

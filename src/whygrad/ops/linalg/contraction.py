@@ -141,6 +141,7 @@ define(
     "einsum_pair(a, b; equation)",
     "y = Σ a·b over the letters that equation leaves out;  "
     "∂a = Σ incoming·b,  ∂b = Σ a·incoming with the letters exchanged",
+    complex_rule="holomorphic",
     forward=_einsum_pair,
     vjp={"a": _left_gradient, "b": _right_gradient},
     jvp=_pair_tangent,

@@ -46,6 +46,7 @@ def _inner(xp: Any, a: Array, b: Array) -> Array:
 define(
     "cofactor(x)",
     "y = det(x)·x⁻ᵀ, the gradient of det;  dy = ⟨x⁻ᵀ, dx⟩·y − y·dxᵀ·x⁻ᵀ",
+    complex_rule="holomorphic",
     forward=_cofactor,
     vjp={"x": _cofactor_vjp},
     jvp=lambda xp, tangents, x, y: _cofactor_vjp(xp, tangents[0], x, y),
@@ -58,6 +59,7 @@ define(
 define(
     "linalg_det(x)",
     "y = det x;  ∂y/∂x = the cofactors of x, which are y·x⁻ᵀ",
+    complex_rule="holomorphic",
     forward=np.linalg.det,
     vjp={"x": lambda xp, incoming, x: over_matrices(xp, incoming) * xp.cofactor(x)},
     jvp=lambda xp, tangents, x: _inner(xp, tangents[0], xp.cofactor(x)),

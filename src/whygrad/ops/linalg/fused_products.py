@@ -136,6 +136,7 @@ def _declare_add_product(name: str, public: Any, samples: Any) -> None:
     define(
         f"{name}(input, a, b; beta, alpha)",
         "y = β·input + α·(a·b);  ∂input = β·incoming,  ∂a = α·incoming·bᵀ,  ∂b = α·aᵀ·incoming",
+        complex_rule="holomorphic",
         forward=_add_product,
         vjp={
             "input": lambda xp, incoming, beta: _scaled(incoming, beta),

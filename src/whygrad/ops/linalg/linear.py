@@ -136,6 +136,7 @@ def _linear_of_batch(
 define(
     "linear(x, weight, bias)",
     "y = x·Wᵀ + b;  ∂x = incoming·W,  ∂W = incomingᵀ·x,  ∂b = incoming",
+    complex_rule="holomorphic",
     forward=_linear,
     vjp={
         "x": lambda xp, incoming, weight: xp.matmul(incoming, weight),

@@ -97,6 +97,7 @@ def _exp_args(A: Tensor) -> tuple[Tensor]:
 define(
     "linalg_matrix_exp(x)",
     "y = Σ xᵏ/k!;  dy = the upper right corner of exp of [x, dx; 0, x]",
+    complex_rule="holomorphic",
     forward=_matrix_exp,
     vjp={"x": lambda xp, incoming, x: _along(xp, matrix_transpose(xp, x), incoming)},
     jvp=lambda xp, tangents, x: _along(xp, x, tangents[0]),
@@ -252,6 +253,7 @@ def _cross_args(input: Tensor, other: Tensor, *, dim: int = -1) -> Any:
 define(
     "linalg_cross(a, b; dim)",
     "y = a × b;  ∂a = b × incoming,  ∂b = incoming × a",
+    complex_rule="holomorphic",
     forward=lambda a, b, dim: np.cross(a, b, axis=dim),
     vjp={
         "a": lambda xp, incoming, b, dim: xp.linalg_cross(b, incoming, dim),

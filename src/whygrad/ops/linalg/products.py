@@ -224,6 +224,7 @@ define(
     "matmul(a, b)",
     "y = a·b over the last dimension of a and the rows of b, batches broadcast;  "
     "∂a = incoming·bᵀ,  ∂b = aᵀ·incoming",
+    complex_rule="holomorphic",
     forward=multiply,
     vjp={"a": left_gradient, "b": right_gradient},
     jvp=product_tangent,

@@ -42,6 +42,7 @@ def _inv_vjp(xp: Any, incoming: Array, y: Array) -> Array:
 define(
     "linalg_inv(x)",
     "y = x⁻¹;  dy = −y·dx·y",
+    complex_rule="holomorphic",
     forward=_inv,
     vjp={"x": _inv_vjp},
     jvp=lambda xp, tangents, y: -xp.matmul(xp.matmul(y, tangents[0]), y),
@@ -142,6 +143,7 @@ def _check_system(call: str, A: Tensor, B: Tensor, left: bool) -> None:
 define(
     "linalg_solve(a, b)",
     "y = a⁻¹·b;  ∂b = a⁻ᵀ·incoming,  ∂a = −∂b·yᵀ",
+    complex_rule="holomorphic",
     forward=_solve,
     vjp=_solve_vjp,
     jvp=_solve_jvp,
@@ -244,6 +246,7 @@ def _triangular_samples(make: Any) -> Any:
 define(
     "linalg_solve_triangular(a, b; upper, left, unitriangular)",
     "y = a⁻¹·b for triangular a;  ∂b = a⁻ᵀ·incoming,  ∂a = the triangle of −∂b·yᵀ",
+    complex_rule="holomorphic",
     forward=_solve_triangular,
     vjp=_solve_triangular_vjp,
     jvp=_solve_triangular_jvp,

@@ -43,6 +43,7 @@ def _shift(x: Array, dim: int, step: int, fill: float) -> Array:
 define(
     "shift(x; dim, step, fill)",
     "y_t = x_{t−step} for a step of ±1, fill at the edge;  ∂x = incoming shifted back",
+    complex_rule="holomorphic",
     forward=_shift,
     vjp={"x": lambda xp, incoming, dim, step: xp.shift(incoming, dim, -step, 0.0)},
     jvp=lambda xp, tangents, dim, step: xp.shift(tangents[0], dim, step, 0.0),
@@ -93,6 +94,7 @@ def _recurrence_jvp(
 define(
     "recurrence(a, b; dim, reverse)",
     "y_t = a_t·y_{t−1} + b_t;  ∂b = s with s_t = incoming_t + a_{t+1}·s_{t+1},  ∂a_t = s_t·y_{t−1}",
+    complex_rule="holomorphic",
     forward=_recurrence,
     vjp=_recurrence_vjp,
     jvp=_recurrence_jvp,
@@ -160,6 +162,7 @@ define(
 define(
     "cumprod(x; dim)",
     "y_t = Π_{s≤t} x_s;  ∂x_t = s_t·y_{t−1} with s_t = incoming_t + x_{t+1}·s_{t+1}",
+    complex_rule="holomorphic",
     forward=_scan(np.multiply.accumulate),
     vjp={
         "x": lambda xp, incoming, x, y, dim: (

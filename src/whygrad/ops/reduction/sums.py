@@ -193,6 +193,7 @@ def _prod_of_batch(xp: Any, x: Array, dim: Dims, keepdim: bool, batch: int) -> A
 define(
     "prod(x; dim, keepdim)",
     "y = Π x over dim;  ∂y/∂x_j = Π_{k≠j} x_k",
+    complex_rule="holomorphic",
     forward=lambda x, dim, keepdim: np.multiply.reduce(
         x, axis=dim, dtype=x.dtype, keepdims=keepdim
     ),
@@ -372,6 +373,7 @@ def _logsumexp_args(input: Any, dim: Any, keepdim: bool = False) -> Any:
 define(
     "logsumexp(x; dim, keepdim)",
     "y = log Σ exp x over dim, computed without overflow;  ∂y/∂x = exp(x − y)",
+    complex_rule="holomorphic",
     forward=_logsumexp,
     vjp={
         "x": lambda xp, incoming, x, y, dim, keepdim: (

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from whygrad import dtypes
 from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.batching import leading_dims, shift, shift_dims
@@ -214,9 +215,11 @@ composite(
 
 _real_part = define(
     "real_part(x)",
-    "y = Re x of a complex x, same memory;  no gradient",
+    "y = Re x of a complex x, same memory;  ∂x = incoming, without an imaginary part",
     forward=lambda x: x.real,
-    vjp=None,
+    vjp={"x": lambda xp, incoming, x_dtype: xp.cast(incoming, dtypes.of(x_dtype))},
+    complex_rule="own",
+    linear=True,
     kind="view",
     batching=leading_dims,
     method=False,
@@ -225,9 +228,11 @@ _real_part = define(
 ).public
 _imaginary_part = define(
     "imaginary_part(x)",
-    "y = Im x of a complex x, same memory;  no gradient",
+    "y = Im x of a complex x, same memory;  ∂x = i·incoming",
     forward=lambda x: x.imag,
-    vjp=None,
+    vjp={"x": lambda xp, incoming, x_dtype: xp.cast(incoming, dtypes.of(x_dtype)) * 1j},
+    complex_rule="own",
+    linear=True,
     kind="view",
     batching=leading_dims,
     method=False,
@@ -238,9 +243,10 @@ _imaginary_part = define(
 
 _conjugated = elementwise(
     "conj_physical(x)",
-    "y = Re x − i·Im x as a copy;  ∂y/∂x = 1 for real x",
+    "y = Re x − i·Im x as a copy;  ∂x = the conjugate of incoming",
     forward=lambda x: np.conjugate(x) if x.dtype.kind == "c" else x.copy(),
-    vjp={"x": lambda xp, incoming: incoming},
+    vjp={"x": lambda xp, incoming: xp.conj_physical(incoming)},
+    complex_rule="own",
     promote="none",
     inplace=True,
 ).public

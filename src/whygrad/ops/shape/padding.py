@@ -101,6 +101,7 @@ def _pad_edges_backward(x: Array, shape: Shape, pads: Pads, mode: str) -> Array:
 pad_constant = define(
     "pad_constant(x; pads, value)",
     "y = x with a border of one value;  ∂x = incoming without the border",
+    complex_rule="holomorphic",
     forward=_pad_constant,
     vjp={"x": lambda xp, incoming, pads: xp.pad_constant(incoming, _negated(pads), 0)},
     jvp=lambda xp, tangents, pads: xp.pad_constant(tangents[0], pads, 0),

@@ -157,6 +157,7 @@ def _problem(input: Tensor, shape: Shape, steps: Shape, start: int) -> str | Non
 define(
     "as_strided(x; size, stride, offset, source)",
     "y = the memory of x with any geometry;  ∂x = Σ incoming over the elements that show x",
+    complex_rule="holomorphic",
     forward=lambda x, size, stride, offset, source: strided(
         x, size, tuple(step * x.itemsize for step in stride), offset * x.itemsize
     ),
