@@ -1068,8 +1068,8 @@ def aminmax(
     """
 
 def angle(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """y = the direction of x in the complex plane: 0 or π for a real x;  ∂y/∂x = 0 for real
-    x
+    """y = the direction of x in the complex plane: 0 or π for a real x;  ∂x =
+    incoming·i·x/|x|²
     """
 
 def any(
@@ -1685,7 +1685,7 @@ def combinations(
     """
 
 def complex(real: Any, imag: Any, *, out: Tensor | None = None) -> Tensor:
-    """y = a + i·b;  no gradient"""
+    """y = a + i·b;  ∂a = Re incoming,  ∂b = Im incoming"""
 
 complex128: DType
 
@@ -4079,7 +4079,7 @@ def poisson_nll_loss(
     """
 
 def polar(abs: Any, angle: Any, *, out: Tensor | None = None) -> Tensor:
-    """y = a·(cos b + i·sin b);  no gradient"""
+    """y = a·(cos b + i·sin b);  ∂a = how far incoming goes along y, ∂b = how far across it"""
 
 def polygamma(n: builtins.int, input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """y = the n-th derivative of ψ;  ∂y/∂x = polygamma of order n + 1"""
@@ -5190,7 +5190,7 @@ def view_as(input: Tensor, other: Tensor) -> Tensor:
     """
 
 def view_as_complex(input: Tensor) -> Tensor:
-    """y = x[…, 0] + i·x[…, 1], same memory;  no gradient"""
+    """y = x[…, 0] + i·x[…, 1], same memory;  ∂x[…, 0], ∂x[…, 1] = Re, Im of incoming"""
 
 def view_as_complex_copy(
     input: Tensor, *args: Any, out: Tensor | None = None, **kwargs: Any
@@ -5201,7 +5201,7 @@ def view_as_complex_copy(
     """
 
 def view_as_real(input: Tensor) -> Tensor:
-    """y[…, 0], y[…, 1] = Re x, Im x, same memory;  no gradient"""
+    """y[…, 0], y[…, 1] = Re x, Im x, same memory;  ∂x = incoming[…, 0] + i·incoming[…, 1]"""
 
 def view_as_real_copy(
     input: Tensor, *args: Any, out: Tensor | None = None, **kwargs: Any

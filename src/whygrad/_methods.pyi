@@ -167,8 +167,8 @@ class OpMethods:
         (min x, max x) over dim
         """
     def angle(self) -> Tensor:
-        """y = the direction of x in the complex plane: 0 or π for a real x;  ∂y/∂x = 0 for real
-        x
+        """y = the direction of x in the complex plane: 0 or π for a real x;  ∂x =
+        incoming·i·x/|x|²
         """
     def any(self, dim: Ints | None = None, keepdim: builtins.bool = False) -> Tensor:
         """y = whether some element over dim is nonzero"""

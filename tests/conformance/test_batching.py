@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import whygrad
-from tests.conformance.harness import Side, as_numpy, cases, flatten, whygrad_side
+from tests.conformance.harness import Side, as_numpy, cases, flatten, weighted_sum, whygrad_side
 from whygrad.dtypes import DType
 from whygrad.func import grad, vmap
 from whygrad.ops.define import Op, table
@@ -68,7 +68,7 @@ def pulled_back(outputs: list[Tensor], inputs: list[Tensor]) -> list[Any]:
     for out in outputs:
         weights = rng.uniform(0.5, 1.5, tuple(out.shape))
         if out.requires_grad:
-            total = total + (out * whygrad.from_numpy(np.asarray(weights))).sum()
+            total = total + weighted_sum(out, whygrad.from_numpy(np.asarray(weights)))
     if not isinstance(total, Tensor):
         return []
     return list(whygrad.autograd.grad(total, inputs, allow_unused=True))
@@ -209,9 +209,9 @@ def test_gradient_of_each_sample(op: Op, index: int) -> None:
     def weighted(*at: Tensor) -> Any:
         total: Any = 0.0
         for out in function(*at):
-            if isinstance(out, Tensor) and out.dtype.is_floating_point:
+            if isinstance(out, Tensor) and out.dtype.is_differentiable:
                 weights = np.linspace(0.5, 1.5, out.numel()).reshape(tuple(out.shape))
-                total = total + (out * whygrad.from_numpy(weights)).sum()
+                total = total + weighted_sum(out, whygrad.from_numpy(weights))
         return total
 
     carrier = index % len(inputs)  # the others are shared by all samples

@@ -28,6 +28,7 @@ __all__ = ["joined", "straight", "tie"]
 _tied = elementwise(
     "tied(x, anchor; zeros)",
     "y = x;  ∂x = incoming,  ∂anchor = 0 (with zeros, else none at all)",
+    complex_rule="holomorphic",
     forward=lambda x, anchor, zeros: np.broadcast_arrays(x, anchor)[0].copy(),
     vjp={
         "x": lambda xp, incoming: incoming,

@@ -1,7 +1,7 @@
 """Complex numbers and their two real parts.
 
-Complex tensors compute forward only: what would carry a gradient into one is refused, here and by
-the dispatcher, and never silently cut.
+None of these is holomorphic, so each has its own rule; gradients are PyTorch's (see
+:mod:`whygrad.ops.complex_numbers`).
 """
 
 from __future__ import annotations
@@ -13,29 +13,14 @@ from typing import Any
 import numpy as np
 
 from whygrad import keys
-from whygrad.autograd import modes
 from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.batching import aligned, leading_dims
+from whygrad.ops.complex_numbers import is_complex, real_product
 from whygrad.ops.define import composite, define, elementwise
 from whygrad.tensor import Tensor
 
-__all__ = ["refuse_history"]
-
 Array = Any
-
-
-def refuse_history(name: str, *tensors: Tensor) -> None:
-    """Raise if a gradient would have to come back through a complex result."""
-    followed = modes.state.recording and any(each.requires_grad for each in tensors)
-    if followed or any(each._keys & keys.FORWARD for each in tensors):
-        raise fail(
-            RuntimeError,
-            call=f"{name}({', '.join(map(describe, tensors))})",
-            cause="gradients through complex numbers are not supported; complex is forward only",
-            fix="detach() the input that requires grad, or compute with real and imaginary parts",
-            where=caller(),
-        )
 
 
 def _as_complex(dtype: Any) -> Any:
@@ -70,7 +55,6 @@ def _pair_of_floats(name: str, first: str, second: str) -> Callable[..., Any]:
                 fix="convert both to the same float dtype",
                 where=caller(),
             )
-        refuse_history(name, a, b)
         return a, b
 
     return check
@@ -86,27 +70,53 @@ def _pair_meta(a: Array, b: Array) -> Any:
 
 def _pair_samples(make: Any) -> list[Any]:
     return [
-        make.call(make.constant(make(3, 4)), make.constant(make(4))),
-        make.call(make.constant(make()), make.constant(make())),
+        make.call(make(3, 4, low=0.3), make(4)),
+        make.call(make(low=0.3), make()),
+        make.call(make(2, 1, low=0.3), make.constant(make(3))),
     ]
 
 
 define(
     "complex(a, b)",
-    "y = a + i·b;  no gradient",
+    "y = a + i·b;  ∂a = Re incoming,  ∂b = Im incoming",
     forward=_complex,
-    vjp=None,
+    vjp={
+        "a": lambda xp, incoming: xp.real_part(incoming),
+        "b": lambda xp, incoming: xp.imaginary_part(incoming),
+    },
+    linear=True,
     meta=_pair_meta,
     batching=aligned,
     public=lambda real, imag: _check_complex(real, imag),
     method=False,
     samples=_pair_samples,
 )
+
+
+def _direction(xp: Any, angle: Array) -> Array:
+    return xp.polar(xp.ones_like(angle), angle)
+
+
+def _polar_tangent(xp: Any, tangents: Any, b: Array, y: Array) -> Array:
+    moved = [
+        None if tangents[0] is None else tangents[0] * _direction(xp, b),
+        None if tangents[1] is None else tangents[1] * (y * 1j),
+    ]
+    known = [each for each in moved if each is not None]
+    return known[0] if len(known) == 1 else known[0] + known[1]
+
+
 define(
     "polar(a, b)",
-    "y = a·(cos b + i·sin b);  no gradient",
+    "y = a·(cos b + i·sin b);  ∂a = how far incoming goes along y, ∂b = how far across it",
     forward=_polar,
-    vjp=None,
+    vjp={
+        "a": lambda xp, incoming, b: real_product(xp, incoming, _direction(xp, b)),
+        "b": lambda xp, incoming, y: real_product(xp, incoming, y * 1j),
+    },
+    jvp=_polar_tangent,
+    flat=("a",),
+    notes="for a size below 0 the gradient is that of the formula; PyTorch's has the other sign",
     meta=_pair_meta,
     batching=aligned,
     public=lambda abs, angle: _check_polar(abs, angle),
@@ -128,6 +138,13 @@ def _as_real_args(input: Tensor) -> tuple[Tensor]:
     return (input,)
 
 
+def _unpaired(input: Tensor) -> bool:
+    """Whether some pair would begin in the middle of a complex number."""
+    if input._keys & keys.BATCHED:
+        return False  # a sample lies wherever its batch does
+    return any(step % 2 for step in input.stride()[:-1]) or bool(input.storage_offset() % 2)
+
+
 def _as_complex_args(input: Tensor) -> tuple[Tensor]:
     """Pairs along the last dimension as complex numbers, same memory."""
     cause = ""
@@ -139,7 +156,7 @@ def _as_complex_args(input: Tensor) -> tuple[Tensor]:
         cause = "Tensor must have a last dimension of size 2"
     elif input.stride(-1) != 1:
         cause = "Tensor must have a last dimension with stride 1"
-    elif any(step % 2 for step in input.stride()[:-1]) or input.storage_offset() % 2:
+    elif _unpaired(input):
         cause = "Tensor must have a stride divisible by 2 for all but last dimension"
     if cause:
         raise fail(
@@ -149,15 +166,20 @@ def _as_complex_args(input: Tensor) -> tuple[Tensor]:
             fix="make it (…, 2) in row-major order: x.contiguous()",
             where=caller(),
         )
-    refuse_history("view_as_complex", input)
     return (input,)
+
+
+def _side_by_side(xp: Any, incoming: Array) -> Array:
+    return xp.stack([xp.real_part(incoming), xp.imaginary_part(incoming)], incoming.ndim)
 
 
 define(
     "view_as_real(x)",
-    "y[…, 0], y[…, 1] = Re x, Im x, same memory;  no gradient",
+    "y[…, 0], y[…, 1] = Re x, Im x, same memory;  ∂x = incoming[…, 0] + i·incoming[…, 1]",
     forward=lambda x: x[..., None].view(x.real.dtype),
-    vjp=None,
+    vjp={"x": lambda xp, incoming: xp.complex(incoming[..., 0], incoming[..., 1])},
+    jvp=lambda xp, tangents: xp.view_as_real(tangents[0]),
+    complex_rule="own",
     kind="view",
     batching=leading_dims,
     public=_as_real_args,
@@ -169,16 +191,17 @@ define(
 )
 define(
     "view_as_complex(x)",
-    "y = x[…, 0] + i·x[…, 1], same memory;  no gradient",
+    "y = x[…, 0] + i·x[…, 1], same memory;  ∂x[…, 0], ∂x[…, 1] = Re, Im of incoming",
     forward=lambda x: x.view(_as_complex(x.dtype))[..., 0],
-    vjp=None,
+    vjp={"x": lambda xp, incoming: _side_by_side(xp, incoming)},
+    jvp=lambda xp, tangents: xp.complex(tangents[0][..., 0], tangents[0][..., 1]),
     kind="view",
     batching=leading_dims,
     public=_as_complex_args,
     method=False,
     samples=lambda make: [
-        make.call(make.constant(make(3, 2))),
-        make.call(make.constant(make(2))),
+        make.call(make(3, 2)),
+        make.call(make(2)),
     ],
 )
 
@@ -189,11 +212,21 @@ def _angle(x: Array) -> Array:
     return np.where(np.isnan(x), x, np.where(x < 0, x.dtype.type(math.pi), x.dtype.type(0)))
 
 
+def _across(xp: Any, incoming: Array, x: Array) -> Array:
+    """i·x/|x|²: a step across x turns it, and the more so the shorter it is."""
+    if not is_complex(x):
+        return xp.zeros_like(incoming)
+    square = xp.square(xp.abs(x))
+    return xp.where(square == 0, 0.0, incoming * 1j * x / square)
+
+
 elementwise(
     "angle(x)",
-    "y = the direction of x in the complex plane: 0 or π for a real x;  ∂y/∂x = 0 for real x",
+    "y = the direction of x in the complex plane: 0 or π for a real x;  ∂x = incoming·i·x/|x|²",
     forward=_angle,
-    vjp={"x": lambda xp, incoming: xp.zeros_like(incoming)},
+    vjp={"x": _across},
+    jvp=lambda xp, tangents, x: real_product(xp, tangents[0], _across(xp, xp.ones_like(x), x)),
+    complex_rule="own",
     meta=lambda x: (x.shape, x.real.dtype if x.dtype.kind == "c" else x.dtype),
     subgradient="0 at x = 0 as well",
     samples=lambda make: [
