@@ -29,8 +29,11 @@ class Storage:
     """One block of memory, its version counter and its last writer."""
 
     __slots__ = (
-        "__weakref__", "_views", "array", "hidden", "last_writer", "restricted", "version",
+        "__weakref__", "_views", "array", "hidden", "last_writer", "made_in", "restricted",
+        "version",
     )  # fmt: skip
+
+    made_in: int  # begin of the transformed function's run that made it, empty outside of one
 
     def __init__(self, array: Any) -> None:
         self.array = array

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from whygrad import devices, dtypes, keys
-from whygrad.autograd import leaves, lineage
+from whygrad.autograd import leaves, lineage, modes
 from whygrad.errors import fail
 from whygrad.geometry import Geometry
 from whygrad.interchange import Interchange
@@ -70,6 +70,7 @@ class Tensor(Geometry, Interchange, OpMethods):
 
         made = old_style("Tensor", data, None)
         self._array = made._array
+        self._storage = made._storage
         self._keys = made._keys
         self._node = None
         self._slot = 0
@@ -176,6 +177,8 @@ class Tensor(Geometry, Interchange, OpMethods):
         if self._keys & keys.BATCHED:
             return self.detach()
         same = wrap(self._array)
+        if modes.state.run is not None:
+            modes.state.run.note(self)
         same._storage = DataStorage(self)
         return lineage.cut(self, same, "data")
 
@@ -254,6 +257,7 @@ class _KeysByDType(dict[Any, int]):
 
 dtype_keys = _KeysByDType()
 _new = Tensor.__new__
+active = modes.active
 
 
 def wrap(payload: Any) -> Tensor:
@@ -268,6 +272,8 @@ def wrap(payload: Any) -> Tensor:
     tensor._node = None
     tensor._slot = 0
     tensor._base = None
+    if active.count and modes.state.run is not None:
+        modes.state.run.made(tensor)
     return tensor
 
 
@@ -275,6 +281,8 @@ def alias(tensor: Tensor, node: Any = None, slot: int = 0) -> Tensor:
     """The same memory as another tensor: a constant, or what ``node`` made."""
     same = wrap(tensor._array)
     same._storage = tensor._storage
+    if modes.state.run is not None:
+        modes.state.run.note(tensor)
     if node is not None:
         same._enter_graph(node, slot)
     return same

@@ -170,7 +170,7 @@ class _Run:
         self.inputs, self.one_input = _as_tuple(call, "inputs", inputs)
         for each in self.inputs:
             check_differentiable(f"autograd.functional.{call}(…)", each)
-        self.tape = Tape(self.inputs, outside=create_graph)
+        self.tape = Tape(self.inputs, outside=create_graph, guarded=False)
         output = self.tape.run(func, *self.tape.inputs)
         what = "outputs of the user-provided function"
         self.outputs, self.one_output = _as_tuple(call, what, output)
@@ -304,7 +304,7 @@ def _forward_jacobian(
 ) -> Any:
     points, one_input = _as_tuple("jacobian", "inputs", inputs)
     argnums = 0 if one_input else tuple(range(len(points)))
-    tape = Tape(points, outside=create_graph)
+    tape = Tape(points, outside=create_graph, guarded=False)
     return tape.released(tape.run(jacfwd(func, argnums, chunk_size=chunk_size), *tape.inputs))
 
 

@@ -37,6 +37,7 @@ class _ThreadState(threading.local):
     added = 0  # key bits every op call gets
     watch: Any = None  # who looks at values, in anomaly mode
     check_nan = True  # whether anomaly mode looks at values
+    run: Any = None  # the innermost call of a function under a transform, see autograd.runs
 
 
 state = _ThreadState()
@@ -76,6 +77,18 @@ def unfollowed() -> Iterator[None]:
         yield
     finally:
         _add(state.added & ~keys.UNFOLLOWED | before)
+
+
+@contextmanager
+def inside(run: Any) -> Iterator[None]:
+    """A function under a transform runs inside."""
+    outer, state.run = state.run, run
+    _count(1)
+    try:
+        yield
+    finally:
+        _count(-1)
+        state.run = outer
 
 
 def _add(bits: int) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from whygrad.autograd import modes
 from whygrad.autograd.forward_ad import dual_level, make_dual, unpack_dual
+from whygrad.autograd.runs import Run
 from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.func.arguments import Selected, name_of, outputs_of, split_aux, tensors_like
@@ -38,7 +40,8 @@ def jvp(
             make_dual(primal, tangent, level=level)
             for primal, tangent in zip(chosen.tensors, given, strict=True)
         ]
-        result = func(*chosen.replaced(duals))
+        with modes.inside(Run(level)):
+            result = func(*chosen.replaced(duals))
         output, aux = split_aux(call, result) if has_aux else (result, None)
         outputs, tree = outputs_of(call, output, floating=False)
         values, slopes = [], []

@@ -20,6 +20,7 @@ from whygrad.autograd.batching import add_batch, open_levels, without_highest_le
 from whygrad.autograd.forward_ad import set_tangents
 from whygrad.autograd.lifting import lower, raised
 from whygrad.autograd.node import AccumulateGrad, Node
+from whygrad.autograd.runs import Run
 from whygrad.ops.namespace import recorded
 from whygrad.tensor import Tensor, alias, wrap
 from whygrad.trees import flatten
@@ -31,14 +32,21 @@ class Tape:
     """Twins of some tensors, and what was computed from them."""
 
     def __init__(
-        self, tensors: Sequence[Tensor], *, outside: bool = True, within: Tape | None = None
+        self,
+        tensors: Sequence[Tensor],
+        *,
+        outside: bool = True,
+        within: Tape | None = None,
+        guarded: bool = True,
     ) -> None:
         """``outside``: whether results may lead on to what the caller's tensors came from.
 
         ``within``: another tape whose twins are no more outside than those of this one.
+        ``guarded``: whether what is captured must not become part of this run.
         """
         self.levels = open_levels()
         self.outside = outside and modes.state.grad and not modes.state.inference
+        self._run = Run() if guarded else modes.state.run
         self._twins = [_twin(lower(each, self.levels), self.outside) for each in tensors]
         self._own = {twin._node for twin in self._twins}
         if within is not None:
@@ -47,7 +55,7 @@ class Tape:
 
     def run(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """Call ``function`` and record what it does, whatever mode the caller is in."""
-        with modes.inference_mode(False):
+        with modes.inference_mode(False), modes.inside(self._run):
             return function(*args, **kwargs)
 
     def pull(

@@ -14,6 +14,7 @@ import numpy as np
 
 from whygrad import dtypes, keys
 from whygrad.autograd import lineage, modes, views
+from whygrad.autograd.runs import check_captured
 from whygrad.autograd.source import caller
 from whygrad.dispatch import quiet
 from whygrad.dispatch.calls import method_of
@@ -194,6 +195,8 @@ def check_writable(
             fix="clone() the tensor before writing to it",
             where=where,
         )
+    if modes.state.run is not None and source is not None:
+        check_captured(target, source, name, where)
     target._storage.prepare_write(name, where)
     if modes.state.recording:
         views.check_writable(target, source, name, where, uniform)
