@@ -27,6 +27,7 @@ from whygrad import scalar as scalar
 from whygrad import scalar_check as scalar_check
 from whygrad import scalar_nn as scalar_nn
 from whygrad import sparse as sparse
+from whygrad import special as special
 from whygrad import training as training
 from whygrad import utils as utils
 from whygrad import why as why
@@ -216,6 +217,7 @@ __all__ = [
     "chain_matmul",
     "channel_shuffle",
     "cholesky",
+    "cholesky_inverse",
     "cholesky_solve",
     "chunk",
     "clamp",
@@ -370,6 +372,7 @@ __all__ = [
     "gcd_",
     "ge",
     "gelu",
+    "geqrf",
     "ger",
     "get_default_device",
     "get_default_dtype",
@@ -403,6 +406,10 @@ __all__ = [
     "hstack",
     "huber_loss",
     "hypot",
+    "i0",
+    "i0_",
+    "igamma",
+    "igammac",
     "iinfo",
     "im2col",
     "imag",
@@ -464,6 +471,7 @@ __all__ = [
     "linear",
     "linspace",
     "load",
+    "lobpcg",
     "local_response_norm",
     "log",
     "log1p",
@@ -492,6 +500,9 @@ __all__ = [
     "lp_pool2d",
     "lp_pool3d",
     "lt",
+    "lu",
+    "lu_solve",
+    "lu_unpack",
     "manual_seed",
     "margin_ranking_loss",
     "masked_fill",
@@ -531,6 +542,7 @@ __all__ = [
     "multinomial",
     "multiply",
     "mv",
+    "mvlgamma",
     "nan",
     "nan_to_num",
     "nan_to_num_",
@@ -569,6 +581,8 @@ __all__ = [
     "ones",
     "ones_like",
     "optim",
+    "orgqr",
+    "ormqr",
     "outer",
     "pad",
     "pairwise_distance",
@@ -684,6 +698,7 @@ __all__ = [
     "sparse_csr",
     "sparse_csr_tensor",
     "sparse_mask",
+    "special",
     "split",
     "split_copy",
     "split_with_sizes",
@@ -734,6 +749,7 @@ __all__ = [
     "transpose_copy",
     "trapezoid",
     "trapz",
+    "triangular_solve",
     "tril",
     "tril_indices",
     "triplet_margin_loss",
@@ -1583,6 +1599,14 @@ def cholesky(input: Tensor, upper: builtins.bool = False, *, out: Tensor | None 
     """``linalg.cholesky`` under its older name.
 
     y·yᵀ = x, y lower triangular
+    """
+
+def cholesky_inverse(
+    L: Tensor, upper: builtins.bool = False, *, out: Tensor | None = None
+) -> Tensor:
+    """The inverse of A, given its Cholesky factor.
+
+    y = (L·Lᵀ)⁻¹
     """
 
 def cholesky_solve(
@@ -2565,6 +2589,13 @@ def gelu(input: Tensor, *, approximate: str = "none", out: Tensor | None = None)
     approximate='tanh', Φ(x) ≈ ½(1 + tanh(√(2/π)·(x + 0.044715·x³))))
     """
 
+def geqrf(input: Tensor, *, out: Sequence[Tensor] | None = None) -> return_types.geqrf:
+    """A QR decomposition with Q kept as reflections; ``linalg.qr`` multiplies it out.
+
+    a, tau = R above the diagonal, the vectors of the reflections below it, their factors;
+    no gradient
+    """
+
 def ger(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Every element of one vector times every element of another.
 
@@ -2804,6 +2835,18 @@ def huber_loss(
 
 def hypot(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
     """y = √(a² + b²);  ∂y/∂a = a/y,  ∂y/∂b = b/y"""
+
+def i0(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """y = I₀(x), the modified Bessel function of order 0;  ∂y/∂x = I₁(x)"""
+
+def i0_(input: Tensor) -> Tensor:
+    """In-place i0: y = I₀(x), the modified Bessel function of order 0;  ∂y/∂x = I₁(x)"""
+
+def igamma(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
+    """y = the regularised lower incomplete gamma function;  ∂y/∂b = bᵃ⁻¹·e⁻ᵇ/Γ(a)"""
+
+def igammac(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
+    """y = the regularised upper incomplete gamma function;  ∂y/∂b = −bᵃ⁻¹·e⁻ᵇ/Γ(a)"""
 
 def im2col(
     input: Tensor,
@@ -3138,6 +3181,28 @@ def linspace(
     y[i] = start + i·(end − start)/(steps − 1)
     """
 
+def lobpcg(
+    A: Tensor,
+    k: builtins.int | None = None,
+    B: Tensor | None = None,
+    X: Tensor | None = None,
+    n: builtins.int | None = None,
+    iK: Tensor | None = None,
+    niter: builtins.int | None = None,
+    tol: builtins.float | None = None,
+    largest: builtins.bool | None = None,
+    method: str | None = None,
+    **details: Any,
+) -> tuple[Tensor, Tensor]:
+    """The ``k`` largest (or smallest) eigenvalues of a symmetric A, and their eigenvectors.
+
+    ``B`` makes it the generalised problem A·x = λ·B·x.  Computed exactly, by
+    ``linalg.eigh``:
+    what would guide an iteration is taken and not needed.
+
+    a·y = y·λ for the largest λ
+    """
+
 def local_response_norm(
     input: Tensor,
     size: builtins.int,
@@ -3283,6 +3348,33 @@ def lp_pool3d(
 
 def lt(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
     """y = whether a < b"""
+
+def lu(
+    A: Tensor, pivot: builtins.bool = True, get_infos: builtins.bool = False
+) -> tuple[Tensor, ...]:
+    """The older form of ``linalg.lu_factor``.
+
+    x = P·L·U, L and U packed in one matrix
+    """
+
+def lu_solve(b: Tensor, LU_data: Tensor, LU_pivots: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """``linalg.lu_solve`` with its arguments in the older order.
+
+    y = U⁻¹·L⁻¹·Pᵀ·b
+    """
+
+def lu_unpack(
+    LU_data: Tensor,
+    LU_pivots: Tensor,
+    unpack_data: builtins.bool = True,
+    unpack_pivots: builtins.bool = True,
+    *,
+    out: Sequence[Tensor] | None = None,
+) -> return_types.lu_unpack:
+    """P, L and U from what ``linalg.lu_factor`` returned.
+
+    P, L, U from the packed factors
+    """
 
 def margin_ranking_loss(
     input1: Tensor,
@@ -3722,6 +3814,12 @@ def mv(input: Tensor, vec: Tensor, *, out: Tensor | None = None) -> Tensor:
     y = A·v for a matrix and a vector
     """
 
+def mvlgamma(input: Tensor, p: builtins.int, *, out: Tensor | None = None) -> Tensor:
+    """The logarithm of the multivariate gamma function of dimension ``p``.
+
+    y = p(p − 1)/4·log π + Σ log Γ(x − j/2), j < p
+    """
+
 nan: builtins.float
 
 def nan_to_num(
@@ -3987,6 +4085,26 @@ def ones(*size: Ints, out: Tensor | None = None, **options: Unpack[Options]) -> 
 
 def ones_like(input: Tensor, **options: Unpack[Options]) -> Tensor:
     """y = 1, shaped like x"""
+
+def orgqr(input: Tensor, input2: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """``linalg.householder_product`` under its older name.
+
+    y = Π (1 − tau·v·vᵀ), its first columns
+    """
+
+def ormqr(
+    input: Tensor,
+    tau: Tensor,
+    other: Tensor,
+    left: builtins.bool = True,
+    transpose: builtins.bool = False,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Q·other (or other·Q, or with Qᵀ), Q given by its reflections.
+
+    y = Q·other, Q given by its reflections
+    """
 
 def outer(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Every element of one vector times every element of another.
@@ -4949,6 +5067,18 @@ def trapz(y: Tensor, x: Tensor | None = None, *, dx: Number = 1, dim: builtins.i
     """The area under ``y``, with straight lines between its points.
 
     Σ (y_t + y_{t+1})·(x_{t+1} − x_t)/2
+    """
+
+def triangular_solve(
+    b: Tensor,
+    A: Tensor,
+    upper: builtins.bool = True,
+    transpose: builtins.bool = False,
+    unitriangular: builtins.bool = False,
+) -> return_types.triangular_solve:
+    """The older form of ``linalg.solve_triangular``, which also returns a copy of A.
+
+    y = a⁻¹·b for triangular a
     """
 
 def tril(input: Tensor, diagonal: builtins.int = 0, *, out: Tensor | None = None) -> Tensor:

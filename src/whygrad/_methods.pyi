@@ -348,6 +348,11 @@ class OpMethods:
 
         y·yᵀ = x, y lower triangular
         """
+    def cholesky_inverse(self, upper: builtins.bool = False) -> Tensor:
+        """The inverse of A, given its Cholesky factor.
+
+        y = (L·Lᵀ)⁻¹
+        """
     def cholesky_solve(self, L: Tensor, upper: builtins.bool = False) -> Tensor:
         """The X with ``A @ X = B``, given the Cholesky factor of A.
 
@@ -685,6 +690,12 @@ class OpMethods:
         """In-place ge: y = whether a ≥ b"""
     def geometric_(self, p: builtins.float, *, generator: Generator | None = None) -> Tensor:
         """Write how many trials it takes, each with probability ``p``, until one succeeds."""
+    def geqrf(self) -> return_types.geqrf:
+        """A QR decomposition with Q kept as reflections; ``linalg.qr`` multiplies it out.
+
+        a, tau = R above the diagonal, the vectors of the reflections below it, their factors;
+        no gradient
+        """
     def ger(self, vec2: Tensor) -> Tensor:
         """Every element of one vector times every element of another.
 
@@ -747,6 +758,22 @@ class OpMethods:
         """y = √(a² + b²);  ∂y/∂a = a/y,  ∂y/∂b = b/y"""
     def hypot_(self, other: Operand) -> Tensor:
         """In-place hypot: y = √(a² + b²);  ∂y/∂a = a/y,  ∂y/∂b = b/y"""
+    def i0(self) -> Tensor:
+        """y = I₀(x), the modified Bessel function of order 0;  ∂y/∂x = I₁(x)"""
+    def i0_(self) -> Tensor:
+        """In-place i0: y = I₀(x), the modified Bessel function of order 0;  ∂y/∂x = I₁(x)"""
+    def igamma(self, other: Operand) -> Tensor:
+        """y = the regularised lower incomplete gamma function;  ∂y/∂b = bᵃ⁻¹·e⁻ᵇ/Γ(a)"""
+    def igamma_(self, other: Operand) -> Tensor:
+        """In-place igamma: y = the regularised lower incomplete gamma function;  ∂y/∂b =
+        bᵃ⁻¹·e⁻ᵇ/Γ(a)
+        """
+    def igammac(self, other: Operand) -> Tensor:
+        """y = the regularised upper incomplete gamma function;  ∂y/∂b = −bᵃ⁻¹·e⁻ᵇ/Γ(a)"""
+    def igammac_(self, other: Operand) -> Tensor:
+        """In-place igammac: y = the regularised upper incomplete gamma function;  ∂y/∂b =
+        −bᵃ⁻¹·e⁻ᵇ/Γ(a)
+        """
     def index_add(
         self, dim: builtins.int, index: Tensor, source: Tensor, *, alpha: Number = 1
     ) -> Tensor:
@@ -993,6 +1020,18 @@ class OpMethods:
         """y = whether a < b"""
     def lt_(self, other: Operand) -> Tensor:
         """In-place lt: y = whether a < b"""
+    def lu(
+        self, pivot: builtins.bool = True, get_infos: builtins.bool = False
+    ) -> tuple[Tensor, ...]:
+        """The older form of ``linalg.lu_factor``.
+
+        x = P·L·U, L and U packed in one matrix
+        """
+    def lu_solve(self, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
+        """``linalg.lu_solve`` with its arguments in the older order.
+
+        y = U⁻¹·L⁻¹·Pᵀ·b
+        """
     def masked_fill(self, mask: Tensor, value: Operand) -> Tensor:
         """``input`` with ``value`` (a number or a 0-d tensor) wherever the mask is True.
 
@@ -1151,6 +1190,13 @@ class OpMethods:
 
         y = A·v for a matrix and a vector
         """
+    def mvlgamma(self, p: builtins.int) -> Tensor:
+        """The logarithm of the multivariate gamma function of dimension ``p``.
+
+        y = p(p − 1)/4·log π + Σ log Γ(x − j/2), j < p
+        """
+    def mvlgamma_(self, p: builtins.int) -> Tensor:
+        """In-place mvlgamma: y = p(p − 1)/4·log π + Σ log Γ(x − j/2), j < p"""
     def nan_to_num(
         self,
         nan: builtins.float | None = None,
@@ -1308,6 +1354,22 @@ class OpMethods:
         """y = whether a ≠ b"""
     def not_equal_(self, other: Operand) -> Tensor:
         """In-place ne: y = whether a ≠ b"""
+    def orgqr(self, input2: Tensor) -> Tensor:
+        """``linalg.householder_product`` under its older name.
+
+        y = Π (1 − tau·v·vᵀ), its first columns
+        """
+    def ormqr(
+        self,
+        tau: Tensor,
+        other: Tensor,
+        left: builtins.bool = True,
+        transpose: builtins.bool = False,
+    ) -> Tensor:
+        """Q·other (or other·Q, or with Qᵀ), Q given by its reflections.
+
+        y = Q·other, Q given by its reflections
+        """
     def outer(self, vec2: Tensor) -> Tensor:
         """Every element of one vector times every element of another.
 
@@ -1793,6 +1855,17 @@ class OpMethods:
         """y = x with two dimensions exchanged;  ∂x = incoming with the same two exchanged"""
     def transpose_(self, dim0: builtins.int, dim1: builtins.int) -> Tensor:
         """Become what transpose() returns."""
+    def triangular_solve(
+        self,
+        A: Tensor,
+        upper: builtins.bool = True,
+        transpose: builtins.bool = False,
+        unitriangular: builtins.bool = False,
+    ) -> return_types.triangular_solve:
+        """The older form of ``linalg.solve_triangular``, which also returns a copy of A.
+
+        y = a⁻¹·b for triangular a
+        """
     def tril(self, diagonal: builtins.int = 0) -> Tensor:
         """y = x on and below a diagonal, else 0;  ∂x = incoming there, else 0"""
     def tril_(self, diagonal: builtins.int = 0) -> Tensor:

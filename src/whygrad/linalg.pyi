@@ -16,13 +16,26 @@ from whygrad.tensor import Tensor
 __all__ = [
     "LinAlgError",
     "cholesky",
+    "cholesky_ex",
+    "cond",
     "cross",
     "det",
     "diagonal",
+    "eig",
     "eigh",
+    "eigvals",
     "eigvalsh",
+    "householder_product",
     "inv",
+    "inv_ex",
+    "ldl_factor",
+    "ldl_factor_ex",
+    "ldl_solve",
     "lstsq",
+    "lu",
+    "lu_factor",
+    "lu_factor_ex",
+    "lu_solve",
     "matmul",
     "matrix_exp",
     "matrix_norm",
@@ -34,9 +47,13 @@ __all__ = [
     "qr",
     "slogdet",
     "solve",
+    "solve_ex",
     "solve_triangular",
     "svd",
     "svdvals",
+    "tensorinv",
+    "tensorsolve",
+    "vander",
     "vecdot",
     "vector_norm",
 ]
@@ -44,6 +61,21 @@ __all__ = [
 def cholesky(A: Tensor, *, upper: bool = False, out: Tensor | None = None) -> Tensor:
     """y·yᵀ = x, y lower triangular;  dy = y·Φ(y⁻¹·dx·y⁻ᵀ), Φ = lower triangle, half the
     diagonal
+    """
+
+def cholesky_ex(
+    A: Tensor,
+    *,
+    upper: bool = False,
+    check_errors: bool = False,
+    out: Sequence[Tensor] | None = None,
+) -> return_types.linalg_cholesky_ex:
+    """y·yᵀ = x, and info;  dy as for cholesky"""
+
+def cond(A: Tensor, p: Any = None, *, out: Tensor | None = None) -> Tensor:
+    """How much a matrix can amplify a relative error: |A|·|A⁻¹|.
+
+    y = |x|·|x⁻¹|, in the 2-norm the largest over the smallest singular value
     """
 
 def cross(input: Tensor, other: Tensor, *, dim: int = -1, out: Tensor | None = None) -> Tensor:
@@ -58,16 +90,64 @@ def diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> T
     y = the diagonals of the matrices
     """
 
+def eig(A: Tensor, *, out: Sequence[Tensor] | None = None) -> return_types.linalg_eig:
+    """Eigenvalues and eigenvectors of a matrix that need not be symmetric.
+
+    x·vectors = vectors·diag(values), both complex;  no gradient: complex is forward only
+    """
+
 def eigh(
     A: Tensor, UPLO: str = "L", *, out: Sequence[Tensor] | None = None
 ) -> return_types.linalg_eigh:
     """x = V·diag λ·Vᵀ;  with K = Vᵀ·dx·V: dλ = diag K,  dV = V·(Kᵢⱼ/(λⱼ − λᵢ))"""
 
+def eigvals(A: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Eigenvalues of a matrix that need not be symmetric.
+
+    y = the eigenvalues of x, complex;  no gradient: complex is forward only
+    """
+
 def eigvalsh(A: Tensor, UPLO: str = "L", *, out: Tensor | None = None) -> Tensor:
     """y = the eigenvalues of x;  ∂x = V·diag(incoming)·Vᵀ with the eigenvectors V"""
 
+def householder_product(A: Tensor, tau: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The first columns of H₁·H₂·…, reflections along the columns of A below its diagonal.
+
+    y = Π (1 − tau·v·vᵀ), its first columns
+    """
+
 def inv(A: Tensor, *, out: Tensor | None = None) -> Tensor:
     """y = x⁻¹;  dy = −y·dx·y"""
+
+def inv_ex(
+    A: Tensor, *, check_errors: bool = False, out: Sequence[Tensor] | None = None
+) -> return_types.linalg_inv_ex:
+    """y = x⁻¹, and info;  dy = −y·dx·y"""
+
+def ldl_factor(
+    A: Tensor, *, hermitian: bool = False, out: Sequence[Tensor] | None = None
+) -> return_types.linalg_ldl_factor:
+    """The packed factors of a symmetric matrix, and the exchanges.
+
+    x = L·D·Lᵀ, packed
+    """
+
+def ldl_factor_ex(
+    A: Tensor,
+    *,
+    hermitian: bool = False,
+    check_errors: bool = False,
+    out: Sequence[Tensor] | None = None,
+) -> return_types.linalg_ldl_factor_ex:
+    """The packed factors of a symmetric matrix, the exchanges, and where D has a zero.
+
+    x = L·D·Lᵀ, packed, for a symmetric x that need not be positive;  no gradient
+    """
+
+def ldl_solve(
+    LD: Any, pivots: Tensor, B: Any, *, hermitian: bool = False, out: Tensor | None = None
+) -> Tensor:
+    """y = (L·D·Lᵀ)⁻¹·b;  no gradient"""
 
 def lstsq(
     A: Tensor,
@@ -83,6 +163,45 @@ def lstsq(
     returned.
 
     y = a⁺·b, the least-squares solution of a·y = b
+    """
+
+def lu(
+    A: Tensor, *, pivot: bool = True, out: Sequence[Tensor] | None = None
+) -> return_types.linalg_lu:
+    """A = P @ L @ U.
+
+    x = P·L·U
+    """
+
+def lu_factor(
+    A: Tensor, *, pivot: bool = True, out: Sequence[Tensor] | None = None
+) -> return_types.linalg_lu_factor:
+    """L and U in one matrix, and the exchanges of rows.
+
+    x = P·L·U, L and U packed in one matrix
+    """
+
+def lu_factor_ex(
+    A: Tensor,
+    *,
+    pivot: bool = True,
+    check_errors: bool = False,
+    out: Sequence[Tensor] | None = None,
+) -> return_types.linalg_lu_factor_ex:
+    """x = P·L·U, L and U packed in one matrix;  ∂x = P·L⁻ᵀ·(tril(Lᵀ·∂L) + triu(∂U·Uᵀ))·U⁻ᵀ"""
+
+def lu_solve(
+    LU: Tensor,
+    pivots: Tensor,
+    B: Tensor,
+    *,
+    left: bool = True,
+    adjoint: bool = False,
+    out: Tensor | None = None,
+) -> Tensor:
+    """The X with ``A @ X = B`` (or ``X @ A = B``), given the factors of A.
+
+    y = U⁻¹·L⁻¹·Pᵀ·b
     """
 
 def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -173,6 +292,16 @@ def slogdet(A: Tensor, *, out: Sequence[Tensor] | None = None) -> return_types.s
 def solve(A: Tensor, B: Tensor, *, left: bool = True, out: Tensor | None = None) -> Tensor:
     """y = a⁻¹·b;  ∂b = a⁻ᵀ·incoming,  ∂a = −∂b·yᵀ"""
 
+def solve_ex(
+    A: Tensor,
+    B: Tensor,
+    *,
+    left: bool = True,
+    check_errors: bool = False,
+    out: Sequence[Tensor] | None = None,
+) -> return_types.linalg_solve_ex:
+    """y = a⁻¹·b, and info;  ∂b = a⁻ᵀ·incoming,  ∂a = −∂b·yᵀ"""
+
 def solve_triangular(
     A: Tensor,
     B: Tensor,
@@ -193,6 +322,26 @@ def svd(
 
 def svdvals(A: Tensor, *, out: Tensor | None = None) -> Tensor:
     """y = the singular values of x;  ∂x = u·diag(incoming)·vh"""
+
+def tensorinv(A: Tensor, ind: int = 2, *, out: Tensor | None = None) -> Tensor:
+    """The inverse of ``tensordot(A, ·, ind)``.
+
+    y = the inverse of x as a matrix of its first ind by its other dimensions
+    """
+
+def tensorsolve(
+    A: Tensor, B: Tensor, dims: Ints | None = None, *, out: Tensor | None = None
+) -> Tensor:
+    """The X with ``tensordot(A, X, X.ndim) = B``; ``dims`` of A are moved to its end first.
+
+    tensordot(a, y) = b
+    """
+
+def vander(x: Tensor, *, N: int | None = None) -> Tensor:
+    """Powers 0, 1, … of every element, as a new last dimension.
+
+    y[…, j] = xʲ
+    """
 
 def vecdot(x: Tensor, y: Tensor, *, dim: int = -1, out: Tensor | None = None) -> Tensor:
     """Σ x̄·y along a dimension, the others broadcast.

@@ -102,9 +102,10 @@ def recording(op: Op, kernel: Callable[..., Any], bits: int) -> Entry:
     kind = _kind_of_numbers(op, bits)
     count = len(op.tensor_names)
     complete = all(op.has_rule(name) for name in op.tensor_names)
-    if plain and op.kind != "view" and count == 2 and complete and not op.param_names:
+    single = len(op.output_names) == 1 and not op.returns_list
+    if plain and single and op.kind != "view" and count == 2 and complete and not op.param_names:
         return _recording_binary(op, kernel, bits)
-    if count == 1 and len(op.output_names) == 1 and not op.variadic and not op.returns_list:
+    if count == 1 and single and not op.variadic:
         return _recording_single(op, kernel, plain, kind)
     return _recording_any(op, kernel, plain, kind)
 

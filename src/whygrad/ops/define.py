@@ -45,6 +45,9 @@ ComplexRule = Literal["holomorphic", "own"]
 # Every op by name, in order of declaration.
 table: dict[str, Op] = {}
 
+# Modules of the package whose functions have the module's name before their own in the table.
+_NAMESPACES = ("fft", "linalg", "special")
+
 # Second names that PyTorch has for some ops.
 aliases: dict[str, str] = {}
 
@@ -129,7 +132,7 @@ class Op:
         if self.internal:
             return None
         space, _, name = self.name.partition("_")
-        return f"{space}.{name}" if space == "linalg" else self.name
+        return f"{space}.{name}" if space in _NAMESPACES else self.name
 
     def plan(
         self,

@@ -70,14 +70,14 @@ def _lower_half(xp: Any, x: Array) -> Array:
     return xp.tril(x, 0) - 0.5 * x * xp.identity_like(x)
 
 
-def _cholesky_vjp(xp: Any, incoming: Array, y: Array) -> Array:
+def cholesky_vjp(xp: Any, incoming: Array, y: Array) -> Array:
     flipped = matrix_transpose(xp, y)
     inner = symmetric(xp, _lower_half(xp, xp.matmul(flipped, incoming)))
     right = xp.linalg_solve_triangular(y, inner, False, False, False)
     return xp.linalg_solve_triangular(flipped, right, True, True, False)
 
 
-def _cholesky_jvp(xp: Any, tangents: Any, y: Array) -> Array:
+def cholesky_jvp(xp: Any, tangents: Any, y: Array) -> Array:
     moved = xp.linalg_solve_triangular(y, symmetric(xp, tangents[0]), False, True, False)
     flipped = matrix_transpose(xp, y)
     return xp.matmul(
@@ -97,8 +97,8 @@ define(
     "linalg_cholesky(x)",
     "y·yᵀ = x, y lower triangular;  dy = y·Φ(y⁻¹·dx·y⁻ᵀ), Φ = lower triangle, half the diagonal",
     forward=_cholesky,
-    vjp={"x": _cholesky_vjp},
-    jvp=_cholesky_jvp,
+    vjp={"x": cholesky_vjp},
+    jvp=cholesky_jvp,
     meta=lambda x: (x.shape, x.dtype),
     batching=leading_dims,
     public=_cholesky_args,

@@ -34,7 +34,7 @@ def _inv(x: Array) -> Array:
         raise singular("linalg.inv", x) from None
 
 
-def _inv_vjp(xp: Any, incoming: Array, y: Array) -> Array:
+def inv_vjp(xp: Any, incoming: Array, y: Array) -> Array:
     inverse = matrix_transpose(xp, y)
     return -xp.matmul(xp.matmul(inverse, incoming), inverse)
 
@@ -44,7 +44,7 @@ define(
     "y = x⁻¹;  dy = −y·dx·y",
     complex_rule="holomorphic",
     forward=_inv,
-    vjp={"x": _inv_vjp},
+    vjp={"x": inv_vjp},
     jvp=lambda xp, tangents, y: -xp.matmul(xp.matmul(y, tangents[0]), y),
     meta=lambda x: (x.shape, x.dtype),
     batching=leading_dims,
@@ -66,7 +66,7 @@ def _solve(a: Array, b: Array) -> Array:
         raise singular("linalg.solve", a) from None
 
 
-def _solve_vjp(
+def solve_vjp(
     xp: Any, incoming: Array, a: Array, y: Array, needs: tuple[bool, ...]
 ) -> tuple[Array, Array]:
     from_b = xp.linalg_solve(matrix_transpose(xp, a), incoming)
@@ -75,7 +75,7 @@ def _solve_vjp(
     return -xp.matmul(from_b, matrix_transpose(xp, y)), from_b
 
 
-def _solve_jvp(xp: Any, tangents: Any, a: Array, y: Array) -> Array:
+def solve_jvp(xp: Any, tangents: Any, a: Array, y: Array) -> Array:
     da, db = tangents
     if da is None:
         return xp.linalg_solve(a, db)
@@ -83,7 +83,7 @@ def _solve_jvp(xp: Any, tangents: Any, a: Array, y: Array) -> Array:
     return xp.linalg_solve(a, -moved if db is None else db - moved)
 
 
-def _solution_meta(a: Array, b: Array) -> tuple[Shape, Any]:
+def solution_meta(a: Array, b: Array) -> tuple[Shape, Any]:
     batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     return (*batch, *b.shape[-2:]), a.dtype
 
@@ -91,24 +91,24 @@ def _solution_meta(a: Array, b: Array) -> tuple[Shape, Any]:
 def _solve_args(A: Tensor, B: Tensor, *, left: bool = True) -> Any:
     """The X with ``A @ X = B`` (or ``X @ A = B`` with ``left=False``); B may be a vector."""
     require_square("linalg.solve", A)
-    if _is_vector(A, B):
+    if unknowns_are_a_vector(A, B):
         if left:
             column = _solve_args(A, recorded.unsqueeze(B, -1))
             solution = recorded.linalg_solve(*column)
             return recorded.squeeze(solution, (solution.ndim - 1,))
         B = recorded.unsqueeze(B, -1)
-    _check_system("linalg.solve", A, B, left)
+    check_system("linalg.solve", A, B, left)
     if left:
         return A, B
     rows = recorded.linalg_solve(matrix_transpose(recorded, A), matrix_transpose(recorded, B))
     return matrix_transpose(recorded, rows)
 
 
-def _is_vector(A: Tensor, B: Tensor) -> bool:
+def unknowns_are_a_vector(A: Tensor, B: Tensor) -> bool:
     return B.ndim == 1 or (B.ndim == A.ndim - 1 and B.shape == A.shape[:-1])
 
 
-def _check_system(call: str, A: Tensor, B: Tensor, left: bool) -> None:
+def check_system(call: str, A: Tensor, B: Tensor, left: bool) -> None:
     """The coefficients and the right-hand side must fit, in dtype and in shape."""
     require_matrices(call, B, "B")
     cause = fix = ""
@@ -145,9 +145,9 @@ define(
     "y = a⁻¹·b;  ∂b = a⁻ᵀ·incoming,  ∂a = −∂b·yᵀ",
     complex_rule="holomorphic",
     forward=_solve,
-    vjp=_solve_vjp,
-    jvp=_solve_jvp,
-    meta=_solution_meta,
+    vjp=solve_vjp,
+    jvp=solve_jvp,
+    meta=solution_meta,
     batching=aligned,
     public=_solve_args,
     method=False,
@@ -229,7 +229,7 @@ def _solve_triangular_args(
 ) -> tuple[Any, ...]:
     """The X with ``A @ X = B``, reading only one triangle of A."""
     require_square("linalg.solve_triangular", A)
-    _check_system("linalg.solve_triangular", A, B, left)
+    check_system("linalg.solve_triangular", A, B, left)
     return A, B, upper, left, unitriangular
 
 
@@ -250,7 +250,7 @@ define(
     forward=_solve_triangular,
     vjp=_solve_triangular_vjp,
     jvp=_solve_triangular_jvp,
-    meta=lambda a, b, upper, left, unitriangular: _solution_meta(a, b),
+    meta=lambda a, b, upper, left, unitriangular: solution_meta(a, b),
     batching=aligned,
     public=_solve_triangular_args,
     method=False,
@@ -268,7 +268,7 @@ def inverse(input: Tensor) -> Tensor:
 def cholesky_solve(B: Tensor, L: Tensor, upper: bool = False) -> Tensor:
     """The X with ``A @ X = B``, given the Cholesky factor of A."""
     require_square("cholesky_solve", L)
-    _check_system("cholesky_solve", L, B, left=True)
+    check_system("cholesky_solve", L, B, left=True)
     flipped = matrix_transpose(recorded, L)
     first, second = (flipped, L) if upper else (L, flipped)
     halfway = recorded.linalg_solve_triangular(first, B, False, True, False)

@@ -1,0 +1,11 @@
+"""Functions of mathematical physics and statistics, under ``whygrad.special``.
+
+SciPy computes them; it is imported when one is first called.
+"""
+
+from whygrad.ops.special import (  # noqa: F401  (each declares its ops)
+    bessel,
+    gamma,
+    normal,
+    polynomials,
+)
