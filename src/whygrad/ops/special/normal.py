@@ -57,7 +57,9 @@ elementwise(
 
 def _slope_of_entropy(xp: Any, incoming: Array, x: Array) -> Array:
     inside = -xp.log(xp.where(x > 0, x, 1.0)) - 1
-    return incoming * xp.where(x > 0, inside, xp.where(x == 0, math.inf, xp.zeros_like(x) + math.nan))
+    return incoming * xp.where(
+        x > 0, inside, xp.where(x == 0, math.inf, xp.zeros_like(x) + math.nan)
+    )
 
 
 elementwise(
