@@ -93,7 +93,8 @@ def diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> T
 def eig(A: Tensor, *, out: Sequence[Tensor] | None = None) -> return_types.linalg_eig:
     """Eigenvalues and eigenvectors of a matrix that need not be symmetric.
 
-    x·vectors = vectors·diag(values), both complex;  no gradient: complex is forward only
+    x·vectors = vectors·diag(values), both complex;  dλ = diag(V⁻¹·dx·V),  dV =
+    V·(V⁻¹·dx·V / (λⱼ − λᵢ)), its length kept
     """
 
 def eigh(
@@ -104,7 +105,7 @@ def eigh(
 def eigvals(A: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Eigenvalues of a matrix that need not be symmetric.
 
-    y = the eigenvalues of x, complex;  no gradient: complex is forward only
+    y = the eigenvalues of x, complex
     """
 
 def eigvalsh(A: Tensor, UPLO: str = "L", *, out: Tensor | None = None) -> Tensor:

@@ -5,6 +5,7 @@ from whygrad.ops.linalg import (  # noqa: F401  (each declares its ops)
     contraction,
     decompositions,
     determinants,
+    eigen,
     einsum,
     equations,
     fused_products,

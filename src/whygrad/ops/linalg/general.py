@@ -1,4 +1,4 @@
-"""Eigenvalues of any matrix, condition numbers, tensors as matrices, indefinite systems."""
+"""Condition numbers, tensors as matrices, symmetric systems that are not positive."""
 
 from __future__ import annotations
 
@@ -14,73 +14,13 @@ from whygrad.ops.batching import leading_dims
 from whygrad.ops.define import composite, define, public_form, table
 from whygrad.ops.geometry import normalize_dims
 from whygrad.ops.indexing.runs import rising_powers
-from whygrad.ops.linalg.decompositions import did_not_converge
 from whygrad.ops.linalg.lu import check_info
 from whygrad.ops.linalg.matrices import require_matrices, require_square
 from whygrad.ops.namespace import recorded
-from whygrad.ops.shape.complex_parts import refuse_history
 from whygrad.tensor import Tensor
 
 Array = Any
 _INFO = np.dtype(np.int32)
-
-
-def _complex_of(dtype: Any) -> Any:
-    return np.dtype(np.complex64 if dtype in (np.float32, np.complex64) else np.complex128)
-
-
-def _eig(x: Array) -> tuple[Array, Array]:
-    try:
-        values, vectors = np.linalg.eig(x)
-    except np.linalg.LinAlgError as error:
-        raise did_not_converge("linalg.eig", x) from error
-    wide = _complex_of(x.dtype)
-    return values.astype(wide), vectors.astype(wide)
-
-
-_eig_op = define(
-    "linalg_eig(x)",
-    "x·vectors = vectors·diag(values), both complex;  no gradient: complex is forward only",
-    forward=_eig,
-    vjp=None,
-    outputs=("values", "vectors"),
-    meta=lambda x: [(x.shape[:-1], _complex_of(x.dtype)), (x.shape, _complex_of(x.dtype))],
-    batching=leading_dims,
-    method=False,
-    torch="linalg.eig",
-    samples=lambda make: [
-        make.around(lambda f, x: f(x)[0], make.constant(make(3, 3))),
-        make.around(lambda f, x: f(x)[1].abs(), make.constant(make(2, 2, 2))),
-    ],
-)
-_eigvals_op = define(
-    "linalg_eigvals(x)",
-    "y = the eigenvalues of x, complex;  no gradient: complex is forward only",
-    forward=lambda x: _eig(x)[0],
-    vjp=None,
-    meta=lambda x: (x.shape[:-1], _complex_of(x.dtype)),
-    batching=leading_dims,
-    method=False,
-    torch="linalg.eigvals",
-    samples=lambda make: [make.call(make.constant(make(3, 3)))],
-)
-
-
-@public_form(_eig_op)
-def linalg_eig(A: Tensor) -> Any:
-    """Eigenvalues and eigenvectors of a matrix that need not be symmetric."""
-    require_square("linalg.eig", A)
-    refuse_history("linalg.eig", A)
-    return return_types.linalg_eig(*_eig_op.call(A))
-
-
-@public_form(_eigvals_op)
-def linalg_eigvals(A: Tensor) -> Tensor:
-    """Eigenvalues of a matrix that need not be symmetric."""
-    require_square("linalg.eigvals", A)
-    refuse_history("linalg.eigvals", A)
-    values: Tensor = _eigvals_op.call(A)
-    return values
 
 
 def linalg_cond(A: Tensor, p: Any = None) -> Tensor:
