@@ -42,7 +42,14 @@ from whygrad.dtypes import (
     set_default_dtype,
 )
 from whygrad.fast import install as _install_fast_kernels
-from whygrad.memory import Size, contiguous_format, preserve_format
+from whygrad.memory import MemoryFormat as memory_format
+from whygrad.memory import (
+    Size,
+    channels_last,
+    channels_last_3d,
+    contiguous_format,
+    preserve_format,
+)
 from whygrad.ops import functions as _functions
 from whygrad.ops.creation.conversion import is_tensor
 from whygrad.printing import get_printoptions, printoptions, set_printoptions
@@ -89,13 +96,14 @@ _tensor_types = (  # of the module legacy
     "HalfTensor", "IntTensor", "LongTensor", "ShortTensor",
 )  # fmt: skip
 _by_hand = [
-    "DType", "Generator", "Size", "Tensor", "autograd", "can_cast", "contiguous_format",
+    "DType", "Generator", "Size", "Tensor", "autograd", "can_cast", "channels_last",
+    "channels_last_3d", "contiguous_format",
     "default_generator", "device", "dispatch", "dtype", "e", "enable_grad", "finfo", "fork_rng",
     "get_default_device", "get_default_dtype", "get_printoptions",
     "get_rng_state", "iinfo", "inf", "inference_mode", "initial_seed",
     "is_anomaly_check_nan_enabled", "is_anomaly_enabled", "is_grad_enabled",
-    "is_inference_mode_enabled", "is_tensor", "layout", "manual_seed", "nan", "newaxis",
-    "no_grad", "pi", "preserve_format", "printoptions",
+    "is_inference_mode_enabled", "is_tensor", "layout", "manual_seed", "memory_format", "nan",
+    "newaxis", "no_grad", "pi", "preserve_format", "printoptions",
     "promote_types", "result_type", "seed", "set_default_device", "set_default_dtype",
     "set_grad_enabled",
     "set_printoptions", "set_rng_state", "sparse_coo", "sparse_csr", "strided",

@@ -62,6 +62,7 @@ from whygrad.legacy import TensorType
 from whygrad.legacy import set_default_tensor_type as set_default_tensor_type
 from whygrad.legacy import typename as typename
 from whygrad.memory import MemoryFormat
+from whygrad.memory import MemoryFormat as memory_format
 from whygrad.memory import Size as Size
 from whygrad.ops.creation.conversion import is_tensor as is_tensor
 from whygrad.ops.creation.creation import Options
@@ -216,6 +217,8 @@ __all__ = [
     "cfloat",
     "chain_matmul",
     "channel_shuffle",
+    "channels_last",
+    "channels_last_3d",
     "cholesky",
     "cholesky_inverse",
     "cholesky_solve",
@@ -524,6 +527,7 @@ __all__ = [
     "maximum",
     "mean",
     "median",
+    "memory_format",
     "meshgrid",
     "min",
     "minimum",
@@ -1595,6 +1599,10 @@ def channel_shuffle(input: Tensor, groups: builtins.int) -> Tensor:
     y = the channels of x, one of each group in turn
     """
 
+channels_last: MemoryFormat
+
+channels_last_3d: MemoryFormat
+
 def cholesky(input: Tensor, upper: builtins.bool = False, *, out: Tensor | None = None) -> Tensor:
     """``linalg.cholesky`` under its older name.
 
@@ -1673,7 +1681,7 @@ def clip_(input: Tensor, min: Operand | None = None, max: Operand | None = None)
     bound gets the gradient where it is the value
     """
 
-def clone(input: Tensor, *, memory_format: MemoryFormat = ...) -> Tensor:
+def clone(input: Tensor, *, memory_format: MemoryFormat | None = None) -> Tensor:
     """y = a copy of x;  ∂y/∂x = 1"""
 
 def coalesce(input: Tensor) -> Tensor:
@@ -4993,8 +5001,7 @@ def to(
     """``to(dtype)``, ``to(device, dtype)``, ``to(other)``: the tensor itself if nothing
     changes.
 
-    ``non_blocking`` and ``memory_format`` are taken as in PyTorch and change nothing
-    here.
+    ``non_blocking`` is taken as in PyTorch and changes nothing here.
 
     y = x with another dtype or on another device
     """

@@ -393,7 +393,7 @@ class OpMethods:
         """In-place clamp: y = min(max(x, low), high);  ∂y/∂x = 1 for low ≤ x ≤ high, else 0; a
         bound gets the gradient where it is the value
         """
-    def clone(self, *, memory_format: MemoryFormat = ...) -> Tensor:
+    def clone(self, *, memory_format: MemoryFormat | None = None) -> Tensor:
         """y = a copy of x;  ∂y/∂x = 1"""
     def coalesce(self) -> Tensor:
         """Coordinates sorted and each once; the values of repeats added up.
@@ -1807,8 +1807,7 @@ class OpMethods:
         """``to(dtype)``, ``to(device, dtype)``, ``to(other)``: the tensor itself if nothing
         changes.
 
-        ``non_blocking`` and ``memory_format`` are taken as in PyTorch and change nothing
-        here.
+        ``non_blocking`` is taken as in PyTorch and changes nothing here.
 
         y = x with another dtype or on another device
         """

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from whygrad import devices, dtypes, keys
 from whygrad.errors import fail
-from whygrad.memory import Size, row_major
+from whygrad.memory import MemoryFormat, Size, contiguous_format, row_major
 
 if TYPE_CHECKING:
     from whygrad.storage import Storage
@@ -90,10 +90,12 @@ class Geometry:
 
     storage = untyped_storage
 
-    def is_contiguous(self: Any) -> bool:
-        """Whether the elements lie in row-major order without gaps."""
-        contiguous: bool = self._array.flags.c_contiguous
-        return contiguous
+    def is_contiguous(self: Any, memory_format: MemoryFormat = contiguous_format) -> bool:
+        """Whether the elements lie in row-major (or the given) order without gaps."""
+        if memory_format is contiguous_format:
+            contiguous: bool = self._array.flags.c_contiguous
+            return contiguous
+        return memory_format.holds(self._array)
 
     @property
     def _version(self: Any) -> int:

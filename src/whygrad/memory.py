@@ -19,6 +19,8 @@ from whygrad.errors import fail
 __all__ = [
     "MemoryFormat",
     "Size",
+    "channels_last",
+    "channels_last_3d",
     "contiguous_format",
     "expanded_strides",
     "is_dense",
@@ -65,13 +67,46 @@ class Size(tuple[int, ...]):
 
 
 class MemoryFormat:
-    """The order in which a copy lays out its elements."""
+    """The order in which a copy lays out its elements.
 
-    __slots__ = ("name", "order")
+    ``dims`` are the dimensions from the outermost to the innermost in memory, for tensors of that
+    many; None where the number of dimensions does not matter.
+    """
 
-    def __init__(self, name: str, order: str) -> None:
+    __slots__ = ("dims", "name")
+
+    def __init__(self, name: str, dims: tuple[int, ...] | None = None) -> None:
         self.name = name
-        self.order = order
+        self.dims = dims
+
+    def holds(self, array: Any) -> bool:
+        """Whether the array lies so already."""
+        if self.dims is None:
+            return self is preserve_format or bool(array.flags.c_contiguous)
+        if array.ndim < len(self.dims):
+            return False
+        expected = array.dtype.itemsize
+        for dim in reversed(self._order(array.ndim)):
+            if array.shape[dim] != 1:
+                if array.strides[dim] != expected and prod(array.shape):
+                    return False
+                expected *= array.shape[dim]
+        return True
+
+    def copied(self, array: Any) -> Any:
+        """A copy in this order."""
+        if self.dims is None:
+            keeps_order = self is preserve_format and is_dense(array)
+            return array.copy(order="K" if keeps_order else "C")
+        order = self._order(array.ndim)
+        back = sorted(range(array.ndim), key=order.__getitem__)
+        return array.transpose(order).copy(order="C").transpose(back)
+
+    def _order(self, ndim: int) -> tuple[int, ...]:
+        """``dims``, behind the dimensions that batching has put in front."""
+        assert self.dims is not None
+        extra = ndim - len(self.dims)
+        return (*range(extra), *(extra + dim for dim in self.dims))
 
     def __repr__(self) -> str:
         return f"whygrad.{self.name}"
@@ -80,8 +115,10 @@ class MemoryFormat:
         return self.name  # the constant of this module, which copies stay
 
 
-preserve_format = MemoryFormat("preserve_format", "K")
-contiguous_format = MemoryFormat("contiguous_format", "C")
+preserve_format = MemoryFormat("preserve_format")
+contiguous_format = MemoryFormat("contiguous_format")
+channels_last = MemoryFormat("channels_last", (0, 2, 3, 1))
+channels_last_3d = MemoryFormat("channels_last_3d", (0, 2, 3, 4, 1))
 
 
 def row_major(shape: Shape, step: int = 1) -> Shape:

@@ -24,14 +24,18 @@ class Conversion:
     def to(self: C, *args: Any, **kwargs: Any) -> C:
         """Move to a device, to a floating-point dtype, or to those of a tensor.
 
+        ``memory_format=whygrad.channels_last`` concerns what has four dimensions.
         Integer buffers keep their dtype.  Parameters stay the objects they are, so an optimizer
         goes on with them.
         """
+        memory_format = kwargs.pop("memory_format", None)
         device, dtype = _target(*args, **kwargs)
 
         def convert(tensor: Tensor) -> Tensor:
             wanted = dtype if tensor.dtype.is_floating_point else None
-            return tensor.to(device=device, dtype=wanted)
+            fits = memory_format is not None and len(memory_format.dims or ()) == tensor.ndim
+            chosen = memory_format if fits else None
+            return tensor.to(device=device, dtype=wanted, memory_format=chosen)
 
         return self._apply(convert)
 

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 from whygrad.autograd.source import caller
 from whygrad.errors import fail
+from whygrad.nn.convolution import Conv2d, Conv3d, ConvTranspose2d, ConvTranspose3d
 from whygrad.nn.module import Module
 
 __all__ = [
@@ -38,10 +39,18 @@ def skip_init(module_cls: type[M], *args: Any, **kwargs: Any) -> M:
 
 
 def convert_conv2d_weight_memory_format(module: M, memory_format: Any) -> M:
-    """The module as it is: arrays here are read row by row whatever their format."""
-    return module
+    """The weights of convolutions over images in another order in memory, in place."""
+    return _convert_weights(module, memory_format, (Conv2d, ConvTranspose2d))
 
 
 def convert_conv3d_weight_memory_format(module: M, memory_format: Any) -> M:
-    """The module as it is: arrays here are read row by row whatever their format."""
+    """The weights of convolutions over volumes in another order in memory, in place."""
+    return _convert_weights(module, memory_format, (Conv3d, ConvTranspose3d))
+
+
+def _convert_weights(module: M, memory_format: Any, kinds: tuple[type[Module], ...]) -> M:
+    for each in module.modules():
+        if isinstance(each, kinds):
+            weight: Any = each.weight
+            weight.data = weight.detach().clone(memory_format=memory_format)
     return module

@@ -86,7 +86,7 @@ def to(
 ) -> Tensor:
     """``to(dtype)``, ``to(device, dtype)``, ``to(other)``: the tensor itself if nothing changes.
 
-    ``non_blocking`` and ``memory_format`` are taken as in PyTorch and change nothing here.
+    ``non_blocking`` is taken as in PyTorch and changes nothing here.
     """
     if target:
         dtype, device, copy = _target(input, target, dtype, device, copy)
@@ -97,6 +97,8 @@ def to(
         result = cast.public(input, chosen)
     if place.key != input.device.key:
         result = move(result, place)
+    if memory_format is not None and not result.is_contiguous(memory_format):
+        return result.clone(memory_format=memory_format)
     return result.clone() if copy and result is input else result
 
 

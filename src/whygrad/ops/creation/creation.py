@@ -11,6 +11,7 @@ import numpy as np
 from whygrad import devices, dtypes
 from whygrad.autograd import lineage, modes
 from whygrad.errors import describe, fail
+from whygrad.memory import MemoryFormat
 from whygrad.ops.creation.literals import array_from
 from whygrad.ops.define import composite
 from whygrad.ops.geometry import shape_from
@@ -42,7 +43,7 @@ class Options(TypedDict, total=False):
     device: Any
     requires_grad: bool
     pin_memory: bool  # accepted and without effect: there is no other memory to copy to
-    memory_format: Any  # likewise
+    memory_format: Any
 
 
 def build(
@@ -78,7 +79,7 @@ def build(
     if device.type == "meta":
         made = wrap(devices.meta_array(shape, dtype.numpy))
     else:
-        made = wrap(make(dtype.numpy))
+        made = wrap(_laid_out(make(dtype.numpy), options.get("memory_format")))
         if modes.state.inference:
             made._storage = InferenceStorage(made._array)
         if device.type != "cpu":
@@ -86,6 +87,12 @@ def build(
     return _arranged(name, made, options.get("layout")).requires_grad_(
         options.get("requires_grad", False)
     )
+
+
+def _laid_out(array: Array, memory_format: MemoryFormat | None) -> Array:
+    if memory_format is None or memory_format.holds(array):
+        return array
+    return memory_format.copied(array)
 
 
 def _arranged(name: str, made: Tensor, layout: Any) -> Tensor:

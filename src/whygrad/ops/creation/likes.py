@@ -15,6 +15,7 @@ import numpy as np
 from whygrad import devices, dtypes, keys
 from whygrad.autograd import lineage
 from whygrad.errors import describe, fail
+from whygrad.memory import preserve_format
 from whygrad.ops.batching import leading_dims
 from whygrad.ops.creation.creation import (
     Options,
@@ -40,6 +41,7 @@ def _as_it_is(input: Tensor, options: Options) -> bool:
     return (
         options.keys() <= Options.__annotations__.keys()
         and not options.get("requires_grad")
+        and options.get("memory_format") in (None, preserve_format)
         and options.get("layout") in (None, input.layout)
         and (options.get("dtype") is None or dtypes.of(options["dtype"]) is input.dtype)
         and (options.get("device") is None or devices.of(options["device"]) == input.device)

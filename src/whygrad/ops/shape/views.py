@@ -17,7 +17,6 @@ from whygrad.memory import (
     MemoryFormat,
     contiguous_format,
     expanded_strides,
-    is_dense,
     preserve_format,
     resolve_shape,
     strided,
@@ -150,24 +149,34 @@ composite(
 
 
 def _clone(x: Array, memory_format: MemoryFormat = preserve_format) -> Array:
-    keeps_order = memory_format is preserve_format and is_dense(x)
-    return x.copy(order="K" if keeps_order else "C")
+    return memory_format.copied(x)
 
 
-def _clone_args(input: Tensor, *, memory_format: Any = preserve_format) -> Any:
-    return input, _known_format(memory_format)
+def _clone_args(input: Tensor, *, memory_format: Any = None) -> Any:
+    return input, preserve_format if memory_format is None else _known_format(input, memory_format)
 
 
-def _known_format(memory_format: Any) -> MemoryFormat:
-    if isinstance(memory_format, MemoryFormat):
-        return memory_format
-    raise fail(
-        TypeError,
-        call=f"memory_format={memory_format!r}",
-        cause="this memory format does not exist here",
-        fix="use whygrad.contiguous_format or whygrad.preserve_format",
-        where=caller(),
-    )
+def _known_format(input: Tensor, memory_format: Any) -> MemoryFormat:
+    """A memory format that tensors like ``input`` can have."""
+    if not isinstance(memory_format, MemoryFormat):
+        raise fail(
+            TypeError,
+            call=f"memory_format={memory_format!r}",
+            cause="argument 'memory_format' must be a memory format, "
+            f"not {type(memory_format).__name__}",
+            fix="use whygrad.contiguous_format or whygrad.channels_last",
+            where=caller(),
+        )
+    if memory_format.dims is not None and input.ndim != len(memory_format.dims):
+        raise fail(
+            RuntimeError,
+            call=f"memory_format={memory_format!r} for {describe(input)}",
+            cause=f"required rank {len(memory_format.dims)} tensor to use {memory_format.name} "
+            "format",
+            fix="leave memory_format out, or give it batch, channels and positions",
+            where=caller(),
+        )
+    return memory_format
 
 
 clone = define(
@@ -179,13 +188,17 @@ clone = define(
     meta=lambda x, memory_format=preserve_format: (x.shape, x.dtype),
     batching=leading_dims,
     public=_clone_args,
-    samples=lambda make: [make.call(make(3, 4)), make.call(make()), make.call(make(0, 2))],
+    samples=lambda make: [
+        make.call(make(3, 4)),
+        make.call(make()),
+        make.call(make(0, 2)),
+    ],
 ).public
 
 
 def contiguous(input: Tensor, memory_format: Any = contiguous_format) -> Tensor:
     """This tensor itself if its elements lie in row-major order, else a copy that does."""
-    if _known_format(memory_format) is preserve_format:
+    if _known_format(input, memory_format) is preserve_format:
         raise fail(
             RuntimeError,
             call="contiguous(memory_format=whygrad.preserve_format)",
@@ -193,7 +206,9 @@ def contiguous(input: Tensor, memory_format: Any = contiguous_format) -> Tensor:
             fix="leave memory_format out",
             where=caller(),
         )
-    return input if input.is_contiguous() else clone(input, memory_format=memory_format)
+    if input.is_contiguous(memory_format):
+        return input
+    return clone(input, memory_format=memory_format)
 
 
 composite(
