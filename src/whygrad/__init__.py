@@ -72,12 +72,14 @@ dtype = DType  # PyTorch's name for it
 
 _dtypes: dict[str, DType] = {dtype.name: dtype for dtype in dtypes.ALL} | dtypes.ALIASES
 _lazy = (  # modules that load on first use
-    "accelerator", "backends", "cuda", "data", "doctor", "files", "func", "linalg", "mps", "nn",
-    "optim", "scalar", "scalar_check", "scalar_nn", "sparse", "special", "training",
+    "accelerator", "amp", "backends", "cpu", "cuda", "data", "doctor", "files", "func", "linalg",
+    "mps", "nn", "optim", "scalar", "scalar_check", "scalar_nn", "sparse", "special", "training",
     "utils", "why", "xpu",
 )  # fmt: skip
 _home = {  # names that load their module on first use
+    "GradScaler": "amp",
     "Value": "scalar",
+    "autocast": "amp",
     "explain": "why",
     "grad_flow": "training",
     "load": "files",
@@ -91,6 +93,13 @@ _home = {  # names that load their module on first use
     "why_none": "why",
     "why_zero": "why",
 }
+_autocast = (  # of the module amp.state
+    "autocast_decrement_nesting", "autocast_increment_nesting", "clear_autocast_cache",
+    "get_autocast_cpu_dtype", "get_autocast_dtype", "get_autocast_gpu_dtype",
+    "is_autocast_cache_enabled", "is_autocast_cpu_enabled", "is_autocast_enabled",
+    "set_autocast_cache_enabled", "set_autocast_cpu_dtype", "set_autocast_cpu_enabled",
+    "set_autocast_dtype", "set_autocast_enabled", "set_autocast_gpu_dtype",
+)  # fmt: skip
 _tensor_types = (  # of the module legacy
     "BFloat16Tensor", "BoolTensor", "ByteTensor", "CharTensor", "DoubleTensor", "FloatTensor",
     "HalfTensor", "IntTensor", "LongTensor", "ShortTensor",
@@ -109,7 +118,7 @@ _by_hand = [
     "set_printoptions", "set_rng_state", "sparse_coo", "sparse_csr", "strided",
 ]  # fmt: skip
 
-__all__ = sorted({*_by_hand, *_lazy, *_home, *_tensor_types, *_functions, *_dtypes})
+__all__ = sorted({*_by_hand, *_lazy, *_home, *_autocast, *_tensor_types, *_functions, *_dtypes})
 globals().update(_functions)
 globals().update(_dtypes)
 
@@ -119,6 +128,8 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module(f"whygrad.{name}")
     if name in _home:
         return getattr(importlib.import_module(f"whygrad.{_home[name]}"), name)
+    if name in _autocast:
+        return getattr(importlib.import_module("whygrad.amp.state"), name)
     if name in _tensor_types:
         return importlib.import_module("whygrad.legacy").tensor_type(name)
     if name == "__version__":

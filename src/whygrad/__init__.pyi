@@ -10,8 +10,10 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal, Unpack, overload
 
 from whygrad import accelerator as accelerator
+from whygrad import amp as amp
 from whygrad import autograd as autograd
 from whygrad import backends as backends
+from whygrad import cpu as cpu
 from whygrad import cuda as cuda
 from whygrad import data as data
 from whygrad import dispatch as dispatch
@@ -33,6 +35,23 @@ from whygrad import utils as utils
 from whygrad import why as why
 from whygrad import xpu as xpu
 from whygrad._types import DeviceLike, DTypeLike, Ints, Number, Operand
+from whygrad.amp.autocast_mode import autocast as autocast
+from whygrad.amp.grad_scaler import GradScaler as GradScaler
+from whygrad.amp.state import autocast_decrement_nesting as autocast_decrement_nesting
+from whygrad.amp.state import autocast_increment_nesting as autocast_increment_nesting
+from whygrad.amp.state import clear_autocast_cache as clear_autocast_cache
+from whygrad.amp.state import get_autocast_cpu_dtype as get_autocast_cpu_dtype
+from whygrad.amp.state import get_autocast_dtype as get_autocast_dtype
+from whygrad.amp.state import get_autocast_gpu_dtype as get_autocast_gpu_dtype
+from whygrad.amp.state import is_autocast_cache_enabled as is_autocast_cache_enabled
+from whygrad.amp.state import is_autocast_cpu_enabled as is_autocast_cpu_enabled
+from whygrad.amp.state import is_autocast_enabled as is_autocast_enabled
+from whygrad.amp.state import set_autocast_cache_enabled as set_autocast_cache_enabled
+from whygrad.amp.state import set_autocast_cpu_dtype as set_autocast_cpu_dtype
+from whygrad.amp.state import set_autocast_cpu_enabled as set_autocast_cpu_enabled
+from whygrad.amp.state import set_autocast_dtype as set_autocast_dtype
+from whygrad.amp.state import set_autocast_enabled as set_autocast_enabled
+from whygrad.amp.state import set_autocast_gpu_dtype as set_autocast_gpu_dtype
 from whygrad.autograd.modes import enable_grad as enable_grad
 from whygrad.autograd.modes import inference_mode as inference_mode
 from whygrad.autograd.modes import is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled
@@ -96,6 +115,7 @@ __all__ = [
     "DoubleTensor",
     "FloatTensor",
     "Generator",
+    "GradScaler",
     "HalfTensor",
     "IntTensor",
     "LongTensor",
@@ -138,6 +158,7 @@ __all__ = [
     "amax",
     "amin",
     "aminmax",
+    "amp",
     "angle",
     "any",
     "arange",
@@ -176,6 +197,9 @@ __all__ = [
     "atleast_1d",
     "atleast_2d",
     "atleast_3d",
+    "autocast",
+    "autocast_decrement_nesting",
+    "autocast_increment_nesting",
     "autograd",
     "avg_pool1d",
     "avg_pool2d",
@@ -229,6 +253,7 @@ __all__ = [
     "clamp_max_",
     "clamp_min",
     "clamp_min_",
+    "clear_autocast_cache",
     "clip",
     "clip_",
     "clone",
@@ -263,6 +288,7 @@ __all__ = [
     "cosine_similarity",
     "count_nonzero",
     "cov",
+    "cpu",
     "cross",
     "cross_entropy",
     "ctc_loss",
@@ -377,6 +403,9 @@ __all__ = [
     "gelu",
     "geqrf",
     "ger",
+    "get_autocast_cpu_dtype",
+    "get_autocast_dtype",
+    "get_autocast_gpu_dtype",
     "get_default_device",
     "get_default_dtype",
     "get_printoptions",
@@ -438,6 +467,9 @@ __all__ = [
     "inverse",
     "is_anomaly_check_nan_enabled",
     "is_anomaly_enabled",
+    "is_autocast_cache_enabled",
+    "is_autocast_cpu_enabled",
+    "is_autocast_enabled",
     "is_complex",
     "is_conj",
     "is_floating_point",
@@ -665,6 +697,12 @@ __all__ = [
     "select_scatter",
     "selu",
     "selu_",
+    "set_autocast_cache_enabled",
+    "set_autocast_cpu_dtype",
+    "set_autocast_cpu_enabled",
+    "set_autocast_dtype",
+    "set_autocast_enabled",
+    "set_autocast_gpu_dtype",
     "set_default_device",
     "set_default_dtype",
     "set_default_tensor_type",

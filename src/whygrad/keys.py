@@ -9,6 +9,7 @@ line of the whole engine and ``enum.Flag`` costs a microsecond per ``|``.
 from __future__ import annotations
 
 __all__ = [
+    "AUTOCAST",
     "AUTOGRAD",
     "BATCHED",
     "CPU",
@@ -76,13 +77,14 @@ VARYING = _bit("varying")  # with an argument of the custom function that is run
 FORWARD = _bit("forward-mode")
 BATCHED = _bit("batched")
 TRACED = _bit("traced")
+AUTOCAST = _bit("autocast")  # set by the thread: see whygrad.amp
 
 DTYPES = sum(DTYPE_BITS.values())
 SCALARS = sum(SCALAR_BITS.values())
 DEVICES = CPU | META
 LAYOUTS = SPARSE_COO | SPARSE_CSR
 NOTES = CUT | UNRECORDED | UNFOLLOWED
-LAYERS = AUTOGRAD | INTERCEPTED | VARYING | FORWARD | BATCHED | TRACED
+LAYERS = AUTOGRAD | INTERCEPTED | VARYING | FORWARD | BATCHED | TRACED | AUTOCAST
 COMPLEX = DTYPE_BITS["complex64"] | DTYPE_BITS["complex128"]
 # Numbers by kind, Python's own included, for ops that refuse one.
 KINDS = {

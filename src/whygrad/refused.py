@@ -50,7 +50,7 @@ REFUSED: dict[str, tuple[str, ...]] = {
         "Tag", "*StorageContext", "PyTorchFile*", "LockingLogger", "NoopLogger", "StaticModule",
         "ExecutionPlan", "IODescriptor", "ErrorReport", "FatalError", "Capsule", "CallStack",
         "batch_norm_*", "mkldnn_*", "fbgemm_*", "fused_moving_avg_obs_fake_quant",
-        "init_num_threads", "autocast_*_nesting", "cpp", "Tensor.to_mkldnn", "native_norm",
+        "init_num_threads", "cpp", "Tensor.to_mkldnn", "native_norm",
         "choose_qparams_optimized", "unify_type_list", "resize_as_sparse_", "*.resize_as_sparse_",
         "Tensor.sparse_resize_*", "Tensor.module_load", "nn.intrinsic", "nn.qat",
         "nn.functional.boolean_dispatch", "nn.functional.assert_int_or_pair",

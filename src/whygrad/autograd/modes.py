@@ -68,6 +68,22 @@ def set_intercepted(intercepted: bool) -> None:
     _add(state.added & ~keys.INTERCEPTED | (keys.INTERCEPTED if intercepted else 0))
 
 
+def set_autocast(enabled: bool) -> None:
+    """Whether the op calls of this thread choose their precision from now on."""
+    _add(state.added & ~keys.AUTOCAST | (keys.AUTOCAST if enabled else 0))
+
+
+@contextmanager
+def without_autocast() -> Iterator[None]:
+    """Ops inside compute in the precision they are given."""
+    before = bool(state.added & keys.AUTOCAST)
+    set_autocast(False)
+    try:
+        yield
+    finally:
+        set_autocast(before)
+
+
 @contextmanager
 def unfollowed() -> Iterator[None]:
     """What runs inside is the engine's own affair: nobody asks where its constants come from."""

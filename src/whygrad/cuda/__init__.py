@@ -48,7 +48,7 @@ _TYPES = (
     "BFloat16Tensor", "BoolTensor", "ByteTensor", "CharTensor", "DoubleTensor", "FloatTensor",
     "HalfTensor", "IntTensor", "LongTensor", "ShortTensor",
 )  # fmt: skip
-_MODULES = ("nvtx",)
+_MODULES = ("amp", "nvtx")
 _by_hand = [
     "CUDAGraph", "CudaError", "Event", "ExternalStream", "OutOfMemoryError", "Stream",
     "can_device_access_peer", "cudart", "current_blas_handle", "current_device", "current_stream",

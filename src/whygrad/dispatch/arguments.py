@@ -12,6 +12,8 @@ import inspect
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from whygrad import keys
+from whygrad.autograd import modes
 from whygrad.autograd.source import caller
 from whygrad.dispatch.out import into
 from whygrad.errors import describe, explained, fail, kind_of, too_large
@@ -20,7 +22,7 @@ from whygrad.tensor import Tensor
 if TYPE_CHECKING:
     from whygrad.ops.define import Op
 
-__all__ = ["guarded", "restated", "without_numpy_names"]
+__all__ = ["guarded", "lowered", "restated", "without_numpy_names"]
 
 # What Python and NumPy raise when they are handed something of the wrong type or size.
 SURPRISES = (
@@ -42,11 +44,12 @@ _ACCEPTED: dict[str, tuple[type, ...]] = {
 
 def guarded(op: Op, function: Callable[..., Any], takes_out: bool) -> Callable[..., Any]:
     """``function``, with its surprises explained."""
+    run = lowered(op, function)
 
     @functools.wraps(function)
     def public(*args: Any, **kwargs: Any) -> Any:
         try:
-            return function(*args, **kwargs)
+            return run(*args, **kwargs)
         except SURPRISES as error:
             writes = takes_out and "out" in kwargs
             renamed = None if writes else without_numpy_names(kwargs)
@@ -57,6 +60,26 @@ def guarded(op: Op, function: Callable[..., Any], takes_out: bool) -> Callable[.
         return into(op, args, kwargs) if renamed is None else public(*args, **renamed)
 
     return public
+
+
+def lowered(op: Op, function: Callable[..., Any]) -> Callable[..., Any]:
+    """``function``, in the precision that ``autocast`` wants while somebody is inside it.
+
+    The casts come before the function looks at its arguments.  An op that autocast has nothing to
+    say about keeps its function as it is.
+    """
+    if op.autocast is None:
+        return function
+    active, state = modes.active, modes.state
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        if active.count and state.added & keys.AUTOCAST:
+            from whygrad.amp.casting import run_lowered
+
+            return run_lowered(op, function, args, kwargs)
+        return function(*args, **kwargs)
+
+    return run
 
 
 def without_numpy_names(kwargs: dict[str, Any]) -> dict[str, Any] | None:

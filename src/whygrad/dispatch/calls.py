@@ -9,7 +9,13 @@ import numpy as np
 
 from whygrad import keys
 from whygrad.autograd import modes
-from whygrad.dispatch.arguments import SURPRISES, guarded, restated, without_numpy_names
+from whygrad.dispatch.arguments import (
+    SURPRISES,
+    guarded,
+    lowered,
+    restated,
+    without_numpy_names,
+)
 from whygrad.dispatch.out import into
 from whygrad.dispatch.paths import Entry
 from whygrad.dispatch.routes import KernelTable
@@ -110,7 +116,7 @@ def _public(op: Op, prepare: Callable[..., tuple[Any, ...]], takes_out: bool) ->
                 raise restated(op, prepare, args, kwargs, error) from error
         return into(op, args, kwargs) if renamed is None else public(*args, **renamed)
 
-    return public
+    return lowered(op, public)
 
 
 def _unary_call(table: KernelTable) -> Entry:

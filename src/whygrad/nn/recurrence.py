@@ -12,6 +12,8 @@ import warnings
 from abc import abstractmethod
 from typing import Any, NamedTuple
 
+from whygrad import keys
+from whygrad.autograd import modes
 from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.nn import functional, init
@@ -47,6 +49,7 @@ class Recurrent(Module):
     mode: str
     _gates: int  # how many gates lie side by side
     _names: tuple[str, ...] = ("hx",)  # of the tensors in a state
+    _keeps_precision = False  # inside autocast: compute in the precision of the input
 
     def __init__(
         self,
@@ -137,6 +140,9 @@ class Recurrent(Module):
     ) -> tuple[Tensor, State]:
         """One layer in one direction: its output at every time step, and its last state."""
         weights = self._weights(suffix)
+        if weights.ih.dtype is not x.dtype:
+            cast: Any = [None if each is None else each.to(x.dtype) for each in weights]
+            weights = Weights(*cast)
         gates = self._first_gates(x, weights)
         weights = weights._replace(hh=weights.hh.t())
         backwards = suffix.endswith("_reverse")
@@ -176,6 +182,25 @@ class Recurrent(Module):
         (time, features), or packed, and then the output is.  States are (layers · directions,
         batch, features); zeros unless given.
         """
+        if modes.active.count and modes.state.added & keys.AUTOCAST:
+            return self._in_mixed_precision(input, hx)
+        self._check_dtype(input.data if isinstance(input, PackedSequence) else input)
+        return self._forward(input, hx)
+
+    def _in_mixed_precision(self, input: Any, hx: Any) -> Any:
+        """Inside ``autocast``: in half precision throughout, a GRU in that of its input."""
+        from whygrad.amp.casting import cast_floats
+        from whygrad.amp.state import get_autocast_dtype
+
+        data = input.data if isinstance(input, PackedSequence) else input
+        target = data.dtype if self._keeps_precision else get_autocast_dtype("cpu")
+        with modes.without_autocast():
+            cast = cast_floats(data, target)
+            if isinstance(input, PackedSequence):
+                cast = PackedSequence(cast, *input[1:])
+            return self._forward(cast, cast_floats(hx, target))
+
+    def _forward(self, input: Any, hx: Any) -> Any:
         if isinstance(input, PackedSequence):
             return self._forward_packed(input, hx)
         self._check_input(input)
@@ -238,14 +263,7 @@ class Recurrent(Module):
             )
         return state
 
-    def _check_input(self, input: Tensor) -> None:
-        if input.ndim not in (2, 3):
-            raise self._refuse(
-                ValueError,
-                f"{type(self).__name__}: Expected input to be 2D or 3D, got {input.ndim}D instead",
-                "the last dimension has the features, another one the time steps",
-                input,
-            )
+    def _check_dtype(self, input: Tensor) -> None:
         weight: Any = self._parameters["weight_ih_l0"]
         if input.dtype is not weight.dtype:
             raise self._refuse(
@@ -253,6 +271,15 @@ class Recurrent(Module):
                 f"RNN input dtype ({input.dtype}) does not match weight dtype ({weight.dtype})",
                 f"convert the input: input.to({weight.dtype}), or the model: "
                 f"model.to({input.dtype})",
+                input,
+            )
+
+    def _check_input(self, input: Tensor) -> None:
+        if input.ndim not in (2, 3):
+            raise self._refuse(
+                ValueError,
+                f"{type(self).__name__}: Expected input to be 2D or 3D, got {input.ndim}D instead",
+                "the last dimension has the features, another one the time steps",
                 input,
             )
         if input.shape[-1] != self.input_size:

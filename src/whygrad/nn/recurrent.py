@@ -69,6 +69,7 @@ class GRU(Recurrent):
 
     mode = "GRU"
     _gates = 3
+    _keeps_precision = True
 
     def _first_gates(self, x: Tensor, weights: Weights) -> Tensor:
         # The other bias belongs to what the gate r scales, so it cannot be added here.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from whygrad import keys
 from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.nn import functional, init
@@ -61,6 +62,13 @@ class _Cell(Module):
             functional.linear(x, self.weight_ih, self.bias_ih),
             functional.linear(h, self.weight_hh, self.bias_hh),
         )
+
+    def _fitting_products(self, x: Tensor, h: Tensor) -> tuple[Tensor, Tensor]:
+        """The same in the precision of the state, which they may not have inside autocast."""
+        of_x, of_h = self._products(x, h)
+        if (of_x._keys ^ h._keys) & keys.DTYPES:
+            return of_x.to(h.dtype), of_h.to(h.dtype)
+        return of_x, of_h
 
     def _ready(self, input: Tensor, states: tuple[Tensor | None, ...]) -> tuple[Tensor, ...]:
         """Input and states with a batch dimension, zeros for states that were not given."""
@@ -169,7 +177,7 @@ class LSTMCell(_Cell):
     ) -> tuple[Tensor, Tensor]:
         """The next hidden state and cell."""
         x, h, c = self._ready(input, (None, None) if hx is None else hx)
-        h, cell, _ = recorded.lstm_step(*self._products(x, h), c)
+        h, cell, _ = recorded.lstm_step(*self._fitting_products(x, h), c)
         return (h, cell) if input.ndim == 2 else (h.squeeze(0), cell.squeeze(0))
 
 
@@ -181,5 +189,5 @@ class GRUCell(_Cell):
     def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
         """The next hidden state."""
         x, h = self._ready(input, (hx,))
-        y: Tensor = recorded.gru_step(*self._products(x, h), h)[0]
+        y: Tensor = recorded.gru_step(*self._fitting_products(x, h), h)[0]
         return y if input.ndim == 2 else y.squeeze(0)

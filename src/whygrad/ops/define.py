@@ -41,6 +41,7 @@ __all__ = [
 Kind = Literal["elementwise", "view", "reduction", "general", "composite", "custom"]
 Promotion = Literal["same", "float", "none"]
 ComplexRule = Literal["holomorphic", "own"]
+Autocast = Literal["lower", "float32", "promote", "keep"]
 
 # Every op by name, in order of declaration.
 table: dict[str, Op] = {}
@@ -86,6 +87,7 @@ class Op:
         internal: bool = False,
         refuses: dict[str, tuple[str, str]] | None = None,
         complex_rule: ComplexRule | None = None,
+        autocast: Autocast | Callable[..., Autocast | None] | None = None,
         notes: str | None = None,
     ) -> None:
         self.name = name
@@ -118,6 +120,7 @@ class Op:
         self.internal = internal
         self.refuses = refuses or {}
         self.complex_rule = complex_rule
+        self.autocast = autocast
         self.notes = notes
         self.takes_out = not internal and name in TAKES_OUT
         self.table: KernelTable
@@ -202,6 +205,7 @@ def define(
     notes: str | None = None,
     refuses: dict[str, tuple[str, str]] | None = None,
     complex_rule: ComplexRule | None = None,
+    autocast: Autocast | Callable[..., Autocast | None] | None = None,
 ) -> Op:
     """Declare a primitive op.
 
@@ -265,6 +269,11 @@ def define(
         real numbers, J^T g, and the engine makes J^H g of it by conjugating what comes in and what
         goes out (linear ops are holomorphic without saying so); ``own``: the rule itself answers
         in PyTorch's convention; None: refused.
+    ``autocast``
+        what the op computes in inside ``autocast``: ``lower`` (the chosen half precision),
+        ``float32``, ``promote`` (the widest float among its tensors), or ``keep``: as it finds
+        them, although it is made of ops that would not.  Not said: as it, or the ops it is made
+        of, find them.  A function of the op's arguments may choose.
     """
     name, tensor_names, param_names, variadic = _parse(signature)
     promoted_names = tensor_names if promoted is None else tuple(promoted.split())
@@ -297,6 +306,7 @@ def define(
         internal=internal,
         refuses=refuses,
         complex_rule=complex_rule or ("holomorphic" if linear and vjp is not None else None),
+        autocast=autocast,
         notes=notes,
     )
     _add(op)
@@ -324,6 +334,7 @@ def composite(
     inplace: bool = False,
     differentiable: bool = True,
     kernel: Callable[..., Any] | None = None,
+    autocast: Autocast | Callable[..., Autocast | None] | None = None,
     notes: str | None = None,
 ) -> Callable[..., Any]:
     """Declare an op built from other ops: its derivative is theirs, by the chain rule.
@@ -340,6 +351,7 @@ def composite(
         torch=torch,
         method=method,
         inplace=inplace,
+        autocast=autocast,
         notes=notes,
     )
     from whygrad.dispatch.arguments import guarded

@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from whygrad import keys
 from whygrad.autograd import modes
 from whygrad.autograd.blocks import is_of_leaf
 from whygrad.autograd.node import Packed
@@ -138,6 +139,7 @@ class Region:
         self.function = function
         self.settings = settings
         self._surroundings = surroundings()
+        self._autocast = _autocast()
         frame = user_frame()
         self.code, self.instruction = frame.f_code, frame.f_lasti
         self.notes: list[Note] = []  # of the tensors that the first run saved
@@ -170,7 +172,7 @@ class Region:
     def run(self, around: AbstractContextManager[Any], args: Any, kwargs: Any) -> Any:
         """The first run."""
         nothing = result = object()
-        with CheckpointRun(self, self.ops), self.settings.streams.noted(), around:
+        with CheckpointRun(self, self.ops), self.settings.streams.noted(), self._autocast(), around:
             result = self.function(*args, **kwargs)
         if result is nothing:
             raise fail(
@@ -207,8 +209,18 @@ class Region:
     @contextmanager
     def _as_it_was(self) -> Iterator[None]:
         streams = self.settings.streams
-        with modes.inference_mode(False), self._surroundings(), streams.rewound():
+        outer = modes.inference_mode(False)
+        with outer, self._surroundings(), self._autocast(), streams.rewound():
             yield
+
+
+def _autocast() -> Callable[[], AbstractContextManager[None]]:
+    """The precision of this moment, to be put around both runs."""
+    if not modes.state.added & keys.AUTOCAST:
+        return modes.without_autocast
+    from whygrad.amp.state import surroundings as mixed_precision
+
+    return mixed_precision()
 
 
 class _Run(Keeper):

@@ -130,6 +130,7 @@ elementwise(
         make.call(make(), make(1)),
         make.call(make(0, 3), make(3)),
     ],
+    autocast="lower",
 )
 
 

@@ -127,7 +127,9 @@ composite(
 
 def ldexp(input: Tensor, other: Tensor) -> Tensor:
     """``input`` times two to the power of ``other``."""
-    return input * table["pow"].public(2.0, other)
+    product = input * table["pow"].public(2.0, other)
+    exact = input.dtype.is_floating_point and not other.dtype.is_floating_point
+    return product.to(input.dtype) if exact and not other.dtype.is_complex else product
 
 
 def float_power(input: Any, exponent: Any) -> Tensor:

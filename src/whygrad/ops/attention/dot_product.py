@@ -156,6 +156,7 @@ _op = define(
     samples=_samples,
     notes="Saves q, k, v, y and the log-sum-exp of each row; backward makes the probabilities "
     "again, a tile at a time.",
+    autocast="lower",
 )
 
 

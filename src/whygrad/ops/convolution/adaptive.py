@@ -171,6 +171,7 @@ def _declare(dims: int, average_samples: Any, maximum_samples: Any) -> None:
         samples=average_samples,
         torch=f"nn.functional.{average.__name__}",
         method=False,
+        autocast="float32" if dims == 3 else None,
     )
     for function, samples in (
         (maximum, maximum_samples),
@@ -182,6 +183,7 @@ def _declare(dims: int, average_samples: Any, maximum_samples: Any) -> None:
             samples=samples,
             torch=f"nn.functional.{function.__name__}",
             method=False,
+            autocast="float32" if dims == 3 else None,
         )
 
 

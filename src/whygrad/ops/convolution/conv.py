@@ -214,6 +214,7 @@ def _declare(dims: int, samples: Any) -> None:
         samples=samples,
         torch=f"nn.functional.conv{dims}d",
         method=False,
+        autocast="lower",
     )
 
 
@@ -265,6 +266,7 @@ def _declare_transposed(dims: int, samples: Any) -> None:
         samples=samples,
         torch=f"nn.functional.conv_transpose{dims}d",
         method=False,
+        autocast="lower",
     )
 
 

@@ -141,6 +141,7 @@ def _declare(dims: int, calls: Any) -> None:
             samples=(lambda make: calls(make)[:1]) if extra else calls,
             torch=f"nn.functional.{name}{extra}",
             method=False,
+            autocast="float32",
         )
 
 

@@ -35,6 +35,7 @@ def _declare(dims: int, samples: Any) -> None:
         samples=samples,
         torch=f"nn.functional.{name}",
         method=False,
+        autocast="float32" if dims == 3 else None,
     )
 
 

@@ -253,6 +253,7 @@ def _declare(dims: int, samples: Any) -> None:
             samples=(lambda make: samples(make)[:1]) if extra else samples,
             torch=f"nn.functional.{name}{extra}",
             method=False,
+            autocast="float32" if dims == 3 and not extra else None,
         )
 
 

@@ -122,6 +122,7 @@ def _declare(dims: int, samples: Any) -> None:
         samples=samples,
         torch=f"nn.functional.{name}",
         method=False,
+        autocast="float32",
     )
 
 

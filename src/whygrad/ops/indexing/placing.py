@@ -133,6 +133,7 @@ composite(
         make.call(make(3, 4), 0, np.array([2, 0]), make(2, 4)),
         make.call(make(3, 4), -1, np.array([1]), make(3, 1)),
     ],
+    autocast="promote",
 )
 
 

@@ -75,4 +75,5 @@ composite(
         make.call(make(4), make(5), make(2, 4, 5), bias=make(2)),
         make.call(make(0, 4), make(0, 5), make(2, 4, 5), make(2)),
     ],
+    autocast="keep",
 )

@@ -149,6 +149,7 @@ define(
     meta=_pair_meta,
     batching=_pair_of_batch,
     internal=True,
+    autocast=lambda a, b, equation: "lower" if _lower(equation).summed else None,
     notes="every letter is in two of the three terms and at most once in each; see einsum",
     samples=lambda make: [
         make.call(make(2, 3), make(3, 4), "ij,jk->ik"),

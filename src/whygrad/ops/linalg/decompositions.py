@@ -110,6 +110,7 @@ define(
         make.around(on_symmetric, make.positive_definite(3), upper=True),
         make.call(make(0, 0)),
     ],
+    autocast="float32",
 )
 
 
@@ -127,6 +128,7 @@ composite(
         make.around(on_symmetric, make.positive_definite(2)),
         make.around(on_symmetric, make.positive_definite(2), upper=True),
     ],
+    autocast="float32",
 )
 
 
@@ -242,6 +244,7 @@ define(
         make.call(make.constant(make(3, 2)), mode="complete"),
         make.call(make.constant(make(3, 2)), mode="r"),
     ],
+    autocast="float32",
 )
 
 
@@ -255,6 +258,7 @@ composite(
     "q·r = x, qᵀ·q = 1, r upper triangular",
     torch="linalg.qr",
     samples=lambda make: [make.call(make(3, 2)), make.call(make(2, 3))],
+    autocast="float32",
 )
 
 
@@ -355,6 +359,7 @@ define(
         make.around(_up_to_sign, make.positive_definite(2), "L"),
         make.call(make(0, 0)),
     ],
+    autocast="float32",
 )
 
 
@@ -391,4 +396,5 @@ define(
         make.around(on_symmetric, make(3, 3)),
         make.around(on_symmetric, make(2, 2, 2), "U"),
     ],
+    autocast="float32",
 )

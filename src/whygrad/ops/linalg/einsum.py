@@ -186,6 +186,7 @@ composite(
         make.call(make(2, 3, 2), make(2, 4, 3), dims=([1, 0], [-1, 0])),
         make.call(make(2, 1), make(3, 2), dims=1),
     ],
+    autocast="lower",
 )
 composite(
     inner,
@@ -195,6 +196,7 @@ composite(
         make.call(make(2, 3), make(2, 2, 3)),
         make.call(make(2, 3), make()),
     ],
+    autocast=lambda input, other: "keep" if input.ndim == other.ndim == 1 else None,
 )
 composite(
     kron,
@@ -215,4 +217,5 @@ composite(
         make.call(make(0, 0)),
         make.call(make.ints(2, 2)),
     ],
+    autocast="float32",
 )

@@ -153,6 +153,7 @@ def _declare_add_product(name: str, public: Any, samples: Any) -> None:
         public=public,
         inplace=True,
         samples=samples,
+        autocast=None if name == "addmv" else "lower",
     )
 
 
@@ -211,6 +212,7 @@ composite(
         make.call(make(3, 2), make(2, 3, 4), make(2, 4, 2)),
         make.call(make(2), make(2, 3, 4), make(2, 4, 2), beta=0.5, alpha=-2.0),
     ],
+    autocast="lower",
 )
 composite(
     addr,
@@ -220,4 +222,5 @@ composite(
         make.call(make(3, 2), make(3), make(2)),
         make.call(make(2), make(3), make(2), beta=0.5, alpha=-2.0),
     ],
+    autocast="keep",
 )

@@ -160,4 +160,5 @@ define(
         make.call(make(4, 0), make(2, 0), make(2)),
         make.call(make(4, 3), make.constant(make(2, 3)), make(2)),
     ],
+    autocast="lower",
 )

@@ -318,6 +318,7 @@ composite(
         make.call(make(2, 3), make(3)),
         make.call(make(2, 3), make(2, 1), dim=0),
     ],
+    autocast="lower",
 )
 composite(
     linalg_diagonal,
@@ -372,4 +373,5 @@ composite(
         make.around(lambda f, a, b: f(a, b).solution, make(2, 2, 3), make(2, 2, 1)),
         make.around(lambda f, a, b: f(a, b).solution, make(2, 3, 2), make(2, 3)),
     ],
+    autocast="float32",
 )

@@ -250,6 +250,7 @@ define(
         make.call(make.ints(2, 3), make.ints(3, 2)),
         make.call(make.ints(2, 2, 3), make.ints(3)),
     ],
+    autocast="lower",
 )
 
 
@@ -350,16 +351,19 @@ composite(
     mv,
     "y = A·v for a matrix and a vector",
     samples=lambda make: [make.call(make(3, 4), make(4))],
+    autocast="keep",
 )
 composite(
     dot,
     "y = Σ a·b for two vectors",
     samples=lambda make: [make.call(make(4), make(4)), make.call(make.ints(3), make.ints(3))],
+    autocast="keep",
 )
 composite(
     vdot,
     "y = Σ ā·b for two vectors",
     samples=lambda make: [make.call(make(4), make(4))],
+    autocast="keep",
 )
 composite(
     outer,

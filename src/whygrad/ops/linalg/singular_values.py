@@ -150,6 +150,7 @@ define(
         make.around(_up_to_sign, make(2, 2, 2), False),
         make.call(make(0, 0)),
     ],
+    autocast="float32",
 )
 
 
@@ -190,6 +191,7 @@ define(
     torch="linalg.svdvals",
     notes="singular vectors are computed only if backward asks for them",
     samples=lambda make: [make.call(make(3, 2)), make.call(make(2, 2, 3)), make.call(make(0, 2))],
+    autocast="float32",
 )
 
 
@@ -215,6 +217,7 @@ composite(
         make.around(lambda f, x: f(x)[1], make(3, 2)),
         make.around(lambda f, x: f(x, compute_uv=False)[1], make(2, 2)),
     ],
+    autocast="float32",
 )
 
 
@@ -307,7 +310,7 @@ def pinverse(input: Tensor, rcond: Any = 1e-15) -> Tensor:
     return recorded.linalg_pinv(*pinv_args(input, rcond))
 
 
-composite(pinverse, "y = x⁺", samples=lambda make: [make.call(make(3, 2))])
+composite(pinverse, "y = x⁺", samples=lambda make: [make.call(make(3, 2))], autocast="float32")
 
 
 def linalg_matrix_rank(
@@ -353,4 +356,5 @@ composite(
         make.call(make.positive_definite(3), hermitian=True),
         make.call(make(0, 3)),
     ],
+    autocast="float32",
 )

@@ -56,6 +56,7 @@ define(
         make.call(make.positive_definite(2, 3) + make(3, 2, 2, low=-0.3, high=0.3)),
         make.call(make(0, 0)),
     ],
+    autocast="float32",
 )
 
 
@@ -161,6 +162,7 @@ define(
         make.call(make.positive_definite(2), make(3, 2), left=False),
         make.call(make.positive_definite(2), make(2, 0)),
     ],
+    autocast="float32",
 )
 
 
@@ -279,6 +281,7 @@ composite(
     inverse,
     "y = x⁻¹",
     samples=lambda make: [make.call(make.positive_definite(3))],
+    autocast="float32",
 )
 composite(
     cholesky_solve,
@@ -288,4 +291,5 @@ composite(
         make.around(lambda f, b, x: f(b, x.triu(), True), make(3, 2), make.positive_definite(3)),
         make.around(lambda f, b, x: f(b, x.tril()), make(2, 1), make.positive_definite(2, 2)),
     ],
+    autocast="float32",
 )

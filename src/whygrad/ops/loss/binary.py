@@ -90,6 +90,7 @@ elementwise(
         ),
         make.call(make.constant(np.array([0.0, 1.0, 0.0])), make.constant(np.array([0.0, 1, 1]))),
     ],
+    autocast="float32",
 )
 
 
@@ -162,6 +163,7 @@ elementwise(
             make.constant(np.array([1e4, -1e4, 0.0])), make.constant(np.array([0.0, 1.0, 1.0]))
         ),
     ],
+    autocast="float32",
 )
 
 
@@ -189,6 +191,7 @@ composite(
         make.call(make(3), make.constant(np.sign(make(3))), reduction="none"),
         make.call(make(), make.constant(np.array(-1.0))),
     ],
+    autocast="float32",
 )
 
 

@@ -183,6 +183,7 @@ define(
     torch="nn.functional.nll_loss",
     method=False,
     samples=lambda make: class_samples(make, smoothing=False),
+    autocast="float32",
 )
 
 

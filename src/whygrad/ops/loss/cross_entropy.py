@@ -325,4 +325,5 @@ define(
     torch="nn.functional.cross_entropy",
     method=False,
     samples=lambda make: class_samples(make, smoothing=True),
+    autocast="float32",
 )

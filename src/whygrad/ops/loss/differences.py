@@ -99,6 +99,7 @@ elementwise(
     torch="nn.functional.mse_loss",
     method=False,
     samples=_weighted_differences,
+    autocast="float32",
 )
 elementwise(
     "l1_loss(a, b)",
@@ -115,6 +116,7 @@ elementwise(
     torch="nn.functional.l1_loss",
     method=False,
     samples=_weighted_differences,
+    autocast="float32",
 )
 
 
@@ -170,6 +172,7 @@ elementwise(
         make.call(make(5), make(5), reduction="sum", beta=2.5),
         make.call(make(5), make(5), beta=0),
     ],
+    autocast="float32",
 )
 
 
@@ -215,4 +218,5 @@ elementwise(
         make.call(make(3, 4), make(3, 4), delta=0.5),
         make.call(make(5), make(5), "sum", 2.5),
     ],
+    autocast="float32",
 )

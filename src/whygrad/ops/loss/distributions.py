@@ -61,6 +61,7 @@ composite(
     torch="nn.functional.kl_div",
     method=False,
     samples=_kl_samples,
+    autocast="float32",
 )
 
 
@@ -97,6 +98,7 @@ composite(
         make.call(make(3), make(3, low=0.2, high=5.0), full=True, reduction="none"),
         make.call(make(low=0.1), make(low=1.5, high=5.0), False, True, eps=1e-3),
     ],
+    autocast="float32",
 )
 
 

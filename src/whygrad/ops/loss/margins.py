@@ -63,6 +63,7 @@ composite(
         make.call(make(3, 4), make(3, 4), _signs(make, 1, 4), margin=-0.5, reduction="none"),
         make.call(make(), make(), _signs(make), 3.0),
     ],
+    autocast="float32",
 )
 
 
@@ -93,6 +94,7 @@ composite(
         make.call(make(3), np.array([1, -1, 0]), margin=-0.5, reduction="none"),
         make.call(make(), _signs(make), 3.0),
     ],
+    autocast="float32",
 )
 
 
@@ -177,6 +179,7 @@ composite(
         make.call(make(4), make.ints(high=4), p=2, weight=make.constant(make(4))),
         make.call(make(4), make.ints(1, high=4), reduction="none"),
     ],
+    autocast="float32",
 )
 
 
@@ -229,6 +232,7 @@ composite(
         make.call(make(2, 3), np.array([[1, -1, 1], [2, 0, 1]]), reduction="none"),
         make.call(make(3), np.array([2, -1, 0]), reduction="none"),
     ],
+    autocast="float32",
 )
 
 

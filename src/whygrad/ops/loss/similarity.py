@@ -131,6 +131,7 @@ composite(
         make.call(make(4, 3), make(4, 3), np.array([-1, -1, 1, 0]), -0.5, reduction="none"),
         make.call(make(3), make(3), np.array(1)),
     ],
+    autocast="float32",
 )
 
 
@@ -226,6 +227,7 @@ composite(
     torch="nn.functional.triplet_margin_loss",
     method=False,
     samples=lambda make: _triplets(make, p=3, eps=1e-3),
+    autocast="float32",
 )
 composite(
     triplet_margin_with_distance_loss,

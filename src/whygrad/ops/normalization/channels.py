@@ -17,7 +17,13 @@ from whygrad.errors import describe, fail
 from whygrad.ops.activation.smooth import ONLY_FLOATS
 from whygrad.ops.define import define, public_form
 from whygrad.ops.namespace import raw
-from whygrad.ops.normalization.statistics import check_dtype, only_from_first, pull, push
+from whygrad.ops.normalization.statistics import (
+    MixedPrecision,
+    check_dtype,
+    only_from_first,
+    pull,
+    push,
+)
 from whygrad.ops.ties import joined
 from whygrad.ops.totals import add_columns, add_rows, dot_rows, equal_lanes
 from whygrad.tensor import Tensor, alias
@@ -205,7 +211,11 @@ def batch_norm(
     vectors = {
         "running_mean": running_mean, "running_var": running_var, "weight": weight, "bias": bias,
     }  # fmt: skip
-    check_vectors("batch_norm", input, **vectors)
+    try:
+        check_vectors("batch_norm", input, **vectors)
+    except MixedPrecision:
+        rest = weight, bias, running_mean, running_var, training, momentum, eps
+        return batch_norm(input.float(), *rest).to(input.dtype)
     if not training:
         return _with_fixed_statistics(input, weight, bias, running_mean, running_var, eps)
     _check_training(input, running_mean, running_var, eps)

@@ -27,6 +27,7 @@ from whygrad.ops.normalization.channels import (
     unbiasing,
 )
 from whygrad.ops.normalization.statistics import (
+    MixedPrecision,
     check_dtype,
     only_from_first,
     pull,
@@ -165,7 +166,10 @@ def group_norm(
     eps: float = 1e-5,
 ) -> Tensor:
     """Mean 0 and variance 1 over each group of channels, sample by sample."""
-    _check_groups(input, num_groups, weight=weight, bias=bias)
+    try:
+        _check_groups(input, num_groups, weight=weight, bias=bias)
+    except MixedPrecision:
+        return group_norm(input.float(), num_groups, weight, bias, eps).to(input.dtype)
     normalized: Tensor = _group_norm_op.call(input, weight, bias, num_groups, float(eps))[0]
     return normalized
 
@@ -224,7 +228,11 @@ def instance_norm(
     vectors = {
         "running_mean": running_mean, "running_var": running_var, "weight": weight, "bias": bias,
     }  # fmt: skip
-    _check_instances(input, use_input_stats, vectors)
+    try:
+        _check_instances(input, use_input_stats, vectors)
+    except MixedPrecision:
+        rest = weight, bias, running_mean, running_var, use_input_stats, momentum, eps
+        return instance_norm(input.float(), *rest).to(input.dtype)
     if not use_input_stats:
         fixed: Tensor = batch_norm(
             input, weight, bias, running_mean, running_var, False, momentum, eps

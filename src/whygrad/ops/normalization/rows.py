@@ -20,6 +20,7 @@ from whygrad.ops.batching import align, repeat_over
 from whygrad.ops.define import define, public_form
 from whygrad.ops.namespace import on_arrays, raw
 from whygrad.ops.normalization.statistics import (
+    MixedPrecision,
     check_dtype,
     only_from_first,
     pull,
@@ -166,7 +167,10 @@ def layer_norm(
     eps: float = 1e-5,
 ) -> Tensor:
     """Mean 0 and variance 1 over the last dimensions, which ``normalized_shape`` repeats."""
-    rank = _checked_rank("layer_norm", input, normalized_shape, weight=weight, bias=bias)
+    try:
+        rank = _checked_rank("layer_norm", input, normalized_shape, weight=weight, bias=bias)
+    except MixedPrecision:
+        return layer_norm(input.float(), normalized_shape, weight, bias, eps).to(input.dtype)
     normalized: Tensor = _layer_norm_op.call(input, weight, bias, rank, float(eps))[0]
     return normalized
 
@@ -288,9 +292,12 @@ def rms_norm(
 
     ``eps`` is the precision of the dtype unless given.
     """
-    rank = _checked_rank("rms_norm", input, normalized_shape, weight=weight)
     if eps is None:
         eps = dtypes.finfo(input.dtype).eps if input.dtype.is_floating_point else 0.0
+    try:
+        rank = _checked_rank("rms_norm", input, normalized_shape, weight=weight)
+    except MixedPrecision:
+        return rms_norm(input.float(), normalized_shape, weight, eps).to(input.dtype)
     normalized: Tensor = _rms_norm_op.call(input, weight, rank, float(eps))[0]
     return normalized
 

@@ -12,12 +12,13 @@ from typing import Any
 
 import numpy as np
 
+from whygrad import dtypes
 from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.totals import add_rows, dot_rows, equal_lanes
 from whygrad.tensor import Tensor
 
-__all__ = ["check_dtype", "only_from_first", "pull", "push", "standardized_rows"]
+__all__ = ["MixedPrecision", "check_dtype", "only_from_first", "pull", "push", "standardized_rows"]
 
 Array = Any
 Dims = tuple[int, ...]
@@ -89,8 +90,19 @@ def push(
     return of_y, of_mean, of_var
 
 
+class MixedPrecision(Exception):
+    """The input is in half precision, and all that goes with it in float32: compute in float32."""
+
+
 def check_dtype(name: str, input: Tensor, **vectors: Tensor | None) -> None:
-    """Parameters and statistics in another precision than the input are an oversight."""
+    """Parameters and statistics in another precision than the input are an oversight.
+
+    Except for a layer in float32 that gets a half precision input, as inside ``autocast``.
+    """
+    if input.dtype in (dtypes.float16, dtypes.bfloat16):
+        others = {each.dtype for each in vectors.values() if each is not None}
+        if others == {dtypes.float32}:
+            raise MixedPrecision
     for label, vector in vectors.items():
         if vector is not None and vector.dtype is not input.dtype:
             raise fail(

@@ -164,6 +164,7 @@ define(
         make.call(make(3, 2), make(2, 2), 2.0, "use_mm_for_euclid_dist"),
         make.call(make(3, 2), make(0, 2)),
     ],
+    autocast="float32",
 )
 
 
@@ -202,6 +203,7 @@ composite(
         make.call(make(3, 2), p=2.5),
         make.call(make(1, 2)),
     ],
+    autocast="keep",
 )
 composite(
     dist,

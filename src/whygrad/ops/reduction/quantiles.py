@@ -164,6 +164,7 @@ composite(
         make.call(make.constant(np.array([[1.0, np.nan, 2.0], [3.0, 1.0, 2.0]])), 0.4, dim=1),
         make.call(make(), 0.5),
     ],
+    autocast="float32",
 )
 composite(
     nanquantile,
@@ -175,4 +176,5 @@ composite(
         make.call(make.constant(np.array([1.0, np.nan, 2.0, 0.5])), 0.4, interpolation="nearest"),
         make.call(make.constant(np.array([[np.nan, np.nan], [3.0, 1.0]])), 0.5, dim=1),
     ],
+    autocast="float32",
 )

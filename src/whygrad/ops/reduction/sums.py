@@ -223,6 +223,7 @@ define(
         make.call(np.array([[2.0, 0.0, 3.0], [0.0, 5.0, 0.0], [0.0, 0.0, 0.0]]), 1),
         make.call(make.ints(2, 3).astype("int32"), 0),
     ],
+    autocast="float32",
 )
 
 

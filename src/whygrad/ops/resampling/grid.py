@@ -322,6 +322,7 @@ composite(
     method=False,
     torch="nn.functional.grid_sample",
     samples=_samples,
+    autocast="float32",
 )
 composite(
     grid_sampler,
@@ -330,6 +331,7 @@ composite(
     samples=lambda make: [
         make.call(make(1, 1, 3, 3), make(1, 2, 2, 2, low=-1.2, high=1.2), 0, 1, True)
     ],
+    autocast="float32",
 )
 composite(
     affine_grid,

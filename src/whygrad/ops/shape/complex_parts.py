@@ -203,6 +203,7 @@ define(
         make.call(make(3, 2)),
         make.call(make(2)),
     ],
+    autocast="float32",
 )
 
 

@@ -130,6 +130,9 @@ pad_edges = define(
     samples=lambda make: [
         make.call(make(3, 3), ((1, 2), (2, -1)), mode) for mode in _MODES[1:]
     ],
+    autocast=lambda x, pads, mode: (
+        None if mode == "circular" or (mode == "reflect" and sum(map(any, pads)) > 2) else "float32"
+    ),
 ).call  # fmt: skip
 define(
     "pad_edges_backward(x; shape, pads, mode)",
