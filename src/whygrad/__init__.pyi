@@ -17,6 +17,7 @@ from whygrad import cpu as cpu
 from whygrad import cuda as cuda
 from whygrad import data as data
 from whygrad import dispatch as dispatch
+from whygrad import distributions as distributions
 from whygrad import doctor as doctor
 from whygrad import files as files
 from whygrad import func as func
@@ -316,6 +317,7 @@ __all__ = [
     "digamma",
     "dispatch",
     "dist",
+    "distributions",
     "div",
     "divide",
     "doctor",
