@@ -128,7 +128,7 @@ def test_arange_counts_as_pytorch_does(bounds: Any, dtype: str) -> None:
     try:
         theirs = torch.arange(*bounds, dtype=getattr(torch, dtype))
     except ValueError:  # a step below one is no step in int64
-        with pytest.raises(RuntimeError, match="step must be nonzero"):
+        with pytest.raises(ValueError, match="step must be nonzero"):
             whygrad.arange(*bounds, dtype=getattr(whygrad, dtype))
         return
     mine = whygrad.arange(*bounds, dtype=getattr(whygrad, dtype))
@@ -203,7 +203,7 @@ def test_inference_mode_marks_what_it_makes() -> None:
         (lambda w: w.eye(2, -1), RuntimeError, "m must be greater or equal to 0, got -1"),
         (lambda w: w.arange(5, 0), RuntimeError, "inconsistent with step sign"),
         (lambda w: w.arange(0, 5, 0), RuntimeError, "step must be nonzero"),
-        (lambda w: w.arange(0, 2, 0.3, dtype=w.int64), RuntimeError, "truncated to int64"),
+        (lambda w: w.arange(0, 2, 0.3, dtype=w.int64), ValueError, "truncated to int64"),
         (lambda w: w.arange(0, float("inf")), RuntimeError, "unsupported range: 0 -> inf"),
         (lambda w: w.arange(2, dtype=w.bool), RuntimeError, "not implemented for bool"),
         (lambda w: w.linspace(0, 1, -1), RuntimeError, "number of steps must be non-negative"),

@@ -73,7 +73,7 @@ def test_mean_of_integers_with_a_dtype() -> None:
 
 
 def test_norm_in_another_dtype() -> None:
-    y = whygrad.tensor([3, 4]).norm(dim=0, dtype=whygrad.float64)
+    y = whygrad.tensor([3.0, 4.0]).norm(dim=0, dtype=whygrad.float64)
     assert (y.item(), y.dtype) == (5.0, whygrad.float64)
 
 

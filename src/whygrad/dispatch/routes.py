@@ -214,7 +214,7 @@ def _must_promote(op: Op, bits: int) -> bool:
 def _refusing(op: Op, cause: str, fix: str) -> Entry:
     def refuse(*args: Any) -> Any:
         raise fail(
-            RuntimeError,
+            NotImplementedError,  # a RuntimeError, and what PyTorch raises for want of a kernel
             call=describe_call(op.name, (*op.tensor_names, *op.param_names), args),
             cause=cause,
             fix=fix,

@@ -107,6 +107,7 @@ def _target(
 ) -> tuple[Any, Any, bool]:
     """Sort PyTorch's positional forms: one target, maybe a dtype, then the two flags."""
     first, *rest = target
+    given = (dtype, device)
     if isinstance(first, Tensor):
         dtype, device = first.dtype, first.device
     elif isinstance(first, (devices.Device, str)):
@@ -119,7 +120,13 @@ def _target(
         dtype = first
     else:
         rest = [first]
-    if len(rest) > 2 or not all(isinstance(flag, bool) for flag in rest):
+    # what stands in a position may not be named again; a dtype alone leaves the device where it is
+    twice = given[1] is not None or (given[0] is not None and given[0] is not dtype)
+    if isinstance(first, (devices.Device, str)):
+        twice = twice or (given[0] is not None and len(target) > 1 + len(rest))
+    else:
+        twice = twice or given[0] is not None
+    if twice or len(rest) > 2 or not all(isinstance(flag, bool) for flag in rest):
         raise fail(
             TypeError,
             call=f"to({', '.join(map(describe, target))}) of {describe(input)}",

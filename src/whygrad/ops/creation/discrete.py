@@ -81,6 +81,14 @@ def check_bounds(call: str, low: int, high: int, dtype: dtypes.DType) -> None:
             cause=f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}",
             fix="high is not included, so it must be larger than low",
         )
+    if dtype.category == dtypes.COMPLEX:
+        raise fail(
+            RuntimeError,
+            call=call,
+            cause=f"whole numbers are drawn in integral, floating point and bool dtypes, not in "
+            f"{dtype.name}",
+            fix="draw in a real dtype and convert with .to()",
+        )
     least, most = whole_range(dtype)
     if low < least or high - 1 > most:
         bound = "from" if low < least else "to - 1"
@@ -112,7 +120,7 @@ def randperm(n: int, **options: Unpack[RandomOptions]) -> Tensor:
     most = whole_range(dtype)[1] if dtype.category in (dtypes.INTEGER, dtypes.FLOAT) else -1
     if count > most + 1 or dtype.category in (dtypes.BOOL, dtypes.COMPLEX):
         raise fail(
-            RuntimeError,
+            RuntimeError if most > 0 else NotImplementedError,
             call=f"randperm({n}, dtype={dtype})",
             cause=f"value cannot be converted to type {dtype.name} without overflow",
             fix="choose a wider dtype, such as int64",

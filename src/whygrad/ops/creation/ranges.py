@@ -11,6 +11,7 @@ from whygrad import dtypes
 from whygrad.errors import fail
 from whygrad.ops.creation.creation import Options, build, number_and_dtype
 from whygrad.ops.define import composite
+from whygrad.ops.numbers import fitting
 from whygrad.tensor import Tensor
 
 Array = Any
@@ -65,7 +66,7 @@ def _arange_count(bounds: list[Any], dtype: dtypes.DType) -> int:
         start, end, step = int(start), int(end), int(step)
     if step == 0:
         raise fail(
-            RuntimeError,
+            ValueError if bounds[2] else RuntimeError,
             call=_arange_call(bounds),
             cause="step must be nonzero" + (" (it is truncated to int64)" if bounds[2] else ""),
             fix="pass a step such as 1 or -1",
@@ -100,6 +101,7 @@ def range(start: Any, end: Any = None, step: Any = 1, **options: Unpack[Options]
     if cause:
         raise fail(RuntimeError, call=call, cause=cause, fix=fix)
     count = math.floor((last - first) / step) + 1
+    _refuse_bool("range", count, options)
 
     def make(chosen: Any) -> Array:
         return (first + step * np.arange(count)).astype(chosen)
@@ -110,6 +112,9 @@ def range(start: Any, end: Any = None, step: Any = 1, **options: Unpack[Options]
 def linspace(start: Any, end: Any, steps: int, **options: Unpack[Options]) -> Tensor:
     """``steps`` numbers from ``start`` to ``end``, both included."""
     first, last, dtype = _ends("linspace", start, end, steps)
+    _refuse_bool("linspace", steps, options)
+    if options.get("dtype") is not None:
+        first, last = (_within(each, dtypes.of(options["dtype"])) for each in (first, last))
     return build(
         "linspace", (steps,), lambda chosen: _spaced(first, last, steps, chosen), options, dtype
     )
@@ -120,12 +125,37 @@ def logspace(
 ) -> Tensor:
     """``steps`` numbers from ``base**start`` to ``base**end``, in equal ratios."""
     first, last, dtype = _ends("logspace", start, end, steps)
+    _refuse_bool("logspace", steps, options)
 
     def make(chosen: Any) -> Array:
         exponents = _spaced(first, last, steps, np.dtype(np.result_type(first, last, 1.0)))
         return np.power(base, exponents).astype(chosen)
 
     return build("logspace", (steps,), make, options, dtype)
+
+
+def _refuse_bool(name: str, count: int, options: Options) -> None:
+    chosen = options.get("dtype")
+    if count > 1 and chosen is not None and dtypes.of(chosen) is dtypes.bool_:
+        raise fail(
+            NotImplementedError,
+            call=f"{name}(…, dtype={dtypes.bool_})",
+            cause=f"{name} is not implemented for bool",
+            fix="space in a float dtype and compare or convert",
+        )
+
+
+def _within(bound: Any, dtype: dtypes.DType) -> Any:
+    """An end as the dtype holds it."""
+    held = fitting(bound, dtype)
+    if held is None:
+        raise fail(
+            RuntimeError,
+            call=f"linspace(…) from or to {bound}, dtype={dtype}",
+            cause=f"value cannot be converted to type {dtype.name} without overflow",
+            fix="choose a dtype that holds both ends",
+        )
+    return held
 
 
 def _ends(name: str, start: Any, end: Any, steps: int) -> tuple[Any, Any, dtypes.DType]:

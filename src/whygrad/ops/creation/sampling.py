@@ -62,7 +62,7 @@ def draw_normal(rng: np.random.Generator, shape: Shape, dtype: Any) -> Array:
 def check_inexact(name: str, dtype: dtypes.DType) -> None:
     if dtype.category < dtypes.FLOAT:
         raise fail(
-            RuntimeError,
+            NotImplementedError,
             call=f"{name}(…, dtype={dtype})",
             cause=f'"{name}" not implemented for {dtype.name}: it draws real numbers',
             fix="ask for a float dtype, or use randint",

@@ -30,11 +30,12 @@ def _window(
     cause, fix = "", "pass the number of points"
     if length < 0:
         cause = f"{name} requires non-negative window_length, got window_length={length}"
-    elif not dtypes.of(dtype).is_floating_point:
+    elif dtypes.of(dtype).category < dtypes.FLOAT or (dtypes.of(dtype).is_complex and length > 1):
         cause = f"{name} expects floating point dtypes, got: {dtypes.of(dtype).name}"
         fix = "ask for a float dtype"
     if cause:
-        raise fail(RuntimeError, call=f"{name}({length})", cause=cause, fix=fix, where=caller())
+        kind = NotImplementedError if dtypes.of(dtype).is_complex else RuntimeError
+        raise fail(kind, call=f"{name}({length})", cause=cause, fix=fix, where=caller())
 
     def make(chosen: Any) -> Array:
         if length <= 1:

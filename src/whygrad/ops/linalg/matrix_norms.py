@@ -12,6 +12,7 @@ from whygrad.ops.define import composite, table
 from whygrad.ops.geometry import normalize_dim
 from whygrad.ops.linalg.matrices import require_floats, require_matrices
 from whygrad.ops.namespace import recorded
+from whygrad.ops.precision import in_norm_dtype
 from whygrad.tensor import Tensor
 
 
@@ -29,8 +30,7 @@ def linalg_matrix_norm(
     """A norm of the matrices in two dimensions: 'fro', 'nuc', ±inf, ±1 or ±2."""
     require_matrices("linalg.matrix_norm", A)
     rows, columns = _two_dims(A, dim)
-    if dtype is not None:
-        A = A.to(dtypes.of(dtype))
+    A = in_norm_dtype("linalg.matrix_norm", A, dtype)
     if ord == "fro":
         return recorded.norm(A, 2.0, (rows, columns), keepdim)
     if ord in ("nuc", 2, -2):

@@ -12,6 +12,7 @@ from whygrad.errors import describe, fail
 from whygrad.ops.batching import shift_dims
 from whygrad.ops.define import composite, define, table
 from whygrad.ops.geometry import dims_or_all
+from whygrad.ops.precision import in_norm_dtype
 from whygrad.ops.reduction.sums import count, reduced_shape, require_float, with_kept_dims
 from whygrad.ops.totals import add_up, equal_lanes, mean_and_deviation
 from whygrad.tensor import Tensor
@@ -230,7 +231,7 @@ def _norm_args(
     input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None
 ) -> Any:
     cause = "linalg.vector_norm: Expected a floating point or complex tensor as input"
-    input = require_float("norm", input, dtype, cause)
+    input = in_norm_dtype("linalg.vector_norm", require_float("norm", input, None, cause), dtype)
     if p is None or p == "fro":
         p = 2.0
     if isinstance(p, str):

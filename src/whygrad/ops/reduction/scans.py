@@ -111,12 +111,20 @@ define(
 
 
 def _scan(accumulate: Any) -> Any:
-    return lambda x, dim: accumulate(x, axis=dim) if x.ndim else x.copy()
+    return lambda x, dim: accumulate(x, axis=dim, dtype=x.dtype) if x.ndim else x.copy()
 
 
 def _scan_args(name: str) -> Any:
     def prepare(input: Any, dim: Any, *, dtype: Any = None) -> Any:
         input = widened(input, dtype)
+        if input.dtype is dtypes.bool_ and input.ndim and input.numel():
+            raise fail(
+                NotImplementedError,
+                call=f"{name}(dtype={dtypes.bool_})",
+                cause=f"{name} is not implemented for bool",
+                fix="accumulate in an integer dtype and compare the result with 0",
+                where=caller(),
+            )
         return input, normalize_dim(dim, input.ndim, name)
 
     return prepare

@@ -12,7 +12,7 @@ from whygrad.autograd.source import caller
 from whygrad.dispatch.calls import as_operand
 from whygrad.errors import describe, fail
 from whygrad.ops.batching import shift, shift_dims
-from whygrad.ops.define import composite, define
+from whygrad.ops.define import composite, define, table
 from whygrad.ops.geometry import dims_or_all, normalize_dim
 from whygrad.ops.totals import add_up
 from whygrad.tensor import Tensor
@@ -232,6 +232,18 @@ def _without_nan(x: Array) -> Array:
 
 
 def _nansum_args(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+    input, chosen = operand(input), None if dtype is None else dtypes.of(dtype)
+    is_float = input.dtype.is_floating_point
+    if input.dtype.is_complex or (is_float and chosen is not None and chosen.is_complex):
+        raise fail(
+            RuntimeError if input.dtype.is_complex else NotImplementedError,
+            call=f"nansum(dtype={chosen}) of {describe(input)}",
+            cause="nansum does not support complex numbers",
+            fix="replace NaN first: x.nan_to_num(0.0).sum()",
+            where=caller(),
+        )
+    if is_float and chosen is not None and chosen.category < dtypes.FLOAT:
+        input = table["nan_to_num"].public(input, 0.0, math.inf, -math.inf)  # no integer is NaN
     input = widened(input, dtype)
     return input, dims_or_all(dim, input.ndim, "nansum"), keepdim
 
@@ -267,10 +279,14 @@ define(
 
 def nanmean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """The mean of the elements that are not NaN."""
-    cause = "nanmean(): expected input to have floating point or complex dtype"
-    input = require_float("nanmean", input, dtype, cause)
+    input = require_float(
+        "nanmean", input, None, "nanmean(): expected input to have floating point or complex dtype"
+    )
+    cause = "nanmean(): could not infer output dtype. It must be a floating point or complex dtype"
+    if dtype is not None and dtypes.of(dtype).category < dtypes.FLOAT:
+        require_float("nanmean", input, dtype, cause)
     present = input.detach()
-    return input.nansum(dim, keepdim) / (present == present).sum(dim, keepdim)
+    return input.nansum(dim, keepdim, dtype=dtype) / (present == present).sum(dim, keepdim)
 
 
 composite(

@@ -222,7 +222,16 @@ def _positions(
                 fix="give the sizes of a matrix",
                 where=caller(),
             )
-    return wrap(np.stack(np.nonzero(mask(row, col, offset))).astype(dtypes.of(dtype).numpy))
+    chosen = dtypes.of(dtype)
+    if chosen not in (dtypes.int32, dtypes.int64):
+        raise fail(
+            NotImplementedError,
+            call=f"{name}({row}, {col}, {offset}, dtype={chosen})",
+            cause=f"{name} is not implemented for {chosen.name}: these are positions to index with",
+            fix="ask for int64 or int32, and convert with .to()",
+            where=caller(),
+        )
+    return wrap(np.stack(np.nonzero(mask(row, col, offset))).astype(chosen.numpy))
 
 
 for _indices_of in (tril_indices, triu_indices):

@@ -68,9 +68,17 @@ def _view(x: Array, shape: Shape) -> Array:
 
 def _view_args(input: Tensor, *shape: Any, size: Any = None, dtype: Any = None) -> Any:
     """The same memory in another shape, or read as another dtype of the same width."""
-    if shape and isinstance(shape[0], dtypes.DType):
-        dtype = shape[0]
+    if len(shape) == 1 and isinstance(shape[0], dtypes.DType) and dtype is None:
+        (dtype,), shape = shape, ()
     if dtype is not None:
+        if shape or size is not None:
+            raise fail(
+                TypeError,
+                call=f"view({', '.join(map(str, shape))}, dtype={dtype}) of {describe(input)}",
+                cause="view() received an invalid combination of arguments: a shape and a dtype",
+                fix="one after the other: x.view(dtype).view(shape)",
+                where=caller(),
+            )
         return _view_dtype(input, dtype), tuple(input.shape)
     return input, _sizes(shape, size, "view")
 
