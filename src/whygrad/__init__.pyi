@@ -5132,7 +5132,13 @@ def tril(input: Tensor, diagonal: builtins.int = 0, *, out: Tensor | None = None
     """y = x on and below a diagonal, else 0;  ∂x = incoming there, else 0"""
 
 def tril_indices(
-    row: builtins.int, col: builtins.int, offset: builtins.int = 0, *, dtype: DTypeLike = ...
+    row: builtins.int,
+    col: builtins.int,
+    offset: builtins.int = 0,
+    *,
+    dtype: DTypeLike = ...,
+    device: DeviceLike | None = None,
+    layout: Layout | None = None,
 ) -> Tensor:
     """Row and column numbers of the lower triangle of a matrix, one column per element.
 
@@ -5176,7 +5182,13 @@ def triu(input: Tensor, diagonal: builtins.int = 0, *, out: Tensor | None = None
     """y = x on and above a diagonal, else 0;  ∂x = incoming there, else 0"""
 
 def triu_indices(
-    row: builtins.int, col: builtins.int, offset: builtins.int = 0, *, dtype: DTypeLike = ...
+    row: builtins.int,
+    col: builtins.int,
+    offset: builtins.int = 0,
+    *,
+    dtype: DTypeLike = ...,
+    device: DeviceLike | None = None,
+    layout: Layout | None = None,
 ) -> Tensor:
     """Row and column numbers of the upper triangle of a matrix, one column per element.
 

@@ -22,7 +22,7 @@ from whygrad.tensor import Tensor
 if TYPE_CHECKING:
     from whygrad.ops.define import Op
 
-__all__ = ["guarded", "lowered", "restated", "without_numpy_names"]
+__all__ = ["by_other_names", "guarded", "lowered", "restated"]
 
 # What Python and NumPy raise when they are handed something of the wrong type or size.
 SURPRISES = (
@@ -52,12 +52,12 @@ def guarded(op: Op, function: Callable[..., Any], takes_out: bool) -> Callable[.
             return run(*args, **kwargs)
         except SURPRISES as error:
             writes = takes_out and "out" in kwargs
-            renamed = None if writes else without_numpy_names(kwargs)
+            renamed = None if writes else by_other_names(function, args, kwargs)
             if renamed is None and not writes:
                 if explained(error):
                     raise  # not from itself: that cycle would keep the arguments alive
                 raise restated(op, function, args, kwargs, error) from error
-        return into(op, args, kwargs) if renamed is None else public(*args, **renamed)
+        return into(op, args, kwargs) if renamed is None else public(*renamed[0], **renamed[1])
 
     return public
 
@@ -82,10 +82,26 @@ def lowered(op: Op, function: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
-def without_numpy_names(kwargs: dict[str, Any]) -> dict[str, Any] | None:
-    """The keywords with NumPy's names replaced, as PyTorch takes both; None if there are none."""
+def by_other_names(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]] | None:
+    """The call with PyTorch's second names for arguments replaced; None if there are none.
+
+    PyTorch takes NumPy's names, calls the first tensor ``input`` whatever its documentation calls
+    it, and lets a list of sizes or dimensions be named that may also be given one by one.
+    """
     renamed = {_NUMPY_NAMES.get(key, key): value for key, value in kwargs.items()}
-    return renamed if len(renamed) == len(kwargs) and renamed.keys() != kwargs.keys() else None
+    if len(renamed) < len(kwargs) or not kwargs:
+        return None
+    parameters = inspect.signature(function).parameters
+    first = next(iter(parameters), "input")
+    if not args and "input" in renamed and "input" not in parameters and first not in renamed:
+        renamed[first] = renamed.pop("input")
+    for place, (name, parameter) in enumerate(parameters.items()):
+        if parameter.kind is parameter.VAR_POSITIONAL and name in renamed and len(args) <= place:
+            leading = [each for each in list(parameters)[len(args) : place] if each in renamed]
+            args = (*args, *[renamed.pop(each) for each in (*leading, name)])
+    return None if renamed.keys() == kwargs.keys() else (args, renamed)
 
 
 def restated(

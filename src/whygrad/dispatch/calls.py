@@ -11,10 +11,10 @@ from whygrad import keys
 from whygrad.autograd import modes
 from whygrad.dispatch.arguments import (
     SURPRISES,
+    by_other_names,
     guarded,
     lowered,
     restated,
-    without_numpy_names,
 )
 from whygrad.dispatch.out import into
 from whygrad.dispatch.paths import Entry
@@ -109,12 +109,12 @@ def _public(op: Op, prepare: Callable[..., tuple[Any, ...]], takes_out: bool) ->
             return call(*prepared) if type(prepared) is tuple else prepared
         except SURPRISES as error:
             writes = takes_out and "out" in kwargs
-            renamed = None if writes else without_numpy_names(kwargs)
+            renamed = None if writes else by_other_names(prepare, args, kwargs)
             if renamed is None and not writes:
                 if explained(error):
                     raise  # not from itself: that cycle would keep the arguments alive
                 raise restated(op, prepare, args, kwargs, error) from error
-        return into(op, args, kwargs) if renamed is None else public(*args, **renamed)
+        return into(op, args, kwargs) if renamed is None else public(*renamed[0], **renamed[1])
 
     return lowered(op, public)
 

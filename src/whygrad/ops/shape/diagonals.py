@@ -200,14 +200,30 @@ define(
 )
 
 
-def tril_indices(row: int, col: int, offset: int = 0, *, dtype: Any = dtypes.int64) -> Tensor:
+def tril_indices(
+    row: int,
+    col: int,
+    offset: int = 0,
+    *,
+    dtype: Any = dtypes.int64,
+    device: Any = None,
+    layout: Any = None,
+) -> Tensor:
     """Row and column numbers of the lower triangle of a matrix, one column per element."""
-    return _positions("tril_indices", _lower, row, col, offset, dtype)
+    return _positions("tril_indices", _lower, row, col, offset, dtype).to(device)
 
 
-def triu_indices(row: int, col: int, offset: int = 0, *, dtype: Any = dtypes.int64) -> Tensor:
+def triu_indices(
+    row: int,
+    col: int,
+    offset: int = 0,
+    *,
+    dtype: Any = dtypes.int64,
+    device: Any = None,
+    layout: Any = None,
+) -> Tensor:
     """Row and column numbers of the upper triangle of a matrix, one column per element."""
-    return _positions("triu_indices", _upper, row, col, offset, dtype)
+    return _positions("triu_indices", _upper, row, col, offset, dtype).to(device)
 
 
 def _positions(
