@@ -11,6 +11,6 @@ __all__ = ["checkpoint", "data", "hooks"]
 
 
 def __getattr__(name: str) -> Any:
-    if name in __all__:
+    if name in __all__ or name == "tensorboard":  # not listed: it needs a package of its own
         return importlib.import_module(f"{__name__}.{name}")
     raise refusal("utils", name)
