@@ -1124,7 +1124,7 @@ def aminmax(
 ) -> return_types.aminmax:
     """The smallest and the largest element, as a named tuple ``(min, max)``.
 
-    (min x, max x) over dim
+    (min x, max x) over dim;  ∂y/∂x = 1 at the minimum and at the maximum
     """
 
 def angle(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -4892,11 +4892,8 @@ def std(
 ) -> Tensor:
     """y = √var(x);  ∂y/∂x = (x − mean) / ((n − correction)·y)"""
 
-def std_mean(input: Tensor, *args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
-    """Standard deviation and mean; takes what ``std`` takes.
-
-    (std x, mean x)
-    """
+def std_mean(*args: Any, **kwargs: Any) -> tuple[Tensor, ...]:
+    """(std x, mean x)"""
 
 strided: Layout
 
@@ -5355,11 +5352,8 @@ def var(
 ) -> Tensor:
     """y = Σ (x − mean)² / (n − correction);  ∂y/∂x = 2 (x − mean) / (n − correction)"""
 
-def var_mean(input: Tensor, *args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
-    """Variance and mean; takes what ``var`` takes.
-
-    (var x, mean x)
-    """
+def var_mean(*args: Any, **kwargs: Any) -> tuple[Tensor, ...]:
+    """(var x, mean x)"""
 
 def vdot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The scalar product of two vectors, the first one conjugated.

@@ -164,7 +164,7 @@ class OpMethods:
     ) -> return_types.aminmax:
         """The smallest and the largest element, as a named tuple ``(min, max)``.
 
-        (min x, max x) over dim
+        (min x, max x) over dim;  ∂y/∂x = 1 at the minimum and at the maximum
         """
     def angle(self) -> Tensor:
         """y = the direction of x in the complex plane: 0 or π for a real x;  ∂x =

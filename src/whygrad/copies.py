@@ -15,7 +15,7 @@ import numpy as np
 from whygrad.autograd import lineage
 from whygrad.errors import describe, fail
 from whygrad.memory import strided
-from whygrad.storage import DataStorage, Storage
+from whygrad.storage import DataStorage, Storage, new_storage
 
 if TYPE_CHECKING:
     from whygrad.tensor import Tensor
@@ -102,7 +102,7 @@ def _over_a_copy(tensor: Any, memo: dict[int, Any]) -> Tensor:
         storage = storage.origin
     twin = memo.get(id(storage))
     if twin is None:
-        twin = memo[id(storage)] = Storage(_block(storage))
+        twin = memo[id(storage)] = new_storage(_block(storage))
         memo.setdefault(id(memo), []).append(storage)  # as copy does, so that no id is used twice
     start = array.__array_interface__["data"][0] - storage.start
     copied = wrap(

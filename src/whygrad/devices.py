@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 from whygrad import keys
 from whygrad.errors import fail
 from whygrad.memory import is_dense, row_major
+from whygrad.threads import PerThread
 
 __all__ = [
     "Device",
@@ -86,7 +86,7 @@ class Device:
         default.outer = tuple(outer)
 
 
-class _Default(threading.local):
+class _Default(PerThread):
     """Where this thread makes tensors that name no device; None is the CPU, and nobody said so."""
 
     device: Device | None = None

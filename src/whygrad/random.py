@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import os
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from whygrad import devices
 from whygrad.errors import fail
 from whygrad.tensor import Tensor, wrap
+from whygrad.threads import PerThread
 
 if TYPE_CHECKING:
     import numpy.random
@@ -167,7 +167,7 @@ def _checked_state(state: Any) -> bytes:
 default_generator = Generator()
 
 
-class _Drawing(threading.local):
+class _Drawing(PerThread):
     """What stands around the random functions of this thread; ``vmap`` puts itself there."""
 
     around: Callable[..., Any] | None = None

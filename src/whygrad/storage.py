@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from whygrad.autograd.source import Where
     from whygrad.tensor import Tensor
 
-__all__ = ["CutStorage", "DataStorage", "InferenceStorage", "Storage", "readers"]
+__all__ = ["CutStorage", "DataStorage", "InferenceStorage", "Storage", "new_storage", "readers"]
 
 # Saved values that must get a copy before their memory is written, see autograd.mutation.
 readers: weakref.WeakKeyDictionary[Storage, Any] = weakref.WeakKeyDictionary()
@@ -88,6 +88,14 @@ class Storage:
             return 0
         low, high = byte_bounds(self.array)
         return high - low
+
+
+def new_storage(array: Any) -> Storage:
+    """For memory that was made here and now; a transformed function may write to its own."""
+    storage = Storage(array)
+    if modes.state.run is not None:
+        storage.made_in = modes.state.run.begin
+    return storage
 
 
 class DataStorage(Storage):

@@ -132,3 +132,34 @@ def test_sweep_is_a_pair_of_us(x: wg.Tensor, tmp_path: Path) -> None:
     for suffix in ("svg", "png"):
         picture = sweep.draw(tmp_path / f"sweep.{suffix}")
         assert picture.stat().st_size > 1000
+
+
+@pytest.mark.parametrize("fast_mode", [False, True])
+def test_a_shape_that_depends_on_values_is_refused(fast_mode: bool) -> None:
+    import torch
+
+    for library in (wg, torch):
+        x = library.tensor([1.0, 2.0, 3.0], dtype=library.float64, requires_grad=True)
+        with pytest.raises(AssertionError, match="same shape when inputs are perturbed"):
+            library.autograd.gradcheck(lambda x: x[x > 2.0], x, fast_mode=fast_mode)
+
+
+@pytest.mark.parametrize("fast_mode", [False, True])
+def test_a_function_without_jvp_is_reported_without_forward_mode(
+    x: wg.Tensor, fast_mode: bool
+) -> None:
+    class Square(wg.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            ctx.save_for_backward(x)
+            return x * x
+
+        @staticmethod
+        def backward(ctx: Any, gradient: Any) -> Any:
+            return 2 * ctx.saved_tensors[0] * gradient
+
+    report = gradcheck_report(Square.apply, x, fast_mode=fast_mode)
+    assert report.passed
+    assert str(report).endswith("forward mode skipped: no jvp")
+    with pytest.raises(NotImplementedError, match="jvp"):
+        gradcheck(Square.apply, x, check_forward_ad=True)

@@ -187,3 +187,21 @@ def test_a_search_without_room_takes_the_better_end() -> None:
 def test_refusals(call: Any, kind: type[Exception], cause: str) -> None:
     with pytest.raises(kind, match=cause):
         call(Problem(whygrad).parameters)
+
+
+@pytest.mark.parametrize("line_search_fn", [None, "strong_wolfe"])
+def test_no_gradient_at_all(line_search_fn: str | None) -> None:
+    for library in (whygrad, torch):
+        parameter = library.ones(3, requires_grad=True)
+        optimizer = library.optim.LBFGS(
+            [parameter], tolerance_grad=-float("inf"), line_search_fn=line_search_fn
+        )
+
+        def closure(parameter: Any = parameter, optimizer: Any = optimizer) -> Any:
+            optimizer.zero_grad()
+            loss = (parameter * 0).sum()
+            loss.backward()
+            return loss
+
+        assert optimizer.step(closure).item() == 0.0
+        assert parameter.tolist() == [1.0, 1.0, 1.0]

@@ -62,9 +62,14 @@ def grad(
     retain_graph: bool | None = None,
     create_graph: bool = False,
     allow_unused: bool | None = None,
+    is_grads_batched: bool = False,
     materialize_grads: bool = False,
 ) -> tuple[Tensor | None, ...]:
-    """The gradients of ``outputs`` with respect to ``inputs``, returned instead of stored."""
+    """The gradients of ``outputs`` with respect to ``inputs``, returned instead of stored.
+
+    With ``is_grads_batched``, dimension 0 of each of ``grad_outputs`` counts cotangents, and
+    dimension 0 of each result the gradients that belong to them.
+    """
     if materialize_grads and allow_unused is False:
         raise fail(
             ValueError,
@@ -76,10 +81,25 @@ def grad(
         [tensor_at(each) for each in _sequence(places)] for places in (outputs, inputs)
     )
     given = _sequence(grad_outputs, len(roots))
+    if is_grads_batched:
+        from whygrad.autograd.batched_grads import grad_of_batch
+
+        return grad_of_batch(
+            grad,
+            roots,
+            wanted,
+            given,
+            {
+                "retain_graph": retain_graph,
+                "create_graph": create_graph,
+                "allow_unused": allow_unused,
+                "materialize_grads": materialize_grads,
+            },
+        )
     if any(_is_batched(each) for each in roots) and all(_is_batched(each) for each in wanted):
         from whygrad.autograd.lifting import grad_of_samples
 
-        options = (retain_graph, create_graph, allow_unused, materialize_grads)
+        options = (retain_graph, create_graph, allow_unused, False, materialize_grads)
         return grad_of_samples(grad, roots, wanted, given, options)
     gradients = root_gradients("grad", roots, given)
     keep = create_graph if retain_graph is None else retain_graph

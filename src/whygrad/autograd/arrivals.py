@@ -128,7 +128,7 @@ class Arrivals:
             if found.after and runs and incoming is not None:
                 self.careful, self.hooked = True, found
             elif found.after:
-                found.after_node(self, [None] * node.plan.arity, incoming)
+                found.after_node(self, node, [None] * node.plan.arity, incoming)
         return incoming if runs else None
 
     def _take_turn(self, leaf: Any, gradient: Any) -> None:
@@ -143,7 +143,7 @@ class Arrivals:
                     self._settle(leaf, gradient)
                 if leaf.variable is not None and leaf.variable.requires_grad:
                     found.after_accumulation(self, leaf.variable)
-                found.after_node(self, (), gradient)
+                found.after_node(self, leaf, (), gradient)
                 return
         self.pending[leaf] = gradient
         self.leaves.append(leaf)

@@ -11,7 +11,6 @@ therefore never see a batch dimension that is not simply there, and need no rule
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import count
@@ -33,6 +32,7 @@ from whygrad.ops.batching import (
 from whygrad.ops.define import Op
 from whygrad.ops.namespace import recorded
 from whygrad.tensor import Tensor
+from whygrad.threads import PerThread
 
 __all__ = [
     "Batch",
@@ -116,7 +116,7 @@ def _refuse_numbers(batch: Batch, what: str) -> NoReturn:
     )
 
 
-class _Levels(threading.local):
+class _Levels(PerThread):
     def __init__(self) -> None:
         self.open: dict[int, int] = {}  # level: size of its batch
 

@@ -16,7 +16,7 @@ import numpy as np
 from whygrad import dtypes
 from whygrad.autograd import forward_ad
 from whygrad.autograd.api import grad
-from whygrad.autograd.numeric import Function, central_difference
+from whygrad.autograd.numeric import Function, central_difference, quotients
 from whygrad.errors import describe, fail
 from whygrad.tensor import Tensor, wrap
 
@@ -78,6 +78,7 @@ class Report:
 
     comparisons: list[Comparison] = field(default_factory=list)
     refused: str = ""  # why the check could not be made at all
+    skipped: str = ""  # what was left out, and why
 
     @property
     def passed(self) -> bool:
@@ -95,7 +96,8 @@ class Report:
         if self.refused:
             return f"gradcheck refused: {self.refused}"
         head = "gradcheck passed" if self.passed else "gradcheck failed: Jacobian mismatch"
-        return "\n".join([head, *(f"  {each}" for each in self.comparisons)])
+        rest = [self.skipped] if self.skipped else []
+        return "\n".join([head, *(f"  {each}" for each in (*self.comparisons, *rest))])
 
 
 def gradcheck(
@@ -112,17 +114,8 @@ def gradcheck(
     fast_mode: bool = False,
 ) -> bool:
     """Whether ``func``'s derivatives at ``inputs`` agree with central differences."""
-    report = gradcheck_report(
-        func,
-        inputs,
-        eps=eps,
-        atol=atol,
-        rtol=rtol,
-        nondet_tol=nondet_tol,
-        check_backward_ad=check_backward_ad,
-        check_forward_ad=check_forward_ad,
-        fast_mode=fast_mode,
-    )
+    tolerances = (eps, atol, rtol, nondet_tol)
+    report = _compared(func, inputs, tolerances, check_backward_ad, check_forward_ad, fast_mode)
     if not report and raise_exception:
         raise GradcheckError(report)
     return report.passed
@@ -140,7 +133,29 @@ def gradcheck_report(
     check_forward_ad: bool = True,
     fast_mode: bool = False,
 ) -> Report:
-    """Compare reverse mode, forward mode and central differences; never raises for a mismatch."""
+    """Compare reverse mode, forward mode and central differences; never raises for a mismatch.
+
+    A custom function without ``jvp`` has no forward mode: the report says so and has the rest.
+    """
+    tolerances = (eps, atol, rtol, nondet_tol)
+    try:
+        return _compared(func, inputs, tolerances, check_backward_ad, check_forward_ad, fast_mode)
+    except NotImplementedError as error:
+        if not check_backward_ad or "jvp" not in str(error):
+            raise
+    report = _compared(func, inputs, tolerances, True, False, fast_mode)
+    report.skipped = "forward mode skipped: no jvp"
+    return report
+
+
+def _compared(
+    func: Callable[..., Any],
+    inputs: Tensor | Sequence[Any],
+    tolerances: tuple[float, float, float, float],
+    check_backward_ad: bool,
+    check_forward_ad: bool,
+    fast_mode: bool,
+) -> Report:
     if not check_backward_ad and not check_forward_ad:
         raise fail(
             ValueError,
@@ -152,13 +167,13 @@ def gradcheck_report(
     report = Report(refused=_reason_to_refuse(arguments))
     if report.refused:
         return report
-    check = _Check(Function(func, arguments), eps, atol, rtol, nondet_tol, report)
+    check = _Check(Function(func, arguments), *tolerances, report)
     if check_backward_ad:
         check.determinism()
     if fast_mode:
         check.along_random_directions(check_backward_ad, check_forward_ad)
         return report
-    numeric = central_difference(check.function, eps)
+    numeric = central_difference(check.function, check.eps)
     if check_backward_ad:
         check.jacobians("reverse", check.reverse_jacobian, numeric)
     if check_forward_ad:
@@ -315,9 +330,9 @@ class _Check:
             shifted = [
                 self.function.plain(_shift(values, i, step * v)) for step in (self.eps, -self.eps)
             ]
-            for o, (above, below) in enumerate(zip(*shifted, strict=True)):
-                u = _unit(rng, above.shape)
-                numeric = np.array([[np.sum(u * (above - below)) / (2 * self.eps)]])
+            for o, slope in enumerate(quotients(shifted, self.eps)):
+                u = _unit(rng, slope.shape)
+                numeric = np.array([[np.sum(u * slope)]])
                 if reverse:
                     outputs, leaves = self.function.recorded()
                     pulled = np.zeros(value.shape)

@@ -7,7 +7,6 @@ here recurses, so a chain of a million ops is only a longer loop.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from heapq import heappop, heappush
 from typing import Any
@@ -28,6 +27,7 @@ from whygrad.errors import explained, fail
 from whygrad.ops.namespace import raw, recorded
 from whygrad.ops.ties import tie
 from whygrad.tensor import Tensor
+from whygrad.threads import PerThread, is_deep, on_new_stack
 
 __all__ = ["Walk", "chosen", "run"]
 
@@ -48,12 +48,24 @@ def run(
     With ``targets``, only the paths that lead to them are walked, and each target's ``gradient``
     is filled in.
     """
+    if chosen.depth and is_deep():
+        on_new_stack(
+            run,
+            roots,
+            gradients,
+            keep_graph=keep_graph,
+            create_graph=create_graph,
+            accumulate=accumulate,
+            targets=targets,
+        )
+        return
     where = caller()
     on_tensors = create_graph or not all(_is_plain(each) for each in (*roots, *gradients))
     walk = chosen.walk(keep_graph, create_graph, where, recorded if on_tensors else raw, targets)
     walk.accumulates = accumulate
     for root, gradient in zip(roots, gradients, strict=True):
         walk.begin(root, gradient if on_tensors else gradient._array)
+    chosen.depth += 1
     try:
         if on_tensors:
             with modes.set_grad_enabled(create_graph), modes.unfollowed():
@@ -65,6 +77,8 @@ def run(
     except BaseException:
         walk.forget()
         raise
+    finally:
+        chosen.depth -= 1
     if walk.filled:
         from whygrad.autograd.cycles import warn_of_cycles
 
@@ -208,7 +222,7 @@ class Walk(Arrivals):
             Walk.run_rules(self, node, incoming, values)
         finally:
             self.outbox = None
-        gradients = found.after_node(self, outbox, incoming)
+        gradients = found.after_node(self, node, outbox, incoming)
         for position, parent, slot in zip(node.plan.positions, node.parents, node.slots):
             gradient = gradients[position]
             if gradient is not None:
@@ -223,10 +237,11 @@ class Walk(Arrivals):
         return fit(self, node, node.parents[index], node.slots[index], gradient, incoming)
 
 
-class _Chosen(threading.local):
+class _Chosen(PerThread):
     """How this thread walks back; anomaly mode puts a watchful walk here."""
 
     walk: type[Walk] = Walk
+    depth = 0  # backward calls that are under way: hooks and custom functions nest them
 
 
 chosen = _Chosen()

@@ -8,7 +8,6 @@ mistaken for another's (no perturbation confusion).
 
 from __future__ import annotations
 
-import threading
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -25,6 +24,7 @@ from whygrad.ops.define import Op
 from whygrad.ops.namespace import recorded
 from whygrad.ops.plan import names_needed_by
 from whygrad.tensor import Tensor, alias
+from whygrad.threads import PerThread
 
 __all__ = [
     "UnpackedDualTensor",
@@ -52,7 +52,7 @@ class _Level:
                 _drop_saved(carrier, self.number)
 
 
-class _Levels(threading.local):
+class _Levels(PerThread):
     def __init__(self) -> None:
         self.open: list[_Level] = []
 

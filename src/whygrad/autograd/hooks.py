@@ -177,22 +177,27 @@ class Hooks:
         if not self.before:
             return incoming
         with walk.user_code():
-            gradients = _all_lent(incoming)
+            gradients = _all_lent(node, incoming)
             for hook in list(self.before.values()):
                 gradients = hook.all_replaced(walk, gradients)
         walk.owned.discard(node)
         sent = [None if each is None else _sent(walk, each) for each in gradients]
         if node.outputs is None:
             return sent[0]
-        return None if all(each is None for each in sent) else sent
+        replaced = list(incoming)
+        for slot, each in zip(_shown(node), sent, strict=True):
+            replaced[slot] = each
+        return None if all(each is None for each in replaced) else replaced
 
-    def after_node(self, walk: Arrivals, gradients: Sequence[Any], incoming: Any) -> list[Any]:
+    def after_node(
+        self, walk: Arrivals, node: Node, gradients: Sequence[Any], incoming: Any
+    ) -> list[Any]:
         """What goes on from the node: one gradient per tensor argument, None where none flows."""
         if not self.after:
             return list(gradients)
         with walk.user_code():
             passed = tuple(None if each is None else _lent(each) for each in gradients)
-            received = _all_lent(incoming)
+            received = _all_lent(node, incoming)
             for hook in list(self.after.values()):
                 passed = hook.all_replaced(walk, passed, received)
         return [None if each is None else _sent(walk, each) for each in passed]
@@ -213,9 +218,20 @@ def _lent(gradient: Any, owned: bool = False) -> Tensor:
     return wrap(gradient) if owned else fresh(gradient)
 
 
-def _all_lent(incoming: Any) -> Gradients:
-    outputs = incoming if isinstance(incoming, list) else [incoming]
-    return tuple(None if each is None else _lent(each) for each in outputs)
+def _all_lent(node: Node, incoming: Any) -> Gradients:
+    if node.outputs is None:
+        return (None if incoming is None else _lent(incoming),)
+    arrived = [None if incoming is None else incoming[slot] for slot in _shown(node)]
+    return tuple(None if each is None else _lent(each) for each in arrived)
+
+
+def _shown(node: Node) -> list[int]:
+    """Which outputs a hook gets to see: those that the user got and that may have a gradient."""
+    op, outputs = node.plan.op, node.outputs or ()
+    if op.kind == "custom":
+        return list(range(len(outputs)))
+    numbers = [slot for slot, (_, dtype) in enumerate(outputs) if dtype.kind not in "iub"]
+    return numbers[: op.returned]
 
 
 def _sent(walk: Arrivals, tensor: Tensor) -> Any:

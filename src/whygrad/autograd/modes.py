@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from whygrad import keys
+from whygrad.threads import PerThread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
@@ -30,7 +31,7 @@ __all__ = [
 ]
 
 
-class _ThreadState(threading.local):
+class _ThreadState(PerThread):
     grad = True
     inference = False
     recording = True  # grad, and not inference: enable_grad() does not end inference_mode()

@@ -11,7 +11,7 @@ from whygrad.autograd import modes
 from whygrad.errors import fail
 from whygrad.tensor import Tensor, wrap
 
-__all__ = ["Function", "central_difference"]
+__all__ = ["Function", "central_difference", "quotients"]
 
 
 class Function:
@@ -82,13 +82,10 @@ def central_difference(function: Function, eps: float) -> list[list[Any]]:
                 moved.reshape(-1)[element] += step
                 values[i] = moved
                 shifted.append(function.plain(values))
-            rows.append(
-                [
-                    (above - below).reshape(-1) / (2 * eps)
-                    for above, below in zip(*shifted, strict=True)
-                ]
-            )
+            rows.append([each.reshape(-1) for each in quotients(shifted, eps)])
         sizes = [out.size for out in function.plain(function.values)]
+        for row in rows:
+            _require_same(sizes, [each.size for each in row])
         jacobian.append(
             [
                 np.array([row[o] for row in rows]).reshape(value.size, size)
@@ -96,3 +93,22 @@ def central_difference(function: Function, eps: float) -> list[list[Any]]:
             ]
         )
     return jacobian
+
+
+def quotients(shifted: list[list[Any]], eps: float) -> list[Any]:
+    """The difference quotient of each output, from all outputs above and below the point."""
+    above, below = shifted
+    _require_same([each.shape for each in above], [each.shape for each in below])
+    return [(more - less) / (2 * eps) for more, less in zip(above, below, strict=True)]
+
+
+def _require_same(shapes: list[Any], others: list[Any]) -> None:
+    if shapes != others:
+        raise fail(
+            AssertionError,
+            call="a gradient check",
+            cause="Expected `func` to return outputs with the same shape when inputs are perturbed,"
+            f" but got: shapes {shapes} and {others}. Where the shape changes there is no "
+            "derivative",
+            fix="check the function at a point around which its shape stays, or fix what it draws",
+        )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
@@ -12,11 +11,12 @@ from whygrad.autograd.source import caller
 from whygrad.errors import fail
 from whygrad.ops.namespace import recorded
 from whygrad.random import drawing
+from whygrad.threads import PerThread
 
 __all__ = ["mode_of", "randomness_of", "surroundings"]
 
 
-class _Modes(threading.local):
+class _Modes(PerThread):
     def __init__(self) -> None:
         self.of_level: dict[int, str] = {}
 

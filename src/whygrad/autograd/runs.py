@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from whygrad.autograd import modes
 from whygrad.autograd.node import next_order
 from whygrad.errors import describe, fail
-from whygrad.storage import DataStorage, Storage
+from whygrad.storage import DataStorage, new_storage
 
 if TYPE_CHECKING:
     from whygrad.autograd.source import Where
@@ -34,8 +34,7 @@ class Run:
 
     def made(self, tensor: Tensor) -> None:
         """``tensor`` has new memory, made inside (or shares some, and will be told so)."""
-        tensor._storage = storage = Storage(tensor._array)
-        storage.made_in = self.begin
+        tensor._storage = new_storage(tensor._array)
 
     def note(self, tensor: Tensor) -> None:
         """Another tensor will have the memory of ``tensor``, without its place in the graph."""

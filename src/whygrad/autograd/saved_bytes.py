@@ -8,7 +8,6 @@ are not counted, since they are there with or without a graph.
 
 from __future__ import annotations
 
-import threading
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from whygrad.autograd.blocks import blocks, is_of_leaf, recorded_node
 from whygrad.dispatch.interception import intercepting
 from whygrad.tensor import Tensor
+from whygrad.threads import PerThread
 
 if TYPE_CHECKING:
     from whygrad.dispatch.paths import Entry
@@ -70,7 +70,7 @@ class SavedBytes:
         return f"<saved for backward: {self.current:,} bytes now, {self.peak:,} at most>"
 
 
-class _Counting(threading.local):
+class _Counting(PerThread):
     counters: tuple[SavedBytes, ...] = ()
 
 

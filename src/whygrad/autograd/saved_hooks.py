@@ -8,7 +8,6 @@ keepers the innermost one counts.
 
 from __future__ import annotations
 
-import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -27,6 +26,7 @@ from whygrad.dispatch import quiet
 from whygrad.dispatch.interception import intercepting
 from whygrad.errors import describe, fail
 from whygrad.tensor import Tensor, alias
+from whygrad.threads import PerThread
 
 if TYPE_CHECKING:
     from whygrad.autograd.node import Node
@@ -43,7 +43,7 @@ __all__ = [
 ]
 
 
-class _ThreadState(threading.local):
+class _ThreadState(PerThread):
     keeper: Keeper | None = None  # the innermost one
     refusal: str | None = None  # what disable_saved_tensors_hooks() was told to say
 

@@ -11,7 +11,6 @@ call itself has run.  It calls no ops of its own, so nothing has to be switched 
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -21,6 +20,7 @@ from whygrad import keys
 from whygrad.autograd import modes
 from whygrad.dispatch.paths import Entry
 from whygrad.dispatch.routes import register_layer
+from whygrad.threads import PerThread
 
 if TYPE_CHECKING:
     from whygrad.ops.define import Op
@@ -39,7 +39,7 @@ __all__ = [
 Interceptor = Callable[["Op", Entry, tuple[Any, ...]], Any]
 
 
-class _Stack(threading.local):
+class _Stack(PerThread):
     interceptors: tuple[Interceptor, ...] = ()
     watcher: Interceptor | None = None
 

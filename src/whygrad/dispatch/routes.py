@@ -7,7 +7,6 @@ fewer keys; at the bottom autograd records and the kernel computes.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -19,6 +18,7 @@ from whygrad.dispatch.kernels import kernel_for
 from whygrad.dispatch.paths import Entry, plain, recording
 from whygrad.errors import describe_call, fail
 from whygrad.tensor import Tensor, payload_keys
+from whygrad.threads import PerThread
 
 if TYPE_CHECKING:
     from whygrad.ops.define import Op
@@ -54,7 +54,7 @@ class KernelTable(dict[int, Entry]):
         return entry
 
 
-class _Watching(threading.local):
+class _Watching(PerThread):
     """Sees every op call of this thread while set; tables keep no entries meanwhile."""
 
     observe: Callable[[Op, int, Entry], Entry] | None = None

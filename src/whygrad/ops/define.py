@@ -67,6 +67,7 @@ class Op:
         variadic: bool = False,
         param_names: tuple[str, ...] = (),
         outputs: tuple[str, ...] = ("y",),
+        returned: int | None = None,
         vjp: dict[str, Rule] | Rule | None = None,
         jvp: Rule | None = None,
         linear: bool = False,
@@ -100,6 +101,7 @@ class Op:
         self.param_names = param_names
         self.returns_list = outputs[0].startswith("*")
         self.output_names = tuple(each.lstrip("*") for each in outputs)
+        self.returned = returned
         self.vjp = vjp
         self.jvp = jvp
         self.linear = linear
@@ -191,6 +193,7 @@ def define(
     promote: Promotion = "none",
     promoted: str | None = None,
     outputs: tuple[str, ...] = ("y",),
+    returned: int | None = None,
     meta: Callable[..., Any] | None = None,
     batching: Rule | GenericRule | None = None,
     subgradient: str | None = None,
@@ -218,6 +221,9 @@ def define(
         the NumPy kernel: raw arrays and parameters in, raw array (or tuple of them) out.
     ``outputs``
         names of the results; ``("*pieces",)`` for as many as the parameters make.
+    ``returned``
+        how many of these the user gets, if not all: the others are there for the rules only, and
+        hooks do not see them.
     ``vjp``
         one rule per differentiable tensor, ``{"a": lambda xp, incoming, b: incoming * b}``; or a
         single function that returns one gradient per tensor argument, where they share work; or
@@ -286,6 +292,7 @@ def define(
         variadic=variadic,
         param_names=param_names,
         outputs=outputs,
+        returned=returned,
         vjp=vjp,
         jvp=jvp,
         linear=linear,

@@ -22,7 +22,7 @@ from whygrad.errors import describe, fail, too_large
 from whygrad.memory import row_major, strided
 from whygrad.ops.geometry import shape_from
 from whygrad.ops.inplace import check_writable
-from whygrad.storage import InferenceStorage, Storage
+from whygrad.storage import InferenceStorage, Storage, new_storage
 from whygrad.tensor import Tensor
 
 __all__ = ["install", "resize"]
@@ -126,7 +126,7 @@ def _over(storage: Storage, shape: Shape, start: int, itemsize: int) -> Any:
 def _moved(storage: Storage, array: Any) -> Storage:
     if isinstance(storage, InferenceStorage):
         return InferenceStorage(array)
-    moved = Storage(array)
+    moved = new_storage(array)
     moved.version = storage.shown_version
     moved.last_writer = storage.last_writer
     return moved

@@ -8,7 +8,6 @@ by block, so a step allocates nothing and large parameters stay in the cache.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -16,6 +15,7 @@ import numpy as np
 
 from whygrad.dispatch import quiet
 from whygrad.fast.steps import stepped
+from whygrad.threads import PerThread
 
 __all__ = ["BLOCK", "Fusable", "OnArrays", "OnTensors", "Rule", "arrays", "tensors"]
 
@@ -40,7 +40,7 @@ class Fusable:
         self._rule(xp, *operands)
 
 
-class OnArrays(threading.local):
+class OnArrays(PerThread):
     """NumPy in place; ``scratch`` is per thread and dtype."""
 
     def __init__(self) -> None:

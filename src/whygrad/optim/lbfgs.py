@@ -98,7 +98,7 @@ class LBFGS(Optimizer):
             direction = self._direction(state, grad, group["history_size"])
             length = float(group["lr"])
             if state["n_iter"] == 1:
-                length *= min(1.0, 1.0 / float(grad.abs().sum()))
+                length *= 1.0 / max(1.0, float(grad.abs().sum()))
             state.update(d=direction, t=length, prev_flat_grad=grad.clone(), prev_loss=loss)
             slope = float(grad.dot(direction))
             if slope > -group["tolerance_change"]:

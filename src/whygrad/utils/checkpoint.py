@@ -6,7 +6,6 @@ see :mod:`whygrad.autograd.recompute.regions` for how it works.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from itertools import pairwise
@@ -23,6 +22,7 @@ from whygrad.autograd.recompute.selective import (
 from whygrad.autograd.recompute.streams import Streams
 from whygrad.autograd.source import caller
 from whygrad.errors import fail
+from whygrad.threads import PerThread
 
 __all__ = [
     "CheckpointError",
@@ -40,7 +40,7 @@ Contexts = tuple[AbstractContextManager[Any], AbstractContextManager[Any]]
 _CHECKS = ("default", "none")
 
 
-class _Overrides(threading.local):
+class _Overrides(PerThread):
     """What the context managers below say; None leaves it to the arguments of the call."""
 
     early_stop: bool | None = None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from typing import Any
 
 from whygrad.autograd import engine, modes
@@ -10,11 +9,12 @@ from whygrad.autograd.anomaly_mode.walk import WatchfulWalk
 from whygrad.autograd.anomaly_mode.watch import Watch
 from whygrad.dispatch import interception
 from whygrad.errors import fail
+from whygrad.threads import PerThread
 
 __all__ = ["detect_anomaly", "report", "set_detect_anomaly"]
 
 
-class _Last(threading.local):
+class _Last(PerThread):
     watch: Watch | None = None  # for report(), when the mode is off again
 
 

@@ -149,6 +149,7 @@ _op = define(
     vjp=_rule,
     jvp=_jvp,
     outputs=("y", "lse"),
+    returned=1,
     meta=_meta,
     batching=aligned,
     method=False,

@@ -318,6 +318,7 @@ define(
     vjp={"x": _cross_entropy_rule},
     jvp=_cross_entropy_jvp,
     outputs=("y", "p"),
+    returned=1,
     meta=lambda x, *rest: [losses_meta(x, *rest), (x.shape, x.dtype)],
     batching=joined,
     refuses=ONLY_FLOATS,

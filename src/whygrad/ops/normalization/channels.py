@@ -166,6 +166,7 @@ _batch_norm_op = define(
     joined=("x", "weight"),
     jvp=_batch_norm_jvp,
     outputs=("y", "mean", "var"),
+    returned=1,
     meta=_batch_norm_meta,
     refuses=ONLY_FLOATS,
     method=False,

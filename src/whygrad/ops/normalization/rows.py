@@ -138,6 +138,7 @@ _layer_norm_op = define(
     joined=("x", "weight", "bias"),
     jvp=_layer_norm_jvp,
     outputs=("y", "mean", "var"),
+    returned=1,
     meta=_layer_norm_meta,
     batching=_layer_norm_of_batch,
     refuses=ONLY_FLOATS,
@@ -261,6 +262,7 @@ _rms_norm_op = define(
     vjp=_rms_norm_rule,
     jvp=_rms_norm_jvp,
     outputs=("y", "power"),
+    returned=1,
     meta=lambda x, weight, rank, eps: [
         (x.shape, x.dtype),
         (_with_ones(x.shape, rank), x.dtype),

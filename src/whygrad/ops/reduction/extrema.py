@@ -12,7 +12,7 @@ from whygrad import return_types
 from whygrad.autograd.source import caller
 from whygrad.errors import fail
 from whygrad.ops.batching import shift, shift_dims
-from whygrad.ops.define import composite, define, public_form, table
+from whygrad.ops.define import define, public_form, table
 from whygrad.ops.geometry import dims_or_all, normalize_dim
 from whygrad.ops.reduction.chosen import (
     INDEX,
@@ -78,22 +78,35 @@ _declare_reduction("amax", "y = max x over dim;  ∂y/∂x = 1 at the maximum", 
 _declare_reduction("amin", "y = min x over dim;  ∂y/∂x = 1 at the minimum", np.minimum.reduce)
 
 
-def aminmax(input: Any, *, dim: Any = None, keepdim: bool = False) -> Any:
-    """The smallest and the largest element, as a named tuple ``(min, max)``."""
-    input = operand(input)
-    if dim is None:
-        dims = tuple(range(input.ndim))
-    else:
-        dims = (normalize_dim(dim, input.ndim, "aminmax"),) if input.ndim else ()
-    refuse_empty("aminmax", input, dims, full=dim is None)
-    return return_types.aminmax(
-        table["amin"].call(input, dims, keepdim), table["amax"].call(input, dims, keepdim)
-    )
+def _both_vjp(
+    xp: Any, incoming: Any, x: Array, low: Array, high: Array, dim: Dims, keepdim: bool
+) -> Array:
+    parts = []
+    for gradient, y in zip(incoming, (low, high), strict=True):
+        if gradient is not None:
+            kept = with_kept_dims(xp, gradient, x.shape, dim, keepdim)
+            parts.append(share_among_tied(xp, kept, _tied(xp, x, y, dim, keepdim), x, dim))
+    return parts[0] if len(parts) == 1 else parts[0] + parts[1]
 
 
-composite(
-    aminmax,
-    "(min x, max x) over dim",
+_aminmax = define(
+    "aminmax(x; dim, keepdim)",
+    "(min x, max x) over dim;  ∂y/∂x = 1 at the minimum and at the maximum",
+    forward=lambda x, dim, keepdim: (
+        np.minimum.reduce(x, axis=dim, keepdims=keepdim),
+        np.maximum.reduce(x, axis=dim, keepdims=keepdim),
+    ),
+    vjp={"x": _both_vjp},
+    jvp=lambda xp, tangents, x, low, high, dim, keepdim: tuple(
+        tied_average(xp, tangents[0], _tied(xp, x, y, dim, keepdim), dim, keepdim)
+        for y in (low, high)
+    ),
+    kind="reduction",
+    outputs=("low", "high"),
+    meta=lambda x, dim, keepdim: [(reduced_shape(x.shape, dim, keepdim), x.dtype)] * 2,
+    batching=shift_dims("dim"),
+    refuses=NO_ORDER,
+    subgradient="tied elements share evenly",
     samples=lambda make: [
         make.call(make.distinct(3, 4)),
         make.call(make.distinct(3, 4), dim=1),
@@ -102,6 +115,18 @@ composite(
         make.call(make(), dim=0),
     ],
 )
+
+
+@public_form(_aminmax)
+def aminmax(input: Any, *, dim: Any = None, keepdim: bool = False) -> Any:
+    """The smallest and the largest element, as a named tuple ``(min, max)``."""
+    input = operand(input)
+    if dim is None:
+        dims = tuple(range(input.ndim))
+    else:
+        dims = (normalize_dim(dim, input.ndim, "aminmax"),) if input.ndim else ()
+    refuse_empty("aminmax", input, dims, full=dim is None)
+    return return_types.aminmax(*_aminmax.call(input, dims, keepdim))
 
 
 def _declare_position(name: str, formula: str, find: Kernel) -> None:

@@ -10,12 +10,11 @@ import numpy as np
 from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.batching import shift_dims
-from whygrad.ops.define import composite, define, table
+from whygrad.ops.define import define, table
 from whygrad.ops.geometry import dims_or_all
 from whygrad.ops.precision import in_norm_dtype
 from whygrad.ops.reduction.sums import count, reduced_shape, require_float, with_kept_dims
 from whygrad.ops.totals import add_up, equal_lanes, mean_and_deviation
-from whygrad.tensor import Tensor
 
 Array = Any
 Dims = tuple[int, ...]
@@ -156,26 +155,61 @@ define(
 )
 
 
-def var_mean(input: Any, *args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
-    """Variance and mean; takes what ``var`` takes."""
-    return _with_mean("var", input, args, kwargs)
+def _declare_with_mean(name: str, formula: str) -> None:
+    """``{name}_mean``: one op and one node, made of the rows of its halves."""
+    spread, mean = table[name], table["mean"]
+    has_value = "y" in spread.saves()
+
+    def vjp(
+        xp: Any, incoming: Any, x: Array, y: Array, dim: Dims, correction: float, keepdim: bool
+    ) -> Array:
+        of_spread, of_mean = incoming
+        parts = []
+        if of_spread is not None:
+            saved = (x, y) if has_value else (x,)
+            parts.append(spread.vjp["x"](xp, of_spread, *saved, dim, correction, keepdim))  # type: ignore[index]
+        if of_mean is not None:
+            parts.append(mean.vjp["x"](xp, of_mean, x.shape, dim, keepdim))  # type: ignore[index]
+        return parts[0] if len(parts) == 1 else parts[0] + parts[1]
+
+    def jvp(
+        xp: Any, tangents: Any, x: Array, y: Array, dim: Dims, correction: float, keepdim: bool
+    ) -> tuple[Array, Array]:
+        saved = (x, y) if has_value else (x,)
+        assert spread.jvp is not None
+        of_spread = spread.jvp(xp, tangents, *saved, dim, correction, keepdim)
+        return of_spread, xp.mean(tangents[0], dim, keepdim)
+
+    def meta(x: Array, dim: Dims, correction: float, keepdim: bool) -> list[Any]:
+        shape, dtype = _var_meta(x, dim, correction, keepdim)
+        return [(shape, dtype), (shape, x.dtype)]
+
+    def prepare(*args: Any, **kwargs: Any) -> Any:
+        return _var_args(name)(*args, **kwargs)
+
+    prepare.__doc__ = f"``{name}`` and mean, of which the first takes its arguments."
+    define(
+        f"{name}_mean(x; dim, correction, keepdim)",
+        formula,
+        forward=lambda x, dim, correction, keepdim: (
+            spread.forward(x, dim, correction, keepdim),
+            mean.forward(x, dim, keepdim),
+        ),
+        vjp={"x": vjp},
+        jvp=jvp,
+        kind="reduction",
+        outputs=("y", "mean"),
+        meta=meta,
+        batching=shift_dims("dim"),
+        public=prepare,
+        subgradient=spread.subgradient,
+        method=False,
+        samples=_var_samples,
+    )
 
 
-def std_mean(input: Any, *args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
-    """Standard deviation and mean; takes what ``std`` takes."""
-    return _with_mean("std", input, args, kwargs)
-
-
-def _with_mean(
-    name: str, input: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> tuple[Tensor, Tensor]:
-    input, dim, correction, keepdim = _var_args(name)(input, *args, **kwargs)
-    spread = table[name].call(input, dim, correction, keepdim)
-    return spread, table["mean"].call(input, dim, keepdim)
-
-
-composite(var_mean, "(var x, mean x)", method=False, samples=_var_samples)
-composite(std_mean, "(std x, mean x)", method=False, samples=_var_samples)
+_declare_with_mean("var", "(var x, mean x)")
+_declare_with_mean("std", "(std x, mean x)")
 
 
 def vector_lengths(x: Array, p: float, dim: Dims, keepdim: bool) -> Array:
