@@ -29,6 +29,7 @@ from whygrad import return_types
 from whygrad import scalar as scalar
 from whygrad import scalar_check as scalar_check
 from whygrad import scalar_nn as scalar_nn
+from whygrad import serialization as serialization
 from whygrad import sparse as sparse
 from whygrad import special as special
 from whygrad import training as training
@@ -699,6 +700,7 @@ __all__ = [
     "select_scatter",
     "selu",
     "selu_",
+    "serialization",
     "set_autocast_cache_enabled",
     "set_autocast_cpu_dtype",
     "set_autocast_cpu_enabled",

@@ -141,12 +141,3 @@ def test_a_dtype_we_have_not_is_named(tmp_path: Path) -> None:
     safetensors.torch.save_file({"x": torch.ones(1).to(torch.float8_e5m2)}, path)
     with pytest.raises(whygrad.files.CheckpointError, match="tensor 'x' has the dtype 'F8_E5M2'"):
         whygrad.load(path)
-
-
-@pytest.mark.parametrize("zipped", [True, False])
-def test_pickles_are_recognised_and_not_opened(zipped: bool, tmp_path: Path) -> None:
-    path = tmp_path / "model.pt"
-    torch.save({"x": torch.ones(1)}, path, _use_new_zipfile_serialization=zipped)
-    with pytest.raises(whygrad.files.CheckpointError, match="this is a pickle") as caught:
-        whygrad.load(path)
-    assert "weights_only=True" in str(caught.value)

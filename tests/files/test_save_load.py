@@ -140,7 +140,7 @@ def test_memory_that_is_shared_stays_shared() -> None:
     found = _through({"model": {"embed": weight, "head": weight}, "view": [weight[0]]})
     assert found["model"]["embed"] is found["model"]["head"]
     found["model"]["embed"].zero_()
-    assert found["view"][0].tolist() == [1, 1, 1], "a view is saved as a tensor of its own"
+    assert found["view"][0].tolist() == [0, 0, 0]
 
 
 def test_shared_memory_is_written_once_in_a_nest_and_under_every_name_in_a_state_dict() -> None:
@@ -220,7 +220,11 @@ def test_a_full_disk_is_said_and_leaves_the_old_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("verb", ["save", "load"])
-def test_without_the_package_the_error_names_it(verb: str, monkeypatch: Any) -> None:
+def test_without_the_package_the_error_names_it(
+    verb: str, monkeypatch: Any, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("x.safetensors").write_bytes(b"")
     monkeypatch.setitem(sys.modules, "safetensors.numpy", None)
     call = partial(whygrad.save, 1) if verb == "save" else whygrad.load
     with pytest.raises(ModuleNotFoundError, match=r"pip install 'whygrad\[files\]'") as caught:

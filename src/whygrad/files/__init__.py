@@ -3,7 +3,7 @@
 The file is safetensors, so PyTorch and everything around it can read the tensors, and whygrad
 reads theirs.  Whatever is around the tensors (dicts, lists, numbers) is kept as JSON in the
 metadata, with a checksum of all that is loaded.  Loading builds these kinds of values and runs no
-code.
+code; the files of ``torch.save`` are read in the same spirit (:mod:`whygrad.files.torch_files`).
 """
 
 from __future__ import annotations
@@ -16,9 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.files.container import Place, label_of, read, write
+from whygrad.files.container import Place, label_of, on_disk, read, write
 from whygrad.files.errors import CheckpointError, damaged
+from whygrad.files.placement import Placement
 from whygrad.files.structure import Decoder, Encoder
+from whygrad.files.torch_files import is_torch_file, load_torch_file
 from whygrad.tensor import Tensor, wrap
 
 __all__ = ["CheckpointError", "load", "save"]
@@ -40,19 +42,31 @@ def save(obj: Any, f: Place) -> None:
     write(f, arrays, _stamped(arrays, json.dumps(parts.tree, separators=(",", ":"))))
 
 
-def load(f: Place, map_location: Any = None, *, weights_only: bool | None = None) -> Any:
-    """Read what ``save`` wrote, or any safetensors file: a dict of tensors by name.
+def load(
+    f: Place,
+    map_location: Any = None,
+    pickle_module: Any = None,
+    *,
+    weights_only: bool | None = None,
+    mmap: bool | None = None,
+) -> Any:
+    """Read what ``save`` wrote, any safetensors file (tensors by name), or a file of PyTorch's.
 
-    ``map_location`` is the device for the tensors.  ``weights_only`` is accepted for PyTorch's
-    sake: loading never runs code here.  A file that is damaged in any way raises
+    ``map_location`` is the device for the tensors: a name, a device, a dict of names, or a function
+    of a storage and its name.  ``pickle_module``, ``weights_only`` and ``mmap`` are accepted for
+    PyTorch's sake: loading never runs code here, so of a ``.pt`` file tensors and plain containers
+    are built and everything else is refused by its name.  A file that is damaged in any way raises
     :class:`CheckpointError`.
     """
-    arrays, metadata = read(f)
+    label, place = label_of(f), Placement(map_location)
+    with on_disk(f) as path:
+        if is_torch_file(path):
+            return load_torch_file(path, label, place)
+        arrays, metadata = read(path, label)
     if not any(name in metadata for name in _OURS):
-        return _foreign(arrays, metadata, map_location)
-    label = label_of(f)
+        return _foreign(arrays, metadata, place)
     tree = _checked_structure(arrays, metadata, label)
-    return Decoder(arrays, lambda cause: damaged(label, cause), map_location).decode(tree)
+    return Decoder(arrays, lambda cause: damaged(label, cause), place).decode(tree)
 
 
 def _stamped(arrays: Mapping[str, Any], structure: str) -> dict[str, str]:
@@ -93,12 +107,10 @@ def _checked_structure(arrays: Mapping[str, Any], metadata: dict[str, str], labe
 
 
 def _foreign(
-    arrays: Mapping[str, Any], metadata: Mapping[str, str], device: Any
+    arrays: Mapping[str, Any], metadata: Mapping[str, str], place: Placement
 ) -> dict[str, Tensor]:
     """Tensors by name; ``save_model`` of safetensors notes names that share another's memory."""
-    tensors = {name: wrap(array) for name, array in arrays.items()}
-    if device is not None:
-        tensors = {name: tensor.to(device) for name, tensor in tensors.items()}
+    tensors = {name: place("cpu", wrap(array)) for name, array in arrays.items()}
     shared = {
         name: tensors[other]
         for name, other in metadata.items()

@@ -21,7 +21,7 @@ from whygrad.errors import fail
 from whygrad.files.atomic import replacing
 from whygrad.files.errors import CheckpointError, damaged
 
-__all__ = ["DTYPES", "Place", "label_of", "read", "write"]
+__all__ = ["DTYPES", "Place", "label_of", "on_disk", "read", "write"]
 
 Place = str | os.PathLike[str] | BinaryIO
 
@@ -29,7 +29,6 @@ DTYPES = {
     "BOOL": "bool", "U8": "uint8", "I8": "int8", "I16": "int16", "I32": "int32", "I64": "int64",
     "F16": "float16", "BF16": "bfloat16", "F32": "float32", "F64": "float64", "C64": "complex64",
 }  # fmt: skip
-_PICKLES = (b"PK\x03\x04", b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05")
 
 
 def write(f: Place, arrays: Mapping[str, Any], metadata: Mapping[str, str]) -> None:
@@ -50,18 +49,15 @@ def write(f: Place, arrays: Mapping[str, Any], metadata: Mapping[str, str]) -> N
         ) from None
 
 
-def read(f: Place) -> tuple[dict[str, Any], dict[str, str]]:
+def read(path: str | os.PathLike[str], label: str) -> tuple[dict[str, Any], dict[str, str]]:
     """The arrays of a file in the order of their bytes, and the texts."""
-    library, label = _library("load", f), label_of(f)
-    with _on_disk(f) as path:
-        with open(path, "rb") as stream:  # a file that is missing is the usual error
-            start = stream.read(8)
-        try:
-            with library.safe_open(path, framework="numpy") as file:
-                arrays = {name: _array(file, name, label) for name in file.offset_keys()}
-                return arrays, file.metadata() or {}
-        except library.SafetensorError as error:
-            raise _unreadable(label, start, error) from None
+    library = _library("load", label)
+    try:
+        with library.safe_open(path, framework="numpy") as file:
+            arrays = {name: _array(file, name, label) for name in file.offset_keys()}
+            return arrays, file.metadata() or {}
+    except library.SafetensorError as error:
+        raise damaged(label, f"safetensors cannot read it: {error}") from None
 
 
 def label_of(f: Place) -> str:
@@ -84,9 +80,11 @@ def _library(verb: str, f: Place) -> Any:
 
 
 @contextlib.contextmanager
-def _on_disk(f: Place) -> Iterator[str | os.PathLike[str]]:
+def on_disk(f: Place) -> Iterator[str | os.PathLike[str]]:
     """The library reads metadata from paths alone, so the rest of a stream goes to a file."""
     if isinstance(f, (str, os.PathLike)):
+        with open(f, "rb"):  # a file that is missing is the usual error
+            pass
         yield f
         return
     with tempfile.TemporaryDirectory() as folder:
@@ -112,15 +110,3 @@ def _array(file: Any, name: str, label: str) -> Any:
     if dtype == np.bool_ and (array.view(np.uint8) > 1).any():
         raise damaged(label, f"tensor {name!r} has a bool that is neither 0 nor 1")
     return array
-
-
-def _unreadable(label: str, start: bytes, error: Exception) -> CheckpointError:
-    """Files of PyTorch's own kind are common enough to be recognised."""
-    if start.startswith(_PICKLES):
-        return damaged(
-            label,
-            "this is a pickle, as torch.save writes it: to load one is to run the code in it",
-            "convert it where it comes from: safetensors.torch.save_file("
-            "torch.load(path, weights_only=True), 'model.safetensors')",
-        )
-    return damaged(label, f"safetensors cannot read it: {error}")

@@ -20,6 +20,8 @@ from whygrad import dtypes, keys
 from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.files.container import DTYPES
+from whygrad.files.placement import Placement
+from whygrad.files.sharing import Blocks, note_shared
 from whygrad.tensor import Tensor, wrap
 
 __all__ = ["Decoder", "Encoder"]
@@ -34,12 +36,14 @@ class Encoder:
     def __init__(self, value: Any) -> None:
         self.arrays: dict[str, Any] = {}
         self._names: dict[Any, str] = {}  # by memory: what is one tensor is stored once
+        self._written: list[tuple[dict[str, Any], Any]] = []  # notes of tensors and their arrays
         # a plain state_dict keeps its names, all of them: other programs look for them
         self._flat = type(value) in (dict, OrderedDict) and all(
             isinstance(name, str) and isinstance(each, Tensor) and name != "__metadata__"
             for name, each in value.items()
         )
         self.tree = self._encoded(value, ())
+        note_shared(self._written)
 
     def _encoded(self, value: Any, path: tuple[Any, ...]) -> Any:
         if len(path) > _DEEPEST:
@@ -99,7 +103,10 @@ class Encoder:
         memory = (array.__array_interface__["data"], array.shape, array.strides, array.dtype)
         identity = (*memory, tensor.requires_grad) if array.size else id(tensor)
         found = self._reference("tensor", array, path, identity)
-        return {**found, "requires_grad": True} if tensor.requires_grad else found
+        if tensor.requires_grad:
+            found["requires_grad"] = True
+        self._written.append((found, array))
+        return found
 
     def _reference(self, kind: str, array: Any, path: tuple[Any, ...], identity: Any) -> Any:
         if array.dtype.name == "complex128":  # which the format does not have
@@ -135,11 +142,12 @@ class Decoder:
     """Puts a value together again; ``refuse`` makes the error for a tree that makes no sense."""
 
     def __init__(
-        self, arrays: Mapping[str, Any], refuse: Callable[[str], Exception], device: Any
+        self, arrays: Mapping[str, Any], refuse: Callable[[str], Exception], place: Placement
     ) -> None:
         self.arrays = arrays
         self.refuse = refuse
-        self.device = device
+        self.place = place
+        self._blocks = Blocks(sum(array.nbytes for array in arrays.values()), refuse)
         self._tensors: dict[Any, Tensor] = {}
 
     def decode(self, tree: Any, depth: int = 0) -> Any:
@@ -207,8 +215,9 @@ class Decoder:
         if grad is not False and (grad is not True or array.dtype.kind in "biu"):
             raise self.refuse(f"its structure asks for the gradient of {describe(array)}")
         if (name, grad) not in self._tensors:
-            tensor = wrap(array) if self.device is None else wrap(array).to(self.device)
-            self._tensors[name, grad] = tensor.requires_grad_(grad)
+            note = tree.get("memory")
+            made = wrap(array) if note is None else self._blocks.tensor(array, note)
+            self._tensors[name, grad] = self.place("cpu", made).requires_grad_(grad)
         return self._tensors[name, grad]
 
 

@@ -99,7 +99,7 @@ def resize(tensor: Tensor, shape: Shape) -> None:
     start = tensor.storage_offset() * itemsize
     available = storage.nbytes() - start
     if prod(shape) * itemsize <= available:
-        tensor._array = _over(storage, shape, start, itemsize)
+        tensor._array = _over(tensor, shape, start)
         return
     if tensor._base is not None or storage.live_views():
         raise _refuse(
@@ -111,16 +111,18 @@ def resize(tensor: Tensor, shape: Shape) -> None:
         )
     grown = np.empty(shape, tensor._array.dtype)
     count = available // itemsize
-    grown.reshape(-1)[:count] = _over(storage, (count,), start, itemsize)
+    grown.reshape(-1)[:count] = _over(tensor, (count,), start)
     tensor._array = grown
     tensor._storage = _moved(storage, grown)
 
 
-def _over(storage: Storage, shape: Shape, start: int, itemsize: int) -> Any:
-    """A row-major array over the memory of ``storage``, ``start`` bytes after its beginning."""
-    first = storage.array.__array_interface__["data"][0]
-    offset = storage.start + start - first
-    return strided(storage.array, shape, row_major(shape, itemsize), offset)
+def _over(tensor: Tensor, shape: Shape, start: int) -> Any:
+    """A row-major array over the memory of a tensor, ``start`` bytes after its beginning."""
+    storage, seen = tensor._storage, tensor._array
+    # a storage may have been made for another dtype than that of a view of it
+    source = storage.array if storage.array.dtype == seen.dtype else seen
+    offset = storage.start + start - source.__array_interface__["data"][0]
+    return strided(source, shape, row_major(shape, seen.itemsize), offset)
 
 
 def _moved(storage: Storage, array: Any) -> Storage:
