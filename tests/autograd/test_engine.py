@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 import whygrad as wg
 from tests.autograd.tensors import leaf, scalar
@@ -239,3 +240,16 @@ def test_numpy_operand_is_a_constant() -> None:
     array[:] = 100
     y.backward()
     assert x.grad.tolist() == [3.0, 4.0]
+
+
+def test_only_inputs_is_taken_and_changes_nothing() -> None:
+    """Gradient penalties of many programs pass it, by name or in its place."""
+    for library in (wg, torch):
+        x = library.ones(2).requires_grad_()
+        unused = library.ones(2).requires_grad_()
+        by_name = library.autograd.grad((x * x).sum(), x, only_inputs=True)
+        in_place = library.autograd.grad((x * x).sum(), [x, unused], None, None, False, True, True)
+        assert by_name[0].tolist() == in_place[0].tolist() == [2.0, 2.0]
+        assert in_place[1] is None
+        with pytest.warns(FutureWarning, match="only_inputs argument is deprecated"):
+            library.autograd.grad((x * x).sum(), x, only_inputs=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -61,6 +62,7 @@ def grad(
     grad_outputs: Any = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
+    only_inputs: bool = True,
     allow_unused: bool | None = None,
     is_grads_batched: bool = False,
     materialize_grads: bool = False,
@@ -68,8 +70,16 @@ def grad(
     """The gradients of ``outputs`` with respect to ``inputs``, returned instead of stored.
 
     With ``is_grads_batched``, dimension 0 of each of ``grad_outputs`` counts cotangents, and
-    dimension 0 of each result the gradients that belong to them.
+    dimension 0 of each result the gradients that belong to them.  ``only_inputs`` is what older
+    programs pass: nothing but the inputs ever gets a gradient here.
     """
+    if not only_inputs:
+        warnings.warn(
+            "only_inputs argument is deprecated and is ignored now (defaults to True). To "
+            "accumulate gradients in other leaves call backward().",
+            FutureWarning,
+            stacklevel=2,
+        )
     if materialize_grads and allow_unused is False:
         raise fail(
             ValueError,
@@ -99,7 +109,7 @@ def grad(
     if any(_is_batched(each) for each in roots) and all(_is_batched(each) for each in wanted):
         from whygrad.autograd.lifting import grad_of_samples
 
-        options = (retain_graph, create_graph, allow_unused, False, materialize_grads)
+        options = (retain_graph, create_graph, True, allow_unused, False, materialize_grads)
         return grad_of_samples(grad, roots, wanted, given, options)
     gradients = root_gradients("grad", roots, given)
     keep = create_graph if retain_graph is None else retain_graph

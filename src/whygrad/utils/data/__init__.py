@@ -19,6 +19,7 @@ from whygrad.data import (
     get_worker_info,
     random_split,
 )
+from whygrad.utils.data import dataloader, dataset, sampler
 
 __all__ = [
     "BatchSampler",
@@ -34,8 +35,11 @@ __all__ = [
     "SubsetRandomSampler",
     "TensorDataset",
     "WeightedRandomSampler",
+    "dataloader",
+    "dataset",
     "default_collate",
     "default_convert",
     "get_worker_info",
     "random_split",
+    "sampler",
 ]
