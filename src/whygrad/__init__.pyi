@@ -157,6 +157,7 @@ __all__ = [
     "all",
     "allclose",
     "alpha_dropout",
+    "alpha_dropout_",
     "amax",
     "amin",
     "aminmax",
@@ -227,6 +228,7 @@ __all__ = [
     "block_diag",
     "bmm",
     "bool",
+    "broadcast_shapes",
     "broadcast_tensors",
     "broadcast_to",
     "bucketize",
@@ -305,6 +307,7 @@ __all__ = [
     "deg2rad",
     "deg2rad_",
     "det",
+    "detach",
     "detach_",
     "detach_copy",
     "device",
@@ -329,6 +332,7 @@ __all__ = [
     "dropout2d",
     "dropout3d",
     "dropout_",
+    "dsmm",
     "dsplit",
     "dstack",
     "dtype",
@@ -361,6 +365,9 @@ __all__ = [
     "expm1_",
     "eye",
     "feature_alpha_dropout",
+    "feature_alpha_dropout_",
+    "feature_dropout",
+    "feature_dropout_",
     "files",
     "fill",
     "fill_",
@@ -411,6 +418,7 @@ __all__ = [
     "get_autocast_gpu_dtype",
     "get_default_device",
     "get_default_dtype",
+    "get_device",
     "get_printoptions",
     "get_rng_state",
     "glu",
@@ -437,7 +445,9 @@ __all__ = [
     "histc",
     "histogram",
     "histogramdd",
+    "hsmm",
     "hsplit",
+    "hspmm",
     "hstack",
     "huber_loss",
     "hypot",
@@ -475,10 +485,16 @@ __all__ = [
     "is_autocast_enabled",
     "is_complex",
     "is_conj",
+    "is_distributed",
     "is_floating_point",
     "is_grad_enabled",
+    "is_inference",
     "is_inference_mode_enabled",
     "is_neg",
+    "is_nonzero",
+    "is_same_size",
+    "is_signed",
+    "is_storage",
     "is_tensor",
     "isclose",
     "isfinite",
@@ -592,6 +608,7 @@ __all__ = [
     "narrow",
     "narrow_copy",
     "native_channel_shuffle",
+    "native_dropout",
     "ne",
     "neg",
     "neg_",
@@ -616,6 +633,7 @@ __all__ = [
     "normalize",
     "not_equal",
     "nuclear_norm",
+    "numel",
     "one_hot",
     "ones",
     "ones_like",
@@ -681,9 +699,11 @@ __all__ = [
     "round_",
     "row_stack",
     "rrelu",
+    "rrelu_",
     "rsqrt",
     "rsqrt_",
     "rsub",
+    "saddmm",
     "save",
     "scalar",
     "scalar_check",
@@ -730,6 +750,7 @@ __all__ = [
     "slice_copy",
     "slice_scatter",
     "slogdet",
+    "smm",
     "smooth_l1_loss",
     "soft_margin_loss",
     "softmax",
@@ -749,12 +770,14 @@ __all__ = [
     "split_copy",
     "split_with_sizes",
     "split_with_sizes_copy",
+    "spmm",
     "sqrt",
     "sqrt_",
     "square",
     "square_",
     "squeeze",
     "squeeze_copy",
+    "sspaddmm",
     "stack",
     "std",
     "std_mean",
@@ -1106,6 +1129,9 @@ def alpha_dropout(
 
     y = a·(x or −1.758…, with probability p) + b, a and b such that mean and variance stay
     """
+
+def alpha_dropout_(input: Tensor, p: builtins.float, train: builtins.bool) -> Tensor:
+    """Alpha dropout of ``input`` itself."""
 
 def amax(
     input: Tensor, dim: Ints = (), keepdim: builtins.bool = False, *, out: Tensor | None = None
@@ -1565,6 +1591,12 @@ def bmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """
 
 bool: DType
+
+def broadcast_shapes(*shapes: Any) -> Size:
+    """The shape that these shapes have in common once they are broadcast.
+
+    the common shape after broadcasting
+    """
 
 def broadcast_tensors(*tensors: Tensor | Sequence[Tensor]) -> tuple[Tensor, ...]:
     """All tensors expanded to their common shape.
@@ -2086,6 +2118,12 @@ def det(input: Tensor) -> Tensor:
     y = det x
     """
 
+def detach(input: Tensor) -> Tensor:
+    """The same memory, cut off from the graph.
+
+    y = x, cut off from the graph
+    """
+
 def detach_(input: Tensor) -> Tensor:
     """Forget how this tensor was computed: it becomes a leaf."""
 
@@ -2134,8 +2172,6 @@ def diagonal_scatter(
     offset: builtins.int = 0,
     dim1: builtins.int = 0,
     dim2: builtins.int = 1,
-    *,
-    out: Tensor | None = None,
 ) -> Tensor:
     """``input`` with ``src`` on its diagonal.
 
@@ -2229,6 +2265,12 @@ def dropout3d(
 
 def dropout_(input: Tensor, p: builtins.float, train: builtins.bool) -> Tensor:
     """Drop elements of ``input`` itself."""
+
+def dsmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The product of two matrices, without broadcasting.
+
+    y = a·b for two matrices
+    """
 
 def dsplit(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
     """Split along dimension 2.
@@ -2398,6 +2440,18 @@ def feature_alpha_dropout(
     alpha_dropout of whole channels
     """
 
+def feature_alpha_dropout_(input: Tensor, p: builtins.float, train: builtins.bool) -> Tensor:
+    """Alpha dropout of whole channels of ``input`` itself."""
+
+def feature_dropout(input: Tensor, p: builtins.float, train: builtins.bool) -> Tensor:
+    """Dropout of whole channels (dimension 1).
+
+    y = x·noise, noise per sample and channel
+    """
+
+def feature_dropout_(input: Tensor, p: builtins.float, train: builtins.bool) -> Tensor:
+    """Drop whole channels of ``input`` itself."""
+
 def fill(input: Tensor, value: Operand) -> Tensor:
     """y = value everywhere;  ∂y/∂x = 0,  ∂y/∂value = 1 (summed over x)"""
 
@@ -2416,7 +2470,7 @@ def flatten(input: Tensor, start_dim: builtins.int = 0, end_dim: builtins.int = 
     y = x with a range of dimensions merged into one
     """
 
-def flip(input: Tensor, *dims: Ints) -> Tensor:
+def flip(input: Tensor, *order: Ints, dims: Ints | None = None) -> Tensor:
     """y = x backwards along dims;  ∂x = incoming backwards along dims"""
 
 def fliplr(input: Tensor) -> Tensor:
@@ -2652,6 +2706,12 @@ def ger(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
     yᵢⱼ = aᵢ·bⱼ for two vectors
     """
 
+def get_device(input: Tensor) -> builtins.int:
+    """The number of the GPU: -1, for none.
+
+    the number of a GPU, −1 for none
+    """
+
 def glu(input: Tensor, dim: builtins.int = -1) -> Tensor:
     """Split in two along ``dim``; the second half gates the first.
 
@@ -2860,10 +2920,22 @@ def histogramdd(
     boxes
     """
 
+def hsmm(input: Tensor, mat: Tensor) -> Tensor:
+    """A sparse matrix times a dense one, the result sparse.
+
+    y = a·b, sparse
+    """
+
 def hsplit(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
     """Split along dimension 1, or 0 for vectors.
 
     y₁, y₂, … = pieces of x from left to right, same memory
+    """
+
+def hspmm(input: Tensor, mat: Tensor) -> Tensor:
+    """A sparse matrix times a dense one, the result sparse.
+
+    y = a·b, sparse
     """
 
 def hstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
@@ -3061,16 +3133,52 @@ def is_conj(input: Tensor) -> builtins.bool:
     always False: nothing is put off
     """
 
+def is_distributed(input: Tensor) -> builtins.bool:
+    """Whether the tensor is spread over several processes: it is not.
+
+    always False
+    """
+
 def is_floating_point(input: Tensor) -> builtins.bool:
     """Whether the elements are float16, bfloat16, float32 or float64.
 
     whether x holds floats
     """
 
+def is_inference(input: Tensor) -> builtins.bool:
+    """Whether the tensor was made inside ``inference_mode``.
+
+    whether x was made in inference mode
+    """
+
 def is_neg(input: Tensor) -> builtins.bool:
     """Whether a negative has been put off: never.
 
     always False: nothing is put off
+    """
+
+def is_nonzero(input: Tensor) -> builtins.bool:
+    """Whether the only element is not 0.
+
+    whether the only element is not 0
+    """
+
+def is_same_size(input: Tensor, other: Tensor) -> builtins.bool:
+    """Whether both have the same shape.
+
+    whether two shapes are equal
+    """
+
+def is_signed(input: Tensor) -> builtins.bool:
+    """Whether the dtype has numbers below 0.
+
+    whether the dtype has negative numbers
+    """
+
+def is_storage(obj: Any) -> builtins.bool:
+    """Whether ``obj`` is the memory of a tensor.
+
+    whether it is the memory of a tensor
     """
 
 def isclose(
@@ -3969,6 +4077,14 @@ def native_channel_shuffle(input: Tensor, groups: builtins.int) -> Tensor:
     y = the channels of x, one of each group in turn
     """
 
+def native_dropout(
+    input: Tensor, p: builtins.float, train: builtins.bool | None
+) -> tuple[Tensor, Tensor]:
+    """Dropout, and which elements it kept.
+
+    y, kept = x·noise, and where noise is not 0
+    """
+
 def ne(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
     """y = whether a ≠ b"""
 
@@ -4028,7 +4144,7 @@ def new_zeros(input: Tensor, *size: Ints, **options: Unpack[Options]) -> Tensor:
 newaxis: None
 
 def nextafter(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
-    """y = the next number after a in the direction of b;  ∂y/∂a = 1,  ∂y/∂b = 0"""
+    """y = the next number after a in the direction of b;  no gradient, as in PyTorch"""
 
 def nll_loss(
     input: Tensor,
@@ -4122,6 +4238,12 @@ def nuclear_norm(
     """The sum of the singular values.
 
     y = Σ of the singular values
+    """
+
+def numel(input: Tensor) -> builtins.int:
+    """The number of elements.
+
+    the number of elements
     """
 
 def one_hot(tensor: Tensor, num_classes: builtins.int = -1) -> Tensor:
@@ -4513,6 +4635,14 @@ def rrelu(
     y = x if x > 0 else slope·x, slope ~ U(lower, upper) in training, else their average
     """
 
+def rrelu_(
+    input: Tensor,
+    lower: builtins.float = 0.125,
+    upper: builtins.float = 0.3333333333333333,
+    training: builtins.bool = False,
+) -> Tensor:
+    """``rrelu`` written into ``input`` itself."""
+
 def rsqrt(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """y = 1/√x;  ∂y/∂x = −y³/2"""
 
@@ -4523,6 +4653,15 @@ def rsub(input: Tensor, other: Operand, *, alpha: Number = 1) -> Tensor:
     """``other − alpha·input``.
 
     y = b − alpha·a
+    """
+
+def saddmm(
+    input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha: Number = 1
+) -> Tensor:
+    """``beta·input + alpha·(mat1 @ mat2)`` with ``input`` and ``mat1`` sparse, the result
+    too.
+
+    y = beta·x + alpha·a·b, sparse
     """
 
 def scalar_tensor(s: Any, **options: Unpack[Options]) -> Tensor:
@@ -4616,9 +4755,7 @@ def select_copy(input: Tensor, *args: Any, out: Tensor | None = None, **kwargs: 
     y = what select shows, copied
     """
 
-def select_scatter(
-    input: Tensor, src: Tensor, dim: builtins.int, index: builtins.int, *, out: Tensor | None = None
-) -> Tensor:
+def select_scatter(input: Tensor, src: Tensor, dim: builtins.int, index: builtins.int) -> Tensor:
     """``input`` with ``src`` at one position of a dimension.
 
     y = x with src at one position of dim
@@ -4700,6 +4837,12 @@ def slogdet(input: Tensor, *, out: Sequence[Tensor] | None = None) -> return_typ
     """``linalg.slogdet``.
 
     sign, logabsdet = sign det x, log |det x|
+    """
+
+def smm(input: Tensor, mat: Tensor) -> Tensor:
+    """A sparse matrix times a dense one, the result sparse.
+
+    y = a·b, sparse
     """
 
 def smooth_l1_loss(
@@ -4856,6 +4999,12 @@ def split_with_sizes_copy(
     y = what split_with_sizes shows, copied
     """
 
+def spmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The product of two matrices, without broadcasting.
+
+    y = a·b for two matrices
+    """
+
 def sqrt(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """y = √x;  ∂y/∂x = 1/(2y)"""
 
@@ -4878,6 +5027,15 @@ def squeeze_copy(input: Tensor, *args: Any, out: Tensor | None = None, **kwargs:
     """``squeeze``, with memory of its own.
 
     y = what squeeze shows, copied
+    """
+
+def sspaddmm(
+    input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha: Number = 1
+) -> Tensor:
+    """``beta·input + alpha·(mat1 @ mat2)`` with ``input`` and ``mat1`` sparse, the result
+    too.
+
+    y = beta·x + alpha·a·b, sparse
     """
 
 def stack(tensors: Sequence[Tensor], dim: builtins.int = 0, *, out: Tensor | None = None) -> Tensor:

@@ -2,7 +2,7 @@
 # Written by scripts/stubs.py from the op table: run `make stubs` instead of editing.
 
 import builtins
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal, Unpack, overload
 
 from whygrad import return_types
@@ -11,6 +11,7 @@ from whygrad.devices import Layout
 from whygrad.memory import MemoryFormat
 from whygrad.ops.creation.creation import Options
 from whygrad.random import Generator
+from whygrad.storage import Storage
 from whygrad.tensor import Tensor
 
 class OpMethods:
@@ -172,6 +173,10 @@ class OpMethods:
         """
     def any(self, dim: Ints | None = None, keepdim: builtins.bool = False) -> Tensor:
         """y = whether some element over dim is nonzero"""
+    def apply_(self, callable: Callable[[Any], Any]) -> Tensor:
+        """Replace each element by what a Python function makes of it.  Slow: use ops where you
+        can.
+        """
     def arccos(self) -> Tensor:
         """y = arccos x;  ∂y/∂x = −1/√(1 − x²)"""
     def arccos_(self) -> Tensor:
@@ -238,6 +243,8 @@ class OpMethods:
 
         y = x with src where as_strided would look;  ∂x = incoming, 0 where src is
         """
+    def as_subclass(self, cls: builtins.type[Tensor]) -> Tensor:
+        """The same memory and history as an object of another class."""
     def asin(self) -> Tensor:
         """y = arcsin x;  ∂y/∂x = 1/√(1 − x²)"""
     def asin_(self) -> Tensor:
@@ -411,6 +418,8 @@ class OpMethods:
         """y = Re x − i·Im x as a copy;  ∂x = the conjugate of incoming"""
     def conj_physical_(self) -> Tensor:
         """In-place conj_physical: y = Re x − i·Im x as a copy;  ∂x = the conjugate of incoming"""
+    def const_data_ptr(self) -> builtins.int:
+        """The address of the first element, for reading."""
     def contiguous(self, memory_format: MemoryFormat = ...) -> Tensor:
         """This tensor itself if its elements lie in row-major order, else a copy that does.
 
@@ -538,6 +547,8 @@ class OpMethods:
         """y = ψ(x) = Γ′(x)/Γ(x);  ∂y/∂x = ψ′(x), polygamma of order 1"""
     def digamma_(self) -> Tensor:
         """In-place digamma: y = ψ(x) = Γ′(x)/Γ(x);  ∂y/∂x = ψ′(x), polygamma of order 1"""
+    def dim_order(self, ambiguity_check: Any = False) -> tuple[builtins.int, ...]:
+        """The dimensions from the one with the largest stride to the one with the smallest."""
     def dist(self, other: Tensor, p: builtins.float = 2) -> Tensor:
         """The p-norm of the difference of two tensors.
 
@@ -558,6 +569,11 @@ class OpMethods:
         """
     def double(self, memory_format: Any = None) -> Tensor:
         """``to(whygrad.float64)``"""
+    def dsmm(self, mat2: Tensor) -> Tensor:
+        """The product of two matrices, without broadcasting.
+
+        y = a·b for two matrices
+        """
     def dsplit(self, indices_or_sections: Any) -> tuple[Tensor, ...]:
         """Split along dimension 2.
 
@@ -628,7 +644,7 @@ class OpMethods:
 
         y = x with a range of dimensions merged into one
         """
-    def flip(self, *dims: Ints) -> Tensor:
+    def flip(self, *order: Ints, dims: Ints | None = None) -> Tensor:
         """y = x backwards along dims;  ∂x = incoming backwards along dims"""
     def fliplr(self) -> Tensor:
         """Left becomes right: reversed along dimension 1.
@@ -749,10 +765,20 @@ class OpMethods:
 
         y, edges = the number (or weight) of elements per bin, the borders of the bins
         """
+    def hsmm(self, mat: Tensor) -> Tensor:
+        """A sparse matrix times a dense one, the result sparse.
+
+        y = a·b, sparse
+        """
     def hsplit(self, indices_or_sections: Any) -> tuple[Tensor, ...]:
         """Split along dimension 1, or 0 for vectors.
 
         y₁, y₂, … = pieces of x from left to right, same memory
+        """
+    def hspmm(self, mat: Tensor) -> Tensor:
+        """A sparse matrix times a dense one, the result sparse.
+
+        y = a·b, sparse
         """
     def hypot(self, other: Operand) -> Tensor:
         """y = √(a² + b²);  ∂y/∂a = a/y,  ∂y/∂b = b/y"""
@@ -870,6 +896,11 @@ class OpMethods:
 
         always False: nothing is put off
         """
+    def is_distributed(self) -> builtins.bool:
+        """Whether the tensor is spread over several processes: it is not.
+
+        always False
+        """
     def is_floating_point(self) -> builtins.bool:
         """Whether the elements are float16, bfloat16, float32 or float64.
 
@@ -879,6 +910,25 @@ class OpMethods:
         """Whether a negative has been put off: never.
 
         always False: nothing is put off
+        """
+    def is_nonzero(self) -> builtins.bool:
+        """Whether the only element is not 0.
+
+        whether the only element is not 0
+        """
+    def is_same_size(self, other: Tensor) -> builtins.bool:
+        """Whether both have the same shape.
+
+        whether two shapes are equal
+        """
+    def is_set_to(self, tensor: Tensor) -> builtins.bool:
+        """Whether both look at the same memory in the same way."""
+    def is_shared(self) -> builtins.bool:
+        """Whether the memory is shared between processes: it is not."""
+    def is_signed(self) -> builtins.bool:
+        """Whether the dtype has numbers below 0.
+
+        whether the dtype has negative numbers
         """
     @property
     def is_sparse(self) -> builtins.bool: ...
@@ -1032,6 +1082,12 @@ class OpMethods:
 
         y = U⁻¹·L⁻¹·Pᵀ·b
         """
+    def map2_(self, x: Tensor, y: Tensor, callable: Callable[[Any, Any, Any], Any]) -> Tensor:
+        """Replace each element by what a Python function makes of it and those of ``x`` and
+        ``y``.
+        """
+    def map_(self, tensor: Tensor, callable: Callable[[Any, Any], Any]) -> Tensor:
+        """Replace each element by what a Python function makes of it and that of ``tensor``."""
     def masked_fill(self, mask: Tensor, value: Operand) -> Tensor:
         """``input`` with ``value`` (a number or a 0-d tensor) wherever the mask is True.
 
@@ -1282,6 +1338,8 @@ class OpMethods:
         """y = −x;  ∂y/∂x = −1"""
     def negative_(self) -> Tensor:
         """In-place neg: y = −x;  ∂y/∂x = −1"""
+    def new(self, *data: Any, **options: Any) -> Tensor:
+        """PyTorch's first constructor, with dtype and device of this tensor: sizes, or numbers."""
     def new_empty(self, *size: Ints, **options: Unpack[Options]) -> Tensor:
         """Memory as it is found, with dtype and device of ``input``.
 
@@ -1315,10 +1373,10 @@ class OpMethods:
         y = 0 in the given shape, with dtype and device of x
         """
     def nextafter(self, other: Operand) -> Tensor:
-        """y = the next number after a in the direction of b;  ∂y/∂a = 1,  ∂y/∂b = 0"""
+        """y = the next number after a in the direction of b;  no gradient, as in PyTorch"""
     def nextafter_(self, other: Operand) -> Tensor:
-        """In-place nextafter: y = the next number after a in the direction of b;  ∂y/∂a = 1,
-        ∂y/∂b = 0
+        """In-place nextafter: y = the next number after a in the direction of b;  no gradient,
+        as in PyTorch
         """
     @overload
     def nonzero(self, *, as_tuple: Literal[False] = False) -> Tensor:
@@ -1472,6 +1530,8 @@ class OpMethods:
         """y = 1/x;  ∂y/∂x = −y²"""
     def reciprocal_(self) -> Tensor:
         """In-place reciprocal: y = 1/x;  ∂y/∂x = −y²"""
+    def record_stream(self, stream: Any) -> None:
+        """Nothing: there are no streams on a CPU."""
     def relu(self, inplace: builtins.bool = False) -> Tensor:
         """y = max(x, 0);  ∂y/∂x = 1 if y > 0 else 0"""
     def relu_(self) -> Tensor:
@@ -1510,12 +1570,16 @@ class OpMethods:
 
         y = x in the shape of another tensor
         """
+    def resize(self, *sizes: Any) -> Tensor:
+        """``resize_`` of another view of the same memory; deprecated in PyTorch."""
     def resize_(self, *sizes: Any, memory_format: Any = None) -> Tensor:
         """Take another size, row by row over the same memory, and more memory if that is too
         small.
 
         Elements that were not there before have no defined value.
         """
+    def resize_as(self, tensor: Tensor) -> Tensor:
+        """``resize`` to the shape of ``tensor``; deprecated in PyTorch."""
     def resize_as_(self, the_template: Tensor, *, memory_format: Any = None) -> Tensor:
         """Take the size of another tensor."""
     def resolve_conj(self) -> Tensor:
@@ -1545,6 +1609,12 @@ class OpMethods:
         """y = 1/√x;  ∂y/∂x = −y³/2"""
     def rsqrt_(self) -> Tensor:
         """In-place rsqrt: y = 1/√x;  ∂y/∂x = −y³/2"""
+    def saddmm(self, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor:
+        """``beta·input + alpha·(mat1 @ mat2)`` with ``input`` and ``mat1`` sparse, the result
+        too.
+
+        y = beta·x + alpha·a·b, sparse
+        """
     def scatter(
         self,
         dim: builtins.int,
@@ -1618,10 +1688,20 @@ class OpMethods:
         """In-place selu: y = λ·(x if x > 0 else α·(eˣ − 1)) with fixed λ, α;  ∂y/∂x = λ or
         λ·α·eˣ
         """
+    def set_(
+        self,
+        source: Tensor | Storage | None = None,
+        storage_offset: builtins.int = 0,
+        size: Any = None,
+        stride: Any = None,
+    ) -> Tensor:
+        """Look at the memory of ``source`` from now on; without one, at none."""
     def sgn(self) -> Tensor:
         """y = x/|x|, 0 at 0;  ∂y/∂x = 0 for real x, what turns it for complex x"""
     def sgn_(self) -> Tensor:
         """In-place sgn: y = x/|x|, 0 at 0;  ∂y/∂x = 0 for real x, what turns it for complex x"""
+    def share_memory_(self) -> Tensor:
+        """The tensor itself: threads share all memory, and processes of a loader get copies."""
     def short(self, memory_format: Any = None) -> Tensor:
         """``to(whygrad.int16)``"""
     def sigmoid(self) -> Tensor:
@@ -1665,6 +1745,11 @@ class OpMethods:
 
         sign, logabsdet = sign det x, log |det x|
         """
+    def smm(self, mat: Tensor) -> Tensor:
+        """A sparse matrix times a dense one, the result sparse.
+
+        y = a·b, sparse
+        """
     def softmax(self, dim: builtins.int | None = None, dtype: DTypeLike | None = None) -> Tensor:
         """y = exp(x) / Σ exp(x) over dim;  ∂x = y·(incoming − Σ incoming·y)"""
     def sort(
@@ -1694,6 +1779,11 @@ class OpMethods:
         self, split_sizes: Sequence[builtins.int], dim: builtins.int = 0
     ) -> tuple[Tensor, ...]:
         """y₁, y₂, … = pieces of x along dim, same memory;  ∂x = the pieces of incoming joined"""
+    def spmm(self, mat2: Tensor) -> Tensor:
+        """The product of two matrices, without broadcasting.
+
+        y = a·b for two matrices
+        """
     def sqrt(self) -> Tensor:
         """y = √x;  ∂y/∂x = 1/(2y)"""
     def sqrt_(self) -> Tensor:
@@ -1709,6 +1799,14 @@ class OpMethods:
         """y = x without its dimensions of size 1;  ∂x = incoming in the shape of x"""
     def squeeze_(self, dim: Ints | None = None) -> Tensor:
         """Become what squeeze() returns."""
+    def sspaddmm(
+        self, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha: Number = 1
+    ) -> Tensor:
+        """``beta·input + alpha·(mat1 @ mat2)`` with ``input`` and ``mat1`` sparse, the result
+        too.
+
+        y = beta·x + alpha·a·b, sparse
+        """
     def std(
         self,
         dim: Ints | None = None,

@@ -172,7 +172,8 @@ class Geometry:
     def is_cuda(self: Any) -> bool:
         return False
 
-    is_ipu = is_mkldnn = is_mps = is_quantized = is_xla = is_xpu = is_cuda
+    is_ipu = is_maia = is_mkldnn = is_mps = is_mtia = is_nested = is_cuda
+    is_quantized = is_vulkan = is_xla = is_xpu = is_cuda
 
     def get_device(self: Any) -> int:
         """The number of the GPU: -1, for none."""

@@ -55,8 +55,9 @@ def has_derivative(function: Callable[..., Any], inputs: list[Tensor]) -> bool:
     return bool(inputs) and any(out.requires_grad for out in function(*inputs))
 
 
-# Steps have no slope; type_as in the table converts to integers.
-WITHOUT_DERIVATIVE = {"floor_divide", "heaviside", "type_as"}
+# Steps have no slope; type_as in the table converts to integers; finite differences are taken of
+# real results only, so complex ones are left to the comparison with PyTorch.
+WITHOUT_DERIVATIVE = {"floor_divide", "heaviside", "polar", "type_as", "view_as_complex"}
 
 
 def test_every_derivative_is_checked() -> None:
@@ -65,6 +66,7 @@ def test_every_derivative_is_checked() -> None:
         op.name
         for op in table.values()
         if op.differentiable
+        and op.complex_rule is None  # test_complex looks at those
         and not any(has_derivative(*as_function(op, call)) for call in samples_of(op))
     }
     assert unchecked == WITHOUT_DERIVATIVE

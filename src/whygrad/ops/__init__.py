@@ -15,10 +15,13 @@ from whygrad.ops import (  # noqa: F401  (each declares its ops)
     convolution,
     creation,
     exponential,
+    fourier,
     indexing,
     inplace,
     inplace_geometry,
+    inplace_memory,
     inplace_random,
+    inquiries,
     linalg,
     loss,
     normalization,
@@ -52,6 +55,7 @@ creation.conversion.install()
 operators.install()
 inplace.install()
 inplace_geometry.install()
+inplace_memory.install()
 inplace_random.install()
 sparse.algebra.install()
 sparse.parts.install()
@@ -81,4 +85,5 @@ _INPLACE = (
 )  # fmt: skip
 for _name in _INPLACE:
     functions[_name] = getattr(Tensor, _name)
-functions["dropout_"] = activation.dropout.dropout_
+for _written in (*activation.dropout.IN_PLACE, activation.noisy.rrelu_):
+    functions[_written.__name__] = _written

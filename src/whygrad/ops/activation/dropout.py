@@ -6,12 +6,14 @@ import warnings
 
 import numpy as np
 
+from whygrad import dtypes
 from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.define import composite, elementwise, table
 from whygrad.tensor import Tensor
 
 __all__ = [
+    "IN_PLACE",
     "alpha_dropout",
     "dropout",
     "dropout1d",
@@ -19,6 +21,8 @@ __all__ = [
     "dropout3d",
     "dropout_",
     "feature_alpha_dropout",
+    "feature_dropout",
+    "native_dropout",
 ]
 
 # A product by another name: the graph tells noise from other factors.
@@ -51,6 +55,42 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
 def dropout_(input: Tensor, p: float, train: bool) -> Tensor:
     """Drop elements of ``input`` itself."""
     return dropout(input, p, train, inplace=True)
+
+
+def alpha_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
+    """Alpha dropout of ``input`` itself."""
+    return alpha_dropout(input, p, train, inplace=True)
+
+
+def feature_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
+    """Drop whole channels of ``input`` itself."""
+    _check_probability("feature_dropout_", p)
+    return _drop_channels(input, p, train, inplace=True)
+
+
+def feature_alpha_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
+    """Alpha dropout of whole channels of ``input`` itself."""
+    return feature_alpha_dropout(input, p, train, inplace=True)
+
+
+def feature_dropout(input: Tensor, p: float, train: bool) -> Tensor:
+    """Dropout of whole channels (dimension 1)."""
+    _check_probability("feature_dropout", p)
+    return _drop_channels(input, p, train, inplace=False)
+
+
+def native_dropout(input: Tensor, p: float, train: bool | None) -> tuple[Tensor, Tensor]:
+    """Dropout, and which elements it kept."""
+    _check_probability("native_dropout", p)
+    if train is False or not input.numel():
+        kept = table["ones_like"].public(input.detach()).to(dtypes.bool_)
+        return input.clone(), kept
+    noise = _noise(input.detach(), p)
+    return _times(input, noise, inplace=False), noise != 0
+
+
+# Functions of PyTorch's that write into their argument.
+IN_PLACE = (alpha_dropout_, dropout_, feature_alpha_dropout_, feature_dropout_)
 
 
 def dropout1d(
@@ -241,6 +281,24 @@ composite(
         make.call(make(3, 4), 1.0, True),
         make.call(make(3, 4), 0.0, True),
         make.call(make(0, 3), 0.5, True),
+    ],
+)
+composite(
+    feature_dropout,
+    "y = x·noise, noise per sample and channel",
+    method=False,
+    samples=lambda make: [
+        make.call(make(2, 3, 4), 1.0, True),
+        make.call(make(2, 3, 4), 0.5, False),
+    ],
+)
+composite(
+    native_dropout,
+    "y, kept = x·noise, and where noise is not 0",
+    method=False,
+    samples=lambda make: [
+        make.call(make(3, 4), 1.0, True),
+        make.call(make(3, 4), 0.5, False),
     ],
 )
 composite(

@@ -41,17 +41,15 @@ elementwise(
 )
 elementwise(
     "nextafter(a, b)",
-    "y = the next number after a in the direction of b;  ∂y/∂a = 1,  ∂y/∂b = 0",
+    "y = the next number after a in the direction of b;  no gradient, as in PyTorch",
     forward=np.nextafter,
-    vjp={"a": lambda xp, incoming: incoming, "b": no_slope},
+    vjp=None,
     promote="same",
     refuses=UNORDERED,
-    subgradient="1 for a, as if the step were of fixed size",
     samples=lambda make: [
         make.call(make.constant(make(3, 4)), make.constant(make(4))),
         make.call(make.constant(make(0, 3)), make.constant(make(3))),
     ],
-    notes="PyTorch has no derivative for nextafter",
     inplace=True,
 )
 

@@ -22,6 +22,10 @@ def _alias(input: Tensor) -> Tensor:
     return input
 
 
+def _as_complex(input: Tensor) -> Tensor:
+    return table["view_as_complex"].public(input.contiguous())
+
+
 def _slice(
     input: Tensor, dim: int = 0, start: Any = None, end: Any = None, step: int = 1
 ) -> Tensor:
@@ -49,9 +53,21 @@ _VIEWS: tuple[tuple[str, Callable[..., Any] | None, Samples], ...] = (
     ("unfold", None, lambda make: [make.call(make(6), 0, 3, 1)]),
     ("unsqueeze", None, lambda make: [make.call(make(2, 3), 1)]),
     ("view", None, lambda make: [make.call(make(3, 4), (2, 6))]),
-    ("view_as_complex", None, lambda make: [make.call(make.constant(make(3, 2)))]),
-    ("view_as_real", None, lambda make: [make.call(make(3).astype(complex) * (1 + 2j))]),
+    (
+        "view_as_complex",
+        _as_complex,
+        lambda make: [make.around(lambda copy, x: copy(x).abs(), make(3, 2))],
+    ),
+    (
+        "view_as_real",
+        None,
+        lambda make: [make.around(lambda copy, x: copy(x * (1 + 2j)), make(3))],
+    ),
 )
+
+
+# PyTorch's do not fill ``out=`` of another size or stride, or have no derivative.
+_OTHERWISE_IN_PYTORCH = ("narrow", "split", "view_as_complex")
 
 
 def _declare(name: str, look: Callable[..., Any] | None, samples: Samples) -> None:
@@ -64,7 +80,8 @@ def _declare(name: str, look: Callable[..., Any] | None, samples: Samples) -> No
     copied.__name__ = copied.__qualname__ = f"{name}_copy"
     copied.__doc__ = f"``{name}``, with memory of its own."
     formula = f"y = what {name} shows, copied"
-    composite(copied, formula, samples=samples, method=name == "narrow")
+    torch = "" if name in _OTHERWISE_IN_PYTORCH else None
+    composite(copied, formula, samples=samples, method=name == "narrow", torch=torch)
 
 
 for _row in _VIEWS:

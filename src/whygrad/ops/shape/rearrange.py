@@ -174,9 +174,10 @@ def _flip(x: Array, dims: Shape) -> Array:
     return np.flip(x, dims).copy(order="K" if is_dense(x) else "C")
 
 
-def _flip_args(input: Tensor, *dims: Any) -> Any:
+def _flip_args(input: Tensor, *order: Any, dims: Any = None) -> Any:
     """A copy with the order of elements reversed along the given dimensions."""
-    return input, normalize_dims(shape_from(dims), input.ndim, "flip") if input.ndim else ()
+    chosen = shape_from(order if dims is None else (dims,))
+    return input, normalize_dims(chosen, input.ndim, "flip") if input.ndim else ()
 
 
 flip = define(
@@ -190,7 +191,7 @@ flip = define(
     public=_flip_args,
     samples=lambda make: [
         make.call(make(2, 3), (0,)),
-        make.call(make(2, 3), (-1, 0)),
+        make.call(make(2, 3), dims=(-1, 0)),
         make.call(make(2, 3), ()),
         make.call(make(0, 3), (0,)),
     ],

@@ -6,4 +6,5 @@ from whygrad.ops.sparse import (  # noqa: F401  (each declares its ops)
     layouts,
     parts,
     pattern,
+    products,
 )

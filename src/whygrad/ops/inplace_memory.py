@@ -1,0 +1,197 @@
+"""Methods that replace a tensor's memory or rewrite it with a Python function, and older names."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from whygrad import keys
+from whygrad.autograd.source import caller
+from whygrad.errors import describe, fail
+from whygrad.memory import row_major, strided
+from whygrad.ops.define import table
+from whygrad.ops.geometry import shape_from
+from whygrad.ops.inplace import assign, check_writable
+from whygrad.ops.inplace_geometry import resize
+from whygrad.storage import Storage
+from whygrad.tensor import Tensor, wrap
+
+__all__ = ["install"]
+
+
+def _refuse(tensor: Tensor, name: str, cause: str, fix: str) -> RuntimeError:
+    return fail(
+        RuntimeError, call=f"{name} on {describe(tensor)}", cause=cause, fix=fix, where=caller()
+    )
+
+
+def _rewritten(name: str, target: Tensor, others: tuple[Tensor, ...], function: Any) -> Tensor:
+    """Each element of ``target`` becomes ``function`` of it and those beside it."""
+    if any(each.requires_grad for each in (target, *others)):
+        raise _refuse(
+            target,
+            name,
+            f"Can't call {name}() on Variable that requires grad. Use var.detach().{name}() "
+            "instead.",
+            "a Python function per element has no derivative: write it with ops",
+        )
+    if target.device != "cpu" or target._keys & (keys.LAYOUTS | keys.BATCHED):
+        raise _refuse(
+            target, name, f"{name} is only implemented on CPU tensors", "move it with .cpu()"
+        )
+    check_writable(target, name)
+    columns = [each.expand(target.shape).reshape(-1).tolist() for each in (target, *others)]
+    values = [function(*row) for row in zip(*columns, strict=True)]
+    made = np.array(values, target.dtype.numpy).reshape(target.shape)
+    return assign(target, wrap(made), name)
+
+
+def apply_(self: Tensor, callable: Callable[[Any], Any]) -> Tensor:
+    """Replace each element by what a Python function makes of it.  Slow: use ops where you can."""
+    return _rewritten("apply_", self, (), callable)
+
+
+def map_(self: Tensor, tensor: Tensor, callable: Callable[[Any, Any], Any]) -> Tensor:
+    """Replace each element by what a Python function makes of it and that of ``tensor``."""
+    return _rewritten("map_", self, (tensor,), callable)
+
+
+def map2_(self: Tensor, x: Tensor, y: Tensor, callable: Callable[[Any, Any, Any], Any]) -> Tensor:
+    """Replace each element by what a Python function makes of it and those of ``x`` and ``y``."""
+    return _rewritten("map2_", self, (x, y), callable)
+
+
+def set_(
+    self: Tensor,
+    source: Tensor | Storage | None = None,
+    storage_offset: int = 0,
+    size: Any = None,
+    stride: Any = None,
+) -> Tensor:
+    """Look at the memory of ``source`` from now on; without one, at none."""
+    if self.requires_grad and not self.is_leaf:
+        raise _refuse(
+            self,
+            "set_",
+            "its history would be that of other memory",
+            "detach() it first",
+        )
+    if source is None:
+        self._array = np.empty(0, self._array.dtype)
+        self._storage = Storage(self._array)
+        return self
+    storage = source._storage if isinstance(source, Tensor) else source
+    if isinstance(source, Tensor) and source.dtype is not self.dtype:
+        raise _refuse(
+            self,
+            "set_",
+            f"Could not set tensor of type {source.dtype.name} to a tensor of type "
+            f"{self.dtype.name}",
+            "convert it first: source.to(x.dtype)",
+        )
+    if isinstance(source, Tensor) and size is None:
+        self._array, self._storage, self._base = source._array, storage, None
+        return self
+    itemsize = self._array.itemsize
+    shape = (storage.nbytes() // itemsize,) if size is None else shape_from((size,))
+    steps = row_major(shape) if stride is None else shape_from((stride,))
+    reach = sum((each - 1) * step for each, step in zip(shape, steps, strict=True))
+    if 0 not in shape and (storage_offset + reach + 1) * itemsize > storage.nbytes():
+        raise _refuse(
+            self,
+            "set_",
+            f"sizes {list(shape)}, strides {list(steps)}, storage offset {storage_offset} are "
+            f"out of bounds for storage of size {storage.nbytes()}",
+            "stay inside the memory of the source",
+        )
+    first = storage.array.__array_interface__["data"][0]
+    whole = storage.array.view(self._array.dtype) if storage.array.size else storage.array
+    offset = storage.start + storage_offset * itemsize - first
+    self._array = strided(whole, shape, tuple(step * itemsize for step in steps), offset)
+    self._storage, self._base = storage, None
+    return self
+
+
+def share_memory_(self: Tensor) -> Tensor:
+    """The tensor itself: threads share all memory, and processes of a loader get copies."""
+    return self
+
+
+def is_shared(self: Tensor) -> bool:
+    """Whether the memory is shared between processes: it is not."""
+    return False
+
+
+def is_set_to(self: Tensor, tensor: Tensor) -> bool:
+    """Whether both look at the same memory in the same way."""
+    return (
+        self.untyped_storage() is tensor.untyped_storage()
+        and self.shape == tensor.shape
+        and self.stride() == tensor.stride()
+        and self.storage_offset() == tensor.storage_offset()
+    )
+
+
+def new(self: Tensor, *data: Any, **options: Any) -> Tensor:
+    """PyTorch's first constructor, with dtype and device of this tensor: sizes, or numbers."""
+    if all(isinstance(each, int) for each in data):
+        return table["new_empty"].public(self, data or (0,), **options)
+    if len(data) == 1 and type(data[0]).__name__ == "Size":
+        return table["new_empty"].public(self, data[0], **options)
+    values = data[0].detach() if isinstance(data[0], Tensor) else data[0]
+    return table["as_tensor"].public(values, dtype=self.dtype, device=self.device)
+
+
+def dim_order(self: Tensor, ambiguity_check: Any = False) -> tuple[int, ...]:
+    """The dimensions from the one with the largest stride to the one with the smallest."""
+    steps = self.stride()
+    return tuple(sorted(range(self.ndim), key=lambda dim: -steps[dim]))
+
+
+def const_data_ptr(self: Tensor) -> int:
+    """The address of the first element, for reading."""
+    return self.data_ptr()
+
+
+def as_subclass(self: Tensor, cls: type[Tensor]) -> Tensor:
+    """The same memory and history as an object of another class."""
+    same = self.view(self.shape) if self._node is not None else self.detach()
+    made = cls.__new__(cls)
+    for name in ("_array", "_keys", "_node", "_slot", "_base"):
+        setattr(made, name, getattr(same, name))
+    made._storage = self._storage
+    return made
+
+
+def record_stream(self: Tensor, stream: Any) -> None:
+    """Nothing: there are no streams on a CPU."""
+
+
+def resize_deprecated(self: Tensor, *sizes: Any) -> Tensor:
+    """``resize_`` of another view of the same memory; deprecated in PyTorch."""
+    warnings.warn("non-inplace resize is deprecated", UserWarning, stacklevel=2)
+    same = self.detach()
+    resize(same, shape_from(sizes))
+    return same
+
+
+def resize_as_deprecated(self: Tensor, tensor: Tensor) -> Tensor:
+    """``resize`` to the shape of ``tensor``; deprecated in PyTorch."""
+    return resize_deprecated(self, tuple(tensor.shape))
+
+
+_METHODS: tuple[Callable[..., Any], ...] = (
+    apply_, as_subclass, const_data_ptr, dim_order, is_set_to, is_shared, map2_, map_, new,
+    record_stream, set_, share_memory_,
+)  # fmt: skip
+
+
+def install() -> None:
+    """Give ``Tensor`` these methods."""
+    for method in _METHODS:
+        setattr(Tensor, method.__name__, method)
+    for name, method in (("resize", resize_deprecated), ("resize_as", resize_as_deprecated)):
+        setattr(Tensor, name, method)
