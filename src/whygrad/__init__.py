@@ -72,8 +72,9 @@ dtype = DType  # PyTorch's name for it
 
 _dtypes: dict[str, DType] = {dtype.name: dtype for dtype in dtypes.ALL} | dtypes.ALIASES
 _lazy = (  # modules that load on first use
-    "accelerator", "amp", "backends", "cpu", "cuda", "data", "distributions", "doctor", "files",
-    "func", "linalg", "mps", "nn", "optim", "scalar", "scalar_check", "scalar_nn", "serialization",
+    "accelerator", "amp", "backends", "cpu", "cuda", "data", "distributions", "doctor", "fft",
+    "files", "func", "linalg", "mps", "nn", "optim", "scalar", "scalar_check", "scalar_nn",
+    "serialization",
     "sparse", "special", "training", "utils", "why", "xpu",
 )  # fmt: skip
 _home = {  # names that load their module on first use

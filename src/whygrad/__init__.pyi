@@ -19,6 +19,7 @@ from whygrad import data as data
 from whygrad import dispatch as dispatch
 from whygrad import distributions as distributions
 from whygrad import doctor as doctor
+from whygrad import fft as fft
 from whygrad import files as files
 from whygrad import func as func
 from whygrad import linalg as linalg
@@ -368,6 +369,7 @@ __all__ = [
     "feature_alpha_dropout_",
     "feature_dropout",
     "feature_dropout_",
+    "fft",
     "files",
     "fill",
     "fill_",
@@ -504,6 +506,7 @@ __all__ = [
     "isneginf",
     "isposinf",
     "isreal",
+    "istft",
     "kaiser_window",
     "kl_div",
     "kron",
@@ -781,6 +784,7 @@ __all__ = [
     "stack",
     "std",
     "std_mean",
+    "stft",
     "strided",
     "sub",
     "subtract",
@@ -3218,6 +3222,23 @@ def isposinf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 def isreal(input: Tensor) -> Tensor:
     """y = whether x has no imaginary part"""
 
+def istft(
+    input: Tensor,
+    n_fft: builtins.int,
+    hop_length: builtins.int | None = None,
+    win_length: builtins.int | None = None,
+    window: Tensor | None = None,
+    center: builtins.bool = True,
+    normalized: builtins.bool = False,
+    onesided: builtins.bool | None = None,
+    length: builtins.int | None = None,
+    return_complex: builtins.bool = False,
+) -> Tensor:
+    """The signal whose short-time spectrum ``input`` is: what overlaps is averaged.
+
+    x = the windows' average of the inverse transforms of y
+    """
+
 def kaiser_window(
     window_length: builtins.int,
     periodic: builtins.bool = True,
@@ -5054,6 +5075,25 @@ def std(
 
 def std_mean(*args: Any, **kwargs: Any) -> tuple[Tensor, ...]:
     """(std x, mean x)"""
+
+def stft(
+    input: Tensor,
+    n_fft: builtins.int,
+    hop_length: builtins.int | None = None,
+    win_length: builtins.int | None = None,
+    window: Tensor | None = None,
+    center: builtins.bool = True,
+    pad_mode: str = "reflect",
+    normalized: builtins.bool = False,
+    onesided: builtins.bool | None = None,
+    return_complex: builtins.bool | None = None,
+    align_to_window: builtins.bool | None = None,
+) -> Tensor:
+    """The spectrum of every stretch of ``n_fft`` points, ``hop_length`` apart: (…, freq,
+    time).
+
+    y[f, t] = Σ w[j]·x[t·hop + j]·e^(−2πijf/n)
+    """
 
 strided: Layout
 

@@ -954,6 +954,22 @@ class OpMethods:
         """y = whether x is +∞"""
     def isreal(self) -> Tensor:
         """y = whether x has no imaginary part"""
+    def istft(
+        self,
+        n_fft: builtins.int,
+        hop_length: builtins.int | None = None,
+        win_length: builtins.int | None = None,
+        window: Tensor | None = None,
+        center: builtins.bool = True,
+        normalized: builtins.bool = False,
+        onesided: builtins.bool | None = None,
+        length: builtins.int | None = None,
+        return_complex: builtins.bool = False,
+    ) -> Tensor:
+        """The signal whose short-time spectrum ``input`` is: what overlaps is averaged.
+
+        x = the windows' average of the inverse transforms of y
+        """
     def kron(self, other: Tensor) -> Tensor:
         """Every element of ``input`` times the whole of ``other``, laid out as blocks.
 
@@ -1816,6 +1832,24 @@ class OpMethods:
         correction: builtins.float | None = None,
     ) -> Tensor:
         """y = √var(x);  ∂y/∂x = (x − mean) / ((n − correction)·y)"""
+    def stft(
+        self,
+        n_fft: builtins.int,
+        hop_length: builtins.int | None = None,
+        win_length: builtins.int | None = None,
+        window: Tensor | None = None,
+        center: builtins.bool = True,
+        pad_mode: str = "reflect",
+        normalized: builtins.bool = False,
+        onesided: builtins.bool | None = None,
+        return_complex: builtins.bool | None = None,
+        align_to_window: builtins.bool | None = None,
+    ) -> Tensor:
+        """The spectrum of every stretch of ``n_fft`` points, ``hop_length`` apart: (…, freq,
+        time).
+
+        y[f, t] = Σ w[j]·x[t·hop + j]·e^(−2πijf/n)
+        """
     def sub(self, other: Operand, *, alpha: Number = 1) -> Tensor:
         """y = a − b;  ∂y/∂a = 1,  ∂y/∂b = −1"""
     def sub_(self, other: Operand, *, alpha: Number = 1) -> Tensor:

@@ -20,8 +20,9 @@ from whygrad.ops.define import Op, table
 from whygrad.ops.samples import Call, Constant, samples_of
 from whygrad.tensor import Tensor
 
-# PyTorch hands out LAPACK's column-major results; ours are row-major like everything else.
-OWN_STRIDES = ("linalg",)
+# PyTorch hands out the results of LAPACK and of its FFT as they lie; ours are row-major like
+# everything else.
+OWN_STRIDES = ("fourier", "linalg")
 TOLERANCE = {"float64": (1e-9, 1e-11), "float32": (2e-4, 2e-5)}
 
 

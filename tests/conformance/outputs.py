@@ -109,7 +109,13 @@ OWN_STRIDES = ("nonzero",)
 EITHER_SIGN = ("linalg_eigh", "linalg_svd", "svd")
 RESIZED_VIEWS = (flat, folded, too_many_in_a_view)
 # PyTorch writes these values to the wrong places, or takes a shape that is not the result's.
-WRONG_IN_PYTORCH = {"avg_pool3d": (gaps, turned), "kthvalue": (flat,)}
+WRONG_IN_PYTORCH: dict[str, tuple[Any, ...]] = {
+    "avg_pool3d": (gaps, turned),
+    "fft_fftfreq": STATES,
+    "fft_ihfftn": STATES,
+    "fft_rfftfreq": STATES,
+    "kthvalue": (flat,),
+}
 
 
 class Written:

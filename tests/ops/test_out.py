@@ -27,7 +27,8 @@ from whygrad.ops.samples import samples_of
 RANDOM = ("bernoulli", "multinomial", "normal", "rand", "randint", "randn", "randperm")
 # PyTorch takes out= only in some of the forms of these, or insists on its own generator.
 SOMETIMES = {
-    *RANDOM, "argsort", "bucketize", "chain_matmul", "median", "nanmedian", "nonzero", "prod",
+    *RANDOM, "argsort", "bucketize", "chain_matmul", "fft_ihfftn", "median", "nanmedian",
+    "nonzero", "prod",
     "split_copy", "split_with_sizes_copy", "std", "sum", "unbind_copy", "var", "where",
 }  # fmt: skip
 

@@ -15,9 +15,7 @@ from whygrad.tensor import Tensor
 
 def fft_fftfreq(n: int, d: float = 1.0, **options: Unpack[Options]) -> Tensor:
     """The frequency of each element of a spectrum: 0, 1, …, −2, −1 over n·d."""
-    return build(
-        "fft.fftfreq", (n,), lambda dtype: np.fft.fftfreq(n, d).astype(dtype), options
-    )
+    return build("fft.fftfreq", (n,), lambda dtype: np.fft.fftfreq(n, d).astype(dtype), options)
 
 
 def fft_rfftfreq(n: int, d: float = 1.0, **options: Unpack[Options]) -> Tensor:

@@ -177,7 +177,7 @@ composite(
     stft,
     "y[f, t] = Σ w[j]·x[t·hop + j]·e^(−2πijf/n)",
     samples=lambda make: [
-        make.around(_parts, make(12), 4),
+        make.around(_parts, make(12), 4, window=make(4, low=0.2)),
         make.around(
             _parts, make(2, 10), 4, 2, 3, make(3, low=0.2), normalized=True, onesided=False
         ),
@@ -189,6 +189,8 @@ composite(
     "x = the windows' average of the inverse transforms of y",
     samples=lambda make: [
         make.around(_from_real, make(3, 6), 4, window=make.constant(make(4, low=0.3))),
-        make.around(_from_real, make(2, 3, 5), 4, 2, normalized=True, length=7),
+        make.around(
+            _from_real, make(2, 3, 5), 4, 2, None, make(4, low=0.3), normalized=True, length=7
+        ),
     ],
 )

@@ -71,9 +71,7 @@ def _as_real(input: Tensor) -> Tensor:
     return input if input.dtype.category >= dtypes.FLOAT else input.to(dtypes.get_default_dtype())
 
 
-def _places(
-    name: str, input: Tensor, s: Any, dim: Any, default: Any
-) -> tuple[Sizes, Dims]:
+def _places(name: str, input: Tensor, s: Any, dim: Any, default: Any) -> tuple[Sizes, Dims]:
     """How many points to take along which dimensions."""
     if dim is None and s is None:
         dim = default if default is not None else tuple(range(input.ndim))
@@ -112,9 +110,7 @@ def _half(name: str, input: Tensor, sizes: Sizes, dims: Dims, norm: Any, inverse
     return recorded.fft_c2c(y, dims[:-1], inverse) if len(dims) > 1 else y
 
 
-def _real(
-    name: str, input: Tensor, sizes: Sizes, dims: Dims, norm: Any, inverse: bool
-) -> Tensor:
+def _real(name: str, input: Tensor, sizes: Sizes, dims: Dims, norm: Any, inverse: bool) -> Tensor:
     """Half a spectrum to real numbers; without ``inverse`` from the conjugate one."""
     last = sizes[-1]
     x = _fitted(name, _as_complex(input), (*sizes[:-1], last // 2 + 1), dims)
@@ -122,9 +118,7 @@ def _real(
         x = recorded.fft_c2c(x, dims[:-1], inverse)
     if not inverse:
         x = x.conj()
-    return _scaled(
-        recorded.fft_c2r(x, dims[-1], last), _scale(name, x, norm, sizes, inverse)
-    )
+    return _scaled(recorded.fft_c2r(x, dims[-1], last), _scale(name, x, norm, sizes, inverse))
 
 
 Worker = Callable[..., Tensor]
