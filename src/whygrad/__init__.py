@@ -68,14 +68,16 @@ from whygrad.tensor import Tensor
 _keep_freed_memory()
 _install_fast_kernels()
 newaxis = None
+has_lapack = True  # NumPy and SciPy bring it
+has_mkl = has_openmp = False
 dtype = DType  # PyTorch's name for it
 
 _dtypes: dict[str, DType] = {dtype.name: dtype for dtype in dtypes.ALL} | dtypes.ALIASES
 _lazy = (  # modules that load on first use
-    "accelerator", "amp", "backends", "cpu", "cuda", "data", "distributions", "doctor", "fft",
-    "files", "func", "linalg", "mps", "nn", "optim", "scalar", "scalar_check", "scalar_nn",
-    "serialization",
-    "sparse", "special", "training", "utils", "why", "xpu",
+    "accelerator", "amp", "backends", "compiler", "cpu", "cuda", "data", "distributions",
+    "doctor", "fft", "files", "func", "jit", "linalg", "mps", "multiprocessing", "nn", "optim",
+    "scalar", "scalar_check", "scalar_nn", "serialization", "sparse", "special", "testing",
+    "training", "types", "utils", "version", "why", "xpu",
 )  # fmt: skip
 _home = {  # names that load their module on first use
     "GradScaler": "amp",
@@ -101,6 +103,14 @@ _autocast = (  # of the module amp.state
     "set_autocast_cache_enabled", "set_autocast_cpu_dtype", "set_autocast_cpu_enabled",
     "set_autocast_dtype", "set_autocast_enabled", "set_autocast_gpu_dtype",
 )  # fmt: skip
+_environment = (  # of the module environment
+    "are_deterministic_algorithms_enabled", "compile", "get_deterministic_debug_mode",
+    "get_device_module", "get_float32_matmul_precision", "get_num_interop_threads",
+    "get_num_threads", "is_deterministic_algorithms_warn_only_enabled", "is_warn_always_enabled",
+    "set_deterministic_debug_mode", "set_float32_matmul_precision", "set_flush_denormal",
+    "set_num_interop_threads", "set_num_threads", "set_warn_always",
+    "use_deterministic_algorithms",
+)  # fmt: skip
 _tensor_types = (  # of the module legacy
     "BFloat16Tensor", "BoolTensor", "ByteTensor", "CharTensor", "DoubleTensor", "FloatTensor",
     "HalfTensor", "IntTensor", "LongTensor", "ShortTensor",
@@ -110,7 +120,8 @@ _by_hand = [
     "channels_last_3d", "contiguous_format",
     "default_generator", "device", "dispatch", "dtype", "e", "enable_grad", "finfo", "fork_rng",
     "get_default_device", "get_default_dtype", "get_printoptions",
-    "get_rng_state", "iinfo", "inf", "inference_mode", "initial_seed",
+    "get_rng_state", "has_lapack", "has_mkl", "has_openmp", "iinfo", "inf",
+    "inference_mode", "initial_seed",
     "is_anomaly_check_nan_enabled", "is_anomaly_enabled", "is_grad_enabled",
     "is_inference_mode_enabled", "is_tensor", "layout", "manual_seed", "memory_format", "nan",
     "newaxis", "no_grad", "pi", "preserve_format", "printoptions",
@@ -119,18 +130,22 @@ _by_hand = [
     "set_printoptions", "set_rng_state", "sparse_coo", "sparse_csr", "strided",
 ]  # fmt: skip
 
-__all__ = sorted({*_by_hand, *_lazy, *_home, *_autocast, *_tensor_types, *_functions, *_dtypes})
+__all__ = sorted(
+    {*_by_hand, *_lazy, *_home, *_autocast, *_environment, *_tensor_types, *_functions, *_dtypes}
+)
 globals().update(_functions)
 globals().update(_dtypes)
 
 
 def __getattr__(name: str) -> Any:
-    if name in _lazy or name == "torch":  # not listed: `import *` should not load PyTorch
+    if name in _lazy or name in ("__config__", "torch"):  # `import *` should not load PyTorch
         return importlib.import_module(f"whygrad.{name}")
     if name in _home:
         return getattr(importlib.import_module(f"whygrad.{_home[name]}"), name)
     if name in _autocast:
         return getattr(importlib.import_module("whygrad.amp.state"), name)
+    if name in _environment:
+        return getattr(importlib.import_module("whygrad.environment"), name)
     if name in _tensor_types:
         return importlib.import_module("whygrad.legacy").tensor_type(name)
     if name == "__version__":

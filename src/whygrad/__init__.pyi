@@ -13,6 +13,7 @@ from whygrad import accelerator as accelerator
 from whygrad import amp as amp
 from whygrad import autograd as autograd
 from whygrad import backends as backends
+from whygrad import compiler as compiler
 from whygrad import cpu as cpu
 from whygrad import cuda as cuda
 from whygrad import data as data
@@ -22,8 +23,10 @@ from whygrad import doctor as doctor
 from whygrad import fft as fft
 from whygrad import files as files
 from whygrad import func as func
+from whygrad import jit as jit
 from whygrad import linalg as linalg
 from whygrad import mps as mps
+from whygrad import multiprocessing as multiprocessing
 from whygrad import nn as nn
 from whygrad import optim as optim
 from whygrad import return_types
@@ -33,8 +36,11 @@ from whygrad import scalar_nn as scalar_nn
 from whygrad import serialization as serialization
 from whygrad import sparse as sparse
 from whygrad import special as special
+from whygrad import testing as testing
 from whygrad import training as training
+from whygrad import types as types
 from whygrad import utils as utils
+from whygrad import version as version
 from whygrad import why as why
 from whygrad import xpu as xpu
 from whygrad._types import DeviceLike, DTypeLike, Ints, Number, Operand
@@ -77,6 +83,26 @@ from whygrad.dtypes import iinfo as iinfo
 from whygrad.dtypes import promote_types as promote_types
 from whygrad.dtypes import result_type as result_type
 from whygrad.dtypes import set_default_dtype as set_default_dtype
+from whygrad.environment import (
+    are_deterministic_algorithms_enabled as are_deterministic_algorithms_enabled,
+)
+from whygrad.environment import compile as compile
+from whygrad.environment import get_deterministic_debug_mode as get_deterministic_debug_mode
+from whygrad.environment import get_device_module as get_device_module
+from whygrad.environment import get_float32_matmul_precision as get_float32_matmul_precision
+from whygrad.environment import get_num_interop_threads as get_num_interop_threads
+from whygrad.environment import get_num_threads as get_num_threads
+from whygrad.environment import (
+    is_deterministic_algorithms_warn_only_enabled as is_deterministic_algorithms_warn_only_enabled,
+)
+from whygrad.environment import is_warn_always_enabled as is_warn_always_enabled
+from whygrad.environment import set_deterministic_debug_mode as set_deterministic_debug_mode
+from whygrad.environment import set_float32_matmul_precision as set_float32_matmul_precision
+from whygrad.environment import set_flush_denormal as set_flush_denormal
+from whygrad.environment import set_num_interop_threads as set_num_interop_threads
+from whygrad.environment import set_num_threads as set_num_threads
+from whygrad.environment import set_warn_always as set_warn_always
+from whygrad.environment import use_deterministic_algorithms as use_deterministic_algorithms
 from whygrad.files import load as load
 from whygrad.files import save as save
 from whygrad.func.vmap import vmap as vmap
@@ -179,6 +205,7 @@ __all__ = [
     "arctan_",
     "arctanh",
     "arctanh_",
+    "are_deterministic_algorithms_enabled",
     "argmax",
     "argmin",
     "argsort",
@@ -266,6 +293,8 @@ __all__ = [
     "col2im",
     "column_stack",
     "combinations",
+    "compile",
+    "compiler",
     "complex",
     "complex64",
     "complex128",
@@ -420,7 +449,12 @@ __all__ = [
     "get_autocast_gpu_dtype",
     "get_default_device",
     "get_default_dtype",
+    "get_deterministic_debug_mode",
     "get_device",
+    "get_device_module",
+    "get_float32_matmul_precision",
+    "get_num_interop_threads",
+    "get_num_threads",
     "get_printoptions",
     "get_rng_state",
     "glu",
@@ -442,6 +476,9 @@ __all__ = [
     "hardsigmoid",
     "hardswish",
     "hardtanh",
+    "has_lapack",
+    "has_mkl",
+    "has_openmp",
     "heaviside",
     "hinge_embedding_loss",
     "histc",
@@ -487,6 +524,7 @@ __all__ = [
     "is_autocast_enabled",
     "is_complex",
     "is_conj",
+    "is_deterministic_algorithms_warn_only_enabled",
     "is_distributed",
     "is_floating_point",
     "is_grad_enabled",
@@ -498,6 +536,7 @@ __all__ = [
     "is_signed",
     "is_storage",
     "is_tensor",
+    "is_warn_always_enabled",
     "isclose",
     "isfinite",
     "isin",
@@ -507,6 +546,7 @@ __all__ = [
     "isposinf",
     "isreal",
     "istft",
+    "jit",
     "kaiser_window",
     "kl_div",
     "kron",
@@ -599,6 +639,7 @@ __all__ = [
     "multilabel_soft_margin_loss",
     "multinomial",
     "multiply",
+    "multiprocessing",
     "mv",
     "mvlgamma",
     "nan",
@@ -733,9 +774,15 @@ __all__ = [
     "set_default_device",
     "set_default_dtype",
     "set_default_tensor_type",
+    "set_deterministic_debug_mode",
+    "set_float32_matmul_precision",
+    "set_flush_denormal",
     "set_grad_enabled",
+    "set_num_interop_threads",
+    "set_num_threads",
     "set_printoptions",
     "set_rng_state",
+    "set_warn_always",
     "sgn",
     "short",
     "sigmoid",
@@ -806,6 +853,7 @@ __all__ = [
     "tensor",
     "tensor_split",
     "tensordot",
+    "testing",
     "threshold",
     "threshold_",
     "tile",
@@ -834,6 +882,7 @@ __all__ = [
     "trunc_",
     "type_as",
     "typename",
+    "types",
     "uint8",
     "unbind",
     "unbind_copy",
@@ -848,12 +897,14 @@ __all__ = [
     "unsafe_split_with_sizes",
     "unsqueeze",
     "unsqueeze_copy",
+    "use_deterministic_algorithms",
     "utils",
     "values",
     "vander",
     "var",
     "var_mean",
     "vdot",
+    "version",
     "view",
     "view_as",
     "view_as_complex",
@@ -2869,6 +2920,12 @@ def hardtanh(
     inplace: builtins.bool = False,
 ) -> Tensor:
     """y = x held between min and max;  ∂y/∂x = 1 between them, 0 outside"""
+
+has_lapack: builtins.bool
+
+has_mkl: builtins.bool
+
+has_openmp: builtins.bool
 
 def heaviside(input: Operand, values: Tensor, *, out: Tensor | None = None) -> Tensor:
     """y = 0 for x < 0, values at x = 0, 1 for x > 0;  ∂y/∂x = 0,  ∂y/∂values = 1 at x = 0"""

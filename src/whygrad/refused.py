@@ -30,6 +30,10 @@ _EXPORT = (
 )
 _DOWNLOAD = "whygrad downloads nothing; fetch the file yourself and use load_state_dict"
 _PACKAGES = "code does not travel in whygrad's files; ship it as a Python package"
+_PROFILERS = (
+    "Python's own tools see everything that runs here: cProfile, timeit, or py-spy; "
+    "whygrad.autograd.graph tells what backward keeps in memory"
+)
 _SUBCLASSES = (
     "ops do not hand over to tensor subclasses; whygrad.dispatch registers kernels and layers"
 )
@@ -87,6 +91,7 @@ REFUSED: dict[str, tuple[str, ...]] = {
     _EXPORT: ("export", "onnx", "utils.mobile_optimizer"),
     _DOWNLOAD: ("hub", "utils.model_zoo"),
     _PACKAGES: ("package",),
+    _PROFILERS: ("profiler", "utils.benchmark", "utils.bottleneck", "autograd.profiler*"),
     _SUBCLASSES: ("overrides", "Tensor.as_subclass", "autograd.*_torch_function"),
 }  # fmt: skip
 

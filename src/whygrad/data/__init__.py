@@ -9,6 +9,7 @@ from whygrad.data.dataset import (
     ConcatDataset,
     Dataset,
     IterableDataset,
+    StackDataset,
     Subset,
     TensorDataset,
     random_split,
@@ -23,6 +24,7 @@ from whygrad.data.samplers import (
     SubsetRandomSampler,
     WeightedRandomSampler,
 )
+from whygrad.data.shares import DistributedSampler
 from whygrad.data.text import Characters, text
 from whygrad.data.worker_info import get_worker_info
 
@@ -33,10 +35,12 @@ __all__ = [
     "ConcatDataset",
     "DataLoader",
     "Dataset",
+    "DistributedSampler",
     "IterableDataset",
     "RandomSampler",
     "Sampler",
     "SequentialSampler",
+    "StackDataset",
     "Subset",
     "SubsetRandomSampler",
     "TensorDataset",

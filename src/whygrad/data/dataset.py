@@ -20,6 +20,7 @@ __all__ = [
     "ConcatDataset",
     "Dataset",
     "IterableDataset",
+    "StackDataset",
     "Subset",
     "TensorDataset",
     "random_split",
@@ -83,6 +84,43 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
             return None
         chosen = functions["tensor"](list(indices), dtype="int64")
         return [each[chosen] for each in self.tensors]
+
+
+class StackDataset(Dataset[Any]):
+    """Datasets side by side: sample i is sample i of each, as a tuple, or a dict by their names."""
+
+    datasets: tuple[Any, ...] | dict[str, Any]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        given = args or tuple(kwargs.values())
+        cause = None
+        if args and kwargs:
+            cause = "datasets are given by position or by name, not both"
+        elif not given:
+            cause = "At least one dataset should be passed"
+        elif any(_length(each) != _length(given[0]) for each in given):
+            cause = "Size mismatch between datasets"
+        if cause is not None:
+            raise fail(
+                ValueError,
+                call=f"StackDataset of {len(args) + len(kwargs)} datasets",
+                cause=cause,
+                fix="pass datasets of the same length: StackDataset(images, labels)",
+                where=caller(),
+            )
+        self.datasets = args or kwargs
+        self._size = _length(given[0])
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(self.datasets, dict):
+            return {name: each[index] for name, each in self.datasets.items()}
+        return tuple(each[index] for each in self.datasets)
+
+    def __getitems__(self, indices: list[int]) -> list[Any]:
+        return [self[index] for index in indices]
+
+    def __len__(self) -> int:
+        return self._size
 
 
 class ConcatDataset(Dataset[T]):

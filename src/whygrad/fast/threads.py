@@ -17,15 +17,33 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
 
-__all__ = ["BLOCK", "blocks", "count", "shared"]
+__all__ = ["BLOCK", "blocks", "count", "limit", "shared"]
 
 SHARED = 2**18  # elements: from here on a second thread saves more than it costs to wake it
 BLOCK = 256  # rows that are added up one after the other; the sums of blocks are added afterwards
 
 
-@lru_cache(1)
 def count() -> int:
-    """How many threads to use: the cores this process may use, or fewer if OpenMP is told so."""
+    """How many threads to use: what was set, else the cores that this process may use."""
+    return _first_count() if _wanted is None else _wanted
+
+
+_wanted: int | None = None
+
+
+def limit(number: int) -> None:
+    """Use this many threads from now on, here and in NumPy's matrix products."""
+    global _wanted
+    from whygrad.fast.blas import set_threads
+
+    _wanted = number
+    _helpers.cache_clear()  # threads that still work for somebody finish their part
+    set_threads(number)
+
+
+@lru_cache(1)
+def _first_count() -> int:
+    """The cores, or fewer if OpenMP is told so."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     wanted = os.environ.get("OMP_NUM_THREADS", "")
     return max(min(cores or 1, int(wanted) if wanted.isdigit() else 64), 1)

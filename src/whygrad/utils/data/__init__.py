@@ -6,10 +6,12 @@ from whygrad.data import (
     ConcatDataset,
     DataLoader,
     Dataset,
+    DistributedSampler,
     IterableDataset,
     RandomSampler,
     Sampler,
     SequentialSampler,
+    StackDataset,
     Subset,
     SubsetRandomSampler,
     TensorDataset,
@@ -19,7 +21,7 @@ from whygrad.data import (
     get_worker_info,
     random_split,
 )
-from whygrad.utils.data import dataloader, dataset, sampler
+from whygrad.utils.data import dataloader, dataset, distributed, sampler
 
 __all__ = [
     "BatchSampler",
@@ -27,10 +29,12 @@ __all__ = [
     "ConcatDataset",
     "DataLoader",
     "Dataset",
+    "DistributedSampler",
     "IterableDataset",
     "RandomSampler",
     "Sampler",
     "SequentialSampler",
+    "StackDataset",
     "Subset",
     "SubsetRandomSampler",
     "TensorDataset",
@@ -39,6 +43,7 @@ __all__ = [
     "dataset",
     "default_collate",
     "default_convert",
+    "distributed",
     "get_worker_info",
     "random_split",
     "sampler",

@@ -1,4 +1,4 @@
-"""``from whygrad.utils.data.dataloader import DataLoader``, as PyTorch programs spell it."""
+"""PyTorch's place for the DataLoader."""
 
 from whygrad.data import DataLoader, default_collate, default_convert, get_worker_info
 

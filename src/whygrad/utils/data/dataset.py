@@ -1,10 +1,11 @@
-"""``from whygrad.utils.data.dataset import Dataset``, as PyTorch programs spell it."""
+"""PyTorch's place for datasets."""
 
 from whygrad.data import (
     ChainDataset,
     ConcatDataset,
     Dataset,
     IterableDataset,
+    StackDataset,
     Subset,
     TensorDataset,
     random_split,
@@ -15,6 +16,7 @@ __all__ = [
     "ConcatDataset",
     "Dataset",
     "IterableDataset",
+    "StackDataset",
     "Subset",
     "TensorDataset",
     "random_split",

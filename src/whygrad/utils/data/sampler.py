@@ -1,4 +1,4 @@
-"""``from whygrad.utils.data.sampler import Sampler``, as PyTorch programs spell it."""
+"""PyTorch's place for samplers."""
 
 from whygrad.data import (
     BatchSampler,
