@@ -309,6 +309,7 @@ __all__ = [
     "conv1d",
     "conv2d",
     "conv3d",
+    "conv_tbc",
     "conv_transpose1d",
     "conv_transpose2d",
     "conv_transpose3d",
@@ -566,6 +567,7 @@ __all__ = [
     "lgamma",
     "linalg",
     "linear",
+    "linear_cross_entropy",
     "linspace",
     "load",
     "lobpcg",
@@ -1956,6 +1958,13 @@ def conv3d(
     for an output as large as the input.
 
     y[n, o, p] = Σ x[n, c, p·stride + k·dilation − padding]·W[o, c, k] + b[o]
+    """
+
+def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: builtins.int = 0) -> Tensor:
+    """``conv1d`` of (time, samples, channels) with a weight (kernel, channels in, channels
+    out).
+
+    y[t, n, o] = Σ x[t + k − pad, n, c]·W[k, c, o] + b[o]
     """
 
 def conv_transpose1d(
@@ -3403,6 +3412,29 @@ def linear(
     input: Tensor, weight: Tensor, bias: Tensor | None = None, *, out: Tensor | None = None
 ) -> Tensor:
     """y = x·Wᵀ + b;  ∂x = incoming·W,  ∂W = incomingᵀ·x,  ∂b = incoming"""
+
+def linear_cross_entropy(
+    input: Tensor,
+    linear_weight: Tensor,
+    target: Tensor,
+    *,
+    linear_bias: Tensor | None = None,
+    weight: Tensor | None = None,
+    reduction: str = "mean",
+    ignore_index: builtins.int | None = None,
+    label_smoothing: builtins.float = 0.0,
+    options: Any = None,
+) -> Tensor:
+    """``cross_entropy(linear(input, linear_weight, linear_bias), target)``.
+
+    ``linear_weight`` is (classes, …, features); dimensions between are those of a target
+    with
+    several classes per sample.  ``options``, which tells PyTorch how to save memory,
+    changes
+    nothing here.
+
+    y = cross_entropy(x·Wᵀ + b, target)
+    """
 
 def linspace(
     start: Operand,

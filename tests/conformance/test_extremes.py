@@ -38,6 +38,10 @@ EXPLAINED: dict[tuple[str, str], str] = {
     ("ctc_loss", "opposite"): _LAST_DIGIT,
     ("kl_div", "denormal"): "PyTorch's vectorised log is off by 5e-5 for denormals",
     ("soft_margin_loss", "opposite"): "PyTorch's log(1 + exp(1e8)) overflows; ours is 1e8",
+    **{
+        ("linear_cross_entropy", pattern): "logits near 1e8 have eight digits after the product"
+        for pattern in ("large", "negative", "opposite")
+    },
     ("cross_entropy", "opposite"): "class weights that sum to 0: −inf or NaN",
 }
 

@@ -33,6 +33,8 @@ HANGS_ON_MORE = {
     "conv1d": "an empty batch is computed like any other",
     "conv2d": "an empty batch is computed like any other",
     "conv_transpose1d": "an empty batch is computed like any other",
+    "grid_sample": "nearest: zeros for the grid; PyTorch's first derivative hangs on nothing",
+    "conv_tbc": "made of conv1d, whose gradients are joined; PyTorch's own kernel keeps them apart",
     "batch_norm": "without weight, PyTorch loses the derivative of the bias by the cotangent",
     "layer_norm": "without weight, PyTorch loses the derivative of the bias by the cotangent",
     "rms_norm": "the mean square is saved as a part of the graph, although nobody asks for it",

@@ -1,6 +1,11 @@
 """Neural networks: modules, layers, losses, and the functions they are made of."""
 
-from whygrad.nn import functional, init, utils
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from whygrad.nn import attention, functional, init, parallel, parameter, utils
 from whygrad.nn.activation import (
     CELU,
     ELU,
@@ -31,6 +36,7 @@ from whygrad.nn.activation import (
     Tanhshrink,
     Threshold,
 )
+from whygrad.nn.adaptive_softmax import AdaptiveLogSoftmaxWithLoss
 from whygrad.nn.attention import MultiheadAttention
 from whygrad.nn.batch_norm import (
     BatchNorm1d,
@@ -41,6 +47,7 @@ from whygrad.nn.batch_norm import (
     InstanceNorm3d,
 )
 from whygrad.nn.containers import (
+    Container,
     ModuleDict,
     ModuleList,
     ParameterDict,
@@ -55,6 +62,7 @@ from whygrad.nn.convolution import (
     ConvTranspose2d,
     ConvTranspose3d,
 )
+from whygrad.nn.cross_map import CrossMapLRN2d
 from whygrad.nn.dropout import (
     AlphaDropout,
     Dropout,
@@ -65,7 +73,24 @@ from whygrad.nn.dropout import (
 )
 from whygrad.nn.embedding import Embedding
 from whygrad.nn.embedding_bag import EmbeddingBag
+from whygrad.nn.factory import factory_kwargs
+from whygrad.nn.lazy import (
+    LazyBatchNorm1d,
+    LazyBatchNorm2d,
+    LazyBatchNorm3d,
+    LazyConv1d,
+    LazyConv2d,
+    LazyConv3d,
+    LazyConvTranspose1d,
+    LazyConvTranspose2d,
+    LazyConvTranspose3d,
+    LazyInstanceNorm1d,
+    LazyInstanceNorm2d,
+    LazyInstanceNorm3d,
+    LazyLinear,
+)
 from whygrad.nn.linear import Bilinear, Identity, Linear
+from whygrad.nn.linear_cross_entropy import LinearCrossEntropyLoss, LinearCrossEntropyOptions
 from whygrad.nn.loss import (
     BCELoss,
     BCEWithLogitsLoss,
@@ -113,7 +138,8 @@ from whygrad.nn.padding import (
     ZeroPad2d,
     ZeroPad3d,
 )
-from whygrad.nn.parameter import Buffer, Parameter
+from whygrad.nn.parallel import DataParallel
+from whygrad.nn.parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter
 from whygrad.nn.pooling import (
     AdaptiveAvgPool1d,
     AdaptiveAvgPool2d,
@@ -130,9 +156,11 @@ from whygrad.nn.pooling import (
     MaxPool3d,
     Unfold,
 )
+from whygrad.nn.recurrence import RNNBase
 from whygrad.nn.recurrent import GRU, LSTM, RNN
-from whygrad.nn.recurrent_cells import GRUCell, LSTMCell, RNNCell
+from whygrad.nn.recurrent_cells import GRUCell, LSTMCell, RNNCell, RNNCellBase
 from whygrad.nn.shape import ChannelShuffle, Flatten, PixelShuffle, PixelUnshuffle, Unflatten
+from whygrad.nn.sync_batch_norm import SyncBatchNorm
 from whygrad.nn.transformer import (
     Transformer,
     TransformerDecoder,
@@ -164,6 +192,7 @@ __all__ = [
     "AdaptiveAvgPool1d",
     "AdaptiveAvgPool2d",
     "AdaptiveAvgPool3d",
+    "AdaptiveLogSoftmaxWithLoss",
     "AdaptiveMaxPool1d",
     "AdaptiveMaxPool2d",
     "AdaptiveMaxPool3d",
@@ -186,6 +215,7 @@ __all__ = [
     "ConstantPad1d",
     "ConstantPad2d",
     "ConstantPad3d",
+    "Container",
     "Conv1d",
     "Conv2d",
     "Conv3d",
@@ -195,6 +225,8 @@ __all__ = [
     "CosineEmbeddingLoss",
     "CosineSimilarity",
     "CrossEntropyLoss",
+    "CrossMapLRN2d",
+    "DataParallel",
     "Dropout",
     "Dropout1d",
     "Dropout2d",
@@ -226,8 +258,23 @@ __all__ = [
     "LPPool3d",
     "LSTMCell",
     "LayerNorm",
+    "LazyBatchNorm1d",
+    "LazyBatchNorm2d",
+    "LazyBatchNorm3d",
+    "LazyConv1d",
+    "LazyConv2d",
+    "LazyConv3d",
+    "LazyConvTranspose1d",
+    "LazyConvTranspose2d",
+    "LazyConvTranspose3d",
+    "LazyInstanceNorm1d",
+    "LazyInstanceNorm2d",
+    "LazyInstanceNorm3d",
+    "LazyLinear",
     "LeakyReLU",
     "Linear",
+    "LinearCrossEntropyLoss",
+    "LinearCrossEntropyOptions",
     "LocalResponseNorm",
     "LogSigmoid",
     "LogSoftmax",
@@ -258,7 +305,9 @@ __all__ = [
     "PixelUnshuffle",
     "PoissonNLLLoss",
     "RMSNorm",
+    "RNNBase",
     "RNNCell",
+    "RNNCellBase",
     "RReLU",
     "ReLU",
     "ReLU6",
@@ -279,6 +328,7 @@ __all__ = [
     "Softplus",
     "Softshrink",
     "Softsign",
+    "SyncBatchNorm",
     "Tanh",
     "Tanhshrink",
     "Threshold",
@@ -291,13 +341,28 @@ __all__ = [
     "TripletMarginWithDistanceLoss",
     "Unflatten",
     "Unfold",
+    "UninitializedBuffer",
+    "UninitializedParameter",
     "Upsample",
     "UpsamplingBilinear2d",
     "UpsamplingNearest2d",
     "ZeroPad1d",
     "ZeroPad2d",
     "ZeroPad3d",
+    "attention",
+    "common_types",
+    "factory_kwargs",
     "functional",
+    "grad",
     "init",
+    "modules",
+    "parallel",
+    "parameter",
     "utils",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("common_types", "grad", "modules"):  # names that few programs ask for
+        return importlib.import_module(f"whygrad.nn.{name}")
+    raise AttributeError(f"module 'whygrad.nn' has no attribute {name!r}")

@@ -7,6 +7,7 @@ from typing import Any
 from whygrad.autograd.source import caller
 from whygrad.errors import fail
 from whygrad.nn import init
+from whygrad.nn.kernel_choice import SDPBackend, sdpa_kernel
 from whygrad.nn.linear import Linear
 from whygrad.nn.module import Module
 from whygrad.nn.multi_head import Heads, attend
@@ -14,7 +15,7 @@ from whygrad.nn.parameter import Parameter
 from whygrad.ops import functions
 from whygrad.tensor import Tensor
 
-__all__ = ["MultiheadAttention"]
+__all__ = ["MultiheadAttention", "SDPBackend", "sdpa_kernel"]
 
 
 class _OutProjection(Linear):

@@ -62,9 +62,14 @@ class _ChannelNorm(Module):
         self.register_parameter("bias", Parameter(empty(dtype=dtype)) if affine and bias else None)
         for name in ("running_mean", "running_var"):
             self.register_buffer(name, empty(dtype=dtype) if track_running_stats else None)
-        counter = functions["zeros"]((), dtype=dtypes.of("int64"), device=device)
-        self.register_buffer("num_batches_tracked", counter if track_running_stats else None)
+        counter = self._counter(device) if track_running_stats else None
+        self.register_buffer("num_batches_tracked", counter)
         self.reset_parameters()
+
+    @staticmethod
+    def _counter(device: Any) -> Tensor:
+        zero: Tensor = functions["zeros"]((), dtype=dtypes.of("int64"), device=device)
+        return zero
 
     def reset_running_stats(self) -> None:
         """Forget the batches seen: mean 0, variance 1."""

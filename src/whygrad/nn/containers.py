@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, groupby
@@ -15,7 +16,14 @@ from whygrad.nn.module import Module
 from whygrad.nn.parameter import Parameter
 from whygrad.tensor import Tensor
 
-__all__ = ["ModuleDict", "ModuleList", "ParameterDict", "ParameterList", "Sequential"]
+__all__ = [
+    "Container",
+    "ModuleDict",
+    "ModuleList",
+    "ParameterDict",
+    "ParameterList",
+    "Sequential",
+]
 
 
 class _Listed(Module):
@@ -378,3 +386,17 @@ def _shown(value: Any) -> str:
         size = "x".join(map(str, value.shape))
         return f"{kind} containing: [{value.dtype} of size {size}]"
     return f"Object of type: {type(value).__name__}"
+
+
+class Container(Module):
+    """PyTorch's oldest container: modules by keyword."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__()
+        warnings.warn(
+            "nn.Container is deprecated. All of its functionality is now implemented in "
+            "nn.Module. Subclass that instead.",
+            stacklevel=2,
+        )
+        for name, module in kwargs.items():
+            self.add_module(name, module)

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from whygrad import devices, dtypes
 from whygrad.autograd import modes
 from whygrad.errors import fail
-from whygrad.nn.parameter import Parameter
+from whygrad.nn.parameter import Parameter, is_lazy
 from whygrad.ops import functions
 from whygrad.ops.creation.conversion import type_target
 from whygrad.tensor import Tensor
@@ -72,6 +72,18 @@ class Conversion:
         """Raises if there is anything to move: there is no XPU here."""
         return self._apply(lambda tensor: tensor.xpu(device))
 
+    def ipu(self: C, device: Any = None) -> C:
+        """Raises if there is anything to move: there is no IPU here."""
+        return self.to("ipu" if device is None else device)
+
+    def mtia(self: C, device: Any = None) -> C:
+        """Raises if there is anything to move: there is no MTIA here."""
+        return self.to("mtia" if device is None else device)
+
+    def share_memory(self: C) -> C:
+        """Itself: the threads of one process share all memory, and no other process is asked."""
+        return self
+
     def to_empty(self: C, *, device: Any, recurse: bool = True) -> C:
         """Move to a device without the numbers: for models that were built on "meta"."""
         empty_like = functions["empty_like"]
@@ -88,13 +100,18 @@ class Conversion:
                             moved[param] = _converted(param, fn)
                         module._parameters[name] = moved[param]
                 for name, buffer in module._buffers.items():
-                    if buffer is not None:
+                    if is_lazy(buffer):
+                        buffer.convert(fn)
+                    elif buffer is not None:
                         module._buffers[name] = fn(buffer)
         return self
 
 
 def _converted(param: Parameter, fn: Callable[[Tensor], Tensor]) -> Parameter:
     """The same parameter with other data; on another device it has to be another one."""
+    if is_lazy(param):
+        param.convert(fn)  # type: ignore[attr-defined]
+        return param
     data, gradient = fn(param.detach()), param._grad
     if data.device == param.device:
         param._grad = None

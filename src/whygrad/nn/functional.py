@@ -39,6 +39,7 @@ __all__ = [
     "conv1d",
     "conv2d",
     "conv3d",
+    "conv_tbc",
     "conv_transpose1d",
     "conv_transpose2d",
     "conv_transpose3d",
@@ -81,6 +82,7 @@ __all__ = [
     "leaky_relu",
     "leaky_relu_",
     "linear",
+    "linear_cross_entropy",
     "local_response_norm",
     "log_softmax",
     "logsigmoid",
@@ -167,6 +169,7 @@ channel_shuffle = functions["channel_shuffle"]
 conv1d = functions["conv1d"]
 conv2d = functions["conv2d"]
 conv3d = functions["conv3d"]
+conv_tbc = functions["conv_tbc"]
 conv_transpose1d = functions["conv_transpose1d"]
 conv_transpose2d = functions["conv_transpose2d"]
 conv_transpose3d = functions["conv_transpose3d"]
@@ -208,6 +211,7 @@ layer_norm = functions["layer_norm"]
 leaky_relu = functions["leaky_relu"]
 leaky_relu_ = Tensor.leaky_relu_
 linear = functions["linear"]
+linear_cross_entropy = functions["linear_cross_entropy"]
 local_response_norm = functions["local_response_norm"]
 log_softmax = functions["log_softmax"]
 logsigmoid = functions["logsigmoid"]

@@ -38,6 +38,7 @@ __all__ = [
     "conv1d",
     "conv2d",
     "conv3d",
+    "conv_tbc",
     "conv_transpose1d",
     "conv_transpose2d",
     "conv_transpose3d",
@@ -80,6 +81,7 @@ __all__ = [
     "leaky_relu",
     "leaky_relu_",
     "linear",
+    "linear_cross_entropy",
     "local_response_norm",
     "log_softmax",
     "logsigmoid",
@@ -382,6 +384,13 @@ def conv3d(
     for an output as large as the input.
 
     y[n, o, p] = Σ x[n, c, p·stride + k·dilation − padding]·W[o, c, k] + b[o]
+    """
+
+def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Tensor:
+    """``conv1d`` of (time, samples, channels) with a weight (kernel, channels in, channels
+    out).
+
+    y[t, n, o] = Σ x[t + k − pad, n, c]·W[k, c, o] + b[o]
     """
 
 def conv_transpose1d(
@@ -847,6 +856,29 @@ def linear(
     input: Tensor, weight: Tensor, bias: Tensor | None = None, *, out: Tensor | None = None
 ) -> Tensor:
     """y = x·Wᵀ + b;  ∂x = incoming·W,  ∂W = incomingᵀ·x,  ∂b = incoming"""
+
+def linear_cross_entropy(
+    input: Tensor,
+    linear_weight: Tensor,
+    target: Tensor,
+    *,
+    linear_bias: Tensor | None = None,
+    weight: Tensor | None = None,
+    reduction: str = "mean",
+    ignore_index: int | None = None,
+    label_smoothing: float = 0.0,
+    options: Any = None,
+) -> Tensor:
+    """``cross_entropy(linear(input, linear_weight, linear_bias), target)``.
+
+    ``linear_weight`` is (classes, …, features); dimensions between are those of a target
+    with
+    several classes per sample.  ``options``, which tells PyTorch how to save memory,
+    changes
+    nothing here.
+
+    y = cross_entropy(x·Wᵀ + b, target)
+    """
 
 def local_response_norm(
     input: Tensor, size: int, alpha: float = 0.0001, beta: float = 0.75, k: float = 1.0

@@ -34,7 +34,7 @@ __all__ = [
 class Hook(NamedTuple):
     """One hook and when it runs."""
 
-    kind: str  # "forward_pre", "forward", "backward_pre" or "backward"
+    kind: str  # "forward_pre", "forward", "backward_pre", "backward", "backward_of_last_op"
     function: Callable[..., Any]
     with_kwargs: bool = False
     always_call: bool = False
@@ -89,6 +89,7 @@ class Hooked:
 
         A tuple that it returns replaces ``grad_input``.
         """
+        self._refuse_both_kinds("backward_of_last_op")
         return self._hook(Hook("backward", hook), prepend)
 
     def register_full_backward_pre_hook(
@@ -99,6 +100,24 @@ class Hooked:
         A tuple that it returns replaces ``grad_output``.
         """
         return self._hook(Hook("backward_pre", hook), prepend)
+
+    def register_backward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """The older form: ``grad_input`` is that of the last op in the module, as in PyTorch.
+
+        :meth:`register_full_backward_hook` shows the gradients of the module's own inputs.
+        """
+        self._refuse_both_kinds("backward")
+        return self._hook(Hook("backward_of_last_op", hook), False)
+
+    def _refuse_both_kinds(self, other: str) -> None:
+        if any(each.kind == other for each in self.__dict__.get("_hooks", {}).values()):
+            raise fail(
+                RuntimeError,
+                call=f"a second kind of backward hook on {type(self).__name__}",
+                cause="Cannot use both regular backward hooks and full backward hooks on a single "
+                "Module. Please use only one of them.",
+                fix="use register_full_backward_hook for all",
+            )
 
     def _hook(self, hook: Hook, prepend: bool) -> RemovableHandle:
         return _register(self.__dict__.setdefault("_hooks", OrderedDict()), hook, prepend)
@@ -120,6 +139,8 @@ class Hooked:
             for hook in self._hooks_of("forward"):
                 called.add(hook)
                 result = _replaced_result(self, hook, args, kwargs, result)
+            for hook in self._hooks_of("backward_of_last_op"):
+                _watch_last_op(self, hook, result)
             return result if backward is None else backward.leave(result)
         except Exception:
             self._call_regardless(called, args, kwargs)
@@ -169,6 +190,17 @@ def _replaced_result(
     given = (args, kwargs, result) if hook.with_kwargs else (args, result)
     answer = hook.function(module, *given)
     return result if answer is None else answer
+
+
+def _watch_last_op(module: Any, hook: Hook, result: Any) -> None:
+    """Show the hook the gradients of the op that made the (first) result."""
+    while not isinstance(result, Tensor):
+        if not result:
+            return
+        result = next(iter(result.values())) if isinstance(result, dict) else result[0]
+    node = result.grad_fn
+    if node is not None:
+        node.register_hook(lambda into, out: hook.function(module, into, out))
 
 
 class _Passing(Function):

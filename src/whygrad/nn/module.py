@@ -33,6 +33,7 @@ class InvalidName(KeyError):
 class Module(Tree, Hooked, Stateful, Conversion):
     """The base of every layer and model: subclass it and define ``forward``."""
 
+    dump_patches = False  # PyTorch has the name, and no longer a use for it
     training: bool
     _parameters: dict[str, Parameter | None]
     _buffers: dict[str, Tensor | None]
@@ -67,6 +68,9 @@ class Module(Tree, Hooked, Stateful, Conversion):
         if "_hooks" not in self.__dict__ and not everywhere:
             return self.forward(*args, **kwargs)
         return self._call_with_hooks(args, kwargs)
+
+    def compile(self, *args: Any, **kwargs: Any) -> None:
+        """Nothing: a call runs as it is, which gives the same result."""
 
     def __setattr__(self, name: str, value: Any) -> None:
         own = self.__dict__

@@ -24,7 +24,7 @@ from whygrad.nn.utils.rnn import PackedSequence
 from whygrad.ops import functions
 from whygrad.tensor import Tensor
 
-__all__ = ["Recurrent", "State", "Weights"]
+__all__ = ["RNNBase", "State", "Weights"]
 
 State = tuple[Tensor, ...]
 
@@ -39,7 +39,7 @@ class Weights(NamedTuple):
     hr: Tensor | None
 
 
-class Recurrent(Module):
+class RNNBase(Module):
     """Layers of a recurrent network, each in one or two directions.
 
     Parameters are named as in PyTorch: ``weight_hh_l1_reverse`` takes the hidden state of the

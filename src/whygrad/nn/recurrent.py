@@ -7,7 +7,7 @@ from typing import Any
 from whygrad.autograd.source import caller
 from whygrad.errors import fail
 from whygrad.nn import functional
-from whygrad.nn.recurrence import Recurrent, State, Weights
+from whygrad.nn.recurrence import RNNBase, State, Weights
 from whygrad.ops import functions
 from whygrad.ops.namespace import recorded
 from whygrad.tensor import Tensor
@@ -15,7 +15,7 @@ from whygrad.tensor import Tensor
 __all__ = ["GRU", "LSTM", "RNN"]
 
 
-class RNN(Recurrent):
+class RNN(RNNBase):
     """h = tanh(W_ih·x + b_ih + W_hh·h + b_hh), or with relu."""
 
     mode = "RNN_TANH"
@@ -48,7 +48,7 @@ class RNN(Recurrent):
         return (pushed.tanh() if self.nonlinearity == "tanh" else pushed.relu(),)
 
 
-class LSTM(Recurrent):
+class LSTM(RNNBase):
     """cell = f·cell + i·g, h = o·tanh(cell), with gates i, f, g, o made from input and h.
 
     With ``proj_size`` the output is a projection of h to fewer features.
@@ -64,7 +64,7 @@ class LSTM(Recurrent):
         return (h if weights.hr is None else functional.linear(h, weights.hr)), cell
 
 
-class GRU(Recurrent):
+class GRU(RNNBase):
     """h = (1 − z)·n + z·h, with gates r, z and the candidate n made from input and r·h."""
 
     mode = "GRU"

@@ -15,10 +15,10 @@ from whygrad.ops import functions
 from whygrad.ops.namespace import recorded
 from whygrad.tensor import Tensor
 
-__all__ = ["GRUCell", "LSTMCell", "RNNCell"]
+__all__ = ["GRUCell", "LSTMCell", "RNNCell", "RNNCellBase"]
 
 
-class _Cell(Module):
+class RNNCellBase(Module):
     """The parameters, and what a cell checks before a step."""
 
     _gates: int  # how many gates lie side by side
@@ -129,7 +129,7 @@ class _Cell(Module):
         return text if self.bias else f"{text}, bias=False"
 
 
-class RNNCell(_Cell):
+class RNNCell(RNNCellBase):
     """h = tanh(W_ih·x + b_ih + W_hh·h + b_hh), or with relu."""
 
     _gates = 1
@@ -167,7 +167,7 @@ class RNNCell(_Cell):
         return text if usual else f"{text}, nonlinearity={self.nonlinearity}"
 
 
-class LSTMCell(_Cell):
+class LSTMCell(RNNCellBase):
     """cell = f·cell + i·g, h = o·tanh(cell), with gates i, f, g, o made from input and h."""
 
     _gates = 4
@@ -181,7 +181,7 @@ class LSTMCell(_Cell):
         return (h, cell) if input.ndim == 2 else (h.squeeze(0), cell.squeeze(0))
 
 
-class GRUCell(_Cell):
+class GRUCell(RNNCellBase):
     """h = (1 − z)·n + z·h, with gates r, z and the candidate n made from input and r·h."""
 
     _gates = 3

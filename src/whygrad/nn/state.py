@@ -200,6 +200,21 @@ class Stateful:
         """``hook(module, incompatible_keys)``, whose lists it may change."""
         return self._state_hook("after_load", hook)
 
+    def _register_state_dict_hook(self: Any, hook: Callable[..., Any]) -> RemovableHandle:
+        """An older form of :meth:`register_state_dict_post_hook`: what it returns is not used."""
+
+        def silent(*arguments: Any) -> None:
+            hook(*arguments)
+
+        return self.register_state_dict_post_hook(silent)
+
+    def _register_load_state_dict_pre_hook(
+        self: Any, hook: Callable[..., Any], with_module: bool = False
+    ) -> RemovableHandle:
+        """An older form of :meth:`register_load_state_dict_pre_hook`, without the module."""
+        called = hook if with_module else lambda _, *arguments: hook(*arguments)
+        return self.register_load_state_dict_pre_hook(called)
+
     def _state_hook(self, kind: str, hook: Callable[..., Any]) -> RemovableHandle:
         hooks = self.__dict__.setdefault("_hooks_of_state", OrderedDict())
         handle = RemovableHandle(hooks)

@@ -9,5 +9,6 @@ from whygrad.ops.convolution import (  # noqa: F401  (each declares its ops)
     max_pool,
     patches,
     products,
+    time_first,
     unpool,
 )

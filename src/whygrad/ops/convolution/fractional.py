@@ -15,6 +15,7 @@ from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.define import composite
 from whygrad.ops.namespace import recorded
+from whygrad.ops.ties import straight
 from whygrad.tensor import Tensor, wrap
 
 __all__: list[str] = []
@@ -50,7 +51,7 @@ def _pool(
             RuntimeError,
         )
     single = input.ndim == dims + 1
-    x = input.unsqueeze(0) if single else input
+    x = straight(input.unsqueeze(0) if single else input)
     batch, channels, *inside = x.shape
     for size, taps, count in zip(inside, kernel, sizes, strict=True):
         if count + taps - 1 + (dims == 3) > size or count < 1:  # as PyTorch counts

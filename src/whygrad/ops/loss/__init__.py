@@ -8,6 +8,7 @@ from whygrad.ops.loss import (  # noqa: F401  (each declares its ops)
     differences,
     distributions,
     labels,
+    linear_cross_entropy,
     margins,
     similarity,
 )

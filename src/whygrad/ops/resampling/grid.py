@@ -21,6 +21,7 @@ from whygrad.errors import describe, fail
 from whygrad.ops.define import alias, composite
 from whygrad.ops.namespace import recorded
 from whygrad.ops.resampling.taps import SHARPNESS
+from whygrad.ops.ties import joined
 from whygrad.tensor import Tensor, wrap
 
 __all__ = [
@@ -69,6 +70,7 @@ def grid_sample(
         _warn_of_default("grid_sample")
         align_corners = False
     _check(input, grid, mode)
+    input, grid = joined(input, grid, by=(input, grid))
     sizes = tuple(input.shape[2:])
     places = [
         _unnormalized(grid.select(-1, dim), size, align_corners)

@@ -1,0 +1,5 @@
+"""Distances."""
+
+from whygrad.nn.margin_loss import CosineSimilarity, PairwiseDistance
+
+__all__ = ["CosineSimilarity", "PairwiseDistance"]

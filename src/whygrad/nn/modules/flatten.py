@@ -1,0 +1,5 @@
+"""Dimensions joined and split."""
+
+from whygrad.nn.shape import Flatten, Unflatten
+
+__all__ = ["Flatten", "Unflatten"]

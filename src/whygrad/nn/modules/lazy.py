@@ -1,0 +1,5 @@
+"""What lazy modules share."""
+
+from whygrad.nn.lazy import LazyModuleMixin
+
+__all__ = ["LazyModuleMixin"]
