@@ -13,8 +13,9 @@ Make = Callable[[Any, dict[str, Any]], Any]
 class Case:
     """Parameters that want gradients, and how to make the distribution of them."""
 
-    def __init__(self, make: Make, **parameters: Any) -> None:
+    def __init__(self, make: Make, tolerance: float = 1e-7, **parameters: Any) -> None:
         self.make = make
+        self.tolerance = tolerance
         self.parameters = {name: np.asarray(each, float) for name, each in parameters.items()}
 
     def build(self, library: Any) -> tuple[Any, list[Any]]:
@@ -65,6 +66,7 @@ CASES: dict[str, Case] = {
     ),
     "InverseGamma": Case(plain("InverseGamma"), concentration=A, rate=B),
     "Kumaraswamy": Case(plain("Kumaraswamy"), concentration1=A, concentration0=B),
+    "LKJCholesky": Case(plain("LKJCholesky", dim=3), concentration=[0.6, 2.0]),
     "Laplace": Case(plain("Laplace"), loc=[-1.0, 0.5, 0.0], scale=B),
     "LogNormal": Case(plain("LogNormal"), loc=[-1.0, 0.5, 0.0], scale=[0.4, 1.0, 0.2]),
     "LogisticNormal": Case(plain("LogisticNormal"), loc=ROWS, scale=ROWS),
@@ -134,5 +136,10 @@ CASES: dict[str, Case] = {
         loc=ROWS, scale=ROWS,
     ),
     "Uniform": Case(plain("Uniform"), low=[-1.0, 0.2], high=[0.5, 4.0]),
+    # PyTorch approximates the Bessel functions
+    "VonMises": Case(plain("VonMises"), 1e-5, loc=[0.5, -2.0, 3.0], concentration=[0.3, 2.0, 9.0]),
     "Weibull": Case(plain("Weibull"), scale=A, concentration=B),
+    "Wishart": Case(plain("Wishart"), df=[3.5, 6.0], covariance_matrix=COVARIANCE),
+    "Wishart, precision": Case(plain("Wishart"), df=4.0, precision_matrix=COVARIANCE),
+    "Wishart, factor": Case(plain("Wishart"), df=[2.5, 3.0], scale_tril=FACTOR),
 }  # fmt: skip

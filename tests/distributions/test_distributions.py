@@ -16,6 +16,8 @@ import whygrad
 from tests.distributions.cases import CASES, Case
 
 BOTH = {"whygrad": whygrad, "torch": torch}
+# PyTorch says so of every sample of a Wishart distribution
+pytestmark = pytest.mark.filterwarnings("ignore:Singular sample detected")
 EVERY = pytest.mark.parametrize("name", CASES)
 MOMENTS = ("mean", "mode", "variance", "stddev")
 
@@ -25,6 +27,8 @@ WRONG_IN_PYTORCH = {
     ("Kumaraswamy", "mode"),  # the logarithm of a negative number: always nan
     ("Multinomial", "expanded entropy"),  # an attribute that expand() does not copy
     ("Multinomial, logits", "expanded entropy"),
+    ("Wishart, factor", "log_prob"),  # a slope for what is above the diagonal and never read
+    ("Wishart, factor", "expanded log_prob"),
 }
 
 
@@ -55,7 +59,7 @@ def outcome(compute: Any, parameters: list[Any], library: Any) -> Any:
     return [result.detach().numpy(), *(g if g is None else g.numpy() for g in gradients)]
 
 
-def assert_same(ours: Any, theirs: Any, what: str) -> None:
+def assert_same(ours: Any, theirs: Any, what: str, close: float = 1e-7) -> None:
     if isinstance(theirs, str) or isinstance(ours, str):
         assert ours == theirs, what
         return
@@ -68,7 +72,7 @@ def assert_same(ours: Any, theirs: Any, what: str) -> None:
             continue
         assert one.shape == other.shape, label
         assert one.dtype == other.dtype, label
-        np.testing.assert_allclose(one, other, rtol=1e-7, atol=1e-9, err_msg=label)
+        np.testing.assert_allclose(one, other, rtol=close, atol=close / 100, err_msg=label)
 
 
 def questions(distribution: Any, library: Any, samples: Any) -> dict[str, Any]:
@@ -113,7 +117,7 @@ def test_values_and_gradients(name: str) -> None:
             }
     for what, theirs in answers["torch"].items():
         if (name, what) not in WRONG_IN_PYTORCH:
-            assert_same(answers["whygrad"][what], theirs, f"{name}.{what}")
+            assert_same(answers["whygrad"][what], theirs, f"{name}.{what}", case.tolerance)
 
 
 @EVERY
@@ -138,15 +142,13 @@ def test_shapes_and_words(name: str) -> None:
 
 
 def test_names_and_signatures() -> None:
-    """Everything PyTorch has, but for the two distributions over matrices and the circular one."""
-    missing = set(torch.distributions.__all__) - set(whygrad.distributions.__all__)
-    assert missing == {"LKJCholesky", "VonMises", "Wishart"}
+    """Everything PyTorch has."""
     for space in ("distributions", "distributions.constraints", "distributions.transforms"):
         ours, theirs = whygrad, torch
         for part in space.split("."):
             ours, theirs = getattr(ours, part), getattr(theirs, part)
-        assert not set(theirs.__all__) - set(ours.__all__) - missing
-        for name in set(theirs.__all__) - missing:
+        assert not set(theirs.__all__) - set(ours.__all__)
+        for name in theirs.__all__:
             one, other = getattr(ours, name), getattr(theirs, name)
             if inspect.isclass(other) and inspect.isclass(one):
                 shapes = [list(inspect.signature(each).parameters) for each in (one, other)]

@@ -122,6 +122,11 @@ def test_samples_have_their_distribution(name: str) -> None:
             np.testing.assert_allclose(
                 frequencies.numpy(), distribution.probs.detach().numpy(), atol=0.04
             )
+        elif name == "VonMises":  # mean and variance are those of points on a circle
+            center = np.exp(1j * samples.numpy()).mean(0)
+            mean, variance = distribution.mean.detach(), distribution.variance.detach()
+            np.testing.assert_allclose(np.angle(center), mean.numpy(), atol=0.2)
+            np.testing.assert_allclose(1 - np.abs(center), variance.numpy(), atol=0.03)
         else:
             _check_moments(distribution, samples)
 

@@ -31,6 +31,7 @@ from whygrad.distributions.inverse_gamma import InverseGamma
 from whygrad.distributions.kl import kl_divergence, register_kl
 from whygrad.distributions.kumaraswamy import Kumaraswamy
 from whygrad.distributions.laplace import Laplace
+from whygrad.distributions.lkj_cholesky import LKJCholesky
 from whygrad.distributions.log_normal import LogNormal
 from whygrad.distributions.logistic_normal import LogisticNormal
 from whygrad.distributions.lowrank_multivariate_normal import LowRankMultivariateNormal
@@ -51,19 +52,21 @@ from whygrad.distributions.studentT import StudentT
 from whygrad.distributions.transformed_distribution import TransformedDistribution
 from whygrad.distributions.transforms import *  # noqa: F403  its __all__, as PyTorch has it here
 from whygrad.distributions.uniform import Uniform
+from whygrad.distributions.von_mises import VonMises
 from whygrad.distributions.weibull import Weibull
+from whygrad.distributions.wishart import Wishart
 
 __all__ = [
     "Bernoulli", "Beta", "Binomial", "Categorical", "Cauchy", "Chi2", "ContinuousBernoulli",
     "Dirichlet", "Distribution", "Exponential", "ExponentialFamily", "FisherSnedecor", "Gamma",
     "GeneralizedPareto", "Geometric", "Gumbel", "HalfCauchy", "HalfNormal", "Independent",
-    "InverseGamma", "Kumaraswamy", "Laplace", "LogNormal", "LogisticNormal",
+    "InverseGamma", "Kumaraswamy", "LKJCholesky", "Laplace", "LogNormal", "LogisticNormal",
     "LogitRelaxedBernoulli", "LowRankMultivariateNormal", "MixtureSameFamily", "Multinomial",
     "MultivariateNormal", "NegativeBinomial", "Normal", "OneHotCategorical",
     "OneHotCategoricalStraightThrough", "Pareto", "Poisson", "RelaxedBernoulli",
-    "RelaxedOneHotCategorical", "StudentT", "TransformedDistribution", "Uniform", "Weibull",
-    "biject_to", "constraints", "kl_divergence", "kl_pairs", "register_kl", "transform_to",
-    "transforms",
+    "RelaxedOneHotCategorical", "StudentT", "TransformedDistribution", "Uniform", "VonMises",
+    "Weibull", "Wishart", "biject_to", "constraints", "kl_divergence", "kl_pairs", "register_kl",
+    "transform_to", "transforms",
     *transforms.__all__,
 ]  # fmt: skip
 __all__.sort()

@@ -24,12 +24,20 @@ __all__ = [
     "dirichlet",
     "gamma_slope",
     "standard_gamma",
+    "von_mises",
 ]
 
 Array = Any
 Distribution = Callable[..., Array]
 
 STEP = 0.01  # of a difference, relative to the scale on which ln F changes with a
+
+
+@draws
+def von_mises(loc: Tensor, concentration: Tensor) -> Tensor:
+    """Angles from −π to π around ``loc``."""
+    center, kappa = (each._array.astype(np.float64) for each in (loc, concentration))
+    return _like(loc, rng_of(None).vonmises(center, kappa))
 
 
 def standard_gamma(concentration: Tensor) -> Tensor:

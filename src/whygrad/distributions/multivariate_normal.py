@@ -13,7 +13,14 @@ from whygrad.distributions.utils import lazy_property
 from whygrad.errors import fail
 from whygrad.tensor import Tensor
 
-__all__ = ["MultivariateNormal", "batch_shape_of", "log_det_half", "mahalanobis"]
+__all__ = [
+    "MultivariateNormal",
+    "batch_shape_of",
+    "factor_of",
+    "inverse_of_factor",
+    "log_det_half",
+    "mahalanobis",
+]
 
 
 class MultivariateNormal(Distribution):
@@ -61,12 +68,7 @@ class MultivariateNormal(Distribution):
         setattr(self, name, matrix.expand((*batch, *matrix.shape[-2:])))
         self.loc = loc.expand((*batch, loc.shape[-1]))
         super().__init__(batch, self.loc.shape[-1:], validate_args=validate_args)
-        if name == "scale_tril":
-            self._factor = matrix
-        elif name == "covariance_matrix":
-            self._factor = whygrad.linalg.cholesky(matrix)
-        else:
-            self._factor = _factor_of_inverse(matrix)
+        self._factor = factor_of(name, matrix)
 
     def _expand_rest(self, new: Any, batch_shape: Any) -> None:
         new._factor = self._factor
@@ -85,7 +87,7 @@ class MultivariateNormal(Distribution):
     @lazy_property
     def precision_matrix(self) -> Tensor:
         """Σ⁻¹."""
-        inverse = _inverse_of_factor(self._factor)
+        inverse = inverse_of_factor(self._factor)
         return (inverse.mT @ inverse).expand(self._batch_shape + self._event_shape * 2)
 
     @property
@@ -133,12 +135,17 @@ def mahalanobis(factor: Tensor, difference: Tensor) -> Tensor:
     return solved.squeeze(-1).pow(2).sum(-1)
 
 
-def _inverse_of_factor(factor: Tensor) -> Tensor:
+def inverse_of_factor(factor: Tensor) -> Tensor:
+    """L⁻¹."""
     identity = whygrad.eye(factor.shape[-1], dtype=factor.dtype, device=factor.device)
     return whygrad.linalg.solve_triangular(factor, identity, upper=False)
 
 
-def _factor_of_inverse(precision: Tensor) -> Tensor:
-    """L of Σ from Σ⁻¹: Cholesky from the last row up gives L⁻¹, transposed."""
-    upward = whygrad.linalg.cholesky(precision.flip(-2, -1))
-    return _inverse_of_factor(upward.flip(-2, -1).mT)
+def factor_of(name: str, matrix: Tensor) -> Tensor:
+    """L of a matrix that is the ``covariance_matrix``, the ``precision_matrix`` or L itself."""
+    if name == "scale_tril":
+        return matrix
+    if name == "covariance_matrix":
+        return whygrad.linalg.cholesky(matrix)
+    upward = whygrad.linalg.cholesky(matrix.flip(-2, -1))  # from the last row up: L⁻¹, transposed
+    return inverse_of_factor(upward.flip(-2, -1).mT)
