@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import whygrad
-from tests.conformance.harness import cases, whygrad_side
+from tests.conformance.harness import every_sample, whygrad_side
 from whygrad import dispatch
 from whygrad.autograd import forward_ad
 from whygrad.dispatch import explain
@@ -172,7 +172,7 @@ def test_long_reports_are_cut() -> None:
     assert "and 50 more" in str(many)
 
 
-@pytest.mark.parametrize(("op", "index"), cases(lambda op: op.samples is not None))
+@every_sample(lambda op: op.samples is not None)
 def test_every_sample_is_explained_within_100_columns(op: Op, index: int) -> None:
     side = whygrad_side(samples_of(op)[index], "float32")
     if samples_of(op)[index].around is not None:
@@ -185,7 +185,7 @@ def test_every_sample_is_explained_within_100_columns(op: Op, index: int) -> Non
         assert set(explanation.steps[0].keys) <= brought
 
 
-@pytest.mark.parametrize(("op", "index"), cases(lambda op: op.kind == "elementwise"))
+@every_sample(lambda op: op.kind == "elementwise")
 def test_the_keys_explained_are_the_keys_used(op: Op, index: int) -> None:
     """A real call leaves entries in the table under exactly the keys that explain reports."""
     side = whygrad_side(samples_of(op)[index], "float64")

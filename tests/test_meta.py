@@ -12,7 +12,7 @@ import pytest
 import torch
 
 import whygrad
-from tests.conformance.harness import cases, whygrad_side
+from tests.conformance.harness import every_sample, whygrad_side
 from whygrad.ops.define import Op
 from whygrad.ops.samples import samples_of
 from whygrad.tensor import Tensor
@@ -96,11 +96,7 @@ def test_second_order() -> None:
     assert (first.shape, second.shape, second.device) == ((3,), (3,), "meta")
 
 
-def differentiable_cases() -> list[Any]:
-    return cases(lambda op: op.vjp is not None)
-
-
-@pytest.mark.parametrize(("op", "index"), differentiable_cases())
+@every_sample(lambda op: op.vjp is not None)
 def test_backward_agrees_on_shapes(op: Op, index: int) -> None:
     side = whygrad_side(samples_of(op)[index], "float32")
     twins: list[tuple[Tensor, Tensor]] = []

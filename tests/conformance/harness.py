@@ -7,6 +7,8 @@ shows a wrong rule is caught.
 
 from __future__ import annotations
 
+import functools
+import inspect
 from collections.abc import Callable
 from operator import attrgetter
 from typing import Any
@@ -26,16 +28,36 @@ OWN_STRIDES = ("fourier", "linalg")
 TOLERANCE = {"float64": (1e-9, 1e-11), "float32": (2e-4, 2e-5)}
 
 
-def cases(select: Callable[[Op], bool] = lambda op: True) -> list[Any]:
-    """(op, index of sample) pairs as pytest parameters with readable ids."""
+def every_sample(select: Callable[[Op], bool] = lambda op: True) -> Callable[[Any], Any]:
+    """One test per op of the table, which runs the decorated function on every sample of it.
+
+    The function takes ``(op, index, …)``.  A sample may be skipped; a test whose samples are all
+    skipped is skipped with the last reason.
+    """
     import pytest
 
-    return [
-        pytest.param(op, index, id=f"{op.family}-{op.name}-{index}")
-        for op in table.values()
-        if select(op)
-        for index in range(len(samples_of(op)))
-    ]
+    def decorate(check: Callable[..., None]) -> Any:
+        def run(op: Op, **others: Any) -> None:
+            count, skipped, reason = len(samples_of(op)), 0, ""
+            for index in range(count):
+                try:
+                    check(op, index, **others)
+                except pytest.skip.Exception as skip:
+                    skipped, reason = skipped + 1, str(skip)
+                except BaseException as error:
+                    error.add_note(f"sample {index} of {op.name}: {samples_of(op)[index]!r}")
+                    raise
+            if count and skipped == count:
+                pytest.skip(reason)
+
+        functools.update_wrapper(run, check)
+        signature = inspect.signature(check)
+        rest = [each for name, each in signature.parameters.items() if name != "index"]
+        run.__signature__ = signature.replace(parameters=rest)  # type: ignore[attr-defined]
+        ops = [pytest.param(op, id=f"{op.family}-{op.name}") for op in table.values() if select(op)]
+        return pytest.mark.parametrize("op", ops)(run)
+
+    return decorate
 
 
 def torch_function(op: Op) -> Callable[..., Any]:

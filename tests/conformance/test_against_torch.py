@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from tests.conformance.harness import cases, compare_with_torch
+from tests.conformance.harness import compare_with_torch, every_sample
 from whygrad.ops.define import Op
 from whygrad.ops.samples import samples_of
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
-@pytest.mark.parametrize(("op", "index"), cases(lambda op: op.torch != ""))
+@every_sample(lambda op: op.torch != "")
 def test_matches_pytorch(op: Op, index: int, dtype: str) -> None:
     compare_with_torch(op, samples_of(op)[index], dtype)

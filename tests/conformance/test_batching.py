@@ -9,7 +9,14 @@ import numpy as np
 import pytest
 
 import whygrad
-from tests.conformance.harness import Side, as_numpy, cases, flatten, weighted_sum, whygrad_side
+from tests.conformance.harness import (
+    Side,
+    as_numpy,
+    every_sample,
+    flatten,
+    weighted_sum,
+    whygrad_side,
+)
 from whygrad.dtypes import DType
 from whygrad.func import grad, vmap
 from whygrad.ops.define import Op, table
@@ -81,7 +88,7 @@ def has_gradient(outputs: Any) -> bool:
     )
 
 
-@pytest.mark.parametrize(("op", "index"), cases())
+@every_sample()
 def test_vmap_is_a_loop(op: Op, index: int) -> None:
     function, inputs = as_function(op, samples_of(op)[index])
     if not inputs:
@@ -112,7 +119,7 @@ def test_vmap_is_a_loop(op: Op, index: int) -> None:
                 np.testing.assert_allclose(as_numpy(a), as_numpy(b), 1e-8, 1e-10, err_msg=where)
 
 
-@pytest.mark.parametrize(("op", "index"), cases(lambda op: op.kind != "composite"))
+@every_sample(lambda op: op.kind != "composite")
 def test_other_numbers_are_batched_too(op: Op, index: int) -> None:
     """Calls without a float among their tensors: integers, bools, complex numbers."""
     call, found = samples_of(op)[index], []
@@ -140,7 +147,7 @@ def test_other_numbers_are_batched_too(op: Op, index: int) -> None:
         np.testing.assert_array_equal(as_numpy(a), as_numpy(b))
 
 
-@pytest.mark.parametrize(("op", "index"), cases())
+@every_sample()
 def test_levels_nest(op: Op, index: int) -> None:
     """Batched by two levels at once: the rules run on batched tensors in turn."""
     function, inputs = as_function(op, samples_of(op)[index])
@@ -167,7 +174,7 @@ def test_levels_nest(op: Op, index: int) -> None:
             np.testing.assert_allclose(as_numpy(a[number]), as_numpy(b), 1e-9, 1e-11)
 
 
-@pytest.mark.parametrize(("op", "index"), cases(lambda op: op.differentiable))
+@every_sample(lambda op: op.differentiable)
 def test_many_gradients_at_once(op: Op, index: int) -> None:
     """``vmap`` over the gradient that is sent back: a Jacobian in one backward pass."""
     function, inputs = as_function(op, samples_of(op)[index])
@@ -199,7 +206,7 @@ def test_many_gradients_at_once(op: Op, index: int) -> None:
         np.testing.assert_allclose(as_numpy(a), as_numpy(b), 1e-8, 1e-10)
 
 
-@pytest.mark.parametrize(("op", "index"), cases(lambda op: op.differentiable))
+@every_sample(lambda op: op.differentiable)
 def test_gradient_of_each_sample(op: Op, index: int) -> None:
     """``vmap`` of ``func.grad``: nothing of one sample may leak into the gradient of another."""
     function, inputs = as_function(op, samples_of(op)[index])

@@ -6,9 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import pytest
 
-from tests.conformance.harness import cases, flatten, whygrad_side
+from tests.conformance.harness import every_sample, flatten, whygrad_side
 from whygrad.autograd.check import gradcheck, gradgradcheck
 from whygrad.ops.define import Op, table
 from whygrad.ops.samples import Call, samples_of
@@ -35,16 +34,13 @@ def as_function(op: Op, call: Call) -> tuple[Callable[..., Any], list[Tensor]]:
             *swap(side.args), **{name: swap(value) for name, value in side.kwargs.items()}
         )
         return tuple(
-            out
+            part
             for out in flatten(outputs)
-            if isinstance(out, Tensor) and out.dtype.is_floating_point
+            if isinstance(out, Tensor) and out.dtype.is_differentiable
+            for part in ((out.real, out.imag) if out.dtype.is_complex else (out,))
         )
 
     return function, side.inputs
-
-
-def differentiable_cases() -> list[Any]:
-    return cases(lambda op: op.differentiable)
 
 
 def is_fast(inputs: list[Tensor]) -> bool:
@@ -66,27 +62,27 @@ def test_every_derivative_is_checked() -> None:
         op.name
         for op in table.values()
         if op.differentiable
-        and op.complex_rule is None  # test_complex looks at those
+        and op.complex_rule != "own"  # test_complex.py compares these
         and not any(has_derivative(*as_function(op, call)) for call in samples_of(op))
     }
     assert unchecked == WITHOUT_DERIVATIVE
 
 
-@pytest.mark.parametrize(("op", "index"), differentiable_cases())
+@every_sample(lambda op: op.differentiable)
 def test_first_order(op: Op, index: int) -> None:
     function, inputs = as_function(op, samples_of(op)[index])
     if has_derivative(function, inputs):
         gradcheck(function, inputs, check_forward_ad=True, fast_mode=is_fast(inputs))
 
 
-@pytest.mark.parametrize(("op", "index"), differentiable_cases())
+@every_sample(lambda op: op.differentiable)
 def test_second_order(op: Op, index: int) -> None:
     function, inputs = as_function(op, samples_of(op)[index])
     if has_derivative(function, inputs):
         gradgradcheck(function, inputs, check_fwd_over_rev=True, fast_mode=True, atol=1e-4)
 
 
-@pytest.mark.parametrize(("op", "index"), differentiable_cases())
+@every_sample(lambda op: op.differentiable)
 def test_reverse_over_forward(op: Op, index: int) -> None:
     """The reverse derivative of a forward derivative."""
     from whygrad.autograd import forward_ad
@@ -107,7 +103,7 @@ def test_reverse_over_forward(op: Op, index: int) -> None:
     gradcheck(pushed, inputs, fast_mode=True, atol=1e-4)
 
 
-@pytest.mark.parametrize(("op", "index"), differentiable_cases())
+@every_sample(lambda op: op.differentiable)
 def test_forward_over_forward(op: Op, index: int) -> None:
     """d/ds d/dt f(x + s·u + t·v): nested forward mode against differences of the first order."""
     from whygrad.autograd import forward_ad

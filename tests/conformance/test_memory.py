@@ -13,7 +13,7 @@ from tests.conformance.harness import (
     Side,
     assert_same_gradients,
     assert_same_values,
-    cases,
+    every_sample,
     gradients,
     whygrad_side,
 )
@@ -58,7 +58,7 @@ ARRANGEMENTS = [transposed, gapped, reversed_, offset]
 
 
 @pytest.mark.parametrize("arrange", ARRANGEMENTS, ids=lambda f: f.__name__.strip("_"))
-@pytest.mark.parametrize(("op", "index"), cases(lambda op: op.name not in VIEWS_OF_STRIDES))
+@every_sample(lambda op: op.name not in VIEWS_OF_STRIDES)
 def test_any_memory_layout(op: Op, index: int, arrange: Callable[[Any], Any]) -> None:
     call = samples_of(op)[index]
     plain, arranged = whygrad_side(call, "float64"), whygrad_side(call, "float64", arrange)
@@ -76,7 +76,7 @@ def test_any_memory_layout(op: Op, index: int, arrange: Callable[[Any], Any]) ->
     assert_same_gradients(mine, theirs, "float64", label)
 
 
-@pytest.mark.parametrize(("op", "index"), cases(lambda op: op.differentiable))
+@every_sample(lambda op: op.differentiable)
 def test_gradients_on_their_way_share_no_memory(op: Op, index: int) -> None:
     """What an op passes on may be added to; the branch beside it got the same and must not see."""
 
@@ -111,11 +111,7 @@ def _same(mine: list[Any], theirs: list[Any], label: str) -> None:
             assert a == b, label
 
 
-def expanded_cases() -> list[Any]:
-    return cases(lambda op: op.kind == "elementwise")
-
-
-@pytest.mark.parametrize(("op", "index"), expanded_cases())
+@every_sample(lambda op: op.kind == "elementwise")
 def test_expanded_inputs(op: Op, index: int) -> None:
     """A stride of zero is as good as a copy."""
     call = samples_of(op)[index]
@@ -138,11 +134,7 @@ def test_expanded_inputs(op: Op, index: int) -> None:
     )
 
 
-def recorded_cases() -> list[Any]:
-    return cases(lambda op: op.vjp is not None)
-
-
-@pytest.mark.parametrize(("op", "index"), recorded_cases())
+@every_sample(lambda op: op.vjp is not None)
 def test_saved_values_are_as_declared(op: Op, index: int) -> None:
     """Ruin every input and output not declared as saved: gradients must not change."""
     call = samples_of(op)[index]
@@ -184,7 +176,7 @@ def _arrays(value: Any) -> list[Any]:
     return []
 
 
-@pytest.mark.parametrize(("op", "index"), recorded_cases())
+@every_sample(lambda op: op.vjp is not None)
 def test_rules_return_nothing_saved(op: Op, index: int) -> None:
     """The engine may add into what a rule returns, so it must not be a saved array."""
     call = samples_of(op)[index]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import whygrad
-from tests.conformance.harness import as_numpy, cases, torch_function, whygrad_side
+from tests.conformance.harness import as_numpy, every_sample, torch_function, whygrad_side
 from whygrad.ops.define import Op, table
 from whygrad.ops.samples import samples_of
 from whygrad.tensor import Tensor
@@ -24,7 +24,7 @@ def test_row_is_complete(op: Op) -> None:
         assert op.subgradient, "which slope is used at the kinks"
 
 
-@pytest.mark.parametrize(("op", "index"), cases(lambda op: bool(op.kinks) and op.torch != ""))
+@every_sample(lambda op: bool(op.kinks) and op.torch != "")
 def test_subgradient_is_pytorchs(op: Op, index: int) -> None:
     """Exactly at the declared kinks."""
     import torch
@@ -48,11 +48,7 @@ def test_subgradient_is_pytorchs(op: Op, index: int) -> None:
                 )
 
 
-def meta_cases() -> list[Any]:
-    return cases(lambda op: op.kind == "composite" or op.meta is not None or op.kind != "general")
-
-
-@pytest.mark.parametrize(("op", "index"), meta_cases())
+@every_sample(lambda op: op.kind == "composite" or op.meta is not None or op.kind != "general")
 def test_meta_agrees_on_shapes(op: Op, index: int) -> None:
     call = samples_of(op)[index]
     real, ghost = whygrad_side(call, "float32"), whygrad_side(call, "float32")

@@ -16,7 +16,7 @@ import whygrad as wg
 from tests.conformance.harness import (
     as_numpy,
     assert_same_values,
-    cases,
+    every_sample,
     torch_function,
     torch_side,
     whygrad_side,
@@ -96,7 +96,7 @@ def test_values(op: Op, exact: bool) -> None:
         assert all(each._version == 1 for each in given)
 
 
-@pytest.mark.parametrize(("op", "index"), cases(lambda op: op.name in RANDOM))
+@every_sample(lambda op: op.name in RANDOM)
 def test_random_numbers(op: Op, index: int) -> None:
     call = samples_of(op)[index]
     (expected,) = whygrad_side(call, "float64").run(op.public)

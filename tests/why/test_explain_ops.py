@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import whygrad
-from tests.conformance.harness import Side, cases, whygrad_side
+from tests.conformance.harness import Side, every_sample, whygrad_side
 from whygrad.autograd import grad
 from whygrad.ops.define import Op
 from whygrad.ops.samples import samples_of
@@ -44,7 +44,7 @@ def assert_adds_up(loss: Tensor, side: Side) -> None:
             assert sum(shares) == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize(("op", "index"), cases(lambda op: op.differentiable))
+@every_sample(lambda op: op.differentiable)
 def test_contributions_add_up(op: Op, index: int) -> None:
     side = whygrad_side(samples_of(op)[index], "float64")
     loss = weighted(side.run(op.public))
@@ -52,7 +52,7 @@ def test_contributions_add_up(op: Op, index: int) -> None:
         assert_adds_up(loss, side)
 
 
-@pytest.mark.parametrize(("op", "index"), cases(lambda op: op.differentiable))
+@every_sample(lambda op: op.differentiable)
 def test_contributions_of_two_uses_add_up(op: Op, index: int) -> None:
     side = whygrad_side(samples_of(op)[index], "float64")
     first, second = (weighted(side.run(op.public)) for _ in range(2))
@@ -74,9 +74,7 @@ def same_arguments(side: Side) -> bool:
     return True
 
 
-@pytest.mark.parametrize(
-    ("op", "index"), cases(lambda op: op.differentiable and len(op.tensor_names) > 1)
-)
+@every_sample(lambda op: op.differentiable and len(op.tensor_names) > 1)
 def test_one_tensor_as_several_arguments(op: Op, index: int) -> None:
     side = whygrad_side(samples_of(op)[index], "float64")
     if not same_arguments(side):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import whygrad
-from tests.conformance.harness import cases, whygrad_side
+from tests.conformance.harness import every_sample, whygrad_side
 from tests.why.asking import ask
 from whygrad import tensor, why_zero
 from whygrad.ops.define import Op
@@ -332,7 +332,7 @@ def test_refusals() -> None:
     assert "ask before backward(), or pass retain_graph=True to it" in str(caught.value)
 
 
-@pytest.mark.parametrize(("op", "index"), cases(lambda op: op.differentiable and op.name != "move"))
+@every_sample(lambda op: op.differentiable and op.name != "move")
 def test_claims_about_every_op(op: Op, index: int) -> None:
     """Whether it is zero is what ``autograd.grad`` says; no op is without words."""
     side = whygrad_side(samples_of(op)[index], "float64")
