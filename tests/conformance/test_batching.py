@@ -26,7 +26,7 @@ from whygrad.tensor import Tensor
 SIZE = 3
 # What an op says that needs the numbers themselves, gives results of unforeseeable shape, or asks
 # for a sample's neighbours in memory.
-DOCUMENTED = ("data-dependent control flow", "dynamic shape", "vmap does not support")
+DOCUMENTED = ("data-dependent control flow", "dynamic shape", "vmap does not support", "stride 1")
 
 
 def as_function(op: Op, call: Call) -> tuple[Callable[..., Any], list[Tensor]]:

@@ -51,9 +51,8 @@ def has_derivative(function: Callable[..., Any], inputs: list[Tensor]) -> bool:
     return bool(inputs) and any(out.requires_grad for out in function(*inputs))
 
 
-# Steps have no slope; type_as in the table converts to integers; finite differences are taken of
-# real results only, so complex ones are left to the comparison with PyTorch.
-WITHOUT_DERIVATIVE = {"floor_divide", "heaviside", "polar", "type_as", "view_as_complex"}
+# Steps have no slope; type_as in the table converts to integers.
+WITHOUT_DERIVATIVE = {"floor_divide", "heaviside", "type_as"}
 
 
 def test_every_derivative_is_checked() -> None:
