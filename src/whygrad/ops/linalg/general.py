@@ -218,6 +218,7 @@ composite(
         make.call(make(2, 2), -2),
         make.call(make.constant(np.ones((2, 2))), 1),
     ],
+    autocast="float32",
 )
 composite(
     linalg_tensorinv,

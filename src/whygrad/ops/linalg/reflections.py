@@ -47,6 +47,7 @@ _reflectors = define(
         make.call(make.constant(make(3, 2))),
         make.call(make.constant(make(2, 2, 3))),
     ],
+    autocast="float32",
 )
 
 
@@ -122,6 +123,7 @@ composite(
         make.call(make(3, 2), make(2)),
         make.call(make(2, 3, 3), make(2, 2)),
     ],
+    autocast="float32",
 )
 composite(
     ormqr,
@@ -130,6 +132,7 @@ composite(
         make.call(make(3, 2), make(2), make(3, 2)),
         make.call(make(3, 2), make(2), make(2, 3), False, True),
     ],
+    autocast="float32",
 )
 
 
@@ -142,4 +145,5 @@ composite(
     orgqr,
     "y = Π (1 − tau·v·vᵀ), its first columns",
     samples=lambda make: [make.call(make(3, 2), make(2))],
+    autocast="float32",
 )

@@ -156,6 +156,7 @@ define(
         make.around(on_symmetric, make.positive_definite(2, 2), upper=True),
         make.call(make.constant(np.array([[1.0, 2.0], [2.0, 1.0]]))),
     ],
+    autocast="float32",
 )
 define(
     "linalg_inv_ex(x)",
@@ -173,6 +174,7 @@ define(
         make.call(make.positive_definite(3)),
         make.call(make.positive_definite(2, 3)),
     ],
+    autocast="float32",
 )
 define(
     "linalg_solve_ex(a, b)",
