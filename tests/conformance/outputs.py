@@ -103,7 +103,7 @@ STATES = (
 
 OTHER_DTYPES = (complex_numbers, integers, single_precision)
 # PyTorch remarks on a resize that it asked for itself, or forgets to.
-OWN_REMARKS = ("addbmm", "linear", "logsigmoid")
+OWN_REMARKS = ("addbmm", "linear", "logsigmoid", "narrow_copy")
 # Memory order of results is whygrad's own; the sign of a vector is nobody's.
 OWN_STRIDES = ("nonzero",)
 EITHER_SIGN = ("linalg_eigh", "linalg_svd", "svd")
@@ -115,6 +115,7 @@ WRONG_IN_PYTORCH: dict[str, tuple[Any, ...]] = {
     "fft_ihfftn": STATES,
     "fft_rfftfreq": STATES,
     "kthvalue": (flat,),
+    "narrow_copy": (gaps, turned),
 }
 
 
