@@ -269,6 +269,38 @@ def test_other_values() -> None:
             assert repr(way(value)) == repr(value)
 
 
+def test_distributions() -> None:
+    tools = wg.distributions
+    guesses = (
+        lambda: (0.5,), lambda: (0.3, 0.6), lambda: (wg.tensor([0.3, 0.7]),), lambda: (5.0, 2.0),
+        lambda: (wg.zeros(2), wg.eye(2)), lambda: (wg.tensor([3.0]), wg.tensor([2.0])),
+        lambda: (tools.Normal(0.0, 1.0),), lambda: (tools.Normal(wg.zeros(2), 1.0), 1),
+        lambda: (tools.Normal(0.0, 1.0), [tools.ExpTransform()]), lambda: (2,),
+        lambda: (wg.zeros(2), wg.ones(2, 1), wg.ones(2)), lambda: (3, wg.tensor([0.3, 0.7])),
+        lambda: (tools.Categorical(wg.ones(2)), tools.Normal(wg.zeros(2), 1.0)),
+    )  # fmt: skip
+    kinds = classes(tools, tools.Distribution)
+    assert len(kinds) > 35
+    for kind in kinds:
+        if kind in (tools.Distribution, tools.ExponentialFamily):
+            continue
+        distribution = made(kind, guesses)
+        for way in WAYS:
+            there = way(distribution)
+            assert type(there) is kind
+            assert repr(there) == repr(distribution)
+            assert there.batch_shape == distribution.batch_shape
+
+
+@pytest.mark.parametrize("lib", [torch, wg])
+def test_a_node_belongs_to_its_graph(lib: Any) -> None:
+    y = lib.ones(2, requires_grad=True) * 2
+    for node in (y.grad_fn, y.grad_fn.next_functions[0][0]):
+        for way in WAYS:
+            with pytest.raises(TypeError, match="cannot pickle"):
+                way(node)
+
+
 def test_a_generator_goes_on_by_itself() -> None:
     generator = wg.Generator().manual_seed(5)
     wg.randn(3, generator=generator)

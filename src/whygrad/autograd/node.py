@@ -252,6 +252,14 @@ class Node:
     def __repr__(self) -> str:
         return f"<{self.name()} at {self.where}>"
 
+    def __reduce__(self) -> Any:
+        raise fail(
+            TypeError,
+            call=f"a copy or pickle of {self!r}",
+            cause=f"cannot pickle '{self.name()}' object: it is a part of its graph",
+            fix="copy the values: x.detach()",
+        )
+
 
 class ManyOutputs(Node):
     """A node whose op has several results; ``outputs`` holds the (shape, dtype) of each."""

@@ -107,6 +107,8 @@ class FunctionCtx:
         return tuple(None if each is None else shown.tensors[each] for each in numbers)
 
     def __getattr__(self, name: str) -> Any:
+        if name in FunctionCtx.__slots__:  # of a copy in the making
+            raise AttributeError(name)
         shown = self._shown
         if shown is None or name not in self._attributes:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
