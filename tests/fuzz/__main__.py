@@ -13,6 +13,8 @@ from typing import Any
 from tests.fuzz.autograd import draw, judge
 from tests.fuzz.ops import compare
 from tests.fuzz.ops.generate import Generator
+from tests.fuzz.transforms import draw as draw_transforms
+from tests.fuzz.transforms import judge as judge_transforms
 
 
 class Kind:
@@ -33,6 +35,9 @@ def kinds() -> dict[str, Kind]:
     return {
         "ops": Kind(Generator().draw, compare.difference, compare.shrink),
         "autograd": Kind(draw.draw, judge.difference, judge.shrink),
+        "transforms": Kind(
+            draw_transforms.draw, judge_transforms.difference, judge_transforms.shrink
+        ),
     }
 
 
@@ -64,7 +69,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Random programs on whygrad and PyTorch.")
     parser.add_argument("--programs", type=int, default=20_000, help="of each kind")
     parser.add_argument("--seed", type=int, default=0, help="seed of the first program")
-    parser.add_argument("--kind", choices=("ops", "autograd"), help="only this kind")
+    parser.add_argument("--kind", choices=("ops", "autograd", "transforms"), help="only this kind")
     parser.add_argument("--stop-after", type=int, default=20, help="failures to report")
     options = parser.parse_args()
     warnings.simplefilter("ignore")

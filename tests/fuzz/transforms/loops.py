@@ -1,0 +1,57 @@
+"""``vmap`` as a Python loop over the samples, and what is built on it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+__all__ = ["Looping"]
+
+
+class Looping:
+    """The transforms of a library; those that batch do one sample after another."""
+
+    def __init__(self, lib: Any) -> None:
+        self._lib = lib
+        self.grad = lib.func.grad
+        self.jvp = lib.func.jvp
+        self.vjp = lib.func.vjp
+
+    def vmap(
+        self, function: Callable[..., Any], in_dims: Any = 0, out_dims: int = 0, **_: Any
+    ) -> Callable[..., Any]:
+        def over_samples(*args: Any) -> Any:
+            dims = in_dims if isinstance(in_dims, tuple) else (in_dims,) * len(args)
+            size = next(each.shape[dim] for each, dim in zip(args, dims) if dim is not None)
+            results = [
+                function(*[
+                    each if dim is None else each.select(dim, number)
+                    for each, dim in zip(args, dims, strict=True)
+                ])
+                for number in range(size)
+            ]  # fmt: skip
+            return self._lib.stack(results, out_dims)
+
+        return over_samples
+
+    def jacrev(self, function: Callable[..., Any], **_: Any) -> Callable[..., Any]:
+        def jacobian(x: Any) -> Any:
+            output, pull = self.vjp(function, x)
+            rows = [pull(unit)[0] for unit in self._units(output)]
+            return self._lib.stack(rows).reshape(*output.shape, *x.shape)
+
+        return jacobian
+
+    def jacfwd(self, function: Callable[..., Any], **_: Any) -> Callable[..., Any]:
+        def jacobian(x: Any) -> Any:
+            columns = [self.jvp(function, (x,), (unit,))[1] for unit in self._units(x)]
+            return self._lib.stack(columns, -1).reshape(*columns[0].shape, *x.shape)
+
+        return jacobian
+
+    def hessian(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        return self.jacfwd(self.jacrev(function))
+
+    def _units(self, like: Any) -> list[Any]:
+        units = self._lib.eye(like.numel(), dtype=like.dtype)
+        return [row.reshape(like.shape) for row in units]
