@@ -38,6 +38,8 @@ __all__ = [
     "Batch",
     "add_batch",
     "batch_level",
+    "carries",
+    "is_of_directions",
     "level_of",
     "levels_open",
     "open_levels",
@@ -119,6 +121,7 @@ def _refuse_numbers(batch: Batch, what: str) -> NoReturn:
 class _Levels(PerThread):
     def __init__(self) -> None:
         self.open: dict[int, int] = {}  # level: size of its batch
+        self.of_directions: set[int] = set()  # one point for all samples, many tangents
 
 
 _levels = _Levels()
@@ -126,14 +129,26 @@ _next_number = count(1).__next__  # never used twice, so an escaped tensor is al
 
 
 @contextmanager
-def batch_level(size: int) -> Iterator[int]:
-    """A level for batches of this size, closed on every exit."""
+def batch_level(size: int, of_directions: bool = False) -> Iterator[int]:
+    """A level for batches of this size, closed on every exit.
+
+    ``of_directions``: samples are directions at one and the same point.  Tangents are batched
+    then, and values are not.
+    """
     level = _next_number()
     _levels.open[level] = size
+    if of_directions:
+        _levels.of_directions.add(level)
     try:
         yield level
     finally:
         del _levels.open[level]
+        _levels.of_directions.discard(level)
+
+
+def is_of_directions(level: int) -> bool:
+    """Whether values are the same for all samples of an open level."""
+    return level in _levels.of_directions
 
 
 def open_levels() -> tuple[tuple[int, int], ...]:
@@ -164,11 +179,15 @@ def add_batch(tensor: Tensor, level: int) -> Tensor:
 
 
 def remove_batch(tensor: Tensor, level: int, size: int) -> Tensor:
-    """The physical tensor with the batch of ``level`` in front."""
-    if level_of(tensor) == level:
+    """The tensor with the batch of ``level`` in front; batches of other levels stay."""
+    own = level_of(tensor)
+    if own == level:
         physical: Tensor = tensor._array.tensor
         return physical
-    if _level_carried_by(tensor) == level:
+    if own > level or (own and carries(tensor, level)):
+        inner = remove_batch(tensor._array.tensor, level, size)
+        return add_batch(recorded.transpose(inner, 0, 1), own)
+    if carries(tensor, level):
         return _with_physical_tangents(tensor, level, size)
     repeated: Tensor = repeat_over(tensor, size)
     return repeated
@@ -192,11 +211,19 @@ def level_of(value: Any) -> int:
     return 0
 
 
-def _level_carried_by(value: Any) -> int:
-    """``level_of``, or that of its tangents: one point can have a tangent for every sample."""
-    if isinstance(value, Tensor) and value._keys & (keys.BATCHED | keys.FORWARD) == keys.FORWARD:
-        return max(map(level_of, value._tangent.values()))
-    return level_of(value)
+def carries(value: Any, level: int) -> bool:
+    """Whether a value is batched at ``level``, or one of its tangents is.
+
+    One point can have a tangent for every sample.
+    """
+    if not isinstance(value, Tensor):
+        return False
+    if value._keys & keys.BATCHED:
+        batch = value._array
+        return batch.level == level or carries(batch.tensor, level)
+    if value._keys & keys.FORWARD:
+        return any([carries(each, level) for each in value._tangent.values()])
+    return False
 
 
 def without_highest_level(*tensors: Tensor) -> tuple[list[Tensor], int]:
@@ -242,13 +269,12 @@ def _layer(op: Op, bits: int) -> Callable[..., Any]:
 
     def over_batch(*args: Any) -> Any:
         tensors = list(args[0]) if op.variadic else list(args[:count])
-        levels = [_level_carried_by(each) for each in tensors]
-        level = max(levels)
+        level = max(map(level_of, tensors))
         size = _size_at(level)
-        batched = tuple([each == level for each in levels])
+        batched = tuple([carries(each, level) for each in tensors])
         physical = [
-            remove_batch(each, level, size) if carries else each
-            for each, carries in zip(tensors, batched, strict=True)
+            remove_batch(each, level, size) if here else each
+            for each, here in zip(tensors, batched, strict=True)
         ]
         try:
             result = run(BatchedCall(op, physical, batched, size, args[count:]))

@@ -111,14 +111,16 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
             fix="make it with whygrad.randn_like(tensor) or whygrad.ones_like(tensor)",
         )
     if tensor._keys & keys.BATCHED:
-        from whygrad.autograd.batching import add_batch, without_highest_level
+        from whygrad.autograd.batching import add_batch, remove_batch, without_highest_level
 
-        (tensor, tangent), batch = without_highest_level(tensor, tangent)
-        return add_batch(make_dual(tensor, tangent, level=level), batch)
+        (physical,), batch = without_highest_level(tensor)
+        tangent = remove_batch(tangent, batch, physical.shape[0])
+        return add_batch(make_dual(physical, tangent, level=level), batch)
     dual = without_tangents(tensor)
     dual._base = None  # views of it are written back to the tangent of the dual, not of its base
     dual._tangent = tensor._tangent
     attach(dual, level, tangent)
+    dual.__dict__["_primal"] = (weakref.ref(tensor), level)
     return twins(dual, tensor if tensor._base is None else tensor._base)
 
 
@@ -127,10 +129,11 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
     level = _current(level, "unpack_dual")
     if tensor._keys & keys.BATCHED:
         from whygrad.autograd.batching import add_batch
+        from whygrad.autograd.lifting import within_level
 
         batch = tensor._array.level
         inner = unpack_dual(tensor._array.tensor, level=level)
-        tangent = None if inner.tangent is None else add_batch(inner.tangent, batch)
+        tangent = None if inner.tangent is None else within_level(inner.tangent, batch)
         return UnpackedDualTensor(add_batch(inner.primal, batch), tangent)
     primal = without(tensor, level)
     if primal is not tensor:

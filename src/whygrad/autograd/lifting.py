@@ -17,7 +17,14 @@ from whygrad.errors import describe, fail
 from whygrad.ops.namespace import recorded
 from whygrad.tensor import Tensor
 
-__all__ = ["Levels", "grad_of_samples", "levels_of", "lower", "raised"]
+__all__ = [
+    "Levels",
+    "grad_of_samples",
+    "levels_of",
+    "lower",
+    "raised",
+    "within_level",
+]
 
 Levels = tuple[tuple[int, int], ...]  # (level, size of its batch), outermost first
 
@@ -37,30 +44,23 @@ def lower(tensor: Tensor, levels: Levels) -> Tensor:
     Batches of levels that were opened later stay what they are.
     """
     for level, size in reversed(levels):
-        tensor = _without(tensor, level, size)
+        tensor = remove_batch(tensor, level, size)
     return tensor
 
 
 def raised(tensor: Tensor, levels: Levels) -> Tensor:
     """A tensor that looks like one sample: the first dimensions are the batches of ``levels``."""
     for level, _ in levels:
-        tensor = _within(tensor, level)
+        tensor = within_level(tensor, level)
     return tensor
 
 
-def _without(tensor: Tensor, level: int, size: int) -> Tensor:
-    above = level_of(tensor)
-    if above <= level:
-        return remove_batch(tensor, level, size)
-    inner = _without(tensor._array.tensor, level, size)
-    return add_batch(recorded.transpose(inner, 0, 1), above)
-
-
-def _within(tensor: Tensor, level: int) -> Tensor:
+def within_level(tensor: Tensor, level: int) -> Tensor:
+    """The way back: the first dimension becomes the batch of ``level``."""
     above = level_of(tensor)
     if above < level:
         return add_batch(tensor, level)
-    return add_batch(_within(recorded.transpose(tensor._array.tensor, 0, 1), level), above)
+    return add_batch(within_level(recorded.transpose(tensor._array.tensor, 0, 1), level), above)
 
 
 def grad_of_samples(

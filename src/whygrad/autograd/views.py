@@ -194,6 +194,18 @@ def rewrite(target: Tensor, written: Tensor) -> None:
     for view in showing:
         if view._base is base and view.dtype is base.dtype:
             _look_again(view, base, recording)
+    if tangents and base._storage.restricted:
+        _tell_primal(base)
+
+
+def _tell_primal(dual: Tensor) -> None:
+    """What was written to a dual tensor stands in its primal, with the tangents of lower levels."""
+    from whygrad.autograd.forward_ad import without
+
+    reference, level = dual.__dict__.get("_primal", (None, 0))
+    primal = None if reference is None else reference()
+    if primal is not None:
+        rewrite(primal, without(dual, level))
 
 
 def _write_part(base: Tensor, target: Tensor, written: Tensor, recording: bool) -> None:
@@ -258,9 +270,32 @@ def _tangent(tensor: Tensor, level: int) -> Tensor:
 
 
 def _adopt(tensor: Tensor, tangents: dict[int, Tensor]) -> None:
+    """Give ``tensor`` these tangents; a write that is not recorded leaves their history alone."""
     from whygrad.autograd.forward_ad import set_tangents
 
+    before = tensor._tangent
+    if before is not None and not modes.state.recording:
+        tangents = {
+            level: _with_history(each, before[level]) if level in before else each
+            for level, each in tangents.items()
+        }
     set_tangents(tensor, tangents)
+
+
+def _with_history(written: Tensor, before: Tensor) -> Tensor:
+    from whygrad.tensor import alias
+
+    if written._keys & before._keys & keys.BATCHED and written._array.level == before._array.level:
+        from whygrad.autograd.batching import add_batch
+
+        batch = _with_history(written._array.tensor, before._array.tensor)
+        return add_batch(batch, written._array.level)
+    if before._keys & keys.BATCHED or before._node is None or written._node is not None:
+        return written
+    kept = alias(written, before._node, before._slot)
+    if written._tangent is not None:
+        _adopt(kept, dict(written._tangent))
+    return kept
 
 
 def _node(

@@ -16,7 +16,7 @@ from whygrad.errors import fail
 from whygrad.func.arguments import Argnums, Selected, name_of, outputs_of, split_aux
 from whygrad.func.forward import jvp
 from whygrad.func.tape import Tape
-from whygrad.func.vmap import vmap
+from whygrad.func.vmap import over_directions, vmap
 from whygrad.ops.namespace import recorded
 from whygrad.ops.shape.axes import movedim
 from whygrad.tensor import Tensor, wrap
@@ -139,7 +139,7 @@ class _Pushed:
         self, directions: list[Tensor], randomness: str, chunk_size: int | None
     ) -> tuple[Any, Any]:
         """(derivatives with one batch for all directions, aux)"""
-        mapped = vmap(self._push, randomness=randomness, chunk_size=chunk_size)
+        mapped = over_directions(self._push, randomness, chunk_size)
         batches = iter(mapped(*directions))
         slopes, aux, tree = self._result
         found = [next(batches) for _ in slopes]

@@ -16,11 +16,13 @@ import numpy as np
 
 from whygrad import keys
 from whygrad.autograd import api, lineage, modes
-from whygrad.autograd.batching import add_batch, open_levels, without_highest_level
+from whygrad.autograd.batching import add_batch, is_of_directions, open_levels, without_highest_level
 from whygrad.autograd.forward_ad import set_tangents
-from whygrad.autograd.lifting import lower, raised
+from whygrad.autograd.lifting import Levels, levels_of, lower, raised
 from whygrad.autograd.node import AccumulateGrad, Node
 from whygrad.autograd.runs import Run
+from whygrad.autograd.source import caller
+from whygrad.errors import describe, fail
 from whygrad.ops.namespace import recorded
 from whygrad.tensor import Tensor, alias, wrap
 from whygrad.trees import flatten
@@ -44,7 +46,7 @@ class Tape:
         ``within``: another tape whose twins are no more outside than those of this one.
         ``guarded``: whether what is captured must not become part of this run.
         """
-        self.levels = open_levels()
+        self.levels = _levels_for(tensors)
         self.outside = outside and modes.state.grad and not modes.state.inference
         self._run = Run() if guarded else modes.state.run
         self._twins = [_twin(lower(each, self.levels), self.outside) for each in tensors]
@@ -71,6 +73,8 @@ class Tape:
         ``create_graph`` None: if somebody outside could differentiate the result.
         """
         roots = [lower(each, self.levels) for each in outputs]
+        for root in roots:
+            _check_shared(root)
         sent = [
             (root, lower(each, self.levels))
             for root, each in zip(roots, cotangents, strict=True)
@@ -150,6 +154,32 @@ class Tape:
                 return True
             stack.extend(node.parents)
         return False
+
+
+def _levels_for(tensors: Sequence[Tensor]) -> Levels:
+    """The levels at which each sample has a gradient of its own.
+
+    Where samples are directions, all of them stand at one point and share its gradient; only what
+    is pushed along differs.
+    """
+    batched = {level for each in tensors for level, _ in levels_of(each)}
+    return tuple(
+        (level, size)
+        for level, size in open_levels()
+        if level in batched or not is_of_directions(level)
+    )
+
+
+def _check_shared(root: Tensor) -> None:
+    if any(is_of_directions(level) for level, _ in levels_of(root)):
+        raise fail(
+            RuntimeError,
+            call=f"the gradient of {describe(root)}, inside jacfwd or hessian",
+            cause="the value differs from direction to direction, but its gradient is asked at a "
+            "point that all directions share",
+            fix="compute with the argument of the function, not with its tangents",
+            where=caller(),
+        )
 
 
 class Transposed:

@@ -22,7 +22,7 @@ from whygrad.ops.shape.axes import movedim
 from whygrad.tensor import Tensor
 from whygrad.trees import Tree, broadcast_prefix, flatten
 
-__all__ = ["vmap"]
+__all__ = ["over_directions", "vmap"]
 
 Dims = Any  # an int, None, or a nested structure of them
 
@@ -63,9 +63,18 @@ def vmap(
             cause="vmap: chunk_size should be None or an integer greater than 0",
             fix="say how many samples fit into memory at the same time",
         )
-    mapped = _Mapped(func, in_dims, out_dims, randomness)
+    return _over_batch(_Mapped(func, in_dims, out_dims, randomness), chunk_size)
 
-    @functools.wraps(func)
+
+def over_directions(
+    func: Callable[..., Any], randomness: str = "error", chunk_size: int | None = None
+) -> Callable[..., Any]:
+    """``vmap`` of a function that takes derivatives at one point, in a batch of directions."""
+    return _over_batch(_Mapped(func, 0, 0, randomness, of_directions=True), chunk_size)
+
+
+def _over_batch(mapped: _Mapped, chunk_size: int | None) -> Callable[..., Any]:
+    @functools.wraps(mapped.func)
     def over_batch(*args: Any, **kwargs: Any) -> Any:
         inputs = mapped.inputs(args)
         if chunk_size is None or inputs.size <= chunk_size:
@@ -98,9 +107,17 @@ class _Mapped:
     """A function and where its batches are."""
 
     def __init__(
-        self, func: Callable[..., Any], in_dims: Dims, out_dims: Dims, randomness: str
+        self,
+        func: Callable[..., Any],
+        in_dims: Dims,
+        out_dims: Dims,
+        randomness: str,
+        *,
+        of_directions: bool = False,
     ) -> None:
         self.func = func
+        # Numbers drawn for each direction make values of their own.
+        self.of_directions = of_directions and randomness != "different"
         self.name = getattr(func, "__name__", repr(func))
         self.in_dims = in_dims
         self.out_dims = out_dims
@@ -132,7 +149,10 @@ class _Mapped:
     ) -> tuple[list[tuple[Any, int | None]], Tree]:
         """Each output with the batch in front, and where the batch should go."""
         size = inputs.size
-        with batch_level(size) as level, randomness_of(self.randomness, level, size):
+        with (
+            batch_level(size, self.of_directions) as level,
+            randomness_of(self.randomness, level, size),
+        ):
             samples = [
                 leaf if dim is None else add_batch(leaf, level)
                 for leaf, dim in zip(inputs.leaves, inputs.dims, strict=True)

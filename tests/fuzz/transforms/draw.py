@@ -83,8 +83,10 @@ class _Pen:
         for name in ("a", "b"):
             newest = values[-3:] if self.rng.random() < 0.5 else values
             names[name] = newest[self.rng.integers(len(newest))]
-        if target is not None:
+        if target is not None:  # PyTorch says nothing about writing what is being read
             names["a"] = target
+            others = [each for each in values if each != target]
+            names["b"] = others[self.rng.integers(len(others))]
         return re.sub(r"(?<![\w.'])([abn])(?![\w'(])", lambda found: names[found[1]], line)
 
     def layer(self, kind: str) -> Layer:
@@ -108,8 +110,9 @@ class _Pen:
         rank = len(self.shape)
         inside = int(self.rng.integers(-rank - 1, rank + 1))
         outside = int(self.rng.integers(-rank - 1, rank + 1))
-        # PyTorch 2.13 crashes on out_dims < 0 for an output that is the same for all samples.
-        also = " + 0 * a" if outside < 0 else ""
+        # An output that is the same for all samples: PyTorch 2.13 crashes where out_dims < 0 and
+        # does not move the batch where out_dims > 0.
+        also = " + 0 * a" if outside else ""
         options = f"in_dims={{}}, out_dims={outside}{self.randomness()}{chunk}"
         if kind == "shared":
             call = f"func.vmap(lambda a, s: inner(a * s){also and also + ' * s'}, {options.format('(None, 0)')})"

@@ -1,4 +1,4 @@
-"""``vmap`` as a Python loop over the samples, and what is built on it."""
+"""``vmap`` as a Python loop over the samples, and ``jvp`` by reverse mode: slow and simple."""
 
 from __future__ import annotations
 
@@ -9,13 +9,18 @@ __all__ = ["Looping"]
 
 
 class Looping:
-    """The transforms of a library; those that batch do one sample after another."""
+    """The transforms of a library, made of its ``vjp`` alone."""
 
     def __init__(self, lib: Any) -> None:
         self._lib = lib
         self.grad = lib.func.grad
-        self.jvp = lib.func.jvp
         self.vjp = lib.func.vjp
+
+    def jvp(self, function: Callable[..., Any], primals: Any, tangents: Any) -> Any:
+        """What is pulled back is linear in the cotangent: pulling back through that pushes."""
+        output, pull = self.vjp(function, *primals)
+        _, push = self.vjp(pull, self._lib.zeros_like(output))
+        return output, push(tangents)[0]
 
     def vmap(
         self, function: Callable[..., Any], in_dims: Any = 0, out_dims: int = 0, **_: Any

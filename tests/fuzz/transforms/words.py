@@ -16,11 +16,28 @@ from whygrad.utils.checkpoint import checkpoint
 __all__ = ["run"]
 
 
-def run(program: Program, lib: Any, looping: bool = False) -> list[Any]:
-    """The results of a program: the value, what became of ``x``, and the slope if asked for."""
+def run(program: Program, lib: Any, looping: bool = False, plain: bool = False) -> list[Any]:
+    """The results of a program: the value, what became of ``x``, and the slope if asked for.
+
+    ``looping``: with a loop for every ``vmap``.  ``plain``: custom functions are ordinary ones.
+    """
     names = _Words(lib, looping).names()
+    if plain:
+        names.update(Product=_Product, Both=_Both)
     exec(compile(str(program), "<program>", "exec"), names)
     return [names[name] for name in ("y", "x", "slope") if name in names]
+
+
+class _Product:
+    @staticmethod
+    def apply(x: Any, y: Any) -> Any:
+        return x * y
+
+
+class _Both:
+    @staticmethod
+    def apply(x: Any) -> Any:
+        return x.sin(), x.cos()
 
 
 class _Words:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from whygrad.autograd.batching import (
     add_batch,
     batch_level,
+    carries,
     level_of,
     open_levels,
     remove_batch,
@@ -54,12 +55,15 @@ def over_batch(call: Call) -> Any:
     if level not in sizes:
         without_highest_level(*call.tensors)  # raises: the vmap it belongs to has ended
     info = VmapInfo(sizes[level], mode_of(level))
-    batched = [level_of(arg) == level for arg in call.args]
-    args = tuple(_without(arg, level) for arg in call.args)
+    batched = [carries(arg, level) for arg in call.args]
+    args = tuple(
+        remove_batch(arg, level, info.batch_size) if here else arg
+        for arg, here in zip(call.args, batched, strict=True)
+    )
     if (signature.vmap is None) is not signature.runs_on_samples:
         raise _no_rule(call)
     if signature.vmap is not None:
-        return _own_rule(call, info, level, args)
+        return _own_rule(call, info, level, args, batched)
     samples = _OnSamples(call, info, level, batched)
     positional = len(args) - len(call.keywords)
     named = dict(zip(call.keywords, args[positional:], strict=True))
@@ -236,9 +240,11 @@ def _summed(gradient: Tensor, shape: tuple[int, ...]) -> Tensor:
     return recorded.reshape(recorded.sum(gradient, tuple(dims), True), shape)
 
 
-def _own_rule(call: Call, info: VmapInfo, level: int, args: tuple[Any, ...]) -> Any:
+def _own_rule(
+    call: Call, info: VmapInfo, level: int, args: tuple[Any, ...], batched: list[bool]
+) -> Any:
     signature = call.signature
-    in_dims = tuple(0 if level_of(arg) == level else None for arg in call.args)
+    in_dims = tuple(0 if here else None for here in batched)
     positional = len(args) - len(call.keywords)
     named = dict(zip(call.keywords, args[positional:], strict=True))
     returned = signature.vmap(info, in_dims, *args[:positional], **named)  # type: ignore[misc]

@@ -157,8 +157,11 @@ def feature_alpha_dropout(
 
 
 def _noise(like: Tensor, p: float) -> Tensor:
+    if p == 1.0:  # nothing is left to chance
+        nothing: Tensor = table["zeros_like"].call(like)
+        return nothing
     kept: Tensor = table["bernoulli"].public(like, 1.0 - p)
-    return kept / (1.0 - p) if p < 1.0 else kept
+    return kept / (1.0 - p)
 
 
 def _times(input: Tensor, noise: Tensor, inplace: bool) -> Tensor:

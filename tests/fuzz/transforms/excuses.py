@@ -1,0 +1,50 @@
+"""Differences that are meant, each with its reason."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tests.fuzz.transforms.program import Program
+from whygrad.autograd.recompute.reports import CheckpointError
+
+__all__ = ["LOOP_REFUSES", "ONLY_WHYGRAD"]
+
+Excuse = Callable[[Program, Exception], bool]
+
+
+def checkpoint_overwritten(program: Program, error: Exception) -> bool:
+    """A checkpoint refuses to run again on memory that was written since; PyTorch's program has
+    none, because torch.func does not take them."""
+    return isinstance(error, CheckpointError) and "inplace operation" in str(error)
+
+
+def written_dual(program: Program, error: Exception) -> bool:
+    """A recorded write to a dual tensor while its primal is in use: one memory, two histories."""
+    return "make_dual() or unpack_dual() has made another tensor" in str(error)
+
+
+def saved_and_overwritten(program: Program, error: Exception) -> bool:
+    """What is written over after it was saved is computed again by a checkpoint; the loop runs
+    without checkpoints and refuses, as PyTorch does."""
+    return "again(" in str(program) and "modified by an inplace operation" in str(error)
+
+
+def read_only_input(program: Program, error: Exception) -> bool:
+    """The input of a function that is differentiated is the caller's memory, with a history there:
+    whygrad does not let it be written to, not even behind the back of the graph."""
+    return "its memory is read-only" in str(error)
+
+
+def other_strides(program: Program, error: Exception) -> bool:
+    """Scans and reductions of a batch that is not the first dimension lie in the order of their
+    input, in PyTorch in that of their dimensions; view() says so."""
+    return "view size is not compatible" in str(error)
+
+
+ONLY_WHYGRAD: tuple[Excuse, ...] = (
+    checkpoint_overwritten,
+    written_dual,
+    read_only_input,
+    other_strides,
+)
+LOOP_REFUSES: tuple[Excuse, ...] = (saved_and_overwritten,)
