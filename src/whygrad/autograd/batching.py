@@ -12,7 +12,7 @@ therefore never see a batch dimension that is not simply there, and need no rule
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from itertools import count
 from math import prod
 from typing import Any, NoReturn
@@ -41,9 +41,9 @@ __all__ = [
     "carries",
     "is_of_directions",
     "level_of",
-    "levels_open",
     "open_levels",
     "physical_pair",
+    "remembered_levels",
     "remove_batch",
     "without_highest_level",
 ]
@@ -156,14 +156,20 @@ def open_levels() -> tuple[tuple[int, int], ...]:
     return tuple(_levels.open.items())
 
 
-@contextmanager
-def levels_open(levels: tuple[tuple[int, int], ...]) -> Iterator[None]:
-    """Inside, exactly these levels are open, whether they have ended since or not."""
-    before, _levels.open = _levels.open, dict(levels)
-    try:
-        yield
-    finally:
-        _levels.open = before
+def remembered_levels() -> Callable[[], AbstractContextManager[None]]:
+    """The levels that are open now, to be open again later, whether they have ended or not."""
+    levels, of_directions = dict(_levels.open), set(_levels.of_directions)
+
+    @contextmanager
+    def open_again() -> Iterator[None]:
+        before = _levels.open, _levels.of_directions
+        _levels.open, _levels.of_directions = dict(levels), set(of_directions)
+        try:
+            yield
+        finally:
+            _levels.open, _levels.of_directions = before
+
+    return open_again
 
 
 def add_batch(tensor: Tensor, level: int) -> Tensor:
@@ -222,7 +228,7 @@ def carries(value: Any, level: int) -> bool:
         batch = value._array
         return batch.level == level or carries(batch.tensor, level)
     if value._keys & keys.FORWARD:
-        return any([carries(each, level) for each in value._tangent.values()])
+        return any(carries(each, level) for each in value._tangent.values())
     return False
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
-from whygrad.autograd.batching import add_batch, level_of, levels_open, open_levels
+from whygrad.autograd.batching import add_batch, level_of, remembered_levels
 from whygrad.autograd.source import caller
 from whygrad.errors import fail
 from whygrad.ops.namespace import recorded
@@ -67,14 +67,14 @@ def surroundings() -> Callable[[], AbstractContextManager[None]]:
     What was computed for samples is computed again for samples: although their ``vmap`` has ended,
     and although others, which have nothing to do with it, have begun.
     """
-    levels, drawn, of_level = open_levels(), drawing.around, dict(_modes.of_level)
+    levels, drawn, of_level = remembered_levels(), drawing.around, dict(_modes.of_level)
 
     @contextmanager
     def as_they_were() -> Iterator[None]:
         around, now = drawing.around, _modes.of_level
         drawing.around, _modes.of_level = drawn, of_level
         try:
-            with levels_open(levels):
+            with levels():
                 yield
         finally:
             drawing.around, _modes.of_level = around, now

@@ -16,7 +16,12 @@ import numpy as np
 
 from whygrad import keys
 from whygrad.autograd import api, lineage, modes
-from whygrad.autograd.batching import add_batch, is_of_directions, open_levels, without_highest_level
+from whygrad.autograd.batching import (
+    add_batch,
+    is_of_directions,
+    open_levels,
+    without_highest_level,
+)
 from whygrad.autograd.forward_ad import set_tangents
 from whygrad.autograd.lifting import Levels, levels_of, lower, raised
 from whygrad.autograd.node import AccumulateGrad, Node

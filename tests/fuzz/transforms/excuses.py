@@ -41,10 +41,39 @@ def other_strides(program: Program, error: Exception) -> bool:
     return "view size is not compatible" in str(error)
 
 
+def written_through_data(program: Program, error: Exception) -> bool:
+    """whygrad sees a write through ``.data`` to what backward needs; PyTorch does not, and has no
+    ``.data`` inside ``vmap``."""
+    return ".data." in str(error)
+
+
+def gradient_of_what_samples_share(program: Program, error: Exception) -> bool:
+    """A gradient taken inside ``vmap`` is one per sample, even of what all samples share, and
+    cannot be written into something they share."""
+    taken = any(word in str(program) for word in ("func.grad", "func.vjp", "func.jacrev"))
+    return taken and "inplace arithmetic is not possible" in str(error)
+
+
+def as_strided_of_samples(program: Program, error: Exception) -> bool:
+    """What lies around a sample in memory belongs to other samples; PyTorch lets it be asked for as
+    far as the sample itself reaches."""
+    return "vmap does not support as_strided" in str(error)
+
+
+def dynamic_shape(program: Program, error: Exception) -> bool:
+    """How many elements an op gives depends on the numbers; PyTorch asks only if the sample has
+    dimensions."""
+    return "output dynamic shape" in str(error)
+
+
 ONLY_WHYGRAD: tuple[Excuse, ...] = (
     checkpoint_overwritten,
     written_dual,
     read_only_input,
     other_strides,
+    dynamic_shape,
+    written_through_data,
+    gradient_of_what_samples_share,
+    as_strided_of_samples,
 )
-LOOP_REFUSES: tuple[Excuse, ...] = (saved_and_overwritten,)
+LOOP_REFUSES: tuple[Excuse, ...] = (saved_and_overwritten, written_through_data)

@@ -9,15 +9,18 @@ __all__ = ["Looping"]
 
 
 class Looping:
-    """The transforms of a library, made of its ``vjp`` alone."""
+    """The transforms of a library, made of its ``vjp`` (and ``jvp``, if ``forward``) alone."""
 
-    def __init__(self, lib: Any) -> None:
+    def __init__(self, lib: Any, forward: bool) -> None:
         self._lib = lib
+        self._forward = forward
         self.grad = lib.func.grad
         self.vjp = lib.func.vjp
 
     def jvp(self, function: Callable[..., Any], primals: Any, tangents: Any) -> Any:
         """What is pulled back is linear in the cotangent: pulling back through that pushes."""
+        if self._forward:
+            return self._lib.func.jvp(function, primals, tangents)
         output, pull = self.vjp(function, *primals)
         _, push = self.vjp(pull, self._lib.zeros_like(output))
         return output, push(tangents)[0]
