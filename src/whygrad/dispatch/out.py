@@ -215,13 +215,6 @@ class _Call:
                 "sample",
                 f"use the result: y = {self.function}(…)",
             )
-        if bits & keys.FORWARD:
-            raise self.refuse(
-                f"Trying to use forward AD with {self.function} that does not support it because "
-                "it is an out= function",
-                f"use the result: y = {self.function}(…)",
-                NotImplementedError,
-            )
         watched = [each if each._base is None else each._base for each in self.targets]
         watched += self.targets
         if self.op.differentiable:
@@ -232,6 +225,13 @@ class _Call:
                 "differentiation, but one of the arguments requires grad",
                 f"use the result: y = {self.function}(…), or call it inside "
                 "`with whygrad.no_grad():`",
+            )
+        if bits & keys.FORWARD:
+            raise self.refuse(
+                f"Trying to use forward AD with {self.function} that does not support it because "
+                "it is an out= function",
+                f"use the result: y = {self.function}(…)",
+                NotImplementedError,
             )
 
     def check_overlap(self, target: Tensor, inputs: list[Tensor]) -> None:
