@@ -16,6 +16,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from whygrad import dtypes
+from whygrad.autograd.source import caller
+from whygrad.errors import fail
 from whygrad.ops.define import define
 from whygrad.ops.linalg.products import add_terms, multiply
 from whygrad.ops.namespace import recorded
@@ -78,6 +81,14 @@ def _einsum_pair(a: Array, b: Array, equation: str) -> Array:
     count = len(b.shape) - plan.batch - plan.summed
     columns, _ = _split(b.shape[plan.batch :], not plan.right_flipped, count, plan.summed)
     if summed:
+        if a.dtype == bool:
+            raise fail(
+                NotImplementedError,
+                call=f"einsum of bools, {equation!r} of shapes {a.shape} and {b.shape}",
+                cause="sums of products are not implemented for bool",
+                fix="convert first, x.to(whygrad.int64), to count; or combine with & and any()",
+                where=caller(),
+            )
         depth = prod(summed)
         left = _as_matrices(a, batch, prod(rows), depth, plan.left_flipped)
         right = _as_matrices(b, batch, depth, prod(columns), plan.right_flipped)
@@ -177,12 +188,21 @@ class _Plan(NamedTuple):
     order: Dims  # of a single operand's dimensions
 
 
-def contract(operands: Sequence[Tensor], labels: Sequence[str], output: str) -> Tensor:
-    """Σ Π operands: one letter per dimension, sizes of 1 broadcast."""
+def contract(
+    operands: Sequence[Tensor], labels: Sequence[str], output: str, *, widen: bool = False
+) -> Tensor:
+    """Σ Π operands: one letter per dimension, sizes of 1 broadcast.
+
+    ``widen``: a dimension that one operand has alone is summed as ``sum`` does it, integers in
+    int64.
+    """
     plan = _plan(tuple(labels), output, tuple(tuple(each.shape) for each in operands))
     waiting = list(operands)
     for operand, op, params in plan.steps:
-        waiting[operand] = getattr(recorded, op)(waiting[operand], *params)
+        given = waiting[operand]
+        if widen and op == "sum" and given.dtype.category < dtypes.FLOAT:
+            given = given.to(dtypes.int64)
+        waiting[operand] = getattr(recorded, op)(given, *params)
     for first, second, equation in plan.pairs:
         right, left = waiting.pop(second), waiting.pop(first)
         waiting.append(recorded.einsum_pair(left, right, equation))

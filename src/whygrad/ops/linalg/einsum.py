@@ -5,8 +5,9 @@ from __future__ import annotations
 from string import ascii_letters
 from typing import Any
 
+from whygrad import dtypes
 from whygrad.autograd.source import caller
-from whygrad.errors import fail
+from whygrad.errors import describe, fail
 from whygrad.ops.define import composite, table
 from whygrad.ops.geometry import normalize_dims
 from whygrad.ops.linalg.contraction import contract
@@ -31,7 +32,7 @@ def einsum(*args: Any) -> Tensor:
                 where=caller(),
             )
     shapes = tuple(tuple(each.shape) for each in operands)
-    return contract(operands, *parse(equation, shapes))
+    return contract(operands, *parse(equation, shapes), widen=True)
 
 
 def _einsum_arguments(args: tuple[Any, ...]) -> tuple[str, list[Tensor]]:
@@ -76,6 +77,9 @@ composite(
         make.call("i,j,k->kji", make(2), make(2), make(2)),
         make.call("bhqd,bhkd->bhqk", make(1, 2, 2, 3), make(1, 2, 2, 3)),
         make.call("ij,jk", make.ints(2, 3), make.ints(3, 2)),
+        make.call("ij->i", make.ints(2, 3, low=100, high=120).astype("int8")),
+        make.call("ij,kj->j", make.ints(2, 3).astype("uint8"), make.ints(2, 3).astype("uint8")),
+        make.call("ij,kl->", make.bools(2, 3), make.bools(2, 2)),
         make.call(make(2, 3), [0, 1], make(3, 2), [1, 2], [0, 2]),
         make.call(make(2, 3), [..., 1], make(3), [1]),
     ],
@@ -169,6 +173,14 @@ def trace(input: Tensor) -> Tensor:
             call=f"trace of a tensor of shape {tuple(input.shape)}",
             cause=f"trace: expected a matrix, but got tensor with dim {input.ndim}",
             fix="for batches use x.diagonal(dim1=-2, dim2=-1).sum(-1)",
+            where=caller(),
+        )
+    if input.dtype is dtypes.bool_:
+        raise fail(
+            NotImplementedError,
+            call=f"trace of {describe(input)}",
+            cause="trace is not implemented for bool",
+            fix="convert first: x.to(whygrad.int64)",
             where=caller(),
         )
     total: Tensor = table["sum"].public(recorded.diagonal(input, 0, 0, 1))

@@ -10,11 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from whygrad import dtypes
 from whygrad.autograd.source import caller
 from whygrad.errors import fail
 from whygrad.ops.batching import align, repeat_over
 from whygrad.ops.define import composite, define
 from whygrad.ops.linalg.products import (
+    NO_BOOL,
     add_terms,
     batch_to_columns,
     left_gradient,
@@ -27,6 +29,7 @@ from whygrad.ops.linalg.products import (
     right_gradient,
 )
 from whygrad.ops.namespace import recorded
+from whygrad.ops.numbers import number_for
 from whygrad.tensor import Tensor
 
 Array = Any
@@ -79,7 +82,7 @@ def _add_product_args(
             where=caller(),
         )
     if not (a.dtype.is_floating_point or a.dtype.is_complex):
-        beta, alpha = int(beta), int(alpha)
+        beta, alpha = (number_for(a, factor, call) for factor in (beta, alpha))
     return input, a, b, beta, alpha
 
 
@@ -150,6 +153,7 @@ def _declare_add_product(name: str, public: Any, samples: Any) -> None:
         jvp=_add_product_tangent,
         meta=lambda input, a, b, beta, alpha: matmul_meta(a, b),
         batching=_add_product_of_batch,
+        refuses=NO_BOOL,
         public=public,
         inplace=True,
         samples=samples,
@@ -200,8 +204,30 @@ def addbmm(
 def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """beta·input + alpha·(vec1 ⊗ vec2)"""
     require_rank("addr", vec1=(vec1, 1), vec2=(vec2, 1))
+    common = dtypes.result_type(input, vec1, vec2)
+    for label, factor in (("beta", beta), ("alpha", alpha)):
+        _check_factor(label, factor, common)
+    input, vec1, vec2 = (each.to(common) for each in (input, vec1, vec2))
     column, row = recorded.unsqueeze(vec1, -1), recorded.unsqueeze(vec2, 0)
+    if common is dtypes.bool_:
+        return (input & bool(beta)) | (column & row & bool(alpha))
     return recorded.addmm(*_addmm_args(input, column, row, beta=beta, alpha=alpha))
+
+
+def _check_factor(label: str, factor: Any, dtype: dtypes.DType) -> None:
+    cause = ""
+    if isinstance(factor, bool) and dtype is not dtypes.bool_:
+        cause = f"Boolean {label} only supported for Boolean results."
+    elif isinstance(factor, (float, complex)) and dtype.category < dtypes.FLOAT:
+        cause = f"For integral input tensors, argument {label} must not be a floating point number."
+    if cause:
+        raise fail(
+            RuntimeError,
+            call=f"addr({label}={factor}) in {dtype.name}",
+            cause=cause,
+            fix=f"pass a {label} of the tensors' kind",
+            where=caller(),
+        )
 
 
 composite(

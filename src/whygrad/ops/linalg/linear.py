@@ -9,7 +9,7 @@ from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.batching import align
 from whygrad.ops.define import define
-from whygrad.ops.linalg.products import matmul_of_batch
+from whygrad.ops.linalg.products import NO_BOOL, matmul_of_batch
 from whygrad.tensor import Tensor
 
 Array = Any
@@ -146,6 +146,7 @@ define(
     jvp=_linear_jvp,
     meta=lambda x, weight, bias: ((*x.shape[:-1], weight.shape[0]), x.dtype),
     batching=_linear_of_batch,
+    refuses=NO_BOOL,
     public=_linear_args,
     torch="nn.functional.linear",
     method=False,

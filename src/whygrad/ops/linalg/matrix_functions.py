@@ -15,7 +15,12 @@ from whygrad.errors import describe, fail
 from whygrad.ops.batching import leading_dims, shift_dims
 from whygrad.ops.define import composite, define
 from whygrad.ops.geometry import normalize_dim
-from whygrad.ops.linalg.matrices import matrix_transpose, require_matrices, require_square
+from whygrad.ops.linalg.matrices import (
+    matrix_transpose,
+    require_floats,
+    require_matrices,
+    require_square,
+)
 from whygrad.ops.linalg.products import add_terms
 from whygrad.ops.linalg.singular_values import linalg_matrix_rank, pinv_args
 from whygrad.ops.namespace import recorded
@@ -263,6 +268,7 @@ define(
     promote="same",
     meta=lambda a, b, dim: (np.broadcast_shapes(a.shape, b.shape), a.dtype),
     batching=shift_dims("dim"),
+    refuses={"bool": ("cross is not implemented for bool", "convert first: x.to(whygrad.int64)")},
     public=_cross_args,
     method=False,
     torch="linalg.cross",
@@ -291,6 +297,8 @@ def cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
 
 def linalg_vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
     """Σ x̄·y along a dimension, the others broadcast."""
+    for each in (x, y):
+        require_floats("linalg.vecdot", each)
     product = (x.conj() if x.dtype.is_complex else x) * y
     return recorded.sum(product, (normalize_dim(dim, product.ndim, "linalg.vecdot"),), False)
 

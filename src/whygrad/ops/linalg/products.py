@@ -20,6 +20,7 @@ from whygrad.ops.namespace import recorded
 from whygrad.tensor import Tensor
 
 __all__ = [
+    "NO_BOOL",
     "add_terms",
     "batch_to_columns",
     "left_gradient",
@@ -43,6 +44,10 @@ def add_terms(*terms: Array | None) -> Array:
         if term is not None:
             total = term if total is None else total + term
     return total
+
+
+# Products of bools: PyTorch has none either.  A count needs integers, a logical or has its own op.
+NO_BOOL = {"bool": ("matmul is not implemented for 'Bool'", "convert first: x.to(whygrad.int64)")}
 
 
 def multiply(a: Array, b: Array) -> Array:
@@ -230,9 +235,7 @@ define(
     jvp=product_tangent,
     meta=matmul_meta,
     batching=matmul_of_batch,
-    refuses={
-        "bool": ("matmul is not implemented for 'Bool'", "convert first: x.to(whygrad.int64)")
-    },
+    refuses=NO_BOOL,
     samples=lambda make: [
         make.call(make(3, 4), make(4, 2)),
         make.call(make(3), make(3)),
