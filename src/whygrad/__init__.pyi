@@ -1361,10 +1361,14 @@ def asarray(
     dtype: DTypeLike | None = None,
     device: DeviceLike | None = None,
     copy: builtins.bool | None = None,
-    requires_grad: builtins.bool = False,
+    requires_grad: builtins.bool | None = None,
 ) -> Tensor:
     """Anything array-like as a tensor; ``copy`` says whether memory must or must not be
     shared.
+
+    ``requires_grad`` is as it was unless given.  ``False`` cuts the result off from what
+    ``obj``
+    was computed from; a leaf that is returned as it is stops to require grad.
 
     y = the data, shared where possible or as copy= says
     """

@@ -200,9 +200,13 @@ def asarray(
     dtype: Any = None,
     device: Any = None,
     copy: bool | None = None,
-    requires_grad: bool = False,
+    requires_grad: bool | None = None,
 ) -> Tensor:
-    """Anything array-like as a tensor; ``copy`` says whether memory must or must not be shared."""
+    """Anything array-like as a tensor; ``copy`` says whether memory must or must not be shared.
+
+    ``requires_grad`` is as it was unless given.  ``False`` cuts the result off from what ``obj``
+    was computed from; a leaf that is returned as it is stops to require grad.
+    """
     if not isinstance(obj, (Tensor, np.ndarray)):
         if hasattr(obj, "__dlpack__"):
             obj = from_dlpack(obj)
@@ -220,10 +224,10 @@ def asarray(
         )
     if copy and shared:
         made = made.clone()
-    if requires_grad:
-        return made if made.requires_grad else made.requires_grad_()
-    if not made.requires_grad:
+    if requires_grad is None or requires_grad == made.requires_grad:
         return made
+    if requires_grad or (made is obj and made.is_leaf):
+        return made.requires_grad_(requires_grad)
     return lineage.cut(made, alias(made), "copied", "asarray")
 
 

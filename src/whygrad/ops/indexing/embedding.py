@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from whygrad import keys
 from whygrad.autograd import modes
 from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
@@ -13,7 +14,7 @@ from whygrad.ops.batching import only
 from whygrad.ops.define import define
 from whygrad.ops.indexing.positions import check_bounds
 from whygrad.ops.indexing.selection import require_integers
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, alias
 
 __all__ = ["lookup"]
 
@@ -96,8 +97,13 @@ def _embedding_args(
 
 
 def _shorten(weight: Tensor, index: Tensor, longest: float, p: float) -> None:
-    """Bring the rows at ``index`` that are longer than ``longest`` down to that, in place."""
+    """Bring the rows at ``index`` that are longer than ``longest`` down to that, in place.
+
+    The numbers alone: neither direction of differentiation knows of it.
+    """
     _check_rows(weight._array, index._array)
+    if not weight._keys & keys.BATCHED:
+        weight = alias(weight)
     with modes.no_grad():
         chosen = index.unique()
         found = weight[chosen]

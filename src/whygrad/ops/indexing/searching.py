@@ -5,6 +5,7 @@ The results are integers or depend on the data in jumps, so no gradient flows.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -66,6 +67,13 @@ composite(
 
 
 def _unique(x: Array, dim: int | None, return_inverse: bool, return_counts: bool) -> Any:
+    if dim is not None and 0 < x.shape[dim] <= _FEW and np.isnan(x).any():
+        wanted = (True, return_inverse, return_counts)
+        kept = [
+            each for each, asked in zip(_unique_with_nan(np.moveaxis(x, dim, 0)), wanted) if asked
+        ]
+        slices = np.moveaxis(kept[0], 0, dim)
+        return (slices, *kept[1:]) if len(kept) > 1 else slices
     found: Any = np.unique(  # type: ignore[call-overload]
         x,
         return_inverse=return_inverse,
@@ -76,6 +84,37 @@ def _unique(x: Array, dim: int | None, return_inverse: bool, return_counts: bool
     if dim is not None and return_inverse:
         return (found[0], found[1].reshape(-1), *found[2:])
     return found
+
+
+_FEW = 16  # slices that PyTorch sorts by insertion
+
+
+def _unique_with_nan(slices: Array) -> tuple[Array, Array, Array]:
+    """Slices that NaN makes neither less nor greater than others, in the order PyTorch finds them.
+
+    Which order that is depends on how one sorts; NaN is never equal to NaN, so nothing is merged.
+    """
+    rows = slices.reshape(len(slices), -1)
+
+    def less(a: int, b: int) -> bool:
+        different = (rows[a] < rows[b]) | (rows[a] > rows[b])
+        first = int(np.argmax(different))
+        return bool(different.any()) and bool(rows[a, first] < rows[b, first])
+
+    order: list[int] = []
+    for each in range(len(rows)):
+        place = len(order)
+        if order and less(each, order[0]):
+            place = 0
+        else:
+            while place and less(each, order[place - 1]):
+                place -= 1
+        order.insert(place, each)
+    starts = [True] + [not (rows[a] == rows[b]).all() for a, b in pairwise(order)]
+    number = np.cumsum(starts) - 1
+    inverse = np.empty(len(rows), np.int64)
+    inverse[order] = number
+    return slices[np.array(order)[starts]], inverse, np.bincount(number)
 
 
 def _unique_args(
@@ -174,11 +213,33 @@ define(
 
 
 def _searchsorted(sequence: Array, x: Array, right: bool, out_int32: bool) -> Array:
-    if sequence.ndim == 1:
+    if sequence.size and sequence.dtype.kind == "f" and np.isnan(np.min(sequence)):
+        found = _halved(sequence, x, right)
+    elif sequence.ndim == 1:
         found = np.searchsorted(sequence, x, side="right" if right else "left")
     else:
         found = _search_rows(sequence, x, right)
     return np.asarray(found).astype(np.int32 if out_int32 else np.int64)
+
+
+def _halved(sequence: Array, x: Array, right: bool) -> Array:
+    """By halving, step by step as PyTorch: with NaN in it no sequence is sorted for every search,
+    and what is found depends on the steps."""
+    if sequence.ndim == 1:
+        sequence = sequence.reshape((1,) * (max(x.ndim, 1) - 1) + sequence.shape)
+    lanes = np.broadcast_to(sequence, (*x.shape[:-1], sequence.shape[-1]))
+    values = x.reshape(1) if not x.ndim else x
+    low, high = np.zeros(values.shape, np.int64), np.full(values.shape, sequence.shape[-1])
+    while np.count_nonzero(low < high):
+        middle = np.minimum((low + high) // 2, sequence.shape[-1] - 1)
+        there = np.take_along_axis(lanes, middle, axis=-1)
+        beyond = ~(there > values if right else there >= values)
+        searching = low < high
+        low, high = (
+            np.where(searching & beyond, middle + 1, low),
+            np.where(searching & ~beyond, middle, high),
+        )
+    return low.reshape(x.shape)
 
 
 def _search_rows(sequence: Array, x: Array, right: bool) -> Array:

@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from whygrad import dtypes
 from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
+from whygrad.ops.activation.smooth import ONLY_FLOATS
 from whygrad.ops.define import composite, elementwise, table
 from whygrad.ops.loss.shared import check_same_size, reduced, reduction_from, refusal, weighted
 from whygrad.tensor import Tensor
@@ -76,6 +78,7 @@ elementwise(
         "target": lambda xp, incoming, x: incoming * (xp.log1p(-x) - xp.log(x)),
     },
     promote="none",
+    refuses=ONLY_FLOATS,
     public=_binary_cross_entropy_args,
     torch="nn.functional.binary_cross_entropy",
     method=False,
@@ -132,7 +135,20 @@ def _with_logits_args(
         f"Target size ({tuple(target.shape)}) must be the same as input size "
         f"({tuple(input.shape)})",
     )
-    return weighted(table[name].call(input, target, pos_weight), weight, reduction)
+    for each in (input, target):
+        if each.dtype.category < dtypes.FLOAT:
+            label = "input" if each is input else "target"
+            raise refusal(
+                NotImplementedError if each is input else RuntimeError,
+                name,
+                {"input": input, "target": target},
+                f"the {label} has no fractions: {each.dtype.name} cannot hold the loss",
+                f"convert it: {label}.float()",
+            )
+    losses = table[name].call(input, target, pos_weight)
+    if target.dtype is not losses.dtype:
+        losses = losses.to(target.dtype)  # in which PyTorch computes it
+    return weighted(losses, weight, reduction)
 
 
 elementwise(

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from whygrad import dtypes
 from whygrad.ops.activation.smooth import NUMBERS, ONLY_FLOATS
 from whygrad.ops.define import elementwise, table
 from whygrad.ops.loss.shared import (
@@ -26,6 +27,14 @@ __all__: list[str] = []
 Array = Any
 
 
+def _promoted(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
+    """Both in one dtype, so that what is refused depends on what they come to together."""
+    if input.dtype is target.dtype:
+        return input, target
+    common = dtypes.promote_types(input.dtype, target.dtype)
+    return input.to(common), target.to(common)
+
+
 def _of_difference(name: str) -> Any:
     """The public form of ``mse_loss`` and ``l1_loss``."""
 
@@ -39,6 +48,8 @@ def _of_difference(name: str) -> Any:
     ) -> Tensor:
         warn_if_broadcast(input, target)
         reduction = reduction_from(reduction, size_average, reduce)
+        if name == "mse_loss":
+            input, target = _promoted(input, target)
         losses = table[name].call(input, target)
         if weight is None:
             return reduced(losses, reduction)
@@ -94,7 +105,7 @@ elementwise(
         "b": lambda xp, incoming, a, b: incoming * (2.0 * (b - a)),
     },
     promote="same",
-    refuses={"complex": NUMBERS["complex"]},
+    refuses=ONLY_FLOATS,
     public=_of_difference("mse_loss"),
     torch="nn.functional.mse_loss",
     method=False,
@@ -111,7 +122,7 @@ elementwise(
     },
     subgradient="0 where a = b",
     promote="same",
-    refuses={"complex": NUMBERS["complex"]},
+    refuses=NUMBERS,
     public=_of_difference("l1_loss"),
     torch="nn.functional.l1_loss",
     method=False,
@@ -146,6 +157,7 @@ def _smooth_l1_loss(
             "smooth_l1_loss does not support negative values for beta.",
             "beta is the distance below which the loss is a parabola: pass 1.0, or 0 for none",
         )
+    input, target = _promoted(input, target)
     if beta == 0:
         return reduced(table["l1_loss"].call(input, target), reduction)
     return reduced(table["smooth_l1_loss"].call(input, target, float(beta)), reduction)
@@ -196,7 +208,18 @@ def _huber_loss(
         )
     if weight is not None:
         _check_weight(input, weight, "huber_loss")
-    return weighted(table["huber_loss"].call(input, target, float(delta)), weight, reduction)
+    of_input, (input, target) = input.dtype, _promoted(input, target)
+    if not dtypes.can_cast(input.dtype, of_input):
+        raise refusal(
+            RuntimeError,
+            "huber_loss",
+            {"input": of_input, "target": target},
+            f"result type {input.dtype.name} can't be cast to the desired output type "
+            f"{of_input.name}, that of the input",
+            "convert the input first: input.float()",
+        )
+    losses = table["huber_loss"].call(input, target, float(delta)).to(of_input)
+    return weighted(losses, weight, reduction)
 
 
 elementwise(

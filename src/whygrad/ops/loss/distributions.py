@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from whygrad import dtypes
 from whygrad.ops.define import composite
 from whygrad.ops.loss.shared import reduced, reduction_from, refusal, warn_user
 from whygrad.tensor import Tensor
@@ -32,6 +33,15 @@ def kl_div(
             "definition. 'mean' will be changed to behave the same as 'batchmean' in the next "
             "major release."
         )
+    for each in (input, target):
+        if each.dtype.category < dtypes.FLOAT:
+            raise refusal(
+                RuntimeError,
+                "kl_div",
+                {"input": input, "target": target},
+                "kl_div: Integral inputs not supported.",
+                "pass log-probabilities and probabilities, both floats",
+            )
     if log_target:
         losses = target.exp() * (target - input)
     else:
@@ -130,13 +140,15 @@ def gaussian_nll_loss(
 
 
 def _fitting_variance(input: Tensor, var: Tensor) -> Tensor:
-    """One variance per element, or one for a whole row."""
+    """One variance per element, or one for all along a single dimension."""
     if var.shape == input.shape:
         return var
     if var.shape == input.shape[:-1]:
         return var.unsqueeze(-1)
-    if var.ndim and var.shape[:-1] == input.shape[:-1] and var.shape[-1] == 1:
-        return var
+    if var.ndim == input.ndim:
+        others = [have for have, wanted in zip(var.shape, input.shape) if have != wanted]
+        if others == [1]:
+            return var
     raise refusal(
         ValueError,
         "gaussian_nll_loss",

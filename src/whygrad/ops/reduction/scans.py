@@ -245,10 +245,24 @@ def _fading(xp: Any, y: Array, dim: int) -> Array:
     return xp.exp(xp.shift(y, dim, 1, -np.inf) - y)
 
 
+def _logcumsumexp(x: Array, dim: int) -> Array:
+    if not x.ndim or x.dtype.kind != "c":
+        return _scan(np.logaddexp.accumulate)(x, dim)
+    y = x.copy()
+    steps = np.moveaxis(y, dim, 0)
+    for step in range(1, len(steps)):
+        pair = steps[step - 1 : step + 1]
+        largest = np.max(pair.real, axis=0)
+        largest = np.where(np.isfinite(largest), largest, 0)  # −inf − −inf would be NaN
+        total = np.log(np.add.reduce(np.exp(pair - largest), axis=0)) + largest
+        steps[step] = np.where(np.isneginf(pair[0].real), pair[1], total)  # nothing so far
+    return y
+
+
 define(
     "logcumsumexp(x; dim)",
     "y_t = log Σ_{s≤t} exp x_s;  ∂x_t = Σ_{s≥t} incoming_s·exp(x_t − y_s)",
-    forward=_scan(np.logaddexp.accumulate),
+    forward=_logcumsumexp,
     vjp={
         "x": lambda xp, incoming, x, y, dim: (
             xp.recurrence(xp.shift(_fading(xp, y, dim), dim, -1, 0.0), incoming, dim, True)

@@ -372,7 +372,8 @@ define(
 
 
 def _logsumexp(x: Array, dim: Dims, keepdim: bool) -> Array:
-    highest = np.maximum.reduce(x, axis=dim, keepdims=True, initial=-np.inf)
+    # of complex numbers the real part says how large exp is
+    highest = np.maximum.reduce(x.real, axis=dim, keepdims=True, initial=-np.inf)
     highest = np.where(np.isfinite(highest), highest, 0)  # ±inf − ±inf would be NaN
     y = np.log(add_up(np.exp(x - highest), dim, True)) + highest
     return y if keepdim else y.reshape(reduced_shape(x.shape, dim, False))
