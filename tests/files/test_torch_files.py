@@ -113,6 +113,7 @@ def everything() -> dict[str, Any]:
         "counted": Counter("aab"),
         "defaults": [defaultdict(list, {1: [2]}), defaultdict(int, a=1), defaultdict(None)],
         "keys": {1: 1, 1.5: 2, (1, "a"): 3, None: 4, b"k": 5},
+        "numpy": [np.float64(0.5), np.float32(0.1), np.int64(3), np.bool_(True), np.complex64(1j)],
         "torch": [torch.float16, torch.device("cpu"), torch.Size([2, 3])],
     }
 
@@ -274,6 +275,7 @@ ATTACKS: dict[str, tuple[Any, str]] = {
     "a type": (int, r"it has builtins\.long as a value"),
     "an optimizer": (torch.optim.SGD([torch.ones(1)], lr=1.0), r"names torch\.optim"),
     "an unknown dtype": (torch.ones(2, dtype=torch.uint16), r"names torch\.uint16"),
+    "an array of NumPy": (np.ones(2), r"names numpy\.(_core|core)\.multiarray\._reconstruct"),
     "a bare storage": (torch.ones(2).untyped_storage(), "as a value|names"),
     "nested": ({"a": [Calls(os.system, "true")]}, r"names (posix|nt)\.system"),
 }

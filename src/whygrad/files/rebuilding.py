@@ -11,6 +11,8 @@ from collections.abc import Callable
 from math import prod
 from typing import Any
 
+import numpy as np
+
 from whygrad import devices, dtypes
 from whygrad.files.pickles import Constructor, Refused, built, simple
 from whygrad.memory import Size, strided
@@ -70,6 +72,9 @@ class Names:
             "collections.Counter": lambda counts=(): _filled(Counter(), counts),
             "collections.OrderedDict": lambda pairs=(): _filled(OrderedDict(), pairs),
             "collections.defaultdict": _defaultdict,
+            "numpy._core.multiarray.scalar": _numpy_number,
+            "numpy.core.multiarray.scalar": _numpy_number,
+            "numpy.dtype": _numpy_dtype,
             "torch.Size": lambda sizes=(): Size(_integers(sizes)),
             "torch._tensor._rebuild_from_type_v2": self._of_type,
             "torch._utils._rebuild_meta_tensor_no_storage": _meta,
@@ -279,6 +284,22 @@ def _float(number: Any) -> float:
     return float(number)
 
 
+def _numpy_dtype(code: Any, align: Any = False, copy: Any = True) -> Any:
+    known = {np.dtype(kind).str[1:] for kind in "?bhilqBHILQefdFD"}
+    if code not in known:
+        raise Refused(f"it has a number of NumPy's of the kind {str(code)[:30]}")
+    return np.dtype(code)
+
+
+def _numpy_number(dtype: Any, content: Any) -> Any:
+    """A number such as ``np.float64(0.9)``: what metrics are."""
+    if not isinstance(dtype, np.dtype) or not isinstance(content, bytes):
+        raise Refused("it has a number of NumPy's without a dtype")
+    if len(content) != dtype.itemsize:
+        raise Refused(f"it has a number of NumPy's with {len(content)} bytes")
+    return np.frombuffer(content, dtype)[0]
+
+
 def _encoded(text: Any, encoding: Any = "latin1") -> bytes:
     if not isinstance(text, str) or encoding not in ("latin1", "latin-1"):
         raise Refused("it has bytes that are no text in Latin-1")
@@ -324,6 +345,8 @@ def give_state(target: Any, state: Any) -> None:
     """What a pickle may add to an object: the versions that a ``state_dict`` carries."""
     if isinstance(target, OrderedDict) and isinstance(state, dict) and set(state) <= {"_metadata"}:
         target.__dict__.update(state)
+    elif isinstance(target, np.dtype) and isinstance(state, tuple) and state[1:2] != (">",):
+        pass  # of a number in this order of bytes it says nothing new
     elif state:
         kind = getattr(target, "name", type(target).__name__)
         raise Refused(f"it sets attributes of a {kind}, which may be to run code", _INSTEAD)
