@@ -115,6 +115,7 @@ from whygrad.memory import Size as Size
 from whygrad.ops.creation.conversion import is_tensor as is_tensor
 from whygrad.ops.creation.creation import Options
 from whygrad.ops.creation.sampling import RandomOptions
+from whygrad.ops.normalization.native import Normalized
 from whygrad.printing import get_printoptions as get_printoptions
 from whygrad.printing import printoptions as printoptions
 from whygrad.printing import set_printoptions as set_printoptions
@@ -468,6 +469,8 @@ __all__ = [
     "grid_sampler_2d",
     "grid_sampler_3d",
     "group_norm",
+    "gru",
+    "gru_cell",
     "gt",
     "gumbel_softmax",
     "half",
@@ -598,6 +601,8 @@ __all__ = [
     "lp_pool1d",
     "lp_pool2d",
     "lp_pool3d",
+    "lstm",
+    "lstm_cell",
     "lt",
     "lu",
     "lu_solve",
@@ -653,8 +658,11 @@ __all__ = [
     "nansum",
     "narrow",
     "narrow_copy",
+    "native_batch_norm",
     "native_channel_shuffle",
     "native_dropout",
+    "native_group_norm",
+    "native_layer_norm",
     "ne",
     "neg",
     "neg_",
@@ -739,6 +747,10 @@ __all__ = [
     "resolve_neg",
     "result_type",
     "rms_norm",
+    "rnn_relu",
+    "rnn_relu_cell",
+    "rnn_tanh",
+    "rnn_tanh_cell",
     "roll",
     "rot90",
     "round",
@@ -2874,6 +2886,25 @@ def group_norm(
     incoming·x̂,  ∂bias = Σ incoming
     """
 
+def gru(*args: Any, **options: Any) -> tuple[Tensor, Tensor]:
+    """Layers of GRU: the hidden states, and the last ones.
+
+    h = (1 − z)·n + z·h, step by step
+    """
+
+def gru_cell(
+    input: Tensor,
+    hx: Tensor,
+    w_ih: Tensor,
+    w_hh: Tensor,
+    b_ih: Tensor | None = None,
+    b_hh: Tensor | None = None,
+) -> Tensor:
+    """One step of a GRU: the next hidden state.
+
+    h = (1 − z)·n + z·h
+    """
+
 def gt(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
     """y = whether a > b"""
 
@@ -3618,6 +3649,25 @@ def lp_pool3d(
     y = (Σ xᵖ)^(1/p) over every window
     """
 
+def lstm(*args: Any, **options: Any) -> tuple[Tensor, Tensor, Tensor]:
+    """Layers of LSTM: the hidden states, and the last hidden states and cells.
+
+    cell = f·cell + i·g, h = o·tanh(cell), step by step
+    """
+
+def lstm_cell(
+    input: Tensor,
+    hx: Any,
+    w_ih: Tensor,
+    w_hh: Tensor,
+    b_ih: Tensor | None = None,
+    b_hh: Tensor | None = None,
+) -> tuple[Tensor, Tensor]:
+    """One step of an LSTM: the next hidden state and cell.
+
+    cell = f·cell + i·g, h = o·tanh(cell)
+    """
+
 def lt(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
     """y = whether a < b"""
 
@@ -4185,6 +4235,23 @@ def narrow_copy(input: Tensor, *args: Any, out: Tensor | None = None, **kwargs: 
     y = what narrow shows, copied
     """
 
+def native_batch_norm(
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    training: builtins.bool,
+    momentum: builtins.float,
+    eps: builtins.float,
+    *,
+    out: Sequence[Tensor] | None = None,
+) -> Normalized:
+    """``batch_norm``, and in training the mean and inverse deviation of each channel.
+
+    y, mean, 1/σ = batch_norm and its statistics
+    """
+
 def native_channel_shuffle(input: Tensor, groups: builtins.int) -> Tensor:
     """Deal the channels (dimension 1) out to ``groups`` in turn.
 
@@ -4197,6 +4264,33 @@ def native_dropout(
     """Dropout, and which elements it kept.
 
     y, kept = x·noise, and where noise is not 0
+    """
+
+def native_group_norm(
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    N: builtins.int,
+    C: builtins.int,
+    HxW: builtins.int,
+    group: builtins.int,
+    eps: builtins.float,
+) -> Normalized:
+    """``group_norm``, and the mean and inverse deviation of each group.
+
+    y, mean, 1/σ = group_norm and its statistics
+    """
+
+def native_layer_norm(
+    input: Tensor,
+    normalized_shape: Any,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    eps: builtins.float,
+) -> Normalized:
+    """``layer_norm``, and the mean and inverse deviation of each row.
+
+    y, mean, 1/σ = layer_norm and its statistics
     """
 
 def ne(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
@@ -4712,6 +4806,44 @@ def rms_norm(
 
     x̂ = x/√(mean(x²) + ε) over the last dimensions, y = x̂·weight;  with w =
     incoming·weight: ∂x = (w − x̂·mean(w·x̂))/√(mean(x²) + ε),  ∂weight = incoming·x̂
+    """
+
+def rnn_relu(*args: Any, **options: Any) -> tuple[Tensor, Tensor]:
+    """Layers of a plain recurrent network with relu: the hidden states, and the last ones.
+
+    h = relu(W·x + b + V·h + c), step by step
+    """
+
+def rnn_relu_cell(
+    input: Tensor,
+    hx: Tensor,
+    w_ih: Tensor,
+    w_hh: Tensor,
+    b_ih: Tensor | None = None,
+    b_hh: Tensor | None = None,
+) -> Tensor:
+    """One step of a plain recurrent network with relu.
+
+    h = relu(W·x + b + V·h + c)
+    """
+
+def rnn_tanh(*args: Any, **options: Any) -> tuple[Tensor, Tensor]:
+    """Layers of a plain recurrent network with tanh: the hidden states, and the last ones.
+
+    h = tanh(W·x + b + V·h + c), step by step
+    """
+
+def rnn_tanh_cell(
+    input: Tensor,
+    hx: Tensor,
+    w_ih: Tensor,
+    w_hh: Tensor,
+    b_ih: Tensor | None = None,
+    b_hh: Tensor | None = None,
+) -> Tensor:
+    """One step of a plain recurrent network with tanh.
+
+    h = tanh(W·x + b + V·h + c)
     """
 
 def roll(input: Tensor, shifts: Ints, dims: Ints = ()) -> Tensor:

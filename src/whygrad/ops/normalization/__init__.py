@@ -4,5 +4,6 @@ from whygrad.ops.normalization import (  # noqa: F401  (each declares its ops)
     channels,
     groups,
     lengths,
+    native,
     rows,
 )
