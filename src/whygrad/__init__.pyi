@@ -292,6 +292,7 @@ __all__ = [
     "clone",
     "coalesce",
     "col2im",
+    "col_indices_copy",
     "column_stack",
     "combinations",
     "compile",
@@ -327,6 +328,7 @@ __all__ = [
     "cpu",
     "cross",
     "cross_entropy",
+    "crow_indices_copy",
     "ctc_loss",
     "cuda",
     "cummax",
@@ -373,6 +375,7 @@ __all__ = [
     "elu",
     "embedding",
     "embedding_bag",
+    "embedding_renorm_",
     "empty",
     "empty_like",
     "empty_permuted",
@@ -509,6 +512,7 @@ __all__ = [
     "index_put_",
     "index_reduce",
     "index_select",
+    "indices_copy",
     "inf",
     "inference_mode",
     "initial_seed",
@@ -914,6 +918,7 @@ __all__ = [
     "use_deterministic_algorithms",
     "utils",
     "values",
+    "values_copy",
     "vander",
     "var",
     "var_mean",
@@ -1849,6 +1854,12 @@ def col2im(
     columns
     """
 
+def col_indices_copy(input: Tensor) -> Tensor:
+    """``col_indices()`` of a sparse tensor, with memory of its own.
+
+    y = the col indices of a sparse x, copied
+    """
+
 def column_stack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """Join side by side, vectors as columns.
 
@@ -2132,6 +2143,12 @@ def cross_entropy(
     one_hot(target)) / batch
     """
 
+def crow_indices_copy(input: Tensor) -> Tensor:
+    """``crow_indices()`` of a sparse tensor, with memory of its own.
+
+    y = the crow indices of a sparse x, copied
+    """
+
 def ctc_loss(
     log_probs: Tensor,
     targets: Tensor,
@@ -2410,6 +2427,13 @@ def embedding_bag(
 
     y = sum, mean or max of the rows in each bag;  ∂weight = incoming at every row of the
     bag
+    """
+
+def embedding_renorm_(
+    input: Tensor, indices: Tensor, max_norm: builtins.float, norm_type: builtins.float
+) -> Tensor:
+    """Bring the rows of ``input`` at ``indices`` that are longer than ``max_norm`` down to
+    it.
     """
 
 def empty(*size: Ints, out: Tensor | None = None, **options: Unpack[Options]) -> Tensor:
@@ -3158,6 +3182,12 @@ def index_select(
     input: Tensor, dim: builtins.int, index: Tensor, *, out: Tensor | None = None
 ) -> Tensor:
     """y = the slices of x at index along dim;  ∂x = incoming added up at index"""
+
+def indices_copy(input: Tensor) -> Tensor:
+    """``indices()`` of a sparse tensor, with memory of its own.
+
+    y = the indices of a sparse x, copied
+    """
 
 inf: builtins.float
 
@@ -5758,6 +5788,12 @@ def values(input: Tensor) -> Tensor:
     """The stored values of a coalesced tensor, one per coordinate.
 
     y = the stored values of x;  ∂x = incoming at the stored coordinates
+    """
+
+def values_copy(input: Tensor) -> Tensor:
+    """``values()`` of a sparse tensor, with memory of its own.
+
+    y = the values of a sparse x, copied
     """
 
 def vander(x: Tensor, N: builtins.int | None = None, increasing: builtins.bool = False) -> Tensor:

@@ -85,5 +85,8 @@ _INPLACE = (
 )  # fmt: skip
 for _name in _INPLACE:
     functions[_name] = getattr(Tensor, _name)
-for _written in (*activation.dropout.IN_PLACE, activation.noisy.rrelu_):
+_WRITTEN = (
+    *activation.dropout.IN_PLACE, activation.noisy.rrelu_, indexing.embedding.embedding_renorm_,
+)  # fmt: skip
+for _written in _WRITTEN:
     functions[_written.__name__] = _written

@@ -114,6 +114,12 @@ def _shorten(weight: Tensor, index: Tensor, longest: float, p: float) -> None:
             weight[chosen[too_long]] = shorter[too_long]
 
 
+def embedding_renorm_(input: Tensor, indices: Tensor, max_norm: float, norm_type: float) -> Tensor:
+    """Bring the rows of ``input`` at ``indices`` that are longer than ``max_norm`` down to it."""
+    _shorten(input, indices, float(max_norm), float(norm_type))
+    return input
+
+
 _embedding_op = define(
     "embedding(weight, index; padding, by_frequency)",
     "y = the rows of weight at index;  ∂weight = incoming added up at index, 0 at padding",

@@ -47,7 +47,8 @@ class _Layer:
     def __init__(self, step: Step, params: Sequence[Tensor], has_biases: bool) -> None:
         self.step = step
         self.ih, self.hh = params[:2]
-        self.bias_ih, self.bias_hh = params[2:4] if has_biases else (None, None)
+        self.bias_ih: Tensor | None = params[2] if has_biases else None
+        self.bias_hh: Tensor | None = params[3] if has_biases else None
         rest = params[4:] if has_biases else params[2:]
         self.projection = rest[0] if rest else None
 

@@ -38,6 +38,34 @@ composite(
     torch="",  # its gradient is not implemented there
     samples=lambda make: [make.around(_densely, make(2, 2), make(2, 3), make(3, 2), sparse=(0, 1))],
 )
+# What a sparse tensor is stored as, and how a sample of that layout is made.
+_PARTS = (
+    ("values", "to_sparse"),
+    ("indices", "to_sparse"),
+    ("crow_indices", "to_sparse_csr"),
+    ("col_indices", "to_sparse_csr"),
+)
+
+
+def _declare_copy(part: str, convert: str) -> None:
+    def copied(input: Tensor) -> Tensor:
+        stored: Tensor = getattr(input, part)()
+        return stored.clone()
+
+    copied.__name__ = copied.__qualname__ = f"{part}_copy"
+    copied.__doc__ = f"``{part}()`` of a sparse tensor, with memory of its own."
+    composite(
+        copied,
+        f"y = the {part.replace('_', ' ')} of a sparse x, copied",
+        method=False,
+        differentiable=part == "values",
+        torch="",  # has no kernel there, or no derivative
+        samples=lambda make: [make.around(lambda copy, x: copy(getattr(x, convert)()), make(2, 3))],
+    )
+
+
+for _row in _PARTS:
+    _declare_copy(*_row)
 alias("dsmm", "mm")
 alias("hsmm", "smm")
 alias("hspmm", "smm")
