@@ -89,6 +89,8 @@ class Storage:
         low, high = byte_bounds(self.array)
         return high - low
 
+    size = nbytes  # of an untyped storage, as PyTorch counts
+
 
 def new_storage(array: Any) -> Storage:
     """For memory that was made here and now; a transformed function may write to its own."""

@@ -22,7 +22,10 @@ from whygrad.tensor import Tensor
 if TYPE_CHECKING:
     from whygrad.ops.define import Op
 
-__all__ = ["by_other_names", "guarded", "lowered", "restated"]
+__all__ = ["by_other_names", "guarded", "restated", "run_lowered"]
+
+active = modes.active
+state = modes.state
 
 # What Python and NumPy raise when they are handed something of the wrong type or size.
 SURPRISES = (
@@ -44,12 +47,14 @@ _ACCEPTED: dict[str, tuple[type, ...]] = {
 
 def guarded(op: Op, function: Callable[..., Any], takes_out: bool) -> Callable[..., Any]:
     """``function``, with its surprises explained."""
-    run = lowered(op, function)
+    lowers = op.autocast is not None
 
     @functools.wraps(function)
     def public(*args: Any, **kwargs: Any) -> Any:
         try:
-            return run(*args, **kwargs)
+            if lowers and active.count and state.added & keys.AUTOCAST:
+                return run_lowered(op, function, args, kwargs)
+            return function(*args, **kwargs)
         except SURPRISES as error:
             writes = takes_out and "out" in kwargs
             renamed = None if writes else by_other_names(function, args, kwargs)
@@ -62,24 +67,13 @@ def guarded(op: Op, function: Callable[..., Any], takes_out: bool) -> Callable[.
     return public
 
 
-def lowered(op: Op, function: Callable[..., Any]) -> Callable[..., Any]:
-    """``function``, in the precision that ``autocast`` wants while somebody is inside it.
+def run_lowered(
+    op: Op, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """The call in the precision that ``autocast`` wants: the casts come before anybody looks."""
+    from whygrad.amp.casting import run_lowered as run  # loaded when somebody is inside autocast
 
-    The casts come before the function looks at its arguments.  An op that autocast has nothing to
-    say about keeps its function as it is.
-    """
-    if op.autocast is None:
-        return function
-    active, state = modes.active, modes.state
-
-    def run(*args: Any, **kwargs: Any) -> Any:
-        if active.count and state.added & keys.AUTOCAST:
-            from whygrad.amp.casting import run_lowered
-
-            return run_lowered(op, function, args, kwargs)
-        return function(*args, **kwargs)
-
-    return run
+    return run(op, function, args, kwargs)
 
 
 def by_other_names(

@@ -13,8 +13,8 @@ from whygrad.dispatch.arguments import (
     SURPRISES,
     by_other_names,
     guarded,
-    lowered,
     restated,
+    run_lowered,
 )
 from whygrad.dispatch.out import into
 from whygrad.dispatch.paths import Entry
@@ -102,9 +102,12 @@ def _named(function: Any, op: Op, like: Any = None) -> Any:
 
 def _public(op: Op, prepare: Callable[..., tuple[Any, ...]], takes_out: bool) -> Callable[..., Any]:
     call = op.call
+    lowers = op.autocast is not None
 
     def public(*args: Any, **kwargs: Any) -> Any:
         try:
+            if lowers and active.count and state.added & keys.AUTOCAST:
+                return run_lowered(op, public, args, kwargs)
             prepared = prepare(*args, **kwargs)
             return call(*prepared) if type(prepared) is tuple else prepared
         except SURPRISES as error:
@@ -116,7 +119,7 @@ def _public(op: Op, prepare: Callable[..., tuple[Any, ...]], takes_out: bool) ->
                 raise restated(op, prepare, args, kwargs, error) from error
         return into(op, args, kwargs) if renamed is None else public(*renamed[0], **renamed[1])
 
-    return lowered(op, public)
+    return public
 
 
 def _unary_call(table: KernelTable) -> Entry:

@@ -208,7 +208,8 @@ def _hidden() -> list[str]:
 def _mode() -> str:
     if modes.state.inference:
         return "inference_mode"
-    return "grad mode on" if modes.state.grad else "no_grad"
+    recording = "grad mode on" if modes.state.grad else "no_grad"
+    return f"{recording}, autocast" if modes.state.added & keys.AUTOCAST else recording
 
 
 def _describe_result(result: Any) -> str:
@@ -260,6 +261,9 @@ def _detail(op: Op, bits: int, step: Step, args: tuple[Any, ...], result: Any) -
         return _recorded(result)
     if step.layer == "promotion":
         return f"{_casts(op, args)}, then the op is called again"
+    if step.layer == "autocast":
+        cast = op.autocast is not None and len(step.inner) > 1
+        return f"{'casts' if cast else 'leaves its arguments as they are'}, then the op is called"
     if step.layer == "devices":
         return "0-d cpu tensors move to the device of the others, then the op is called again"
     if step.layer == "composite":

@@ -68,7 +68,8 @@ def build(
     if options.get("device") is not None:
         device = devices.of(options["device"])
     elif device is None:
-        device = devices.get_default_device()
+        chosen = devices.default.device
+        device = devices.cpu if chosen is None else devices.of(chosen)
     if options.get("requires_grad") and dtype.category < dtypes.FLOAT:
         raise fail(
             RuntimeError,
