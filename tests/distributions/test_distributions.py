@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 import math
+import pickle
 import warnings
 from collections.abc import Iterator
 from typing import Any
@@ -226,3 +228,25 @@ def test_the_table_is_complete() -> None:
             inspect.isclass(value) and issubclass(value, whygrad.distributions.Distribution)
         )
     assert all(isinstance(each, Case) for each in CASES.values())
+
+
+def test_the_mode_where_pytorch_has_none() -> None:
+    """The density is level there, and lower on both sides."""
+    distribution = whygrad.distributions.Kumaraswamy(whygrad.tensor([2.0, 1.5]), 3.0)
+    at = distribution.mode.detach().requires_grad_()
+    (slope,) = whygrad.autograd.grad(distribution.log_prob(at).sum(), at)
+    assert slope.abs().max().item() < 1e-9
+    assert bool((distribution.log_prob(at) > distribution.log_prob(at + 0.01)).all())
+    assert bool((distribution.log_prob(at) > distribution.log_prob(at - 0.01)).all())
+    assert bool(whygrad.distributions.Kumaraswamy(0.5, 3.0).mode.isnan())
+
+
+def test_copies() -> None:
+    """Distributions and transforms go through copy and pickle as PyTorch's do."""
+    for name, case in CASES.items():
+        with whygrad.no_grad():
+            distribution, _ = case.build(whygrad)
+            value = distribution.sample((2,))
+            expected = distribution.log_prob(value)
+        for each in (copy.copy(distribution), pickle.loads(pickle.dumps(distribution))):
+            assert whygrad.equal(each.log_prob(value).detach(), expected), name

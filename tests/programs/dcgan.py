@@ -9,6 +9,7 @@ import random
 
 import torch
 import torch.nn as nn
+import torch.nn.parallel
 import torch.backends.cudnn as cudnn
 import torch.optim as optim
 import torch.utils.data
