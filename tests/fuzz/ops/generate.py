@@ -7,7 +7,16 @@ from typing import Any
 import numpy as np
 import torch
 
-from tests.fuzz.ops.program import TORCH, Program, Step, execute, samples
+from tests.fuzz.ops.program import (
+    PATTERNS,
+    STATES,
+    TORCH,
+    Program,
+    Step,
+    call_op,
+    execute,
+    samples,
+)
 from whygrad.ops.define import Op, table
 
 # Ops that cannot be compared element by element, each with its reason.
@@ -16,6 +25,7 @@ EXCLUDED = {
     "empty_like": "uninitialised memory",
     "new_empty": "uninitialised memory",
 }
+DTYPES = ("float64", "float32", "int32", "int64", "uint8")
 LIMIT = 1e3  # larger numbers only test how rounding errors grow
 
 
@@ -37,6 +47,15 @@ def _has_float(value: Any) -> bool:
     return isinstance(value, np.ndarray) and value.dtype.kind == "f" and value.size > 0
 
 
+def _takes_dtype(name: str, index: int) -> bool:
+    """Whether PyTorch takes ``dtype=`` there: it is asked, for its signatures cannot be."""
+    try:
+        call_op(name, index, 0, [torch.ones(1)], TORCH, dtype=torch.float64)
+    except (TypeError, RuntimeError, ValueError, NotImplementedError):
+        return False
+    return True
+
+
 class Generator:
     """Draws one program per seed."""
 
@@ -45,6 +64,7 @@ class Generator:
         for op, index in candidates():
             self.by_op.setdefault(op.name, []).append(index)
         self.names = sorted(self.by_op)
+        self.take_dtype = {name for name in self.names if _takes_dtype(name, self.by_op[name][0])}
 
     def draw(self, seed: int) -> Program:
         rng = np.random.default_rng(seed)
@@ -78,8 +98,21 @@ class Generator:
             index = int(rng.choice(self.by_op[name]))
             sources = tuple(int(i) for i in rng.integers(0, len(pool), rng.integers(1, 3)))
             floats = tuple(i for i in sources if pool[i].is_floating_point()) or (0,)
-            return Step("op", floats, (name, index, int(rng.integers(0, 3))))
+            return self._draw_call(rng, floats, name, index)
         return self._draw_rearrangement(rng, pool, source)
+
+    def _draw_call(
+        self, rng: np.random.Generator, sources: tuple[int, ...], name: str, index: int
+    ) -> Step:
+        """A plain call, or one with ``out=``, ``dtype=`` or constant and extreme numbers."""
+        chance = rng.random()
+        if chance < 0.1 and table[name].takes_out:
+            return Step("out", sources, (name, index, str(rng.choice(list(STATES)))))
+        if chance < 0.2 and name in self.take_dtype:
+            return Step("dtype", sources, (name, index, str(rng.choice(DTYPES))))
+        if chance < 0.3 and table[name].family != "linalg":  # a constant matrix is singular
+            return Step("pattern", sources, (name, index, str(rng.choice(list(PATTERNS)))))
+        return Step("op", sources, (name, index, int(rng.integers(0, 3))))
 
     def _draw_rearrangement(self, rng: np.random.Generator, pool: list[Any], source: int) -> Step:
         tensor = pool[source]

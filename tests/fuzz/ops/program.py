@@ -17,12 +17,22 @@ import numpy as np
 import torch
 
 import whygrad
+from tests.conformance import outputs
 from tests.conformance.harness import convert, flatten, torch_function
 from whygrad.dtypes import DType
 from whygrad.ops.define import table
 from whygrad.ops.samples import Call, samples_of
 
 NUDGE = 0.02  # small against the distance the samples keep from kinks and ties
+
+
+STATES = {
+    state.__name__: state
+    for state in (
+        outputs.fresh, outputs.exact, outputs.gaps, outputs.turned, outputs.offset,
+        outputs.too_many, outputs.too_few, outputs.single_precision,
+    )
+}  # fmt: skip
 
 
 class NoTensor(ValueError):
@@ -136,6 +146,16 @@ def execute(step: Step, pool: list[Any], library: Library) -> Any:
     first = pool[step.sources[0]]
     if step.kind == "op":
         return call_op(*step.detail, [pool[i] for i in step.sources], library)
+    if step.kind == "out":
+        name, index, state = step.detail
+        return call_into(name, index, state, [pool[i].detach() for i in step.sources], library)
+    if step.kind == "dtype":
+        name, index, dtype = step.detail
+        sources = [pool[i] for i in step.sources]
+        return call_op(name, index, 0, sources, library, dtype=library.dtype(dtype))
+    if step.kind == "pattern":
+        name, index, pattern = step.detail
+        return call_op(name, index, 0, [pool[i] for i in step.sources], library, pattern=pattern)
     if step.kind == "slice":
         return first[step.detail]
     if step.kind == "to":
@@ -151,28 +171,63 @@ def execute(step: Step, pool: list[Any], library: Library) -> Any:
     return getattr(first, step.kind)(*step.detail)
 
 
-def call_op(name: str, index: int, output: int, sources: list[Any], library: Library) -> Any:
-    """One output of an op on one of its samples, nudged by the ``sources``."""
+# What a pattern makes of the arrays of a sample: constant and extreme numbers.
+PATTERNS: dict[str, Callable[[Any], Any]] = {
+    "equal": lambda array: np.full_like(array, 0.9295139),
+    "large": lambda array: np.sign(array) * 1e4,
+    "denormal": lambda array: array * 1e-310,
+    "repeated": lambda array: np.round(array),
+}
+
+
+def call_op(
+    name: str,
+    index: int,
+    output: int,
+    sources: list[Any],
+    library: Library,
+    pattern: str = "",
+    **options: Any,
+) -> Any:
+    """One output of an op on one of its samples, nudged by the ``sources``.
+
+    With a ``pattern`` the numbers of the sample are replaced, and only multiplied by something
+    close to 1, the same for all: what is constant stays so.
+    """
     call = samples(name)[index]
     dtype = str(sources[0].dtype).rpartition(".")[2]
     used = 0
 
     def leaf(value: Any, requires_grad: bool) -> Any:
         nonlocal used
+        if requires_grad and pattern:
+            value = np.asarray(PATTERNS[pattern](value))
         constant = library.constant(value, dtype)
         if not requires_grad:
             return constant
         source = sources[used % len(sources)]
         used += 1
+        if pattern:
+            factor = 1 + source.detach().to(library.dtype("float64")).tanh().sum().sin() * NUDGE
+            spread = 0 * _stretched(source, value.shape, library)
+            return ((constant + spread) * factor).to(library.dtype(dtype))
         return constant + _stretched(source, value.shape, library).to(library.dtype(dtype)) * NUDGE
 
     args = convert(call.args, leaf)
     kwargs = {key: convert(value, leaf) for key, value in call.kwargs.items()}
-    answer = call.on(library.function_of(table[name]))(*args, **kwargs)
+    answer = call.on(library.function_of(table[name]))(*args, **{**kwargs, **options})
     results = [each for each in flatten(answer) if hasattr(each, "shape")]
     if not results:
         raise NoTensor(f"{name} answers with no tensor")
     return results[output % len(results)]
+
+
+def call_into(name: str, index: int, state: str, sources: list[Any], library: Library) -> Any:
+    """The memory into which an op wrote its result: fresh, or around a view, or of another size."""
+    plain = call_op(name, index, 0, sources, library)
+    whole, target = STATES[state](library.module, tuple(plain.shape), plain.dtype)
+    call_op(name, index, 0, sources, library, out=target)
+    return whole
 
 
 def _stretched(tensor: Any, shape: tuple[int, ...], library: Library) -> Any:

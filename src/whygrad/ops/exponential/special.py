@@ -111,7 +111,10 @@ def _lgamma(x: Array) -> Array:
     from scipy import special
 
     result = special.gammaln(x)
-    return np.where(result == -math.inf, math.inf, result)  # SciPy: −∞ at −∞; C and PyTorch: ∞
+    result = np.where(result == -math.inf, math.inf, result)  # SciPy: −∞ at −∞; C and PyTorch: ∞
+    size = np.abs(x)
+    tiny = (size > 0) & (size < np.finfo(x.dtype).tiny)  # SciPy: ∞, but Γ(x) = 1/x there
+    return np.where(tiny, -np.log(np.where(tiny, size, 1)), result) if tiny.any() else result
 
 
 elementwise(
