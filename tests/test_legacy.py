@@ -48,6 +48,7 @@ EXPRESSIONS = expressions(
     lib.FloatTensor(range(3)) lib.FloatTensor("ab") lib.FloatTensor(None) lib.FloatTensor(-1)
     lib.FloatTensor([1,2],[3,4]) lib.LongTensor([1,2.7]) lib.LongTensor(f8) lib.LongTensor(i4)
     lib.LongTensor(lib.ones(2)) lib.LongTensor(lib.tensor([1,2])) lib.ByteTensor([1,300])
+    lib.ByteTensor([-1]) lib.ByteTensor([-256]) lib.tensor([-255],dtype=lib.uint8)
     lib.BoolTensor([1,0]) lib.Tensor(lib.ones(2).double()) lib.Tensor(f8) lib.Tensor([1,2])
     lib.Tensor(2.5) lib.ones(2).type() lib.ones(2).double().type() lib.ones(2).to_sparse().type()
     lib.ones(2,device="meta").type() lib.ones(2).type("torch.LongTensor")

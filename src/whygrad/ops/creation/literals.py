@@ -37,7 +37,19 @@ def array_from(data: Any, dtype: dtypes.DType | None, call: str) -> Any:
     try:
         return np.array(data, dtype=dtype.numpy)
     except (OverflowError, TypeError, ValueError) as error:
-        raise _explain(data, dtype, call, error) from error
+        wrapped = _wrapped(data) if dtype is dtypes.uint8 else None
+        if wrapped is None:
+            raise _explain(data, dtype, call, error) from error
+        return wrapped
+
+
+def _wrapped(data: Any) -> Any:
+    """Negative bytes count from the end, as in PyTorch: −1 is 255."""
+    try:
+        wide = np.array(data, np.int64)
+    except (OverflowError, TypeError, ValueError):
+        return None
+    return wide.astype(np.uint8) if (np.abs(wide) < 256).all() else None
 
 
 def _without_tensors(data: Any, call: str, depth: int = 0) -> Any:

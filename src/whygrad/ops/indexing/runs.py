@@ -139,7 +139,7 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
         return input.new_empty((0,))
     choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
     places = np.array(list(choose(range(input.shape[0]), r)), np.int64).reshape(-1)
-    index = table["tensor"].public(places).to(input.device)
+    index = table["tensor"].public(places, device=input.device)
     return table["index_select"].public(input, 0, index).reshape(-1, r)
 
 

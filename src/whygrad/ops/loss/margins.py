@@ -119,7 +119,7 @@ def multi_margin_loss(
     hinges = (margin - lead).relu() if p == 1 else (margin - lead).relu().square()
     if weight is not None:
         hinges = hinges * weight[right]
-    others = table["arange"].public(classes) != right
+    others = table["arange"].public(classes, device=input.device) != right
     losses = (hinges * others).sum(1) / classes
     return reduced(losses.reshape(target.shape), reduction)
 

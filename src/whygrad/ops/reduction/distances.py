@@ -180,7 +180,7 @@ def pdist(input: Tensor, p: float = 2.0) -> Tensor:
         )
     first, second = np.triu_indices(input.shape[0], 1)
     rows = [
-        table["index_select"].public(input, 0, table["tensor"].public(each).to(input.device))
+        table["index_select"].public(input, 0, table["tensor"].public(each, device=input.device))
         for each in (first, second)
     ]
     pairs = table["cdist"].public(rows[0].unsqueeze(1), rows[1].unsqueeze(1), p)

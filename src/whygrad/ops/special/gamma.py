@@ -96,7 +96,9 @@ def mvlgamma(input: Tensor, p: int) -> Tensor:
         )
     if input.dtype.category < dtypes.FLOAT:
         input = input.to(dtypes.get_default_dtype())
-    shifts = table["tensor"].public([-j / 2 for j in range(p)], dtype=input.dtype)
+    shifts = table["tensor"].public(
+        [-j / 2 for j in range(p)], dtype=input.dtype, device=input.device
+    )
     each = (input.unsqueeze(-1) + shifts.to(input.device)).lgamma()
     return each.sum(-1) + p * (p - 1) / 4 * math.log(math.pi)
 
