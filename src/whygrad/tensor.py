@@ -118,7 +118,11 @@ class Tensor(Geometry, Interchange, OpMethods):
     @property
     def grad_fn(self) -> Node | None:
         """The node that made this tensor; None for leaves."""
-        return None if self.is_leaf else self._node
+        if self.is_leaf:
+            return None
+        from whygrad.autograd.node_types import shown
+
+        return shown(self._node)
 
     @property
     def output_nr(self) -> int:

@@ -21,6 +21,7 @@ __all__ = [
     "function",
     "functional",
     "grad",
+    "grad_mode",
     "gradcheck",
     "gradcheck_report",
     "gradcheck_sweep",
@@ -31,6 +32,7 @@ __all__ = [
     "no_grad",
     "set_detect_anomaly",
     "set_grad_enabled",
+    "set_multithreading_enabled",
     "variable",
 ]
 
@@ -52,6 +54,7 @@ _HOME = {
     "no_grad": "modes",
     "set_detect_anomaly": "anomaly_mode",
     "set_grad_enabled": "modes",
+    "set_multithreading_enabled": "grad_mode",
 }
 
 

@@ -145,11 +145,13 @@ class Node:
     @property
     def next_functions(self) -> tuple[Edge, ...]:
         """One (node, output slot) per tensor argument; (None, 0) where no gradient flows."""
+        from whygrad.autograd.node_types import shown
+
         edges: list[Edge] = [(None, 0)] * self.plan.arity
         for position, parent, slot in zip(
             self.plan.positions, self.parents, self.slots, strict=True
         ):
-            edges[position] = (parent, slot)
+            edges[position] = (shown(parent), slot)
         return tuple(edges)
 
     @property

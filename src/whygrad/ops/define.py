@@ -24,6 +24,7 @@ from whygrad.ops.namespace import raw, recorded
 from whygrad.ops.plan import Plan, Rule
 
 if TYPE_CHECKING:
+    from whygrad.autograd.node import Node
     from whygrad.dispatch.routes import KernelTable
     from whygrad.ops.batching import GenericRule
 
@@ -129,6 +130,7 @@ class Op:
         self.node_name = "".join(part.capitalize() for part in name.split("_")) + "Backward"
         self.call: Callable[..., Any] = _unbound
         self.public: Callable[..., Any] = _unbound
+        self.node_types: dict[type[Node], type[Node]] = {}  # see autograd.node_types
         self._plans: dict[tuple[tuple[bool, ...], bool, bool, bool], Plan] = {}
 
     @property
