@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import operator
 import warnings
+from collections.abc import Sequence
 from itertools import product
 from math import prod
 from typing import Any
@@ -32,6 +33,7 @@ __all__ = [
 ]
 
 Positions = list[Tensor]  # one per dimension of the image, slowest first
+Tap = tuple[Tensor, Tensor]
 
 # PyTorch's numbers for the modes, which ``grid_sampler`` takes.
 GRID_SAMPLE_INTERPOLATION_MODES = {"bilinear": 0, "nearest": 1, "bicubic": 2}
@@ -85,17 +87,22 @@ def grid_sample(
     if mode == "nearest":
         rounded = [place.round() for place in inside]
         one = sum((each - each.detach() for each in rounded), 1.0)  # constant, but connected
-        return _read(input, rounded) * one.unsqueeze(1)  # type: ignore[union-attr]
-    low = [place.detach().floor() for place in inside]
-    total = None
+        taps = [_whole(each, size) for each, size in zip(rounded, sizes, strict=True)]
+        return _read(input, taps) * one.unsqueeze(1)  # type: ignore[union-attr]
+    reached, shares = [], []
+    for place, size in zip(inside, sizes, strict=True):
+        low = place.detach().floor()
+        reached.append([_whole(low + step, size) for step in (0, 1)])
+        shares.append([low + 1.0 - place, place - low])
+    total: Any = None
     for corner in product((0, 1), repeat=len(sizes)):
-        corners = [each + step for each, step in zip(low, corner, strict=True)]
         weight: Any = 1.0
-        for place, start, step in zip(inside, low, corner, strict=True):
-            weight = weight * (place - start if step else start + 1.0 - place)
-        part = _read(input, corners) * weight.unsqueeze(1)
+        for share, step in zip(shares, corner, strict=True):
+            weight = weight * share[step]
+        taps = [each[step] for each, step in zip(reached, corner, strict=True)]
+        part = _read(input, taps) * weight.unsqueeze(1)
         total = part if total is None else total + part
-    return total  # type: ignore[return-value]
+    return total
 
 
 def _unnormalized(place: Tensor, size: int, align_corners: bool) -> Tensor:
@@ -134,43 +141,39 @@ def _safe(place: Tensor) -> Tensor:
     return recorded.where(place.detach().abs() > 2.0**31, _NOWHERE, place)
 
 
-def _read(input: Tensor, corners: Positions) -> Tensor:
-    """The pixels at whole positions, 0 outside: (N, C, *places)."""
-    sizes = tuple(input.shape[2:])
-    inside, flat = None, None
-    for corner, size in zip(corners, sizes, strict=True):
-        whole = corner.detach().nan_to_num(_NOWHERE).to(dtypes.of("int64"))
-        here = (whole >= 0) & (whole < size)
-        inside = here if inside is None else inside & here
-        near = whole.clamp(0, size - 1)
-        flat = near if flat is None else flat * size + near
-    assert flat is not None
+def _whole(corner: Tensor, size: int) -> Tap:
+    """A position along one dimension: whether it is in the image, and the pixel next to it."""
+    whole = corner.detach().nan_to_num(_NOWHERE).to(dtypes.of("int64"))
+    return (whole >= 0) & (whole < size), whole.clamp(0, size - 1)
+
+
+def _read(input: Tensor, taps: Sequence[Tap]) -> Tensor:
+    """The pixels at whole positions, one tap per dimension, 0 outside: (N, C, *places)."""
+    inside, flat = taps[0]
+    for (here, near), size in zip(taps[1:], input.shape[3:], strict=True):
+        inside, flat = inside & here, flat * size + near
     batch, channels = input.shape[:2]
     index = flat.reshape(batch, 1, -1).expand(batch, channels, prod(flat.shape[1:]))
-    picked = input.reshape(batch, channels, prod(sizes)).gather(2, index)
-    picked = picked.reshape(batch, channels, *flat.shape[1:])
-    return recorded.where(inside.unsqueeze(1), picked, 0.0)  # type: ignore[union-attr]
+    picked = input.flatten(2).gather(2, index).reshape(batch, channels, *flat.shape[1:])
+    return recorded.where(inside.unsqueeze(1), picked, 0.0)
 
 
 def _cubic(input: Tensor, places: Positions, padding_mode: str, align_corners: bool) -> Tensor:
-    sizes = tuple(input.shape[2:])
-    places = [_safe(place) for place in places]
-    low = [place.detach().floor() for place in places]
-    shares = [place - start for place, start in zip(places, low, strict=True)]
-    weights = [[_cubic_weight(share, step) for step in range(-1, 3)] for share in shares]
-    total = None
-    for rows in range(4):
-        across = None
-        for columns in range(4):
-            corners = [
-                _safe(_padded(start + (step - 1.0), size, padding_mode, align_corners))
-                for start, step, size in zip(low, (rows, columns), sizes, strict=True)
-            ]
-            part = _read(input, corners) * weights[1][columns].unsqueeze(1)
+    taps, weights = [], []
+    for place, size in zip(map(_safe, places), input.shape[2:], strict=True):
+        low = place.detach().floor()
+        share = place - low
+        weights.append([_cubic_weight(share, step).unsqueeze(1) for step in range(-1, 3)])
+        reached = [_padded(low + step, size, padding_mode, align_corners) for step in range(-1, 3)]
+        taps.append([_whole(_safe(each), size) for each in reached])
+    total: Any = None
+    for row, down in zip(taps[0], weights[0], strict=True):
+        across: Any = None
+        for column, right in zip(taps[1], weights[1], strict=True):
+            part = _read(input, (row, column)) * right
             across = part if across is None else across + part
-        part = across * weights[0][rows].unsqueeze(1)  # type: ignore[operator]
-        total = part if total is None else total + part
-    return total  # type: ignore[return-value]
+        total = across * down if total is None else total + across * down
+    return total
 
 
 def _cubic_weight(share: Tensor, step: int) -> Tensor:
