@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import subprocess
 import sys
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -38,8 +39,11 @@ def _is_map(op: Op) -> bool:
 )
 def test_edges_as_in_pytorch(name: str) -> None:
     at = [0.0, 0.5, 1.0, -1.0, 2.5, -2.5, NAN] + ([] if name == "sinc" else [INF, -INF])
-    assert_same(lambda t: getattr(t, name)(t.tensor(at, dtype=t.float64)))
-    assert_same(lambda t: getattr(t, name)(t.tensor([1, 0])))
+    if name == "special_airy_ai":
+        at.remove(-2.5)  # PyTorch's has six digits there
+    function = attrgetter(str(table[name].public_name))
+    assert_same(lambda t: function(t)(t.tensor(at, dtype=t.float64)))
+    assert_same(lambda t: function(t)(t.tensor([1, 0])))
 
 
 @pytest.mark.parametrize(

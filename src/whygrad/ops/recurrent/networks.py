@@ -242,13 +242,12 @@ def _samples(gates: int, parts: int) -> Callable[[Any], list[Any]]:
         return each if parts > 1 else each[0]
 
     def calls(make: Any) -> list[Any]:
-        deep, both = _weights(make, gates, 2, 1, True), _weights(make, gates, 1, 2, False)
-        sizes = np.array([2, 2, 1])
-        plain = (False, 1, 0.0, False, True)
+        one, deep = _weights(make, gates, 1, 1, True), _weights(make, gates, 2, 1, False)
+        both, sizes = _weights(make, gates, 1, 2, False), np.array([2, 2, 1])
         return [
-            make.call(make(3, 2, 2), state(make, 2), deep, True, 2, 0.0, False, False, False),
-            make.call(make(2, 2, 2), state(make, 2), both, *plain, True),
-            make.call(make(5, 2), sizes, state(make, 2), both, *plain),
+            make.call(make(3, 2, 2), state(make, 1), one, True, 1, 0.0, False, False, False),
+            make.call(make(2, 2, 2), state(make, 2), deep, False, 2, 0.0, False, False, True),
+            make.call(make(5, 2), sizes, state(make, 2), both, False, 1, 0.0, False, True),
         ]
 
     return calls

@@ -61,7 +61,7 @@ def _airy(x: Array) -> Array:
 
 
 def _spherical(x: Array) -> Array:
-    return np.sinc(x / np.pi).astype(x.dtype)
+    return np.where(np.isinf(x), 0, np.sinc(x / np.pi)).astype(x.dtype)
 
 
 # PyTorch has these without a derivative.
