@@ -58,7 +58,7 @@ def selected(op: Op) -> bool:
         and (
             op.kind == "reduction"
             or op.family in ("reduction", "normalization", "loss")
-            or any(word in op.name for word in ("norm", "softm"))
+            or any(word in op.name for word in ("norm", "softm", "dist", "cosine"))
         )
     )
 
