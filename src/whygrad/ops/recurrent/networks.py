@@ -272,11 +272,23 @@ for _function, _formula, _gates, _parts in (
     (rnn_tanh, "h = tanh(W·x + b + V·h + c), step by step", 1, 1),
     (rnn_relu, "h = relu(W·x + b + V·h + c), step by step", 1, 1),
 ):
-    composite(_function, _formula, method=False, samples=_samples(_gates, _parts))
+    composite(
+        _function,
+        _formula,
+        method=False,
+        samples=_samples(_gates, _parts),
+        autocast="keep" if _function is gru else None,
+    )
 for _cell_function, _formula, _gates, _parts in (
     (lstm_cell, "cell = f·cell + i·g, h = o·tanh(cell)", 4, 2),
     (gru_cell, "h = (1 − z)·n + z·h", 3, 1),
     (rnn_tanh_cell, "h = tanh(W·x + b + V·h + c)", 1, 1),
     (rnn_relu_cell, "h = relu(W·x + b + V·h + c)", 1, 1),
 ):
-    composite(_cell_function, _formula, method=False, samples=_cell_samples(_gates, _parts))
+    composite(
+        _cell_function,
+        _formula,
+        method=False,
+        samples=_cell_samples(_gates, _parts),
+        autocast="keep" if _gates > 1 else None,
+    )
