@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -56,6 +57,11 @@ def _takes_dtype(name: str, index: int) -> bool:
     return True
 
 
+def _one_of(rng: np.random.Generator, table: Iterable[str]) -> str:
+    choices = list(table)
+    return choices[rng.integers(len(choices))]
+
+
 class Generator:
     """Draws one program per seed."""
 
@@ -64,7 +70,10 @@ class Generator:
         for op, index in candidates():
             self.by_op.setdefault(op.name, []).append(index)
         self.names = sorted(self.by_op)
-        self.take_dtype = {name for name in self.names if _takes_dtype(name, self.by_op[name][0])}
+        self.take_dtype = [name for name in self.names if _takes_dtype(name, self.by_op[name][0])]
+        self.take_out = [name for name in self.names if table[name].takes_out]
+        # A matrix of equal numbers is singular: its decomposition is anybody's.
+        self.smooth = [name for name in self.names if table[name].family != "linalg"]
 
     def draw(self, seed: int) -> Program:
         rng = np.random.default_rng(seed)
@@ -94,25 +103,23 @@ class Generator:
     def _draw_step(self, rng: np.random.Generator, pool: list[Any]) -> Step:
         source = int(rng.integers(len(pool)))
         if rng.random() < 0.5:
-            name = self.names[rng.integers(len(self.names))]
-            index = int(rng.choice(self.by_op[name]))
             sources = tuple(int(i) for i in rng.integers(0, len(pool), rng.integers(1, 3)))
             floats = tuple(i for i in sources if pool[i].is_floating_point()) or (0,)
-            return self._draw_call(rng, floats, name, index)
+            return self._draw_call(rng, floats)
         return self._draw_rearrangement(rng, pool, source)
 
-    def _draw_call(
-        self, rng: np.random.Generator, sources: tuple[int, ...], name: str, index: int
-    ) -> Step:
+    def _draw_call(self, rng: np.random.Generator, sources: tuple[int, ...]) -> Step:
         """A plain call, or one with ``out=``, ``dtype=`` or constant and extreme numbers."""
         chance = rng.random()
-        if chance < 0.1 and table[name].takes_out:
-            return Step("out", sources, (name, index, str(rng.choice(list(STATES)))))
-        if chance < 0.2 and name in self.take_dtype:
-            return Step("dtype", sources, (name, index, str(rng.choice(DTYPES))))
-        if chance < 0.3 and table[name].family != "linalg":  # a constant matrix is singular
-            return Step("pattern", sources, (name, index, str(rng.choice(list(PATTERNS)))))
-        return Step("op", sources, (name, index, int(rng.integers(0, 3))))
+        if chance < 0.1:
+            name, detail, kind = _one_of(rng, self.take_out), _one_of(rng, STATES), "out"
+        elif chance < 0.2:
+            name, detail, kind = _one_of(rng, self.take_dtype), _one_of(rng, DTYPES), "dtype"
+        elif chance < 0.3:
+            name, detail, kind = _one_of(rng, self.smooth), _one_of(rng, PATTERNS), "pattern"
+        else:
+            name, detail, kind = _one_of(rng, self.names), int(rng.integers(0, 3)), "op"
+        return Step(kind, sources, (name, int(rng.choice(self.by_op[name])), detail))
 
     def _draw_rearrangement(self, rng: np.random.Generator, pool: list[Any], source: int) -> Step:
         tensor = pool[source]
