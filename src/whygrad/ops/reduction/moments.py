@@ -33,7 +33,7 @@ def _var(x: Array, dim: Dims, correction: float, keepdim: bool) -> Array:
     total = add_up(squares, dim, True)
     equal = equal_lanes(x, mean, total, dim, size)
     if equal is not None:
-        total[equal] = 0.0
+        total = np.where(equal, 0.0, total)  # without dimensions it is a number
     total /= max(size - correction, 0)
     return total if keepdim else total.reshape(reduced_shape(x.shape, dim, False))
 
