@@ -117,6 +117,28 @@ def test_as_pytorch(program: Program) -> None:
     agree(program)
 
 
+def test_cached_computes_once() -> None:
+    for library in LIBRARIES:
+        calls = []
+
+        class Noted(library.nn.Module):  # type: ignore[name-defined,misc]
+            def forward(self, weight: Any, calls: list[int] = calls) -> Any:
+                calls.append(1)
+                return weight * 2
+
+        layer = library.nn.Linear(2, 2)
+        parametrize = library.nn.utils.parametrize
+        parametrize.register_parametrization(layer, "weight", Noted())
+        calls.clear()
+        with parametrize.cached():
+            first = layer.weight
+            assert layer.weight is first
+            layer(library.ones(1, 2)).sum().backward()
+        assert len(calls) == 1
+        assert layer.weight is not first
+        assert layer.parametrizations.weight.original.grad.tolist() == [[2.0, 2.0]] * 2
+
+
 def test_older_names_warn_and_work() -> None:
     for old in (
         "constant", "dirac", "eye", "kaiming_normal", "kaiming_uniform", "normal", "orthogonal",

@@ -8,7 +8,7 @@ Calling a module calls its ``forward``; without hooks that is all a call does.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
@@ -33,6 +33,7 @@ class InvalidName(KeyError):
 class Module(Tree, Hooked, Stateful, Conversion):
     """The base of every layer and model: subclass it and define ``forward``."""
 
+    __constants__: ClassVar[list[str]] = []  # what PyTorch's compiler may take as fixed
     dump_patches = False  # PyTorch has the name, and no longer a use for it
     training: bool
     _parameters: dict[str, Parameter | None]

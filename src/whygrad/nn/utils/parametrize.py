@@ -7,8 +7,9 @@ live in ``module.parametrizations.<name>`` and are what ``parameters()`` and ``s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
 from whygrad.autograd.modes import no_grad
@@ -21,6 +22,7 @@ from whygrad.tensor import Tensor
 
 __all__ = [
     "ParametrizationList",
+    "cached",
     "is_parametrized",
     "register_parametrization",
     "remove_parametrizations",
@@ -109,6 +111,7 @@ class _Parametrized:
             raise _refusal(f"self.{name} = Parameter(…)", KeyError, cause, fix)
         else:
             self.parametrizations[name].right_inverse(value)
+            _caching.results.pop(self.parametrizations[name], None)
 
     def __reduce__(self: Any) -> Any:
         return _make, (self._plain, self._computed), self.__dict__
@@ -127,7 +130,41 @@ def _class_of(plain: type[Module], names: tuple[str, ...]) -> Any:
 
 
 def _computed(name: str) -> property:
-    return property(lambda module: module.parametrizations[name]())
+    def read(module: Any) -> Any:
+        listed = module.parametrizations[name]
+        if not _caching.depth:
+            return listed()
+        if listed not in _caching.results:
+            _caching.results[listed] = listed()
+        return _caching.results[listed]
+
+    return property(read)
+
+
+class _Caching(threading.local):
+    """Computed tensors while somebody is inside ``cached()``, per thread."""
+
+    def __init__(self) -> None:
+        self.depth = 0
+        self.results: dict[ParametrizationList, Any] = {}
+
+
+_caching = _Caching()
+
+
+@contextmanager
+def cached() -> Iterator[None]:
+    """Compute each parametrized tensor only once inside the ``with`` block.
+
+    For modules that read a weight several times, as a recurrent cell does.
+    """
+    _caching.depth += 1
+    try:
+        yield
+    finally:
+        _caching.depth -= 1
+        if not _caching.depth:
+            _caching.results = {}
 
 
 def _make(plain: type[Module], names: tuple[str, ...]) -> Any:
