@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import operator
 import warnings
-from pathlib import Path
 from typing import Any, Unpack
 
 import numpy as np
@@ -148,6 +147,8 @@ def from_file(
 
     A shared file that is too short is made longer.
     """
+    from pathlib import Path  # its import takes longer than that of this whole family
+
     path, count = Path(filename), size or 0
 
     def make(dtype: Any) -> Array:
@@ -227,6 +228,7 @@ composite(
 def _from_zeros(read: Any, count: int) -> Any:
     """A sample: a file of zeros, gone again after the call."""
     import tempfile
+    from pathlib import Path
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "numbers"
