@@ -29,7 +29,8 @@ from scripts.overloads import forms, method_forms
 from scripts.signatures import Imports, parameters_of, render, scope_of, with_out
 from tests.conformance.harness import whygrad_side
 from whygrad import return_types
-from whygrad.ops.define import Op, table
+from whygrad.ops import late
+from whygrad.ops.define import Op, aliases, table
 from whygrad.ops.samples import samples_of
 from whygrad.tensor import Tensor
 
@@ -48,11 +49,35 @@ _WIDTH = 86  # of docstrings: leaves room for the quotes and indent of a method
 
 def generate() -> dict[Path, str]:
     """Every stub by its path."""
-    texts = {_PACKAGE / "_methods.pyi": _methods(), _PACKAGE / "return_types.pyi": _results()}
+    late.load_all()
+    texts = {
+        _PACKAGE / "_methods.pyi": _methods(),
+        _PACKAGE / "return_types.pyi": _results(),
+        _PACKAGE / "ops" / "late_names.py": _late_names(),
+    }
     for name in _COLLECTIONS:
         module = importlib.import_module(name)
         texts[Path(str(module.__file__)).with_suffix(".pyi")] = _collection(module)
     return {path: _tidy(text, path) for path, text in texts.items()}
+
+
+def _late_names() -> str:
+    """What the late modules declare: ops, their twins in place, and second names of both."""
+    found: dict[str, set[str]] = {module: set() for module in late.MODULES}
+    second = [(other, table[original]) for other, original in aliases.items()]
+    for name, op in [*table.items(), *second]:
+        for module, names in found.items():
+            if op.module == module or op.module.startswith(f"{module}."):
+                names |= {name, f"{name}_"} if op.inplace else {name}
+    listed = {module: tuple(sorted(names)) for module, names in found.items()}
+    methods = tuple(
+        sorted(name for names in found.values() for name in names & vars(Tensor).keys())
+    )
+    return (
+        '"""Names by the late module that declares them, and which are methods: see :mod:`.late`.'
+        '\n\n`make stubs` writes this file.\n"""\n\n'
+        f"NAMES: dict[str, tuple[str, ...]] = {listed!r}\nMETHODS: tuple[str, ...] = {methods!r}\n"
+    )
 
 
 def _collection(module: ModuleType) -> str:

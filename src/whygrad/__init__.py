@@ -51,6 +51,7 @@ from whygrad.memory import (
     preserve_format,
 )
 from whygrad.ops import functions as _functions
+from whygrad.ops import late as _late
 from whygrad.ops.creation.conversion import is_tensor
 from whygrad.printing import get_printoptions, printoptions, set_printoptions
 from whygrad.random import (
@@ -130,11 +131,21 @@ _by_hand = [
     "set_printoptions", "set_rng_state", "sparse_coo", "sparse_csr", "strided",
 ]  # fmt: skip
 
-__all__ = sorted(
-    {*_by_hand, *_lazy, *_home, *_autocast, *_environment, *_tensor_types, *_functions, *_dtypes}
-)
 globals().update(_functions)
 globals().update(_dtypes)
+
+
+def _all() -> list[str]:
+    """Every public name; ops that are declared late are declared now."""
+    _late.load_all()
+    return sorted(
+        {*_by_hand, *_lazy, *_home, *_autocast, *_environment, *_tensor_types, *_functions,
+         *_dtypes}
+    )  # fmt: skip
+
+
+def __dir__() -> list[str]:
+    return _all()
 
 
 def __getattr__(name: str) -> Any:
@@ -148,6 +159,11 @@ def __getattr__(name: str) -> Any:
         return getattr(importlib.import_module("whygrad.environment"), name)
     if name in _tensor_types:
         return importlib.import_module("whygrad.legacy").tensor_type(name)
+    if name in _functions or (_late.load(name) and name in _functions):
+        globals()[name] = _functions[name]
+        return _functions[name]
+    if name == "__all__":
+        return _all()
     if name == "__version__":
         from importlib.metadata import version  # 30 ms that few programs need
 

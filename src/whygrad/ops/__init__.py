@@ -15,62 +15,29 @@ from whygrad.ops import (  # noqa: F401  (each declares its ops)
     convolution,
     creation,
     exponential,
-    fourier,
     indexing,
     inplace,
     inplace_geometry,
     inplace_memory,
     inplace_random,
     inquiries,
+    late,
     linalg,
     loss,
     normalization,
     operators,
     recurrent,
     reduction,
-    resampling,
     shape,
     sparse,
-    special,
     ties,
 )
-from whygrad.ops.define import aliases, table
+from whygrad.ops.define import Op, aliases, table
 from whygrad.tensor import Tensor
 
 __all__ = ["functions", "table"]
 
 _BEHIND = ("whygrad.dispatch.", "whygrad.ops.")  # the modules that make public functions
-
-functions: dict[str, Callable[..., Any]] = {
-    name: op.public for name, op in table.items() if op.public_name == name
-}
-
-for _op in table.values():
-    if _op.method:
-        setattr(Tensor, _op.name, method_of(_op))
-    if _op.public_name is not None:  # where pickle finds it
-        _space, _, _op.public.__qualname__ = f"whygrad.{_op.public_name}".rpartition(".")
-        _op.public.__module__ = _space
-creation.conversion.install()
-operators.install()
-inplace.install()
-inplace_geometry.install()
-inplace_memory.install()
-inplace_random.install()
-sparse.algebra.install()
-sparse.parts.install()
-for _name, _original in aliases.items():
-    functions[_name] = functions[_original]
-    for _suffix in ("", "_"):
-        if hasattr(Tensor, _original + _suffix):
-            setattr(Tensor, _name + _suffix, getattr(Tensor, _original + _suffix))
-
-for _name, _method in vars(Tensor).items():  # where pickle finds those
-    if isinstance(_method, FunctionType) and _method.__module__.startswith(_BEHIND):
-        _own = vars(Tensor).get(_method.__name__) is _method  # and not an alias
-        _method.__module__ = Tensor.__module__
-        _method.__qualname__ = f"Tensor.{_method.__name__ if _own else _name}"
-
 # In-place methods that PyTorch has as functions, too.
 _INPLACE = (
     "abs_", "acos_", "acosh_", "addmv_", "arccos_", "arccosh_", "arcsin_", "arcsinh_",
@@ -83,10 +50,80 @@ _INPLACE = (
     "round_", "rsqrt_", "selu_", "sigmoid_", "sin_", "sinc_", "sinh_", "sqrt_", "square_",
     "tan_", "tanh_", "threshold_", "trunc_", "xlogy_", "zero_",
 )  # fmt: skip
-for _name in _INPLACE:
-    functions[_name] = getattr(Tensor, _name)
+
+
+class _Functions(dict[str, Callable[..., Any]]):
+    """Public functions by name; a late one is declared when it is first asked for."""
+
+    def __missing__(self, name: str) -> Callable[..., Any]:
+        if late.load(name) and dict.__contains__(self, name):
+            return dict.__getitem__(self, name)
+        raise KeyError(name)
+
+
+functions = _Functions()
+_published: set[str] = set()
+
+
+def _publish() -> None:
+    """Make functions and methods of the rows that have none yet."""
+    for op in list(dict.values(table)):
+        if op.name not in _published:
+            _published.add(op.name)
+            _publish_op(op)
+    for name, original in aliases.items():
+        if dict.__contains__(functions, original) and not dict.__contains__(functions, name):
+            functions[name] = functions[original]
+            for suffix in ("", "_"):
+                method = vars(Tensor).get(original + suffix)
+                if method is not None:
+                    setattr(Tensor, name + suffix, method)
+    for name in _INPLACE:
+        method = vars(Tensor).get(name)
+        if method is not None and not isinstance(method, late.Method):
+            functions[name] = method
+    _name_methods()
+
+
+def _publish_op(op: Op) -> None:
+    if op.public_name == op.name:
+        functions[op.name] = op.public
+    if op.method:
+        setattr(Tensor, op.name, method_of(op))
+    written = vars(Tensor).get(f"{op.name}_")
+    if op.inplace and not isinstance(written, FunctionType):  # float_power_ is written by hand
+        setattr(Tensor, f"{op.name}_", inplace.twin(op))
+    if op.public_name is not None:  # where pickle finds it
+        space, _, op.public.__qualname__ = f"whygrad.{op.public_name}".rpartition(".")
+        op.public.__module__ = space
+
+
+def _name_methods() -> None:
+    """Where pickle finds them."""
+    for name, method in vars(Tensor).items():
+        if isinstance(method, FunctionType) and method.__module__.startswith(_BEHIND):
+            own = vars(Tensor).get(method.__name__) is method  # and not an alias
+            method.__module__ = Tensor.__module__
+            method.__qualname__ = f"Tensor.{method.__name__ if own else name}"
+
+
+for _name in late.METHODS:
+    setattr(Tensor, _name, late.Method(_name))
+for _op in table.values():
+    _published.add(_op.name)
+    _publish_op(_op)
+creation.conversion.install()
+operators.install()
+inplace.install()
+inplace_geometry.install()
+inplace_memory.install()
+inplace_random.install()
+sparse.algebra.install()
+sparse.parts.install()
+_publish()
 _WRITTEN = (
     *activation.dropout.IN_PLACE, activation.noisy.rrelu_, indexing.embedding.embedding_renorm_,
 )  # fmt: skip
 for _written in _WRITTEN:
     functions[_written.__name__] = _written
+late.activate(_publish)

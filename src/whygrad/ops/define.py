@@ -16,10 +16,11 @@ if ``a`` needs a gradient, and nobody has to keep a list of saved tensors in ste
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Literal
 
 from whygrad.dispatch.out import TAKES_OUT
+from whygrad.ops import late
 from whygrad.ops.namespace import raw, recorded
 from whygrad.ops.plan import Plan, Rule
 
@@ -45,7 +46,7 @@ ComplexRule = Literal["holomorphic", "own"]
 Autocast = Literal["lower", "float32", "promote", "keep"]
 
 # Every op by name, in order of declaration.
-table: dict[str, Op] = {}
+table: Table
 
 # Modules of the package whose functions have the module's name before their own in the table.
 _NAMESPACES = ("fft", "linalg", "special")
@@ -93,7 +94,7 @@ class Op:
         notes: str | None = None,
     ) -> None:
         self.name = name
-        self.family = _family()
+        self.module = _declaring_module()
         self.kind = kind
         self.formula = formula
         self.forward = forward
@@ -132,6 +133,11 @@ class Op:
         self.public: Callable[..., Any] = _unbound
         self.node_types: dict[type[Node], type[Node]] = {}  # see autograd.node_types
         self._plans: dict[tuple[tuple[bool, ...], bool, bool, bool], Plan] = {}
+
+    @property
+    def family(self) -> str:
+        """The folder (or file) of ``whygrad.ops`` that declares it."""
+        return self.module.partition(".")[0]
 
     @property
     def public_name(self) -> str | None:
@@ -398,10 +404,51 @@ def public_form(op: Op) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     return attach
 
 
+class Table(dict[str, Op]):
+    """Every op by name.  What is looked for, or all if somebody looks at all, is declared first."""
+
+    def __missing__(self, name: str) -> Op:
+        if late.load(name) and dict.__contains__(self, name):
+            return dict.__getitem__(self, name)
+        raise KeyError(name)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        return dict.__getitem__(self, name) if name in self else default
+
+    def __contains__(self, name: object) -> bool:
+        return dict.__contains__(self, name) or (
+            isinstance(name, str) and late.load(name) and dict.__contains__(self, name)
+        )
+
+    def __iter__(self) -> Iterator[str]:
+        late.load_all()
+        return dict.__iter__(self)
+
+    def __len__(self) -> int:
+        late.load_all()
+        return dict.__len__(self)
+
+    def keys(self) -> Any:
+        late.load_all()
+        return dict.keys(self)
+
+    def values(self) -> Any:
+        late.load_all()
+        return dict.values(self)
+
+    def items(self) -> Any:
+        late.load_all()
+        return dict.items(self)
+
+
+table = Table()
+
+
 def _add(op: Op) -> None:
-    if op.name in table:
-        raise TypeError(f"op {op.name} is declared twice: {table[op.name].family}, {op.family}")
-    table[op.name] = op
+    before = dict.get(table, op.name)
+    if before is not None:
+        raise TypeError(f"op {op.name} is declared twice: {before.module}, {op.module}")
+    dict.__setitem__(table, op.name, op)
 
 
 def _parse(signature: str) -> tuple[str, tuple[str, ...], tuple[str, ...], bool]:
@@ -415,9 +462,9 @@ def _parse(signature: str) -> tuple[str, tuple[str, ...], tuple[str, ...], bool]
     return name, tensor_names, param_names, variadic
 
 
-def _family() -> str:
-    """The folder (or file) of ``whygrad.ops`` that declares the op, from the calling module."""
+def _declaring_module() -> str:
+    """The file of ``whygrad.ops`` that declares the op, from the calling module."""
     frame = sys._getframe(1)
     while frame.f_globals["__name__"] == __name__:
         frame = frame.f_back  # type: ignore[assignment]
-    return str(frame.f_globals["__name__"]).removeprefix("whygrad.ops.").partition(".")[0]
+    return str(frame.f_globals["__name__"]).removeprefix("whygrad.ops.")

@@ -341,11 +341,13 @@ def float_power_(self: Tensor, exponent: Any) -> Tensor:
     return assign(self, op.call(snapshot(self, op), exponent), "float_power_")
 
 
+def twin(op: Op) -> Callable[..., Tensor]:
+    """The method that writes the result of ``op`` into its first argument."""
+    return _make_method(op)
+
+
 def install() -> None:
-    """Give ``Tensor`` the in-place twin of every op that has one."""
-    for op in table.values():
-        if op.inplace:
-            setattr(Tensor, f"{op.name}_", _make_method(op))
+    """Give ``Tensor`` the in-place methods that are no op's twin, and the operators."""
     for written in (fill_diagonal_, float_power_, zero_):
         setattr(Tensor, written.__name__, written)
     for dunder, name in _OPERATORS.items():

@@ -8,7 +8,9 @@ order of derivative.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from whygrad.ops import late
 
 __all__ = ["Namespace", "on_arrays", "raw", "recorded"]
 
@@ -19,9 +21,11 @@ class Namespace:
     def __init__(self, label: str) -> None:
         self.label = label
 
-    if TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any: ...
+    def __getattr__(self, name: str) -> Any:
+        """An op that is not declared yet."""
+        if not late.load(name) or name not in vars(self):
+            raise AttributeError(f"no op is called {name!r}")
+        return vars(self)[name]
 
 
 raw = Namespace("raw arrays")

@@ -3,7 +3,6 @@
 from whygrad.ops.arithmetic import (  # noqa: F401  (each declares its ops)
     arithmetic,
     bounds,
-    digits,
     powers,
     rounding,
 )

@@ -4,11 +4,7 @@ from whygrad.ops.convolution import (  # noqa: F401  (each declares its ops)
     adaptive,
     avg_pool,
     conv,
-    fractional,
-    lp_pool,
     max_pool,
     patches,
     products,
-    time_first,
-    unpool,
 )

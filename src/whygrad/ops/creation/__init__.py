@@ -2,14 +2,11 @@
 
 from whygrad.ops.creation import (  # noqa: F401  (each declares its ops)
     conversion,
-    counts,
     creation,
     discrete,
     likes,
     literals,
     ranges,
     sampling,
-    strided,
     transfer,
-    windows,
 )

@@ -3,13 +3,10 @@
 from whygrad.ops.indexing import (  # noqa: F401  (each declares its ops)
     brackets,
     embedding,
-    embedding_bag,
     masking,
     placing,
     positions,
-    runs,
     scatter,
-    scatter_reduce,
     searching,
     selection,
     subscripts,

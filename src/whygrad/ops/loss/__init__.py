@@ -4,11 +4,9 @@ from whygrad.ops.loss import (  # noqa: F401  (each declares its ops)
     binary,
     classification,
     cross_entropy,
-    ctc,
     differences,
     distributions,
     labels,
-    linear_cross_entropy,
     margins,
     similarity,
 )

@@ -2,13 +2,9 @@
 
 from whygrad.ops.reduction import (  # noqa: F401  (each declares its ops)
     chosen,
-    distances,
     extrema,
-    histograms,
     moments,
     ordering,
-    quantiles,
     scans,
-    statistics,
     sums,
 )

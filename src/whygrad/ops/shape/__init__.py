@@ -2,15 +2,11 @@
 
 from whygrad.ops.shape import (  # noqa: F401  (each declares its ops)
     axes,
-    complex_parts,
-    copies,
     diagonals,
-    grouping,
     joining,
     padding,
     parts,
     pixels,
-    placed,
     rearrange,
     reshaping,
     splitting,

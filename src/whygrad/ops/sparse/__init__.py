@@ -6,5 +6,4 @@ from whygrad.ops.sparse import (  # noqa: F401  (each declares its ops)
     layouts,
     parts,
     pattern,
-    products,
 )
