@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import whygrad
-from tests.conformance.harness import Side, every_sample, whygrad_side
+from tests.conformance.harness import Side, every_sample, weighted_sum, whygrad_side
 from whygrad.autograd import grad
 from whygrad.ops.define import Op
 from whygrad.ops.samples import samples_of
@@ -23,7 +23,7 @@ def weighted(outputs: list[Any]) -> Tensor | None:
     for out in outputs:
         if getattr(out, "requires_grad", False):
             weights = np.asarray(rng.uniform(0.5, 1.5, tuple(out.shape))).astype(out.dtype.numpy)
-            term = (out * whygrad.from_numpy(weights)).sum()
+            term = weighted_sum(out, whygrad.from_numpy(weights))
             total = term if total is None else total + term
     return total
 

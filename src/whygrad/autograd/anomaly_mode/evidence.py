@@ -10,7 +10,7 @@ import numpy as np
 
 from whygrad.autograd.anomaly_mode import finite, selection
 from whygrad.autograd.anomaly_mode.findings import Element, Finding, Memo, Trail, trail_of
-from whygrad.autograd.anomaly_mode.watch import at, first_places, fits
+from whygrad.autograd.anomaly_mode.watch import at, first_places, fits, number
 from whygrad.autograd.fitting import widen
 from whygrad.autograd.node import Node
 from whygrad.ops.namespace import raw
@@ -136,7 +136,7 @@ class Evidence:
             shape=self.gradient.shape,
             count=int(self.bad.sum()),
             elements=tuple(
-                Element(place, float(self.gradient[place]), {}) for place in first_places(self.bad)
+                Element(place, number(self.gradient[place]), {}) for place in first_places(self.bad)
             ),
             where=self.node.where,
             writer=f"a hook on what arrives for {self.node.name()}",
@@ -173,12 +173,12 @@ class Evidence:
         return tuple(
             Element(
                 place,
-                float(self.gradient[place]),
+                number(self.gradient[place]),
                 {name: at(each, shape, place) for name, each in readable.items()},
                 None if incoming is None else at(incoming, shape, place),
-                None if slopes is None else float(slopes[number]),
+                None if slopes is None else number(slopes[position]),
             )
-            for number, place in enumerate(places)
+            for position, place in enumerate(places)
         )
 
     def _slopes(self, places: list[tuple[int, ...]]) -> Any:

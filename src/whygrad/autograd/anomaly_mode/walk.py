@@ -21,7 +21,7 @@ from whygrad.autograd.anomaly_mode.findings import (
     Trail,
     merged,
 )
-from whygrad.autograd.anomaly_mode.watch import Watch, first_places, given
+from whygrad.autograd.anomaly_mode.watch import Watch, first_places, given, number
 from whygrad.autograd.engine import Walk
 from whygrad.autograd.node import Node
 from whygrad.dispatch import quiet
@@ -168,7 +168,7 @@ class WatchfulWalk(Walk):
             dtype=total.dtype,
             shape=total.shape,
             count=int(bad.sum()),
-            elements=tuple(Element(place, float(total[place]), {}) for place in first_places(bad)),
+            elements=tuple(Element(place, number(total[place]), {}) for place in first_places(bad)),
             where=sender.where,
             backward=True,
             summed=True,

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from whygrad.dispatch.paths import Entry
     from whygrad.ops.define import Op
 
-__all__ = ["Suspect", "Watch", "at", "first_places", "fits", "given"]
+__all__ = ["Suspect", "Watch", "at", "first_places", "fits", "given", "number"]
 
 Operands = list[tuple[str, Any]]
 
@@ -116,7 +116,7 @@ class Watch:
             elements=tuple(
                 Element(
                     place,
-                    _number(array[place]),
+                    number(array[place]),
                     {name: at(each, array.shape, place) for name, each in arrays.items()},
                 )
                 for place in first_places(bad)
@@ -240,10 +240,11 @@ def first_places(bad: Any) -> list[tuple[int, ...]]:
 
 def at(array: Any, shape: tuple[int, ...], place: tuple[int, ...]) -> float:
     """The number of a broadcast operand at one element of the result."""
-    return _number(np.broadcast_to(array, shape)[place])
+    return number(np.broadcast_to(array, shape)[place])
 
 
-def _number(value: Any) -> float:
+def number(value: Any) -> float:
+    """A number as it is shown; of a complex one, its real part."""
     return float(value.real) if value.dtype.kind == "c" else float(value)
 
 
@@ -268,7 +269,7 @@ def given(value: Any, kind: finite.Trouble, writer: str | None = None) -> Findin
         dtype=array.dtype,
         shape=array.shape,
         count=int(bad.sum()),
-        elements=tuple(Element(place, _number(array[place]), {}) for place in places),
+        elements=tuple(Element(place, number(array[place]), {}) for place in places),
         where=where,
         writer=writer,
     )
