@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import whygrad
-from tests.conformance.harness import every_sample, whygrad_side
+from tests.conformance.harness import every_sample, weighted_sum, whygrad_side
 from tests.why.asking import ask
 from whygrad import tensor, why_zero
 from whygrad.ops.define import Op
@@ -344,7 +344,7 @@ def test_claims_about_every_op(op: Op, index: int) -> None:
     if not outputs:
         return
     generator = np.random.default_rng(1)
-    weighted = [(each * tensor(generator.normal(size=each.shape))).sum() for each in outputs]
+    weighted = [weighted_sum(each, tensor(generator.normal(size=each.shape))) for each in outputs]
     loss = whygrad.stack(weighted).sum()
     for leaf in side.inputs:
         (gradient,) = whygrad.autograd.grad(loss, leaf, retain_graph=True, allow_unused=True)
@@ -357,6 +357,7 @@ def test_claims_about_every_op(op: Op, index: int) -> None:
                 "nothing wrong",
             ), answer.report()
         else:
-            assert answer.ok, answer.report()
+            cancelled = answer.evidence.get("relative", 1.0) < np.finfo("float64").eps
+            assert answer.ok or cancelled, answer.report()
         assert answer.report()
         assert answer.to_dict()
