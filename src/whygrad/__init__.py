@@ -63,6 +63,7 @@ from whygrad.random import (
     manual_seed,
     seed,
     set_rng_state,
+    thread_safe_generator,
 )
 from whygrad.tensor import Tensor
 
@@ -71,6 +72,7 @@ _install_fast_kernels()
 newaxis = None
 has_lapack = True  # NumPy and SciPy bring it
 has_mkl = has_openmp = False
+has_spectral = True  # Fourier transforms
 dtype = DType  # PyTorch's name for it
 
 _dtypes: dict[str, DType] = {dtype.name: dtype for dtype in dtypes.ALL} | dtypes.ALIASES
@@ -82,12 +84,17 @@ _lazy = (  # modules that load on first use
 )  # fmt: skip
 _home = {  # names that load their module on first use
     "GradScaler": "amp",
+    "OutOfMemoryError": "cuda",
+    "TypedStorage": "storages",
+    "UntypedStorage": "storages",
     "Value": "scalar",
     "autocast": "amp",
+    "convolution": "nn.any_convolution",
     "explain": "why",
     "grad_flow": "training",
     "load": "files",
     "save": "files",
+    "set_anomaly_enabled": "autograd.anomaly_mode",
     "set_default_tensor_type": "legacy",
     "summary": "training",
     "track": "training",
@@ -116,12 +123,17 @@ _tensor_types = (  # of the module legacy
     "BFloat16Tensor", "BoolTensor", "ByteTensor", "CharTensor", "DoubleTensor", "FloatTensor",
     "HalfTensor", "IntTensor", "LongTensor", "ShortTensor",
 )  # fmt: skip
+_storage_types = (  # of the module storages
+    "BFloat16Storage", "BoolStorage", "ByteStorage", "CharStorage", "ComplexDoubleStorage",
+    "ComplexFloatStorage", "DoubleStorage", "FloatStorage", "HalfStorage", "IntStorage",
+    "LongStorage", "ShortStorage",
+)  # fmt: skip
 _by_hand = [
     "DType", "Generator", "Size", "Tensor", "autograd", "can_cast", "channels_last",
     "channels_last_3d", "contiguous_format",
     "default_generator", "device", "dispatch", "dtype", "e", "enable_grad", "finfo", "fork_rng",
     "get_default_device", "get_default_dtype", "get_printoptions",
-    "get_rng_state", "has_lapack", "has_mkl", "has_openmp", "iinfo", "inf",
+    "get_rng_state", "has_lapack", "has_mkl", "has_openmp", "has_spectral", "iinfo", "inf",
     "inference_mode", "initial_seed",
     "is_anomaly_check_nan_enabled", "is_anomaly_enabled", "is_grad_enabled",
     "is_inference_mode_enabled", "is_tensor", "layout", "manual_seed", "memory_format", "nan",
@@ -129,6 +141,7 @@ _by_hand = [
     "promote_types", "result_type", "seed", "set_default_device", "set_default_dtype",
     "set_grad_enabled",
     "set_printoptions", "set_rng_state", "sparse_coo", "sparse_csr", "strided",
+    "thread_safe_generator",
 ]  # fmt: skip
 
 globals().update(_functions)
@@ -139,8 +152,8 @@ def _all() -> list[str]:
     """Every public name; ops that are declared late are declared now."""
     _late.load_all()
     return sorted(
-        {*_by_hand, *_lazy, *_home, *_autocast, *_environment, *_tensor_types, *_functions,
-         *_dtypes}
+        {*_by_hand, *_lazy, *_home, *_autocast, *_environment, *_tensor_types, *_storage_types,
+         *_functions, *_dtypes}
     )  # fmt: skip
 
 
@@ -159,6 +172,8 @@ def __getattr__(name: str) -> Any:
         return getattr(importlib.import_module("whygrad.environment"), name)
     if name in _tensor_types:
         return importlib.import_module("whygrad.legacy").tensor_type(name)
+    if name in _storage_types:
+        return importlib.import_module("whygrad.storages").storage_type(name)
     if name in _functions or (_late.load(name) and name in _functions):
         globals()[name] = _functions[name]
         return _functions[name]

@@ -61,6 +61,7 @@ from whygrad.amp.state import set_autocast_cpu_enabled as set_autocast_cpu_enabl
 from whygrad.amp.state import set_autocast_dtype as set_autocast_dtype
 from whygrad.amp.state import set_autocast_enabled as set_autocast_enabled
 from whygrad.amp.state import set_autocast_gpu_dtype as set_autocast_gpu_dtype
+from whygrad.autograd.anomaly_mode.switch import set_anomaly_enabled as set_anomaly_enabled
 from whygrad.autograd.modes import enable_grad as enable_grad
 from whygrad.autograd.modes import inference_mode as inference_mode
 from whygrad.autograd.modes import is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled
@@ -69,6 +70,7 @@ from whygrad.autograd.modes import is_grad_enabled as is_grad_enabled
 from whygrad.autograd.modes import is_inference_mode_enabled as is_inference_mode_enabled
 from whygrad.autograd.modes import no_grad as no_grad
 from whygrad.autograd.modes import set_grad_enabled as set_grad_enabled
+from whygrad.cuda import OutOfMemoryError as OutOfMemoryError
 from whygrad.devices import Device as device
 from whygrad.devices import Layout
 from whygrad.devices import Layout as layout
@@ -112,6 +114,7 @@ from whygrad.legacy import typename as typename
 from whygrad.memory import MemoryFormat
 from whygrad.memory import MemoryFormat as memory_format
 from whygrad.memory import Size as Size
+from whygrad.nn.any_convolution import convolution as convolution
 from whygrad.ops.creation.conversion import is_tensor as is_tensor
 from whygrad.ops.creation.creation import Options
 from whygrad.ops.creation.sampling import RandomOptions
@@ -126,7 +129,11 @@ from whygrad.random import initial_seed as initial_seed
 from whygrad.random import manual_seed as manual_seed
 from whygrad.random import seed as seed
 from whygrad.random import set_rng_state as set_rng_state
+from whygrad.random import thread_safe_generator as thread_safe_generator
 from whygrad.scalar import Value as Value
+from whygrad.storages import StorageType
+from whygrad.storages import TypedStorage as TypedStorage
+from whygrad.storages import UntypedStorage as UntypedStorage
 from whygrad.tensor import Tensor as Tensor
 from whygrad.training.gradient_flow import grad_flow as grad_flow
 from whygrad.training.model_summary import summary as summary
@@ -137,21 +144,36 @@ from whygrad.why.none import why_none as why_none
 from whygrad.why.zero import why_zero as why_zero
 
 __all__ = [
+    "BFloat16Storage",
     "BFloat16Tensor",
+    "BoolStorage",
     "BoolTensor",
+    "ByteStorage",
     "ByteTensor",
+    "CharStorage",
     "CharTensor",
+    "ComplexDoubleStorage",
+    "ComplexFloatStorage",
     "DType",
+    "DoubleStorage",
     "DoubleTensor",
+    "FloatStorage",
     "FloatTensor",
     "Generator",
     "GradScaler",
+    "HalfStorage",
     "HalfTensor",
+    "IntStorage",
     "IntTensor",
+    "LongStorage",
     "LongTensor",
+    "OutOfMemoryError",
+    "ShortStorage",
     "ShortTensor",
     "Size",
     "Tensor",
+    "TypedStorage",
+    "UntypedStorage",
     "Value",
     "abs",
     "abs_",
@@ -315,6 +337,7 @@ __all__ = [
     "conv_transpose1d",
     "conv_transpose2d",
     "conv_transpose3d",
+    "convolution",
     "copysign",
     "corrcoef",
     "cos",
@@ -486,6 +509,7 @@ __all__ = [
     "has_lapack",
     "has_mkl",
     "has_openmp",
+    "has_spectral",
     "heaviside",
     "hinge_embedding_loss",
     "histc",
@@ -783,6 +807,7 @@ __all__ = [
     "selu",
     "selu_",
     "serialization",
+    "set_anomaly_enabled",
     "set_autocast_cache_enabled",
     "set_autocast_cpu_dtype",
     "set_autocast_cpu_enabled",
@@ -872,6 +897,7 @@ __all__ = [
     "tensor_split",
     "tensordot",
     "testing",
+    "thread_safe_generator",
     "threshold",
     "threshold_",
     "tile",
@@ -948,23 +974,47 @@ __all__ = [
     "zeros_like",
 ]
 
+BFloat16Storage: StorageType
+
 BFloat16Tensor: TensorType
+
+BoolStorage: StorageType
 
 BoolTensor: TensorType
 
+ByteStorage: StorageType
+
 ByteTensor: TensorType
+
+CharStorage: StorageType
 
 CharTensor: TensorType
 
+ComplexDoubleStorage: StorageType
+
+ComplexFloatStorage: StorageType
+
+DoubleStorage: StorageType
+
 DoubleTensor: TensorType
+
+FloatStorage: StorageType
 
 FloatTensor: TensorType
 
+HalfStorage: StorageType
+
 HalfTensor: TensorType
+
+IntStorage: StorageType
 
 IntTensor: TensorType
 
+LongStorage: StorageType
+
 LongTensor: TensorType
+
+ShortStorage: StorageType
 
 ShortTensor: TensorType
 
@@ -2994,6 +3044,8 @@ has_lapack: builtins.bool
 has_mkl: builtins.bool
 
 has_openmp: builtins.bool
+
+has_spectral: builtins.bool
 
 def heaviside(input: Operand, values: Tensor, *, out: Tensor | None = None) -> Tensor:
     """y = 0 for x < 0, values at x = 0, 1 for x > 0;  ∂y/∂x = 0,  ∂y/∂values = 1 at x = 0"""

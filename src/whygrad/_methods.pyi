@@ -11,7 +11,7 @@ from whygrad.devices import Layout
 from whygrad.memory import MemoryFormat
 from whygrad.ops.creation.creation import Options
 from whygrad.random import Generator
-from whygrad.storage import Storage
+from whygrad.storage_contents import Contents
 from whygrad.tensor import Tensor
 
 class OpMethods:
@@ -1354,7 +1354,7 @@ class OpMethods:
         """y = −x;  ∂y/∂x = −1"""
     def negative_(self) -> Tensor:
         """In-place neg: y = −x;  ∂y/∂x = −1"""
-    def new(self, *data: Any, **options: Any) -> Tensor:
+    def new(self, *data: Any, device: Any = None) -> Tensor:
         """PyTorch's first constructor, with dtype and device of this tensor: sizes, or numbers."""
     def new_empty(self, *size: Ints, **options: Unpack[Options]) -> Tensor:
         """Memory as it is found, with dtype and device of ``input``.
@@ -1706,7 +1706,7 @@ class OpMethods:
         """
     def set_(
         self,
-        source: Tensor | Storage | None = None,
+        source: Tensor | Contents | None = None,
         storage_offset: builtins.int = 0,
         size: Any = None,
         stride: Any = None,

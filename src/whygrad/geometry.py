@@ -11,6 +11,7 @@ from whygrad.memory import MemoryFormat, Size, contiguous_format, row_major
 
 if TYPE_CHECKING:
     from whygrad.storage import Storage
+    from whygrad.storages import StorageType, TypedStorage
     from whygrad.tensor import Tensor
 
 __all__ = ["Geometry"]
@@ -88,7 +89,17 @@ class Geometry:
         """The block of memory this tensor looks at."""
         return self._storage
 
-    storage = untyped_storage
+    def storage(self: Any) -> TypedStorage:
+        """The block of memory this tensor looks at, counted in its elements."""
+        from whygrad.storages import TypedStorage
+
+        return TypedStorage(wrap_storage=self._storage, dtype=self.dtype)
+
+    def storage_type(self: Any) -> StorageType:
+        """The type of its storage: ``whygrad.FloatStorage``."""
+        from whygrad.storages import storage_type_of
+
+        return storage_type_of(self.dtype)
 
     def is_contiguous(self: Any, memory_format: MemoryFormat = contiguous_format) -> bool:
         """Whether the elements lie in row-major (or the given) order without gaps."""

@@ -12,6 +12,7 @@ from math import prod
 from typing import Any
 
 import numpy as np
+from numpy.lib.array_utils import byte_bounds
 
 from whygrad.autograd.source import caller
 from whygrad.errors import fail
@@ -194,6 +195,20 @@ def strided(array: Any, shape: Shape, strides: Shape, offset: int = 0) -> Any:
     if view.dtype != array.dtype:
         view = view.view(array.dtype)  # bfloat16 is an opaque type to the interface
     return view if type(array) is np.ndarray else view.view(type(array))
+
+
+def reinterpreted(array: Any, dtype: Any) -> Any:
+    """All memory between the first and the last element, in one dimension, as another dtype."""
+    if not array.size:
+        return np.empty(0, dtype).view(type(array))
+    low, high = byte_bounds(array)
+    count = (high - low) // dtype.itemsize
+    interface = dict(array.__array_interface__)
+    interface.update(
+        shape=(count * dtype.itemsize,), strides=(1,), typestr="|u1", descr=[("", "|u1")],
+        data=(low, interface["data"][1]),
+    )  # fmt: skip
+    return np.asarray(_Interface(interface, array)).view(dtype).view(type(array))
 
 
 @lru_cache(maxsize=2048)

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import functools
 import os
+import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -34,6 +36,7 @@ __all__ = [
     "seed",
     "set_rng_state",
     "shaped_by_first",
+    "thread_safe_generator",
 ]
 
 F = TypeVar("F", bound="Callable[..., Any]")
@@ -230,6 +233,17 @@ def get_rng_state() -> Tensor:
 def set_rng_state(new_state: Tensor) -> None:
     """Put the default generator back into a saved state."""
     default_generator.set_state(new_state)
+
+
+def thread_safe_generator() -> Generator | None:
+    """In a thread that works for a DataLoader, a generator of its own; None anywhere else.
+
+    Without one, threads share the default generator, and who comes first draws first.
+    """
+    if threading.current_thread() is threading.main_thread():
+        return None
+    module = sys.modules.get("whygrad.data.worker_info")
+    return None if module is None else module.own_generator()
 
 
 @contextmanager

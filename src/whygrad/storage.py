@@ -14,9 +14,11 @@ from numpy.lib.array_utils import byte_bounds
 
 from whygrad.autograd import modes
 from whygrad.errors import fail
+from whygrad.storage_contents import Contents
 
 if TYPE_CHECKING:
     from whygrad.autograd.source import Where
+    from whygrad.dtypes import DType
     from whygrad.tensor import Tensor
 
 __all__ = ["CutStorage", "DataStorage", "InferenceStorage", "Storage", "new_storage", "readers"]
@@ -25,7 +27,7 @@ __all__ = ["CutStorage", "DataStorage", "InferenceStorage", "Storage", "new_stor
 readers: weakref.WeakKeyDictionary[Storage, Any] = weakref.WeakKeyDictionary()
 
 
-class Storage:
+class Storage(Contents):
     """One block of memory, its version counter and its last writer."""
 
     __slots__ = (
@@ -59,6 +61,10 @@ class Storage:
         self.version += 1
         self.last_writer = (op_name, where)
 
+    def hide_write(self) -> None:
+        """Do not show the last write in ``Tensor._version``."""
+        self.hidden += 1
+
     def add_view(self, view: Tensor) -> None:
         """Remember that ``view`` looks at this memory, for as long as it lives."""
         views = self._views
@@ -91,6 +97,14 @@ class Storage:
 
     size = nbytes  # of an untyped storage, as PyTorch counts
 
+    def _memory(self) -> tuple[Storage, DType]:
+        from whygrad.dtypes import uint8
+
+        return self, uint8
+
+    def _of(self, storage: Storage) -> Storage:
+        return storage
+
 
 def new_storage(array: Any) -> Storage:
     """For memory that was made here and now; a transformed function may write to its own."""
@@ -107,11 +121,11 @@ class DataStorage(Storage):
     version of ``x``.  But the memory is one, so what was saved from it is known to be overwritten.
     """
 
-    __slots__ = ("_shown", "_tensor", "origin")
+    __slots__ = ("_seen", "_shown", "origin")
 
     def __init__(self, tensor: Tensor) -> None:
         source = tensor._storage
-        self._tensor = weakref.ref(tensor)
+        self._seen = weakref.ref(tensor)
         self.origin: Storage = source.origin if isinstance(source, DataStorage) else source
         self.array = source.array
         self.restricted = False
@@ -138,13 +152,16 @@ class DataStorage(Storage):
         self.origin.prepare_write(op_name, where)
 
     def seen_as(self) -> list[Tensor]:
-        tensor = self._tensor()
+        tensor = self._seen()
         return [] if tensor is None else [tensor, *tensor._storage.seen_as()]
 
     def bump(self, op_name: str, where: Where) -> None:
         self._shown += 1
         self.origin.hidden += 1
         self.origin.bump(f".data.{op_name}", where)
+
+    def hide_write(self) -> None:
+        self._shown -= 1
 
 
 class CutStorage(Storage):

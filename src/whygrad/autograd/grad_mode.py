@@ -8,6 +8,7 @@ from whygrad.autograd.modes import enable_grad, inference_mode, no_grad, set_gra
 
 __all__ = [
     "enable_grad",
+    "enforce_grad_layout_policy",
     "inference_mode",
     "no_grad",
     "set_grad_enabled",
@@ -23,6 +24,22 @@ class set_multithreading_enabled(ContextDecorator):
 
     def __init__(self, mode: bool) -> None:
         self.mode = mode
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+
+class enforce_grad_layout_policy(ContextDecorator):
+    """Whether ``.grad`` must have the strides of its tensor; here it has them either way.
+
+    PyTorch may leave other strides when this is off, but need not.
+    """
+
+    def __init__(self, enable: bool = True) -> None:
+        self.mode = enable
 
     def __enter__(self) -> None:
         pass

@@ -5,7 +5,9 @@ from __future__ import annotations
 import threading
 from typing import Any, NamedTuple
 
-__all__ = ["WorkerInfo", "get_worker_info", "here"]
+from whygrad.random import Generator
+
+__all__ = ["WorkerInfo", "get_worker_info", "here", "own_generator"]
 
 
 class WorkerInfo(NamedTuple):
@@ -19,9 +21,20 @@ class WorkerInfo(NamedTuple):
 
 class _Here(threading.local):
     info: WorkerInfo | None = None
+    generator: tuple[WorkerInfo, Generator] | None = None
 
 
 here = _Here()
+
+
+def own_generator() -> Generator | None:
+    """A stream that belongs to the worker's seed; None in the main program."""
+    info = here.info
+    if info is None:
+        return None
+    if here.generator is None or here.generator[0] is not info:
+        here.generator = info, Generator().manual_seed(info.seed)
+    return here.generator[1]
 
 
 def get_worker_info() -> WorkerInfo | None:

@@ -9,14 +9,15 @@ from typing import Any
 import numpy as np
 
 from whygrad import keys
+from whygrad.autograd import modes
 from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
-from whygrad.memory import row_major, strided
-from whygrad.ops.define import table
+from whygrad.memory import reinterpreted, row_major, strided
 from whygrad.ops.geometry import shape_from
 from whygrad.ops.inplace import assign, check_writable
 from whygrad.ops.inplace_geometry import resize
-from whygrad.storage import Storage
+from whygrad.storage import new_storage
+from whygrad.storage_contents import Contents
 from whygrad.tensor import Tensor, wrap
 
 __all__ = ["install"]
@@ -42,6 +43,15 @@ def _rewritten(name: str, target: Tensor, others: tuple[Tensor, ...], function: 
         raise _refuse(
             target, name, f"{name} is only implemented on CPU tensors", "move it with .cpu()"
         )
+    for each in others:
+        if each.dtype is not target.dtype:
+            raise fail(
+                TypeError,
+                call=f"{name} on {describe(target)} with {describe(each)}",
+                cause=f"expected {target.dtype.name}, but got {each.dtype.name}",
+                fix=f"convert it first: .to({target.dtype!r})",
+                where=caller(),
+            )
     check_writable(target, name)
     columns = [each.expand(target.shape).reshape(-1).tolist() for each in (target, *others)]
     values = [function(*row) for row in zip(*columns, strict=True)]
@@ -66,40 +76,28 @@ def map2_(self: Tensor, x: Tensor, y: Tensor, callable: Callable[[Any, Any, Any]
 
 def set_(
     self: Tensor,
-    source: Tensor | Storage | None = None,
+    source: Tensor | Contents | None = None,
     storage_offset: int = 0,
     size: Any = None,
     stride: Any = None,
 ) -> Tensor:
     """Look at the memory of ``source`` from now on; without one, at none."""
-    if self.requires_grad and not self.is_leaf:
-        raise _refuse(
-            self,
-            "set_",
-            "its history would be that of other memory",
-            "detach() it first",
-        )
+    _check_settable(self, source)
     if source is None:
-        self._array = np.empty(0, self._array.dtype)
-        self._storage = Storage(self._array)
+        storage = new_storage(self._array[:0].reshape(-1)[:0].copy())
+        self._array, self._storage, self._base = storage.array, storage, None
         return self
-    storage = source._storage if isinstance(source, Tensor) else source
-    if isinstance(source, Tensor) and source.dtype is not self.dtype:
-        raise _refuse(
-            self,
-            "set_",
-            f"Could not set tensor of type {source.dtype.name} to a tensor of type "
-            f"{self.dtype.name}",
-            "convert it first: source.to(x.dtype)",
-        )
+    storage = source._storage if isinstance(source, Tensor) else source.untyped()
     if isinstance(source, Tensor) and size is None:
         self._array, self._storage, self._base = source._array, storage, None
         return self
     itemsize = self._array.itemsize
-    shape = (storage.nbytes() // itemsize,) if size is None else shape_from((size,))
+    count = storage.nbytes() // itemsize - storage_offset
+    shape = (max(count, 0),) if size is None else shape_from((size,))
     steps = row_major(shape) if stride is None else shape_from((stride,))
     reach = sum((each - 1) * step for each, step in zip(shape, steps, strict=True))
-    if 0 not in shape and (storage_offset + reach + 1) * itemsize > storage.nbytes():
+    outside = (storage_offset + reach + 1) * itemsize > storage.nbytes()
+    if min((storage_offset, *steps)) < 0 or (0 not in shape and outside):
         raise _refuse(
             self,
             "set_",
@@ -107,12 +105,42 @@ def set_(
             f"out of bounds for storage of size {storage.nbytes()}",
             "stay inside the memory of the source",
         )
-    first = storage.array.__array_interface__["data"][0]
-    whole = storage.array.view(self._array.dtype) if storage.array.size else storage.array
-    offset = storage.start + storage_offset * itemsize - first
-    self._array = strided(whole, shape, tuple(step * itemsize for step in steps), offset)
+    whole = reinterpreted(storage.array, self._array.dtype)
+    byte_steps = tuple(step * itemsize for step in steps)
+    self._array = strided(whole, shape, byte_steps, storage_offset * itemsize)
     self._storage, self._base = storage, None
     return self
+
+
+def _check_settable(self: Tensor, source: Tensor | Contents | None) -> None:
+    """Raise if this would give a history to other memory, or numbers another meaning."""
+    tensors = [each for each in (self, source) if isinstance(each, Tensor)]
+    if modes.state.recording and any(each.requires_grad for each in tensors):
+        raise _refuse(
+            self, "set_", "a history would be that of other memory", "detach() both tensors first"
+        )
+    if any(each._keys & (keys.LAYOUTS | keys.BATCHED) for each in tensors):
+        raise _refuse(
+            self, "set_", "one of the tensors is not strided", "use dense tensors outside of vmap"
+        )
+    if source is None:
+        return
+    if source.device != self.device:
+        raise _refuse(
+            self,
+            "set_",
+            f'Attempted to set the storage of a tensor on device "{self.device}" to a storage on '
+            f'different device "{source.device}"',
+            "the devices must match",
+        )
+    dtype = getattr(source, "dtype", None)  # bytes have none
+    if dtype not in (None, self.dtype):
+        raise _refuse(
+            self,
+            "set_",
+            f"Could not set tensor of type {dtype.name} to a tensor of type {self.dtype.name}",
+            "convert it first: source.to(x.dtype)",
+        )
 
 
 def share_memory_(self: Tensor) -> Tensor:
@@ -135,14 +163,12 @@ def is_set_to(self: Tensor, tensor: Tensor) -> bool:
     )
 
 
-def new(self: Tensor, *data: Any, **options: Any) -> Tensor:
+def new(self: Tensor, *data: Any, device: Any = None) -> Tensor:
     """PyTorch's first constructor, with dtype and device of this tensor: sizes, or numbers."""
-    if all(isinstance(each, int) for each in data):
-        return table["new_empty"].public(self, data or (0,), **options)
-    if len(data) == 1 and type(data[0]).__name__ == "Size":
-        return table["new_empty"].public(self, data[0], **options)
-    values = data[0].detach() if isinstance(data[0], Tensor) else data[0]
-    return table["as_tensor"].public(values, dtype=self.dtype, device=self.device)
+    from whygrad.legacy import old_style
+
+    made: Tensor = old_style("new", data, self.dtype)
+    return made.to(self.device if device is None else device)
 
 
 def dim_order(self: Tensor, ambiguity_check: Any = False) -> tuple[int, ...]:

@@ -10,7 +10,7 @@ from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.memory import Size
 from whygrad.ops.define import composite
-from whygrad.storage import Storage
+from whygrad.storage_contents import Contents
 from whygrad.tensor import Tensor
 
 
@@ -80,7 +80,7 @@ def is_signed(input: Tensor) -> bool:
 
 def is_storage(obj: Any) -> bool:
     """Whether ``obj`` is the memory of a tensor."""
-    return isinstance(obj, Storage)
+    return isinstance(obj, Contents)
 
 
 def numel(input: Tensor) -> int:

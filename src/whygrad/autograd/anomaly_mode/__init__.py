@@ -14,12 +14,18 @@ passed it on.
 
 from __future__ import annotations
 
-from whygrad.autograd.anomaly_mode.switch import detect_anomaly, report, set_detect_anomaly
+from whygrad.autograd.anomaly_mode.switch import (
+    detect_anomaly,
+    report,
+    set_anomaly_enabled,
+    set_detect_anomaly,
+)
 from whygrad.autograd.anomaly_mode.wording import AnomalyError
 
 __all__ = [
     "AnomalyError",
     "detect_anomaly",
     "report",
+    "set_anomaly_enabled",
     "set_detect_anomaly",
 ]

@@ -11,7 +11,7 @@ from whygrad.dispatch import interception
 from whygrad.errors import fail
 from whygrad.threads import PerThread
 
-__all__ = ["detect_anomaly", "report", "set_detect_anomaly"]
+__all__ = ["detect_anomaly", "report", "set_anomaly_enabled", "set_detect_anomaly"]
 
 
 class _Last(PerThread):
@@ -82,6 +82,11 @@ class set_detect_anomaly:
 
     def __exit__(self, *_: object) -> None:
         _use(self._outer)
+
+
+def set_anomaly_enabled(enabled: bool, check_nan: bool = True) -> None:
+    """Switch anomaly mode on or off, for good."""
+    set_detect_anomaly(enabled, check_nan)
 
 
 def report() -> str:
