@@ -5,6 +5,9 @@ history, "the old base with this part written over", and every living view of it
 ``as_strided`` of the new base.  PyTorch's name for the first is CopySlices.  Nothing is copied:
 the write itself happened in memory, only the graph is told.
 
+The parts of complex numbers are such views, too (``x.real``, ``view_as_real``): where view and base
+are not of one dtype, both are looked at as the real numbers they consist of.
+
 PyTorch does not allow writes to some views, and neither do we: to one of several outputs (split,
 unbind, chunk), and to a view that was made while recording was off.
 """
@@ -159,7 +162,7 @@ def _not_writable(made: Made, target: Tensor, name: str, where: Where) -> Runtim
 def _check_geometry(target: Tensor, base: Tensor, name: str, where: Where, uniform: bool) -> None:
     if base._keys & keys.LAYOUTS:
         cause = f"its base is {describe(base)}, a sparse tensor, whose history cannot be rewritten"
-    elif target.dtype is not base.dtype:
+    elif target.dtype is not base.dtype and not _is_part(target, base):
         cause = f"its base is {describe(base)}: no gradient goes through a change of dtype"
     elif not uniform and may_overlap(tuple(target.shape), target.stride()):
         cause = "several of its elements share memory, so it is not defined which one was written"
@@ -192,7 +195,7 @@ def rewrite(target: Tensor, written: Tensor) -> None:
     if tangents and not any(view is target for view in showing):  # it was made under no_grad
         showing.append(target)
     for view in showing:
-        if view._base is base and view.dtype is base.dtype:
+        if view._base is base and (view.dtype is base.dtype or _is_part(view, base)):
             _look_again(view, base, recording)
     if tangents and base._storage.restricted:
         _tell_primal(base)
@@ -208,31 +211,69 @@ def _tell_primal(dual: Tensor) -> None:
         rewrite(primal, without(dual, level))
 
 
+def _is_part(view: Tensor, base: Tensor) -> bool:
+    """Whether one shows complex numbers and the other the real numbers they consist of."""
+    pair, single = (view, base) if view.dtype.is_complex else (base, view)
+    halves = pair.dtype.is_complex and single.dtype.is_floating_point
+    return halves and pair.dtype.itemsize == 2 * single.dtype.itemsize
+
+
+def _reals(tensor: Tensor) -> Tensor:
+    """The same memory as real numbers, recorded."""
+    from whygrad.ops.namespace import recorded
+
+    if not tensor.dtype.is_complex:
+        return tensor
+    pairs: Tensor = recorded.view_as_real(tensor)
+    return pairs
+
+
+def _complexes(pairs: Tensor) -> Tensor:
+    from whygrad.ops.namespace import recorded
+
+    joined: Tensor = recorded.complex(pairs[..., 0], pairs[..., 1])
+    return joined
+
+
 def _write_part(base: Tensor, target: Tensor, written: Tensor, recording: bool) -> None:
     from whygrad.ops.define import table
+    from whygrad.tensor import alias
 
-    op, geometry = table["copy_slices"], _geometry(target, base)
+    op, mixed = table["copy_slices"], target.dtype is not base.dtype
+    show = _reals if mixed else _itself
+    whole, part = show(base), show(written)
+    geometry = _geometry(show(target), whole)
     if base._tangent or written._tangent:
-        _adopt(base, {
-            level: op.call(
-                _tangent(base, level), _tangent(written, level), *geometry
-            )
+        tangents = {
+            level: op.call(show(_tangent(base, level)), show(_tangent(written, level)), *geometry)
             for level in {*(base._tangent or {}), *(written._tangent or {})}
-        })  # fmt: skip
+        }
+        if whole is not base:
+            tangents = {level: _complexes(each) for level, each in tangents.items()}
+        _adopt(base, tangents)
     if recording:
-        leaves.move(base, _node(op, (base, written), base, geometry), 0)
+        node = _node(op, (whole, part), whole, geometry)
+        if whole is not base:
+            node = _node(table["view_as_complex"], (alias(whole, node, 0),), base, ())
+        leaves.move(base, node, 0)
 
 
 def _look_again(view: Tensor, base: Tensor, recording: bool) -> None:
     """Make ``view`` an ``as_strided`` of what its base is now."""
     from whygrad.ops.define import table
+    from whygrad.tensor import alias
 
-    geometry = _geometry(view, base)
+    show = _reals if view.dtype is not base.dtype else _itself
+    seen, whole = show(view), show(base)
+    geometry = _geometry(seen, whole)
     if base._tangent or view._tangent:
-        _adopt(view, {
-            level: table["restride"].call(tangent, *geometry)
+        tangents = {
+            level: table["restride"].call(show(tangent), *geometry)
             for level, tangent in (base._tangent or {}).items()
-        })  # fmt: skip
+        }
+        if seen is not view:
+            tangents = {level: _complexes(each) for level, each in tangents.items()}
+        _adopt(view, tangents)
     if recording and base._node is not None:
         made = view.__dict__.get("_made") if view._storage.restricted else None
         if made is not None and made[0].kind == "custom" and view._node is not None:
@@ -240,7 +281,14 @@ def _look_again(view: Tensor, base: Tensor, recording: bool) -> None:
 
             refuse_overwritten(view, base, made)
             return
-        leaves.move(view, _node(table["as_strided"], (base,), view, geometry, view._node), 0)
+        node = _node(table["as_strided"], (whole,), seen, geometry, view._node)
+        if seen is not view:
+            node = _node(table["view_as_complex"], (alias(seen, node, 0),), view, (), view._node)
+        leaves.move(view, node, 0)
+
+
+def _itself(tensor: Tensor) -> Tensor:
+    return tensor
 
 
 def _geometry(view: Tensor, base: Tensor) -> tuple[Any, ...]:

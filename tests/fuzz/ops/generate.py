@@ -26,6 +26,8 @@ EXCLUDED = {
     "empty_like": "uninitialised memory",
     "new_empty": "uninitialised memory",
 }
+# Ops whose out= PyTorch gets wrong, each with what it does.
+NO_OUT = {"gelu": "float32 memory that is not contiguous stays as it was"}
 DTYPES = ("float64", "float32", "int32", "int64", "uint8")
 LIMIT = 1e3  # larger numbers only test how rounding errors grow
 
@@ -71,7 +73,9 @@ class Generator:
             self.by_op.setdefault(op.name, []).append(index)
         self.names = sorted(self.by_op)
         self.take_dtype = [name for name in self.names if _takes_dtype(name, self.by_op[name][0])]
-        self.take_out = [name for name in self.names if table[name].takes_out]
+        self.take_out = [
+            name for name in self.names if table[name].takes_out and name not in NO_OUT
+        ]
         # A matrix of equal numbers is singular: its decomposition is anybody's.
         self.smooth = [name for name in self.names if table[name].family != "linalg"]
 

@@ -24,6 +24,7 @@ from whygrad.ops.define import table
 from whygrad.ops.samples import Call, samples_of
 
 NUDGE = 0.02  # small against the distance the samples keep from kinks and ties
+FEW_BITS = 512  # what large numbers are rounded to, so that their products are exact
 
 
 STATES = {
@@ -174,7 +175,7 @@ def execute(step: Step, pool: list[Any], library: Library) -> Any:
 # What a pattern makes of the arrays of a sample: constant and extreme numbers.
 PATTERNS: dict[str, Callable[[Any], Any]] = {
     "equal": lambda array: np.full_like(array, 0.9295139),
-    "large": lambda array: np.sign(array) * 1e4,
+    "large": lambda array: np.sign(array) * 2.0**13,  # products and their sums stay exact
     "denormal": lambda array: array * 1e-310,
     "repeated": lambda array: np.round(array),
 }
@@ -208,7 +209,9 @@ def call_op(
         source = sources[used % len(sources)]
         used += 1
         if pattern:
-            factor = 1 + source.detach().to(library.dtype("float64")).tanh().sum().sin() * NUDGE
+            factor = _factor(source, library)
+            if pattern == "large":
+                factor = (factor * FEW_BITS).round() / FEW_BITS
             spread = 0 * _stretched(source, value.shape, library)
             return ((constant + spread) * factor).to(library.dtype(dtype))
         return constant + _stretched(source, value.shape, library).to(library.dtype(dtype)) * NUDGE
@@ -220,6 +223,11 @@ def call_op(
     if not results:
         raise NoTensor(f"{name} answers with no tensor")
     return results[output % len(results)]
+
+
+def _factor(source: Any, library: Library) -> Any:
+    """A constant close to 1 that depends on the whole of ``source``."""
+    return 1 + source.detach().to(library.dtype("float64")).tanh().sum().sin() * NUDGE
 
 
 def call_into(name: str, index: int, state: str, sources: list[Any], library: Library) -> Any:

@@ -12,9 +12,23 @@ from whygrad.ops.special.kernels import scipy_kernel
 Array = Any
 
 
-def _over(xp: Any, y: Array, x: Array, at_zero: float) -> Array:
-    """y/x, and its limit at 0."""
-    return xp.where(x == 0, at_zero, y / xp.where(x == 0, 1.0, x))
+_NEAR_ZERO = 0.01  # up to here three terms of the series of I₁(x)/x are exact
+
+
+def _first_over_x(xp: Any, y: Array, x: Array, scaled: bool = False) -> Array:
+    """y/x for y = I₁(x), or for I₁(x)·e^−|x|, with derivatives that stay right near 0."""
+    near = xp.abs(x) < _NEAR_ZERO
+    square = xp.square(xp.where(near, x, 0.0))
+    series = 0.5 + square * (1 / 16) + xp.square(square) * (1 / 384)
+    if scaled:
+        series = series * xp.exp(-xp.abs(xp.where(near, x, 0.0)))
+    return xp.where(near, series, y / xp.where(near, 1.0, x))
+
+
+def _slope_of_i1e(xp: Any, incoming: Array, x: Array, y: Array) -> Array:
+    """PyTorch takes numbers that cannot be told from 0 next to 1 for 0, where the slope is ½."""
+    slope = xp.special_i0e(x) - xp.sign(x) * y - _first_over_x(xp, y, x, scaled=True)
+    return incoming * xp.where(xp.abs(x) > np.finfo("float64").eps, slope, 0.5)
 
 
 elementwise(
@@ -36,7 +50,7 @@ elementwise(
     "special_i1(x)",
     "y = I₁(x), the modified Bessel function of order 1;  ∂y/∂x = I₀(x) − y/x",
     forward=scipy_kernel("i1"),
-    vjp={"x": lambda xp, incoming, x, y: incoming * (xp.i0(x) - _over(xp, y, x, 0.5))},
+    vjp={"x": lambda xp, incoming, x, y: incoming * (xp.i0(x) - _first_over_x(xp, y, x))},
     method=False,
     torch="special.i1",
 )
@@ -44,11 +58,7 @@ elementwise(
     "special_i1e(x)",
     "y = I₁(x)·e^−|x|;  ∂y/∂x = i0e(x) − y·(sign(x) + 1/x)",
     forward=scipy_kernel("i1e"),
-    vjp={
-        "x": lambda xp, incoming, x, y: (
-            incoming * (xp.special_i0e(x) - xp.sign(x) * y - _over(xp, y, x, 0.5))
-        )
-    },
+    vjp={"x": _slope_of_i1e},
     method=False,
     torch="special.i1e",
 )

@@ -41,15 +41,23 @@ elementwise(
     method=False,
     torch="special.erfcx",
 )
+
+
+def _slope_of_log_ndtr(xp: Any, incoming: Array, x: Array, y: Array) -> Array:
+    """φ(x)/Φ(x), each side in the terms that neither overflow nor cancel there."""
+    below = x < 0
+    tail = xp.special_erfcx(xp.where(below, x, 0.0) * (-1 / math.sqrt(2)))
+    exponent = -0.5 * xp.square(xp.where(below, 0.0, x)) - xp.where(below, 0.0, y)
+    return incoming * xp.where(
+        below, math.sqrt(2 / math.pi) / tail, xp.exp(exponent) * (1 / _ROOT_2_PI)
+    )
+
+
 elementwise(
     "special_log_ndtr(x)",
-    "y = log Φ(x), exact in the lower tail too;  ∂y/∂x = √(2/π) / erfcx(−x/√2)",
+    "y = log Φ(x), exact in the lower tail too;  ∂y/∂x = φ(x)/Φ(x)",
     forward=scipy_kernel("log_ndtr"),
-    vjp={
-        "x": lambda xp, incoming, x: (
-            incoming * (math.sqrt(2 / math.pi) / xp.special_erfcx(x * (-1 / math.sqrt(2))))
-        )
-    },
+    vjp={"x": _slope_of_log_ndtr},
     method=False,
     torch="special.log_ndtr",
 )
