@@ -7,7 +7,7 @@ one after ``<!-- situations … -->`` is made of the programs in ``tests/why/sit
 ``<!-- course … -->`` lists quizzes or decks; one after ``<!-- lab sample … -->`` is a lab as it is
 graded.  A drawing (.svg) that a program writes is kept in
 ``docs/images``.  The pages of the doctor's rules are made from the rules, those of the course from
-the files in ``data``.
+the files in ``data``, the page of PyTorch's names from the two libraries.
 """
 
 from __future__ import annotations
@@ -159,9 +159,10 @@ def refreshed(text: str) -> str:
 
 
 def main() -> None:
-    from scripts import mirrors
+    from scripts import mirrors, names
     from whygrad.doctor.report.pages import write
 
+    names.main()
     for page in (*write(ROOT / "docs" / "doctor"), *mirrors.write(ROOT / "docs")):
         print(f"rewrote {page.relative_to(ROOT)}")
     for document in DOCUMENTS:

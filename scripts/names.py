@@ -23,7 +23,7 @@ import torch
 import whygrad
 from whygrad.refused import ELSEWHERE, reason_for
 
-__all__ = ["PAGE", "SPACES", "Space", "main", "page", "share", "spaces"]
+__all__ = ["PAGE", "SPACES", "Space", "main", "namespace", "page", "share", "spaces"]
 
 PAGE = Path(__file__).parent.parent / "docs" / "names.md"
 SPACES = ("", "Tensor", "nn", "nn.functional", "nn.init", "nn.utils", "optim",
@@ -56,22 +56,22 @@ def share(found: Iterable[Space]) -> float:
 
 
 def _sorted_out(space: str) -> Space:
-    theirs, ours = _namespace(torch, space), _namespace(whygrad, space)
+    theirs, ours = namespace(torch, space), namespace(whygrad, space)
     here: list[str] = []
     lacking: list[str] = []
     refused: dict[str, list[str]] = {}
     for name in sorted(_public(theirs)):
         reason = reason_for(f"{space}.{name}".lstrip("."))
-        if hasattr(ours, name):
-            here.append(name)
-        elif reason is not None:
+        if reason is not None:  # also where a name of ours means something else
             refused.setdefault(reason, []).append(name)
+        elif hasattr(ours, name):
+            here.append(name)
         else:
             lacking.append(name)
     return Space(space, here, refused, lacking)
 
 
-def _namespace(library: Any, space: str) -> Any:
+def namespace(library: Any, space: str) -> Any:
     if space in ("", "Tensor"):
         return library.Tensor if space else library
     return importlib.import_module(f"{library.__name__}.{space}")

@@ -45,7 +45,7 @@ REFUSED: dict[str, tuple[str, ...]] = {
     _HARDWARE: (
         "cudnn_*", "miopen_*", "is_vulkan_available", "*_autocast_ipu_*", "*_autocast_xla_*",
         "is_autocast_ipu_enabled", "is_autocast_xla_enabled", "Tensor.ipu", "Tensor.mtia",
-        "Event", "Stream", "AcceleratorError", "Tensor.record_stream", "mtia",
+        "Event", "Stream", "AcceleratorError", "mtia",
     ),
     _INSIDE: (
         "AggregationType", "AVG", "SUM", "BenchmarkConfig", "BenchmarkExecutionStats",
@@ -68,7 +68,7 @@ REFUSED: dict[str, tuple[str, ...]] = {
         "Argument", "ArgumentSpec", "CompleteArgumentSpec",
         "Block", "Code", "CompilationUnit", "FileCheck", "FunctionSchema", "Future", "Gradient",
         "Graph", "GraphExecutorState", "JITException", "LiteScriptModule", "Node", "Script*",
-        "TracingState", "Type", "Use", "fork", "wait", "import_ir_module*", "parse_*",
+        "TracingState", "Type", "Use", "Value", "fork", "wait", "import_ir_module*", "parse_*",
         "merge_type_from_type_comment", "fx", "classes", "jit.trace", "jit.trace_module",
         "jit.load", "jit.save", "jit.freeze",
     ),
@@ -80,12 +80,13 @@ REFUSED: dict[str, tuple[str, ...]] = {
         "int_repr", "Tensor.int_repr", "empty_quantized", "nn.quant*",
     ),
     _NARROW: ("int[1-7]", "uint[1-7]", "bit", "bits*", "float8_*", "float4_*", "chalf",
-              "Tensor.chalf", "complex32", "nn.functional.scaled_*", "nn.functional.S*Type"),
+              "Tensor.chalf", "complex32", "nn.functional.scaled*_mm", "nn.functional.S*Type"),
     _PIPES: ("utils.data.*_datapipe*", "utils.data.*DataPipe", "utils.data.DataChunk",
              "utils.data.*_validation*", "utils.data.non_deterministic"),
     _LAYOUTS: (
         "sparse_bs*_tensor", "sparse_csc_tensor", "sparse_compressed_tensor", "ccol_indices*",
-        "row_indices*", "*.ccol_indices", "*.row_indices", "Tensor.to_sparse_[bc]s[cr]",
+        "row_indices*", "*.ccol_indices", "*.row_indices", "Tensor.to_sparse_bs[cr]",
+        "Tensor.to_sparse_csc",
         "Tensor.to_padded_tensor",
     ),
     _UNSIGNED: ("uint16", "uint32", "uint64", "hash_tensor", "Tensor.hash_tensor"),
@@ -93,7 +94,7 @@ REFUSED: dict[str, tuple[str, ...]] = {
     _DOWNLOAD: ("hub", "utils.model_zoo"),
     _PACKAGES: ("package",),
     _PROFILERS: ("profiler", "utils.benchmark", "utils.bottleneck", "autograd.profiler*"),
-    _SUBCLASSES: ("overrides", "Tensor.as_subclass", "autograd.*_torch_function"),
+    _SUBCLASSES: ("overrides", "autograd.*_torch_function"),
 }  # fmt: skip
 
 
