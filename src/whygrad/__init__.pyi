@@ -1824,7 +1824,7 @@ def cholesky_solve(
 ) -> Tensor:
     """The X with ``A @ X = B``, given the Cholesky factor of A.
 
-    y = (L·Lᵀ)⁻¹·b by two triangular solves
+    y = (L·Lᴴ)⁻¹·b by two triangular solves
     """
 
 def chunk(input: Tensor, chunks: builtins.int, dim: builtins.int = 0) -> tuple[Tensor, ...]:
@@ -3756,7 +3756,7 @@ def lt(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
 def lu(
     A: Tensor, pivot: builtins.bool = True, get_infos: builtins.bool = False
 ) -> tuple[Tensor, ...]:
-    """The older form of ``linalg.lu_factor``.
+    """The older form of ``linalg.lu_factor``, which takes a singular matrix, too.
 
     x = P·L·U, L and U packed in one matrix
     """
@@ -4551,7 +4551,7 @@ def ones_like(input: Tensor, **options: Unpack[Options]) -> Tensor:
 def orgqr(input: Tensor, input2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """``linalg.householder_product`` under its older name.
 
-    y = Π (1 − tau·v·vᵀ), its first columns
+    y = Π (1 − tau·v·vᴴ), its first columns
     """
 
 def ormqr(
@@ -4563,7 +4563,7 @@ def ormqr(
     *,
     out: Tensor | None = None,
 ) -> Tensor:
-    """Q·other (or other·Q, or with Qᵀ), Q given by its reflections.
+    """Q·other (or other·Q, or with Qᴴ), Q given by its reflections.
 
     y = Q·other, Q given by its reflections
     """

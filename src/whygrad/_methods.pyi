@@ -50,6 +50,11 @@ class OpMethods:
     def __ne__(self, other: object) -> Tensor: ...  # type: ignore[override]
     def __neg__(self) -> Tensor: ...
     def __or__(self, other: Operand) -> Tensor: ...
+    def __pos__(self) -> Tensor:
+        """The tensor itself; what ``+x`` means.
+
+        y = x
+        """
     def __pow__(self, other: Operand) -> Tensor: ...
     def __radd__(self, other: Operand) -> Tensor: ...
     def __rand__(self, other: Operand) -> Tensor: ...
@@ -363,7 +368,7 @@ class OpMethods:
     def cholesky_solve(self, L: Tensor, upper: builtins.bool = False) -> Tensor:
         """The X with ``A @ X = B``, given the Cholesky factor of A.
 
-        y = (L·Lᵀ)⁻¹·b by two triangular solves
+        y = (L·Lᴴ)⁻¹·b by two triangular solves
         """
     def chunk(self, chunks: builtins.int, dim: builtins.int = 0) -> tuple[Tensor, ...]:
         """At most ``chunks`` pieces of one size (the last may be smaller).
@@ -1089,7 +1094,7 @@ class OpMethods:
     def lu(
         self, pivot: builtins.bool = True, get_infos: builtins.bool = False
     ) -> tuple[Tensor, ...]:
-        """The older form of ``linalg.lu_factor``.
+        """The older form of ``linalg.lu_factor``, which takes a singular matrix, too.
 
         x = P·L·U, L and U packed in one matrix
         """
@@ -1431,7 +1436,7 @@ class OpMethods:
     def orgqr(self, input2: Tensor) -> Tensor:
         """``linalg.householder_product`` under its older name.
 
-        y = Π (1 − tau·v·vᵀ), its first columns
+        y = Π (1 − tau·v·vᴴ), its first columns
         """
     def ormqr(
         self,
@@ -1440,7 +1445,7 @@ class OpMethods:
         left: builtins.bool = True,
         transpose: builtins.bool = False,
     ) -> Tensor:
-        """Q·other (or other·Q, or with Qᵀ), Q given by its reflections.
+        """Q·other (or other·Q, or with Qᴴ), Q given by its reflections.
 
         y = Q·other, Q given by its reflections
         """

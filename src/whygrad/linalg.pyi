@@ -114,7 +114,7 @@ def eigvalsh(A: Tensor, UPLO: str = "L", *, out: Tensor | None = None) -> Tensor
 def householder_product(A: Tensor, tau: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The first columns of H₁·H₂·…, reflections along the columns of A below its diagonal.
 
-    y = Π (1 − tau·v·vᵀ), its first columns
+    y = Π (1 − tau·v·vᴴ), its first columns
     """
 
 def inv(A: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -142,7 +142,7 @@ def ldl_factor_ex(
 ) -> return_types.linalg_ldl_factor_ex:
     """The packed factors of a symmetric matrix, the exchanges, and where D has a zero.
 
-    x = L·D·Lᵀ, packed, for a symmetric x that need not be positive;  no gradient
+    x = L·D·Lᵀ (or Lᴴ), packed, for a symmetric x that need not be positive;  no gradient
     """
 
 def ldl_solve(

@@ -23,8 +23,8 @@ OPS = [
 pytestmark = pytest.mark.filterwarnings("ignore:Casting complex values to real")
 
 
-def complex_side(call: Call, library: Any) -> Side:
-    """The sample with an imaginary part added to every array of real numbers."""
+def complex_side(call: Call, library: Any, turn: complex = 1) -> Side:
+    """The sample with an imaginary part added to every array of real numbers, and turned."""
     rng = np.random.default_rng(5)
     inputs = []
 
@@ -32,7 +32,7 @@ def complex_side(call: Call, library: Any) -> Side:
         if isinstance(array, DType):
             return getattr(library, array.name)
         if array.dtype.kind == "f":
-            array = array + 1j * rng.uniform(-0.4, 0.4, array.shape)
+            array = (array + 1j * rng.uniform(-0.4, 0.4, array.shape)) * turn
         made = library.from_numpy(np.array(array))
         if requires_grad or array.dtype.kind == "c":
             inputs.append(made.requires_grad_())
@@ -146,6 +146,89 @@ def compare(op: Op) -> int:
 @pytest.mark.parametrize("op", OPS, ids=str)
 def test_complex_numbers_match_pytorch(op: Op) -> None:
     compare(op)
+
+
+@pytest.mark.parametrize("turn", [-1, 1j, -1j])
+def test_everywhere_in_the_plane(turn: complex) -> None:
+    """Samples lie right of the imaginary axis; roots and logarithms are cut on the left."""
+    for op in OPS:
+        if op.kind != "elementwise":
+            continue
+        call = samples_of(op)[0]
+        theirs = complex_side(call, torch, turn)
+        try:
+            expected = theirs.run(torch_function(op))
+        except (RuntimeError, NotImplementedError, TypeError):
+            continue
+        mine = complex_side(call, whygrad, turn)
+        results = mine.run(op.public)
+        same(results, expected, op.name)
+        gradients, others = (
+            pulled(library, outputs, side.inputs)
+            for library, outputs, side in ((whygrad, results, mine), (torch, expected, theirs))
+        )
+        same(gradients, others, f"{op.name}, gradient")
+
+
+def test_values_of_linear_algebra() -> None:
+    """A transpose where an adjoint belongs shows in complex numbers only."""
+    compared = 0
+    for op in table.values():
+        if op.family != "linalg" or op in OPS or op.torch == "":
+            continue
+        for call in samples_of(op):
+            try:
+                expected = complex_side(call, torch).run(torch_function(op))
+                results = detached(call).run(op.public)
+            except (RuntimeError, NotImplementedError, TypeError):
+                continue
+            numbers = [each for each in expected if isinstance(each, torch.Tensor)]
+            same([each for each in results if isinstance(each, whygrad.Tensor)], numbers, op.name)
+            compared += 1
+    assert compared > 40
+
+
+def detached(call: Call) -> Side:
+    side = complex_side(call, whygrad)
+    for each in side.inputs:
+        each.requires_grad_(False)
+    return side
+
+
+@pytest.mark.parametrize("hermitian", [False, True])
+def test_factors_of_hermitian_matrices(hermitian: bool) -> None:
+    numbers = np.random.default_rng(0).normal(size=(2, 3, 3))
+    square = numbers[0] + 1j * numbers[1]
+    whole = square @ square.conj().T if hermitian else square + square.T
+    found = []
+    for library in (whygrad, torch):
+        A, b = library.from_numpy(whole), library.from_numpy(square)
+        factors = library.linalg.ldl_factor(A, hermitian=hermitian)
+        u, s, v = library.svd(b)
+        found.append([
+            library.linalg.ldl_solve(*factors, b, hermitian=hermitian), (u * s) @ v.mH,
+            library.ormqr(*library.geqrf(b), A, hermitian, True),
+            library.linalg.lu_solve(*library.linalg.lu_factor(b), A, left=hermitian, adjoint=True),
+        ])  # fmt: skip
+    same(*found, "hermitian")  # type: ignore[arg-type]
+
+
+def test_without_a_rule_both_modes_refuse() -> None:
+    for op in table.values():
+        if op.vjp is None or op.complex_rule or "complex" in op.refuses or op.kind == "composite":
+            continue
+        for call in samples_of(op)[:1]:
+            try:
+                results = detached(call).run(op.public)
+            except (RuntimeError, NotImplementedError, TypeError):
+                continue
+            side = detached(call)
+            inputs = [each for each in side.inputs if each.dtype.is_complex]
+            if not inputs or not any(each.dtype.is_differentiable for each in results):
+                continue
+            function, tangents = on_other_inputs(op, side, inputs), tuple(inputs)
+            with pytest.raises(NotImplementedError, match="no gradient through complex numbers"):
+                whygrad.func.jvp(function, tuple(inputs), tangents)
 
 
 def test_most_ops_are_really_compared() -> None:

@@ -177,6 +177,8 @@ def route(op: Op, bits: int) -> Route:
         return Route("promotion", partial(_promoting, op))
     for bit, build in _layers:
         if bits & bit:
+            if bit == keys.FORWARD and op.vjp is not None and _lacks_complex_rule(op, bits):
+                return _no_complex_rule(op)
             return Route(keys.describe(bit)[0], partial(build, op, bits))
     if lineage.noteworthy(op, bits):
         return Route("lineage", partial(lineage.following, op, bits))
@@ -185,11 +187,19 @@ def route(op: Op, bits: int) -> Route:
     kernel = kernel_for(op, bits).run
     if not recorded:
         return Route("kernel", partial(plain, op, kernel))
-    if bits & keys.COMPLEX and op.complex_rule is None:
-        cause = f"{op.name} has no gradient through complex numbers"
-        fix = "detach() the input that requires grad, or compute with real and imaginary parts"
-        return Route("refusal", partial(_refusing, op, cause, fix))
+    if _lacks_complex_rule(op, bits):
+        return _no_complex_rule(op)
     return Route("autograd", partial(recording, op, kernel, bits))
+
+
+def _lacks_complex_rule(op: Op, bits: int) -> bool:
+    return bool(bits & keys.COMPLEX) and op.complex_rule is None
+
+
+def _no_complex_rule(op: Op) -> Route:
+    cause = f"{op.name} has no gradient through complex numbers"
+    fix = "detach() the input that requires grad, or compute with real and imaginary parts"
+    return Route("refusal", partial(_refusing, op, cause, fix))
 
 
 def _identity(function: Entry) -> Entry:

@@ -20,6 +20,7 @@ from whygrad.dispatch import quiet
 from whygrad.dispatch.calls import method_of
 from whygrad.errors import describe, fail
 from whygrad.ops.batching import align
+from whygrad.ops.complex_numbers import is_complex
 from whygrad.ops.define import Op, define, table
 from whygrad.ops.numbers import number_for
 from whygrad.tensor import Tensor, wrap
@@ -81,13 +82,19 @@ def _copy_args(input: Tensor, src: Any, non_blocking: bool = False) -> tuple[Any
     return input, src.to(input.device) if isinstance(src, Tensor) else src
 
 
+def _copied_from(xp: Any, incoming: Any, source_dtype: Any) -> Any:
+    if is_complex(incoming) and source_dtype.kind == "f":
+        incoming = xp.real_part(incoming)
+    return xp.cast(incoming, dtypes.of(source_dtype))
+
+
 define(
     "copy(x, source)",
     "y = source in the shape and dtype of x;  ∂y/∂x = 0,  ∂y/∂source = 1",
     forward=lambda x, source: np.broadcast_to(source, x.shape).astype(x.dtype),
     vjp={
         "x": lambda xp, incoming: xp.zeros_like(incoming),
-        "source": lambda xp, incoming, source_dtype: xp.cast(incoming, dtypes.of(source_dtype)),
+        "source": _copied_from,
     },
     complex_rule="own",
     jvp=lambda xp, tangents, y, x_dtype: (
@@ -201,6 +208,8 @@ def check_writable(
     target._storage.prepare_write(name, where)
     if modes.state.recording:
         views.check_writable(target, source, name, where, uniform)
+    else:
+        views.check_tangents(target, source, name, where)
 
 
 def overlaps_itself(array: Any) -> bool:

@@ -19,7 +19,7 @@ _BINARY = {
 }  # fmt: skip
 _COMMUTATIVE = ("add", "mul")
 _COMPARISON = {"eq": "eq", "ne": "ne", "lt": "lt", "le": "le", "gt": "gt", "ge": "ge"}
-_UNARY = {"neg": "neg", "abs": "abs", "invert": "bitwise_not"}
+_UNARY = {"neg": "neg", "pos": "positive", "abs": "abs", "invert": "bitwise_not"}
 
 
 def _reflected(call: Callable[..., Any]) -> Callable[..., Any]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from whygrad.ops.complex_numbers import is_complex
 from whygrad.ops.define import alias, elementwise
 
 Array = Any
@@ -114,12 +115,20 @@ elementwise(
     vjp={"x": lambda xp, incoming, x: incoming * xp.rsqrt(x * x + 1)},
     inplace=True,
 )
+
+
+def _acosh_vjp(xp: Any, incoming: Any, x: Any) -> Any:
+    if is_complex(x):  # the root of the product would change its sign left of the imaginary axis
+        return incoming * xp.rsqrt(x - 1) * xp.rsqrt(x + 1)
+    return incoming * xp.rsqrt(x * x - 1)
+
+
 elementwise(
     "acosh(x)",
     "y = arcosh x;  ∂y/∂x = 1/√(x² − 1)",
     complex_rule="holomorphic",
     forward=np.arccosh,
-    vjp={"x": lambda xp, incoming, x: incoming * xp.rsqrt(x * x - 1)},
+    vjp={"x": _acosh_vjp},
     domain={"x": (1.2, 3.0)},
     inplace=True,
 )

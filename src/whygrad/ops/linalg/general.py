@@ -104,28 +104,33 @@ def linalg_vander(x: Tensor, *, N: int | None = None) -> Tensor:
     return rising_powers(x, x.shape[-1] if N is None else N)
 
 
-def _ldl_factor(x: Array) -> tuple[Array, Array, Array]:
+def _of_kind(routine: str, x: Array, hermitian: bool) -> str:
+    """LAPACK's name: x = xᴴ and x = xᵀ are two things for complex numbers."""
+    return f"{'he' if hermitian and x.dtype.kind == 'c' else 'sy'}{routine}"
+
+
+def _ldl_factor(x: Array, hermitian: bool) -> tuple[Array, Array, Array]:
     from scipy.linalg import get_lapack_funcs
 
     *batch, rows, _ = x.shape
     factors, pivots = np.empty_like(x), np.empty((*batch, rows), _INFO)
     info = np.zeros(tuple(batch), _INFO)
-    (sytrf,) = get_lapack_funcs(("sytrf",), (x,))
+    (factor,) = get_lapack_funcs((_of_kind("trf", x, hermitian),), (x,))
     for element in np.ndindex(*batch):
         if rows:
-            packed, order, info[element] = sytrf(x[element], lower=True)
+            packed, order, info[element] = factor(x[element], lower=True)
             factors[element] = np.tril(packed)
             pivots[element] = order
     return factors, pivots, info
 
 
 _ldl_op = define(
-    "linalg_ldl_factor_ex(x)",
-    "x = L·D·Lᵀ, packed, for a symmetric x that need not be positive;  no gradient",
+    "linalg_ldl_factor_ex(x; hermitian)",
+    "x = L·D·Lᵀ (or Lᴴ), packed, for a symmetric x that need not be positive;  no gradient",
     forward=_ldl_factor,
     vjp=None,
     outputs=("factors", "pivots", "info"),
-    meta=lambda x: [(x.shape, x.dtype), (x.shape[:-1], _INFO), (x.shape[:-2], _INFO)],
+    meta=lambda x, hermitian: [(x.shape, x.dtype), (x.shape[:-1], _INFO), (x.shape[:-2], _INFO)],
     batching=leading_dims,
     method=False,
     torch="linalg.ldl_factor_ex",
@@ -140,7 +145,7 @@ _ldl_op = define(
 def linalg_ldl_factor_ex(A: Tensor, *, hermitian: bool = False, check_errors: bool = False) -> Any:
     """The packed factors of a symmetric matrix, the exchanges, and where D has a zero."""
     require_square("linalg.ldl_factor_ex", A)
-    factors, pivots, info = _ldl_op.call(A)
+    factors, pivots, info = _ldl_op.call(A, hermitian)
     if check_errors:
         check_info("linalg.ldl_factor_ex", A, info, "D has a zero on its diagonal")
     return return_types.linalg_ldl_factor_ex(factors, pivots, info)
@@ -149,12 +154,12 @@ def linalg_ldl_factor_ex(A: Tensor, *, hermitian: bool = False, check_errors: bo
 def linalg_ldl_factor(A: Tensor, *, hermitian: bool = False) -> Any:
     """The packed factors of a symmetric matrix, and the exchanges."""
     require_square("linalg.ldl_factor", A)
-    factors, pivots, info = _ldl_op.call(A)
+    factors, pivots, info = _ldl_op.call(A, hermitian)
     check_info("linalg.ldl_factor", A, info, "D has a zero on its diagonal")
     return return_types.linalg_ldl_factor(factors, pivots)
 
 
-def _ldl_solve(factors: Array, pivots: Array, b: Array) -> Array:
+def _ldl_solve(factors: Array, pivots: Array, b: Array, hermitian: bool) -> Array:
     from scipy.linalg import get_lapack_funcs
 
     batch = np.broadcast_shapes(factors.shape[:-2], b.shape[:-2])
@@ -162,10 +167,10 @@ def _ldl_solve(factors: Array, pivots: Array, b: Array) -> Array:
     whole = np.broadcast_to(factors, (*batch, *factors.shape[-2:]))
     order = np.broadcast_to(pivots, (*batch, pivots.shape[-1]))
     right = np.broadcast_to(b, y.shape)
-    (sytrs,) = get_lapack_funcs(("sytrs",), (factors,))
+    (solve,) = get_lapack_funcs((_of_kind("trs", factors, hermitian),), (factors,))
     for element in np.ndindex(*batch):
         if y[element].size:
-            y[element], _ = sytrs(whole[element], order[element], right[element], lower=True)
+            y[element], _ = solve(whole[element], order[element], right[element], lower=True)
     return y
 
 
@@ -178,16 +183,16 @@ def _through_ldl(function: Any, x: Any, b: Any) -> Any:
 
 
 define(
-    "linalg_ldl_solve(factors, pivots, b)",
+    "linalg_ldl_solve(factors, pivots, b; hermitian)",
     "y = (L·D·Lᵀ)⁻¹·b;  no gradient",
     forward=_ldl_solve,
     vjp=None,
-    meta=lambda factors, pivots, b: (
+    meta=lambda factors, pivots, b, hermitian: (
         (*np.broadcast_shapes(factors.shape[:-2], b.shape[:-2]), *b.shape[-2:]),
         b.dtype,
     ),
     batching=leading_dims,
-    public=lambda LD, pivots, B, *, hermitian=False: (LD, pivots, B),
+    public=lambda LD, pivots, B, *, hermitian=False: (LD, pivots, B, hermitian),
     method=False,
     torch="linalg.ldl_solve",
     samples=lambda make: [

@@ -248,13 +248,13 @@ def linalg_lu_solve(
     require_square("linalg.lu_solve", LU)
     require_matrices("linalg.lu_solve", B, "B")
     solve = table["linalg_solve_triangular"].public
-    if not left:  # X·A = B is Aᵀ·Xᵀ = Bᵀ
-        flipped = linalg_lu_solve(LU, pivots, B.mT, adjoint=not adjoint)
-        return flipped.mT
+    if not left:  # X·A = B is Aᴴ·Xᴴ = Bᴴ
+        flipped = linalg_lu_solve(LU, pivots, B.mH, adjoint=not adjoint)
+        return flipped.mH
     order, lower, upper = lu_unpack(LU, pivots)
     if adjoint:
-        halfway = solve(upper.mT, B, upper=False)
-        return order @ solve(lower.mT, halfway, upper=True, unitriangular=True)
+        halfway = solve(upper.mH, B, upper=False)
+        return order @ solve(lower.mH, halfway, upper=True, unitriangular=True)
     halfway = solve(lower, order.mT @ B, upper=False, unitriangular=True)
     return solve(upper, halfway, upper=True)
 
@@ -279,10 +279,9 @@ def _library_of(x: Any) -> Any:
 
 
 def lu(A: Tensor, pivot: bool = True, get_infos: bool = False) -> Any:
-    """The older form of ``linalg.lu_factor``."""
-    if not get_infos:
-        return tuple(linalg_lu_factor(A, pivot=pivot))
-    return tuple(_factor_args(A, pivot=pivot))
+    """The older form of ``linalg.lu_factor``, which takes a singular matrix, too."""
+    factors = tuple(_factor_args(A, pivot=pivot))
+    return factors if get_infos else factors[:2]
 
 
 composite(

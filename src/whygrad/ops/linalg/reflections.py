@@ -87,8 +87,8 @@ def _vectors(A: Tensor, tau: Tensor) -> list[tuple[Tensor, Tensor]]:
 
 
 def _reflect(other: Tensor, vector: Tensor, factor: Tensor) -> Tensor:
-    """(1 − factor·v·vᵀ)·other."""
-    return other - factor * vector @ (vector.mT @ other)
+    """(1 − factor·v·vᴴ)·other."""
+    return other - factor * vector @ (vector.mH @ other)
 
 
 def linalg_householder_product(A: Tensor, tau: Tensor) -> Tensor:
@@ -103,11 +103,11 @@ def linalg_householder_product(A: Tensor, tau: Tensor) -> Tensor:
 def ormqr(
     input: Tensor, tau: Tensor, other: Tensor, left: bool = True, transpose: bool = False
 ) -> Tensor:
-    """Q·other (or other·Q, or with Qᵀ), Q given by its reflections."""
+    """Q·other (or other·Q, or with Qᴴ), Q given by its reflections."""
     require_matrices("ormqr", input, "input")
     if not left:
-        return ormqr(input, tau, other.mT, True, not transpose).mT
-    reflections = _vectors(input, tau)
+        return ormqr(input, tau, other.mH, True, not transpose).mH
+    reflections = _vectors(input, tau.conj() if transpose else tau)
     result = other
     for vector, factor in reflections if transpose else reversed(reflections):
         result = _reflect(result, vector, factor)
@@ -116,7 +116,7 @@ def ormqr(
 
 composite(
     linalg_householder_product,
-    "y = Π (1 − tau·v·vᵀ), its first columns",
+    "y = Π (1 − tau·v·vᴴ), its first columns",
     method=False,
     torch="linalg.householder_product",
     samples=lambda make: [
@@ -143,7 +143,7 @@ def orgqr(input: Tensor, input2: Tensor) -> Tensor:
 
 composite(
     orgqr,
-    "y = Π (1 − tau·v·vᵀ), its first columns",
+    "y = Π (1 − tau·v·vᴴ), its first columns",
     samples=lambda make: [make.call(make(3, 2), make(2))],
     autocast="float32",
 )

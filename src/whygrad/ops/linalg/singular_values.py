@@ -207,7 +207,7 @@ def svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> Any:
             zeros(input, (*input.shape[:-2], columns, columns)),
         )
     u, s, vh = recorded.linalg_svd(input, not some)
-    return return_types.svd(u, s, matrix_transpose(recorded, vh))
+    return return_types.svd(u, s, vh.mH)
 
 
 composite(

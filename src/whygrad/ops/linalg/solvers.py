@@ -271,7 +271,7 @@ def cholesky_solve(B: Tensor, L: Tensor, upper: bool = False) -> Tensor:
     """The X with ``A @ X = B``, given the Cholesky factor of A."""
     require_square("cholesky_solve", L)
     check_system("cholesky_solve", L, B, left=True)
-    flipped = matrix_transpose(recorded, L)
+    flipped = L.mH
     first, second = (flipped, L) if upper else (L, flipped)
     halfway = recorded.linalg_solve_triangular(first, B, False, True, False)
     return recorded.linalg_solve_triangular(second, halfway, True, True, False)
@@ -285,7 +285,7 @@ composite(
 )
 composite(
     cholesky_solve,
-    "y = (L·Lᵀ)⁻¹·b by two triangular solves",
+    "y = (L·Lᴴ)⁻¹·b by two triangular solves",
     samples=lambda make: [
         make.around(lambda f, b, x: f(b, x.tril()), make(3, 2), make.positive_definite(3)),
         make.around(lambda f, b, x: f(b, x.triu(), True), make(3, 2), make.positive_definite(3)),
