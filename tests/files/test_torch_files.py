@@ -304,7 +304,16 @@ def tensor_program(
     return f"ctorch._utils\n_rebuild_tensor_v2\n({arguments}tR.".encode()
 
 
+def plain_bytes(dtype: str) -> bytes:
+    """A tensor of eight bytes whose dtype stands beside it, not in its storage."""
+    storage = "(Vstorage\nctorch.storage\nUntypedStorage\nV0\nVcpu\nI8\ntQ"
+    arguments = f"{storage}I0\n(I2\nt(I1\ntI00\nccollections\nOrderedDict\n(tRctorch\n{dtype}\n"
+    return f"ctorch._utils\n_rebuild_tensor_v3\n({arguments}tR.".encode()
+
+
 TWO = np.array([1, 2], np.float32).tobytes()
+# memo 0: a text, and pairs of pairs of it, so deep that to print or to hash it never ends
+DOUBLED = b"Va\np0\n0" + 60 * b"(g0\ng0\ntp0\n0"
 PROGRAMS: dict[str, tuple[bytes, str]] = {
     "beyond its storage": (tensor_program("I2\n", size="(I3\nt"), "outside its storage"),
     "a stride too far": (tensor_program("I2\n", stride="(I2\nt"), "outside its storage"),
@@ -338,6 +347,26 @@ PROGRAMS: dict[str, tuple[bytes, str]] = {
     "a storage of a class": (
         tensor_program("I2\n").replace(b"FloatStorage", b"device\np0"), "a storage of the kind"
     ),
+    "a key without end": (DOUBLED + b"(dg0\nI1\ns.", "a key of the kind tuple"),
+    "an id without end": (DOUBLED + b"g0\nQ.", "an object outside its pickle"),
+    "a dtype without end": (DOUBLED + b"cnumpy\ndtype\n(g0\ntR.", "a number of NumPy's"),
+    "a layout without end": (
+        DOUBLED + b"ctorch.serialization\n_get_layout\n(g0\ntR.", "it has the layout"
+    ),
+    "a factory without end": (
+        DOUBLED + b"ccollections\ndefaultdict\n(g0\ntR.", "a defaultdict whose"
+    ),
+    "a size without end": (
+        DOUBLED + tensor_program("I2\n", size="(g0\nt"), "no numbers of elements"
+    ),
+    "numbers to compute without end": (
+        tensor_program(
+            "I2\n", size="(L1099511627776L\nt", stride="(I0\nt",
+            hooks="ccollections\nOrderedDict\n(tR(dVneg\nI01\ns",
+        ),
+        "numbers to compute",
+    ),
+    "a bool of 63": (plain_bytes("bool"), "neither 0 nor 1"),
     "a path for a key": (
         tensor_program("I2\n").replace(b"V0\n", b"V../../etc/passwd\n"), "is not there"
     ),
@@ -353,6 +382,9 @@ def test_programs_without_sense(name: str) -> None:
 
 def test_the_program_that_the_others_are_made_from() -> None:
     assert wg.load(archive(tensor_program("I2\n"), {"0": TWO})).tolist() == [1.0, 2.0]
+    assert wg.load(archive(plain_bytes("float32"), {"0": TWO})).tolist() == [1.0, 2.0]
+    with pytest.raises(CheckpointError, match="plain bytes in another order"):
+        wg.load(archive(plain_bytes("float32"), {"0": TWO}, byteorder=b"big"))
 
 
 def test_archives_that_would_grow() -> None:

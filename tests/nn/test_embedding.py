@@ -128,3 +128,29 @@ def test_floats_are_no_indices() -> None:
     for library in LIBRARIES:
         with pytest.raises(RuntimeError):
             library.nn.Embedding(3, 2)(library.tensor([1.0]))
+
+
+@pytest.mark.parametrize(
+    ("indices", "offsets", "options", "kind"),
+    [
+        ([1, -2], [0], {}, RuntimeError),
+        ([1, 6], [0], {"mode": "max"}, RuntimeError),
+        ([1, 2, 3, 4], [0, 3, 1], {"mode": "sum"}, RuntimeError),
+        ([1, 2], [0], {"mode": "max", "sparse": True}, ValueError),
+    ],
+    ids=["negative", "too large", "offsets go down", "sparse max"],
+)
+def test_bags_that_pytorch_refuses(
+    indices: list[int], offsets: list[int], options: dict[str, Any], kind: type[Exception]
+) -> None:
+    for library in LIBRARIES:
+        bag = library.nn.functional.embedding_bag
+        weight = library.ones(6, 2)
+        with pytest.raises(kind):
+            bag(library.tensor(indices), weight, library.tensor(offsets), **options)
+
+
+def test_the_last_offset_is_the_end() -> None:
+    bag, weight = whygrad.nn.functional.embedding_bag, whygrad.ones(6, 2)
+    with pytest.raises(RuntimeError, match="the last offset has to be input's length"):
+        bag(whygrad.tensor([1, 2]), weight, whygrad.tensor([0, 1]), include_last_offset=True)

@@ -9,11 +9,12 @@ ends the reading.  Nothing is imported and no attribute is looked up.
 from __future__ import annotations
 
 import pickletools
+import reprlib
 import struct
 from collections.abc import Callable, Mapping
 from typing import IO, Any
 
-__all__ = ["Constructor", "Machine", "Refused"]
+__all__ = ["Constructor", "Machine", "Refused", "built", "shown", "simple"]
 
 _MARK = object()
 _ENDED = object()
@@ -64,7 +65,7 @@ class Machine:
         except Refused:
             raise
         except (
-            ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError,
+            ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError,
             struct.error,
         ) as error:  # fmt: skip
             raise Refused(f"its pickle makes no sense: {type(error).__name__}: {error}") from None
@@ -184,11 +185,16 @@ def built(constructor: Any, arguments: tuple[Any, ...]) -> Any:
         raise Refused(f"{constructor.name} has the wrong arguments: {error}") from None
 
 
+def shown(value: Any) -> str:
+    """The beginning of a value: a small pickle can hold one whose whole text fills the memory."""
+    return reprlib.repr(value)[:60]
+
+
 def simple(key: Any) -> Any:
     """A key of a dict or item of a set: something whose hash is quickly computed."""
     parts = key if isinstance(key, tuple) else (key,)
     if not all(isinstance(part, _SIMPLE) for part in parts):
-        raise Refused(f"it has a key of the kind {type(key).__name__}: {str(key)[:60]}")
+        raise Refused(f"it has a key of the kind {type(key).__name__}: {shown(key)}")
     return key
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from whygrad import devices, dtypes
-from whygrad.files.pickles import Constructor, Refused, built, simple
+from whygrad.files.pickles import Constructor, Refused, built, shown, simple
 from whygrad.memory import Size, strided
 from whygrad.storage import Storage
 from whygrad.tensor import Tensor, wrap
@@ -49,7 +49,7 @@ class Memory:
 
 def storage_dtype(constructor: Any) -> dtypes.DType | None:
     """Of the elements, by the name of the storage class; None for plain bytes."""
-    name = constructor.name if isinstance(constructor, Constructor) else str(constructor)[:60]
+    name = constructor.name if isinstance(constructor, Constructor) else shown(constructor)
     space, _, kind = name.rpartition(".")
     if name == "torch.storage.UntypedStorage":
         return None
@@ -134,6 +134,10 @@ class Names:
         made = self._view(memory, memory.dtype, offset, size, stride)
         for mark, undo in (("conj", "conj_physical"), ("neg", "neg")):
             if isinstance(metadata, dict) and metadata.get(mark):
+                if made.numel() > memory.content.nbytes:  # expanded: its values would be written
+                    raise Refused(
+                        f"it has {made.numel()} numbers to compute of {memory.content.nbytes} bytes"
+                    )
                 made = getattr(made, undo)()  # a view in PyTorch, which computes when it is read
         return _asking(made, requires_grad)
 
@@ -167,6 +171,8 @@ class Names:
                 f"it has a tensor with sizes {shape}, strides {steps} and offset {start} outside "
                 f"its storage of {source.nbytes} bytes"
             )
+        if dtype is dtypes.bool_ and memory.dtype is None and (source > 1).any():
+            raise Refused("it has a bool that is neither 0 nor 1")
         numbers = source[: source.nbytes // itemsize * itemsize].view(dtype.numpy)
         if not prod(shape):
             start = 0
@@ -258,7 +264,7 @@ _FACTORIES = {
 
 
 def _defaultdict(factory: Any = None, pairs: Any = ()) -> Any:
-    name = str(getattr(factory, "name", factory))
+    name = factory.name if isinstance(factory, Constructor) else shown(factory)
     if factory is not None and name not in _FACTORIES:
         raise Refused(f"it has a defaultdict whose values are made by {name}")
     return _filled(defaultdict(None if factory is None else _FACTORIES[name]), pairs)
@@ -286,8 +292,8 @@ def _float(number: Any) -> float:
 
 def _numpy_dtype(code: Any, align: Any = False, copy: Any = True) -> Any:
     known = {np.dtype(kind).str[1:] for kind in "?bhilqBHILQefdFD"}
-    if code not in known:
-        raise Refused(f"it has a number of NumPy's of the kind {str(code)[:30]}")
+    if not isinstance(code, str) or code not in known:
+        raise Refused(f"it has a number of NumPy's of the kind {shown(code)}")
     return np.dtype(code)
 
 
@@ -319,9 +325,7 @@ def _integers(values: Any) -> tuple[int, ...]:
         type(each) is int and 0 <= each < 2**63 for each in values
     )
     if not valid:
-        raise Refused(
-            f"it has sizes or strides that are no numbers of elements: {str(values)[:60]}"
-        )
+        raise Refused(f"it has sizes or strides that are no numbers of elements: {shown(values)}")
     return tuple(values)
 
 
@@ -336,8 +340,8 @@ def _device(kind: Any, index: Any = None) -> Any:
 
 def _layout(name: Any) -> Any:
     known = {f"torch.{each.name}": each for each in (devices.strided, *devices.layouts)}
-    if name not in known:
-        raise Refused(f"it has the layout {str(name)[:60]}; known are {', '.join(known)}")
+    if not isinstance(name, str) or name not in known:
+        raise Refused(f"it has the layout {shown(name)}; known are {', '.join(known)}")
     return known[name]
 
 

@@ -21,7 +21,7 @@ import numpy as np
 
 from whygrad import dtypes
 from whygrad.files.errors import damaged
-from whygrad.files.pickles import Machine, Refused
+from whygrad.files.pickles import Machine, Refused, shown
 from whygrad.files.rebuilding import Memory, Names, checked_result, give_state, storage_dtype
 from whygrad.tensor import Tensor
 
@@ -83,11 +83,11 @@ class _Storages:
     def stored(self, identity: Any) -> Memory:
         valid = isinstance(identity, tuple) and len(identity) in (5, 6) and identity[0] == "storage"
         if not valid or not all(isinstance(each, str) for each in identity[2:4]):
-            raise Refused(f"it has an object outside its pickle: {str(identity)[:60]}")
+            raise Refused(f"it has an object outside its pickle: {shown(identity)}")
         _, kind, key, location, count, *rest = identity
         dtype = storage_dtype(kind)
         if type(count) is not int or count < 0 or any(each is not None for each in rest):
-            raise Refused(f"it has a storage of {str(count)[:30]} elements, or a part of another")
+            raise Refused(f"it has a storage of {shown(count)} elements, or a part of another")
         bytes_ = count * (1 if dtype is None else dtype.itemsize)
         if key not in self.known:
             self.promised += bytes_
@@ -107,6 +107,8 @@ class _Storages:
 
     def settled(self, memory: Memory) -> Memory:
         """In this machine's order of bytes, and checked; before a tensor is made of it."""
+        if memory.dtype is None and self.byteorder != sys.byteorder:
+            raise Refused("it has plain bytes in another order than this machine's")
         if memory.dtype is not None and self.byteorder != sys.byteorder:
             part = memory.dtype.itemsize // (2 if memory.dtype.is_complex else 1)
             memory.content.view(f"u{part}").byteswap(inplace=True)
@@ -180,7 +182,7 @@ class _Row(_Storages):
                 "it is a tar archive, as PyTorch wrote them until 2017",
                 "load and save it again with PyTorch",
             )
-        if self.run(self.stream) != _MAGIC or self.run(self.stream) != _PROTOCOL:
+        if not self._next_is(_MAGIC) or not self._next_is(_PROTOCOL):
             raise Refused(
                 "it is a pickle, and not one of torch.save",
                 "save it as tensors: torch.save(value, path) or whygrad.save(value, path)",
@@ -200,13 +202,17 @@ class _Row(_Storages):
         self.stream.seek(begin)
         return checked_result(self.run(self.stream))
 
+    def _next_is(self, number: int) -> bool:
+        found = self.run(self.stream)
+        return type(found) is int and found == number
+
     def bytes_of(self, key: str, count: int) -> Any:
         return np.zeros(count, np.uint8)  # filled when its turn comes
 
     def _fill(self, key: Any) -> None:
         memory = self.known.get(key) if isinstance(key, str) else None
         if memory is None:
-            raise Refused(f"its storage {str(key)[:30]!r} belongs to nothing")
+            raise Refused(f"its storage {shown(key)} belongs to nothing")
         target = memory.content
         head = self.stream.read(8)
         itemsize = 1 if memory.dtype is None else memory.dtype.itemsize

@@ -24,10 +24,16 @@ from whygrad.tensor import Tensor, wrap
 __all__ = ["Elementwise", "Group", "State", "advanced", "towards"]
 
 _PLAIN = (np.dtype(np.float32), np.dtype(np.float64))
+_COMPLEX = (np.dtype(np.complex64), np.dtype(np.complex128))
 
 
 class Elementwise(PerParameter):
-    """The base of optimizers given by one formula per element."""
+    """The base of optimizers given by one formula per element.
+
+    A complex number is two elements: the formula is for real numbers, as PyTorch's are.
+    """
+
+    _takes_complex = True
 
     def _buffers(self, group: Group) -> dict[str, float]:
         """State with the shape of the parameter, and the value it starts with."""
@@ -47,8 +53,10 @@ class Elementwise(PerParameter):
             buffer._storage.prepare_write(name, where)
         operands = [param, gradient, *buffers]
         payloads = [each._array for each in operands]
-        if _are_plain(payloads):
+        if _are_plain(payloads, _PLAIN):
             arrays.run(rule, payloads)
+        elif _are_plain(payloads, _COMPLEX):
+            arrays.run(rule, [_parts(each) for each in payloads])
         else:
             tensors.run(rule, operands)
         for written in (param, *state.values()):
@@ -91,13 +99,21 @@ def towards(xp: Any, group: Group, param: Any, grad: Any) -> Any:
 
 def _full_like(param: Tensor, value: float) -> Tensor:
     if type(param._array) is np.ndarray:
-        return wrap(np.full_like(param._array, value))
+        array = np.full_like(param._array, value)
+        if array.dtype.kind == "c":
+            _parts(array)[...] = value
+        return wrap(array)
     return functions["full_like"](param.detach(), value)
 
 
-def _are_plain(payloads: list[Any]) -> bool:
+def _parts(array: Any) -> Any:
+    """Real and imaginary parts side by side, same memory."""
+    return array[..., None].view(array.real.dtype)
+
+
+def _are_plain(payloads: list[Any], known: tuple[Any, ...]) -> bool:
     """Whether NumPy can compute on these as they are."""
     dtype = payloads[0].dtype
-    return dtype in _PLAIN and all(
+    return dtype in known and all(
         type(each) is np.ndarray and each.dtype == dtype for each in payloads
     )

@@ -7,7 +7,7 @@ from typing import Any
 
 from whygrad.autograd.modes import no_grad
 from whygrad.autograd.source import caller
-from whygrad.errors import fail
+from whygrad.errors import describe, fail
 from whygrad.ops import functions
 from whygrad.optim.line_search import Point, strong_wolfe
 from whygrad.optim.optimizer import Optimizer, Parameters
@@ -77,6 +77,16 @@ class LBFGS(Optimizer):
                 "several times per step",
                 fix="pass a function that calls zero_grad(), computes the loss, calls backward() "
                 "and returns the loss",
+                where=caller(),
+            )
+        params = self.param_groups[0]["params"]
+        strange = next((each for each in params if not each.dtype.is_floating_point), None)
+        if strange is not None:
+            raise fail(
+                RuntimeError,
+                call=f"LBFGS.step() on {describe(strange)}",
+                cause="only parameters of floating point dtype are optimized",
+                fix="use Adam, or keep a complex parameter as two real ones: view_as_real(z)",
                 where=caller(),
             )
         with no_grad():

@@ -32,6 +32,7 @@ class PerParameter(Optimizer):
     # numbers kept per parameter, and their start; a string is the option they start from
     _counters: ClassVar[Mapping[str, float | str]] = {"step": 0.0}
     _takes_sparse = False
+    _takes_complex = False
 
     @abstractmethod
     def _update(
@@ -60,12 +61,14 @@ class PerParameter(Optimizer):
 
     def _usable(self, param: Tensor, gradient: Tensor, name: str, where: Where) -> Tensor:
         """The gradient to go by; raises if this parameter cannot be updated."""
-        if not param.dtype.is_floating_point:
+        if not param.dtype.is_floating_point and not (
+            self._takes_complex and param.dtype.is_complex
+        ):
             raise fail(
                 RuntimeError,
                 call=f"{name}() on {describe(param)}",
                 cause="only parameters of floating point dtype are optimized",
-                fix="pass floating point tensors; a complex one can be kept as two real ones",
+                fix="pass floating point tensors; SGD, Adam and their like take complex ones, too",
                 where=where,
             )
         array = param._array

@@ -40,7 +40,7 @@ def embedding_bag(
     ``embedding``.
     """
     request = _Request(input, weight, offsets, mode)
-    request.check(per_sample_weights, scale_grad_by_freq)
+    request.check(per_sample_weights, scale_grad_by_freq, sparse)
     if input.ndim == 2:
         bags, length = input.shape
         flat = input.reshape(-1)
@@ -50,7 +50,14 @@ def embedding_bag(
     else:
         flat = input
         bags, owner = request.bags(include_last_offset)
-    rows = lookup(flat, weight, padding_idx, max_norm, norm_type, scale_grad_by_freq)
+    try:
+        rows = lookup(flat, weight, padding_idx, max_norm, norm_type, scale_grad_by_freq)
+    except IndexError as error:
+        raise request.refused(
+            f"an index is not in the valid range [0, {weight.shape[0]}): {error}",
+            "indices name rows of weight",
+            RuntimeError,
+        ) from None
     owners = wrap(np.ascontiguousarray(owner, np.int64)).to(input.device)
     counted = None
     if padding_idx is not None:
@@ -108,7 +115,9 @@ class _Request:
             where=caller(),
         )
 
-    def check(self, per_sample_weights: Tensor | None, scale_grad_by_freq: bool) -> None:
+    def check(
+        self, per_sample_weights: Tensor | None, scale_grad_by_freq: bool, sparse: bool
+    ) -> None:
         if self.input.dtype not in (dtypes.of("int32"), dtypes.of("int64")):
             raise self.refused(
                 f"Expected indices of type int32 or int64, not {self.input.dtype.name}",
@@ -139,20 +148,22 @@ class _Request:
                 "max mode does not support scaling the gradient by the frequency",
                 "leave scale_grad_by_freq out",
             )
+        if self.mode == "max" and sparse:
+            raise self.refused("max mode does not support sparse weights", "leave sparse out")
         if per_sample_weights is None:
             return
+        if per_sample_weights.shape != self.input.shape:
+            raise self.refused(
+                f"embedding_bag: If per_sample_weights ({list(per_sample_weights.shape)}) is not "
+                f"None, then it must have the same shape as the input ({list(self.input.shape)})",
+                "give one weight per index",
+            )
         if self.mode != "sum":
             raise self.refused(
                 "embedding_bag: per_sample_weights was not None. per_sample_weights is only "
                 f"supported for mode='sum' (got mode='{self.mode}')",
                 "use mode='sum'",
                 NotImplementedError,
-            )
-        if per_sample_weights.shape != self.input.shape:
-            raise self.refused(
-                f"embedding_bag: If per_sample_weights ({list(per_sample_weights.shape)}) is not "
-                f"None, then it must have the same shape as the input ({list(self.input.shape)})",
-                "give one weight per index",
             )
 
     def bags(self, include_last: bool) -> tuple[int, Any]:
@@ -180,10 +191,21 @@ class _Request:
                 "offsets are positions in the input",
                 RuntimeError,
             )
+        if (np.diff(starts) < 0).any():
+            raise self.refused(
+                f"offsets have to go up, but got {starts.tolist()}",
+                "each bag starts where the one before it ends",
+                RuntimeError,
+            )
+        if include_last and starts[-1] != size:
+            raise self.refused(
+                f"include_last_offset: the last offset has to be input's length ({size}), but got "
+                f"{starts[-1]}",
+                "cut the input: input[:offsets[-1]]",
+                RuntimeError,
+            )
         bags = len(starts) - include_last
-        if include_last:
-            size = int(starts[-1])
-            starts = starts[:-1]
+        starts = starts[:bags]
         owner = np.searchsorted(starts, np.arange(self.input.shape[0]), side="right") - 1
         return bags, owner
 
