@@ -77,12 +77,14 @@ dtype = DType  # PyTorch's name for it
 
 _dtypes: dict[str, DType] = {dtype.name: dtype for dtype in dtypes.ALL} | dtypes.ALIASES
 _lazy = (  # modules that load on first use
-    "accelerator", "amp", "backends", "compiler", "cpu", "cuda", "data", "distributions",
-    "doctor", "fft", "files", "func", "jit", "linalg", "mps", "multiprocessing", "nn", "optim",
+    "accelerator", "amp", "backends", "compiler", "cpu", "cuda", "data", "distributions", "doctor",
+    "fft", "files", "func", "jit", "linalg", "mps", "multiprocessing", "nn", "optim", "overrides",
     "scalar", "scalar_check", "scalar_nn", "serialization", "sparse", "special", "testing",
     "training", "types", "utils", "version", "why", "xpu",
 )  # fmt: skip
 _home = {  # names that load their module on first use
+    "DisableTorchFunction": "overrides",
+    "DisableTorchFunctionSubclass": "overrides",
     "GradScaler": "amp",
     "OutOfMemoryError": "cuda",
     "TypedStorage": "storages",

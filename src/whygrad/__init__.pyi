@@ -29,6 +29,7 @@ from whygrad import mps as mps
 from whygrad import multiprocessing as multiprocessing
 from whygrad import nn as nn
 from whygrad import optim as optim
+from whygrad import overrides as overrides
 from whygrad import return_types
 from whygrad import scalar as scalar
 from whygrad import scalar_check as scalar_check
@@ -119,6 +120,8 @@ from whygrad.ops.creation.conversion import is_tensor as is_tensor
 from whygrad.ops.creation.creation import Options
 from whygrad.ops.creation.sampling import RandomOptions
 from whygrad.ops.normalization.native import Normalized
+from whygrad.overrides import DisableTorchFunction as DisableTorchFunction
+from whygrad.overrides import DisableTorchFunctionSubclass as DisableTorchFunctionSubclass
 from whygrad.printing import get_printoptions as get_printoptions
 from whygrad.printing import printoptions as printoptions
 from whygrad.printing import set_printoptions as set_printoptions
@@ -155,6 +158,8 @@ __all__ = [
     "ComplexDoubleStorage",
     "ComplexFloatStorage",
     "DType",
+    "DisableTorchFunction",
+    "DisableTorchFunctionSubclass",
     "DoubleStorage",
     "DoubleTensor",
     "FloatStorage",
@@ -723,6 +728,7 @@ __all__ = [
     "orgqr",
     "ormqr",
     "outer",
+    "overrides",
     "pad",
     "pairwise_distance",
     "pdist",

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from whygrad import keys
 from whygrad.autograd import lineage
 from whygrad.errors import describe, fail
 from whygrad.memory import strided
@@ -20,7 +21,7 @@ from whygrad.storage import DataStorage, Storage, new_storage
 if TYPE_CHECKING:
     from whygrad.tensor import Tensor
 
-__all__ = ["deep", "reduced", "shallow"]
+__all__ = ["deep", "of_class", "reduced", "shallow"]
 
 # Notes about a tensor's place in memory and in the graph; a copy has a place of its own.
 _OF_THIS_PLACE = frozenset(("_cut", "_frozen", "_geometry", "_made", "_twin"))
@@ -28,7 +29,7 @@ _OF_THIS_PLACE = frozenset(("_cut", "_frozen", "_geometry", "_made", "_twin"))
 
 def shallow(tensor: Any) -> Tensor:
     """Another tensor over the same memory, of the same class and with the same attributes."""
-    twin = _of_class(type(tensor), tensor.detach()).requires_grad_(tensor.requires_grad)
+    twin = of_class(type(tensor), tensor.detach()).requires_grad_(tensor.requires_grad)
     twin.__dict__.update(_attributes(tensor))
     return lineage.cut(tensor, twin, "copied", "copy")
 
@@ -46,7 +47,7 @@ def deep(tensor: Any, memo: dict[int, Any]) -> Tensor:
     if id(tensor) in memo:
         known: Tensor = memo[id(tensor)]
         return known
-    twin = _of_class(type(tensor), _over_a_copy(tensor, memo)).requires_grad_(tensor.requires_grad)
+    twin = of_class(type(tensor), _over_a_copy(tensor, memo)).requires_grad_(tensor.requires_grad)
     lineage.cut(tensor, twin, "copied", "deepcopy")
     memo[id(tensor)] = twin
     if tensor._grad is not None:
@@ -66,7 +67,8 @@ def reduced(tensor: Any) -> tuple[Any, ...]:
     else:
         made = (_load, (tensor._array, tensor.requires_grad))
     if kind is not Tensor:
-        made = (_load_as, (kind, *made))
+        learned = kind._results_as is not None  # both a Parameter and of that class
+        made = (_load_learned, (kind._results_as, *made)) if learned else (_load_as, (kind, *made))
     return *made, _attributes(tensor) or None
 
 
@@ -74,7 +76,7 @@ def _attributes(tensor: Tensor) -> dict[str, Any]:
     return {name: each for name, each in tensor.__dict__.items() if name not in _OF_THIS_PLACE}
 
 
-def _of_class(kind: type[Tensor], plain: Tensor) -> Tensor:
+def of_class(kind: type[Tensor], plain: Tensor) -> Tensor:
     """``plain``, a fresh tensor outside the graph, as an instance of a subclass."""
     from whygrad.tensor import Tensor
 
@@ -82,7 +84,7 @@ def _of_class(kind: type[Tensor], plain: Tensor) -> Tensor:
         return plain
     made = Tensor.__new__(kind)
     made._array = plain._array
-    made._keys = plain._keys
+    made._keys = plain._keys & ~keys.OVERRIDDEN | kind._class_keys
     made._node = None
     made._slot = 0
     made._base = None
@@ -137,4 +139,11 @@ def _load_meta(shape: tuple[int, ...], dtype: str, requires_grad: bool) -> Tenso
 
 def _load_as(kind: type[Tensor], load: Any, arguments: tuple[Any, ...]) -> Tensor:
     plain = load(*arguments)
-    return _of_class(kind, plain.detach()).requires_grad_(plain.requires_grad)
+    return of_class(kind, plain.detach()).requires_grad_(plain.requires_grad)
+
+
+def _load_learned(kind: type[Tensor], load: Any, arguments: tuple[Any, ...]) -> Tensor:
+    from whygrad.nn import Parameter
+
+    plain = load(*arguments)
+    return Parameter(of_class(kind, plain.detach()), plain.requires_grad)

@@ -22,6 +22,7 @@ __all__ = [
     "LAYOUTS",
     "META",
     "NOTES",
+    "OVERRIDDEN",
     "SCALARS",
     "SPARSE_COO",
     "SPARSE_CSR",
@@ -78,13 +79,14 @@ FORWARD = _bit("forward-mode")
 BATCHED = _bit("batched")
 TRACED = _bit("traced")
 AUTOCAST = _bit("autocast")  # set by the thread: see whygrad.amp
+OVERRIDDEN = _bit("overridden")  # by __torch_function__ of a subclass, or of a mode
 
 DTYPES = sum(DTYPE_BITS.values())
 SCALARS = sum(SCALAR_BITS.values())
 DEVICES = CPU | META
 LAYOUTS = SPARSE_COO | SPARSE_CSR
 NOTES = CUT | UNRECORDED | UNFOLLOWED
-LAYERS = AUTOGRAD | INTERCEPTED | VARYING | FORWARD | BATCHED | TRACED | AUTOCAST
+LAYERS = AUTOGRAD | INTERCEPTED | VARYING | FORWARD | BATCHED | TRACED | AUTOCAST | OVERRIDDEN
 COMPLEX = DTYPE_BITS["complex64"] | DTYPE_BITS["complex128"]
 # Numbers by kind, Python's own included, for ops that refuse one.
 KINDS = {

@@ -121,7 +121,8 @@ def tensor_repr(tensor: Tensor) -> str:
     elif tensor.requires_grad:
         notes.append("requires_grad=True")
     new_line = tensor.layout is devices.sparse_coo
-    return _with_notes(prefix + body, notes, indent, new_line)
+    text = _with_notes(prefix + body, notes, indent, new_line)
+    return text if tensor._results_as is None else f"Parameter({text})"
 
 
 def _batched_repr(tensor: Tensor) -> str:

@@ -34,9 +34,6 @@ _PROFILERS = (
     "Python's own tools see everything that runs here: cProfile, timeit, or py-spy; "
     "whygrad.autograd.graph tells what backward keeps in memory"
 )
-_SUBCLASSES = (
-    "ops do not hand over to tensor subclasses; whygrad.dispatch registers kernels and layers"
-)
 
 # Reasons that say a CPU could not serve the name, or that it is no name for programs.
 ELSEWHERE = frozenset({_HARDWARE, _INSIDE, _TORCHSCRIPT, _SYMBOLS, _REMOVED})
@@ -50,7 +47,7 @@ REFUSED: dict[str, tuple[str, ...]] = {
     _INSIDE: (
         "AggregationType", "AVG", "SUM", "BenchmarkConfig", "BenchmarkExecutionStats",
         "DeepCopyMemoTable", "DispatchKey*",
-        "ExcludeDispatchKeyGuard", "DisableTorchFunction*", "ThroughputBenchmark", "OperatorInfo",
+        "ExcludeDispatchKeyGuard", "ThroughputBenchmark", "OperatorInfo",
         "Tag", "*StorageContext", "PyTorchFile*", "LockingLogger", "NoopLogger", "StaticModule",
         "ExecutionPlan", "IODescriptor", "ErrorReport", "FatalError", "Capsule", "CallStack",
         "batch_norm_*", "mkldnn_*", "fbgemm_*", "fused_moving_avg_obs_fake_quant",
@@ -94,7 +91,6 @@ REFUSED: dict[str, tuple[str, ...]] = {
     _DOWNLOAD: ("hub", "utils.model_zoo"),
     _PACKAGES: ("package",),
     _PROFILERS: ("profiler", "utils.benchmark", "utils.bottleneck", "autograd.profiler*"),
-    _SUBCLASSES: ("overrides", "autograd.*_torch_function"),
 }  # fmt: skip
 
 

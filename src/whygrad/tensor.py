@@ -60,6 +60,8 @@ class Tensor(Geometry, Interchange, OpMethods):
     _grad: Tensor | None
     _tangent: Any  # forward mode
     name: str | None = None  # free for the user: shown in explanations
+    _class_keys = 0  # key bits of all objects of a subclass
+    _results_as: type[Tensor] | None = None  # the class of results, if it is another one
 
     __array_priority__ = 1000
     __hash__ = object.__hash__
@@ -75,6 +77,26 @@ class Tensor(Geometry, Interchange, OpMethods):
         self._node = None
         self._slot = 0
         self._base = None
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if not cls.__module__.startswith("whygrad."):
+            from whygrad.dispatch.overriding import adopt
+
+            adopt(cls)
+
+    @classmethod
+    def __torch_function__(
+        cls,
+        func: Callable[..., Any],
+        types: tuple[type, ...],
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
+    ) -> Any:
+        """Carry out ``func``; what it makes of a subclass's objects is of that class, too."""
+        from whygrad.dispatch.overriding import default
+
+        return default(cls, func, types, args, kwargs)
 
     def _empty_slot(self, name: str) -> Any:
         """What an empty slot stands for; called for truly unknown names, too."""

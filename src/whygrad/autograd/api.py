@@ -16,6 +16,7 @@ from whygrad.autograd.engine import run
 from whygrad.autograd.fitting import fresh
 from whygrad.autograd.lineage import DEED, cut_of
 from whygrad.autograd.source import caller
+from whygrad.dispatch.answers import handed, is_theirs
 from whygrad.errors import describe, fail
 from whygrad.tensor import Tensor, wrap
 
@@ -36,6 +37,10 @@ def backward(
     With ``inputs``, only those get a gradient, whether they are leaves or not (``retain_grad`` is
     called for the others).  Tensors may be given as a ``GradientEdge``.
     """
+    if _overridden(tensors):
+        rest = {"grad_tensors": grad_tensors, "retain_graph": retain_graph}
+        handed(backward, (tensors,), {**rest, "create_graph": create_graph, "inputs": inputs})
+        return
     roots = [tensor_at(each) for each in _sequence(tensors)]
     gradients = root_gradients("backward", roots, _sequence(grad_tensors, len(roots)))
     keep = create_graph if retain_graph is None else retain_graph
@@ -73,6 +78,14 @@ def grad(
     dimension 0 of each result the gradients that belong to them.  ``only_inputs`` is what older
     programs pass: nothing but the inputs ever gets a gradient here.
     """
+    if _overridden(outputs, inputs):
+        named = {"grad_outputs": grad_outputs, "retain_graph": retain_graph}
+        named |= {"create_graph": create_graph, "only_inputs": only_inputs}
+        named |= {"allow_unused": allow_unused, "is_grads_batched": is_grads_batched}
+        answers_given: tuple[Tensor | None, ...] = handed(
+            grad, (outputs, inputs), {**named, "materialize_grads": materialize_grads}
+        )
+        return answers_given
     if not only_inputs:
         warnings.warn(
             "only_inputs argument is deprecated and is ignored now (defaults to True). To "
@@ -134,6 +147,18 @@ def grad(
     if not create_graph:
         lineage.gradients(answers, roots)
     return tuple(answers)
+
+
+def _overridden(*places: Any) -> bool:
+    """Whether the tensors want to be asked first, see :mod:`whygrad.overrides`."""
+    bits = 0
+    for each in places:
+        if isinstance(each, Tensor):
+            bits |= each._keys
+        elif isinstance(each, (list, tuple)):
+            for one in each:
+                bits |= getattr(one, "_keys", 0)
+    return bool(bits & keys.OVERRIDDEN) and is_theirs(places, {})
 
 
 def _cut_between(tensor: Tensor, roots: list[Tensor]) -> str:

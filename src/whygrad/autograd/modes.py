@@ -74,6 +74,11 @@ def set_autocast(enabled: bool) -> None:
     _add(state.added & ~keys.AUTOCAST | (keys.AUTOCAST if enabled else 0))
 
 
+def set_overridden(overridden: bool) -> None:
+    """Whether a mode takes over the op calls of this thread from now on."""
+    _add(state.added & ~keys.OVERRIDDEN | (keys.OVERRIDDEN if overridden else 0))
+
+
 @contextmanager
 def without_autocast() -> Iterator[None]:
     """Ops inside compute in the precision they are given."""

@@ -15,7 +15,16 @@ from functools import lru_cache
 from itertools import islice
 from types import CodeType, FrameType
 
-__all__ = ["Calls", "Where", "caller", "callers", "outside", "user_files", "user_frame"]
+__all__ = [
+    "Calls",
+    "Where",
+    "caller",
+    "callers",
+    "is_outside",
+    "outside",
+    "user_files",
+    "user_frame",
+]
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
@@ -43,6 +52,12 @@ def outside(frame: FrameType) -> FrameType:
             return inner
         frame = frame.f_back
     return frame
+
+
+def is_outside(frame: FrameType) -> bool:
+    """Whether the program's own code runs in it."""
+    name = frame.f_code.co_filename
+    return name in user_files or not name.startswith(_PACKAGE)
 
 
 def caller() -> Where:

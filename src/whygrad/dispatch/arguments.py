@@ -10,11 +10,13 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
+from sys import _getframe as getframe
 from typing import TYPE_CHECKING, Any
 
 from whygrad import keys
 from whygrad.autograd import modes
 from whygrad.autograd.source import caller
+from whygrad.dispatch.answers import Answer, handed, is_theirs, public_codes
 from whygrad.dispatch.out import into
 from whygrad.errors import describe, explained, fail, kind_of, too_large
 from whygrad.tensor import Tensor
@@ -55,7 +57,13 @@ def guarded(op: Op, function: Callable[..., Any], takes_out: bool) -> Callable[.
             if lowers and active.count and state.added & keys.AUTOCAST:
                 return run_lowered(op, function, args, kwargs)
             return function(*args, **kwargs)
+        except Answer as answer:
+            if answer.frame is not getframe():
+                raise
+            return answer.given()
         except SURPRISES as error:
+            if is_theirs(args, kwargs):
+                return handed(public, args, kwargs)
             writes = takes_out and "out" in kwargs
             renamed = None if writes else by_other_names(function, args, kwargs)
             if renamed is None and not writes:
@@ -64,6 +72,7 @@ def guarded(op: Op, function: Callable[..., Any], takes_out: bool) -> Callable[.
                 raise restated(op, function, args, kwargs, error) from error
         return into(op, args, kwargs) if renamed is None else public(*renamed[0], **renamed[1])
 
+    public_codes[public.__code__] = "public"  # type: ignore[attr-defined]
     return public
 
 

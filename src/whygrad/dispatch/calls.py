@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from sys import _getframe as getframe
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from whygrad import keys
 from whygrad.autograd import modes
+from whygrad.dispatch.answers import (
+    Answer,
+    handed,
+    is_theirs,
+    public_codes,
+)
 from whygrad.dispatch.arguments import (
     SURPRISES,
     by_other_names,
@@ -110,7 +117,13 @@ def _public(op: Op, prepare: Callable[..., tuple[Any, ...]], takes_out: bool) ->
                 return run_lowered(op, public, args, kwargs)
             prepared = prepare(*args, **kwargs)
             return call(*prepared) if type(prepared) is tuple else prepared
+        except Answer as answer:
+            if answer.frame is not getframe():
+                raise
+            return answer.given()
         except SURPRISES as error:
+            if is_theirs(args, kwargs):
+                return handed(public, args, kwargs)
             writes = takes_out and "out" in kwargs
             renamed = None if writes else by_other_names(prepare, args, kwargs)
             if renamed is None and not writes:
@@ -119,12 +132,15 @@ def _public(op: Op, prepare: Callable[..., tuple[Any, ...]], takes_out: bool) ->
                 raise restated(op, prepare, args, kwargs, error) from error
         return into(op, args, kwargs) if renamed is None else public(*renamed[0], **renamed[1])
 
+    public_codes[public.__code__] = "public"
     return public
 
 
 def _unary_call(table: KernelTable) -> Entry:
     def unary(input: Any) -> Any:
         if not isinstance(input, Tensor):
+            if is_theirs((input,), {}):
+                return handed(table.op.public, (input,), {})
             input = as_operand(input)
         bits = input._keys
         if active.count:
@@ -137,6 +153,8 @@ def _unary_call(table: KernelTable) -> Entry:
 def _single_call(table: KernelTable) -> Entry:
     def single(input: Any, *params: Any) -> Any:
         if not isinstance(input, Tensor):
+            if is_theirs((input,), {}):
+                return handed(table.op.public, (input, *params), {})
             input = as_operand(input)
         bits = input._keys
         if active.count:
@@ -160,6 +178,8 @@ def _binary_call(table: KernelTable, polite: bool = False) -> Entry:
                 other._keys if isinstance(other, Tensor) else scalar_keys[type(other)]
             )
         except (AttributeError, TypeError):
+            if is_theirs((input, other), {}):
+                return handed(table.op.public, (input, other), {})
             if polite and not is_operand(other):
                 return NotImplemented
             input, other = operand_pair(input, other)
@@ -176,8 +196,12 @@ def _unary_function(table: KernelTable) -> Entry:
 
     def unary(input: Any, *, out: Tensor | None = None) -> Any:
         if out is not None:
+            if is_theirs((input, out), {}):
+                return handed(table.op.public, (input,), {"out": out})
             return into(table.op, (input,), {"out": out})
         if not isinstance(input, Tensor):
+            if is_theirs((input,), {}):
+                return handed(table.op.public, (input,), {})
             input = as_operand(input)
         bits = input._keys
         if active.count:
@@ -192,12 +216,16 @@ def _binary_function(table: KernelTable) -> Entry:
 
     def binary(input: Any, other: Any, *, out: Tensor | None = None) -> Any:
         if out is not None:
+            if is_theirs((input, other, out), {}):
+                return handed(table.op.public, (input, other), {"out": out})
             return into(table.op, (input, other), {"out": out})
         try:
             bits = input._keys | (
                 other._keys if isinstance(other, Tensor) else scalar_keys[type(other)]
             )
         except (AttributeError, TypeError):
+            if is_theirs((input, other), {}):
+                return handed(table.op.public, (input, other), {})
             input, other = operand_pair(input, other)
             bits = keys_of(input) | keys_of(other)
         if active.count:
@@ -212,12 +240,17 @@ def _general_call(table: KernelTable, count: int) -> Entry:
 
     def general(*args: Any) -> Any:
         bits = 0
-        for position in range(count):
-            arg = args[position]
-            if isinstance(arg, Tensor):
-                bits |= arg._keys if position in promoted else arg._keys & ~keys.DTYPES
-            elif arg is not None:
-                bits |= scalar_keys[type(arg)]
+        try:
+            for position in range(count):
+                arg = args[position]
+                if isinstance(arg, Tensor):
+                    bits |= arg._keys if position in promoted else arg._keys & ~keys.DTYPES
+                elif arg is not None:
+                    bits |= scalar_keys[type(arg)]
+        except TypeError:
+            if is_theirs(args, {}):
+                return handed(table.op.public, args, {})
+            raise
         first = args[0]
         if not promoted and isinstance(first, Tensor):
             bits |= first._keys
@@ -233,6 +266,8 @@ def _variadic_call(table: KernelTable) -> Entry:
         bits = 0
         for each in tensors:
             if not isinstance(each, Tensor):
+                if is_theirs((tensors,), {}):
+                    return handed(table.op.public, (tensors, *params), {})
                 raise fail(
                     TypeError,
                     call=f"{table.op.name}([… {type(each).__name__} …])",

@@ -7,8 +7,10 @@ are known, from an empty tensor that conversions convert.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
+from whygrad import keys
 from whygrad.autograd import lineage
 from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
@@ -34,7 +36,11 @@ class Parameter(Tensor):
     __slots__ = ()
 
     def __new__(cls, data: Any = None, requires_grad: bool = True) -> Parameter:
-        return _adopted(cls, data).requires_grad_(requires_grad)  # type: ignore[return-value]
+        if cls is Parameter and isinstance(data, Tensor) and data._class_keys:
+            kind: Any = type(data)
+            cls = _learned(kind)
+        made: Any = _adopted(cls, data)
+        return Tensor.requires_grad_(made, requires_grad)  # type: ignore[return-value]
 
     def __init__(self, data: Any = None, requires_grad: bool = True) -> None:
         """Everything is in place: ``Tensor.__init__`` would make a tensor of sizes."""
@@ -67,6 +73,24 @@ class Buffer(Tensor):
         """As for Parameter."""
 
 
+@cache
+def _learned(kind: Any) -> Any:
+    """The class of parameters that are a tensor subclass as well; ops make plain ``kind`` of them.
+
+    PyTorch marks the object and lets ``isinstance`` look for the mark.  Here both are base classes.
+    """
+    if issubclass(kind, Parameter):
+        return kind
+    names = {
+        "__slots__": (),
+        "__module__": kind.__module__,
+        "__qualname__": kind.__qualname__,
+        "__init__": Parameter.__init__,
+        "_results_as": kind,
+    }
+    return type(kind.__name__, (kind, Parameter), names)
+
+
 def _adopted(cls: type[Tensor], data: Any) -> Tensor:
     """The memory of ``data`` under another class, without its history."""
     if data is None:
@@ -79,10 +103,10 @@ def _adopted(cls: type[Tensor], data: Any) -> Tensor:
             fix=f"convert it first: {cls.__name__}(whygrad.tensor(data))",
             where=caller(),
         )
-    plain = data.detach()
+    plain = Tensor.detach(data)
     made = Tensor.__new__(cls)
     made._array = plain._array
-    made._keys = plain._keys
+    made._keys = plain._keys & ~keys.OVERRIDDEN | cls._class_keys
     made._node = None
     made._slot = 0
     made._base = None

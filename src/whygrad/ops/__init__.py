@@ -102,6 +102,8 @@ def _name_methods() -> None:
     """Where pickle finds them."""
     for name, method in vars(Tensor).items():
         if isinstance(method, FunctionType) and method.__module__.startswith(_BEHIND):
+            if method.__name__ == name[1:].rstrip("_"):  # _getitem is __getitem__
+                method.__name__ = name
             own = vars(Tensor).get(method.__name__) is method  # and not an alias
             method.__module__ = Tensor.__module__
             method.__qualname__ = f"Tensor.{method.__name__ if own else name}"

@@ -11,6 +11,7 @@ import numpy as np
 from whygrad import keys
 from whygrad.autograd import modes
 from whygrad.autograd.source import caller
+from whygrad.copies import of_class
 from whygrad.errors import describe, fail
 from whygrad.memory import reinterpreted, row_major, strided
 from whygrad.ops.geometry import shape_from
@@ -184,12 +185,19 @@ def const_data_ptr(self: Tensor) -> int:
 
 def as_subclass(self: Tensor, cls: type[Tensor]) -> Tensor:
     """The same memory and history as an object of another class."""
-    same = self.view(self.shape) if self._node is not None else self.detach()
-    made = cls.__new__(cls)
-    for name in ("_array", "_keys", "_node", "_slot", "_base"):
-        setattr(made, name, getattr(same, name))
-    made._storage = self._storage
-    return made
+    from whygrad.dispatch.overriding import disabled
+
+    with disabled():
+        dense = not self._keys & keys.LAYOUTS
+        same = self.view(self.shape) if dense else self.detach()
+    same.__class__ = cls  # it is new, and its base knows it
+    same._keys |= cls._class_keys
+    return same
+
+
+def _make_subclass(cls: type[Tensor], data: Tensor, require_grad: bool = False) -> Tensor:
+    """The memory of ``data`` as a leaf of another class."""
+    return of_class(cls, Tensor.detach(data)).requires_grad_(require_grad)
 
 
 def record_stream(self: Tensor, stream: Any) -> None:
@@ -219,5 +227,6 @@ def install() -> None:
     """Give ``Tensor`` these methods."""
     for method in _METHODS:
         setattr(Tensor, method.__name__, method)
+    Tensor._make_subclass = staticmethod(_make_subclass)  # type: ignore[attr-defined]
     for name, method in (("resize", resize_deprecated), ("resize_as", resize_as_deprecated)):
         setattr(Tensor, name, method)

@@ -17,6 +17,8 @@ _BINARY = {
     "or": "bitwise_or", "xor": "bitwise_xor", "lshift": "bitwise_left_shift",
     "rshift": "bitwise_right_shift",
 }  # fmt: skip
+# What __torch_function__ sees of these is the operator, of the others the method.
+_OWN_NAME = ("floordiv", "and", "or", "xor", "lshift", "rshift")
 _COMMUTATIVE = ("add", "mul")
 _COMPARISON = {"eq": "eq", "ne": "ne", "lt": "lt", "le": "le", "gt": "gt", "ge": "ge"}
 _UNARY = {"neg": "neg", "pos": "positive", "abs": "abs", "invert": "bitwise_not"}
@@ -48,11 +50,17 @@ def install() -> None:
     for dunder, name in _BINARY.items():
         if name in table:
             call = operator_call(table[name])
+            if dunder in _OWN_NAME:
+                call.__name__ = f"__{dunder}__"
             setattr(Tensor, f"__{dunder}__", call)
             reflected = call if name in _COMMUTATIVE else _reflected(call)
+            if reflected is not call:
+                reflected.__name__ = "__rdiv__" if name == "div" else f"__r{dunder}__"
             setattr(Tensor, f"__r{dunder}__", reflected)
     for dunder, name in _COMPARISON.items():
-        setattr(Tensor, f"__{dunder}__", _comparison(table[name].call))
+        compare = _comparison(table[name].call)
+        compare.__name__ = "__eq__" if name == "eq" else name
+        setattr(Tensor, f"__{dunder}__", compare)
     for dunder, name in _UNARY.items():
         if name in table:
             setattr(Tensor, f"__{dunder}__", table[name].call)

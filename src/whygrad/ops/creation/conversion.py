@@ -285,6 +285,7 @@ def install() -> None:
     """
     for name, _, dtype in _SHORTCUTS:
         setattr(Tensor, name, _converter(name, dtype))
+    type_.__name__ = "type"
     Tensor.type = type_  # type: ignore[assignment, method-assign]
     Tensor.cpu = cpu  # type: ignore[assignment, method-assign]
     Tensor.cuda = cuda  # type: ignore[assignment, method-assign]
