@@ -74,7 +74,7 @@ REFUSED: dict[str, tuple[str, ...]] = {
                "Tensor.reinforce"),
     _QUANTISED: (
         "*quantize*", "quantized_*", "q_*", "Tensor.q_*", "qint*", "quint*", "qscheme", "*.qscheme",
-        "int_repr", "Tensor.int_repr", "empty_quantized", "nn.quant*",
+        "int_repr", "Tensor.int_repr", "Tensor.dequantize", "empty_quantized", "nn.quant*",
     ),
     _NARROW: ("int[1-7]", "uint[1-7]", "bit", "bits*", "float8_*", "float4_*", "chalf",
               "Tensor.chalf", "complex32", "nn.functional.scaled*_mm", "nn.functional.S*Type"),

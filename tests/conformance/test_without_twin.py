@@ -47,9 +47,26 @@ def _eigenvalues(a: Any, k: int, b: Any = None, largest: bool = True) -> Any:
     return (found.flip(-1)[..., :k] if largest else found[..., :k],)
 
 
+def _by_groups(a: Any, b: Any, offs: Any = None) -> Any:
+    if offs is None:
+        return a @ b
+    ends = offs.tolist()
+    cuts = [slice(start, end) for start, end in zip([0, *ends], ends)]
+    if a.ndim == b.ndim:
+        return torch.stack([a[:, cut] @ b[cut] for cut in cuts])
+    result = torch.zeros(a.shape[-2], b.shape[-1], dtype=a.dtype)
+    for number, cut in enumerate(cuts):
+        if a.ndim == 2:
+            result[cut] = a[cut] @ b[number]
+        else:
+            result[:, cut] = a[number] @ b[:, cut]
+    return result
+
+
 # What PyTorch computes by other functions, with gradients, where its own of that name has none.
 REFERENCES: dict[str, Callable[..., Any]] = {
     "cholesky_inverse": lambda x, upper=False: (x.mT @ x if upper else x @ x.mT).inverse(),
+    "grouped_mm": _by_groups,
     "indices_copy": lambda x: x.coalesce().indices().clone(),
     "lobpcg": _eigenvalues,
     "smm": lambda a, b: torch.sparse.mm(a, b),
@@ -69,8 +86,8 @@ REFERENCES: dict[str, Callable[..., Any]] = {
 ROUGH = {"hardsigmoid": 1e-7}
 
 
-# Declared in PyTorch, but without a kernel for the layout that would need them.
-WITHOUT_KERNEL = {"indices_copy", "values_copy"}
+# Declared in PyTorch, but without a kernel for the layout (or for float64).
+WITHOUT_KERNEL = {"grouped_mm", "indices_copy", "values_copy"}
 
 
 @pytest.mark.parametrize("op", LEFT_OUT, ids=lambda op: op.name)

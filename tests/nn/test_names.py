@@ -207,7 +207,7 @@ OTHER_FORWARD = {
     "ParameterList": "input",
 }
 NO_SUCH_FUNCTION = {
-    "assert_int_or_pair", "boolean_dispatch", "grouped_mm", "handle_torch_function",
+    "assert_int_or_pair", "boolean_dispatch", "handle_torch_function",
     "has_torch_function", "has_torch_function_unary", "has_torch_function_variadic",
     "scaled_grouped_mm", "scaled_mm",
 }  # fmt: skip

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 import whygrad
 from whygrad.ops.define import table
@@ -245,3 +246,41 @@ def test_integer_products_wrap_like_pytorch() -> None:
 def test_half_precision_is_summed_in_float32() -> None:
     x = whygrad.full((1, 4096), 1.0, dtype=whygrad.float16)
     assert (x @ x.mT).item() == 4096.0
+
+
+def test_grouped_mm_is_pytorchs() -> None:
+    """In float32 and for rows of 16 bytes, which is what PyTorch has."""
+    rng = np.random.default_rng(0)
+    ends = np.array([2, 5], np.int32)
+    for shapes, offs in (
+        (((2, 4, 8), (2, 8, 4)), None),
+        (((5, 8), (2, 8, 4)), ends),
+        (((2, 4, 8), (8, 8)), ends),
+        (((4, 8), (8, 4)), ends),
+    ):
+        arrays = [rng.normal(size=shape).astype(np.float32) for shape in shapes]
+        found = []
+        for library in (whygrad, torch):
+            cuts = None if offs is None else library.from_numpy(offs)
+            y = library.nn.functional.grouped_mm(*map(library.from_numpy, arrays), offs=cuts)
+            found.append(y[..., :5].numpy())
+        np.testing.assert_allclose(*found, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("library", [whygrad, torch], ids=lambda library: library.__name__)
+def test_grouped_mm_refuses_what_pytorch_refuses(library: Any) -> None:
+    a, b = library.ones(2, 4, 8), library.ones(2, 8, 4)
+    ends = library.tensor([2, 4], dtype=library.int32)
+    for args, options in (
+        ((a, b), {"offs": ends}),
+        ((a, b), {"bias": library.ones(4)}),
+        ((a, b), {"out_dtype": library.bfloat16}),
+        ((a, b.bfloat16()), {}),
+        ((a[0], b), {}),
+        ((a[0], b), {"offs": ends.long()}),
+        ((a[0], library.ones(3, 8, 4)), {"offs": ends}),
+        ((a, library.ones(2, 4, 4)), {}),
+        ((a.long(), b.long()), {}),
+    ):
+        with pytest.raises(RuntimeError):
+            library.nn.functional.grouped_mm(*args, **options)

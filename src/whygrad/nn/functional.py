@@ -66,6 +66,7 @@ __all__ = [
     "glu",
     "grid_sample",
     "group_norm",
+    "grouped_mm",
     "gumbel_softmax",
     "hardshrink",
     "hardsigmoid",
@@ -197,6 +198,7 @@ glu = functions["glu"]
 grid_sample = functions["grid_sample"]
 group_norm = functions["group_norm"]
 gumbel_softmax = functions["gumbel_softmax"]
+grouped_mm = functions["grouped_mm"]
 hardshrink = functions["hardshrink"]
 hardsigmoid = functions["hardsigmoid"]
 hardswish = functions["hardswish"]

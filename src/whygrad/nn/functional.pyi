@@ -65,6 +65,7 @@ __all__ = [
     "glu",
     "grid_sample",
     "group_norm",
+    "grouped_mm",
     "gumbel_softmax",
     "hardshrink",
     "hardsigmoid",
@@ -728,6 +729,25 @@ def group_norm(
     x̂ = (x − mean)/√(var + ε) per sample and group of channels, y = x̂·weight + bias;
     with w = incoming·weight: ∂x = (w − mean(w) − x̂·mean(w·x̂))/√(var + ε),  ∂weight = Σ
     incoming·x̂,  ∂bias = Σ incoming
+    """
+
+def grouped_mm(
+    mat_a: Tensor,
+    mat_b: Tensor,
+    *,
+    offs: Tensor | None = None,
+    bias: Tensor | None = None,
+    out_dtype: Any = None,
+) -> Tensor:
+    """One matrix product per group.
+
+    A matrix with two dimensions is cut where ``offs`` says that groups end: ``mat_a``
+    into rows or
+    ``mat_b`` into columns if the other has a matrix per group, both along what is summed
+    if
+    neither has.  What lies behind the last group is left out, and 0 in the result.
+
+    y = a[group]·b[group], group by group
     """
 
 def gumbel_softmax(

@@ -34,6 +34,7 @@ MODULES = (
     "linalg.determinants",
     "linalg.eigen",
     "linalg.general",
+    "linalg.grouped",
     "linalg.lu",
     "linalg.matrix_functions",
     "linalg.matrix_norms",

@@ -115,6 +115,7 @@ NAMES: dict[str, tuple[str, ...]] = {
         "linalg_tensorsolve",
         "linalg_vander",
     ),
+    "linalg.grouped": ("grouped_mm",),
     "linalg.lu": (
         "linalg_lu",
         "linalg_lu_factor",

@@ -1,6 +1,24 @@
-"""Wrappers for several devices or processes, on a machine with one CPU."""
+"""Wrappers for several devices or processes, on a machine with one CPU.
 
+``replicate``, ``scatter``, ``gather`` and ``parallel_apply`` need several GPUs; as PyTorch's do
+without any, they raise.
+"""
+
+from whygrad.missing import raising
 from whygrad.nn.parallel.data_parallel import DataParallel, data_parallel
 from whygrad.nn.parallel.distributed import DistributedDataParallel
 
-__all__ = ["DataParallel", "DistributedDataParallel", "data_parallel"]
+__all__ = [
+    "DataParallel",
+    "DistributedDataParallel",
+    "data_parallel",
+    "gather",
+    "parallel_apply",
+    "replicate",
+    "scatter",
+]
+
+gather = raising("cuda", "gather")
+parallel_apply = raising("cuda", "parallel_apply")
+replicate = raising("cuda", "replicate")
+scatter = raising("cuda", "scatter")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from whygrad.autograd.modes import no_grad
 from whygrad.autograd.source import caller
@@ -26,6 +26,7 @@ __all__ = [
     "is_parametrized",
     "register_parametrization",
     "remove_parametrizations",
+    "transfer_parametrizations_and_params",
     "type_before_parametrizations",
 ]
 
@@ -266,3 +267,26 @@ def remove_parametrizations(module: M, tensor_name: str, leave_parametrized: boo
     else:
         module.register_buffer(tensor_name, result)
     return module
+
+
+def transfer_parametrizations_and_params(
+    from_module: Module, to_module: M, tensor_name: str | None = None
+) -> M:
+    """Compute tensors of ``to_module`` as those of ``from_module``, from the same parameters.
+
+    All that are computed there, or the one of that name; what ``to_module`` lacks it gets.
+    """
+    if not is_parametrized(from_module):
+        return to_module
+    source, target = cast("Any", from_module), cast("Any", to_module)
+    for name in tuple(source._computed) if tensor_name is None else (tensor_name,):
+        if not is_parametrized(from_module, name):
+            continue
+        listed = source.parametrizations[name]
+        if not hasattr(target, name):
+            setattr(target, name, Parameter(getattr(source, name).detach().clone()))
+        for parametrization in listed:
+            register_parametrization(to_module, name, parametrization)
+        for own in listed._parameters if listed._parameters else listed._buffers:
+            setattr(target.parametrizations[name], own, getattr(listed, own))
+    return to_module
