@@ -2631,7 +2631,7 @@ def flatten(input: Tensor, start_dim: builtins.int = 0, end_dim: builtins.int = 
     y = x with a range of dimensions merged into one
     """
 
-def flip(input: Tensor, *order: Ints, dims: Ints | None = None) -> Tensor:
+def flip(input: Tensor, *dims: Ints) -> Tensor:
     """y = x backwards along dims;  ∂x = incoming backwards along dims"""
 
 def fliplr(input: Tensor) -> Tensor:

@@ -649,7 +649,7 @@ class OpMethods:
 
         y = x with a range of dimensions merged into one
         """
-    def flip(self, *order: Ints, dims: Ints | None = None) -> Tensor:
+    def flip(self, *dims: Ints) -> Tensor:
         """y = x backwards along dims;  ∂x = incoming backwards along dims"""
     def fliplr(self) -> Tensor:
         """Left becomes right: reversed along dimension 1.

@@ -95,7 +95,6 @@ WAYS: dict[str, list[Way]] = {
         lambda w: wg.tensor([[w.sum()], [1.0]]),
         copy.deepcopy,
         copy.copy,
-        lambda w: wg.asarray(w),
         lambda w: wg.zeros(3).new_tensor(w),
         lambda w: wg.zeros(3).new_tensor([w.sum()]),
     ],

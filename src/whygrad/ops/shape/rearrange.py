@@ -174,10 +174,9 @@ def _flip(x: Array, dims: Shape) -> Array:
     return np.flip(x, dims).copy(order="K" if is_dense(x) else "C")
 
 
-def _flip_args(input: Tensor, *order: Any, dims: Any = None) -> Any:
+def _flip_args(input: Tensor, *dims: Any) -> Any:
     """A copy with the order of elements reversed along the given dimensions."""
-    chosen = shape_from(order if dims is None else (dims,))
-    return input, normalize_dims(chosen, input.ndim, "flip") if input.ndim else ()
+    return input, normalize_dims(shape_from(dims), input.ndim, "flip") if input.ndim else ()
 
 
 flip = define(
