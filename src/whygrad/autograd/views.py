@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from whygrad.ops.define import Op
     from whygrad.tensor import Tensor
 
-__all__ = ["check_tangents", "check_writable", "restrict", "rewrite", "share_memory"]
+__all__ = ["check_writable", "restrict", "rewrite", "share_memory"]
 
 
 # How a view came to be that must not be written to: the op, and the place of the call if known.
@@ -103,7 +103,6 @@ def check_writable(
     base = target if target._base is None else target._base
     gains_history = source is not None and source._node is not None
     if not gains_history and target._node is None and base._node is None:
-        check_tangents(target, source, name, where)
         return
     if target._storage.restricted and _has_twin(base):
         raise fail(
@@ -118,7 +117,6 @@ def check_writable(
         if made is not None:
             raise _not_writable(made, target, name, where)
         _check_geometry(target, base, name, where, uniform)
-    _check_dtypes(target, base, name, where)
     leaf = next((each for each in (base, target) if each._node and each.is_leaf), None)
     # A base without gradients may have views that are leaves with some: this is a view of one.
     hidden = target._node is not None and target is not base and base._node is None
@@ -134,13 +132,6 @@ def check_writable(
             f"{made}its gradient belongs to the value it had",
             fix="write inside `with whygrad.no_grad():`, or use the out-of-place form",
         )
-
-
-def check_tangents(target: Tensor, source: Tensor | None, name: str, where: Where) -> None:
-    """Raise unless tangents can follow a write, recorded or not."""
-    base = target if target._base is None else target._base
-    if base._tangent is not None or (source is not None and source._tangent is not None):
-        _check_dtypes(target, base, name, where)
 
 
 def _not_writable(made: Made, target: Tensor, name: str, where: Where) -> RuntimeError:
@@ -183,22 +174,6 @@ def _check_geometry(target: Tensor, base: Tensor, name: str, where: Where, unifo
         cause=cause,
         fix="clone() it before writing, or write to the base",
     )
-
-
-def _check_dtypes(target: Tensor, base: Tensor, name: str, where: Where) -> None:
-    """Histories and tangents follow a write by geometry, which counts in elements of one size."""
-    other = target if target.dtype is not base.dtype else None
-    for view in base._storage.live_views():
-        if view._base is base and view.dtype is not base.dtype and view.dtype.is_differentiable:
-            other = view
-    if other is not None:
-        raise fail(
-            RuntimeError,
-            call=f"{name} on {describe(target)} at {where}",
-            cause=f"{describe(other)} is a view of {describe(base)} with another dtype, and the "
-            "derivatives of one do not follow a write to the other",
-            fix="use the out-of-place form, or clone() the view: z.real.clone()",
-        )
 
 
 def rewrite(target: Tensor, written: Tensor) -> None:

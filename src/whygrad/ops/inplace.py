@@ -210,8 +210,6 @@ def check_writable(
     target._storage.prepare_write(name, where)
     if modes.state.recording:
         views.check_writable(target, source, name, where, uniform)
-    else:
-        views.check_tangents(target, source, name, where)
 
 
 def overlaps_itself(array: Any) -> bool:
