@@ -34,7 +34,9 @@ _tied = elementwise(
         "x": lambda xp, incoming: incoming,
         "anchor": lambda xp, incoming, zeros: xp.zeros_like(incoming) if zeros else None,
     },
-    jvp=lambda xp, tangents, x: xp.zeros_like(x) if tangents[0] is None else tangents[0],
+    jvp=lambda xp, tangents, y: (
+        xp.zeros_like(y) if tangents[0] is None else xp.expand(tangents[0], y.shape)
+    ),
     promote="none",
     internal=True,
     samples=lambda make: [make.call(make(3), make(3), True), make.call(make(), make(), True)],
