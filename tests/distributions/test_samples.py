@@ -155,6 +155,20 @@ def test_seeds() -> None:
         assert (drawn[0] != drawn[2]).any(), name
 
 
+def test_the_default_device_changes_nothing() -> None:
+    """Samples and densities are where the parameters are."""
+    for name, case in CASES.items():
+        distribution, _ = case.build(whygrad)
+        with whygrad.device("meta"):
+            sample = distribution.sample()
+            assert sample.device.type == "cpu", name
+            try:
+                found = distribution.log_prob(sample)
+            except NotImplementedError:  # some have no density
+                continue
+        assert found.device.type == "cpu", name
+
+
 def test_half_precision_and_extremes() -> None:
     module = whygrad.distributions
     for dtype in (whygrad.float32, whygrad.float16):

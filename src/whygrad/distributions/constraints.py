@@ -356,7 +356,7 @@ def _is_one_hot(value: Tensor) -> Tensor:
 
 def _is_square(value: Tensor) -> Tensor:
     rows, columns = value.shape[-2:]
-    return whygrad.full(value.shape[:-2], rows == columns, dtype=whygrad.bool)
+    return whygrad.full(value.shape[:-2], rows == columns, dtype=whygrad.bool, device=value.device)
 
 
 dependent = _Dependent()

@@ -51,7 +51,8 @@ def dirichlet(concentration: Tensor) -> Tensor:
 
 
 def _like(tensor: Tensor, array: Array) -> Tensor:
-    return whygrad.as_tensor(np.asarray(array).astype(tensor._array.dtype), dtype=tensor.dtype)
+    numbers = np.asarray(array).astype(tensor._array.dtype)
+    return whygrad.as_tensor(numbers, dtype=tensor.dtype, device=tensor.device)
 
 
 @draws

@@ -50,7 +50,7 @@ class Gamma(ExponentialFamily):
         return value
 
     def log_prob(self, value: Tensor) -> Tensor:
-        value = whygrad.as_tensor(value, dtype=self.rate.dtype)
+        value = whygrad.as_tensor(value, dtype=self.rate.dtype, device=self.rate.device)
         self._validate_sample(value)
         return (
             self.concentration.xlogy(self.rate)

@@ -28,7 +28,9 @@ class InverseGamma(TransformedDistribution):
 
     def __init__(self, concentration: Any, rate: Any, validate_args: bool | None = None) -> None:
         base = Gamma(concentration, rate, validate_args=validate_args)
-        inverse = PowerTransform(exponent=-whygrad.ones((), dtype=base.rate.dtype))
+        inverse = PowerTransform(
+            exponent=-whygrad.ones((), dtype=base.rate.dtype, device=base.rate.device)
+        )
         super().__init__(base, inverse, validate_args=validate_args)
 
     @property

@@ -91,7 +91,9 @@ class Multinomial(Distribution):
         return ways + (logits * value).sum(-1)
 
     def entropy(self) -> Tensor:
-        total = whygrad.tensor(float(self.total_count), dtype=self.probs.dtype)
+        total = whygrad.tensor(
+            float(self.total_count), dtype=self.probs.dtype, device=self.probs.device
+        )
         support = self._binomial.enumerate_support(expand=False)[1:]
         chances = self._binomial.log_prob(support).exp()
         repeats = (chances * (support + 1).lgamma()).sum([0, -1])

@@ -79,7 +79,7 @@ class LogitRelaxedBernoulli(Distribution):
         self._validate_sample(value)
         logits, value = broadcast_all(self.logits, value)
         difference = logits - value * self.temperature
-        scale = whygrad.as_tensor(self.temperature).log()
+        scale = whygrad.as_tensor(self.temperature, device=value.device).log()
         return scale + difference - 2 * difference.exp().log1p()
 
 

@@ -68,7 +68,9 @@ class ExpRelaxedCategorical(Distribution):
         self._validate_sample(value)
         count = self.event_shape[0]
         logits, value = broadcast_all(self.logits, value)
-        scale = math.lgamma(count) + whygrad.as_tensor(self.temperature).log() * (count - 1)
+        scale = math.lgamma(count) + whygrad.as_tensor(
+            self.temperature, device=value.device
+        ).log() * (count - 1)
         score = logits - value * self.temperature
         return (score - score.logsumexp(dim=-1, keepdim=True)).sum(-1) + scale
 

@@ -330,14 +330,14 @@ class CorrCholeskyTransform(_Plain):
         size = self._size(x.shape[-1])
         places = [row * size + column for row, column in self._positions(size)]
         flat = x.new_zeros((*x.shape[:-1], size * size))
-        index = whygrad.tensor(places, dtype=whygrad.int64).expand(x.shape)
+        index = whygrad.tensor(places, dtype=whygrad.int64, device=x.device).expand(x.shape)
         return flat.scatter(-1, index, x).reshape(*x.shape[:-1], size, size)
 
     def _vector(self, matrix: Tensor) -> Tensor:
         size = matrix.shape[-1]
         places = [row * size + column for row, column in self._positions(size)]
         flat = matrix.reshape(*matrix.shape[:-2], size * size)
-        return flat[..., whygrad.tensor(places, dtype=whygrad.int64)]
+        return flat[..., whygrad.tensor(places, dtype=whygrad.int64, device=matrix.device)]
 
     @staticmethod
     def _size(count: int) -> int:
