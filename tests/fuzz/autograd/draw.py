@@ -145,4 +145,4 @@ def op_samples() -> dict[str, list[int]]:
     for op, index in candidates():
         if op.family != "sparse":  # PyTorch's gradients are wrong once their values are written to
             found.setdefault(op.name, []).append(index)
-    return found
+    return dict(sorted(found.items()))  # whatever was asked for, and so declared, first

@@ -37,8 +37,10 @@ def read_only_input(program: Program, error: Exception) -> bool:
 
 def other_strides(program: Program, error: Exception) -> bool:
     """Scans and reductions of a batch that is not the first dimension lie in the order of their
-    input, in PyTorch in that of their dimensions; view() says so."""
-    return "view size is not compatible" in str(error)
+    input, in PyTorch in that of their dimensions; sort and index_put the other way round.  What
+    needs an order in memory says so."""
+    phrases = ("view size is not compatible", "must have a last dimension with stride 1")
+    return any(phrase in str(error) for phrase in phrases)
 
 
 def written_through_data(program: Program, error: Exception) -> bool:

@@ -177,7 +177,7 @@ def rising_powers(x: Tensor, count: int) -> Tensor:
     if count == 1:
         return ones if x.dtype.category >= dtypes.FLOAT else ones.to(dtypes.int64)
     repeated = column.expand(*x.shape, count - 1)
-    return table["cat"].public([ones, repeated], -1).cumprod(-1)
+    return table["cat"].public([ones, repeated.cumprod(-1)], -1)
 
 
 def index_reduce(

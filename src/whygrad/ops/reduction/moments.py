@@ -160,25 +160,33 @@ def _declare_with_mean(name: str, formula: str) -> None:
     spread, mean = table[name], table["mean"]
     has_value = "y" in spread.saves()
 
-    def vjp(
-        xp: Any, incoming: Any, x: Array, y: Array, dim: Dims, correction: float, keepdim: bool
+    def pull(
+        xp: Any, incoming: Any, *saved: Array, dim: Dims, correction: float, keepdim: bool
     ) -> Array:
         of_spread, of_mean = incoming
         parts = []
         if of_spread is not None:
-            saved = (x, y) if has_value else (x,)
             parts.append(spread.vjp["x"](xp, of_spread, *saved, dim, correction, keepdim))  # type: ignore[index]
         if of_mean is not None:
-            parts.append(mean.vjp["x"](xp, of_mean, x.shape, dim, keepdim))  # type: ignore[index]
+            parts.append(mean.vjp["x"](xp, of_mean, saved[0].shape, dim, keepdim))  # type: ignore[index]
         return parts[0] if len(parts) == 1 else parts[0] + parts[1]
 
-    def jvp(
-        xp: Any, tangents: Any, x: Array, y: Array, dim: Dims, correction: float, keepdim: bool
+    def push(
+        xp: Any, tangents: Any, *saved: Array, dim: Dims, correction: float, keepdim: bool
     ) -> tuple[Array, Array]:
-        saved = (x, y) if has_value else (x,)
         assert spread.jvp is not None
         of_spread = spread.jvp(xp, tangents, *saved, dim, correction, keepdim)
         return of_spread, xp.mean(tangents[0], dim, keepdim)
+
+    def rule(way: Any) -> Any:
+        """With the names of what ``name`` saves: what is not named may be written over."""
+        if has_value:
+            return lambda xp, given, x, y, dim, correction, keepdim: way(
+                xp, given, x, y, dim=dim, correction=correction, keepdim=keepdim
+            )
+        return lambda xp, given, x, dim, correction, keepdim: way(
+            xp, given, x, dim=dim, correction=correction, keepdim=keepdim
+        )
 
     def meta(x: Array, dim: Dims, correction: float, keepdim: bool) -> list[Any]:
         shape, dtype = _var_meta(x, dim, correction, keepdim)
@@ -195,8 +203,8 @@ def _declare_with_mean(name: str, formula: str) -> None:
             spread.forward(x, dim, correction, keepdim),
             mean.forward(x, dim, keepdim),
         ),
-        vjp={"x": vjp},
-        jvp=jvp,
+        vjp={"x": rule(pull)},
+        jvp=rule(push),
         kind="reduction",
         outputs=("y", "mean"),
         meta=meta,
