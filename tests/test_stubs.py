@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import textwrap
 from pathlib import Path
 
@@ -107,3 +109,16 @@ def test_wrong_calls_are_reported(tmp_path: Path) -> None:
     assert [int(each.split(":")[0]) for each in complaints] == list(range(3, 12))
     assert 'Argument "dim" to "softmax" has incompatible type "str"' in complaints[0]
     assert '"Tensor" has no attribute "softmacks"' in complaints[2]
+
+
+def test_what_is_declared_late_is_there_from_the_start() -> None:
+    """A second name that a late module gives to an early op would appear out of nowhere."""
+    program = (
+        "import whygrad\n"
+        "from whygrad.ops import functions, late\n"
+        "early = set(dir(whygrad.Tensor)) | set(dict(functions)) | set(late._home)\n"
+        "late.load_all()\n"
+        "print(sorted((set(dir(whygrad.Tensor)) | set(dict(functions))) - early))\n"
+    )
+    command = [sys.executable, "-c", program]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "[]\n"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from array import array
+from collections import UserList, deque
 from typing import Any
 
 import numpy as np
@@ -215,3 +217,36 @@ def test_errors(call: Any, kind: type[Exception], words: str) -> None:
     with pytest.raises(kind) as caught:
         call(whygrad)
     assert words in str(caught.value)
+
+
+class Halves:
+    """A sequence by its methods alone."""
+
+    def __len__(self) -> int:
+        return 2
+
+    def __getitem__(self, place: int) -> float:
+        if place > 1:
+            raise IndexError
+        return place / 2
+
+
+SEQUENCES = [
+    deque([1.0, 2.0]), [deque([1, 2]), [3, 4]], deque([Halves(), Halves()]), array("f", [1, 2]),
+    bytearray(b"ab"), memoryview(b"ab"), UserList([1, 2]), deque(), {0: 1}, {0: 1}.values(), {1},
+    map(int, [1]), b"ab", [deque([1, 2]), [3]],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("data", SEQUENCES, ids=lambda data: type(data).__name__)
+@pytest.mark.parametrize("function", ["tensor", "as_tensor"])
+def test_any_sequence_is_data(data: Any, function: str) -> None:
+    kinds = (RuntimeError, TypeError, ValueError)
+    found: list[Any] = []
+    for library in (whygrad, torch):
+        try:
+            made = getattr(library, function)(data)
+            found.append((made.tolist(), str(made.dtype).split(".")[-1]))
+        except kinds as error:
+            found.append([isinstance(error, kind) for kind in kinds])
+    assert found[0] == found[1]

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Mapping
 from sys import _getframe as getframe
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +25,7 @@ from whygrad.tensor import Tensor
 if TYPE_CHECKING:
     from whygrad.ops.define import Op
 
-__all__ = ["by_other_names", "guarded", "restated", "run_lowered"]
+__all__ = ["also_named", "by_other_names", "guarded", "restated", "run_lowered"]
 
 active = modes.active
 state = modes.state
@@ -35,6 +36,8 @@ SURPRISES = (
     ZeroDivisionError,
 )  # fmt: skip
 
+# Keywords that older versions of PyTorch took by place, before the tensors they multiply.
+_FACTORS = (("alpha",), ("value",), ("beta", "alpha"))
 _NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim"}
 
 _ACCEPTED: dict[str, tuple[type, ...]] = {
@@ -85,18 +88,29 @@ def run_lowered(
     return run(op, function, args, kwargs)
 
 
+def also_named(**second: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Let arguments answer to second names: those of PyTorch's method, or of its other overloads."""
+
+    def mark(function: Callable[..., Any]) -> Callable[..., Any]:
+        function.second_names = second  # type: ignore[attr-defined]
+        return function
+
+    return mark
+
+
 def by_other_names(
     function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]] | None:
-    """The call with PyTorch's second names for arguments replaced; None if there are none.
+    """The call as ``function`` is declared, if it was written in PyTorch's second way; else None.
 
     PyTorch takes NumPy's names, calls the first tensor ``input`` whatever its documentation calls
     it, and lets a list of sizes or dimensions be named that may also be given one by one.
     """
-    renamed = {_NUMPY_NAMES.get(key, key): value for key, value in kwargs.items()}
-    if len(renamed) < len(kwargs) or not kwargs:
-        return None
     parameters = inspect.signature(function).parameters
+    second = {**_NUMPY_NAMES, **getattr(function, "second_names", {})}
+    renamed = {second.get(key, key): value for key, value in kwargs.items()}
+    if len(renamed) < len(kwargs):
+        return None
     first = next(iter(parameters), "input")
     if not args and "input" in renamed and "input" not in parameters and first not in renamed:
         renamed[first] = renamed.pop("input")
@@ -104,7 +118,36 @@ def by_other_names(
         if parameter.kind is parameter.VAR_POSITIONAL and name in renamed and len(args) <= place:
             leading = [each for each in list(parameters)[len(args) : place] if each in renamed]
             args = (*args, *[renamed.pop(each) for each in (*leading, name)])
-    return None if renamed.keys() == kwargs.keys() else (args, renamed)
+    if renamed.keys() == kwargs.keys():
+        return _factors_first(parameters, args, kwargs)
+    return args, renamed
+
+
+def _factors_first(
+    parameters: Mapping[str, inspect.Parameter], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]] | None:
+    """The call with factors given by place, as old programs do and PyTorch still understands.
+
+    ``x.add_(-rate, grad)``, ``x.addcdiv_(-rate, mean, root)``, ``addmm(beta, x, alpha, a, b)``: the
+    factors are keywords now.  None if this is no such call.
+    """
+    places = [name for name, each in parameters.items() if each.kind is each.POSITIONAL_OR_KEYWORD]
+    factors = tuple(name for name, each in parameters.items() if each.kind is each.KEYWORD_ONLY)
+    extra = len(args) + len(kwargs.keys() & set(places)) - len(places)
+    if factors not in _FACTORS or not 0 < extra <= len(factors) or kwargs.keys() & set(factors):
+        return None
+    leading = 0 if len(factors) > 1 and not isinstance(args[0], Tensor) else 1
+    tensors = [*args[:leading], *args[leading + extra :]]
+    given = list(args[leading : leading + extra])
+    if leading == 0:  # the function of an op with two factors: one stands on either side of input
+        tensors, given = [args[1], *args[1 + extra :]], [args[0], *args[2 : 1 + extra]]
+    if any(isinstance(factor, Tensor) for factor in given):
+        return None
+    call = f"({', '.join(places)}, *, {', '.join(factors)})"
+    warnings.warn(
+        f"factors between the tensors are deprecated: use the form {call}", UserWarning, 4
+    )
+    return tuple(tensors), {**kwargs, **dict(zip(factors, given, strict=False))}
 
 
 def restated(

@@ -20,6 +20,8 @@ __all__ = ["array_from"]
 
 _NUMBERS = (bool, int, float, complex)
 _MOST_DIMENSIONS = 64  # of an array in NumPy
+# What can be indexed and is yet no sequence of elements to PyTorch, or needs no list made of it.
+_NOT_SEQUENCES = (str, bytes, dict, type, np.ndarray, np.generic, list, tuple, range)
 
 
 def array_from(data: Any, dtype: dtypes.DType | None, call: str) -> Any:
@@ -30,7 +32,7 @@ def array_from(data: Any, dtype: dtypes.DType | None, call: str) -> Any:
         chosen = dtypes.by_numpy[data.dtype] if dtype is None else dtype
         with np.errstate(all="ignore"):
             return np.array(data, dtype=chosen.numpy)
-    if isinstance(data, Sequence) and not isinstance(data, (str, bytes)):
+    if hasattr(data, "__getitem__"):
         data = _without_tensors(data, call)
     if dtype is None:
         dtype = _common_dtype(data, call)
@@ -71,6 +73,8 @@ def _without_tensors(data: Any, call: str, depth: int = 0) -> Any:
                 fix="use whygrad.stack(list) to join tensors of equal shape",
             )
         return data._array.reshape(())[()]
+    if hasattr(data, "__getitem__") and not isinstance(data, _NOT_SEQUENCES):
+        data = list(data)  # a deque, an array.array, a class with __len__ and __getitem__
     if isinstance(data, (list, tuple)) and _may_hold_tensors(data):
         return [_without_tensors(item, call, depth + 1) for item in data]
     return data

@@ -373,4 +373,6 @@ composite(
     "yᵢⱼ = aᵢ·bⱼ for two vectors",
     samples=lambda make: [make.call(make(3), make(4)), make.call(make(3), make(0))],
 )
+alias("dsmm", "mm")
 alias("ger", "outer")
+alias("spmm", "mm")

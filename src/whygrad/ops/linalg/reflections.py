@@ -12,6 +12,7 @@ import numpy as np
 
 from whygrad import return_types
 from whygrad.autograd.source import caller
+from whygrad.dispatch.arguments import also_named
 from whygrad.errors import describe, fail
 from whygrad.ops.batching import leading_dims
 from whygrad.ops.define import composite, define, public_form
@@ -100,6 +101,7 @@ def linalg_householder_product(A: Tensor, tau: Tensor) -> Tensor:
     return product
 
 
+@also_named(input2="tau", input3="other")
 def ormqr(
     input: Tensor, tau: Tensor, other: Tensor, left: bool = True, transpose: bool = False
 ) -> Tensor:

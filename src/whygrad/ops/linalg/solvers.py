@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from whygrad.autograd.source import caller
+from whygrad.dispatch.arguments import also_named
 from whygrad.errors import describe, fail
 from whygrad.ops.batching import aligned, leading_dims
 from whygrad.ops.define import composite, define
@@ -267,6 +268,7 @@ def inverse(input: Tensor) -> Tensor:
     return recorded.linalg_inv(input)
 
 
+@also_named(input2="L")
 def cholesky_solve(B: Tensor, L: Tensor, upper: bool = False) -> Tensor:
     """The X with ``A @ X = B``, given the Cholesky factor of A."""
     require_square("cholesky_solve", L)

@@ -15,7 +15,7 @@ from whygrad import dtypes, return_types
 from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.batching import shift_dims
-from whygrad.ops.define import composite, define, public_form
+from whygrad.ops.define import alias, composite, define, public_form
 from whygrad.ops.geometry import normalize_dim
 from whygrad.ops.reduction.chosen import INDEX, chosen_jvp, chosen_vjp
 from whygrad.ops.reduction.sums import operand, widened
@@ -386,3 +386,4 @@ composite(
     method=False,
     samples=_trapezoid_samples,
 )
+alias("trapz", "trapezoid")

@@ -9,7 +9,7 @@ import numpy as np
 from whygrad import dtypes, keys
 from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
-from whygrad.ops.define import alias, composite, table
+from whygrad.ops.define import composite, table
 from whygrad.ops.geometry import normalize_dim, normalize_dims
 from whygrad.ops.namespace import recorded
 from whygrad.tensor import Tensor
@@ -312,4 +312,3 @@ composite(
     method=False,
     samples=lambda make: [make.call(make(3, 4), 2, 0), make.call(make(3, 4, 2), 2, 1)],
 )
-alias("trapz", "trapezoid")

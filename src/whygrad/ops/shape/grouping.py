@@ -89,7 +89,3 @@ composite(
     ],
 )
 alias("native_channel_shuffle", "channel_shuffle")
-alias("row_stack", "vstack")
-alias("unsafe_chunk", "chunk")
-alias("unsafe_split", "split")
-alias("unsafe_split_with_sizes", "split_with_sizes")

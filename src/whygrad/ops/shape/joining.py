@@ -10,7 +10,7 @@ import numpy as np
 from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.batching import shift
-from whygrad.ops.define import composite, define
+from whygrad.ops.define import alias, composite, define
 from whygrad.ops.geometry import normalize_dim
 from whygrad.ops.shape.parts import along
 from whygrad.ops.shape.views import expand, reshape, unsqueeze, view
@@ -362,3 +362,4 @@ composite(
     method=False,
     samples=lambda make: [make.call(make(2), make(3)), make.call(make(2))],
 )
+alias("row_stack", "vstack")

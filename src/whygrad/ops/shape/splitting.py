@@ -11,9 +11,10 @@ from itertools import accumulate
 from typing import Any
 
 from whygrad.autograd.source import caller
+from whygrad.dispatch.arguments import also_named
 from whygrad.errors import describe, fail
 from whygrad.ops.batching import shift_dims
-from whygrad.ops.define import composite, define
+from whygrad.ops.define import alias, composite, define
 from whygrad.ops.geometry import normalize_dim
 from whygrad.ops.shape.parts import along, slice_view
 from whygrad.tensor import Tensor
@@ -97,6 +98,7 @@ split_with_sizes = define(
 ).public
 
 
+@also_named(split_size="split_size_or_sections")
 def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Tensor, ...]:
     """Pieces of one size (the last may be smaller), or of a list of sizes."""
     if isinstance(split_size_or_sections, (list, tuple)):
@@ -132,6 +134,13 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     return split_with_sizes(input, sizes, dim)
 
 
+_also_split = also_named(
+    indices="indices_or_sections", sections="indices_or_sections",
+    tensor_indices_or_sections="indices_or_sections",
+)  # fmt: skip
+
+
+@_also_split
 def tensor_split(input: Tensor, indices_or_sections: Any, dim: int = 0) -> tuple[Tensor, ...]:
     """A number of nearly equal pieces, or pieces that begin at the given indices."""
     if input.ndim == 0:
@@ -162,16 +171,19 @@ def _near_equal_sizes(input: Tensor, sections: int, dim: int) -> list[int]:
     return [size + 1] * larger + [size] * (sections - larger)
 
 
+@_also_split
 def hsplit(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
     """Split along dimension 1, or 0 for vectors."""
     return _split_exactly(input, indices_or_sections, 0 if input.ndim == 1 else 1, 1, "hsplit")
 
 
+@_also_split
 def vsplit(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
     """Split along dimension 0."""
     return _split_exactly(input, indices_or_sections, 0, 2, "vsplit")
 
 
+@_also_split
 def dsplit(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
     """Split along dimension 2."""
     return _split_exactly(input, indices_or_sections, 2, 3, "dsplit")
@@ -276,3 +288,6 @@ composite(
     "y₁, y₂, … = pieces of x along the third dimension, same memory",
     samples=lambda make: [make.call(make(2, 1, 4), 2)],
 )
+alias("unsafe_chunk", "chunk")
+alias("unsafe_split", "split")
+alias("unsafe_split_with_sizes", "split_with_sizes")

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from whygrad.dispatch.arguments import also_named
 from whygrad.ops.define import alias, composite, table
 from whygrad.ops.sparse.layouts import to_dense, to_sparse
 from whygrad.tensor import Tensor
 
 
+@also_named(mat2="mat")
 def smm(input: Tensor, mat: Tensor) -> Tensor:
     """A sparse matrix times a dense one, the result sparse."""
     return to_sparse(table["mm"].public(input, mat))
@@ -66,8 +68,6 @@ def _declare_copy(part: str, convert: str) -> None:
 
 for _row in _PARTS:
     _declare_copy(*_row)
-alias("dsmm", "mm")
 alias("hsmm", "smm")
 alias("hspmm", "smm")
 alias("saddmm", "sspaddmm")
-alias("spmm", "mm")
