@@ -28,9 +28,9 @@ def test_the_same_leaves_and_the_same_trees() -> None:
         assert library.tree_all(lambda x: x != 5, NESTED)
         assert not library.tree_any(lambda x: x == 5, NESTED)
         assert library.tree_structure([1, 2]) == library.tree_structure([3, 4])
-        with pytest.raises(ValueError):
+        with pytest.raises(ValueError, match=r"differ|arity mismatch"):
             library.tree_map(lambda x, y: x, [1, 2], [1])
-        with pytest.raises(ValueError):
+        with pytest.raises(ValueError, match=r"leaves"):
             library.tree_unflatten([1], structure)
 
 
