@@ -89,7 +89,7 @@ def run_lowered(
 
 
 def also_named(**second: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Let arguments answer to second names: those of PyTorch's method, or of its other overloads."""
+    """Let arguments answer to second names: of PyTorch's method, or of its other overloads."""
 
     def mark(function: Callable[..., Any]) -> Callable[..., Any]:
         function.second_names = second  # type: ignore[attr-defined]
