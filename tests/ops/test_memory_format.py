@@ -71,3 +71,24 @@ def test_inside_vmap_the_batch_stays_in_front() -> None:
     batch = whygrad.ones(2, 1, 3, 4, 5)
     out = whygrad.vmap(lambda x: x.contiguous(memory_format=whygrad.channels_last))(batch)
     assert out[0].is_contiguous(memory_format=whygrad.channels_last)
+
+
+@pytest.mark.parametrize("library", [whygrad, torch], ids=["whygrad", "torch"])
+def test_what_is_drawn_like_a_tensor_has_its_layout(library: Any) -> None:
+    """So that a later ``view`` of noise times tensor is refused where PyTorch refuses it."""
+    turned = library.rand(5, 4, 8).permute(1, 0, 2)
+    channels_last = library.rand(2, 3, 4, 5).to(memory_format=library.channels_last)
+    repeated = library.rand(3, 1, 4).expand(3, 5, 4)
+    draws = (
+        library.rand_like,
+        library.randn_like,
+        lambda x: library.randint_like(x, 5),
+        lambda x: library.randn_like(x, dtype=library.float64),
+        lambda x: library.nn.functional.dropout(x, 0.5),
+    )
+    for draw in draws:
+        assert draw(turned).stride() == (8, 32, 1)
+        assert draw(channels_last).stride() == (60, 1, 15, 3)
+        assert draw(repeated).stride() == (20, 4, 1)
+    with pytest.raises(RuntimeError, match="view"):
+        (library.randn_like(turned) * turned).view(-1, 8)

@@ -161,7 +161,11 @@ def _noise(like: Tensor, p: float) -> Tensor:
         nothing: Tensor = table["zeros_like"].call(like)
         return nothing
     kept: Tensor = table["bernoulli"].public(like, 1.0 - p)
-    return kept / (1.0 - p)
+    noise = kept / (1.0 - p)
+    if like.is_contiguous() or 0 in like.stride():
+        return noise
+    arranged: Tensor = table["empty_like"].public(like)  # or the product would lose the layout
+    return arranged.copy_(noise)
 
 
 def _times(input: Tensor, noise: Tensor, inplace: bool) -> Tensor:

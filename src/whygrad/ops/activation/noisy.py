@@ -6,6 +6,7 @@ import warnings
 
 from whygrad.autograd.source import caller
 from whygrad.errors import fail
+from whygrad.memory import contiguous_format
 from whygrad.ops.define import composite, table
 from whygrad.ops.ties import straight
 from whygrad.tensor import Tensor
@@ -33,7 +34,8 @@ def rrelu(
         average: Tensor = table["leaky_relu"].public(input, (lower + upper) / 2, inplace)
         return average
     constant = input.detach()
-    slopes = table["rand_like"].public(constant) * (upper - lower) + lower
+    uniform = table["rand_like"].public(constant, memory_format=contiguous_format)
+    slopes = uniform * (upper - lower) + lower
     factor = slopes.where(constant <= 0, 1.0)
     return input.mul_(factor) if inplace else straight(input) * factor
 

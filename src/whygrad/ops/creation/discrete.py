@@ -11,7 +11,7 @@ from whygrad import dtypes
 from whygrad.autograd import lineage
 from whygrad.errors import describe, fail
 from whygrad.ops.creation.creation import Shape, build, new_shape
-from whygrad.ops.creation.likes import require_tensor
+from whygrad.ops.creation.likes import arranged_like, require_tensor
 from whygrad.ops.creation.sampling import RandomOptions, check_inexact, rng_of, seeded
 from whygrad.ops.define import composite
 from whygrad.random import called, draws, shaped_by_first
@@ -46,11 +46,17 @@ def randint_like(
     if high is None:
         low, high = 0, low
     options.setdefault("device", input.device)
-    return _integers("randint_like", low, high, input.shape, options, input.dtype)
+    return _integers("randint_like", low, high, input.shape, options, input.dtype, input)
 
 
 def _integers(
-    name: str, low: Any, high: Any, shape: Shape, options: Any, default: dtypes.DType
+    name: str,
+    low: Any,
+    high: Any,
+    shape: Shape,
+    options: Any,
+    default: dtypes.DType,
+    like: Tensor | None = None,
 ) -> Tensor:
     generator = options.pop("generator", None)
     dtype = dtypes.of(options["dtype"]) if options.get("dtype") is not None else default
@@ -67,7 +73,8 @@ def _integers(
     check_bounds(call, low, high, dtype)
 
     def make(chosen: Any) -> Array:
-        return np.asarray(rng_of(generator).integers(low, high, shape)).astype(chosen)
+        drawn = np.asarray(rng_of(generator).integers(low, high, shape)).astype(chosen)
+        return arranged_like(drawn, like)
 
     return build(name, shape, make, options, default)
 

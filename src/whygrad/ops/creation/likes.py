@@ -65,6 +65,16 @@ def in_layout_of(input: Tensor) -> Callable[[Any], Array]:
     return lambda dtype: np.empty(input.shape, dtype)
 
 
+def arranged_like(values: Array, like: Tensor | None) -> Array:
+    """The same values with the order of strides of ``like``, unless it repeats its elements."""
+    array = None if like is None else like._array
+    if type(array) is not np.ndarray or array.flags.c_contiguous or 0 in array.strides:
+        return values
+    arranged = np.empty_like(array, values.dtype)
+    arranged[...] = values
+    return arranged
+
+
 def _built_like(
     name: str,
     input: Tensor,

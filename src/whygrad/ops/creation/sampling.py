@@ -15,7 +15,7 @@ from whygrad import dtypes
 from whygrad.autograd import lineage
 from whygrad.errors import describe, fail
 from whygrad.ops.creation.creation import Options, Shape, build, new_shape, size_argument
-from whygrad.ops.creation.likes import require_tensor
+from whygrad.ops.creation.likes import arranged_like, require_tensor
 from whygrad.ops.define import composite
 from whygrad.random import Generator, default_generator, draws, shaped_by_first
 from whygrad.tensor import Tensor, alias
@@ -80,9 +80,11 @@ def _continuous(
     dtype = dtypes.get_default_dtype() if like is None else like.dtype
     device = None if like is None else like.device
     check_inexact(name, dtypes.of(options.get("dtype") or dtype))
-    return build(
-        name, shape, lambda chosen: draw(rng_of(generator), shape, chosen), options, dtype, device
-    )
+
+    def make(chosen: Any) -> Array:
+        return arranged_like(draw(rng_of(generator), shape, chosen), like)
+
+    return build(name, shape, make, options, dtype, device)
 
 
 @draws
