@@ -32,7 +32,8 @@ def complex_side(call: Call, library: Any, turn: complex = 1) -> Side:
         if isinstance(array, DType):
             return getattr(library, array.name)
         if array.dtype.kind == "f":
-            array = (array + 1j * rng.uniform(-0.4, 0.4, array.shape)) * turn
+            array = array + 1j * rng.uniform(-0.4, 0.4, array.shape)
+            array = array if turn == 1 else array * turn  # infinite numbers do not turn
         made = library.from_numpy(np.array(array))
         if requires_grad or array.dtype.kind == "c":
             inputs.append(made.requires_grad_())
