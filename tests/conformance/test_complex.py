@@ -128,10 +128,11 @@ def compare(op: Op) -> int:
         results = mine.run(op.public)
         label = f"{op.name}({call!r})"
         same(results, expected, label)
-        first, other_first = (
-            pulled(library, outputs, side.inputs)
-            for library, outputs, side in ((whygrad, results, mine), (torch, expected, theirs))
-        )
+        try:
+            other_first = pulled(torch, expected, theirs.inputs)
+        except RuntimeError:
+            continue  # not differentiable there, as constants of the sample need not be
+        first = pulled(whygrad, results, mine.inputs)
         same(first, other_first, f"{label}, gradient")
         forward_agrees(op, call, label)
         again, other_again = (

@@ -108,7 +108,7 @@ def into(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         rest["dtype"] = call.targets[0].dtype
     for target in call.targets:
         check_writable(target, call.name)
-        if op.kind == "elementwise" and target._keys & keys.CPU:
+        if (op.kind == "elementwise" or op.variadic) and target._keys & keys.CPU:
             call.check_overlap(target, inputs)
     if _computed_in_place(op, args, rest, out, call.name):
         return out

@@ -259,6 +259,8 @@ def _make_method(op: Op) -> Callable[..., Any]:
                 quiet.run(ufunc, self._array, *[payload(arg) for arg in args], out=self._array)
                 self._storage.bump(name, caller())
                 return self
+            if kwargs:
+                _check_dtype(self, kwargs.get("dtype"), name)
             return assign(self, compute(snapshot(self, op), *args, **kwargs), name, uniform)
         except Answer as answer:
             if answer.frame is not getframe():
@@ -270,6 +272,19 @@ def _make_method(op: Op) -> Callable[..., Any]:
     method.__name__ = method.__qualname__ = name
     method.__doc__ = f"In-place {op.name}: {op.formula}"
     return method
+
+
+def _check_dtype(target: Tensor, dtype: Any, name: str) -> None:
+    """A result in another dtype has no place in the target."""
+    if dtype is not None and dtypes.of(dtype) is not target.dtype:
+        raise fail(
+            RuntimeError,
+            call=f"{name}(dtype={dtypes.of(dtype).name}) on {describe(target)}",
+            cause=f"Bad in-place call: input tensor dtype {target.dtype.name} and output tensor "
+            f"dtype {dtypes.of(dtype).name} should match",
+            fix=f"use the result: x = x.{name[:-1]}(…, dtype=…)",
+            where=caller(),
+        )
 
 
 _SEEN = keys.INTERCEPTED | keys.OVERRIDDEN

@@ -173,6 +173,7 @@ def _div_or_zero(a: Array, b: Array) -> Array:
 elementwise(
     "div_or_zero(a, b)",
     "y = a / b, and 0 with slope 0 where b = 0;  ∂y/∂a = 1/b,  ∂y/∂b = −y/b",
+    complex_rule="holomorphic",
     forward=_div_or_zero,
     vjp={
         "a": lambda xp, incoming, b: xp.div_or_zero(incoming, b),
@@ -272,7 +273,18 @@ elementwise(
 
 
 def _fused_args(input: Tensor, tensor1: Tensor, tensor2: Tensor, value: Any) -> tuple[Any, ...]:
-    if dtypes.result_type(input, tensor1, tensor2).category <= dtypes.INTEGER:
+    common = dtypes.result_type(input, tensor1, tensor2)
+    if common is dtypes.bool_:
+        raise fail(
+            NotImplementedError,
+            call=describe_call(
+                "addcmul", ("input", "tensor1", "tensor2"), (input, tensor1, tensor2)
+            ),
+            cause="addcmul is not implemented for bools alone",
+            fix="convert one of them: input.int()",
+            where=caller(),
+        )
+    if common.category <= dtypes.INTEGER:
         value = int(value)  # PyTorch converts the factor to the dtype of the result
     return input, tensor1, tensor2, value
 

@@ -137,11 +137,17 @@ def istft(
             "pass the n_fft and onesided that stft was called with",
         )
     norm = "ortho" if normalized else None
-    if return_complex or not half:
+    if return_complex and half:
+        raise _refuse(
+            "istft",
+            input,
+            "istft(): cannot have onesided output if window or input is complex",
+            "pass the whole spectrum, stft(…, onesided=False)",
+        )
+    if return_complex:
         frames = table["fft_ifft"].public(spectrum, n_fft, -1, norm)
-        frames = frames if return_complex else frames.real
-    else:
-        frames = table["fft_irfft"].public(spectrum, n_fft, -1, norm)
+    else:  # of a real signal one half says everything, and the other is not looked at
+        frames = table["fft_irfft"].public(spectrum[..., : n_fft // 2 + 1], n_fft, -1, norm)
     batch, count, _ = frames.shape
     size = n_fft + hop * (count - 1)
     signal = recorded.unfold_backward(frames * shape_window, (batch, size), 1, n_fft, hop)

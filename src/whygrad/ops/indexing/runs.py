@@ -116,6 +116,8 @@ def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
             fix="pass the sizes of the array",
             where=caller(),
         )
+    if not sizes:
+        return ()
     coordinates = []
     for size in reversed(sizes):
         coordinates.append(indices % size)

@@ -95,6 +95,9 @@ def _gather_args(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = 
 
 def _checked(name: str, input: Tensor, dim: Any, index: Tensor) -> tuple[Tensor, int]:
     """Index and dimension, if they suit the input."""
+    dim = normalize_dim(dim, input.ndim, name)
+    if not index.numel():
+        return index.to(dtypes.int64), dim  # PyTorch does not ask what nothing is made of
     call = f"{name}({describe(input)}, dim={dim}, index: {describe(index)})"
     if index.dtype not in (dtypes.int32, dtypes.int64):
         raise fail(
@@ -104,9 +107,6 @@ def _checked(name: str, input: Tensor, dim: Any, index: Tensor) -> tuple[Tensor,
             fix="convert it: index.to(whygrad.int64)",
             where=caller(),
         )
-    dim = normalize_dim(dim, input.ndim, name)
-    if not index.numel():
-        return index, dim
     if max(index.ndim, 1) != max(input.ndim, 1):
         raise fail(
             RuntimeError,

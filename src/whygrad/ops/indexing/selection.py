@@ -123,6 +123,8 @@ def single(input: Tensor, value: Any, name: str) -> Any:
             fix="use where for several values",
             where=caller(),
         )
+    if value.dtype.is_complex and not input.dtype.is_complex:
+        return number_for(input, value.item(), name)
     return value.to(input.dtype)
 
 

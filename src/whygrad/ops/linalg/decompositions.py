@@ -14,11 +14,15 @@ from whygrad import return_types
 from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.batching import leading_dims
+from whygrad.ops.complex_numbers import real_product
 from whygrad.ops.define import composite, define
 from whygrad.ops.linalg.matrices import (
     LinAlgError,
+    adjoint,
     batch_element,
-    matrix_transpose,
+    check_phases,
+    imaginary_diagonal,
+    real_part,
     require_matrices,
     require_square,
     symmetric,
@@ -32,8 +36,8 @@ Triangle = Literal["L", "U"]
 
 
 def on_symmetric(function: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
-    """For samples: all inputs that reach the function are symmetric."""
-    return function(0.5 * (x + x.transpose(-2, -1)), *args, **kwargs)
+    """For samples: all inputs that reach the function are symmetric, complex ones Hermitian."""
+    return function(0.5 * (x + x.mH), *args, **kwargs)
 
 
 def _cholesky(x: Array) -> Array:
@@ -71,15 +75,16 @@ def _lower_half(xp: Any, x: Array) -> Array:
 
 
 def cholesky_vjp(xp: Any, incoming: Array, y: Array) -> Array:
-    flipped = matrix_transpose(xp, y)
-    inner = symmetric(xp, _lower_half(xp, xp.matmul(flipped, incoming)))
+    flipped = adjoint(xp, y)
+    moved = xp.matmul(flipped, incoming)
+    inner = 0.5 * (xp.tril(moved, 0) + adjoint(xp, xp.tril(moved, -1)))
     right = xp.linalg_solve_triangular(y, inner, False, False, False)
     return xp.linalg_solve_triangular(flipped, right, True, True, False)
 
 
 def cholesky_jvp(xp: Any, tangents: Any, y: Array) -> Array:
     moved = xp.linalg_solve_triangular(y, symmetric(xp, tangents[0]), False, True, False)
-    flipped = matrix_transpose(xp, y)
+    flipped = adjoint(xp, y)
     return xp.matmul(
         y, _lower_half(xp, xp.linalg_solve_triangular(flipped, moved, True, False, False))
     )
@@ -90,12 +95,13 @@ def _cholesky_args(A: Tensor, *, upper: bool = False) -> Any:
     require_square("linalg.cholesky", A)
     if not upper:
         return (A,)
-    return matrix_transpose(recorded, recorded.linalg_cholesky(matrix_transpose(recorded, A)))
+    return adjoint(recorded, recorded.linalg_cholesky(adjoint(recorded, A)))
 
 
 define(
     "linalg_cholesky(x)",
     "y·yᵀ = x, y lower triangular;  dy = y·Φ(y⁻¹·dx·y⁻ᵀ), Φ = lower triangle, half the diagonal",
+    complex_rule="own",
     forward=_cholesky,
     vjp={"x": cholesky_vjp},
     jvp=cholesky_jvp,
@@ -149,7 +155,7 @@ def _qr_vjp(xp: Any, incoming: Any, q: Array, r: Array, mode: str) -> Array | No
         from_x = _tall_qr_vjp(xp, from_q, None, q, xp.slice(r, square))
         return xp.slice_backward(from_x, r.shape, square)
     from_rest = xp.slice(from_r, rest)
-    seen_by_q = xp.matmul(xp.matmul(q, xp.slice(r, rest)), matrix_transpose(xp, from_rest))
+    seen_by_q = xp.matmul(xp.matmul(q, xp.slice(r, rest)), adjoint(xp, from_rest))
     from_q = seen_by_q if from_q is None else from_q + seen_by_q
     from_square = _tall_qr_vjp(xp, from_q, xp.slice(from_r, square), q, xp.slice(r, square))
     return xp.cat([from_square, xp.matmul(q, from_rest)], r.ndim - 1)
@@ -160,16 +166,16 @@ def _tall_qr_vjp(
 ) -> Array | None:
     inner = None
     if from_r is not None:
-        inner = xp.matmul(r, matrix_transpose(xp, xp.triu(from_r, 0)))
+        inner = xp.matmul(r, adjoint(xp, xp.triu(from_r, 0)))
     if from_q is not None:
-        turned = xp.matmul(matrix_transpose(xp, from_q), q)
+        turned = xp.matmul(adjoint(xp, from_q), q)
         inner = -turned if inner is None else inner - turned
     below = xp.tril(inner, -1)
-    mirrored = xp.tril(inner, 0) + matrix_transpose(xp, below)
+    mirrored = xp.tril(inner, 0) + adjoint(xp, below) - imaginary_diagonal(xp, inner)
     total = xp.matmul(q, mirrored)
     if from_q is not None:
         total = total + from_q
-    return xp.linalg_solve_triangular(matrix_transpose(xp, r), total, False, False, False)
+    return xp.linalg_solve_triangular(adjoint(xp, r), total, False, False, False)
 
 
 def _qr_jvp(xp: Any, tangents: Any, q: Array, r: Array, mode: str) -> tuple[Array, Array]:
@@ -177,13 +183,13 @@ def _qr_jvp(xp: Any, tangents: Any, q: Array, r: Array, mode: str) -> tuple[Arra
         raise _not_differentiable(q)
     dx = tangents[0]
     square = _first_columns(q.shape[-1])
-    flipped = matrix_transpose(xp, q)
+    flipped = adjoint(xp, q)
     scaled = xp.linalg_solve_triangular(
         xp.slice(r, square), xp.slice(dx, square), True, False, False
     )
     turned = xp.matmul(flipped, scaled)
     below = xp.tril(turned, -1)
-    rotation = below - matrix_transpose(xp, below)
+    rotation = below - adjoint(xp, below) + imaginary_diagonal(xp, turned)
     dq = scaled - xp.matmul(q, turned - rotation)
     return dq, xp.matmul(flipped, dx) - xp.matmul(rotation, r)
 
@@ -225,6 +231,7 @@ define(
     "linalg_qr(x; mode)",
     "q·r = x, qᵀ·q = 1, r upper triangular;  with W = qᵀ·dx·r⁻¹ and Ω = its lower triangle made "
     "skew: dr = qᵀ·dx − Ω·r,  dq = dx·r⁻¹ − q·(W − Ω)",
+    complex_rule="own",
     forward=lambda x, mode: tuple(np.linalg.qr(x, mode)),
     vjp={"x": _qr_vjp},
     jvp=_qr_jvp,
@@ -292,16 +299,18 @@ def did_not_converge(call: str, x: Array) -> LinAlgError:
 def _gaps(xp: Any, values: Array, like: Array) -> Array:
     """λⱼ − λᵢ, and 1 on the diagonal, where nothing must be divided by zero."""
     gaps = xp.unsqueeze(values, -2) - xp.unsqueeze(values, -1)
-    return gaps + xp.identity_like(like)
+    return gaps + real_part(xp, xp.identity_like(like))
 
 
 def _eigh_vjp(xp: Any, incoming: Any, values: Array, vectors: Array) -> Array:
     from_values, from_vectors = incoming
-    flipped = matrix_transpose(xp, vectors)
+    flipped = adjoint(xp, vectors)
     if from_vectors is None:
         return xp.matmul(vectors * xp.unsqueeze(from_values, -2), flipped)
     turned = xp.matmul(flipped, from_vectors)
-    inner = 0.5 * (turned - matrix_transpose(xp, turned)) / _gaps(xp, values, vectors)
+    check_phases("linalg.eigh", imaginary_diagonal(xp, turned), from_vectors)
+    skew = 0.5 * (turned - adjoint(xp, turned)) - imaginary_diagonal(xp, turned)
+    inner = skew / _gaps(xp, values, vectors)
     if from_values is not None:
         inner = inner + xp.unsqueeze(from_values, -2) * xp.identity_like(vectors)
     return xp.matmul(xp.matmul(vectors, inner), flipped)
@@ -309,8 +318,8 @@ def _eigh_vjp(xp: Any, incoming: Any, values: Array, vectors: Array) -> Array:
 
 def _eigh_jvp(xp: Any, tangents: Any, values: Array, vectors: Array) -> tuple[Array, Array]:
     moved = xp.matmul(symmetric(xp, tangents[0]), vectors)
-    turned = xp.matmul(matrix_transpose(xp, vectors), moved)
-    along = xp.diagonal(turned, 0, turned.ndim - 2, turned.ndim - 1)
+    turned = xp.matmul(adjoint(xp, vectors), moved)
+    along = real_part(xp, xp.diagonal(turned, 0, turned.ndim - 2, turned.ndim - 1))
     across = turned - turned * xp.identity_like(turned)
     return along, xp.matmul(vectors, across / _gaps(xp, values, vectors))
 
@@ -335,14 +344,15 @@ def _eigh_args(A: Tensor, UPLO: str = "L") -> Any:
 
 
 def _up_to_sign(function: Any, x: Any, *args: Any) -> Any:
-    """For samples: eigenvalues, and what does not depend on the sign of an eigenvector."""
+    """For samples: eigenvalues, and what does not depend on the phase of an eigenvector."""
     values, vectors = on_symmetric(function, x, *args)
-    return values, vectors * vectors, (vectors * values.unsqueeze(-2)) @ vectors.transpose(-2, -1)
+    return values, vectors * vectors.conj(), (vectors * values.unsqueeze(-2)) @ vectors.mH
 
 
 define(
     "linalg_eigh(x; uplo)",
     "x = V·diag λ·Vᵀ;  with K = Vᵀ·dx·V: dλ = diag K,  dV = V·(Kᵢⱼ/(λⱼ − λᵢ))",
+    complex_rule="own",
     forward=_eigh,
     vjp={"x": _eigh_vjp},
     jvp=_eigh_jvp,
@@ -373,12 +383,13 @@ def _eigvalsh(x: Array, uplo: Triangle) -> Array:
 def _eigvalsh_jvp(xp: Any, tangents: Any, x: Array, uplo: Triangle) -> Array:
     vectors = xp.linalg_eigh(x, uplo)[1]
     moved = xp.matmul(symmetric(xp, tangents[0]), vectors)
-    return xp.sum(vectors * moved, (x.ndim - 2,), False)
+    return xp.sum(real_product(xp, moved, vectors), (x.ndim - 2,), False)
 
 
 define(
     "linalg_eigvalsh(x; uplo)",
     "y = the eigenvalues of x;  ∂x = V·diag(incoming)·Vᵀ with the eigenvectors V",
+    complex_rule="own",
     forward=_eigvalsh,
     vjp={
         "x": lambda xp, incoming, x, uplo: _eigh_vjp(

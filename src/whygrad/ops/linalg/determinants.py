@@ -13,8 +13,15 @@ import numpy as np
 
 from whygrad import return_types
 from whygrad.ops.batching import leading_dims
+from whygrad.ops.complex_numbers import is_complex
 from whygrad.ops.define import composite, define
-from whygrad.ops.linalg.matrices import matrix_transpose, over_matrices, require_square, square_only
+from whygrad.ops.linalg.matrices import (
+    adjoint,
+    matrix_transpose,
+    over_matrices,
+    require_square,
+    square_only,
+)
 from whygrad.ops.namespace import recorded
 from whygrad.tensor import Tensor
 
@@ -76,14 +83,23 @@ define(
 )
 
 
-def _slogdet_vjp(xp: Any, incoming: Any, x: Array) -> Array | None:
-    if incoming[1] is None:
+def _slogdet_vjp(xp: Any, incoming: Any, x: Array, sign: Array) -> Array | None:
+    from_sign, total = incoming
+    if from_sign is not None and is_complex(x):
+        turning = xp.conj_physical(from_sign) * sign
+        of_angle = xp.real_part(turning) - turning
+        total = of_angle if total is None else total + of_angle
+    if total is None:
         return None
-    return over_matrices(xp, incoming[1]) * matrix_transpose(xp, xp.linalg_inv(x))
+    return over_matrices(xp, total) * adjoint(xp, xp.linalg_inv(x))
 
 
-def _slogdet_jvp(xp: Any, tangents: Any, x: Array) -> tuple[None, Array]:
-    return None, _inner(xp, tangents[0], matrix_transpose(xp, xp.linalg_inv(x)))
+def _slogdet_jvp(xp: Any, tangents: Any, x: Array, sign: Array) -> tuple[Array | None, Array]:
+    moved = _inner(xp, tangents[0], matrix_transpose(xp, xp.linalg_inv(x)))
+    if not is_complex(x):
+        return None, moved
+    size = xp.real_part(moved)
+    return sign * (moved - size), size
 
 
 def _slogdet_args(A: Tensor) -> Any:
@@ -95,6 +111,7 @@ def _slogdet_args(A: Tensor) -> Any:
 define(
     "linalg_slogdet(x)",
     "sign, logabsdet = sign det x, log |det x|;  ∂logabsdet/∂x = x⁻ᵀ,  ∂sign/∂x = 0",
+    complex_rule="own",
     forward=lambda x: tuple(np.linalg.slogdet(x)),
     vjp={"x": _slogdet_vjp},
     jvp=_slogdet_jvp,

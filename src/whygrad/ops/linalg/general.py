@@ -93,15 +93,17 @@ def linalg_tensorsolve(A: Tensor, B: Tensor, dims: Any = None) -> Tensor:
 
 def linalg_vander(x: Tensor, *, N: int | None = None) -> Tensor:
     """Powers 0, 1, … of every element, as a new last dimension."""
-    if not x.ndim or (N is not None and N <= 1):
+    x = x if x.ndim else x.unsqueeze(0)
+    count = x.shape[-1] if N is None else N
+    if count <= 1:
         raise fail(
             RuntimeError,
             call=f"linalg.vander({describe(x)}, N={N})",
-            cause="N must be greater than 1." if x.ndim else "expected x of at least 1 dimension",
+            cause="N must be greater than 1.",
             fix="pass the number of powers, at least 2",
             where=caller(),
         )
-    return rising_powers(x, x.shape[-1] if N is None else N)
+    return rising_powers(x, count)
 
 
 def _of_kind(routine: str, x: Array, hermitian: bool) -> str:

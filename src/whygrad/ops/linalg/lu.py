@@ -192,6 +192,7 @@ def _factor_meta(x: Array) -> list[Any]:
 define(
     "linalg_lu_factor_ex(x)",
     "x = P·L·U, L and U packed in one matrix;  ∂x = P·L⁻ᵀ·(tril(Lᵀ·∂L) + triu(∂U·Uᵀ))·U⁻ᵀ",
+    complex_rule="holomorphic",
     forward=_factor,
     vjp={"x": _factor_vjp},
     jvp=_factor_jvp,

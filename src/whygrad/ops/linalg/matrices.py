@@ -11,6 +11,7 @@ from whygrad import dtypes
 from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.batching import repeat_over
+from whygrad.ops.complex_numbers import is_complex
 from whygrad.ops.define import define
 from whygrad.tensor import Tensor
 
@@ -111,9 +112,46 @@ def matrix_transpose(xp: Any, x: Array) -> Array:
     return xp.transpose(x, -2, -1)
 
 
+def adjoint(xp: Any, x: Array) -> Array:
+    """Rows and columns exchanged, and complex numbers conjugated."""
+    flipped = matrix_transpose(xp, x)
+    return xp.conj_physical(flipped) if is_complex(x) else flipped
+
+
 def symmetric(xp: Any, x: Array) -> Array:
-    """The symmetric part of a matrix."""
-    return 0.5 * (x + matrix_transpose(xp, x))
+    """The symmetric part of a matrix, of a complex one the Hermitian part."""
+    return 0.5 * (x + adjoint(xp, x))
+
+
+def imaginary_diagonal(xp: Any, x: Array) -> Array:
+    """The imaginary part of the diagonal alone; 0 of a real matrix."""
+    return xp.identity_like(x) * (x - xp.real_part(x)) if is_complex(x) else 0.0
+
+
+def check_phases(call: str, turning: Array, incoming: Array) -> None:
+    """Refuse the gradient of a loss that depends on a phase which the result leaves open.
+
+    ``turning`` is how the loss changes with the phases; under ``create_graph`` as a tensor.
+    """
+    numbers = getattr(turning, "_array", turning)
+    if not isinstance(numbers, np.ndarray) or not numbers.size:
+        return
+    arrived: Array = getattr(incoming, "_array", incoming)
+    scale = np.abs(arrived).max(initial=1.0)
+    if np.abs(numbers).max() > np.sqrt(np.finfo(numbers.dtype).eps) * scale:
+        raise fail(
+            RuntimeError,
+            call=f"the derivative of {call}",
+            cause="the vectors are determined up to a factor e^(iφ) in the complex case, and the "
+            "specified loss function depends on it, so it is ill-defined",
+            fix="use what does not depend on the phase: absolute values, or products v·vᴴ",
+            where=caller(),
+        )
+
+
+def real_part(xp: Any, x: Array) -> Array:
+    """As a real number, which a real one is already."""
+    return xp.real_part(x) if is_complex(x) else x
 
 
 def over_matrices(xp: Any, x: Array) -> Array:

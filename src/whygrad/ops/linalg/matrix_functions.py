@@ -13,6 +13,7 @@ from whygrad import return_types
 from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.batching import leading_dims, shift_dims
+from whygrad.ops.complex_numbers import real_product
 from whygrad.ops.define import composite, define
 from whygrad.ops.geometry import normalize_dim
 from whygrad.ops.linalg.matrices import (
@@ -24,6 +25,7 @@ from whygrad.ops.linalg.matrices import (
 from whygrad.ops.linalg.products import add_terms
 from whygrad.ops.linalg.singular_values import linalg_matrix_rank, pinv_args
 from whygrad.ops.namespace import recorded
+from whygrad.ops.shape.parts import distinct_dims
 from whygrad.tensor import Tensor
 
 Array = Any
@@ -305,8 +307,8 @@ def linalg_vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
 
 def linalg_diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
     """The diagonals of the matrices, as a view."""
-    first = normalize_dim(dim1, A.ndim, "linalg.diagonal")
-    return recorded.diagonal(A, offset, first, normalize_dim(dim2, A.ndim, "linalg.diagonal"))
+    dims = distinct_dims(A.ndim, dim1, dim2, "linalg.diagonal")
+    return recorded.diagonal(A, offset, *dims)
 
 
 composite(
@@ -356,18 +358,19 @@ def linalg_lstsq(
     is_vector = B.ndim == A.ndim - 1
     right = recorded.unsqueeze(B, -1) if is_vector else B
     solution = recorded.matmul(recorded.linalg_pinv(*pinv_args(A, rcond)), right)
-    nothing = recorded.new_zeros(A, (0,))
-    residuals = nothing
+    residuals = recorded.abs(recorded.reshape(solution, (-1,))[:0])
     if driver not in (None, "gelsy") and A.shape[-2] > A.shape[-1]:
         misfit = recorded.matmul(A, solution) - right
-        residuals = recorded.sum(misfit * misfit, (misfit.ndim - 2,), False)
+        squares = real_product(recorded, misfit, misfit)
+        residuals = recorded.sum(squares, (misfit.ndim - 2,), False)
     if is_vector:
         solution = recorded.squeeze(solution, (solution.ndim - 1,))
+    nothing = recorded.abs(recorded.new_zeros(A, (0,)))
     return return_types.linalg_lstsq(
         solution,
         residuals,
         nothing.long() if driver == "gels" else linalg_matrix_rank(A, rtol=rcond),
-        recorded.linalg_svdvals(A) if driver in ("gelsd", "gelss") else nothing,
+        recorded.linalg_svdvals(A.detach()) if driver in ("gelsd", "gelss") else nothing,
     )
 
 

@@ -71,9 +71,9 @@ def lobpcg(
         values, vectors = eigh(A)
     else:
         root = table["linalg_cholesky"].public(B)
-        reduced = solve(root.mT, solve(root, A, upper=False), upper=True, left=False)
-        values, turned = eigh(0.5 * (reduced + reduced.mT))
-        vectors = solve(root.mT, turned, upper=True)
+        reduced = solve(root.mH, solve(root, A, upper=False), upper=True, left=False)
+        values, turned = eigh(0.5 * (reduced + reduced.mH))
+        vectors = solve(root.mH, turned, upper=True)
     if largest is None or largest:
         values, vectors = (table["flip"].public(each, (-1,)) for each in (values, vectors))
     return values[..., :k], vectors[..., :k]

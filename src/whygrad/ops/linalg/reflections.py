@@ -96,6 +96,8 @@ def linalg_householder_product(A: Tensor, tau: Tensor) -> Tensor:
     """The first columns of H₁·H₂·…, reflections along the columns of A below its diagonal."""
     _check("linalg.householder_product", A, tau)
     product = recorded.identity_like(A).expand(A.shape)
+    if not tau.shape[-1]:
+        return recorded.tied(product, A, True)
     for vector, factor in reversed(_vectors(A, tau)):
         product = _reflect(product, vector, factor)
     return product

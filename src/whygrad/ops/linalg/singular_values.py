@@ -9,9 +9,17 @@ import numpy as np
 from whygrad import dtypes, keys, return_types
 from whygrad.autograd import lineage
 from whygrad.ops.batching import leading_dims
+from whygrad.ops.complex_numbers import real_product
 from whygrad.ops.define import composite, define
 from whygrad.ops.linalg.decompositions import did_not_converge, on_symmetric
-from whygrad.ops.linalg.matrices import matrix_transpose, require_matrices, require_square
+from whygrad.ops.linalg.matrices import (
+    adjoint,
+    check_phases,
+    imaginary_diagonal,
+    real_part,
+    require_matrices,
+    require_square,
+)
 from whygrad.ops.linalg.products import add_terms
 from whygrad.ops.namespace import recorded
 from whygrad.tensor import Tensor, alias
@@ -45,7 +53,7 @@ def _differences(xp: Any, s: Array) -> Array:
 
 
 def _skew(xp: Any, x: Array) -> Array:
-    return x - matrix_transpose(xp, x)
+    return x - adjoint(xp, x)
 
 
 def _svd_vjp(xp: Any, incoming: Any, u: Array, s: Array, vh: Array, full_matrices: bool) -> Array:
@@ -56,23 +64,30 @@ def _svd_vjp(xp: Any, incoming: Any, u: Array, s: Array, vh: Array, full_matrice
         return xp.matmul(u * xp.unsqueeze(from_s, -2), vh)
     gaps = _differences(xp, s)
     inner = outside = None
+    phases: Any = 0.0
     if from_s is not None:
         inner = xp.unsqueeze(from_s, -2) * xp.identity_like(gaps)
     if from_u is not None:
         per_column = xp.unsqueeze(s, -2)
         from_u = xp.slice(from_u, _first_columns(rank))
-        turned = xp.matmul(matrix_transpose(xp, u), from_u)
-        inner = add_terms(inner, _skew(xp, turned) / gaps * per_column)
+        turned = xp.matmul(adjoint(xp, u), from_u)
+        phases = imaginary_diagonal(xp, turned)
+        across = (_skew(xp, turned) - 2.0 * phases) / gaps * per_column + phases / per_column
+        inner = add_terms(inner, across)
         if rows > rank:
             outside = xp.matmul((from_u - xp.matmul(u, turned)) / per_column, vh)
     if from_vh is not None:
         per_row = xp.unsqueeze(s, -1)
         from_vh = xp.slice(from_vh, _first_rows(rank))
-        turned = xp.matmul(from_vh, matrix_transpose(xp, vh))
-        inner = add_terms(inner, _skew(xp, matrix_transpose(xp, turned)) / gaps * per_row)
+        turned = xp.matmul(from_vh, adjoint(xp, vh))
+        flipped = adjoint(xp, turned)
+        of_vh = imaginary_diagonal(xp, flipped)
+        phases = phases + of_vh
+        inner = add_terms(inner, (_skew(xp, flipped) - 2.0 * of_vh) / gaps * per_row)
         if columns > rank:
             beyond = xp.matmul(u, (from_vh - xp.matmul(turned, vh)) / per_row)
             outside = add_terms(outside, beyond)
+    check_phases("linalg.svd", phases, from_vh if from_u is None else from_u)
     return add_terms(xp.matmul(xp.matmul(u, inner), vh), outside)
 
 
@@ -81,24 +96,27 @@ def _svd_jvp(
 ) -> tuple[Array, Array, Array]:
     dx, rank = tangents[0], s.shape[-1]
     first_u, first_vh = xp.slice(u, _first_columns(rank)), xp.slice(vh, _first_rows(rank))
-    ut, v = matrix_transpose(xp, first_u), matrix_transpose(xp, first_vh)
+    ut, v = adjoint(xp, first_u), adjoint(xp, first_vh)
     per_column, per_row = xp.unsqueeze(s, -2), xp.unsqueeze(s, -1)
     gaps = _differences(xp, s)
     off_diagonal = 1.0 - xp.identity_like(gaps)
     turned = xp.matmul(xp.matmul(ut, dx), v)
-    flipped = matrix_transpose(xp, turned)
-    du = xp.matmul(first_u, off_diagonal * (turned * per_column + flipped * per_row) / gaps)
+    flipped = adjoint(xp, turned)
+    inner = off_diagonal * (turned * per_column + flipped * per_row) / gaps
+    # the phases of a pair of vectors are free but for their sum: all of it goes to u
+    du = xp.matmul(first_u, inner + imaginary_diagonal(xp, turned) / per_row)
     dv = xp.matmul(v, off_diagonal * (turned * per_row + flipped * per_column) / gaps)
     if u.shape[-2] > rank:
         du = du + (xp.matmul(dx, v) - xp.matmul(first_u, turned)) / per_column
     if vh.shape[-1] > rank:
-        moved = xp.matmul(matrix_transpose(xp, dx), first_u)
+        moved = xp.matmul(adjoint(xp, dx), first_u)
         dv = dv + (moved - xp.matmul(v, flipped)) / per_column
-    dvh = matrix_transpose(xp, dv)
+    dvh = adjoint(xp, dv)
     if full_matrices:
         du = xp.slice_backward(du, u.shape, _first_columns(rank))
         dvh = xp.slice_backward(dvh, vh.shape, _first_rows(rank))
-    return du, xp.diagonal(turned, 0, turned.ndim - 2, turned.ndim - 1), dvh
+    along = xp.diagonal(turned, 0, turned.ndim - 2, turned.ndim - 1)
+    return du, real_part(xp, along), dvh
 
 
 def _svd_meta(x: Array, full_matrices: bool) -> list[tuple[Shape, Any]]:
@@ -119,17 +137,18 @@ def _svd_args(A: Tensor, full_matrices: bool = True) -> Any:
 
 
 def _up_to_sign(function: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
-    """For samples: what does not depend on the signs of a pair of singular vectors."""
+    """For samples: what does not depend on the phases of a pair of singular vectors."""
     u, s, vh = function(x, *args, **kwargs)
     rank = s.shape[-1]
     u, vh = u[..., :rank], vh[..., :rank, :]
-    return s, u * u, vh * vh, u @ vh, (u * s.unsqueeze(-2)) @ vh
+    return s, u * u.conj(), vh * vh.conj(), u @ vh, (u * s.unsqueeze(-2)) @ vh
 
 
 define(
     "linalg_svd(x; full_matrices)",
     "x = u·diag s·vh;  with P = uᵀ·dx·v: ds = diag P,  "
     "du = u·((P·s + s·Pᵀ)ᵢⱼ/(sⱼ² − sᵢ²)) + (1 − u·uᵀ)·dx·v/s,  dv alike",
+    complex_rule="own",
     forward=_svd,
     vjp={"x": _svd_vjp},
     jvp=_svd_jvp,
@@ -168,8 +187,8 @@ def _svdvals_vjp(xp: Any, incoming: Array, x: Array) -> Array:
 
 def _svdvals_jvp(xp: Any, tangents: Any, x: Array) -> Array:
     u, _, vh = xp.linalg_svd(x, False)
-    moved = xp.matmul(tangents[0], matrix_transpose(xp, vh))
-    return xp.sum(u * moved, (x.ndim - 2,), False)
+    moved = xp.matmul(tangents[0], adjoint(xp, vh))
+    return xp.sum(real_product(xp, moved, u), (x.ndim - 2,), False)
 
 
 def _svdvals_args(A: Tensor) -> tuple[Tensor]:
@@ -181,6 +200,7 @@ def _svdvals_args(A: Tensor) -> tuple[Tensor]:
 define(
     "linalg_svdvals(x)",
     "y = the singular values of x;  ∂x = u·diag(incoming)·vh",
+    complex_rule="own",
     forward=_svdvals,
     vjp={"x": _svdvals_vjp},
     jvp=_svdvals_jvp,
@@ -237,7 +257,7 @@ def _pinv(x: Array, atol: float, rtol: float, hermitian: bool) -> Array:
 
 
 def _pinv_vjp(xp: Any, incoming: Array, x: Array, y: Array) -> Array:
-    flipped, yt = matrix_transpose(xp, incoming), matrix_transpose(xp, y)
+    flipped, yt = adjoint(xp, incoming), adjoint(xp, y)
     through = -xp.matmul(xp.matmul(yt, incoming), yt)
     rows = xp.matmul(xp.matmul(flipped, y), yt)
     columns = xp.matmul(yt, xp.matmul(y, flipped))
@@ -248,7 +268,7 @@ def _pinv_vjp(xp: Any, incoming: Array, x: Array, y: Array) -> Array:
 
 def _pinv_jvp(xp: Any, tangents: Any, x: Array, y: Array) -> Array:
     dx = tangents[0]
-    flipped, yt = matrix_transpose(xp, dx), matrix_transpose(xp, y)
+    flipped, yt = adjoint(xp, dx), adjoint(xp, y)
     rows = xp.matmul(y, xp.matmul(yt, flipped))
     columns = xp.matmul(xp.matmul(flipped, yt), y)
     rows = rows - xp.matmul(xp.matmul(rows, x), y)
@@ -283,6 +303,7 @@ define(
     "linalg_pinv(x; atol, rtol, hermitian)",
     "y = x⁺ = v·diag(1/s)·uᵀ over s above the tolerance;  "
     "dy = −y·dx·y + y·yᵀ·dxᵀ·(1 − x·y) + (1 − y·x)·dxᵀ·yᵀ·y",
+    complex_rule="own",
     forward=_pinv,
     vjp={"x": _pinv_vjp},
     jvp=_pinv_jvp,

@@ -192,6 +192,14 @@ def soft_margin_loss(
 ) -> Tensor:
     """Binary cross entropy for logits with targets −1 and 1."""
     reduction = reduction_from(reduction, size_average, reduce)
+    if not input.dtype.is_differentiable:
+        raise fail(
+            RuntimeError,
+            call=f"soft_margin_loss({describe(input)}, {describe(target)})",
+            cause=f"result type Float can't be cast to the desired output type {input.dtype.name}",
+            fix="convert the input: input.float()",
+            where=caller(),
+        )
     return reduced(-_log_sigmoid(target * input), reduction)
 
 

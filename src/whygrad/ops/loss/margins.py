@@ -78,8 +78,10 @@ def hinge_embedding_loss(
     """Distances should be 0 where the target is 1, and at least ``margin`` where it is −1."""
     reduction = reduction_from(reduction, size_average, reduce)
     where = table["where"].public
-    too_near = where(target != 1, (margin - input).clamp(min=0), 0.0)
-    too_far = where(target != -1, input, 0.0)
+    if not input.dtype.is_differentiable:
+        margin = int(margin)  # integers stay integers
+    too_near = where(target != 1, (margin - input).clamp(min=0), 0)
+    too_far = where(target != -1, input, 0)
     return reduced(too_near + too_far, reduction)
 
 

@@ -241,6 +241,8 @@ def functional_batch_norm(
     eps: float = 1e-5,
 ) -> Tensor:
     """``batch_norm`` in the order of arguments that ``nn.functional`` has."""
+    if input.ndim == 1 and not input.numel():
+        return input.clone()  # nothing has no channels to ask for
     normalized: Tensor = batch_norm(
         input, weight, bias, running_mean, running_var, training, momentum, eps
     )

@@ -1,6 +1,7 @@
 """Normalisation with what it was normalised by: PyTorch's ``native_layer_norm`` and its like.
 
-The statistics are results without a gradient; that of the normalised numbers is whole.
+The statistics are results without a gradient, but for those of groups, as in PyTorch; that of the
+normalised numbers is whole.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ Normalized = tuple[Tensor, Tensor, Tensor]
 
 def _statistics(x: Tensor, dims: tuple[int, ...], keepdim: bool, eps: float) -> Any:
     """Mean and 1/√(variance + eps)."""
-    var, mean = table["var_mean"].public(x.detach(), dims, correction=0, keepdim=keepdim)
+    var, mean = table["var_mean"].public(x, dims, correction=0, keepdim=keepdim)
     return mean, (var + eps).rsqrt()
 
 
@@ -31,7 +32,7 @@ def native_layer_norm(
     """``layer_norm``, and the mean and inverse deviation of each row."""
     y = table["layer_norm"].public(input, normalized_shape, weight, bias, eps)
     dims = tuple(range(input.ndim - len(normalized_shape), input.ndim))
-    return (y, *_statistics(input, dims, True, eps))
+    return (y, *_statistics(input.detach(), dims, True, eps))
 
 
 def native_group_norm(
@@ -46,7 +47,7 @@ def native_group_norm(
 ) -> Normalized:
     """``group_norm``, and the mean and inverse deviation of each group."""
     y = table["group_norm"].public(input, group, weight, bias, eps)
-    return (y, *_statistics(input.reshape(N, group, -1), (2,), False, eps))
+    return (y, *_statistics(input.reshape(N, group, C // group * HxW), (2,), False, eps))
 
 
 def native_batch_norm(
@@ -66,7 +67,7 @@ def native_batch_norm(
     if not training:
         return y, input.new_empty((0,)), input.new_empty((0,))
     dims = tuple(dim for dim in range(input.ndim) if dim != 1)
-    return (y, *_statistics(input, dims, False, eps))
+    return (y, *_statistics(input.detach(), dims, False, eps))
 
 
 def _normalized(function: Any, *args: Any) -> Any:

@@ -10,6 +10,7 @@ import numpy as np
 from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.batching import shift_dims
+from whygrad.ops.complex_numbers import is_complex, real_product
 from whygrad.ops.define import define, table
 from whygrad.ops.geometry import dims_or_all
 from whygrad.ops.precision import in_norm_dtype
@@ -122,8 +123,9 @@ define(
         )
     },
     jvp=lambda xp, tangents, x, dim, correction, keepdim: xp.sum(
-        tangents[0] * _pull(xp, x, dim, correction), dim, keepdim
+        real_product(xp, tangents[0], _pull(xp, x, dim, correction)), dim, keepdim
     ),
+    complex_rule="own",
     kind="reduction",
     meta=_var_meta,
     batching=shift_dims("dim"),
@@ -143,8 +145,9 @@ define(
         )
     },
     jvp=lambda xp, tangents, x, y, dim, correction, keepdim: xp.div_or_zero(
-        xp.sum(tangents[0] * _pull(xp, x, dim, correction), dim, keepdim), 2.0 * y
+        xp.sum(real_product(xp, tangents[0], _pull(xp, x, dim, correction)), dim, keepdim), 2.0 * y
     ),
+    complex_rule="own",
     kind="reduction",
     meta=_var_meta,
     batching=shift_dims("dim"),
@@ -205,6 +208,7 @@ def _declare_with_mean(name: str, formula: str) -> None:
         ),
         vjp={"x": rule(pull)},
         jvp=rule(push),
+        complex_rule="own",
         kind="reduction",
         outputs=("y", "mean"),
         meta=meta,
@@ -235,14 +239,15 @@ def vector_lengths(x: Array, p: float, dim: Dims, keepdim: bool) -> Array:
 
 def _norm_slope(xp: Any, x: Array, y: Array, p: float, dim: Dims) -> Array:
     """∂y/∂x; ``y`` has kept its dims.  Zero, at every order, where a power of zero is infinite."""
+    sign = xp.sgn if is_complex(x) else xp.sign
     if p == 1:
-        return xp.sign(x)
+        return sign(x)
     if p == 2:
         return xp.div_or_zero(x, y)
     if math.isinf(p):
         tied = (xp.abs(x) == y) * xp.ones_like(x)
-        return xp.sign(x) * tied / xp.sum(tied, dim, True)
-    return xp.sign(x) * _power_or_zero(xp, xp.abs(x), p - 1) * _power_or_zero(xp, y, 1 - p)
+        return sign(x) * tied / xp.sum(tied, dim, True)
+    return sign(x) * _power_or_zero(xp, xp.abs(x), p - 1) * _power_or_zero(xp, y, 1 - p)
 
 
 def _power_or_zero(xp: Any, base: Array, exponent: float) -> Array:
@@ -266,7 +271,8 @@ def _norm_jvp(
     if p == 0:
         return xp.zeros_like(y)
     kept = with_kept_dims(xp, y, x.shape, dim, keepdim)
-    return xp.sum(tangents[0] * _norm_slope(xp, x, kept, p, dim), dim, keepdim)
+    slope = _norm_slope(xp, x, kept, p, dim)
+    return xp.sum(real_product(xp, tangents[0], slope), dim, keepdim)
 
 
 def _norm_args(
@@ -300,6 +306,7 @@ define(
     forward=vector_lengths,
     vjp={"x": _norm_vjp},
     jvp=_norm_jvp,
+    complex_rule="own",
     kind="reduction",
     meta=lambda x, p, dim, keepdim: _var_meta(x, dim, 0, keepdim),
     batching=shift_dims("dim"),

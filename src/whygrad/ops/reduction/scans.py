@@ -308,11 +308,13 @@ def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any
         )
     axis = normalize_dim(dim, input.ndim, "diff")
     parts = [each for each in (prepend, input, append) if each is not None]
-    result = parts[0] if len(parts) == 1 else table["cat"].call(parts, axis)
+    result = parts[0] if len(parts) == 1 else table["cat"].public(parts, axis)
+    if n == 0:
+        return input.clone()  # as in PyTorch, without what was prepended
     subtract = table["logical_xor" if result.dtype is dtypes.bool_ else "sub"].call
     for _ in range(min(n, result.shape[axis])):
         result = subtract(result[_stretch(axis, _LATER)], result[_stretch(axis, _EARLIER)])
-    return result.clone() if n == 0 else result
+    return result
 
 
 composite(
@@ -323,6 +325,7 @@ composite(
         make.call(make(3, 4), 2, 0),
         make.call(make(3, 4), n=2, prepend=make(3, 1), append=make(3, 2)),
         make.call(make(3), 0),
+        make.call(make(3), 0, prepend=make.constant(make(2))),
         make.call(make(3), 5),
         make.call(make.bools(4)),
         make.call(make.ints(4)),

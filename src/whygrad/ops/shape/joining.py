@@ -22,6 +22,14 @@ _LEGACY_EMPTY = (0,)  # fits anywhere, as in PyTorch, whatever the rank of the o
 
 
 def require_tensors(tensors: Any, call: str, kind: type[Exception] = RuntimeError) -> list[Tensor]:
+    if isinstance(tensors, Tensor):
+        raise fail(
+            TypeError,
+            call=f"{call}({describe(tensors)})",
+            cause=f"{call}(): argument 'tensors' (position 1) must be tuple of Tensors, not Tensor",
+            fix="put it into a list, or take it apart with unbind()",
+            where=caller(),
+        )
     listed = list(tensors)
     if not listed:
         raise fail(

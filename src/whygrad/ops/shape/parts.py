@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from whygrad import dtypes
 from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.memory import strided
@@ -121,6 +122,14 @@ def select(input: Tensor, dim: int, index: Any) -> Tensor:
 
 def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
     """The positions ``start … start + length − 1`` of a dimension."""
+    if isinstance(start, Tensor) and (start.ndim or start.dtype.category != dtypes.INTEGER):
+        raise fail(
+            RuntimeError,
+            call=f"narrow({describe(input)}, dim={dim}, start={describe(start)}, length={length})",
+            cause="start must be an 0-dim integral Tensor.",
+            fix="pass an int, or one element of the tensor",
+            where=caller(),
+        )
     start, length = operator.index(start), operator.index(length)
     if input.ndim == 0:
         raise _too_flat(input, "narrow", RuntimeError)

@@ -1,0 +1,48 @@
+"""A part of the field run that fits into the suite: the first samples of PyTorch's op tests."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from typing import Any
+
+import pytest
+import torch
+from torch.testing._internal.common_methods_invocations import op_db
+
+from tests.field.opinfo import run
+from whygrad.ops.define import table
+
+# Samples that are large; the whole run has them.
+SLOW = ("conv", "gradient", "grid_sample", "interpolate", "pool", "upsample", "lstsq", "svd")
+
+
+def differing(infos: list[Any], tally: Counter[str]) -> list[str]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return [info.name for info in infos if not run(info, torch.float64, 2, False, tally)]
+
+
+def test_pytorchs_own_samples_agree() -> None:
+    tally: Counter[str] = Counter()
+    infos = [info for info in op_db if not any(word in info.name for word in SLOW)][::7]
+    assert differing(infos, tally) == []
+    assert tally["ops clean"] > 60
+    assert tally["second gradients"] > 30
+    assert tally["forward mode"] > 30
+    assert tally["in place"] > 10
+
+
+def test_a_wrong_slope_is_caught(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    op = table["sinh"]
+    monkeypatch.setattr(op, "vjp", {"x": lambda xp, incoming, x: incoming * xp.sinh(x)})
+    monkeypatch.setattr(op, "_plans", {})
+    op.table.clear()
+    try:
+        infos = [info for info in op_db if info.name == "sinh"]
+        assert differing(infos, Counter()) == ["sinh"]
+    finally:
+        op.table.clear()
+    assert "gradient 0" in capsys.readouterr().out
