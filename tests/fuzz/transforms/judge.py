@@ -62,6 +62,11 @@ def _judge(program: Program) -> tuple[str | None, str]:
         if not isinstance(again, Exception) and _unequal(mine, again) is None:
             how = "a loop and reverse mode alone" if looping else "no custom functions"
             return None, f"PyTorch agrees if it uses {how}"
+    if ".apply(" in str(program):
+        # PyTorch's jvp of a custom function inside another jvp has no derivative of its own
+        plain = _attempt(program, whygrad, looping=True, plain=True)
+        if not isinstance(plain, Exception) and _unequal(mine, plain) is None:
+            return None, "custom functions are as good as others here"
     return problem, ""
 
 
