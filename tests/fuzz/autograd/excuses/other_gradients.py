@@ -63,6 +63,28 @@ def saved_before_it_was_a_leaf(case: Case) -> bool:
     return again and any("requires_grad_()" in line for line in lines)
 
 
+def detached_after_it_was_saved(case: Case) -> bool:
+    """What a custom function saved keeps its history here when it is detached in place later.
+
+    PyTorch's saved input forgets it, and the second derivative loses that part.
+    """
+    lines = [line for step in case.program.steps for line in step.all_lines]
+    again = case.program.twice or any("create_graph" in line for line in lines)
+    used = any(".apply" in line for line in lines)
+    return again and used and any("detach_()" in line for line in lines)
+
+
+def bias_of_a_norm_without_weight(case: Case) -> bool:
+    """batch_norm and layer_norm without a weight: in PyTorch the gradient of the bias does not
+    depend on what came in, and a second derivative loses that part."""
+    lines = [line for step in case.program.steps for line in step.all_lines]
+    again = case.program.twice or any("create_graph" in line for line in lines)
+    return again and any(f"'{name}'" in line for name in _NORMS for line in lines)
+
+
+_NORMS = ("batch_norm", "layer_norm", "native_batch_norm", "native_layer_norm")
+
+
 def at_a_view_of_a_temporary(case: Case) -> bool:
     """The gradient *at* a value that is a view in one library only, see ``view_of_a_temporary``."""
     return any(
@@ -108,6 +130,8 @@ EXCUSES: tuple[Excuse, ...] = (
     computed_from_overwritten,
     walks_on_without_a_gradient,
     saved_before_it_was_a_leaf,
+    detached_after_it_was_saved,
+    bias_of_a_norm_without_weight,
     at_a_view_of_a_temporary,
     mutated_through_a_view,
     formula_in_other_terms,
