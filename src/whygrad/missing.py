@@ -26,14 +26,14 @@ def absent(call: str, space: str) -> DeviceError:
     )
 
 
-def raising(space: str, name: str) -> Callable[..., NoReturn]:
-    """A function of ``whygrad.<space>`` that cannot do its work."""
+def raising(space: str, name: str, module: str | None = None) -> Callable[..., NoReturn]:
+    """A function of ``whygrad.<space>``, or of ``module``, that cannot do its work."""
 
     def function(*args: Any, **kwargs: Any) -> NoReturn:
         raise absent(f"{name}(…)", space)
 
     function.__name__ = function.__qualname__ = name
-    function.__module__ = f"whygrad.{space}"
+    function.__module__ = module or f"whygrad.{space}"
     function.__doc__ = f"Raises: there is no {space.upper()} here."
     return function
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -57,23 +56,24 @@ VIEWS_OF_STRIDES = {"as_strided", "as_strided_copy", "as_strided_scatter"}
 ARRANGEMENTS = [transposed, gapped, reversed_, offset]
 
 
-@pytest.mark.parametrize("arrange", ARRANGEMENTS, ids=lambda f: f.__name__.strip("_"))
 @every_sample(lambda op: op.name not in VIEWS_OF_STRIDES)
-def test_any_memory_layout(op: Op, index: int, arrange: Callable[[Any], Any]) -> None:
+def test_any_memory_layout(op: Op, index: int) -> None:
     call = samples_of(op)[index]
-    plain, arranged = whygrad_side(call, "float64"), whygrad_side(call, "float64", arrange)
-    try:
-        arranged_outputs = arranged.run(op.public)
-    except RuntimeError as error:
-        if "view" not in str(error):  # view() may refuse strides that cannot be viewed
-            raise
-        return
-    plain_outputs = plain.run(op.public)
-    label = f"{op.name}({call!r}) {arrange.__name__}"
-    _same(arranged_outputs, plain_outputs, label)
-    mine = gradients(arranged, arranged_outputs, whygrad)
-    theirs = gradients(plain, plain_outputs, whygrad)
-    assert_same_gradients(mine, theirs, "float64", label)
+    plain = whygrad_side(call, "float64")
+    expected = plain.run(op.public)
+    theirs = gradients(plain, expected, whygrad)
+    for arrange in ARRANGEMENTS:
+        arranged = whygrad_side(call, "float64", arrange)
+        try:
+            outputs = arranged.run(op.public)
+        except RuntimeError as error:
+            if "view" not in str(error):  # view() may refuse strides that cannot be viewed
+                raise
+            continue
+        label = f"{op.name}({call!r}) {arrange.__name__}"
+        _same(outputs, expected, label)
+        mine = gradients(arranged, outputs, whygrad)
+        assert_same_gradients(mine, theirs, "float64", label)
 
 
 @every_sample(lambda op: op.differentiable)

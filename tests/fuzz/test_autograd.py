@@ -91,7 +91,7 @@ def _never(*_: Any, **__: Any) -> None:
     """What should be done is not done."""
 
 
-@broken("a view that is not derived anew", r"\.(data|detach)|\[|view|_\(")
+@broken("a view that is not derived anew", r"\.(data|detach)|\[|view|_\(|op\(")
 def _forgets_views(patch: Any) -> None:
     patch.setattr(views, "_look_again", _never)
 

@@ -143,7 +143,8 @@ def test_floats_are_no_indices() -> None:
 def test_bags_that_pytorch_refuses(
     indices: list[int], offsets: list[int], options: dict[str, Any], kind: type[Exception]
 ) -> None:
-    for library in LIBRARIES:
+    # PyTorch notices offsets that go down only sometimes: it reads beyond its memory
+    for library in LIBRARIES if offsets == sorted(offsets) else (whygrad,):
         bag = library.nn.functional.embedding_bag
         weight = library.ones(6, 2)
         with pytest.raises(kind):

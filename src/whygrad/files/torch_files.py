@@ -36,10 +36,14 @@ Place = Callable[[str, Tensor], Tensor]
 
 
 def is_torch_file(path: str | os.PathLike[str]) -> bool:
-    """Whether it begins as an archive or a pickle does, which no safetensors file can."""
+    """Whether it begins as an archive or a pickle does.
+
+    A safetensors file begins with a length of any value, then with the brace of its header.
+    """
     with open(path, "rb") as stream:
         start = stream.read(262)
-    return start.startswith((_ZIP, _PICKLE)) or start[257:] == _TAR
+    known = start.startswith((_ZIP, _PICKLE)) or start[257:] == _TAR
+    return known and start[8:9] != b"{"
 
 
 def load_torch_file(path: str | os.PathLike[str], label: str, place: Place) -> Any:

@@ -18,7 +18,7 @@ __all__ = [
     "scatter",
 ]
 
-gather = raising("cuda", "gather")
-parallel_apply = raising("cuda", "parallel_apply")
-replicate = raising("cuda", "replicate")
-scatter = raising("cuda", "scatter")
+gather = raising("cuda", "gather", __name__)
+parallel_apply = raising("cuda", "parallel_apply", __name__)
+replicate = raising("cuda", "replicate", __name__)
+scatter = raising("cuda", "scatter", __name__)
