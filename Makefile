@@ -12,8 +12,9 @@ BENCH_STAMP := $(VENV)/.installed-bench
 run: $(RUN_STAMP)  ## a guided minute with whygrad in the terminal
 	$(BIN)/whygrad tour
 
+# One thread for each worker: the workers fill the cores.
 test: $(DEV_STAMP)  ## the whole test suite
-	$(BIN)/python -m pytest -n auto --dist worksteal
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
 
 lint: $(DEV_STAMP)  ## style and types
 	$(BIN)/ruff check .

@@ -28,7 +28,7 @@ from torch.testing._internal.common_methods_invocations import op_db
 import whygrad
 
 # PyTorch's test files forbid changes of its settings; other tests of this process make some.
-torch.backends.__allow_nonbracketed_mutation_flag = True
+torch.backends.flags_frozen.__globals__["__allow_nonbracketed_mutation_flag"] = True
 
 __all__ = ["main"]
 

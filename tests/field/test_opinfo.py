@@ -25,7 +25,7 @@ def differing(infos: list[Any], tally: Counter[str]) -> list[str]:
 
 def test_pytorchs_own_samples_agree() -> None:
     tally: Counter[str] = Counter()
-    infos = [info for info in op_db if not any(word in info.name for word in SLOW)][::7]
+    infos = [info for info in op_db if not any(word in info.name for word in SLOW)][::14]
     assert differing(infos, tally) == []
     assert tally["ops clean"] > 60
     assert tally["second gradients"] > 30
