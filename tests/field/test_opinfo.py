@@ -27,10 +27,10 @@ def test_pytorchs_own_samples_agree() -> None:
     tally: Counter[str] = Counter()
     infos = [info for info in op_db if not any(word in info.name for word in SLOW)][::14]
     assert differing(infos, tally) == []
-    assert tally["ops clean"] > 60
-    assert tally["second gradients"] > 30
-    assert tally["forward mode"] > 30
-    assert tally["in place"] > 10
+    assert tally["ops clean"] > 30
+    assert tally["second gradients"] > 15
+    assert tally["forward mode"] > 15
+    assert tally["in place"] > 3
 
 
 def test_a_wrong_slope_is_caught(
