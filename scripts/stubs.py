@@ -39,7 +39,8 @@ __all__ = ["generate", "main"]
 Function = Callable[..., Any]
 
 _PACKAGE = Path(whygrad.__file__).parent
-_COLLECTIONS = ("whygrad", "whygrad.linalg", "whygrad.nn.functional")
+# Modules that collect names from elsewhere: functions of the table, or `from … import *`.
+_COLLECTIONS = ("whygrad", "whygrad.linalg", "whygrad.nn.functional", "whygrad.utils.data")
 # Operators are installed as primitives, whose parameters say less than the operator's name.
 _OPERATOR_HOMES = ("whygrad.dispatch", "whygrad.ops.inplace", "whygrad.ops.operators")
 _IN_PLACE_HOMES = ("whygrad.ops.inplace", "whygrad.ops.inplace_geometry")
@@ -92,7 +93,8 @@ def _collection(module: ModuleType) -> str:
         elif inspect.isfunction(value) and name.endswith("_"):
             body.append(_in_place(name, value, imports, method=False))
         elif inspect.ismodule(value):
-            imports.add(module.__name__, name, name)
+            package, _, own_name = value.__name__.rpartition(".")
+            imports.add(package, own_name, name)
         elif inspect.isclass(value) and value.__module__ == module.__name__:  # made at run time
             kind = type(value)
             body.append(f"{name}: {imports.annotation(kind.__name__, {kind.__name__: kind})}")

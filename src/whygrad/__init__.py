@@ -10,6 +10,7 @@ import importlib
 from math import e, inf, nan, pi
 from typing import Any
 
+from whygrad import aliases as _aliases
 from whygrad import autograd, dispatch, dtypes
 from whygrad.allocator import keep_freed_memory as _keep_freed_memory
 from whygrad.autograd.modes import (
@@ -67,6 +68,7 @@ from whygrad.random import (
 )
 from whygrad.tensor import Tensor
 
+_aliases.install()
 _keep_freed_memory()
 _install_fast_kernels()
 newaxis = None

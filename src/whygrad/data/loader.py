@@ -19,11 +19,13 @@ from whygrad.data.samplers import (
     SequentialSampler,
     fresh_seed,
 )
+from whygrad.data.worker_info import get_worker_info
 from whygrad.data.workers import Order, Process, Workers
 from whygrad.errors import fail
 from whygrad.random import Generator
 
-__all__ = ["DataLoader"]
+# PyTorch has the other three here, too.
+__all__ = ["DataLoader", "default_collate", "default_convert", "get_worker_info"]
 
 _FIXED = ("batch_sampler", "batch_size", "dataset", "drop_last", "persistent_workers", "sampler")
 

@@ -19,7 +19,6 @@ __all__ = [
     "SequentialSampler",
     "SubsetRandomSampler",
     "WeightedRandomSampler",
-    "fresh_seed",
 ]
 
 T = TypeVar("T", covariant=True)

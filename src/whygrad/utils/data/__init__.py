@@ -1,50 +1,16 @@
-"""PyTorch's name for :mod:`whygrad.data`: ``from whygrad.utils.data import DataLoader``."""
+"""PyTorch's name for :mod:`whygrad.data`: ``from whygrad.utils.data import DataLoader``.
 
-from whygrad.data import (
-    BatchSampler,
-    ChainDataset,
-    ConcatDataset,
-    DataLoader,
-    Dataset,
-    DistributedSampler,
-    IterableDataset,
-    RandomSampler,
-    Sampler,
-    SequentialSampler,
-    StackDataset,
-    Subset,
-    SubsetRandomSampler,
-    TensorDataset,
-    WeightedRandomSampler,
-    default_collate,
-    default_convert,
-    get_worker_info,
-    random_split,
-)
-from whygrad.utils.data import dataloader, dataset, distributed, sampler
+The modules inside it, ``whygrad.utils.data.dataset``, are found by :mod:`whygrad.aliases`.
+"""
 
-__all__ = [
-    "BatchSampler",
-    "ChainDataset",
-    "ConcatDataset",
-    "DataLoader",
-    "Dataset",
-    "DistributedSampler",
-    "IterableDataset",
-    "RandomSampler",
-    "Sampler",
-    "SequentialSampler",
-    "StackDataset",
-    "Subset",
-    "SubsetRandomSampler",
-    "TensorDataset",
-    "WeightedRandomSampler",
-    "dataloader",
-    "dataset",
-    "default_collate",
-    "default_convert",
-    "distributed",
-    "get_worker_info",
-    "random_split",
-    "sampler",
-]
+from whygrad.data import dataset
+from whygrad.data import loader as dataloader
+from whygrad.data import samplers as sampler
+from whygrad.data import shares as distributed
+from whygrad.data.collate import *
+from whygrad.data.dataset import *
+from whygrad.data.loader import *
+from whygrad.data.samplers import *
+from whygrad.data.shares import *
+
+__all__ = sorted(name for name in globals() if not name.startswith("_"))

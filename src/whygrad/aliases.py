@@ -1,0 +1,73 @@
+"""Modules that answer to PyTorch's dotted path as well as to their own.
+
+A program may import ``whygrad.utils.data.dataloader`` because PyTorch has that path; the code
+stands where it belongs here.  One table says which path is which module, and a finder hands out
+that very module: there is no second copy of it, and nothing is loaded before somebody asks.  What
+is inside a module moves with it (``utils.data._utils.collate`` is ``data.collate``).
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Sequence
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+
+__all__ = ["ALIASES", "install", "real_name"]
+
+# PyTorch's path and where the module stands, both under `whygrad`.
+ALIASES: dict[str, str] = {
+    "utils.data._utils": "data",
+    "utils.data.dataloader": "data.loader",
+    "utils.data.dataset": "data.dataset",
+    "utils.data.distributed": "data.shares",
+    "utils.data.sampler": "data.samplers",
+}
+
+
+def real_name(path: str) -> str | None:
+    """Where the module with this full path stands, if that is elsewhere."""
+    package, _, inside = path.partition(".")
+    if package != "whygrad":
+        return None
+    alias, rest = inside, ""
+    while alias:
+        if alias in ALIASES:
+            return f"whygrad.{ALIASES[alias]}{rest}"
+        alias, _, last = alias.rpartition(".")
+        rest = f".{last}{rest}"
+    return None
+
+
+class _Finder:
+    """Finds the aliases; stands before the finder of files, which would load a second copy."""
+
+    def find_spec(
+        self, path: str, _: Sequence[str] | None = None, __: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        real = real_name(path)
+        if real is None:
+            return None
+        return ModuleSpec(path, _Loader(real))  # type: ignore[arg-type]  # abc takes long to import
+
+
+class _Loader:
+    """Hands out the module under its real name."""
+
+    def __init__(self, real: str) -> None:
+        self._real = real
+
+    def create_module(self, _: ModuleSpec) -> ModuleType:
+        module = importlib.import_module(self._real)
+        self._spec = module.__spec__  # Python is about to write the alias's over it
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        module.__spec__ = self._spec
+
+
+def install() -> None:
+    """Let Python's import ask the table."""
+    if not any(isinstance(each, _Finder) for each in sys.meta_path):
+        sys.meta_path.insert(0, _Finder())
