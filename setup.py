@@ -17,7 +17,7 @@ class BuildWithCourse(build_py):
         if not self.editable_mode:
             course = Path(self.build_lib, "whygrad", "learn", "course")
             shutil.rmtree(course, ignore_errors=True)  # a build before may have had other files
-            shutil.copytree("data", course)
+            shutil.copytree("data", course, ignore=shutil.ignore_patterns("__pycache__"))
 
 
 setup(cmdclass={"build_py": BuildWithCourse})

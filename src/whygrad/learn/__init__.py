@@ -1,5 +1,6 @@
 """The course: quizzes, drills and labs, in English and in Spanish.
 
-The content is data (``data/`` in the repository, one YAML file per quiz and deck); what is here
-reads it, asks it, schedules it and grades it.  Needs ``pip install 'whygrad[learn]'``.
+The content is data (``data/`` in the repository: a YAML file for each quiz and deck, a folder for
+each lab); what is here reads it, asks it, schedules it and grades it.  Needs
+``pip install 'whygrad[learn]'``.
 """

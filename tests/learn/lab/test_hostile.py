@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from whygrad.learn import content
 from whygrad.learn.lab.bench import Bench
 from whygrad.learn.lab.catalogue import Lab
 from whygrad.learn.lab.grading import Report
@@ -241,9 +242,7 @@ FORBIDDEN = {
 
 @pytest.mark.parametrize("act", FORBIDDEN)
 def test_forbidden_acts(run: Run, tmp_path: Path, act: str) -> None:
-    import whygrad.learn
-
-    solution = Path(whygrad.learn.__file__).parent / "labs" / "01_value" / "solution" / "value.py"
+    solution = content.folder() / "labs" / "01_value" / "solution" / "value.py"
     assert solution.is_file()
     names = {"valuable": str(tmp_path / "valuable.txt"), "folder": str(tmp_path)}
     source = FORBIDDEN[act].format(**names, solution=str(solution))

@@ -1,4 +1,4 @@
-"""The labs there are: one folder each in ``whygrad/learn/labs``, described by its ``lab.yaml``."""
+"""The labs there are: one folder each in ``data/labs``, described by its ``lab.yaml``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from whygrad.learn.content import read_yaml
+from whygrad.learn import content
 from whygrad.learn.lab.layout import above, broken, markdown
 from whygrad.learn.language import Language, Words
 
@@ -136,7 +136,7 @@ class UnknownLab(LookupError):
 
 def read(folder: Path) -> Lab:
     """The lab in a folder."""
-    raw: dict[str, Any] = dict(read_yaml(folder / "lab.yaml"))
+    raw: dict[str, Any] = dict(content.read_yaml(folder / "lab.yaml"))
     raw.pop("schema")
     for name in ("files", "forbids", "free", "needs", "see", "variants"):
         raw[name] = tuple(raw.get(name, ()))
@@ -146,8 +146,7 @@ def read(folder: Path) -> Lab:
 @functools.cache
 def labs() -> tuple[Lab, ...]:
     """All labs, in the order of the course."""
-    home = Path(__file__).parents[1] / "labs"
-    found = (read(path.parent) for path in home.glob("*/lab.yaml"))
+    found = (read(path.parent) for path in (content.folder() / "labs").glob("*/lab.yaml"))
     return tuple(sorted(found, key=lambda lab: lab.number))
 
 

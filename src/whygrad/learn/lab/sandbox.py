@@ -24,10 +24,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
+from whygrad.learn.content import folder as course
+
 __all__ = ["Answer", "Limits", "Trouble", "ask", "unfit_file"]
 
 _CHILD = Path(__file__).with_name("child.py")
-_SECRET = Path(__file__).parents[1]  # whygrad/learn: graders and solutions
+_PACKAGE = Path(__file__).parents[2]
 _KEPT_OUTPUT = 20_000
 _PATIENCE = 1.0
 _COPIED_FILES = 200
@@ -99,9 +101,9 @@ def ask(
             "modules": [Path(name).stem for name in files if name.endswith(".py")],
             "root": str(root),
             "folder": str(root / "lab"),
-            "secret": [str(_SECRET)],
+            "secret": [str(_PACKAGE / "learn"), str(course())],  # graders and solutions
             "banned": ["whygrad.learn", *banned],
-            "trusted": [str(_SECRET.parent)],
+            "trusted": [str(_PACKAGE)],
             "paths": _library_paths(folder),
             "seconds": limits.seconds,
             "megabytes": limits.megabytes,
