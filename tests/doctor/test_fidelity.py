@@ -24,7 +24,7 @@ import whygrad
 from tests.doctor.suite import RUNS
 from tests.test_scripts import SCRIPTS, one_thread_and_defaults, swapped
 from whygrad.doctor import Outcome, run_script, watch
-from whygrad.doctor.transparency import without_doctor
+from whygrad.doctor.recording.transparency import without_doctor
 
 # One of each kind; the others differ in what they compute, not in how.
 CHOSEN = {
@@ -384,15 +384,15 @@ def test_memory_does_not_grow(library: Any) -> None:
     assert len(session.run.courses[0].steps) == 2001
 
 
-def test_attention_is_where_the_session_was_entered() -> None:
+def test_the_scope_is_where_the_session_was_entered() -> None:
     with watch() as session:
         seen = []
-        thread = threading.Thread(target=lambda: seen.append(session.observer.attention.here))
+        thread = threading.Thread(target=lambda: seen.append(session.observer.scope.here))
         thread.start()
         thread.join()
-        assert session.observer.attention.here
+        assert session.observer.scope.here
     assert seen == [False]
-    assert not session.observer.attention.here
+    assert not session.observer.scope.here
 
 
 @pytest.mark.parametrize("library", ["torch", "whygrad"])

@@ -17,7 +17,7 @@ from torch.utils.checkpoint import checkpoint
 
 import whygrad.torch
 from whygrad.autograd.source import Where
-from whygrad.torch.record import Tape, latest_tape
+from whygrad.torch.record import Recording, latest_recording
 
 
 class Double(torch.autograd.Function):
@@ -145,7 +145,7 @@ def test_every_node_of_a_recorded_graph_has_a_line_of_the_users_program(program:
             assert where.file == __file__, where
 
 
-def lines(tape: Tape, op: str) -> list[str]:
+def lines(tape: Recording, op: str) -> list[str]:
     return [Where(*event.call).text for event in tape.events if event.op == op and event.call]
 
 
@@ -178,7 +178,7 @@ def test_the_line_of_a_function_and_of_what_it_calls() -> None:
     assert lines(tape, "Double") == ["made = Double.apply(x)"]
 
 
-def cuts(tape: Tape) -> dict[str, list[str | None]]:
+def cuts(tape: Recording) -> dict[str, list[str | None]]:
     return {event.op: list(event.cuts) for event in tape.events if any(event.cuts)}
 
 
@@ -264,7 +264,7 @@ def test_it_ends_with_its_block_also_when_that_fails() -> None:
     assert torch._C._len_torch_function_stack() == depth
     torch.ones(2) + 1
     assert tape.seen == 0
-    assert latest_tape() is tape
+    assert latest_recording() is tape
 
 
 def test_a_recording_inside_another() -> None:
@@ -273,8 +273,8 @@ def test_a_recording_inside_another() -> None:
         x.exp()
         with whygrad.torch.record() as inner:
             x.log()
-            assert latest_tape() is inner
-        assert latest_tape() is outer
+            assert latest_recording() is inner
+        assert latest_recording() is outer
         x.sin()
     assert [event.op for event in outer.events] == ["exp", "log", "sin"]
     assert [event.op for event in inner.events] == ["log"]

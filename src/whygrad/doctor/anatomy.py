@@ -16,9 +16,9 @@ import numpy as np
 from whygrad.autograd.source import Where
 from whygrad.doctor.case import Case
 from whygrad.doctor.ranges import Range
-from whygrad.doctor.record import Parameter, Snapshot
+from whygrad.doctor.recording.calls import Produced
+from whygrad.doctor.recording.record import Parameter, Snapshot
 from whygrad.doctor.replay import Trace, Traced
-from whygrad.doctor.tape import Produced
 from whygrad.doctor.vocabulary import RECTIFIERS, RESHAPING
 
 __all__ = [

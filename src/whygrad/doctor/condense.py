@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from whygrad.doctor.record import Snapshot
+from whygrad.doctor.recording.calls import Produced, RecordedCall
+from whygrad.doctor.recording.record import Snapshot
 from whygrad.doctor.replay import Trace, replay
-from whygrad.doctor.tape import Call, Produced
 
 __all__ = ["condensed"]
 
@@ -52,9 +52,9 @@ def _varying(trace: Trace) -> set[int]:
     return found
 
 
-def _with(call: Call, args: Any, kwargs: Any) -> Call:
-    copied = Call.__new__(Call)
-    for name in Call.__slots__:
+def _with(call: RecordedCall, args: Any, kwargs: Any) -> RecordedCall:
+    copied = RecordedCall.__new__(RecordedCall)
+    for name in RecordedCall.__slots__:
         setattr(copied, name, getattr(call, name))
     copied.args, copied.kwargs = args, kwargs
     return copied

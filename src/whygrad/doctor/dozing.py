@@ -15,7 +15,7 @@ from typing import Any
 
 from whygrad.doctor.engines import Engine
 from whygrad.doctor.observer import Observer
-from whygrad.doctor.patching import Swap
+from whygrad.doctor.recording.patching import Swap
 from whygrad.doctor.vocabulary import LOSSES
 
 __all__ = ["Dozing"]
@@ -89,11 +89,11 @@ def _model(engine: Engine, observer: Observer, kind: Any, own: Function | None) 
 
     What comes after is looked up at every call, like everything that a program may replace.
     """
-    attention, is_model = observer.attention, observer.registry.is_model
+    scope, is_model = observer.scope, observer.registry.is_model
 
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         inner = super(kind, self).__call__ if own is None else functools.partial(own, self)
-        watched = observer.dozing and type(self) is kind and get_ident() == attention.thread
+        watched = observer.dozing and type(self) is kind and get_ident() == scope.thread
         if not watched or not is_model(self):
             return inner(*args, **kwargs)
         observer.model_unseen(engine, args, sys._getframe(1))
@@ -107,11 +107,11 @@ def _model(engine: Engine, observer: Observer, kind: Any, own: Function | None) 
 
 
 def _zero_grad(engine: Engine, observer: Observer, thick: Function) -> Function:
-    attention, plain = observer.attention, _plain(thick)
+    scope, plain = observer.scope, _plain(thick)
 
     @functools.wraps(plain)
     def zero_grad(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if get_ident() == attention.thread and observer.dozing and observer.zeroed_unseen():
+        if get_ident() == scope.thread and observer.dozing and observer.zeroed_unseen():
             return plain(self, *args, **kwargs)
         return thick(self, *args, **kwargs)
 
@@ -119,35 +119,35 @@ def _zero_grad(engine: Engine, observer: Observer, thick: Function) -> Function:
 
 
 def _backward(engine: Engine, observer: Observer, thick: Function) -> Function:
-    attention, plain, kind = observer.attention, _plain(thick), engine.tensor
+    scope, plain, kind = observer.scope, _plain(thick), engine.tensor
 
     @functools.wraps(plain)
     def backward(tensors: Any, *args: Any, **kwargs: Any) -> Any:
-        thread = attention.thread
+        thread = scope.thread
         if get_ident() != thread:
             return plain(tensors, *args, **kwargs)
         unseen = observer.dozing and isinstance(tensors, kind)
         if not unseen or not observer.pass_unseen(engine, tensors):
             return thick(tensors, *args, **kwargs)
-        attention.thread = 0  # what runs inside (hooks, recomputed layers) is part of this pass
+        scope.thread = 0  # what runs inside (hooks, recomputed layers) is part of this pass
         try:
             return plain(tensors, *args, **kwargs)
         except Exception as error:
             observer.pass_failed_unseen(engine, tensors, error)
             raise
         finally:
-            attention.thread = thread
+            scope.thread = thread
 
     return backward
 
 
 def _no_grad(engine: Engine, observer: Observer, plain: Function) -> Function:
     """Where gradients are off something else than training goes on, so the eyes may open."""
-    attention = observer.attention
+    scope = observer.scope
 
     @functools.wraps(plain)
     def enter(self: Any) -> Any:
-        if observer.dozing and not observer.updating and get_ident() == attention.thread:
+        if observer.dozing and not observer.updating and get_ident() == scope.thread:
             observer.pause_unseen(sys._getframe(1))
         return plain(self)
 
@@ -155,12 +155,12 @@ def _no_grad(engine: Engine, observer: Observer, plain: Function) -> Function:
 
 
 def _set_grad_enabled(engine: Engine, observer: Observer, plain: Function) -> Function:
-    attention = observer.attention
+    scope = observer.scope
 
     @functools.wraps(plain)
     def init(self: Any, mode: bool) -> None:
         away = observer.dozing and not observer.updating
-        if not mode and away and get_ident() == attention.thread:
+        if not mode and away and get_ident() == scope.thread:
             observer.pause_unseen(sys._getframe(1))
         plain(self, mode)
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from whygrad.doctor.condense import condensed
 from whygrad.doctor.reading import Reading
-from whygrad.doctor.record import Course, Snapshot
+from whygrad.doctor.recording.record import Course, Snapshot
 from whygrad.doctor.rehearsal import rehearsal
 from whygrad.doctor.replay import replay
 

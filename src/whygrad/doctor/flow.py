@@ -16,8 +16,8 @@ import numpy as np
 
 from whygrad.autograd.source import Where
 from whygrad.doctor.case import Case
+from whygrad.doctor.recording.calls import Produced
 from whygrad.doctor.replay import Trace, Traced
-from whygrad.doctor.tape import Produced
 from whygrad.doctor.vocabulary import LINEAR, RESHAPING
 
 __all__ = [

@@ -20,9 +20,9 @@ import numpy as np
 
 from whygrad.autograd.source import Where
 from whygrad.doctor.ranges import Range
-from whygrad.doctor.record import Snapshot, Stray
+from whygrad.doctor.recording.calls import Produced
+from whygrad.doctor.recording.record import Snapshot, Stray
 from whygrad.doctor.replay import Trace, Traced
-from whygrad.doctor.tape import Produced
 from whygrad.doctor.vocabulary import DOMAIN
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import Any
 
 from whygrad.doctor.case import Case
-from whygrad.doctor.record import Course, Parameter, Snapshot
+from whygrad.doctor.recording.record import Course, Parameter, Snapshot
 from whygrad.doctor.replay import Trace, Traced
 from whygrad.doctor.vocabulary import LINEAR, RESHAPING
 

@@ -16,8 +16,8 @@ from typing import Any
 from whygrad.doctor.dozing import Dozing
 from whygrad.doctor.engines import Engine
 from whygrad.doctor.observer import Observer
-from whygrad.doctor.patching import patched
 from whygrad.doctor.places import here, user_frame, where_made
+from whygrad.doctor.recording.patching import patched
 from whygrad.doctor.rehearsal import is_rehearsal
 
 __all__ = ["instruments"]
@@ -29,12 +29,12 @@ def instruments(engine: Engine, observer: Observer) -> Iterator[None]:
     with ExitStack() as stack:
 
         def place(owner: Any, name: str, wrapper: Callable[..., Any]) -> None:
-            stack.enter_context(patched(owner, name, wrapper, attention=observer.attention))
+            stack.enter_context(patched(owner, name, wrapper, scope=observer.scope))
 
         steps = _Steps(engine, observer, place)
         for owner, name, wrapper in _wrappers(engine, observer, steps):
             place(owner, name, wrapper)
-        stack.enter_context(engine.watching(observer.call, observer.attention))
+        stack.enter_context(engine.watching(observer.call, observer.scope))
         for handle in steps.hooks():
             stack.callback(handle.remove)
         dozing = Dozing(engine, observer)
@@ -104,7 +104,7 @@ class _Steps:
 
     def _before(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         observer = self._observer
-        if optimizer in observer.updating or not observer.attention.here:
+        if optimizer in observer.updating or not observer.scope.here:
             return
         if is_rehearsal(optimizer):
             return
@@ -122,7 +122,7 @@ class _Steps:
 
     def _after(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         observer = self._observer
-        if optimizer in observer.updating or not observer.attention.here:
+        if optimizer in observer.updating or not observer.scope.here:
             return
         if not is_rehearsal(optimizer):
             if self._open:
@@ -217,7 +217,7 @@ def _wrappers(
 
     def zero_grad(inner: Callable[..., Any], self: Any, *args: Any, **kwargs: Any) -> Any:
         tell(observer.zeroed, here())
-        with engine.unwatched(), observer.attention.elsewhere():
+        with engine.unwatched(), observer.scope.paused():
             return inner(self, *args, **kwargs)
 
     def apply(inner: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -262,7 +262,7 @@ def _passes(engine: Engine, observer: Observer) -> Iterator[tuple[Any, str, Call
             begun = _tell(observer, observer.backward_begins, engine, first, here())
             try:
                 # what runs inside (hooks, recomputed layers) is part of this pass
-                with observer.attention.elsewhere():
+                with observer.scope.paused():
                     result = inner(tensors, *args, **kwargs)
             except Exception as error:  # Ctrl-C is no failure of the pass
                 if begun:
@@ -284,7 +284,7 @@ def _passes(engine: Engine, observer: Observer) -> Iterator[tuple[Any, str, Call
             return results
         with engine.unwatched():
             begun = _tell(observer, observer.backward_begins, engine, loss, here())
-            with observer.attention.elsewhere():
+            with observer.scope.paused():
                 gradients = inner(outputs, inputs, *args, **kwargs)
             if begun:
                 _tell(observer, observer.gradients_taken, engine, leaves, gradients)
@@ -303,7 +303,7 @@ def _clipping(engine: Engine, observer: Observer) -> Iterator[tuple[Any, str, Ca
     ) -> Any:
         where = here()
         with engine.unwatched():
-            with observer.attention.elsewhere():
+            with observer.scope.paused():
                 total = inner(parameters, max_norm, *args, **kwargs)
             _tell(observer, lambda: observer.clipped("norm", float(max_norm), float(total), where))
         return total
@@ -312,7 +312,7 @@ def _clipping(engine: Engine, observer: Observer) -> Iterator[tuple[Any, str, Ca
         inner: Callable[..., Any], parameters: Any, clip_value: float, *args: Any, **kwargs: Any
     ) -> Any:
         where = here()
-        with engine.unwatched(), observer.attention.elsewhere():
+        with engine.unwatched(), observer.scope.paused():
             result = inner(parameters, clip_value, *args, **kwargs)
         _tell(observer, lambda: observer.clipped("value", float(clip_value), None, where))
         return result

@@ -18,8 +18,8 @@ import numpy as np
 from whygrad.autograd.source import Where
 from whygrad.doctor.engines import Engine
 from whygrad.doctor.places import user_frame
-from whygrad.doctor.recall import Given
-from whygrad.doctor.record import (
+from whygrad.doctor.recording.reconstruction import Given
+from whygrad.doctor.recording.record import (
     Clip,
     Course,
     Derivative,
@@ -27,11 +27,11 @@ from whygrad.doctor.record import (
     Pass,
     Run,
     Sample,
-    Step,
+    Update,
 )
+from whygrad.doctor.recording.sizes import Sizes
+from whygrad.doctor.recording.variables import losses_left
 from whygrad.doctor.replay import goes_bad
-from whygrad.doctor.sizes import Sizes
-from whygrad.doctor.variables import losses_left
 from whygrad.doctor.witness.snapshots import leaves_of, not_finite
 from whygrad.doctor.witness.unseen import Unseen
 
@@ -190,7 +190,7 @@ class Observer(Unseen):
         number = course.optimizer.number
         gradients = self._step_gradients(engine, course)
         rates = [float(group.get("lr", math.nan)) for group in optimizer.param_groups]
-        step = Step(len(course.steps), [], gradients, rates, where)
+        step = Update(len(course.steps), [], gradients, rates, where)
         step.zeroed, step.contaminated = self._zeroed, number in self._contaminated
         step.clips, self._clips = self._clips, []
         course.steps.append(step)
@@ -261,7 +261,7 @@ class Observer(Unseen):
         if snapshot is not None or bad:
             self._incident("loss", snapshot, self.run.passes[-1].where, step=number)
 
-    def _finish(self, engine: Engine, course: Course, step: Step) -> None:
+    def _finish(self, engine: Engine, course: Course, step: Update) -> None:
         """An update is done: put the step together and make room for the next one."""
         number = course.optimizer.number
         last = self._used.get(number, -1)
@@ -323,7 +323,7 @@ class Observer(Unseen):
                 parameter.optimizers.append(course.optimizer.number)
         where = next(iter(self._by_hand.values()))
         self._by_hand = {}
-        step = Step(len(course.steps), [], self._hand_norms, [], where)
+        step = Update(len(course.steps), [], self._hand_norms, [], where)
         step.zeroed = self._zeroed
         step.contaminated = course.optimizer.number in self._contaminated
         course.steps.append(step)

@@ -14,7 +14,7 @@ import numpy as np
 from whygrad.autograd.source import Where
 from whygrad.doctor.case import Case
 from whygrad.doctor.loops import loops_around
-from whygrad.doctor.record import Course, Snapshot
+from whygrad.doctor.recording.record import Course, Snapshot
 from whygrad.doctor.statements import statements
 from whygrad.doctor.vocabulary import LABELLED
 

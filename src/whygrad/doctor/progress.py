@@ -13,7 +13,7 @@ import statistics
 from dataclasses import dataclass
 from typing import Any
 
-from whygrad.doctor.record import Course, Snapshot
+from whygrad.doctor.recording.record import Course, Snapshot
 from whygrad.doctor.replay import Trace, loss_at
 from whygrad.doctor.trial import drop
 

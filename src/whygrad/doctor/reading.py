@@ -12,9 +12,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from whygrad.doctor.record import Mark
+from whygrad.doctor.recording.calls import Produced
+from whygrad.doctor.recording.record import Mark
 from whygrad.doctor.replay import Trace, Traced
-from whygrad.doctor.tape import Produced
 from whygrad.doctor.vocabulary import LINEAR, LOSSES, RESHAPING
 
 __all__ = ["Reading", "Term", "read"]

@@ -11,7 +11,7 @@ import numpy as np
 
 from whygrad.doctor.case import Case
 from whygrad.doctor.experiments import tensor_like
-from whygrad.doctor.record import Course
+from whygrad.doctor.recording.record import Course
 from whygrad.doctor.rehearsal import rehearsal
 from whygrad.doctor.samples import CLASSES, Samples
 

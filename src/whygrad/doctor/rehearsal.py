@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from whygrad.doctor.engines import Engine
-from whygrad.doctor.record import Course
+from whygrad.doctor.recording.record import Course
 
 __all__ = ["is_rehearsal", "peak_rates", "rate_of", "rates_by_hand", "rehearsal"]
 

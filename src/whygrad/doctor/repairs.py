@@ -20,7 +20,7 @@ from whygrad.doctor import experiments
 from whygrad.doctor.anatomy import Layer
 from whygrad.doctor.case import Case
 from whygrad.doctor.reading import Reading
-from whygrad.doctor.record import Course, Snapshot
+from whygrad.doctor.recording.record import Course, Snapshot
 from whygrad.doctor.trial import Descent, Trial, is_below
 
 __all__ = [

@@ -20,8 +20,8 @@ import numpy as np
 from whygrad.autograd.source import Where
 from whygrad.doctor.engines import Engine
 from whygrad.doctor.ranges import Range, summarize
-from whygrad.doctor.record import Mark, Snapshot
-from whygrad.doctor.tape import Call, Produced
+from whygrad.doctor.recording.calls import Produced, RecordedCall
+from whygrad.doctor.recording.record import Mark, Snapshot
 
 __all__ = ["Trace", "Traced", "goes_bad", "loss_at", "replay"]
 
@@ -31,7 +31,7 @@ class Traced:
     """One call of a replay: what went in, what came out, and the gradients of both."""
 
     number: int
-    call: Call
+    call: RecordedCall
     args: tuple[Any, ...]  # as they were carried out, tensors included
     kwargs: dict[str, Any]
     inputs: list[Any]  # the tensors among them
@@ -229,7 +229,7 @@ class _Runner:
         root = self._snapshot.loss
         return None if root is None else self._results[root.call][root.place]
 
-    def _carry_out(self, number: int, call: Call) -> None:
+    def _carry_out(self, number: int, call: RecordedCall) -> None:
         engine = self._engine
         args = self._decode(call.args)
         kwargs = self._decode(call.kwargs)
@@ -297,7 +297,9 @@ class _Runner:
             self._copies[id(tensor)] = copy.clone() if copy.requires_grad else copy
         return self._copies[id(tensor)]
 
-    def _widened(self, value: Any, call: Call | None = None, inputs: Sequence[Any] = ()) -> Any:
+    def _widened(
+        self, value: Any, call: RecordedCall | None = None, inputs: Sequence[Any] = ()
+    ) -> Any:
         """A half-precision result in float32: of a cast what went in, with its digits."""
         kind, half = self._engine.tensor, self._engine.namespace.float16
         if not self._wide or not isinstance(value, kind) or value.dtype is not half:  # type: ignore[attr-defined]

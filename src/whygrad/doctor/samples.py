@@ -13,9 +13,9 @@ from whygrad.doctor.case import Case
 from whygrad.doctor.experiments import tensor_like
 from whygrad.doctor.provenance import Rows, given_inputs, rows_of, target_source
 from whygrad.doctor.reading import Reading
-from whygrad.doctor.record import Course, Snapshot
+from whygrad.doctor.recording.calls import Produced, RecordedCall
+from whygrad.doctor.recording.record import Course, Snapshot
 from whygrad.doctor.replay import Traced, replay
-from whygrad.doctor.tape import Call, Produced
 
 __all__ = ["BINARY", "CLASSES", "Samples", "as_classes", "samples_of"]
 
@@ -94,7 +94,7 @@ def samples_of(case: Case, course: Course, reading: Reading) -> Samples | None:
 def _recipe(reading: Reading, given: set[tuple[int, int | str]]) -> Snapshot:
     """The step without the making of its batch, which a data loader takes hundreds of calls for."""
     whole = reading.trace.snapshot
-    calls: dict[int, Call] = {}
+    calls: dict[int, RecordedCall] = {}
     waiting = [] if whole.loss is None else [whole.loss.call]
     traced = {each.number: each for each in reading.trace.calls}
     while waiting:

@@ -18,8 +18,8 @@ from typing import Any
 
 from whygrad.doctor.engines import engines, imported_engines
 from whygrad.doctor.program import Program, as_main, load_script
+from whygrad.doctor.recording.transparency import honest_warnings, without_doctor
 from whygrad.doctor.session import Session
-from whygrad.doctor.transparency import honest_warnings, without_doctor
 from whygrad.doctor.verdict import Diagnosis
 
 __all__ = ["Outcome", "run_program", "run_script"]
@@ -69,7 +69,7 @@ def run_program(
 
 
 def _attach(session: Session) -> None:
-    if "torch" in imported_engines() and session.observer.attention.here:
+    if "torch" in imported_engines() and session.observer.scope.here:
         session.attach(engines()["torch"])
 
 

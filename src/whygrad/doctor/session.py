@@ -15,7 +15,7 @@ from whygrad.doctor.case import Case
 from whygrad.doctor.engines import Engine, engine_of, engines
 from whygrad.doctor.instruments import instruments
 from whygrad.doctor.observer import Observer
-from whygrad.doctor.record import Run
+from whygrad.doctor.recording.record import Run
 from whygrad.doctor.rule import Finding
 from whygrad.doctor.verdict import Diagnosis, diagnose
 from whygrad.errors import fail
@@ -37,7 +37,7 @@ class Session:
 
     def __enter__(self) -> Session:
         self._begun = time.perf_counter()
-        self.observer.attention.turn_here()
+        self.observer.scope.open_here()
         wanted = {each.name: each for each in map(engine_of, self._things)} or engines()
         for engine in wanted.values():
             self.attach(engine)
@@ -69,7 +69,7 @@ class Session:
             if error is not None:
                 self.observer.failed(error)
         finally:
-            self.observer.attention.turn_away()
+            self.observer.scope.close()
             self._stack.close()
             self.run.seconds = time.perf_counter() - self._begun
             try:
@@ -83,7 +83,7 @@ class Session:
         """What is known up to now; examined again when there are new passes."""
         if self._seen is None or self._seen[0] != len(self.run.passes):
             case = Case(self.run, self.observer)
-            with self.observer.attention.elsewhere(), _silence():
+            with self.observer.scope.paused(), _silence():
                 self._seen = len(self.run.passes), diagnose(case, self._ignore)
         return self._seen[1]
 

@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 
 from whygrad.doctor.case import Case
-from whygrad.doctor.layers import look
 from whygrad.doctor.ranges import rms
 from whygrad.doctor.reading import Reading
-from whygrad.doctor.record import Course, Snapshot
+from whygrad.doctor.recording.calls import Produced
+from whygrad.doctor.recording.layers import look
+from whygrad.doctor.recording.record import Course, Snapshot
 from whygrad.doctor.replay import Trace, replay
-from whygrad.doctor.tape import Produced
 from whygrad.doctor.trial import Objective, Trial, squared_error
 
 __all__ = ["AfterFixes", "after_fixes", "sound_trial"]

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from whygrad.doctor.condense import condensed
-from whygrad.doctor.record import Course, Snapshot
+from whygrad.doctor.recording.record import Course, Snapshot
 from whygrad.doctor.rehearsal import rehearsal
 from whygrad.doctor.replay import Trace, replay
 

@@ -17,7 +17,7 @@ from whygrad.torch.identity import Track, identities
 from whygrad.torch.lineage import Lineage, Route, nearest_cut
 from whygrad.torch.lines import Call
 from whygrad.torch.names import TorchNames
-from whygrad.torch.record import Tape
+from whygrad.torch.record import Recording
 from whygrad.why.connection import (
     TO_LEAVE,
     Connection,
@@ -37,7 +37,7 @@ _MANY = 8  # leaves and departures that a report lists
 class Inspection:
     """One loss and what is known of its computation; asked about any number of tensors."""
 
-    def __init__(self, loss: torch.Tensor, tape: Tape | None, names: TorchNames) -> None:
+    def __init__(self, loss: torch.Tensor, tape: Recording | None, names: TorchNames) -> None:
         self.names = names
         self.loss = loss
         self.tape = tape
@@ -53,7 +53,7 @@ class Inspection:
                     self._made.setdefault(output, event)
         self.recorded = self.track is not None and self.track in self._made
 
-    def _found(self, tape: Tape) -> Track | None:
+    def _found(self, tape: Recording) -> Track | None:
         """The track of the loss, if the recording knows it or what it was computed from."""
         known = identities.known(self.loss) is not None
         return tape.track(self.loss) if known or any(map(event_of, self.graph)) else None

@@ -12,13 +12,13 @@ from whygrad.torch.answers import Answers
 from whygrad.torch.connection import Inspection
 from whygrad.torch.lines import user_where
 from whygrad.torch.names import TorchNames
-from whygrad.torch.record import Tape, latest_tape
+from whygrad.torch.record import Recording, latest_recording
 from whygrad.why.none import diagnose
 
 __all__ = ["why_none"]
 
 
-def why_none(x: Any, loss: Any, tape: Tape | None = None) -> Any:
+def why_none(x: Any, loss: Any, tape: Recording | None = None) -> Any:
     """Why ``x.grad`` is None although ``loss.backward()`` was, or will be, called.
 
     As :func:`whygrad.why_none`, for PyTorch.  For a module: one answer per parameter that something
@@ -43,7 +43,7 @@ def why_none(x: Any, loss: Any, tape: Tape | None = None) -> Any:
             )
     names = TorchNames(user_frame())
     with torch._C.DisableTorchFunction():
-        inspection = Inspection(loss, tape or latest_tape(), names)
+        inspection = Inspection(loss, tape or latest_recording(), names)
         if isinstance(x, torch.Tensor):
             return diagnose(inspection.connection(x))
         every = {name: diagnose(inspection.connection(each)) for name, each in x.named_parameters()}

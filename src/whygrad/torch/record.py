@@ -38,13 +38,13 @@ from whygrad.torch.identity import Track, identities
 from whygrad.torch.lines import Call, call_of, function_call
 from whygrad.torch.ops import op_name
 
-__all__ = ["Tape", "latest_tape", "record"]
+__all__ = ["Recording", "latest_recording", "record"]
 
 _LIMIT = 100_000
 _WALKS = 64
 
 
-class Tape:
+class Recording:
     """What was seen, the latest calls; older ones than ``limit`` are forgotten."""
 
     def __init__(self, limit: int = _LIMIT, values: bool = True) -> None:
@@ -204,7 +204,9 @@ class Before:
         "sequence", "tensors", "trails", "versions",
     )  # fmt: skip
 
-    def __init__(self, tape: Tape, name: str, args: Any, kwargs: Any, differentiates: bool) -> None:
+    def __init__(
+        self, tape: Recording, name: str, args: Any, kwargs: Any, differentiates: bool
+    ) -> None:
         things = list(tensors_in((args, kwargs)))
         self.name = name
         self.args = args
@@ -241,7 +243,7 @@ def _version(tensor: torch.Tensor) -> int:
 class _Recorder(TorchFunctionMode):  # type: ignore[misc]
     """Sees the calls of one thread."""
 
-    def __init__(self, tape: Tape) -> None:
+    def __init__(self, tape: Recording) -> None:
         super().__init__()
         self.tape = tape
         self._names: dict[Any, tuple[str, bool]] = {}
@@ -276,27 +278,27 @@ class _Recorder(TorchFunctionMode):  # type: ignore[misc]
 
 class _State(threading.local):
     def __init__(self) -> None:
-        self.on: list[Tape] = []
-        self.latest: Tape | None = None
+        self.on: list[Recording] = []
+        self.latest: Recording | None = None
 
 
 _state = _State()
 
 
-def latest_tape() -> Tape | None:
+def latest_recording() -> Recording | None:
     """The recording that is on, or the last one of this thread."""
     return _state.on[-1] if _state.on else _state.latest
 
 
 @contextmanager
-def record(limit: int = _LIMIT, *, values: bool = True) -> Iterator[Tape]:
+def record(limit: int = _LIMIT, *, values: bool = True) -> Iterator[Recording]:
     """Record what PyTorch does in a ``with`` block, for :func:`why_none` and its kin.
 
     Results, gradients and random numbers are what they would be without it.  Of a long program the
     last ``limit`` calls are remembered.  Without ``values`` no result is looked at: that is faster,
     and :func:`why_nan` has nothing to go by.
     """
-    tape = Tape(limit, values)
+    tape = Recording(limit, values)
     _state.on.append(tape)
     _state.latest = tape
     try:

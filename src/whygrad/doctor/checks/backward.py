@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.doctor.attention import nobody_listens
 from whygrad.doctor.checks.batch import tensors_in
 from whygrad.doctor.checks.result import Result, figure
 from whygrad.doctor.engines import Engine, engine_of
+from whygrad.doctor.recording.scope import unrecorded
 from whygrad.errors import fail
 
 __all__ = ["BackwardCheck", "Slope", "check_backward"]
@@ -82,7 +82,7 @@ def check_backward(function: Any, *inputs: Any, elements: int = 12) -> BackwardC
     """
     name = getattr(function, "__name__", type(function).__name__)
     engine = _engine(function, inputs, name)
-    with nobody_listens():
+    with unrecorded():
         try:
             return _Comparison(engine, function, inputs, "float64", elements).result()
         except Exception as error:

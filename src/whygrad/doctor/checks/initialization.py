@@ -17,7 +17,7 @@ from whygrad.doctor.checks.batch import Batch, LossFunction, require_module, ten
 from whygrad.doctor.checks.preserving import preserving
 from whygrad.doctor.checks.result import Result, figure
 from whygrad.doctor.engines import Engine
-from whygrad.doctor.layers import look
+from whygrad.doctor.recording.layers import look
 
 __all__ = ["InitCheck", "LayerScale", "check_init"]
 

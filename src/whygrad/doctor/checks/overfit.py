@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.doctor.attention import nobody_listens
 from whygrad.doctor.checks.batch import Batch, LossFunction, require_module
 from whygrad.doctor.checks.preserving import preserving
 from whygrad.doctor.checks.result import Result
 from whygrad.doctor.engines import Engine
+from whygrad.doctor.recording.scope import unrecorded
 from whygrad.doctor.session import watch
 from whygrad.errors import fail
 
@@ -110,7 +110,7 @@ class _Attempt:
     def run(self, factor: float = 1.0) -> Overfit:
         """Train at ``factor`` times the learning rate."""
         found = Overfit(samples=self._batch.size)
-        with nobody_listens():
+        with unrecorded():
             trained = self._trained(found, factor)
         self._judge(found, trained)
         return found

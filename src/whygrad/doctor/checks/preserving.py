@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.doctor.attention import nobody_listens
 from whygrad.doctor.engines import engine_of
+from whygrad.doctor.recording.scope import unrecorded
 
 __all__ = ["preserving"]
 
@@ -30,7 +30,7 @@ def preserving(model: Any) -> Iterator[None]:
     for each, _ in gradients:
         each.grad = None
     try:
-        with nobody_listens():
+        with unrecorded():
             yield
     finally:
         for each, gradient in gradients:

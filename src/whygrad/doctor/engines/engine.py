@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from whygrad.doctor.attention import Attention
+from whygrad.doctor.recording.scope import Scope
 
 __all__ = ["Engine", "Handler", "engine_of", "engines", "imported_engines"]
 
@@ -36,7 +36,7 @@ class Engine(Protocol):
     namespace: ModuleType
     tensor: type
 
-    def watching(self, handler: Handler, attention: Attention) -> AbstractContextManager[None]:
+    def watching(self, handler: Handler, scope: Scope) -> AbstractContextManager[None]:
         """Hand every call of this thread to ``handler``."""
         ...
 

@@ -17,9 +17,9 @@ import torch
 from torch._functorch import eager_transforms, vmap
 from torch.overrides import _pop_mode, _push_mode
 
-from whygrad.doctor.attention import Attention
-from whygrad.doctor.patching import patched
 from whygrad.doctor.places import user_frame
+from whygrad.doctor.recording.patching import patched
+from whygrad.doctor.recording.scope import Scope
 
 if TYPE_CHECKING:
     from whygrad.doctor.engines.engine import Engine, Handler
@@ -95,40 +95,40 @@ def fast_paths_open() -> Iterator[None]:
 
 
 @contextmanager
-def transforms_unwatched(attention: Attention) -> Iterator[None]:
+def transforms_unwatched(scope: Scope) -> Iterator[None]:
     """Inside ``vmap``, ``grad`` and ``jvp`` tensors have no values of their own to look at.
 
     And ``jit.trace`` would write down whoever looks.
     """
 
     def trace(inner: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        with attention.elsewhere(), _without_ours():
+        with scope.paused(), _without_ours():
             return inner(*args, **kwargs)
 
     @contextmanager
     def level(inner: Callable[..., Any], *args: Any) -> Iterator[Any]:
-        with attention.elsewhere(), inner(*args) as opened:
+        with scope.paused(), inner(*args) as opened:
             yield opened
 
     with (
-        patched(eager_transforms, "grad_increment_nesting", level, attention=attention),
-        patched(eager_transforms, "jvp_increment_nesting", level, attention=attention),
-        patched(vmap, "vmap_increment_nesting", level, attention=attention),
-        patched(torch.jit, "trace", trace, attention=attention),
+        patched(eager_transforms, "grad_increment_nesting", level, scope=scope),
+        patched(eager_transforms, "jvp_increment_nesting", level, scope=scope),
+        patched(vmap, "vmap_increment_nesting", level, scope=scope),
+        patched(torch.jit, "trace", trace, scope=scope),
     ):
         yield
 
 
 @contextmanager
-def compiled_whole(engine: Engine, handler: Handler, attention: Attention) -> Iterator[None]:
+def compiled_whole(engine: Engine, handler: Handler, scope: Scope) -> Iterator[None]:
     """A function that was compiled is one call; the compiler does not see the doctor."""
     with ExitStack() as stack:
 
         def watch_compiler() -> None:
             compiler: Any = importlib.import_module(_COMPILER)
             context, module = compiler._TorchDynamoContext, compiler.OptimizedModule
-            stack.enter_context(patched(context, "__call__", made, attention=attention))
-            stack.enter_context(patched(module, "__call__", called, attention=attention))
+            stack.enter_context(patched(context, "__call__", made, scope=scope))
+            stack.enter_context(patched(module, "__call__", called, scope=scope))
             started.append(True)
 
         def compile(inner: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -144,7 +144,7 @@ def compiled_whole(engine: Engine, handler: Handler, attention: Attention) -> It
 
             @functools.wraps(compiled)
             def whole(*args: Any, **kwargs: Any) -> Any:
-                if not attention.here:
+                if not scope.here:
                     return compiled(*args, **kwargs)
                 return call(compiled, function, args, kwargs)
 
@@ -157,9 +157,9 @@ def compiled_whole(engine: Engine, handler: Handler, attention: Attention) -> It
 
         def call(compiled: Any, plain: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             def once(*args: Any, **kwargs: Any) -> Any:
-                if not attention.here:  # a replay: not worth compiling for
+                if not scope.here:  # a replay: not worth compiling for
                     return plain(*args, **kwargs)
-                with attention.elsewhere(), _without_ours():
+                with scope.paused(), _without_ours():
                     return compiled(*args, **kwargs)
 
             frame = user_frame(sys._getframe(2))
@@ -168,5 +168,5 @@ def compiled_whole(engine: Engine, handler: Handler, attention: Attention) -> It
         started: list[bool] = []
         if _COMPILER in sys.modules:
             watch_compiler()
-        stack.enter_context(patched(torch, "compile", compile, attention=attention))
+        stack.enter_context(patched(torch, "compile", compile, scope=scope))
         yield

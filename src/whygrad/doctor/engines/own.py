@@ -24,11 +24,11 @@ from whygrad.dispatch.interception import (
     pause,
     resume,
 )
-from whygrad.doctor.attention import Attention
 from whygrad.doctor.engines.engine import Handler
-from whygrad.doctor.patching import patched
 from whygrad.doctor.places import user_frame
 from whygrad.doctor.ranges import hint, rms, thinned
+from whygrad.doctor.recording.patching import patched
+from whygrad.doctor.recording.scope import Scope
 from whygrad.doctor.vocabulary import LOSSES
 from whygrad.nn import functional
 from whygrad.ops.define import table
@@ -64,7 +64,7 @@ class OwnEngine:
         self._see: Interceptor | None = None
 
     @contextmanager
-    def watching(self, handler: Handler, attention: Attention) -> Iterator[None]:
+    def watching(self, handler: Handler, scope: Scope) -> Iterator[None]:
         def see(op: Any, below: Callable[..., Any], args: tuple[Any, ...]) -> Any:
             frame = user_frame(sys._getframe(1))
             return handler(self, op.name, below, args, {}, frame)
@@ -72,16 +72,16 @@ class OwnEngine:
         with ExitStack() as stack:
             for name, method in _written_in_place():
                 wrapper = partial(_whole, self, handler, _IN_PLACE.get(name, name))
-                stack.enter_context(patched(whygrad.Tensor, name, wrapper, method, attention))
+                stack.enter_context(patched(whygrad.Tensor, name, wrapper, method, scope))
             for name in LOSSES & set(functional.__all__):
                 wrapper = partial(_whole, self, handler, name)
-                stack.enter_context(patched(functional, name, wrapper, attention=attention))
+                stack.enter_context(patched(functional, name, wrapper, scope=scope))
             for name in _MAKERS:
                 wrapper = partial(_whole, self, handler, name)
-                stack.enter_context(patched(whygrad, name, wrapper, attention=attention))
+                stack.enter_context(patched(whygrad, name, wrapper, scope=scope))
             transform = importlib.import_module("whygrad.func.vmap")
-            level = partial(_unwatched_level, attention)
-            stack.enter_context(patched(transform, "batch_level", level, attention=attention))
+            level = partial(_unwatched_level, scope)
+            stack.enter_context(patched(transform, "batch_level", level, scope=scope))
             self._see = see
             stack.enter_context(intercepting(see))
             try:
@@ -168,9 +168,9 @@ class OwnEngine:
 
 
 @contextmanager
-def _unwatched_level(attention: Attention, inner: Callable[..., Any], *args: Any) -> Iterator[Any]:
+def _unwatched_level(scope: Scope, inner: Callable[..., Any], *args: Any) -> Iterator[Any]:
     """Inside ``vmap`` tensors have no values of their own to look at."""
-    with attention.elsewhere(), inner(*args) as level:
+    with scope.paused(), inner(*args) as level:
         yield level
 
 

@@ -14,7 +14,6 @@ import numpy as np
 import torch
 from torch.overrides import TorchFunctionMode
 
-from whygrad.doctor.attention import Attention
 from whygrad.doctor.engines.engine import Handler
 from whygrad.doctor.engines.modes import (
     compiled_whole,
@@ -26,6 +25,7 @@ from whygrad.doctor.engines.modes import (
 )
 from whygrad.doctor.places import user_frame
 from whygrad.doctor.ranges import hint, rms, thinned
+from whygrad.doctor.recording.scope import Scope
 from whygrad.torch.calls import name_of, uneventful
 from whygrad.torch.record import record
 
@@ -64,11 +64,11 @@ class TorchEngine:
         self._place: int | None = None  # of the mode among others, while looking away
 
     @contextmanager
-    def watching(self, handler: Handler, attention: Attention) -> Iterator[None]:
+    def watching(self, handler: Handler, scope: Scope) -> Iterator[None]:
         """Until the first passes are over, everything is recorded for ``why_none`` as well."""
         with (
-            compiled_whole(self, handler, attention),
-            transforms_unwatched(attention),
+            compiled_whole(self, handler, scope),
+            transforms_unwatched(scope),
             fast_paths_open(),
             _Mode(self, handler) as self._mode,
         ):

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from whygrad.doctor.mechanism.shared import Array
+from whygrad.doctor.recording.calls import Produced
 from whygrad.doctor.replay import Trace, Traced
-from whygrad.doctor.tape import Produced
 
 __all__ = ["selection"]
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from whygrad.doctor.forensics import FirstBad
 from whygrad.doctor.mechanism.shared import QUOTIENTS, Array, Mechanism, descendants
+from whygrad.doctor.recording.calls import Produced
 from whygrad.doctor.replay import Trace, Traced
-from whygrad.doctor.tape import Produced
 from whygrad.doctor.vocabulary import LOSSES, RESHAPING
 
 __all__ = ["in_exponential", "in_log"]

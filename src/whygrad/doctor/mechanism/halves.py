@@ -10,7 +10,7 @@ from whygrad.autograd.source import Where
 from whygrad.doctor.forensics import FirstBad
 from whygrad.doctor.mechanism.growth import exploded
 from whygrad.doctor.mechanism.shared import Mechanism
-from whygrad.doctor.record import Snapshot
+from whygrad.doctor.recording.record import Snapshot
 from whygrad.doctor.replay import Trace, Traced, replay
 from whygrad.doctor.vocabulary import LINEAR
 

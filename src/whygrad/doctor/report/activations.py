@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from whygrad.doctor.record import Snapshot
+from whygrad.doctor.recording.record import Snapshot
 from whygrad.doctor.report.blocks import Figure, Legend
 from whygrad.doctor.report.chart import Canvas, Scale, asinh_scale, linear_scale
 from whygrad.doctor.report.postmortem import Postmortem

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from whygrad.doctor.case import Case
-from whygrad.doctor.record import Course, Parameter, Step
+from whygrad.doctor.recording.record import Course, Parameter, Update
 
 __all__ = ["History", "Row", "Series", "ramp", "thinned"]
 
@@ -101,7 +101,7 @@ class History:
                 self.rows[step.index] = row
         self.losses.append(losses)
 
-    def _row(self, step: Step, layers: Mapping[str, list[Parameter]]) -> Row:
+    def _row(self, step: Update, layers: Mapping[str, list[Parameter]]) -> Row:
         row = Row(step.index, step.loss, {}, None, None)
         for layer, members in layers.items():
             size = _size(members, step.gradients)

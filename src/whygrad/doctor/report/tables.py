@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 
 from whygrad.doctor.case import Case
-from whygrad.doctor.record import Step
+from whygrad.doctor.recording.record import Update
 from whygrad.doctor.report.blocks import Table
 from whygrad.doctor.report.history import Row
 from whygrad.doctor.report.origin import Frame
@@ -94,7 +94,7 @@ def parameters_table(case: Case, bad: int | None) -> Table | None:
     )  # fmt: skip
 
 
-def _looked_at(case: Case, bad: int | None) -> Step | None:
+def _looked_at(case: Case, bad: int | None) -> Update | None:
     for course in case.courses[:1]:
         for step in reversed(course.steps):
             before = bad is None or step.index < bad

@@ -26,7 +26,7 @@ from whygrad.doctor.anatomy import (
 )
 from whygrad.doctor.case import Case
 from whygrad.doctor.experiments import tensor_like
-from whygrad.doctor.record import Course
+from whygrad.doctor.recording.record import Course
 from whygrad.doctor.repairs import Wrapper, repair, swapped, unlearned
 from whygrad.doctor.replay import Trace, Traced
 from whygrad.doctor.rule import Finding, rule

@@ -28,11 +28,11 @@ from whygrad.doctor.flow import (
     sums_to_one,
 )
 from whygrad.doctor.reading import Reading, Term
+from whygrad.doctor.recording.calls import Produced
 from whygrad.doctor.replay import Trace, Traced
 from whygrad.doctor.rule import Finding, rule
 from whygrad.doctor.rules.sequence import Crossing, crossings
 from whygrad.doctor.symptoms import POOR_LEARNING
-from whygrad.doctor.tape import Produced
 
 __all__ = ["wrong_dim"]
 

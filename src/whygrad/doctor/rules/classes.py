@@ -17,7 +17,7 @@ import numpy as np
 from whygrad.doctor.case import Case
 from whygrad.doctor.reading import Reading
 from whygrad.doctor.recognition import ASKED, Answers, ask, train
-from whygrad.doctor.record import Course
+from whygrad.doctor.recording.record import Course
 from whygrad.doctor.replay import Traced
 from whygrad.doctor.rule import Finding, rule
 from whygrad.doctor.samples import BINARY, CLASSES, Samples, as_classes, samples_of

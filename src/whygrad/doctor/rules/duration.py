@@ -16,7 +16,7 @@ from whygrad.autograd.source import Where
 from whygrad.doctor.case import Case
 from whygrad.doctor.loops import Exit, Loop, exits_of, loops_around, used_after_loop
 from whygrad.doctor.progress import is_entangled
-from whygrad.doctor.record import Course
+from whygrad.doctor.recording.record import Course
 from whygrad.doctor.repairs import level
 from whygrad.doctor.rule import Finding, rule
 from whygrad.doctor.trial import is_below

@@ -14,7 +14,7 @@ from whygrad.autograd.source import Where
 from whygrad.doctor.case import Case
 from whygrad.doctor.growth import Growth, Runaway, growth, runaway
 from whygrad.doctor.ranges import rms
-from whygrad.doctor.record import Clip, Course
+from whygrad.doctor.recording.record import Clip, Course
 from whygrad.doctor.rehearsal import rate_of
 from whygrad.doctor.repairs import level
 from whygrad.doctor.rule import Finding, rule

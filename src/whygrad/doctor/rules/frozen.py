@@ -18,7 +18,7 @@ import numpy as np
 from whygrad.autograd.source import Where
 from whygrad.doctor.case import Case
 from whygrad.doctor.listing import set_on
-from whygrad.doctor.record import Course, Parameter, Snapshot
+from whygrad.doctor.recording.record import Course, Parameter, Snapshot
 from whygrad.doctor.repairs import repair, unlearned
 from whygrad.doctor.rule import Finding, rule
 from whygrad.doctor.rules.gradient_flow import NO_HISTORY, NO_LEARNING, groups, listed

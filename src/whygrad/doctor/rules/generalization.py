@@ -19,7 +19,7 @@ from whygrad.autograd.source import Where
 from whygrad.doctor.case import Case
 from whygrad.doctor.experiments import chance
 from whygrad.doctor.progress import is_entangled
-from whygrad.doctor.record import Course, Evaluation
+from whygrad.doctor.recording.record import Course, Evaluation
 from whygrad.doctor.rule import Finding, rule
 from whygrad.doctor.statements import statements
 

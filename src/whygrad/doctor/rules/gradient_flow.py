@@ -13,9 +13,9 @@ from typing import Any
 from whygrad.autograd.source import Where
 from whygrad.doctor.case import Case
 from whygrad.doctor.listing import assigned, switched_off, turned_off
-from whygrad.doctor.record import Course, Parameter, Snapshot
+from whygrad.doctor.recording.calls import Produced, RecordedCall
+from whygrad.doctor.recording.record import Course, Parameter, Snapshot
 from whygrad.doctor.rule import Finding, rule
-from whygrad.doctor.tape import Call, Produced
 from whygrad.doctor.vocabulary import LEAVING, LINEAR
 
 __all__ = ["NO_HISTORY", "NO_LEARNING", "groups", "listed"]
@@ -290,11 +290,11 @@ def _first_step(case: Case) -> Snapshot | None:
     return first or case.first or case.run.last_snapshot
 
 
-def _in_order(snapshot: Snapshot) -> list[Call]:
+def _in_order(snapshot: Snapshot) -> list[RecordedCall]:
     return sorted((*snapshot.calls.values(), *snapshot.loose), key=lambda call: call.number)
 
 
-def _computed_from(snapshot: Snapshot, tensor: Any) -> list[Call]:
+def _computed_from(snapshot: Snapshot, tensor: Any) -> list[RecordedCall]:
     """The calls of a step that a tensor takes part in, itself or by what was made of it."""
     numbers: set[int] = set()
     found = []
@@ -306,7 +306,7 @@ def _computed_from(snapshot: Snapshot, tensor: Any) -> list[Call]:
     return found
 
 
-def _leaves_of(call: Call, kind: type) -> Iterator[Any]:
+def _leaves_of(call: RecordedCall, kind: type) -> Iterator[Any]:
     """The tensors among a call's arguments that no earlier call made."""
     waiting = [*call.args, *call.kwargs.values()]
     while waiting:

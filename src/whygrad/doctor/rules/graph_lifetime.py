@@ -10,9 +10,9 @@ from collections.abc import Iterator
 
 from whygrad.doctor.case import Case
 from whygrad.doctor.listing import collected, raised
-from whygrad.doctor.record import Pass
+from whygrad.doctor.recording.calls import RecordedCall
+from whygrad.doctor.recording.record import Pass
 from whygrad.doctor.rule import Finding, rule
-from whygrad.doctor.tape import Call
 
 __all__ = ["exception", "no_exception"]
 
@@ -132,7 +132,9 @@ def no_exception(case: Case, what: str) -> str | None:
     return f"no graph of {passes} passes was {what}" if passes and not case.run.error else None
 
 
-def _shared(case: Case, failed: Pass | None) -> tuple[bool, tuple[Call, Call] | None]:
+def _shared(
+    case: Case, failed: Pass | None
+) -> tuple[bool, tuple[RecordedCall, RecordedCall] | None]:
     """Whether the loss is that of the pass before; if not, the old result in it and its use."""
     snapshot = None if failed is None else failed.snapshot
     before = next(

@@ -13,7 +13,7 @@ from typing import Any
 from whygrad.autograd.source import Where
 from whygrad.doctor.case import Case
 from whygrad.doctor.listing import assigned, raised
-from whygrad.doctor.record import Course, Parameter
+from whygrad.doctor.recording.record import Course, Parameter
 from whygrad.doctor.repairs import unlearned
 from whygrad.doctor.rule import Finding, rule
 from whygrad.doctor.rules.gradient_flow import NO_LEARNING

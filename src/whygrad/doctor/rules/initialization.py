@@ -17,7 +17,7 @@ import numpy as np
 from whygrad.autograd.source import Where
 from whygrad.doctor.anatomy import Layer, layers_of, rectifiers_of
 from whygrad.doctor.case import Case
-from whygrad.doctor.record import Course, Parameter
+from whygrad.doctor.recording.record import Course, Parameter
 from whygrad.doctor.repairs import Arms, fresh_weights, level, repair, unlearned
 from whygrad.doctor.replay import Trace
 from whygrad.doctor.rule import Finding, rule

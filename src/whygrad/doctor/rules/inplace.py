@@ -15,11 +15,11 @@ import numpy as np
 
 from whygrad.doctor.case import Case
 from whygrad.doctor.listing import place, raised
-from whygrad.doctor.record import Pass, Snapshot
+from whygrad.doctor.recording.calls import Produced, RecordedCall
+from whygrad.doctor.recording.record import Pass, Snapshot
 from whygrad.doctor.replay import Trace, Traced, loss_at
 from whygrad.doctor.rule import Finding, rule
 from whygrad.doctor.rules.graph_lifetime import exception, no_exception
-from whygrad.doctor.tape import Call, Produced
 
 __all__: list[str] = []
 
@@ -113,7 +113,7 @@ def _crashed(case: Case, text: str, failed: Pass | None) -> Finding:
     )
 
 
-def _writes(snapshot: Snapshot | None) -> list[Call]:
+def _writes(snapshot: Snapshot | None) -> list[RecordedCall]:
     """The calls of a step that write to a tensor, in order."""
     if snapshot is None:
         return []
@@ -121,7 +121,7 @@ def _writes(snapshot: Snapshot | None) -> list[Call]:
     return sorted((each for each in calls if each.writes), key=lambda call: call.number)
 
 
-def _writer(case: Case, snapshot: Snapshot, text: str) -> Call | None:
+def _writer(case: Case, snapshot: Snapshot, text: str) -> RecordedCall | None:
     """The write to what PyTorch describes by its shape and by the op that made it."""
     shape = re.search(r"\[torch\.\w+ \[([\d, ]*)\]\]", text)
     wanted = (
@@ -130,7 +130,7 @@ def _writer(case: Case, snapshot: Snapshot, text: str) -> Call | None:
     maker = re.search(r"output \d+ of (\w+?)(?:Backward\d*)?,", text)
     trace = case.trace(snapshot)
     known = {} if trace is None else {each.number: each for each in trace.calls}
-    fitting: list[tuple[int, Call]] = []
+    fitting: list[tuple[int, RecordedCall]] = []
     for call in _writes(snapshot):
         target = call.args[0] if call.args else None
         traced = known.get(call.number)
@@ -144,7 +144,7 @@ def _writer(case: Case, snapshot: Snapshot, text: str) -> Call | None:
     return max(fitting, key=lambda each: each[0])[1] if fitting else None
 
 
-def _without_writing(writer: Call) -> str:
+def _without_writing(writer: RecordedCall) -> str:
     name = writer.op.rstrip("_")
     if writer.op == "setitem":
         return "Build the tensor without assigning into it: torch.where(mask, new, old), torch.cat."

@@ -16,7 +16,7 @@ from whygrad.doctor.engines import engine_of
 from whygrad.doctor.experiments import tensor_like
 from whygrad.doctor.provenance import target_source
 from whygrad.doctor.reading import Reading
-from whygrad.doctor.record import Failure
+from whygrad.doctor.recording.record import Failure
 from whygrad.doctor.replay import replay
 from whygrad.doctor.rule import Finding, rule
 

@@ -16,7 +16,7 @@ import numpy as np
 from whygrad.doctor.case import Case
 from whygrad.doctor.forensics import FirstBad
 from whygrad.doctor.growth import growth
-from whygrad.doctor.record import Course
+from whygrad.doctor.recording.record import Course
 from whygrad.doctor.rule import Finding, rule, rules
 from whygrad.doctor.vocabulary import DOMAIN
 

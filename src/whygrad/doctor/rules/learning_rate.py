@@ -13,7 +13,7 @@ from typing import Any
 from whygrad.autograd.source import Where
 from whygrad.doctor.case import Case
 from whygrad.doctor.growth import runaway
-from whygrad.doctor.record import Course, Snapshot
+from whygrad.doctor.recording.record import Course, Snapshot
 from whygrad.doctor.rehearsal import rate_of
 from whygrad.doctor.rule import Finding, rule
 from whygrad.doctor.rules.oscillation import heavy_momentum

@@ -16,7 +16,7 @@ import numpy as np
 
 from whygrad.doctor.case import Case
 from whygrad.doctor.listing import raised
-from whygrad.doctor.record import Course, Mark, ModeChange, Parameter, Snapshot
+from whygrad.doctor.recording.record import Course, Mark, ModeChange, Parameter, Snapshot
 from whygrad.doctor.rule import Finding, rule
 
 __all__: list[str] = []

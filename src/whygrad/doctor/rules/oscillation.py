@@ -15,7 +15,7 @@ from whygrad.autograd.source import Where
 from whygrad.doctor.case import Case
 from whygrad.doctor.ordering import ordered_by_class
 from whygrad.doctor.progress import is_entangled
-from whygrad.doctor.record import Course, Snapshot, Step
+from whygrad.doctor.recording.record import Course, Snapshot, Update
 from whygrad.doctor.rehearsal import rate_of
 from whygrad.doctor.rule import Finding, rule
 from whygrad.doctor.trial import Descent, Trial, drop, is_below
@@ -250,7 +250,7 @@ def loss_plateau(case: Case) -> Iterator[Finding]:
             yield _gone(course, gone, peak, found)
 
 
-def _warmup(steps: list[Step], peak: float) -> int:
+def _warmup(steps: list[Update], peak: float) -> int:
     """How many steps it took to get to the highest rate."""
     return next(place for place, each in enumerate(steps) if max(each.rates) >= peak)
 
@@ -267,7 +267,7 @@ def _left_to_learn(case: Case, course: Course) -> str | None:
     )
 
 
-def _stopped_on_the_way(case: Case, course: Course, gone: list[Step]) -> str | None:
+def _stopped_on_the_way(case: Case, course: Course, gone: list[Update]) -> str | None:
     """A run that no longer moves at all, and would learn more as soon as it has a rate again."""
     earlier, last = course.earlier, course.last
     if earlier is None or last is None or not _same_values(earlier, last):
@@ -354,7 +354,7 @@ def _tried_on_other_batches(case: Case, course: Course) -> tuple[Descent, float]
     return descents[0], statistics.fmean(drops)
 
 
-def _gone(course: Course, gone: list[Step], peak: float, tried: str) -> Finding:
+def _gone(course: Course, gone: list[Update], peak: float, tried: str) -> Finding:
     schedulers = course.optimizer.schedulers
     name = schedulers[-1][0] if schedulers else "the schedule"
     return loss_plateau.finding(

@@ -15,7 +15,7 @@ from whygrad.autograd.source import Where
 from whygrad.doctor.case import Case
 from whygrad.doctor.experiments import chance
 from whygrad.doctor.provenance import Rows, given_inputs, rows_of, target_source
-from whygrad.doctor.record import Course
+from whygrad.doctor.recording.record import Course
 from whygrad.doctor.rule import Finding, rule
 from whygrad.doctor.statements import shuffles, shuffles_apart, statements
 

@@ -13,7 +13,7 @@ from typing import Any
 from whygrad.autograd.source import Where
 from whygrad.doctor.anatomy import activation_place
 from whygrad.doctor.case import Case
-from whygrad.doctor.record import Course
+from whygrad.doctor.recording.record import Course
 from whygrad.doctor.repairs import DROPS, unlearned, without_dropout
 from whygrad.doctor.replay import Trace, Traced
 from whygrad.doctor.rule import Finding, rule

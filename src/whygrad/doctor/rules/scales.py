@@ -18,11 +18,11 @@ import numpy as np
 
 from whygrad.autograd.source import Where
 from whygrad.doctor.case import Case
+from whygrad.doctor.control import control_step
 from whygrad.doctor.experiments import chance, standardized, tensor_like, train_again
-from whygrad.doctor.ownworld import in_its_own_world
 from whygrad.doctor.provenance import data_input, given_inputs
 from whygrad.doctor.reading import Reading
-from whygrad.doctor.record import Course, Snapshot
+from whygrad.doctor.recording.record import Course, Snapshot
 from whygrad.doctor.replay import Trace, Traced
 from whygrad.doctor.rule import Finding, rule
 
@@ -279,7 +279,7 @@ def _finds_more(outcome: _Outcome, changed: _Instead, found: tuple[float, float,
     rests = np.median(losses[-third:]) > 0.95 * np.median(losses[third : 2 * third])
     if before < 5 * after or end > 0.2 * outcome.final or not rests:
         return False
-    control = in_its_own_world(outcome.reading, outcome.snapshot.values, outcome.snapshot)
+    control = control_step(outcome.reading, outcome.snapshot.values, outcome.snapshot)
     losses = [] if control is None else train_again(course, control, steps, changed)
     return bool(losses) and losses[-1] > 3 * end
 

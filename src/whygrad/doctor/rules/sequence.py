@@ -19,9 +19,9 @@ from whygrad.doctor.case import Case
 from whygrad.doctor.flow import shape_of
 from whygrad.doctor.provenance import given_inputs, rows_of
 from whygrad.doctor.reading import Reading, Term
-from whygrad.doctor.record import Mark
+from whygrad.doctor.recording.calls import Produced
+from whygrad.doctor.recording.record import Mark
 from whygrad.doctor.replay import Trace
-from whygrad.doctor.tape import Produced
 
 __all__ = ["Crossing", "crossings"]
 

@@ -24,10 +24,10 @@ from whygrad.doctor.flow import (
     shape_of,
     sums_to_one,
 )
+from whygrad.doctor.recording.calls import Produced
 from whygrad.doctor.replay import Trace, Traced
 from whygrad.doctor.rule import Finding, rule
 from whygrad.doctor.symptoms import POOR_LEARNING
-from whygrad.doctor.tape import Produced
 from whygrad.doctor.vocabulary import LOSSES
 
 __all__ = ["double_softmax", "softmax_over_one"]

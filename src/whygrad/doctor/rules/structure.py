@@ -22,14 +22,14 @@ from whygrad.doctor.anatomy import (
     squashers_of,
 )
 from whygrad.doctor.case import Case
-from whygrad.doctor.ownworld import in_its_own_world
+from whygrad.doctor.control import control_step
 from whygrad.doctor.provenance import given_inputs
 from whygrad.doctor.reading import Reading
-from whygrad.doctor.record import Course, Snapshot
+from whygrad.doctor.recording.calls import Produced, RecordedCall
+from whygrad.doctor.recording.record import Course, Snapshot
 from whygrad.doctor.repairs import Arms, Wrapper, repair, swapped, unlearned
 from whygrad.doctor.replay import Trace, Traced
 from whygrad.doctor.rule import Finding, rule
-from whygrad.doctor.tape import Call, Produced
 from whygrad.doctor.trial import Trial
 from whygrad.doctor.vocabulary import ACTIVATIONS, LINEAR, RESHAPING
 
@@ -109,14 +109,14 @@ def _finds_something(case: Case, course: Course, bent: Snapshot, arms: Arms, tim
     reading = case.reading(course.first)
     if reading is None or course.last is None:
         return False
-    control = in_its_own_world(reading, course.last.values, bent)
+    control = control_step(reading, course.last.values, bent)
     if control is None:
         return unlearned(case, course, 2 * case.limit("part"))
     straight = Trial(course, control, case.budget).descend(steps=len(arms.repaired.losses) - 1)
     return straight is not None and straight.end > times * arms.repaired.end
 
 
-def _dropped(trace: Trace, layer: Layer) -> Call | None:
+def _dropped(trace: Trace, layer: Layer) -> RecordedCall | None:
     """An activation that was called on a layer's output, and whose result nobody used."""
     return next(
         (

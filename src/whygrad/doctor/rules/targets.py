@@ -14,9 +14,9 @@ import numpy as np
 from whygrad.autograd.source import Where
 from whygrad.doctor.case import Case
 from whygrad.doctor.engines import engine_of
+from whygrad.doctor.recording.calls import Produced
 from whygrad.doctor.replay import Trace, Traced
 from whygrad.doctor.rule import Finding, rule
-from whygrad.doctor.tape import Produced
 from whygrad.doctor.vocabulary import RESHAPING
 
 __all__ = ["target_out_of_range"]

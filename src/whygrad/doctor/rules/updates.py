@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from whygrad.doctor.case import Case
-from whygrad.doctor.record import Course, Pass
+from whygrad.doctor.recording.record import Course, Pass
 from whygrad.doctor.rule import Finding, rule
 from whygrad.doctor.rules.gradient_flow import NO_LEARNING
 

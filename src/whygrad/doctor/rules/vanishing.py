@@ -24,7 +24,7 @@ from whygrad.doctor.anatomy import (
 )
 from whygrad.doctor.case import Case
 from whygrad.doctor.experiments import tensor_like
-from whygrad.doctor.record import Course
+from whygrad.doctor.recording.record import Course
 from whygrad.doctor.recurrence import Recurrence, recurrences
 from whygrad.doctor.repairs import Wrapper, fresh_weights, level, repair, swapped, unlearned
 from whygrad.doctor.replay import Trace, Traced

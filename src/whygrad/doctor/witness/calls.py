@@ -13,15 +13,15 @@ import numpy as np
 
 from whygrad.autograd.source import Where
 from whygrad.doctor.engines import Engine
-from whygrad.doctor.layers import look
 from whygrad.doctor.ranges import rms, row_marks, summarize
-from whygrad.doctor.record import (
+from whygrad.doctor.recording.calls import CallLog, Origin, Produced, RecordedCall
+from whygrad.doctor.recording.layers import look
+from whygrad.doctor.recording.record import (
     Evaluation,
     Failure,
     Sample,
     Stray,
 )
-from whygrad.doctor.tape import Call, Origin, Produced, Tape
 from whygrad.doctor.vocabulary import (
     ACTIVATIONS,
     DOMAIN,
@@ -66,7 +66,7 @@ class Calls(Snapshots):
 
         Whatever goes wrong with the notes, the call is carried out, and once.
         """
-        if get_ident() != self.attention.thread:
+        if get_ident() != self.scope.thread:
             return function(*args, **kwargs)
         traits = _traits(op)
         if self.resting and engine.is_recording():
@@ -140,7 +140,10 @@ class Calls(Snapshots):
                 self.registry.computed_from(args, frame)
             if self._boundaries:
                 self._keeping.follow(given, written, tape.end, self._boundaries[-1], frame)
-            tape.add(Call(op, function, given, named, frame, self._path, random, recorded), written)
+            tape.add(
+                RecordedCall(op, function, given, named, frame, self._path, random, recorded),
+                written,
+            )
             if traits & _LOOKED and not self._stack and op in LINEAR:
                 self._layer_by_hand(engine, args)
             if self._sample is not None and traits & _LOOKED and isinstance(result, engine.tensor):
@@ -181,7 +184,7 @@ class Calls(Snapshots):
         tape = self.tape(engine)
         source = tape.source(tensor)
         if source is not None and engine.is_recording():
-            tape.add(Call(op, function, (source,), {}, frame, self._path, None, True), None)
+            tape.add(RecordedCall(op, function, (source,), {}, frame, self._path, None, True), None)
 
     def _look(self, sample: Sample, op: str, array: Any) -> None:
         """Keep what one output looks like, under the name of its layer."""
@@ -191,7 +194,7 @@ class Calls(Snapshots):
         sample.layers[name] = look(op, array)
 
     def _written_through(
-        self, engine: Engine, maker: Call | None, tensor: Any, frame: FrameType
+        self, engine: Engine, maker: RecordedCall | None, tensor: Any, frame: FrameType
     ) -> None:
         """A write to what another call made: through a view, or through ``p.data``.
 
@@ -224,7 +227,7 @@ class Calls(Snapshots):
 
     def _outside(
         self,
-        tape: Tape,
+        tape: CallLog,
         op: str,
         args: tuple[Any, ...],
         result: Any,

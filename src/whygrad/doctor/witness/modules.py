@@ -10,7 +10,7 @@ from whygrad.autograd.source import Where
 from whygrad.doctor.engines import Engine
 from whygrad.doctor.places import user_frame
 from whygrad.doctor.ranges import glance, rms, row_marks
-from whygrad.doctor.record import (
+from whygrad.doctor.recording.record import (
     Failure,
     Mark,
     ModeChange,

@@ -11,17 +11,17 @@ from whygrad.autograd.source import Where
 from whygrad.doctor.engines import Engine
 from whygrad.doctor.places import user_frame
 from whygrad.doctor.ranges import rms, thinned
-from whygrad.doctor.recall import Given, recalled
-from whygrad.doctor.record import (
+from whygrad.doctor.recording.calls import Produced, RecordedCall
+from whygrad.doctor.recording.reconstruction import Given, recalled
+from whygrad.doctor.recording.record import (
     Course,
     Incident,
     Parameter,
     Snapshot,
-    Step,
+    Update,
 )
-from whygrad.doctor.sizes import Sizes
-from whygrad.doctor.tape import Call, Produced
-from whygrad.doctor.variables import held, key_of
+from whygrad.doctor.recording.sizes import Sizes
+from whygrad.doctor.recording.variables import held, key_of
 from whygrad.doctor.witness.state import State
 
 __all__ = ["Snapshots", "leaves_of", "not_finite"]
@@ -79,7 +79,7 @@ class Snapshots(State):
             return None
         given = self._unseen.get(number, Given())
         frame = user_frame(sys._getframe(1)) if latest else None
-        with self.attention.elsewhere():
+        with self.scope.paused():
             return recalled(self._recipe, given, frame, number, value)
 
     def _incident(
@@ -139,7 +139,7 @@ class Snapshots(State):
             self._sample.updates[each.name] = change = rms(new - old)
             each.changed = each.changed or change > 0
 
-    def _keep(self, course: Course, step: Step) -> None:
+    def _keep(self, course: Course, step: Update) -> None:
         """Of all snapshots, keep the first, the two latest that were well and the first bad one."""
         snapshot = step.snapshot
         if snapshot is None:
@@ -165,7 +165,7 @@ class Snapshots(State):
                 return
 
 
-def leaves_of(calls: Iterable[Call], kind: type) -> dict[int, Any]:
+def leaves_of(calls: Iterable[RecordedCall], kind: type) -> dict[int, Any]:
     """The tensors from elsewhere among the arguments that require grad."""
     found: dict[int, Any] = {}
     waiting: list[Any] = [(call.args, call.kwargs) for call in calls]
@@ -181,7 +181,7 @@ def leaves_of(calls: Iterable[Call], kind: type) -> dict[int, Any]:
     return found
 
 
-def _data(calls: Iterable[Call]) -> set[Any]:
+def _data(calls: Iterable[RecordedCall]) -> set[Any]:
     """The keys of all that the calls are given."""
     found: set[Any] = set()
     waiting: list[Any] = [(call.args, call.kwargs) for call in calls]

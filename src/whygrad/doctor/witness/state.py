@@ -2,10 +2,10 @@
 
 The closer look (layer statistics, a snapshot, update sizes) is for sampled steps: all of the first
 8, then 2 in every doubling, counted anew from the first step of another optimizer, and the first
-one that goes bad.  Between them a run
-that goes well is left alone (:mod:`whygrad.doctor.vigilance`), and the eyes are closed: the engines
-hand over nothing until a sampled step comes or the program does something else than training.  The
-schedule counts steps and not time, so the same program gets the same report.
+one that goes bad.  Between them a run that goes well is left alone (:mod:`.sampler`), and the eyes
+are closed: the engines hand over nothing until a sampled step comes or the program does something
+else than training.  The schedule counts steps and not time, so the same program gets the same
+report.
 """
 
 from __future__ import annotations
@@ -15,12 +15,11 @@ from types import CodeType
 from typing import Any, Protocol
 
 from whygrad.autograd.source import Where
-from whygrad.doctor.attention import Attention
 from whygrad.doctor.engines import Engine
-from whygrad.doctor.keeping import Keeping
-from whygrad.doctor.parameters import Registry
-from whygrad.doctor.recall import Given
-from whygrad.doctor.record import (
+from whygrad.doctor.recording.calls import CallLog
+from whygrad.doctor.recording.parameters import Registry
+from whygrad.doctor.recording.reconstruction import Given
+from whygrad.doctor.recording.record import (
     Clip,
     Course,
     Mark,
@@ -29,9 +28,10 @@ from whygrad.doctor.record import (
     Sample,
     Snapshot,
 )
-from whygrad.doctor.sizes import Sizes
-from whygrad.doctor.tape import Tape
-from whygrad.doctor.vigilance import Vigilance
+from whygrad.doctor.recording.retention import Keeping
+from whygrad.doctor.recording.sampler import Vigilance
+from whygrad.doctor.recording.scope import Scope
+from whygrad.doctor.recording.sizes import Sizes
 
 __all__ = ["State", "is_sampled"]
 
@@ -54,9 +54,9 @@ class State:
 
     def __init__(self, run: Run) -> None:
         self.run = run
-        self.attention = Attention()
+        self.scope = Scope()
         self.registry = Registry(run)
-        self._tapes: dict[str, Tape] = {}
+        self._tapes: dict[str, CallLog] = {}
         self._stack: list[tuple[Any, str, int]] = []  # modules that are running
         self._path = ""  # of the innermost
         self._in_model = False  # whether the outermost has parameters: a loss module has none
@@ -99,10 +99,10 @@ class State:
         self._in_closure = False
         self._evaluated: tuple[Any, ...] = ()  # what a model was given last, without gradients
 
-    def tape(self, engine: Engine) -> Tape:
+    def tape(self, engine: Engine) -> CallLog:
         tape = self._tapes.get(engine.name)
         if tape is None:
-            tape = self._tapes[engine.name] = Tape(engine.tensor)
+            tape = self._tapes[engine.name] = CallLog(engine.tensor)
         return tape
 
     def _is_sampled(self, number: int) -> bool:

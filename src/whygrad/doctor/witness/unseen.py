@@ -17,8 +17,8 @@ from whygrad.autograd.source import Where
 from whygrad.doctor.engines import Engine
 from whygrad.doctor.places import user_frame
 from whygrad.doctor.ranges import rms
-from whygrad.doctor.recall import Given, data_now
-from whygrad.doctor.record import Course, Pass, Step
+from whygrad.doctor.recording.reconstruction import Given, data_now
+from whygrad.doctor.recording.record import Course, Pass, Update
 from whygrad.doctor.witness.modules import Modules
 from whygrad.doctor.witness.snapshots import not_finite
 
@@ -64,13 +64,13 @@ class Unseen(Modules):
 
     def pass_unseen(self, engine: Engine, loss: Any) -> bool:
         """``backward()`` is called: note the loss, if it is one like those before."""
-        attention = self.attention
-        thread, attention.thread = attention.thread, 0
+        scope = self.scope
+        thread, scope.thread = scope.thread, 0
         try:
             with engine.unwatched():
                 return self._pass_unseen(engine, loss, sys._getframe(2))
         finally:
-            attention.thread = thread
+            scope.thread = thread
 
     def _pass_unseen(self, engine: Engine, loss: Any, frame: FrameType) -> bool:
         try:
@@ -103,13 +103,13 @@ class Unseen(Modules):
 
     def update_begins_unseen(self, engine: Engine, optimizer: Any) -> bool:
         """``step()`` is called: look whether the gradients are finite, no more."""
-        attention = self.attention
-        thread, attention.thread = attention.thread, 0
+        scope = self.scope
+        thread, scope.thread = scope.thread, 0
         try:
             with engine.unwatched():
                 return self._update_begins_unseen(engine, optimizer, sys._getframe(2))
         finally:
-            attention.thread = thread
+            scope.thread = thread
 
     def _update_begins_unseen(self, engine: Engine, optimizer: Any, frame: FrameType) -> bool:
         try:
@@ -131,7 +131,7 @@ class Unseen(Modules):
             rates = [group.get("lr", math.nan) for group in optimizer.param_groups]
             rates = latest.rates if rates == latest.rates else [float(each) for each in rates]
             where = _place(latest.where, frame)
-            step = Step(latest.index + 1, (), gradients, rates, where, self._zeroed)
+            step = Update(latest.index + 1, (), gradients, rates, where, self._zeroed)
             step.contaminated = course.optimizer.number in self._contaminated
             if self._clips:
                 step.clips, self._clips = self._clips, []

@@ -18,10 +18,10 @@ from typing import Any
 
 from whygrad.doctor.engines import Engine
 from whygrad.doctor.ranges import rms
-from whygrad.doctor.record import Snapshot
+from whygrad.doctor.recording.calls import Produced, RecordedCall
+from whygrad.doctor.recording.record import Snapshot
+from whygrad.doctor.recording.variables import key_of, today
 from whygrad.doctor.replay import goes_bad
-from whygrad.doctor.tape import Call, Produced
-from whygrad.doctor.variables import key_of, today
 from whygrad.doctor.vocabulary import LINEAR, LOSSES
 
 __all__ = ["Given", "data_now", "recalled"]
@@ -99,11 +99,11 @@ def _computed_and_unsound(recipe: Snapshot, key: Any, tensor: Any) -> bool:
     return computed and not math.isfinite(rms(recipe.engine.array(tensor)))
 
 
-def _with(recipe: Snapshot, swaps: dict[Any, Any]) -> dict[int, Call]:
+def _with(recipe: Snapshot, swaps: dict[Any, Any]) -> dict[int, RecordedCall]:
     return {number: _swapped_call(call, swaps) for number, call in recipe.calls.items()}
 
 
-def _swapped_call(call: Call, swaps: dict[Any, Any]) -> Call:
+def _swapped_call(call: RecordedCall, swaps: dict[Any, Any]) -> RecordedCall:
     changed = copy(call)
     changed.args = _swapped(call.args, swaps)
     changed.kwargs = _swapped(call.kwargs, swaps)

@@ -18,8 +18,8 @@ from typing import Any
 from whygrad.autograd.source import Where
 from whygrad.doctor.engines import Engine
 from whygrad.doctor.ranges import Range
-from whygrad.doctor.tape import Call, Produced, Tape
-from whygrad.doctor.variables import Variable
+from whygrad.doctor.recording.calls import CallLog, Produced, RecordedCall
+from whygrad.doctor.recording.variables import Variable
 
 __all__ = [
     "Clip",
@@ -37,8 +37,8 @@ __all__ = [
     "Run",
     "Sample",
     "Snapshot",
-    "Step",
     "Stray",
+    "Update",
 ]
 
 
@@ -90,7 +90,7 @@ class Mark:
     kind: str  # the name of its class
     training: bool
     depth: int  # 0: called by the program, not by another module
-    inputs: Any  # as a Call keeps its arguments
+    inputs: Any  # as a call keeps its arguments
     outputs: Any
     where: Where
     recorded: bool  # whether gradients were being recorded
@@ -109,14 +109,15 @@ class Snapshot:
 
     engine: Engine
     step: int
-    calls: dict[int, Call]  # those that the loss was computed with, by number
+    calls: dict[int, RecordedCall]  # those that the loss was computed with, by number
     loss: Produced | None
     value: float  # of the loss, as the program saw it
     marks: list[Mark]
     values: dict[int, Any]  # copies of the leaves that require grad, by id of the leaf
     leaves: dict[int, Any]  # the leaves themselves
-    loose: list[Call] = field(default_factory=list)  # calls of the step the loss does not depend on
-    tape: Tape | None = None  # for the origins of tensors
+    # Calls of the step that the loss does not depend on.
+    loose: list[RecordedCall] = field(default_factory=list)
+    tape: CallLog | None = None  # for the origins of tensors
     switched: frozenset[Produced] = frozenset()  # results that were told to require gradients
     # The variables of the program that held data of it, with keys of these data.
     variables: dict[Variable, Any] = field(default_factory=dict)
@@ -178,7 +179,7 @@ class Pass:
 
 
 @dataclass(eq=False, slots=True)
-class Step:
+class Update:
     """One update of parameters."""
 
     index: int
@@ -208,7 +209,7 @@ class Course:
     """A series of updates by one optimizer."""
 
     optimizer: Optimizer
-    steps: list[Step] = field(default_factory=list)
+    steps: list[Update] = field(default_factory=list)
     parameters: list[Parameter] = field(default_factory=list)
     first: Snapshot | None = None  # the first step
     after: dict[int, Any] = field(default_factory=dict)  # its parameters after that step, by id

@@ -15,7 +15,7 @@ from typing import Any
 
 from whygrad.doctor.engines import Engine
 from whygrad.doctor.places import user_frame
-from whygrad.doctor.tape import Produced, Tape
+from whygrad.doctor.recording.calls import CallLog, Produced
 
 __all__ = ["Variable", "held", "key_of", "losses_left", "today"]
 
@@ -30,7 +30,7 @@ def key_of(argument: Any) -> Any:
     return argument if isinstance(argument, Produced) else id(argument)
 
 
-def held(frame: FrameType, tape: Tape, kind: type, used: Container[Any]) -> dict[Variable, Any]:
+def held(frame: FrameType, tape: CallLog, kind: type, used: Container[Any]) -> dict[Variable, Any]:
     """The variables that hold data of a recipe, with the keys of these data."""
     found: dict[Variable, Any] = {}
     for code, name, place, value in _tensors(frame, kind):

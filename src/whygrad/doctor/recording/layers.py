@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from whygrad.doctor.ranges import rms
-from whygrad.doctor.record import Layer
+from whygrad.doctor.recording.record import Layer
 from whygrad.doctor.vocabulary import RECTIFIERS
 
 __all__ = ["look"]

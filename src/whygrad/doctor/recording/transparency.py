@@ -14,11 +14,11 @@ from contextlib import contextmanager
 from types import CodeType, FrameType, TracebackType
 from typing import Any
 
-from whygrad.doctor.patching import patched
+from whygrad.doctor.recording.patching import patched
 
 __all__ = ["honest_warnings", "without_doctor"]
 
-_DOCTOR = os.path.dirname(os.path.abspath(__file__)) + os.sep
+_DOCTOR = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _ALSO = tuple(
     os.path.join(os.path.dirname(_DOCTOR[:-1]), *path)
     for path in (("torch", "record.py"), ("dispatch", "interception.py"))

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from whygrad.autograd.source import Where
 
-__all__ = ["Call", "Origin", "Produced", "Tape"]
+__all__ = ["CallLog", "Origin", "Produced", "RecordedCall"]
 
 
 _NESTED = (tuple, list, dict)
@@ -51,7 +51,7 @@ class Origin(NamedTuple):
         return Where(self.code, self.instruction)
 
 
-class Call:
+class RecordedCall:
     """One call into the engine."""
 
     __slots__ = (
@@ -106,13 +106,13 @@ class Call:
         return f"<{self.op} at {self.where}>"
 
 
-class Tape:
+class CallLog:
     """The calls since the last update of the parameters."""
 
     def __init__(self, tensor_type: type, limit: int = 50_000) -> None:
         self._tensor = tensor_type
         self._limit = limit
-        self.calls: list[Call] = []
+        self.calls: list[RecordedCall] = []
         self.first = 0  # the number of calls[0]
         self._made: dict[int, tuple[weakref.ref[Any], Produced]] = {}
         self.switched: set[Produced] = set()  # results on which requires_grad_() was called
@@ -126,7 +126,7 @@ class Tape:
         """The number that the next call will have."""
         return self.first + len(self.calls)
 
-    def call(self, number: int) -> Call | None:
+    def call(self, number: int) -> RecordedCall | None:
         """A call by its number; None if it is no longer known."""
         place = number - self.first
         return self.calls[place] if 0 <= place < len(self.calls) else None
@@ -173,7 +173,7 @@ class Tape:
             for each in members
         )
 
-    def add(self, call: Call, result: Any) -> None:
+    def add(self, call: RecordedCall, result: Any) -> None:
         """Enter a call that was carried out."""
         if len(self.calls) >= self._limit:
             self.forget(self.end)
@@ -242,7 +242,7 @@ class Tape:
                     return inside
         return None
 
-    def note_training(self, calls: Iterable[Call]) -> None:
+    def note_training(self, calls: Iterable[RecordedCall]) -> None:
         """These calls belong to a training pass: so does what was evaluated to prepare them."""
         for call in calls:
             mark = self.evaluation((*call.args, *call.kwargs.values()))
@@ -269,7 +269,7 @@ class Tape:
         del self.calls[: before - self.first]
         self.first = before
 
-    def slice(self, roots: list[Produced]) -> dict[int, Call]:
+    def slice(self, roots: list[Produced]) -> dict[int, RecordedCall]:
         """The calls that ``roots`` were computed with, by number, in order."""
         needed: set[int] = set()
         waiting = [root.call for root in roots]
@@ -297,7 +297,7 @@ class Tape:
             )
         ]
 
-    def _views(self, call: Call) -> set[int]:
+    def _views(self, call: RecordedCall) -> set[int]:
         """The calls whose results share the memory that a call writes to."""
         found: set[int] = set()
         target = call.args[0] if call.args else None

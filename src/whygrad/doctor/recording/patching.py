@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from threading import get_ident
 from typing import Any
 
-from whygrad.doctor.attention import Attention
+from whygrad.doctor.recording.scope import Scope
 
 __all__ = ["Swap", "patched"]
 
@@ -21,11 +21,11 @@ def patched(
     name: str,
     wrapper: Callable[..., Any],
     inner: Any = None,
-    attention: Attention | None = None,
+    scope: Scope | None = None,
 ) -> Iterator[None]:
     """While inside, ``owner.name(*args)`` is ``wrapper(original, *args)``.
 
-    With ``attention``, only where that is; everywhere else the original is called.  Classmethods
+    In other threads than that of ``scope`` the original is called.  Classmethods
     stay classmethods.  What was there is put back exactly, also when it was inherited.
     """
     own = vars(owner).get(name, _MISSING)
@@ -36,7 +36,7 @@ def patched(
         @functools.wraps(function)
         def replaced(cls: Any, *args: Any, **kwargs: Any) -> Any:
             bound = functools.partial(function, cls)
-            if attention is not None and get_ident() != attention.thread:
+            if scope is not None and get_ident() != scope.thread:
                 return bound(*args, **kwargs)
             return wrapper(bound, *args, **kwargs)
 
@@ -46,7 +46,7 @@ def patched(
         @functools.wraps(original)
         def replacement(*args: Any, **kwargs: Any) -> Any:
             # asked in this order because PyTorch's compiler can follow the first half
-            if attention is not None and not (attention.thread and get_ident() == attention.thread):
+            if scope is not None and not (scope.thread and get_ident() == scope.thread):
                 return original(*args, **kwargs)
             return wrapper(original, *args, **kwargs)
 

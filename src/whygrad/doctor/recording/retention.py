@@ -17,8 +17,8 @@ from types import CodeType, FrameType
 from typing import Any
 
 from whygrad.doctor.places import user_frame
-from whygrad.doctor.record import Run
-from whygrad.doctor.tape import Produced
+from whygrad.doctor.recording.calls import Produced
+from whygrad.doctor.recording.record import Run
 
 __all__ = ["Keeping"]
 

@@ -16,17 +16,17 @@ import numpy as np
 
 from whygrad.doctor.experiments import tensor_like
 from whygrad.doctor.reading import Reading
-from whygrad.doctor.record import Snapshot
+from whygrad.doctor.recording.record import Snapshot
 from whygrad.doctor.repairs import swapped
 from whygrad.doctor.replay import replay
 
-__all__ = ["in_its_own_world"]
+__all__ = ["control_step"]
 
 Array = np.ndarray[Any, Any]
 Values = Mapping[int, Any]
 
 
-def in_its_own_world(reading: Reading, latest: Values, snapshot: Snapshot) -> Snapshot | None:
+def control_step(reading: Reading, latest: Values, snapshot: Snapshot) -> Snapshot | None:
     """``snapshot``, a form of the step that was read, with targets after the ``latest`` weights.
 
     None for a loss whose answers cannot be drawn.

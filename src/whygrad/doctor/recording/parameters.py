@@ -14,8 +14,8 @@ from whygrad.autograd.source import Where
 from whygrad.doctor.engines import Engine
 from whygrad.doctor.places import user_frame
 from whygrad.doctor.ranges import summarize
-from whygrad.doctor.record import Parameter, Run
-from whygrad.doctor.tape import Tape
+from whygrad.doctor.recording.calls import CallLog
+from whygrad.doctor.recording.record import Parameter, Run
 
 __all__ = ["Registry"]
 
@@ -178,7 +178,7 @@ class Registry:
             found.append(None if known is None or known[0]() is not tensor else known[1])
         return found[0], found[1]
 
-    def find_leaves(self, engine: Engine, tape: Tape) -> None:
+    def find_leaves(self, engine: Engine, tape: CallLog) -> None:
         """Enter the leaves that the program made without a module."""
         for call in tape.calls[max(0, self._scanned - tape.first) :]:
             for each in (*call.args, *call.kwargs.values()):
