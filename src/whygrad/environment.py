@@ -14,7 +14,6 @@ from types import ModuleType
 from typing import Any
 
 from whygrad import devices
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 
 __all__ = [
@@ -83,7 +82,6 @@ def set_num_interop_threads(num: int) -> None:
             call=f"set_num_interop_threads({num})",
             cause="cannot set number of interop threads after set_num_interop_threads called",
             fix="set it once, at the start of the program",
-            where=caller(),
         )
     _settings.interop_threads = number
 
@@ -96,7 +94,6 @@ def _positive(name: str, num: Any) -> int:
         call=f"{name}({num!r})",
         cause=f"{name} expects a positive integer, but got {describe(num)}",
         fix="pass 1 or more",
-        where=caller(),
     )
 
 
@@ -111,7 +108,6 @@ def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None
             call=f"use_deterministic_algorithms({mode!r})",
             cause=f"argument 'mode' must be bool, not {type(mode).__name__}",
             fix="pass True or False",
-            where=caller(),
         )
     _settings.deterministic = (1 if warn_only else 2) if mode else 0
 
@@ -139,7 +135,6 @@ def set_deterministic_debug_mode(debug_mode: int | str) -> None:
             call=f"set_deterministic_debug_mode({debug_mode!r})",
             cause=f"debug_mode must be str or int, but got {type(debug_mode).__name__}",
             fix="pass 'default', 'warn' or 'error'",
-            where=caller(),
         )
     known = _DEBUG_MODES if isinstance(debug_mode, str) else range(3)
     if debug_mode not in known:
@@ -148,7 +143,6 @@ def set_deterministic_debug_mode(debug_mode: int | str) -> None:
             call=f"set_deterministic_debug_mode({debug_mode!r})",
             cause=f"invalid value of debug_mode, expected one of {', '.join(map(str, known))}",
             fix="pass 'default', 'warn' or 'error'",
-            where=caller(),
         )
     number = _DEBUG_MODES.index(debug_mode) if isinstance(debug_mode, str) else int(debug_mode)
     _settings.deterministic = number
@@ -202,7 +196,6 @@ def get_device_module(device: Any = None) -> ModuleType:
         call=f"get_device_module({kind!r})",
         cause=f"Device {kind!r} does not have a corresponding module",
         fix="there are modules for cpu, cuda, mps and xpu",
-        where=caller(),
     )
 
 
@@ -229,6 +222,5 @@ def compile(
             call=f"compile({describe(model)})",
             cause=f"A callable function is expected, but {type(model).__name__} is provided",
             fix="pass a function or a module",
-            where=caller(),
         )
     return model

@@ -5,21 +5,39 @@ The exception types are the ones PyTorch raises, so existing ``except`` clauses 
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+import sys
+from typing import Any, Final, TypeVar
+
+from whygrad.source import Where, is_outside, outside
 
 __all__ = ["describe", "describe_call", "explained", "fail", "kind_of", "too_large"]
 
 E = TypeVar("E", bound=BaseException)
 
 
-def fail(kind: type[E], *, call: str, cause: str, fix: str, where: object = None) -> E:
-    """Build (not raise) an exception of the given kind with the house layout."""
+_THE_CALL: Final = object()
+
+
+def fail(kind: type[E], *, call: str, cause: str, fix: str, where: object = _THE_CALL) -> E:
+    """Build (not raise) an exception of the given kind with the house layout.
+
+    ``where`` is the line of the program that called into whygrad, unless the error is about
+    another place; None for errors whose text names their places, or that are not about a line.
+    """
+    if where is _THE_CALL:
+        where = _called_from()
     lines = [call, f"  cause: {cause}", f"  fix:   {fix}"]
     if where is not None:
         lines.append(f"  at:    {where}")
     error = kind("\n".join(lines))
     error.whygrad_explained = True  # type: ignore[attr-defined]
     return error
+
+
+def _called_from() -> Where | None:
+    """Only code and instruction are kept: an error holds no frame, and so no tensor, alive."""
+    frame = outside(sys._getframe(2))
+    return Where(frame.f_code, frame.f_lasti) if is_outside(frame) else None
 
 
 def explained(error: BaseException) -> bool:

@@ -12,7 +12,6 @@ import numpy as np
 
 from whygrad import copies, keys
 from whygrad.autograd import lineage, modes
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.printing import tensor_repr
 
@@ -112,7 +111,6 @@ class Interchange:
                 cause="Can't call numpy() on Tensor that requires grad: NumPy does not record, "
                 "so gradients would stop here without notice",
                 fix="use tensor.detach().numpy() if that is meant, or whygrad's own functions",
-                where=caller(),
             )
         array = _host_array(self)
         _lend(array)

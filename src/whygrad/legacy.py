@@ -11,7 +11,6 @@ from functools import cache
 from typing import Any
 
 from whygrad import devices, dtypes
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.memory import Size
 from whygrad.ops import functions
@@ -48,7 +47,6 @@ class TensorType(type):
                 call=f"{cls!r}(…)",
                 cause=f"this type is not available: there is no {cls.place.upper()} here",
                 fix=f"use whygrad.{cls.__name__}",
-                where=caller(),
             )
         if device is not None and devices.Device(device).type != "cpu":
             raise fail(
@@ -57,7 +55,6 @@ class TensorType(type):
                 cause=f"legacy constructor expects device type: cpu but device type: "
                 f"{devices.Device(device).type} was passed",
                 fix=f"use whygrad.tensor(data, dtype={cls.dtype!r}, device=…)",
-                where=caller(),
             )
         return old_style(repr(cls), data if size is None else (Size(size),), cls.dtype)
 
@@ -97,7 +94,6 @@ def old_style(call: str, data: tuple[Any, ...], dtype: dtypes.DType | None) -> A
                 cause=f"expected {chosen.name}, but got {first.dtype.name}: this constructor does "
                 "not convert tensors",
                 fix=f"use x.to({chosen!r})",
-                where=caller(),
             )
         return alias(first)
     if len(data) != 1 or not hasattr(first, "__len__") or isinstance(first, (str, bytes)):
@@ -106,7 +102,6 @@ def old_style(call: str, data: tuple[Any, ...], dtype: dtypes.DType | None) -> A
             call=f"{call}({', '.join(map(describe, data))})",
             cause="data must be a sequence of numbers, or whole numbers that are sizes",
             fix=f"use whygrad.tensor(data, dtype={chosen!r})",
-            where=caller(),
         )
     return functions["as_tensor"](first, chosen, "cpu")
 
@@ -124,7 +119,6 @@ def set_default_tensor_type(t: Any) -> None:
             call=f"set_default_tensor_type({t!r})",
             cause="only floating-point types on the CPU can be the default",
             fix="use whygrad.set_default_dtype(whygrad.float32)",
-            where=caller(),
         )
     warnings.warn(
         "set_default_tensor_type() is deprecated: use whygrad.set_default_dtype()",

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import byte_bounds
 
-from whygrad.autograd.source import caller
 from whygrad.errors import fail
 
 __all__ = [
@@ -244,7 +243,6 @@ def _bad_shape(shape: Shape, numel: int, cause: str) -> RuntimeError:
         call=f"shape {tuple(shape)} for a tensor with {numel} elements",
         cause=cause,
         fix=f"choose sizes whose product is {numel}; one of them may be -1",
-        where=caller(),
     )
 
 
@@ -321,5 +319,4 @@ def _cannot_expand(shape: Shape, target: Shape, cause: str) -> RuntimeError:
         call=f"expand a tensor of shape {tuple(shape)} to {tuple(target)}",
         cause=f"{cause}.  Target sizes: {list(target)}.  Tensor sizes: {list(shape)}",
         fix="only dimensions of size 1, and new ones in front, can be repeated",
-        where=caller(),
     )

@@ -25,9 +25,9 @@ from types import CodeType
 from typing import Any
 
 from whygrad import scalar_math as floats
-from whygrad.autograd.source import Where, outside, user_files
 from whygrad.errors import fail
 from whygrad.scalar_math import CLOSED, Number, compute, number
+from whygrad.source import Where, outside, user_files
 
 __all__ = ["Value", "result"]
 
@@ -66,6 +66,7 @@ class Value(Number):
                 call=f"a copy or pickle of {self!r}",
                 cause=f"it was computed at {self.where}, and its graph cannot be copied",
                 fix="copy the number: Value(x.data)",
+                where=None,
             )
         return _leaf, (type(self), self.data, self.grad, self.label)
 

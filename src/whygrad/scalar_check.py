@@ -12,7 +12,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from whygrad.autograd.source import caller
 from whygrad.errors import fail
 from whygrad.scalar import Value
 from whygrad.scalar_math import number
@@ -31,7 +30,6 @@ def numeric_gradient(f: Callable[[Value], Any], x: float, epsilon: float = 1e-6)
             call=f"a centred difference with epsilon={epsilon:g}",
             cause="epsilon is a distance, so it must be positive",
             fix="start with 1e-6; check_gradient() shows which one is best",
-            where=caller(),
         )
     above, below = f(Value(x + epsilon)), f(Value(x - epsilon))
     return (number(above) - number(below)) / (2.0 * epsilon)
@@ -130,7 +128,6 @@ def check_gradient(
             call="check_gradient with no epsilons",
             cause="there is nothing to compare backward() with",
             fix="pass at least one epsilon, or leave the argument out",
-            where=caller(),
         )
     leaf = Value(x)
     out = f(leaf)

@@ -12,7 +12,6 @@ from collections.abc import Callable
 from numbers import Real
 from typing import Any
 
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 
 __all__ = [
@@ -104,7 +103,6 @@ def number(operand: Any, op: str | None = None) -> float:
         call=f"Value({describe(operand)})" if op is None else f"a Value {op} {describe(operand)}",
         cause=f"a Value computes with numbers and Values, not with {type(operand).__name__}",
         fix="pass a number, such as float(...) of it or one of its elements",
-        where=caller(),
     )
 
 
@@ -120,7 +118,7 @@ def compute(op: str, function: Callable[..., float], *numbers: float) -> float:
     cause, fix = CAUSES[op, kind]
     shown = [f"{each:g}" for each in numbers]
     call = f"{op}({shown[0]})" if len(shown) == 1 else f" {op} ".join(shown)
-    raise fail(kind, call=call, cause=cause, fix=fix, where=caller())
+    raise fail(kind, call=call, cause=cause, fix=fix)
 
 
 class _Closed(float):

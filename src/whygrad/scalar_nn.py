@@ -15,10 +15,10 @@ from itertools import pairwise
 from random import Random
 from typing import Any
 
-from whygrad.autograd.source import caller, user_files
 from whygrad.errors import fail
 from whygrad.scalar import Value, result
 from whygrad.scalar_math import number
+from whygrad.source import user_files
 
 __all__ = ["Layer", "MLP", "Module", "Neuron", "weighted_sum"]  # noqa: RUF022
 
@@ -39,7 +39,6 @@ def weighted_sum(weights: Sequence[Value], inputs: Sequence[Value | float], bias
             call=f"weighted_sum of {len(weights)} weights and {len(inputs)} inputs",
             cause="every input needs a weight of its own",
             fix=f"pass {len(weights)} inputs, or make the neuron with {len(inputs)}",
-            where=caller(),
         )
     factors = [weight.data for weight in weights]
     numbers = [number(each, "*") for each in inputs]
@@ -76,7 +75,6 @@ class Neuron(Module):
                 call=f"Neuron({inputs}, activation={activation!r})",
                 cause=f"there is no activation {activation!r}",
                 fix=f"choose one of {', '.join(SPREADS)}",
-                where=caller(),
             )
         random = seed if isinstance(seed, Random) else Random(seed)
         spread = SPREADS[activation] * math.sqrt(3.0 / inputs)
@@ -141,7 +139,6 @@ class MLP(Module):
                 cause="a network needs the number of its inputs and the size of each layer, all "
                 "at least 1",
                 fix="write MLP(2, 16, 16, 1) for 2 inputs, two layers of 16 and one output",
-                where=caller(),
             )
         random = seed if isinstance(seed, Random) else Random(seed)
         last = len(sizes) - 1

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.define import table
 from whygrad.ops.sparse.layouts import is_sparse
@@ -38,7 +37,6 @@ def sum(input: Tensor, dim: Any = None, dtype: Any = None) -> Tensor:
             call=f"sparse.sum({describe(input)})",
             cause="sparse.sum takes a sparse tensor",
             fix="use whygrad.sum for strided tensors",
-            where=caller(),
         )
     result: Tensor = table["sum"].public(input, dim, dtype=dtype)
     return result

@@ -17,8 +17,8 @@ from whygrad.errors import fail
 from whygrad.storage_contents import Contents
 
 if TYPE_CHECKING:
-    from whygrad.autograd.source import Where
     from whygrad.dtypes import DType
+    from whygrad.source import Where
     from whygrad.tensor import Tensor
 
 __all__ = ["CutStorage", "DataStorage", "InferenceStorage", "Storage", "new_storage", "readers"]
@@ -210,6 +210,7 @@ class InferenceStorage(Storage):
                 call=f"{op_name} on a tensor made inside inference_mode at {where}",
                 cause="Inplace update to inference tensor outside InferenceMode is not allowed",
                 fix="clone() it first",
+                where=None,
             )
 
     def bump(self, op_name: str, where: Where) -> None:

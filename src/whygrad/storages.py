@@ -11,7 +11,6 @@ from functools import cache
 from typing import Any
 
 from whygrad import dtypes
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops import functions
 from whygrad.ops.creation.conversion import TENSOR_TYPES
@@ -31,7 +30,6 @@ def _new(call: str, data: tuple[Any, ...], dtype: dtypes.DType, device: Any) -> 
                 call=f"{call}({', '.join(map(describe, data))})",
                 cause="Expected a sequence type, or how many elements there should be",
                 fix=f"use whygrad.{call}(8) or whygrad.{call}([1, 2, 3])",
-                where=caller(),
             )
         numbers = [each % 256 for each in first] if dtype is dtypes.uint8 else list(first)
         made = functions["tensor"](numbers, dtype=dtype, device=device)

@@ -6,10 +6,10 @@ from typing import Any
 
 import torch
 
-from whygrad.autograd.source import Where
 from whygrad.doctor import Diagnosis, Finding, watch
 from whygrad.doctor.case import Case
 from whygrad.doctor.places import here
+from whygrad.source import Where
 
 __all__ = ["healthy", "sick"]
 

@@ -16,7 +16,7 @@ from torch import nn
 from torch.utils.checkpoint import checkpoint
 
 import whygrad.torch
-from whygrad.autograd.source import Where
+from whygrad.source import Where
 from whygrad.torch.record import Recording, latest_recording
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from whygrad.autograd.source import Where
+from whygrad.source import Where
 from whygrad.why.dataflow import statement_at, used_at
 
 FILE = "flowing.py"

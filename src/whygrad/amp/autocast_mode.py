@@ -10,7 +10,6 @@ from typing import Any
 from whygrad import devices, dtypes
 from whygrad.amp import state as settings
 from whygrad.amp.casting import cast_floats
-from whygrad.autograd.source import caller
 from whygrad.errors import fail
 
 __all__ = ["autocast", "custom_bwd", "custom_fwd", "is_autocast_available"]
@@ -45,7 +44,6 @@ class autocast:
                 call=f"autocast({device_type!r})",
                 cause=f"Expected `device_type` of type `str`, got: `{type(device_type).__name__}`",
                 fix="pass the kind of device: autocast('cpu')",
-                where=caller(),
             )
         self.device = devices.Device(device_type).type
         self.fast_dtype = settings.get_autocast_dtype(self.device) if dtype is None else dtype
@@ -105,7 +103,6 @@ def _checked(device_type: Any, call: str) -> str:
         call=f"{call}(device_type={device_type!r})",
         cause=f"Expected `device_type` of type `str`, got: `{type(device_type).__name__}`",
         fix="pass the kind of device: device_type='cpu'",
-        where=caller(),
     )
 
 

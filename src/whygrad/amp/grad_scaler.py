@@ -16,7 +16,6 @@ import numpy as np
 
 from whygrad import dtypes
 from whygrad.autograd import modes
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.tensor import Tensor
 
@@ -91,7 +90,6 @@ class GradScaler:
             call=f"scale({describe(outputs)})",
             cause="outputs must be a Tensor or an iterable of Tensors",
             fix="pass the loss itself, not loss.item()",
-            where=caller(),
         )
 
     def unscale_(self, optimizer: Any) -> None:
@@ -108,7 +106,6 @@ class GradScaler:
                 if progress.stage is OptState.UNSCALED
                 else "unscale_() is being called after step()",
                 fix="call scale, backward, unscale_, step and update once each, in this order",
-                where=caller(),
             )
         progress.found_inf = self._divide(optimizer)
         progress.stage = OptState.UNSCALED
@@ -127,7 +124,6 @@ class GradScaler:
                 cause="Closure use is not currently supported if GradScaler is enabled: the "
                 "gradients of a further evaluation would not be divided",
                 fix="use GradScaler(enabled=False) with this optimizer",
-                where=caller(),
             )
         self._need_factor("step")
         progress = self._of(optimizer)
@@ -137,7 +133,6 @@ class GradScaler:
                 call="step(optimizer)",
                 cause="step() has already been called since the last update()",
                 fix="call update() at the end of every training step",
-                where=caller(),
             )
         if progress.stage is OptState.READY:
             self.unscale_(optimizer)
@@ -148,7 +143,6 @@ class GradScaler:
                 cause="No inf checks were recorded for this optimizer: none of its parameters "
                 "has a gradient",
                 fix="call scaler.scale(loss).backward() first",
-                where=caller(),
             )
         result = None if progress.found_inf else optimizer.step(*args, **kwargs)
         progress.stage = OptState.STEPPED
@@ -170,7 +164,6 @@ class GradScaler:
                     call="update()",
                     cause="No inf checks were recorded prior to update: no optimizer took a step",
                     fix="call step(optimizer) before update()",
-                    where=caller(),
                 )
             self._adapt(factor, any(known))
         self._progress = WeakKeyDictionary()
@@ -190,7 +183,6 @@ class GradScaler:
                 call=f"{call}()",
                 cause=f"Attempted {call} but _scale is None: nothing has been scaled yet",
                 fix="use scaler.scale(loss).backward() in place of loss.backward()",
-                where=caller(),
             )
         return self._scale
 
@@ -217,7 +209,6 @@ class GradScaler:
                     cause="Attempting to unscale FP16 gradients: dividing in float16 would lose "
                     "what the factor has saved",
                     fix="keep the parameters in float32 and use autocast for the forward pass",
-                    where=caller(),
                 )
         bad = False
         with modes.no_grad():
@@ -251,7 +242,6 @@ class GradScaler:
                 cause="new_scale should be a float or a float32 tensor of one element that does "
                 "not require grad",
                 fix="pass a number: scaler.update(1024.0)",
-                where=caller(),
             )
         factor.copy_(new_scale.reshape(()))
 
@@ -318,7 +308,6 @@ class GradScaler:
                 cause="The source state dict is empty, possibly because it was saved from a "
                 "disabled instance of GradScaler",
                 fix="load it only if scaler.is_enabled() was True when it was saved",
-                where=caller(),
             )
         self._init_scale = state_dict["scale"]
         self._growth_factor = state_dict["growth_factor"]
@@ -361,5 +350,4 @@ def _require(holds: bool, words: str, value: float) -> float:
         call=f"GradScaler(… {value})",
         cause=f"The {words}",
         fix="leave it out: the usual factors are 2 and 0.5",
-        where=caller(),
     )

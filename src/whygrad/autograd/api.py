@@ -15,7 +15,6 @@ from whygrad.autograd.edges import GradientEdge, tensor_at
 from whygrad.autograd.engine import run
 from whygrad.autograd.fitting import fresh
 from whygrad.autograd.lineage import DEED, cut_of
-from whygrad.autograd.source import caller
 from whygrad.dispatch.answers import handed, is_theirs
 from whygrad.errors import describe, fail
 from whygrad.tensor import Tensor, wrap
@@ -141,7 +140,6 @@ def grad(
                 cause="it appears to not have been used in the graph: the outputs were not "
                 f"computed from it{_cut_between(tensor, roots)}, so there is no gradient",
                 fix="pass allow_unused=True to get None (or materialize_grads=True for zeros)",
-                where=caller(),
             )
         answers.append(answer)
     if not create_graph:
@@ -189,7 +187,6 @@ def _require_tensor(call: str, role: str, value: Any) -> None:
             call=f"{call} with {describe(value)} among the {role}",
             cause=f"the {role} must be tensors, not {type(value).__name__}",
             fix="pass a tensor or a list of tensors",
-            where=caller(),
         )
 
 
@@ -242,7 +239,6 @@ def _root_gradient(call: str, root: Tensor, gradient: Any) -> Tensor:
             cause=f"{call}() called inside a function being vmapped is not supported: the graph "
             "belongs to the whole batch, not to one sample",
             fix=f"call {call}() on what vmap returns, or use whygrad.func.grad inside",
-            where=caller(),
         )
     if call == "backward" and isinstance(gradient, Tensor) and gradient._keys & keys.BATCHED:
         raise fail(
@@ -250,7 +246,6 @@ def _root_gradient(call: str, root: Tensor, gradient: Any) -> Tensor:
             call=f"backward(gradient: {describe(gradient)}), inside vmap",
             cause="the gradient differs per sample, while .grad of a leaf is one tensor",
             fix="use whygrad.autograd.grad(outputs, inputs, gradient), which returns it",
-            where=caller(),
         )
     if root._node is None:
         raise fail(
@@ -259,7 +254,6 @@ def _root_gradient(call: str, root: Tensor, gradient: Any) -> Tensor:
             cause=f"it does not require grad and does not have a grad_fn{cut_of(root)}",
             fix="call requires_grad_() on the inputs you want gradients for, and leave out the "
             "detach() or no_grad() between them and this tensor",
-            where=caller(),
         )
     if gradient is None:
         if root.numel() != 1:
@@ -270,7 +264,6 @@ def _root_gradient(call: str, root: Tensor, gradient: Any) -> Tensor:
                 f"{root.numel()} elements",
                 fix="reduce it first, for example y.sum().backward(), or pass gradient= of shape "
                 f"{tuple(root.shape)}",
-                where=caller(),
             )
         if root.dtype.is_complex:
             raise fail(
@@ -279,7 +272,6 @@ def _root_gradient(call: str, root: Tensor, gradient: Any) -> Tensor:
                 cause="grad can be implicitly created only for real scalar outputs, but this one "
                 "is complex: it has no direction in which to grow",
                 fix="make a real loss of it, for example y.abs(), or pass gradient=",
-                where=caller(),
             )
         one = wrap(np.ones(root._array.shape, root._array.dtype))
         return one if root._keys & keys.CPU else one.to(root.device)

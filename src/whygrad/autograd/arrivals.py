@@ -24,8 +24,8 @@ from whygrad.ops.namespace import raw
 
 if TYPE_CHECKING:
     from whygrad.autograd.node import Node
-    from whygrad.autograd.source import Where
     from whygrad.ops.namespace import Namespace
+    from whygrad.source import Where
     from whygrad.tensor import Tensor
 
 __all__ = ["Arrivals", "Target"]

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.func.vmap import vmap
 from whygrad.tensor import Tensor
@@ -34,7 +33,6 @@ def grad_of_batch(
                 "grad_output as the batch dimension; the other dimensions are those of the "
                 f"output, {tuple(root.shape)}",
                 fix=f"pass a tensor of shape (batch, *{tuple(root.shape)}) for this output",
-                where=caller(),
             )
     missing: list[bool] = []
 

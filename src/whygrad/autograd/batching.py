@@ -18,7 +18,6 @@ from math import prod
 from typing import Any, NoReturn
 
 from whygrad import keys
-from whygrad.autograd.source import caller
 from whygrad.dispatch import register_layer
 from whygrad.errors import describe, describe_call, fail
 from whygrad.ops.batching import (
@@ -114,7 +113,6 @@ def _refuse_numbers(batch: Batch, what: str) -> NoReturn:
         "data-dependent control flow (if x > 0), item(), tolist() and numpy() cannot work",
         fix="choose per element with whygrad.where(condition, a, b), or loop over the samples "
         "instead of vmap",
-        where=caller(),
     )
 
 
@@ -251,7 +249,6 @@ def physical_pair(target: Tensor, source: Tensor, name: str) -> tuple[Tensor, Te
             "tensor that all samples share",
             fix="use the out-of-place form, or make the target from a batched tensor, for example "
             "with zeros_like(x) or x.new_zeros(shape)",
-            where=caller(),
         )
     return target._array.tensor, remove_batch(source, level, _size_at(level))
 
@@ -265,7 +262,6 @@ def _size_at(level: int) -> int:
             call="an op on a tensor that was batched by vmap",
             cause="a tensor has escaped from inside a function being vmapped: its vmap has ended",
             fix="return what you need from the function instead of keeping it outside",
-            where=caller(),
         ) from None
 
 
@@ -287,7 +283,7 @@ def _layer(op: Op, bits: int) -> Callable[..., Any]:
         except Refused as refusal:
             cause, fix = refusal.args
             raise fail(
-                RuntimeError, call=_call_on_samples(op, args), cause=cause, fix=fix, where=caller()
+                RuntimeError, call=_call_on_samples(op, args), cause=cause, fix=fix
             ) from None
         except Exception as error:  # it speaks of the whole batch; say what a sample looked like
             error.add_note(_call_on_samples(op, args))

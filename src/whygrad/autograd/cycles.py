@@ -15,10 +15,10 @@ from typing import Any
 
 from whygrad.autograd.node import Node
 from whygrad.autograd.reach import reachable
-from whygrad.autograd.source import Where
 from whygrad.errors import describe
 from whygrad.ops.define import Op
 from whygrad.ops.plan import Plan
+from whygrad.source import Where
 from whygrad.tensor import Tensor
 
 __all__ = ["warn_of_cycles"]

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from whygrad.autograd.node import AccumulateGrad, Node
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.tensor import Tensor, wrap
 
@@ -34,7 +33,6 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
             cause="It is not possible to get the gradient edge for a Tensor that does not require "
             "gradients",
             fix="call requires_grad_() on the inputs it is computed from",
-            where=caller(),
         )
     return GradientEdge(tensor._node, tensor._slot)
 
@@ -58,7 +56,6 @@ def tensor_at(place: Any) -> Any:
             if known
             else f"{type(node).__name__} is not a node of the graph",
             fix="use get_gradient_edge(tensor)",
-            where=caller(),
         )
     leaf = node.variable if isinstance(node, AccumulateGrad) else None
     if leaf is not None and leaf._node is node:

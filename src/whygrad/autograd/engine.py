@@ -21,11 +21,11 @@ from whygrad.autograd.hooks import hooked_leaves
 from whygrad.autograd.node import Freed, Node
 from whygrad.autograd.reach import Turns
 from whygrad.autograd.saved import as_tensors
-from whygrad.autograd.source import caller
 from whygrad.dispatch import quiet
 from whygrad.errors import explained, fail
 from whygrad.ops.namespace import raw, recorded
 from whygrad.ops.ties import tie
+from whygrad.source import caller
 from whygrad.tensor import Tensor
 from whygrad.threads import PerThread, is_deep, on_new_stack
 
@@ -253,6 +253,7 @@ def _wrong_count(node: Node, count: int) -> RuntimeError:
         call=f"{node.name()} recorded at {node.where}",
         cause=f"its rule returned {count} gradients for {node.plan.arity} tensor arguments",
         fix="return one gradient (or None) per tensor argument",
+        where=None,
     )
 
 
@@ -262,4 +263,5 @@ def _rule_failed(node: Node, error: Exception) -> Exception:
         call=f"{node.name()} recorded at {node.where}",
         cause=f"its rule raised {type(error).__name__}: {error}",
         fix="see the exception above this one",
+        where=None,
     )

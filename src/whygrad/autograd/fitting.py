@@ -71,6 +71,7 @@ def sum_to(xp: Namespace, gradient: Any, shape: tuple[int, ...], node: Node) -> 
                 call=f"{node.name()} recorded at {node.where}",
                 cause=f"its rule returned a gradient of shape {have} for an input of shape {shape}",
                 fix="return a gradient in the shape of the input, or of the output",
+                where=None,
             ) from error
     axes = tuple(range(extra)) + tuple(
         extra + axis
@@ -91,6 +92,7 @@ def match_dtype(gradient: Any, dtype: Any, node: Node) -> Any:
         call=f"{node.name()} recorded at {node.where}",
         cause=f"its rule returned a {gradient.dtype} gradient for a {dtype} input",
         fix="keep the dtype of the input inside the rule",
+        where=None,
     )
 
 

@@ -18,7 +18,6 @@ from whygrad.autograd.custom.call import Call
 from whygrad.autograd.custom.context import FunctionCtx
 from whygrad.autograd.custom.once import run_once
 from whygrad.autograd.custom.signature import Signature, methods_of
-from whygrad.autograd.source import caller
 from whygrad.errors import fail
 
 __all__ = ["Function", "FunctionCtx", "VmapInfo", "once_differentiable"]
@@ -60,7 +59,6 @@ class Function:
             cause="Legacy autograd function with non-static forward method is deprecated: a "
             "function is a class that is never instantiated",
             fix=f"call {name}.apply(…), and make forward and backward static methods",
-            where=caller(),
         )
 
     @staticmethod

@@ -14,7 +14,6 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal, TypeVar
 
 from whygrad.autograd import modes
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.func.arguments import check_differentiable
 from whygrad.func.jacobians import jacfwd, jacobian_of
@@ -264,7 +263,6 @@ class _Run:
             call=f"autograd.functional.{self.call}(…)",
             cause=cause,
             fix=fix,
-            where=caller(),
         )
 
 
@@ -321,7 +319,6 @@ def _as_tuple(call: str, what: str, value: Any) -> tuple[tuple[Tensor, ...], boo
                 cause=f"The {what} given to {call} must be either a Tensor or a tuple of Tensors "
                 f"but {which} has type {type(each).__name__}",
                 fix="wrap it: whygrad.tensor(value)",
-                where=caller(),
             )
     return tensors, alone
 
@@ -333,7 +330,6 @@ def _check_strategy(call: str, strategy: Any, strict: bool, vectorize: bool) -> 
             call=f"autograd.functional.{call}(…, strategy={strategy!r})",
             cause='Expected strategy to be either "forward-mode" or "reverse-mode"',
             fix='"forward-mode" is cheaper if there are more outputs than inputs',
-            where=caller(),
         )
     if strict and (vectorize or strategy == "forward-mode"):
         other = "`vectorize=True`" if vectorize else '`strategy="forward-mode"`'
@@ -342,5 +338,4 @@ def _check_strategy(call: str, strategy: Any, strict: bool, vectorize: bool) -> 
             call=f"autograd.functional.{call}(…)",
             cause=f"`strict=True` and {other} are not supported together",
             fix="leave one of them out",
-            where=caller(),
         )

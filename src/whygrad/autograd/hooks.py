@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Any
 
 from whygrad import keys
 from whygrad.autograd.node import AccumulateGrad, Node
-from whygrad.autograd.source import Where, caller
 from whygrad.errors import describe, fail
+from whygrad.source import Where, caller
 from whygrad.tensor import Tensor, wrap
 from whygrad.utils.hooks import RemovableHandle
 
@@ -275,7 +275,6 @@ def register_post_accumulate_grad_hook(
             cause="post accumulate grad hooks cannot be registered on non-leaf tensors: this one "
             f"was computed by {node.name()} at {node.where} and accumulates nothing",
             fix="use register_hook(), or register it on a leaf",
-            where=caller(),
         )
     return _add(node, hooks_of(node).accumulated, Hook(function, caller()))
 
@@ -316,7 +315,6 @@ def _check(call: str, tensor: Tensor, function: Any) -> None:
             fix="register it on the input or on the result of vmap"
             if sample
             else "call requires_grad_() on it, or on the inputs it is computed from",
-            where=caller(),
         )
 
 
@@ -327,5 +325,4 @@ def _check_callable(call: str, place: object, function: Any) -> None:
             call=f"{call}({describe(function)}) on {place}",
             cause=f"{type(function).__name__!r} object is not callable",
             fix="pass a function",
-            where=caller(),
         )

@@ -15,13 +15,13 @@ import numpy as np
 
 from whygrad import keys
 from whygrad.autograd import lineage, modes
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
+from whygrad.source import caller
 from whygrad.storage import CutStorage, Storage
 
 if TYPE_CHECKING:
     from whygrad.autograd.arrivals import Arrivals
-    from whygrad.autograd.source import Where
+    from whygrad.source import Where
     from whygrad.tensor import Tensor
 
 __all__ = [
@@ -341,7 +341,6 @@ def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
                 cause="increment_version expect a Iterable[Tensor] as input, not "
                 f"{type(each).__name__}",
                 fix="pass a tensor, or a list of tensors",
-                where=caller(),
             )
     for each in known:
         each._storage.bump("increment_version", caller())

@@ -12,7 +12,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from whygrad.autograd.batching import add_batch, level_of, remove_batch
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.namespace import recorded
 from whygrad.tensor import Tensor
@@ -80,7 +79,6 @@ def grad_of_samples(
                 cause="grad() called inside a function being vmapped is not supported for an input "
                 "that all samples share: its place in the graph belongs to the whole batch",
                 fix="use whygrad.func.grad(function), which gives every sample an input of its own",
-                where=caller(),
             )
     seeds = [
         recorded.ones_like(root) if each is None and root.numel() == 1 else each

@@ -21,8 +21,8 @@ import numpy as np
 
 from whygrad import keys
 from whygrad.autograd import modes
-from whygrad.autograd.source import outside, user_files
 from whygrad.autograd.steps import Source, Step, Trip, Trips, floats_in, sources_of
+from whygrad.source import outside, user_files
 
 if TYPE_CHECKING:
     from types import CodeType

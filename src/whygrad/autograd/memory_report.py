@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from whygrad.autograd.blocks import blocks
 from whygrad.autograd.node import Freed, Node
-from whygrad.autograd.source import Where, caller
 from whygrad.errors import describe, fail
+from whygrad.source import Where
 from whygrad.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -254,7 +254,6 @@ def _node(root: Any) -> Node | None:
         call=f"memory({describe(root)})",
         cause=f"a graph hangs from a tensor or a node, not from a {type(root).__name__}",
         fix="pass the loss, or several tensors one by one",
-        where=caller(),
     )
 
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from whygrad.autograd.hooks import Hook, add_tensor_hook
-from whygrad.autograd.source import Where, caller
 from whygrad.errors import describe, fail
+from whygrad.source import Where, caller
 from whygrad.tensor import Tensor
 from whygrad.utils.hooks import RemovableHandle
 
@@ -38,7 +38,6 @@ def register_multi_grad_hook(
             call=call,
             cause=f"Expects mode to be one of ('all', 'any') but got {mode}",
             fix="leave mode out to wait for all gradients",
-            where=caller(),
         )
     if mode == "any":
         tensors = [each for each in tensors if not isinstance(each, Tensor) or each.requires_grad]
@@ -50,7 +49,6 @@ def register_multi_grad_hook(
                 cause="cannot register a hook on a tensor that doesn't require gradient: "
                 f"tensors[{position}] is {describe(tensor)}",
                 fix="pass tensors that require grad only",
-                where=caller(),
             )
     group = _Group([tensor._node for tensor in tensors], fn, mode == "all", caller())
     return _Handles(

@@ -17,7 +17,6 @@ from whygrad.autograd.blocks import is_of_leaf
 from whygrad.autograd.node import Packed
 from whygrad.autograd.saved_bytes import note_saved
 from whygrad.autograd.saved_hooks import Keeper, innermost_keeper
-from whygrad.autograd.source import caller
 from whygrad.errors import fail
 from whygrad.storage import DataStorage, Storage, readers
 
@@ -82,7 +81,6 @@ class allow_mutation_on_saved_tensors(Keeper, ContextDecorator):
                 call="allow_mutation_on_saved_tensors()",
                 cause="allow_mutation_on_saved_tensors contexts cannot be nested",
                 fix="the outer block covers what is recorded inside; remove this one",
-                where=caller(),
             )
         super().__enter__()
 

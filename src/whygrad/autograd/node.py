@@ -11,8 +11,8 @@ import weakref
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from whygrad.autograd.source import Where, user_frame
 from whygrad.errors import fail
+from whygrad.source import Where, user_frame
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,6 +53,7 @@ class Freed:
             f"backward() at {self.where}",
             fix="pass retain_graph=True to that backward(), or add the losses and call "
             "backward() once",
+            where=None,
         )
 
 
@@ -235,6 +236,7 @@ class Node:
             f"inplace operation: {writer} wrote to this memory at {line} (saved at version "
             f"{version}, now at version {storage.version})",
             fix=fix,
+            where=None,
         )
 
     def _leaf_behind(self, storage: Storage, index: int) -> AccumulateGrad | None:

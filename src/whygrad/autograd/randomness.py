@@ -7,7 +7,6 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 from whygrad.autograd.batching import add_batch, level_of, remembered_levels
-from whygrad.autograd.source import caller
 from whygrad.errors import fail
 from whygrad.ops.namespace import recorded
 from whygrad.random import drawing
@@ -97,7 +96,6 @@ def _refused(draw: Callable[..., Any]) -> RuntimeError:
         call=f"{draw.__name__}(…) inside vmap",
         cause="vmap: called random operation while in randomness error mode",
         fix="say what you mean: vmap(…, randomness='different') or 'same'; or draw outside vmap",
-        where=caller(),
     )
 
 
@@ -115,5 +113,4 @@ def _check_shared(
             cause="Vmap does not support same randomness with a batched tensor input: every "
             "sample has its own probabilities",
             fix="use randomness='different'",
-            where=caller(),
         )

@@ -17,7 +17,6 @@ from whygrad.errors import describe, fail
 from whygrad.storage import DataStorage, new_storage
 
 if TYPE_CHECKING:
-    from whygrad.autograd.source import Where
     from whygrad.tensor import Tensor
 
 __all__ = ["Run", "check_captured"]
@@ -60,7 +59,7 @@ class Run:
         return tensor._node is not None and tensor._node.order < self.begin
 
 
-def check_captured(target: Tensor, source: Tensor, name: str, where: Where) -> None:
+def check_captured(target: Tensor, source: Tensor, name: str) -> None:
     """Raise if ``source`` belongs to the innermost run and ``target`` does not."""
     run: Any = modes.state.run
     if run.varies(source) and not run.owns(target):
@@ -71,5 +70,4 @@ def check_captured(target: Tensor, source: Tensor, name: str, where: Where) -> N
             "depends on the arguments, so its history would end with this call",
             fix="return the value (has_aux=True takes more than one result), pass the tensor as "
             "an argument, or write value.detach()",
-            where=where,
         )

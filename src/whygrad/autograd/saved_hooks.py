@@ -21,10 +21,10 @@ from whygrad.autograd import modes
 from whygrad.autograd.blocks import blocks, is_of_leaf, recorded_node
 from whygrad.autograd.node import Packed
 from whygrad.autograd.saved_bytes import note_saved
-from whygrad.autograd.source import Where, caller
 from whygrad.dispatch import quiet
 from whygrad.dispatch.interception import intercepting
 from whygrad.errors import describe, fail
+from whygrad.source import Where
 from whygrad.tensor import Tensor, alias
 from whygrad.threads import PerThread
 
@@ -144,7 +144,6 @@ class saved_tensors_hooks(Keeper):
                     call="saved_tensors_hooks(pack_hook, unpack_hook)",
                     cause=f"{name} is {describe(getattr(self, name))}, which cannot be called",
                     fix="pass two functions",
-                    where=caller(),
                 )
         super().__enter__()
 
@@ -213,6 +212,7 @@ class Box:
                 cause="Output of saved tensor unpack_hook expected to be a Tensor but got result "
                 f"of type {type(tensor).__name__}",
                 fix="return a tensor; whygrad.from_numpy(array) makes one of an array",
+                where=None,
             )
         if tensor._array.shape != self.shape or tensor._keys & _WHAT_IT_IS != self._bits:
             where = "" if not (tensor._keys ^ self._bits) & _PLACES else f" on {tensor.device}"
@@ -221,6 +221,7 @@ class Box:
                 call=self._describe(),
                 cause=f"it returned {describe(tensor)}{where}, which is not what was packed",
                 fix="return a tensor of the shape, dtype, device and layout that pack_hook got",
+                where=None,
             )
         if not self.shares_memory:
             note_saved(tensor)
@@ -269,6 +270,7 @@ def _modified_by_pack(node: Node, name: str, tensor: Tensor) -> RuntimeError:
         cause="A saved tensor pack hook is modifying its input in place: "
         f"{writer} at {line}. The program still uses this tensor",
         fix="pack a copy: clone() it first, or use the out-of-place form",
+        where=None,
     )
 
 
@@ -278,7 +280,6 @@ def _disabled(message: str, call: str) -> RuntimeError:
         call=call,
         cause=message,
         fix="leave the disable_saved_tensors_hooks() block first",
-        where=caller(),
     )
 
 

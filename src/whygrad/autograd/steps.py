@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from whygrad.autograd.reach import reachable
-from whygrad.autograd.source import Where
+from whygrad.source import Where
 
 if TYPE_CHECKING:
     from types import CodeType

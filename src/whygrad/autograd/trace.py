@@ -10,9 +10,9 @@ import numpy as np
 from whygrad.autograd.api import root_gradients
 from whygrad.autograd.engine import Walk
 from whygrad.autograd.node import Node
-from whygrad.autograd.source import caller
 from whygrad.dispatch import quiet
 from whygrad.ops.namespace import raw
+from whygrad.source import caller
 from whygrad.tensor import Tensor
 
 __all__ = ["Contribution", "Step", "trace_backward"]

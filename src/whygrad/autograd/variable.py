@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from whygrad.autograd.source import caller
 from whygrad.errors import fail
 from whygrad.tensor import Tensor
 
@@ -37,7 +36,6 @@ class Variable(metaclass=_VariableType):
                     call="Variable(data, requires_grad=True, volatile=True)",
                     cause="Variable can't be volatile and require_grad at the same time",
                     fix="leave volatile out, and compute inside `with whygrad.no_grad():`",
-                    where=caller(),
                 )
         if data is None:
             data = Tensor()
@@ -47,6 +45,5 @@ class Variable(metaclass=_VariableType):
                 call=f"Variable({type(data).__name__})",
                 cause=f"Variable data has to be a tensor, but got {type(data).__name__}",
                 fix="make a tensor of it: whygrad.tensor(data, requires_grad=True)",
-                where=caller(),
             )
         return data.detach().requires_grad_(requires_grad)

@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any
 from whygrad import keys
 from whygrad.autograd import leaves, modes
 from whygrad.autograd.node import Node, next_order
-from whygrad.autograd.source import Where, user_frame
 from whygrad.errors import describe, fail
 from whygrad.memory import may_overlap
+from whygrad.source import Where, user_frame
 
 if TYPE_CHECKING:
     from types import CodeType
@@ -111,6 +111,7 @@ def check_writable(
             cause="make_dual() or unpack_dual() has made another tensor over its memory, whose "
             "history a recorded write would leave behind",
             fix="use the out-of-place form, or make_dual() of a clone()",
+            where=None,
         )
     if target._base is not None:
         made = target.__dict__.get("_made") if target._storage.restricted else None
@@ -131,6 +132,7 @@ def check_writable(
             cause=f"{what} Variable that requires grad is being used in an in-place operation; "
             f"{made}its gradient belongs to the value it had",
             fix="write inside `with whygrad.no_grad():`, or use the out-of-place form",
+            where=None,
         )
 
 
@@ -156,7 +158,13 @@ def _not_writable(made: Made, target: Tensor, name: str, where: Where) -> Runtim
             "inplace with grad mode enabled: should the write be recorded or not?"
         )
         fix = "make the view where it is written: both inside no_grad(), or both outside"
-    return fail(RuntimeError, call=f"{name} on {describe(target)} at {where}", cause=cause, fix=fix)
+    return fail(
+        RuntimeError,
+        call=f"{name} on {describe(target)} at {where}",
+        cause=cause,
+        fix=fix,
+        where=None,
+    )
 
 
 def _check_geometry(target: Tensor, base: Tensor, name: str, where: Where, uniform: bool) -> None:
@@ -173,6 +181,7 @@ def _check_geometry(target: Tensor, base: Tensor, name: str, where: Where, unifo
         call=f"{name} on {describe(target)}, a view, at {where}",
         cause=cause,
         fix="clone() it before writing, or write to the base",
+        where=None,
     )
 
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.autograd.source import caller
 from whygrad.errors import fail
 from whygrad.ops import functions
 from whygrad.tensor import Tensor
@@ -45,7 +44,6 @@ def _collate_sequences(first: Sequence[Any], batch: Sequence[Any]) -> Any:
             cause="each element in list of batch should be of equal size; these have "
             f"{' or '.join(map(str, sizes))} parts",
             fix="return the same number of parts for every sample, or pass a collate_fn",
-            where=caller(),
         )
     columns = [default_collate(column) for column in zip(*batch, strict=True)]
     return type(first)(*columns) if hasattr(first, "_fields") else columns
@@ -73,7 +71,6 @@ def _unsuitable(value: Any) -> TypeError:
         cause="default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; "
         f"found {found}",
         fix="return one of these from the dataset, or pass a collate_fn",
-        where=caller(),
     )
 
 

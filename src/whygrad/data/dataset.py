@@ -9,7 +9,6 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Generic, TypeVar
 
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops import functions
 from whygrad.random import Generator, default_generator
@@ -38,7 +37,6 @@ class Dataset(Generic[T]):
             call=f"{type(self).__name__}[{index!r}]",
             cause="Subclasses of Dataset should implement __getitem__.",
             fix="define def __getitem__(self, index) in the class",
-            where=caller(),
         )
 
     def __add__(self, other: Dataset[T]) -> ConcatDataset[T]:
@@ -68,7 +66,6 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
                 call=f"TensorDataset({', '.join(map(describe, tensors))})",
                 cause="Size mismatch between tensors",
                 fix="every tensor has one row per sample, so their first sizes are equal",
-                where=caller(),
             )
         self.tensors = tensors
 
@@ -106,7 +103,6 @@ class StackDataset(Dataset[Any]):
                 call=f"StackDataset of {len(args) + len(kwargs)} datasets",
                 cause=cause,
                 fix="pass datasets of the same length: StackDataset(images, labels)",
-                where=caller(),
             )
         self.datasets = args or kwargs
         self._size = _length(given[0])
@@ -142,7 +138,6 @@ class ConcatDataset(Dataset[T]):
                 call=f"ConcatDataset of {len(self.datasets)} datasets",
                 cause=cause,
                 fix="pass datasets with a length; ChainDataset joins iterable ones",
-                where=caller(),
             )
         self.cumulative_sizes = list(itertools.accumulate(map(_length, self.datasets)))
 
@@ -157,7 +152,6 @@ class ConcatDataset(Dataset[T]):
                 call=f"ConcatDataset[{index}] of {len(self)} samples",
                 cause="absolute value of index should not exceed dataset length",
                 fix=f"indices go from -{len(self)} to {len(self) - 1}",
-                where=caller(),
             )
         if position >= len(self):
             raise IndexError(f"index {index} is out of range for {len(self)} samples")
@@ -178,7 +172,6 @@ class ChainDataset(IterableDataset[T]):
                     call=f"ChainDataset with a {type(each).__name__}",
                     cause="ChainDataset only supports IterableDataset",
                     fix="ConcatDataset joins datasets with a length",
-                    where=caller(),
                 )
 
     def __iter__(self) -> Iterator[T]:
@@ -231,7 +224,6 @@ def random_split(
             call=f"random_split of {_length(dataset)} samples into {list(lengths)}",
             cause="Sum of input lengths does not equal the length of the input dataset!",
             fix="pass lengths that add up, or fractions that add up to 1",
-            where=caller(),
         )
     order = functions["randperm"](sum(sizes), generator=generator).tolist()
     ends = itertools.accumulate(sizes)
@@ -249,7 +241,6 @@ def _sizes_from(lengths: Sequence[int | float], total: int) -> list[int]:
                 call=f"random_split into {list(lengths)}",
                 cause=f"Fraction at index {index} is not between 0 and 1",
                 fix="pass fractions that add up to 1",
-                where=caller(),
             )
     sizes = [math.floor(total * fraction) for fraction in lengths]
     for index in range(total - sum(sizes)):

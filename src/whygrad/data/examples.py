@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from whygrad.autograd.source import caller
 from whygrad.errors import fail
 from whygrad.tensor import Tensor, wrap
 
@@ -76,5 +75,4 @@ def _check(name: str, n: int, noise: float, classes: int) -> None:
             cause="the number of points and the noise cannot be negative, and there is at least "
             "one class",
             fix=f"try data.{name}()",
-            where=caller(),
         )

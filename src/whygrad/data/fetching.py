@@ -137,6 +137,7 @@ def _named(error: Exception, dataset: Any, indices: list[Any], doing: str) -> Ex
         "fix": f"try dataset[{indices[0]!r}] alone; the exception above this one has the line"
         if not doing
         else "the exception above this one has the line",
+        "where": None,
     }
     try:
         return fail(_KeyError if kind is KeyError else kind, **text)

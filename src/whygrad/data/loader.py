@@ -8,7 +8,6 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from whygrad.autograd.source import caller
 from whygrad.data.collate import default_collate, default_convert
 from whygrad.data.dataset import IterableDataset
 from whygrad.data.fetching import Batches, fetcher
@@ -292,4 +291,4 @@ def _context(asked: Any, num_workers: int) -> Any:
 
 
 def _refusal(kind: type[Exception], cause: str, fix: str) -> Exception:
-    return fail(kind, call="DataLoader(…)", cause=cause, fix=fix, where=caller())
+    return fail(kind, call="DataLoader(…)", cause=cause, fix=fix)

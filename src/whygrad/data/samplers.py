@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Sequence, Sized
 from itertools import islice
 from typing import Any, Generic, TypeVar
 
-from whygrad.autograd.source import caller
 from whygrad.errors import fail
 from whygrad.ops import functions
 from whygrad.random import Generator
@@ -34,7 +33,6 @@ class Sampler(Generic[T]):
             call=f"iter({type(self).__name__})",
             cause="a sampler is something to iterate over",
             fix="define def __iter__(self) in the class",
-            where=caller(),
         )
 
 
@@ -203,4 +201,4 @@ def _check_bool(sampler: Any, name: str, value: Any) -> None:
 
 
 def _refusal(sampler: Any, kind: type[Exception], cause: str, fix: str) -> Exception:
-    return fail(kind, call=f"{type(sampler).__name__}(…)", cause=cause, fix=fix, where=caller())
+    return fail(kind, call=f"{type(sampler).__name__}(…)", cause=cause, fix=fix)

@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterator, Sized
 from typing import Any
 
-from whygrad.autograd.source import caller
 from whygrad.data.samplers import Sampler
 from whygrad.errors import fail
 from whygrad.ops import functions
@@ -42,7 +41,6 @@ class DistributedSampler(Sampler[int]):
                 cause=f"Invalid rank {self.rank}, rank should be in the interval "
                 f"[0, {self.num_replicas - 1}]",
                 fix="ranks count from 0",
-                where=caller(),
             )
         self.shuffle = shuffle
         self.seed = seed

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from whygrad.autograd.source import caller
 from whygrad.errors import fail
 from whygrad.tensor import Tensor, wrap
 
@@ -49,7 +48,6 @@ class Characters:
                 call=f"Characters({self.alphabet[:20]!r})",
                 cause="an alphabet has every character once, and at least one",
                 fix="use Characters.of(text), or Characters() for newline and printable ASCII",
-                where=caller(),
             )
         self._codes = np.array([ord(each) for each in self.alphabet], np.uint32)
         self._order = np.argsort(self._codes)
@@ -72,7 +70,6 @@ class Characters:
                 call=f"encode a text of {len(text)} characters",
                 cause=f"character {text[position]!r} at position {position} is not in the alphabet",
                 fix="make the vocabulary from the text with Characters.of(text)",
-                where=caller(),
             )
         return wrap(numbers)
 

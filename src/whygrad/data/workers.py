@@ -22,7 +22,6 @@ import weakref
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from whygrad.autograd.source import caller
 from whygrad.data.dataset import Dataset
 from whygrad.data.fetching import END, Fetch, fetcher
 from whygrad.data.worker_info import WorkerInfo, here
@@ -323,7 +322,6 @@ def _timed_out(seconds: float) -> RuntimeError:
         call=f"the next batch of a DataLoader with timeout={seconds:g}",
         cause=f"DataLoader timed out after {seconds:g} seconds",
         fix="give the workers more time, or find out with num_workers=0 what the dataset waits for",
-        where=caller(),
     )
 
 
@@ -334,5 +332,4 @@ def _cannot_be_sent(order: Order, error: Exception) -> Exception:
         cause=f"the dataset, collate_fn or worker_init_fn cannot be sent to a process: {error}",
         fix="define them at the top level of a module, or use threads: leave "
         "multiprocessing_context out",
-        where=caller(),
     )

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 
 from whygrad import keys
 from whygrad.autograd import modes
-from whygrad.autograd.source import caller
 from whygrad.dispatch.answers import Answer, handed, is_theirs, public_codes
 from whygrad.dispatch.out import into
 from whygrad.errors import describe, explained, fail, kind_of, too_large
@@ -167,7 +166,6 @@ def restated(
         call=f"{name}({', '.join(given)})",
         cause=cause,
         fix=f"call it as {name}{_short(signature)}",
-        where=caller(),
     )
 
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from whygrad import devices, keys
-from whygrad.autograd.source import caller
 from whygrad.errors import fail
 
 if TYPE_CHECKING:
@@ -53,7 +52,6 @@ def _no_kernel(op: Op, foreign: int) -> Callable[..., Any]:
             call=f"{op.name} on {names}",
             cause=f"{op.name} has no kernel for {names}",
             fix=f"convert with {convert}, or add a kernel with whygrad.dispatch.register",
-            where=caller(),
         )
 
     return missing

@@ -14,10 +14,10 @@ import numpy as np
 
 from whygrad import dtypes, keys
 from whygrad.autograd import modes
-from whygrad.autograd.source import caller
 from whygrad.dispatch.silence import quiet
 from whygrad.errors import describe, fail
 from whygrad.memory import share_partly
+from whygrad.source import caller
 from whygrad.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -192,7 +192,6 @@ class _Call:
                     cause=f"{self.function}(): argument 'out' must be Tensor, not "
                     f"{type(each).__name__}",
                     fix="pass a tensor, or a tuple of tensors for a function with several results",
-                    where=caller(),
                 )
 
     def refuse(self, cause: str, fix: str, kind: type[Exception] = RuntimeError) -> Exception:
@@ -202,7 +201,6 @@ class _Call:
             call=f"{self.function}(…, out={targets})",
             cause=cause,
             fix=fix,
-            where=caller(),
         )
 
     def check_history(self, inputs: list[Tensor]) -> None:

@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING, Any
 
 from whygrad import keys
 from whygrad.autograd import modes as thread
-from whygrad.autograd.source import caller, is_outside
 from whygrad.dispatch.answers import Answer, is_stand_in, public_codes
 from whygrad.dispatch.paths import Entry
 from whygrad.errors import fail
 from whygrad.ops.late import Method
+from whygrad.source import is_outside
 from whygrad.tensor import Tensor
 from whygrad.threads import PerThread
 
@@ -141,7 +141,6 @@ def hand_over(
         cause=f"no implementation found for {name!r}: __torch_function__ of {names} returned "
         "NotImplemented",
         fix="let __torch_function__ end with `return super().__torch_function__(…)`, or answer it",
-        where=caller(),
     )
 
 

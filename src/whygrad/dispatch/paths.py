@@ -15,10 +15,10 @@ import numpy as np
 from whygrad import dtypes, keys
 from whygrad.autograd import lineage, modes
 from whygrad.autograd.node import ManyOutputs, Node, next_order
-from whygrad.autograd.source import caller, outside, user_files, user_frame
 from whygrad.autograd.views import share_memory
 from whygrad.dispatch.silence import quiet
 from whygrad.errors import describe_call, explained, fail, kind_of, too_large
+from whygrad.source import outside, user_files, user_frame
 from whygrad.storage import InferenceStorage
 from whygrad.tensor import Tensor, dtype_keys, wrap
 
@@ -369,5 +369,4 @@ def _explain_failure(op: Op, args: tuple[Any, ...], error: Exception) -> Excepti
         call=describe_call(op.name, names, args),
         cause=cause,
         fix=fix,
-        where=caller(),
     )

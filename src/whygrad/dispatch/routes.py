@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from whygrad import devices, dtypes, keys
 from whygrad.autograd import lineage
-from whygrad.autograd.source import caller
 from whygrad.dispatch.kernels import kernel_for
 from whygrad.dispatch.paths import Entry, plain, recording
 from whygrad.errors import describe_call, fail
@@ -232,7 +231,6 @@ def _refusing(op: Op, cause: str, fix: str) -> Entry:
             call=describe_call(op.name, (*op.tensor_names, *op.param_names), args),
             cause=cause,
             fix=fix,
-            where=caller(),
         )
 
     return refuse
@@ -295,5 +293,4 @@ def _mixed_devices(op: Op, args: tuple[Any, ...]) -> RuntimeError:
         call=describe_call(op.name, (*op.tensor_names, *op.param_names), args),
         cause=f"expected all tensors to be on the same device, but {', '.join(places)}",
         fix="move them to one device with .to(device)",
-        where=caller(),
     )

@@ -13,7 +13,6 @@ from typing import Any, ClassVar
 
 import whygrad
 from whygrad.autograd.modes import no_grad
-from whygrad.autograd.source import caller
 from whygrad.distributions import constraints
 from whygrad.distributions.utils import lazy_property
 from whygrad.errors import describe, fail
@@ -41,7 +40,6 @@ class Distribution:
                 call=f"Distribution.set_default_validate_args({value!r})",
                 cause="it must be True or False",
                 fix="pass a bool",
-                where=caller(),
             )
         Distribution._validate_args = value
 
@@ -77,7 +75,6 @@ class Distribution:
                     f"but found invalid values: {value}",
                     fix="map it into that set, with softplus, exp or sigmoid for example; nan "
                     "satisfies nothing",
-                    where=caller(),
                 )
 
     @property
@@ -115,7 +112,6 @@ class Distribution:
                 cause=f"Subclass {type(self).__name__} of {self._maker().__name__} that defines a "
                 "custom `__init__` must also define a custom `.expand()` method",
                 fix="define expand(self, batch_shape, _instance=None) and make the object there",
-                where=caller(),
             )
         return type(self).__new__(type(self)) if _instance is None else _instance
 
@@ -136,7 +132,6 @@ class Distribution:
             call=f"{type(self).__name__}.{name}",
             cause=f"{name} has no closed form for {type(self).__name__}",
             fix="estimate it from samples",
-            where=caller(),
         )
 
     @property
@@ -171,7 +166,6 @@ class Distribution:
             call=f"{type(self).__name__}.rsample({sample_shape})",
             cause="a sample of it is no differentiable function of the parameters",
             fix="use sample() and differentiate log_prob: loss = -(log_prob(action) * reward)",
-            where=caller(),
         )
 
     def sample_n(self, n: int) -> Tensor:
@@ -222,7 +216,7 @@ class Distribution:
 
         def refuse(cause: str, fix: str) -> Exception:
             call = f"{self!r} at {describe(value)}"
-            return fail(ValueError, call=call, cause=cause, fix=fix, where=caller())
+            return fail(ValueError, call=call, cause=cause, fix=fix)
 
         if not isinstance(value, Tensor):
             raise refuse(

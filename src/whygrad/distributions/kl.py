@@ -13,7 +13,6 @@ from functools import total_ordering
 from typing import Any
 
 import whygrad
-from whygrad.autograd.source import caller
 from whygrad.distributions.bernoulli import Bernoulli
 from whygrad.distributions.beta import Beta
 from whygrad.distributions.binomial import Binomial
@@ -64,7 +63,6 @@ def register_kl(type_p: type, type_q: type) -> Callable[[Divergence], Divergence
                 call=f"register_kl({type_p!r}, {type_q!r})",
                 cause=f"expected a Distribution subclass but got {each!r}",
                 fix="pass the two classes",
-                where=caller(),
             )
 
     def register(function: Divergence) -> Divergence:
@@ -127,7 +125,6 @@ def kl_divergence(p: Distribution, q: Distribution) -> Tensor:
             f"{type(q).__name__}",
             fix="estimate it: x = p.sample((1000,)); (p.log_prob(x) - q.log_prob(x)).mean(0); or "
             "register_kl a closed form",
-            where=caller(),
         )
     return function(p, q)
 
@@ -138,7 +135,6 @@ def _unavailable(p: Distribution, q: Distribution, cause: str, kind: type[Except
         call=f"kl_divergence({p!r}, {q!r})",
         cause=cause,
         fix="estimate it from samples of p",
-        where=caller(),
     )
 
 

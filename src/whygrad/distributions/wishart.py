@@ -6,7 +6,6 @@ import math
 from typing import Any
 
 import whygrad
-from whygrad.autograd.source import caller
 from whygrad.distributions import constraints
 from whygrad.distributions.chi2 import Chi2
 from whygrad.distributions.constraints import Constraint
@@ -56,7 +55,7 @@ class Wishart(ExponentialFamily):
         given = {name: each for name, each in matrices.items() if each is not None}
 
         def refuse(kind: type[Exception], cause: str, fix: str) -> Exception:
-            return fail(kind, call="Wishart(…)", cause=cause, fix=fix, where=caller())
+            return fail(kind, call="Wishart(…)", cause=cause, fix=fix)
 
         if len(given) != 1:
             raise refuse(

@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.autograd.source import Where
 from whygrad.doctor.case import Case
 from whygrad.doctor.ranges import Range
 from whygrad.doctor.recording.calls import Produced
 from whygrad.doctor.recording.record import Parameter, Snapshot
 from whygrad.doctor.replay import Trace, Traced
 from whygrad.doctor.vocabulary import RECTIFIERS, RESHAPING
+from whygrad.source import Where
 
 __all__ = [
     "CONVOLUTIONS",

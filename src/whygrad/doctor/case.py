@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
-from whygrad.autograd.source import Where
 from whygrad.doctor.forensics import FirstBad, find_first_bad
 from whygrad.doctor.mechanism import Mechanism, find_mechanism
 from whygrad.doctor.observer import Observer
@@ -21,6 +20,7 @@ from whygrad.doctor.recording.record import Course, Incident, Parameter, Run, Sn
 from whygrad.doctor.replay import Trace, replay
 from whygrad.doctor.rule import Rule, rules
 from whygrad.doctor.trial import Budget, Objective, Trial
+from whygrad.source import Where
 
 __all__ = ["Case"]
 

@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.autograd.source import Where
 from whygrad.doctor.case import Case
 from whygrad.doctor.recording.calls import Produced
 from whygrad.doctor.replay import Trace, Traced
 from whygrad.doctor.vocabulary import LINEAR, RESHAPING
+from whygrad.source import Where
 
 __all__ = [
     "CLASSES",

@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from whygrad.autograd.source import Where
 from whygrad.doctor.ranges import Range
 from whygrad.doctor.recording.calls import Produced
 from whygrad.doctor.recording.record import Snapshot, Stray
 from whygrad.doctor.replay import Trace, Traced
 from whygrad.doctor.vocabulary import DOMAIN
+from whygrad.source import Where
 
 if TYPE_CHECKING:
     from whygrad.doctor.case import Case

@@ -15,8 +15,8 @@ from functools import lru_cache
 from types import CodeType
 from typing import Any
 
-from whygrad.autograd.source import Where
 from whygrad.doctor.places import user_frame
+from whygrad.source import Where
 
 __all__ = [
     "assigned",

@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from whygrad.autograd.source import Where
+from whygrad.source import Where
 
 __all__ = ["Exit", "Loop", "exits_of", "loops_around", "used_after_loop"]
 

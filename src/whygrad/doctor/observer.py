@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.autograd.source import Where
 from whygrad.doctor.engines import Engine
 from whygrad.doctor.places import user_frame
 from whygrad.doctor.recording.reconstruction import Given
@@ -34,6 +33,7 @@ from whygrad.doctor.recording.variables import losses_left
 from whygrad.doctor.replay import goes_bad
 from whygrad.doctor.witness.snapshots import leaves_of, not_finite
 from whygrad.doctor.witness.unseen import Unseen
+from whygrad.source import Where
 
 __all__ = ["Observer"]
 

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from whygrad.autograd.source import Where
 from whygrad.doctor.case import Case
 from whygrad.doctor.loops import loops_around
 from whygrad.doctor.recording.record import Course, Snapshot
 from whygrad.doctor.statements import statements
 from whygrad.doctor.vocabulary import LABELLED
+from whygrad.source import Where
 
 __all__ = ["Ordered", "ordered_by_class"]
 

@@ -12,7 +12,7 @@ import sysconfig
 from types import FrameType
 from typing import Any
 
-from whygrad.autograd.source import Where
+from whygrad.source import Where
 
 __all__ = ["here", "user_frame", "where_made"]
 

@@ -42,6 +42,7 @@ def load_script(path: str) -> Program:
             call=call,
             cause="this is a folder, not a script",
             fix=f"name the script in it, as in: whygrad doctor {os.path.join(path, 'train.py')}",
+            where=None,
         )
     if path.endswith(".ipynb"):
         raise fail(
@@ -49,6 +50,7 @@ def load_script(path: str) -> Program:
             call=call,
             cause="this is a notebook, not a script",
             fix=f"jupyter nbconvert --to script {path}, or use whygrad.doctor.watch in a cell",
+            where=None,
         )
     try:
         with open(file, "rb") as opened:
@@ -59,9 +61,16 @@ def load_script(path: str) -> Program:
             call=call,
             cause=f"the script cannot be read: {(error.strerror or str(error)).lower()}",
             fix="check the path; it is taken from the folder you are in",
+            where=None,
         ) from None
     if b"\0" in source:
-        raise fail(ValueError, call=call, cause="this is not Python source", fix="name a .py file")
+        raise fail(
+            ValueError,
+            call=call,
+            cause="this is not Python source",
+            fix="name a .py file",
+            where=None,
+        )
     code = compile(source, file, "exec", dont_inherit=True)
     return Program(code, file, path, os.path.dirname(os.path.realpath(file)))
 
@@ -81,6 +90,7 @@ def load_module(name: str) -> Program:
             call=f"doctor -m {name}",
             cause="there is no such module with Python source, or no __main__ in the package",
             fix=f"check that `python -m {name}` works from the folder you are in",
+            where=None,
         )
     return Program(code, spec.origin, spec.origin, os.getcwd(), spec)
 

@@ -17,11 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.autograd.source import Where
 from whygrad.doctor.engines import Engine
 from whygrad.doctor.ranges import Range, summarize
 from whygrad.doctor.recording.calls import Produced, RecordedCall
 from whygrad.doctor.recording.record import Mark, Snapshot
+from whygrad.source import Where
 
 __all__ = ["Trace", "Traced", "goes_bad", "loss_at", "replay"]
 

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from whygrad.autograd.source import Where
 from whygrad.errors import fail
+from whygrad.source import Where
 
 if TYPE_CHECKING:
     from whygrad.doctor.case import Case
@@ -80,6 +80,7 @@ def register(new: Rule) -> Rule:
             call=f"doctor.register({new!r})",
             cause="a rule needs an id of letters, digits and dashes",
             fix="Rule(id='my-rule', title=…, meaning=…, measured=…, fix=…, guardrail=…, check=…)",
+            where=None,
         )
     rules[new.id] = new
     return new
@@ -103,5 +104,6 @@ def changed(known: Rule, **thresholds: float) -> Rule:
             call=f"thresholds of {known.id}",
             cause=f"there is no {sorted(unknown)[0]!r}",
             fix=f"choose from {', '.join(known.thresholds) or 'none: this rule has no thresholds'}",
+            where=None,
         )
     return replace(known, thresholds={**known.thresholds, **thresholds})

@@ -129,5 +129,6 @@ def watch(*things: Any, ignore: tuple[str, ...] | list[str] = ()) -> Session:
                 call=f"doctor.watch({type(each).__name__})",
                 cause="watch() takes modules and optimizers",
                 fix="with whygrad.doctor.watch(model, optimizer) as doc: …",
+                where=None,
             )
     return Session(things, frozenset(ignore))

@@ -7,7 +7,7 @@ import linecache
 from collections.abc import Iterator
 from types import CodeType
 
-from whygrad.autograd.source import Where
+from whygrad.source import Where
 
 __all__ = ["is_repeated_with", "shuffles", "shuffles_apart", "statements"]
 

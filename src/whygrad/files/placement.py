@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from whygrad.autograd.source import caller
 from whygrad.devices import Device
 from whygrad.errors import describe, fail
 from whygrad.tensor import Tensor
@@ -32,7 +31,6 @@ class Placement:
                 call=f"whygrad.load(…, map_location={describe(map_location)})",
                 cause="map_location is the name of a device, a device, a dict or a function",
                 fix="pass map_location='cpu'",
-                where=caller(),
             )
 
     def __call__(self, location: str, tensor: Tensor) -> Tensor:

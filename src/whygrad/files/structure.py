@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from whygrad import dtypes, keys
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.files.container import DTYPES
 from whygrad.files.placement import Placement
@@ -236,7 +235,7 @@ def _instead_of(value: Any) -> str:
 
 def _unsuitable(path: tuple[Any, ...], cause: str, fix: str) -> TypeError:
     place = "obj" + "".join(f"[{key!r}]" for key in path[:8]) + ("…" if len(path) > 8 else "")
-    return fail(TypeError, call=f"whygrad.save: {place}", cause=cause, fix=fix, where=caller())
+    return fail(TypeError, call=f"whygrad.save: {place}", cause=cause, fix=fix)
 
 
 def _short(value: Any) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.tensor import Tensor
 from whygrad.trees import Tree, flatten, leaves_like
@@ -68,7 +67,6 @@ def _checked(call: str, argnums: Any, count: int) -> list[int]:
             call=f"{call} with argnums={argnums!r}",
             cause=cause,
             fix=fix,
-            where=caller(),
         )
 
     if argnums is None:
@@ -101,7 +99,6 @@ def check_differentiable(call: str, value: Any) -> None:
             call=f"{call} with {describe(value)} among the differentiated arguments",
             cause=f"Thing passed to transform API must be Tensor, got {type(value).__name__}",
             fix="wrap it: whygrad.tensor(value), or leave its argument out of argnums",
-            where=caller(),
         )
     if not value.dtype.is_differentiable:
         raise fail(
@@ -109,7 +106,6 @@ def check_differentiable(call: str, value: Any) -> None:
             call=f"{call} with {describe(value)} among the differentiated arguments",
             cause="only Tensors of floating point and complex dtype can require gradients",
             fix="convert it: x.to(whygrad.float32), or leave its argument out of argnums",
-            where=caller(),
         )
 
 
@@ -122,7 +118,6 @@ def split_aux(call: str, result: Any) -> tuple[Any, Any]:
             cause="output of function f should be a tuple: (output, aux) if has_aux is True; got "
             f"{type(result).__name__}",
             fix="return two things, or leave has_aux out",
-            where=caller(),
         )
     return result
 
@@ -138,7 +133,6 @@ def outputs_of(call: str, result: Any, *, floating: bool = True) -> tuple[list[T
                 cause="expected f(*primals) to return only tensors, got unsupported type "
                 f"{type(leaf).__name__}",
                 fix="return tensors (nested as you like); other results can be aux, see has_aux",
-                where=caller(),
             )
         if floating and not leaf.dtype.is_differentiable:
             raise fail(
@@ -147,7 +141,6 @@ def outputs_of(call: str, result: Any, *, floating: bool = True) -> tuple[list[T
                 cause="All outputs of f must be floating-point Tensors, got Tensor with dtype "
                 f"{leaf.dtype.name}",
                 fix="return it as aux, see has_aux",
-                where=caller(),
             )
     if not leaves:
         raise fail(
@@ -155,7 +148,6 @@ def outputs_of(call: str, result: Any, *, floating: bool = True) -> tuple[list[T
             call=call,
             cause="Expected f to be a function that has non-empty output",
             fix="return at least one tensor",
-            where=caller(),
         )
     return leaves, tree
 
@@ -172,7 +164,6 @@ def tensors_like(
             cause=f"Expected the {what} to have the same python structure: {tree}, but got "
             f"{flatten(value)[1]}",
             fix="nest them in the same way",
-            where=caller(),
         )
     for given, model in zip(found, models, strict=True):
         if not isinstance(given, Tensor) or given.shape != model.shape:
@@ -182,6 +173,5 @@ def tensors_like(
                 cause=f"Mismatch in shape: each of the {what} needs the shape of its counterpart, "
                 f"{tuple(model.shape)}",
                 fix="make it with whygrad.ones_like(x) or whygrad.randn_like(x)",
-                where=caller(),
             )
     return [given.to(model.dtype) for given, model in zip(found, models, strict=True)]

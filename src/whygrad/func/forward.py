@@ -8,7 +8,6 @@ from typing import Any
 from whygrad.autograd import modes
 from whygrad.autograd.forward_ad import dual_level, make_dual, unpack_dual
 from whygrad.autograd.runs import Run
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.func.arguments import Selected, name_of, outputs_of, split_aux, tensors_like
 from whygrad.func.reverse import grad
@@ -78,7 +77,6 @@ def _primals_and_tangents(
             cause="Expected primals to be a tuple. E.g. it should be valid to call f(*primals); "
             f"got {describe(primals)}",
             fix="write (x,) for a single argument",
-            where=caller(),
         )
     chosen = Selected(call, primals, None)
     if not chosen.tensors:
@@ -87,7 +85,6 @@ def _primals_and_tangents(
             call=call,
             cause="Expected primals to contain at least one Tensor",
             fix="pass the point at which to differentiate",
-            where=caller(),
         )
     leaves, tree = flatten(primals)
     return tree, chosen, tensors_like(call, "tangents", tangents, tree, leaves)
@@ -106,5 +103,4 @@ def _independent(call: str, output: Tensor) -> RuntimeError:
         call=f"{call} with strict=True: {describe(output)} among the outputs",
         cause="The output of f is independent of the inputs. This is not allowed with strict=True",
         fix="leave strict out to get zeros",
-        where=caller(),
     )

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from whygrad import keys
 from whygrad.autograd import modes
-from whygrad.autograd.source import caller
 from whygrad.errors import fail
 from whygrad.tensor import Tensor, alias
 
@@ -36,7 +35,6 @@ def functionalize(
             call=f"functionalize(func, remove={remove!r})",
             cause="Valid options are: remove='mutations' and remove='mutations_and_views'",
             fix="choose one of them",
-            where=caller(),
         )
 
     @functools.wraps(func)

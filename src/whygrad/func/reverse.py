@@ -6,7 +6,6 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.func.arguments import (
     Argnums,
@@ -121,7 +120,6 @@ def _check_scalar(call: str, output: Any) -> None:
             call=call,
             cause=f"Expected f(*args) to return a Tensor, got {type(output).__name__}",
             fix="return the loss alone; other results can be aux, see has_aux",
-            where=caller(),
         )
     if output.ndim:
         raise fail(
@@ -130,7 +128,6 @@ def _check_scalar(call: str, output: Any) -> None:
             cause=f"Expected f(*args) to return a scalar Tensor, got tensor with {output.ndim} "
             "dims. Maybe you wanted to use the vjp or jacrev APIs instead?",
             fix="reduce it, for example with sum() or mean(), or use whygrad.func.jacrev",
-            where=caller(),
         )
     if not output.dtype.is_floating_point:
         raise fail(
@@ -139,5 +136,4 @@ def _check_scalar(call: str, output: Any) -> None:
             cause=f"Expected f(*args) to return a floating point Tensor, got {output.dtype.name}: "
             "an integer has no derivative",
             fix="return the loss as it was computed, without converting it to an integer",
-            where=caller(),
         )

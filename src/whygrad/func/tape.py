@@ -26,7 +26,6 @@ from whygrad.autograd.forward_ad import set_tangents
 from whygrad.autograd.lifting import Levels, levels_of, lower, raised
 from whygrad.autograd.node import AccumulateGrad, Node
 from whygrad.autograd.runs import Run
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.namespace import recorded
 from whygrad.tensor import Tensor, alias, wrap
@@ -183,7 +182,6 @@ def _check_shared(root: Tensor) -> None:
             cause="the value differs from direction to direction, but its gradient is asked at a "
             "point that all directions share",
             fix="compute with the argument of the function, not with its tangents",
-            where=caller(),
         )
 
 

@@ -113,6 +113,7 @@ def read_yaml(path: Path) -> Any:
             call=f"reading {path.name}",
             cause=f"the course is kept in YAML: {missing}",
             fix="pip install 'whygrad[learn]'",
+            where=None,
         ) from missing
     return yaml.safe_load(path.read_text(encoding="utf-8"))
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any
 
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.nn import functional, init
 from whygrad.nn.module import Module
@@ -295,7 +294,6 @@ class Hardtanh(_Activation):
                 call=f"Hardtanh({self.min_val}, {self.max_val})",
                 cause=f"max_val ({self.max_val}) must be greater than min_val ({self.min_val})",
                 fix="swap them",
-                where=caller(),
             )
         super().__post_init__()
 
@@ -381,6 +379,5 @@ class Softmax2d(_Activation):
                 call=f"Softmax2d of {describe(input)}",
                 cause=f"Softmax2d: expected input to be 3D or 4D, got {input.ndim}D instead",
                 fix="pass (N, C, H, W) or (C, H, W), or use Softmax(dim)",
-                where=caller(),
             )
         return functional.softmax(input, -3)

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from whygrad.autograd.source import caller
 from whygrad.errors import fail
 from whygrad.nn import functional as F
 from whygrad.nn.containers import ModuleList, Sequential
@@ -62,7 +61,6 @@ class AdaptiveLogSoftmaxWithLoss(Module):
                 if borders
                 else "cutoffs should be a sequence of length larger than 0",
                 fix="say where the clusters begin: [1000, 10000]",
-                where=caller(),
             )
         self.in_features = in_features
         self.n_classes = n_classes
@@ -136,7 +134,6 @@ class AdaptiveLogSoftmaxWithLoss(Module):
                 f"{list(target.shape)})",
                 cause=cause,
                 fix="the input is (samples, features), the target has one class per sample",
-                where=caller(),
             )
 
     def log_prob(self, input: Tensor) -> Tensor:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops import functions
 from whygrad.tensor import Tensor
@@ -32,7 +31,6 @@ def convolution(
             call=f"convolution({describe(input)}, {describe(weight)})",
             cause=f"the weight has {weight.ndim} dimensions, not 3, 4 or 5",
             fix="its shape is (out channels, in channels / groups, *kernel)",
-            where=caller(),
         )
     options: dict[str, Any] = {
         "stride": tuple(stride), "padding": tuple(padding), "dilation": tuple(dilation),

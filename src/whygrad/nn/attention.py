@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from whygrad.autograd.source import caller
 from whygrad.errors import fail
 from whygrad.nn import init
 from whygrad.nn.kernel_choice import SDPBackend, sdpa_kernel
@@ -148,5 +147,4 @@ def _check_sizes(embed_dim: int, num_heads: int) -> None:
         else "embed_dim and num_heads must be greater than 0, got "
         f"embed_dim={embed_dim} and num_heads={num_heads} instead",
         fix="each head gets embed_dim // num_heads features",
-        where=caller(),
     )

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 from whygrad import dtypes
 from whygrad.autograd import modes
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.nn import functional, init
 from whygrad.nn.module import Module
@@ -99,7 +98,7 @@ class _ChannelNorm(Module):
 
     def _refuse(self, input: Tensor, cause: str, fix: str) -> ValueError:
         call = f"{type(self).__name__}({self.num_features}) of {describe(input)}"
-        return fail(ValueError, call=call, cause=cause, fix=fix, where=caller())
+        return fail(ValueError, call=call, cause=cause, fix=fix)
 
     def extra_repr(self) -> str:
         return (

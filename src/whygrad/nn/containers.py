@@ -10,7 +10,6 @@ from operator import index as as_index
 from textwrap import indent
 from typing import Any
 
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.nn.module import Module
 from whygrad.nn.parameter import Parameter
@@ -122,7 +121,6 @@ class Sequential(_Listed):
                 call=f"Sequential + {describe(other)}",
                 cause="add operator supports only objects of Sequential class",
                 fix="wrap the modules in a Sequential first",
-                where=caller(),
             )
         return Sequential(*self, *other)
 
@@ -133,7 +131,6 @@ class Sequential(_Listed):
                 call=f"Sequential * {times!r}",
                 cause="only a positive number of repetitions makes sense",
                 fix="multiply by 1, 2, …",
-                where=caller(),
             )
         return Sequential(*chain.from_iterable([list(self)] * times))
 
@@ -272,7 +269,6 @@ class ParameterList(Module):
                 cause="ParameterList.extend should be called with an iterable, but got "
                 f"{type(values).__name__}",
                 fix="pass a list of tensors",
-                where=caller(),
             )
         for value in list(values):
             self.append(value)

@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from whygrad.autograd.source import caller
 from whygrad.dtypes import DType
 from whygrad.errors import describe, fail
 from whygrad.nn import functional as F
@@ -71,7 +70,6 @@ class _Convolution(Module):
                 call=f"{self._get_name()}({in_channels}, {out_channels}, {kernel_size}, …)",
                 cause=problem[0],
                 fix=problem[1],
-                where=caller(),
             )
         outer = (in_channels, out_channels) if self.transposed else (out_channels, in_channels)
         shape = (outer[0], outer[1] // groups, *self.kernel_size)
@@ -263,7 +261,6 @@ class _ConvTranspose(_Convolution):
                 call=f"{self._get_name()}({describe(input)}, output_size={tuple(output_size)})",
                 cause=cause,
                 fix="output_size has the last dimensions of the output, or all of them",
-                where=caller(),
             )
 
         if len(output_size) not in (self.dims, input.ndim):

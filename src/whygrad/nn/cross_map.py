@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from whygrad.autograd.source import caller
 from whygrad.errors import fail
 from whygrad.nn.module import Module
 from whygrad.tensor import Tensor, wrap
@@ -32,7 +31,6 @@ class CrossMapLRN2d(Module):
                 call=f"{self}(…)",
                 cause=f"CrossMapLRN2d: Expected input to be 4D, got {input.ndim}D instead.",
                 fix="the input is (samples, channels, height, width)",
-                where=caller(),
             )
         counted = wrap(_neighbours(input.shape[1], self.size)).to(
             device=input.device, dtype=input.dtype

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import ClassVar
 
-from whygrad.autograd.source import caller
 from whygrad.errors import fail
 from whygrad.nn import functional
 from whygrad.nn.module import Module
@@ -34,7 +33,6 @@ class _Dropout(Module):
                 call=f"{type(self).__name__}({p})",
                 cause=f"dropout probability has to be between 0 and 1, but got {p}",
                 fix="pass the share to drop, such as 0.5",
-                where=caller(),
             )
         self.p = p
         self.inplace = inplace

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from whygrad.autograd import modes
-from whygrad.autograd.source import caller
 from whygrad.errors import fail
 from whygrad.nn import functional, init
 from whygrad.nn.module import Module
@@ -137,4 +136,4 @@ class Embedding(Module):
 
 
 def _refuse(call: str, cause: str, fix: str) -> AssertionError:
-    return fail(AssertionError, call=call, cause=cause, fix=fix, where=caller())
+    return fail(AssertionError, call=call, cause=cause, fix=fix)

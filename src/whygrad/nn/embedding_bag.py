@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from whygrad.autograd import modes
-from whygrad.autograd.source import caller
 from whygrad.errors import fail
 from whygrad.nn import functional, init
 from whygrad.nn.module import Module
@@ -133,4 +132,4 @@ class EmbeddingBag(Module):
 
 def _refuse(call: str, cause: str, fix: str) -> Exception:
     kind = ValueError if cause.startswith("padding_idx") else AssertionError
-    return fail(kind, call=call, cause=cause, fix=fix, where=caller())
+    return fail(kind, call=call, cause=cause, fix=fix)

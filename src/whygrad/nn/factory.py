@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from whygrad.autograd.source import caller
 from whygrad.errors import fail
 
 __all__ = ["factory_kwargs"]
@@ -28,6 +27,5 @@ def factory_kwargs(kwargs: dict[str, Any] | None) -> dict[str, Any]:
             if unexpected
             else f"{sorted(twice)[0]} specified twice, in **kwargs and in factory_kwargs",
             fix="pass device, dtype and memory_format, each once",
-            where=caller(),
         )
     return nested | own

@@ -14,7 +14,6 @@ from typing import Any, TypeVar
 
 from whygrad import dtypes
 from whygrad.autograd import modes
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops import functions, table
 from whygrad.random import Generator
@@ -318,7 +317,7 @@ def _require_dims(name: str, tensor: Tensor, allowed: tuple[int, ...], cause: st
 
 
 def _refuse(call: str, cause: str, fix: str) -> ValueError:
-    return fail(ValueError, call=call, cause=cause, fix=fix, where=caller())
+    return fail(ValueError, call=call, cause=cause, fix=fix)
 
 
 def _older(current: F) -> F:

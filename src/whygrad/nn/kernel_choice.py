@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from enum import IntEnum
 from typing import Any
 
-from whygrad.autograd.source import caller
 from whygrad.errors import fail
 
 __all__ = ["SDPBackend", "sdpa_kernel"]
@@ -41,6 +40,5 @@ def sdpa_kernel(backends: Any, set_priority: bool = False) -> Iterator[dict[str,
             call=f"sdpa_kernel({[SDPBackend(each).name for each in chosen]})",
             cause="No viable backend for scaled_dot_product_attention was found: these need a GPU",
             fix="allow SDPBackend.MATH, too",
-            where=caller(),
         )
     yield {}

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from whygrad.autograd.modes import no_grad
-from whygrad.autograd.source import caller
 from whygrad.errors import fail
 from whygrad.nn.batch_norm import (
     BatchNorm1d,
@@ -63,7 +62,6 @@ class LazyModuleMixin:
                 call=f"{type(self).__name__}(…)",
                 cause=f"module {self._get_name()} has not been fully initialized",
                 fix="give every lazy parameter a shape in initialize_parameters()",
-                where=caller(),
             )
         if self.cls_to_become is None:
             return super().__call__(*args, **kwargs)  # type: ignore[misc]
@@ -77,7 +75,6 @@ class LazyModuleMixin:
             call=f"{type(self).__name__}(…)",
             cause=f"initialize_parameters is not implemented for {type(self).__name__}",
             fix="define def initialize_parameters(self, input): … in the class",
-            where=caller(),
         )
 
     def has_uninitialized_params(self: Any) -> bool:
@@ -169,7 +166,7 @@ class _LazyConvolution(LazyModuleMixin):
     def _refused(self: Any, kind: type[Exception], cause: str) -> Exception:
         fix = f"the input is (samples, channels, *{self.dims} sizes)"
         call = f"{type(self).__name__}(…)"
-        return fail(kind, call=call, cause=cause, fix=fix, where=caller())
+        return fail(kind, call=call, cause=cause, fix=fix)
 
 
 class _LazyConv(_LazyConvolution):

@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.nn import functional as F
 from whygrad.nn.linear import Linear
@@ -58,7 +57,6 @@ class LinearCrossEntropyLoss(WeightedLoss):
                 f"label_smoothing={label_smoothing})",
                 cause=cause,
                 fix="one weight per class; smoothing is a share",
-                where=caller(),
             )
         super().__init__(weight, reduction=reduction)
         self.num_classes = num_classes

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from whygrad.autograd.source import caller
 from whygrad.errors import fail
 from whygrad.nn import functional as F
 from whygrad.nn.loss import Loss, WeightedLoss
@@ -233,6 +232,4 @@ def _check_margin(loss: Module, margin: float) -> None:
 
 def _refusal(loss: Any, argument: str, cause: str, fix: str) -> ValueError:
     name = type(loss).__name__
-    return fail(
-        ValueError, call=f"{name}({argument})", cause=f"{name}: {cause}", fix=fix, where=caller()
-    )
+    return fail(ValueError, call=f"{name}({argument})", cause=f"{name}: {cause}", fix=fix)

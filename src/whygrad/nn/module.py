@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, TypeVar
 
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.nn.conversion import Conversion
 from whygrad.nn.hooks import Hooked, everywhere
@@ -62,7 +61,6 @@ class Module(Tree, Hooked, Stateful, Conversion):
             call=f"{type(self).__name__}(…)",
             cause=f'Module [{type(self).__name__}] is missing the required "forward" function',
             fix="define def forward(self, …) in the class; mind the spelling and the indentation",
-            where=caller(),
         )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -136,7 +134,6 @@ class Module(Tree, Hooked, Stateful, Conversion):
             call=f"self.{name} = {type(value).__name__}(…) in {type(self).__name__}",
             cause=f"cannot assign {kind} before Module.__init__() call",
             fix="begin __init__ with super().__init__()",
-            where=caller(),
         )
 
     def _wrong_kind(self, name: str, value: Any, home: str) -> TypeError:
@@ -152,7 +149,6 @@ class Module(Tree, Hooked, Stateful, Conversion):
             cause=f"cannot assign '{type(value).__name__}' as {kind} '{name}' ({expected} or None "
             "expected)",
             fix=fix,
-            where=caller(),
         )
 
     def register_parameter(self, name: str, param: Parameter | None) -> None:
@@ -165,7 +161,6 @@ class Module(Tree, Hooked, Stateful, Conversion):
                 cause=f"cannot assign '{type(param).__name__}' object to parameter '{name}' "
                 "(nn.Parameter or None required)",
                 fix="wrap it: nn.Parameter(tensor)",
-                where=caller(),
             )
         if param is not None and not param.is_leaf:
             raise fail(
@@ -174,7 +169,6 @@ class Module(Tree, Hooked, Stateful, Conversion):
                 cause=f"cannot assign non-leaf Tensor to parameter '{name}': model parameters must "
                 "be created explicitly",
                 fix="compute it in forward() from the parameters it depends on",
-                where=caller(),
             )
         self._parameters[name] = param
 
@@ -188,7 +182,6 @@ class Module(Tree, Hooked, Stateful, Conversion):
                 cause=f"cannot assign '{type(tensor).__name__}' object to buffer '{name}' "
                 "(whygrad.Tensor or None required)",
                 fix="convert with whygrad.tensor(value)",
-                where=caller(),
             )
         self._buffers[name] = tensor
         (
@@ -206,7 +199,6 @@ class Module(Tree, Hooked, Stateful, Conversion):
                 call=f"add_module({name!r}, {describe(module)})",
                 cause=f"{type(module).__name__} is not a Module subclass",
                 fix="pass an instance of nn.Module",
-                where=caller(),
             )
         self._modules[name] = module
 
@@ -231,7 +223,6 @@ class Module(Tree, Hooked, Stateful, Conversion):
                 call=f"register_{kind}({name!r}, …) on {type(self).__name__}",
                 cause=cause,
                 fix="choose another name",
-                where=caller(),
             )
 
     def train(self: M, mode: bool = True) -> M:
@@ -242,7 +233,6 @@ class Module(Tree, Hooked, Stateful, Conversion):
                 call=f"train({mode!r})",
                 cause="training mode is expected to be boolean",
                 fix="pass True or False; train() and eval() need no argument",
-                where=caller(),
             )
         for module in self.modules():
             module.training = mode
@@ -308,7 +298,6 @@ def _init_takes_nothing(module: Module, args: tuple[Any, ...], kwargs: dict[str,
         cause=cause,
         fix="call super().__init__() without arguments; with call_super_init = True in the class "
         "they go to its next base class",
-        where=caller(),
     )
 
 

@@ -10,7 +10,6 @@ import math
 from dataclasses import dataclass
 
 from whygrad import dtypes
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops import functions
 from whygrad.tensor import Tensor
@@ -255,7 +254,6 @@ def _check(
             f"attn_mask: {describe(mask)})",
             cause=cause,
             fix=fix,
-            where=caller(),
         )
 
 

@@ -6,7 +6,6 @@ import operator
 from collections.abc import Sequence
 from typing import Any
 
-from whygrad.autograd.source import caller
 from whygrad.errors import fail
 from whygrad.nn import functional, init
 from whygrad.nn.module import Module
@@ -125,7 +124,6 @@ class GroupNorm(Module):
                 cause=f"num_channels ({num_channels}) must be divisible by num_groups "
                 f"({num_groups})",
                 fix="choose a divisor of the number of channels",
-                where=caller(),
             )
         self.num_groups = num_groups
         self.num_channels = num_channels

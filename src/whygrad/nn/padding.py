@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.nn import functional as F
 from whygrad.nn.module import Module
@@ -169,7 +168,6 @@ class _CircularPad(_Pad):
                 call=f"{self}({describe(input)})",
                 cause=f"expected {dims + 1}D or {dims + 2}D input (got {input.ndim}D input)",
                 fix=f"pass (samples, channels, *{dims} sizes), or one sample without the first",
-                where=caller(),
             )
 
 

@@ -12,7 +12,6 @@ from typing import Any
 
 from whygrad import keys
 from whygrad.autograd import lineage
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops import functions
 from whygrad.tensor import Tensor
@@ -101,7 +100,6 @@ def _adopted(cls: type[Tensor], data: Any) -> Tensor:
             call=f"{cls.__name__}({describe(data)})",
             cause="a parameter or buffer holds a tensor",
             fix=f"convert it first: {cls.__name__}(whygrad.tensor(data))",
-            where=caller(),
         )
     plain = Tensor.detach(data)
     made = Tensor.__new__(cls)
@@ -128,7 +126,6 @@ class _Absent:
             call=f"{name} of an uninitialized parameter",
             cause="Attempted to use an uninitialized parameter: its shape is not known yet",
             fix="call the lazy module with a batch first, before using its parameters",
-            where=caller(),
         )
 
 
@@ -150,7 +147,6 @@ class UninitializedTensorMixin:
             "usually happens in `load_state_dict` when trying to load an uninitialized parameter "
             "into an initialized one.",
             fix="call the lazy module with a batch first",
-            where=caller(),
         )
 
     @property

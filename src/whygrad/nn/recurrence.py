@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 
 from whygrad import keys
 from whygrad.autograd import modes
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.nn import functional, init
 from whygrad.nn.module import Module
@@ -325,7 +324,7 @@ class RNNBase(Module):
     ) -> Exception:
         shown = "…" if input is None else describe(input)
         call = f"{self}({shown})"
-        return fail(kind, call=call, cause=cause, fix=fix, where=caller())
+        return fail(kind, call=call, cause=cause, fix=fix)
 
     def extra_repr(self) -> str:
         parts = [str(self.input_size), str(self.hidden_size)]
@@ -380,7 +379,6 @@ def _check_sizes(
             f"dropout={dropout}, proj_size={proj_size}",
             cause=cause,
             fix="see the order of the arguments: input_size, hidden_size, num_layers, …",
-            where=caller(),
         )
     if dropout and num_layers == 1:
         warnings.warn(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from whygrad.autograd.source import caller
 from whygrad.errors import fail
 from whygrad.nn import functional
 from whygrad.nn.recurrence import RNNBase, State, Weights
@@ -37,7 +36,6 @@ class RNN(RNNBase):
                 call=f"RNN({input_size}, {hidden_size}, nonlinearity={nonlinearity!r})",
                 cause=f"Unknown nonlinearity '{nonlinearity}'. Select from 'tanh' or 'relu'.",
                 fix="for any other, write the loop yourself: h = f(linear(x) + linear(h))",
-                where=caller(),
             )
         super().__init__(input_size, hidden_size, num_layers, *args, **kwargs)
         self.mode = f"RNN_{nonlinearity.upper()}"

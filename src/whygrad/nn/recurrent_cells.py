@@ -6,7 +6,6 @@ import math
 from typing import Any
 
 from whygrad import keys
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.nn import functional, init
 from whygrad.nn.module import Module
@@ -122,7 +121,7 @@ class RNNCellBase(Module):
 
     def _refuse(self, input: Tensor, kind: type[Exception], cause: str, fix: str) -> Exception:
         call = f"{self}({describe(input)})"
-        return fail(kind, call=call, cause=cause, fix=fix, where=caller())
+        return fail(kind, call=call, cause=cause, fix=fix)
 
     def extra_repr(self) -> str:
         text = f"{self.input_size}, {self.hidden_size}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from whygrad.autograd.source import caller
 from whygrad.errors import fail
 from whygrad.nn import functional
 from whygrad.nn.module import Module
@@ -75,7 +74,6 @@ def _check_size(size: Any) -> None:
             call=f"Unflatten(…, {size!r})",
             cause=cause,
             fix="pass the sizes of the new dimensions: (3, 4)",
-            where=caller(),
         )
 
 

@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from whygrad.autograd import modes
-from whygrad.autograd.source import caller
 from whygrad.errors import fail
 from whygrad.nn.parameter import Parameter
 from whygrad.tensor import Tensor
@@ -102,7 +101,6 @@ class Stateful:
                 call=f"load_state_dict({type(state_dict).__name__})",
                 cause=f"Expected state_dict to be dict-like, got {type(state_dict)}",
                 fix="pass what state_dict() returned, or what whygrad.load() read",
-                where=caller(),
             )
         plan = _Plan(assign)
         self._plan_to_load(OrderedDict(state_dict), "", plan)
@@ -153,7 +151,6 @@ class Stateful:
                 cause=f"Error(s) in loading state_dict for {type(self).__name__}:\n\t{listed}",
                 fix="build the model as it was when the state was saved; strict=False skips "
                 "names that are missing or unknown",
-                where=caller(),
             )
 
     def _load_from_state_dict(

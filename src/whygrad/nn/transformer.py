@@ -7,7 +7,6 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.nn import init
 from whygrad.nn.attention import MultiheadAttention
@@ -307,7 +306,6 @@ class Transformer(Module):
                 cause=cause,
                 fix=f"the batch is dimension {batch} (see batch_first), and the features are "
                 f"dimension -1, of size {self.d_model}",
-                where=caller(),
             )
 
     @staticmethod
@@ -326,6 +324,5 @@ def _activation(activation: Activation) -> Callable[[Tensor], Tensor]:
             call=f"a transformer layer with activation={activation!r}",
             cause=f"activation should be relu/gelu, not {activation}",
             fix="pass a function for any other: activation=nn.functional.silu",
-            where=caller(),
         )
     return functions[activation]

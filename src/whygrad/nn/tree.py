@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.nn.parameter import Parameter
 from whygrad.tensor import Tensor
@@ -110,7 +109,6 @@ class Tree:
                 call=f"set_submodule({target!r}, {describe(module)})",
                 cause=cause,
                 fix='name the place, as in set_submodule("encoder.0", nn.Identity())',
-                where=caller(),
             )
         path, _, name = target.rpartition(".")
         parent = self.get_submodule(path)

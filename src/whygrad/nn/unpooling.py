@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from whygrad.autograd.source import caller
 from whygrad.errors import fail
 from whygrad.nn import functional as F
 from whygrad.nn.module import Module
@@ -138,7 +137,6 @@ class _FractionalMaxPool(Module):
                 call=f"{type(self).__name__}({kernel_size}, {output_size}, {output_ratio})",
                 cause=f"{type(self).__name__} {cause}",
                 fix="say how large the output should be: output_size=…",
-                where=caller(),
             )
 
     def forward(self, input: Tensor) -> Any:

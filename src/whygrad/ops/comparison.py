@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.define import alias, composite, define, elementwise, table
 from whygrad.tensor import Tensor
@@ -221,7 +220,6 @@ def _isclose_args(
             call=call,
             cause=f"{input.dtype.name} did not match {other.dtype.name}",
             fix="convert one of them: other.to(input.dtype)",
-            where=caller(),
         )
     for name, tolerance in (("rtol", rtol), ("atol", atol)):
         if tolerance < 0:
@@ -230,7 +228,6 @@ def _isclose_args(
                 call=call,
                 cause=f"{name} must be greater than or equal to zero, but got {tolerance}",
                 fix="pass a tolerance of 0 or more",
-                where=caller(),
             )
     return input, other, float(rtol), float(atol), bool(equal_nan)
 
@@ -242,7 +239,6 @@ def _require_tensor(value: Any, name: str) -> None:
             call=f"{name}(…, {describe(value)})",
             cause=f"argument 'other' must be Tensor, not {type(value).__name__}",
             fix="convert it with whygrad.tensor(value)",
-            where=caller(),
         )
 
 
@@ -318,7 +314,6 @@ def _isin_args(
             call=f"isin({describe(elements)}, {describe(test_elements)})",
             cause="isin() received an invalid combination of arguments: neither is a tensor",
             fix="convert the elements with whygrad.tensor(value)",
-            where=caller(),
         )
     return elements, test_elements, bool(assume_unique), bool(invert)
 

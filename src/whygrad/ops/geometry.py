@@ -6,7 +6,6 @@ import operator
 from collections.abc import Sequence
 from typing import Any
 
-from whygrad.autograd.source import caller
 from whygrad.errors import fail
 
 __all__ = ["dims_or_all", "normalize_dim", "normalize_dims", "shape_from"]
@@ -22,7 +21,6 @@ def normalize_dim(dim: Any, ndim: int, call: str = "this op") -> int:
             call=f"{call}: dim={dim!r}",
             cause=f"dim must be an integer, not {type(dim).__name__}",
             fix="pass the position of a dimension, such as 0 or -1",
-            where=caller(),
         ) from None
     reach = max(ndim, 1)
     if not -reach <= position < reach:
@@ -32,7 +30,6 @@ def normalize_dim(dim: Any, ndim: int, call: str = "this op") -> int:
             cause=f"Dimension out of range (expected to be in range of [{-reach}, {reach - 1}], "
             f"but got {position})",
             fix="count dimensions from 0, or from -1 backwards",
-            where=caller(),
         )
     return position % reach
 
@@ -48,7 +45,6 @@ def normalize_dims(dims: Any, ndim: int, call: str = "this op") -> tuple[int, ..
             call=f"{call}: dim={tuple(dims)}",
             cause="a dimension appears multiple times in the list of dims",
             fix="name every dimension once",
-            where=caller(),
         )
     return result
 

@@ -16,7 +16,6 @@ import numpy as np
 from whygrad import dtypes, keys
 from whygrad.autograd import lineage, modes, views
 from whygrad.autograd.runs import check_captured
-from whygrad.autograd.source import caller
 from whygrad.dispatch import quiet
 from whygrad.dispatch.answers import Answer, public_codes
 from whygrad.dispatch.calls import method_of
@@ -25,6 +24,7 @@ from whygrad.ops.batching import align
 from whygrad.ops.complex_numbers import is_complex
 from whygrad.ops.define import Op, define, table
 from whygrad.ops.numbers import number_for
+from whygrad.source import caller
 from whygrad.tensor import Tensor, wrap
 
 __all__ = [
@@ -52,7 +52,6 @@ def _fill_args(input: Tensor, value: Any) -> tuple[Tensor, Any]:
             cause="fill_ only supports 0-dimension value tensor but got tensor with "
             f"{value.ndim} dimensions",
             fix="use copy_() to write many values",
-            where=caller(),
         )
     return input, value
 
@@ -118,7 +117,6 @@ def assign(target: Tensor, result: Tensor, name: str, uniform: bool = False) -> 
 
     ``uniform``: every element gets the same number, so they may share memory.
     """
-    where = caller()
     if (target._keys | result._keys) & keys.BATCHED:
         from whygrad.autograd.batching import physical_pair
 
@@ -131,7 +129,6 @@ def assign(target: Tensor, result: Tensor, name: str, uniform: bool = False) -> 
             cause=f"output with shape {list(target.shape)} doesn't match the broadcast shape "
             f"{list(result.shape)}",
             fix="use the out-of-place form, whose result may be larger",
-            where=where,
         )
     if not dtypes.can_cast(result.dtype, target.dtype):
         raise fail(
@@ -140,7 +137,6 @@ def assign(target: Tensor, result: Tensor, name: str, uniform: bool = False) -> 
             cause=f"result type {result.dtype.name} can't be cast to the desired output type "
             f"{target.dtype.name}",
             fix=f"convert the target first: x.to(whygrad.{result.dtype.name})",
-            where=where,
         )
     check_writable(target, name, result, uniform)
     if result.dtype is not target.dtype:
@@ -149,7 +145,7 @@ def assign(target: Tensor, result: Tensor, name: str, uniform: bool = False) -> 
         result = table["copy"].call(snapshot(target, table["copy"]), result)
     if not target._keys & keys.META:
         np.copyto(target._array, result._array)
-    target._storage.bump(name, where)
+    target._storage.bump(name, caller())
     if result._keys & keys.CUT or lineage.is_known(target):
         lineage.written(target, result, name)
     if result._keys & keys.VARYING:
@@ -184,7 +180,6 @@ def check_writable(
             call=f"{name} on {describe(target)} ({kind})",
             cause="in-place writes need a strided tensor on cpu or meta",
             fix="use the out-of-place form; the values of a sparse tensor are x._values()",
-            where=where,
         )
     if not uniform and not target._keys & keys.META and overlaps_itself(array):
         raise fail(
@@ -193,7 +188,6 @@ def check_writable(
             cause="unsupported operation: more than one element of the written-to tensor refers "
             "to a single memory location (it was made by expand)",
             fix="clone() the tensor before writing to it",
-            where=where,
         )
     if not target._keys & keys.META and not array.flags.writeable:
         raise fail(
@@ -203,10 +197,9 @@ def check_writable(
             "or it is the input of a function being differentiated by whygrad.func, or the "
             "gradient that a custom function's backward was lent",
             fix="clone() the tensor before writing to it",
-            where=where,
         )
     if modes.state.run is not None and source is not None:
-        check_captured(target, source, name, where)
+        check_captured(target, source, name)
     target._storage.prepare_write(name, where)
     if modes.state.recording:
         views.check_writable(target, source, name, where, uniform)
@@ -283,7 +276,6 @@ def _check_dtype(target: Tensor, dtype: Any, name: str) -> None:
             cause=f"Bad in-place call: input tensor dtype {target.dtype.name} and output tensor "
             f"dtype {dtypes.of(dtype).name} should match",
             fix=f"use the result: x = x.{name[:-1]}(…, dtype=…)",
-            where=caller(),
         )
 
 
@@ -344,7 +336,6 @@ def fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
             call=f"fill_diagonal_ on {describe(self)}",
             cause=cause,
             fix="choose the matrices first; x.diagonal(dim1=1, dim2=2).fill_(v) fills one of each",
-            where=caller(),
         )
     height, width = self.shape[:2]
     wraps = wrap and self.ndim == 2
@@ -368,7 +359,6 @@ def float_power_(self: Tensor, exponent: Any) -> Tensor:
             cause=f"the base given to float_power_ has dtype {self.dtype.name} but the "
             f"operation's result requires dtype {needed.name}",
             fix=f"convert it first: x.to(whygrad.{needed.name}), or use float_power()",
-            where=caller(),
         )
     check_writable(self, "float_power_")
     return assign(self, op.call(snapshot(self, op), exponent), "float_power_")

@@ -17,7 +17,6 @@ import numpy as np
 from whygrad import devices, keys
 from whygrad.autograd import leaves, modes
 from whygrad.autograd.forward_ad import set_tangents
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail, too_large
 from whygrad.memory import row_major, strided
 from whygrad.ops.geometry import shape_from
@@ -140,7 +139,6 @@ def _refuse(tensor: Tensor, shape: Shape, cause: str, fix: str) -> RuntimeError:
         call=f"resize_ of {describe(tensor)} to {list(shape)}",
         cause=cause,
         fix=fix,
-        where=caller(),
     )
 
 

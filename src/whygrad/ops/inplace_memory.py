@@ -10,7 +10,6 @@ import numpy as np
 
 from whygrad import keys
 from whygrad.autograd import modes
-from whygrad.autograd.source import caller
 from whygrad.copies import of_class
 from whygrad.errors import describe, fail
 from whygrad.memory import reinterpreted, row_major, strided
@@ -25,9 +24,7 @@ __all__ = ["install"]
 
 
 def _refuse(tensor: Tensor, name: str, cause: str, fix: str) -> RuntimeError:
-    return fail(
-        RuntimeError, call=f"{name} on {describe(tensor)}", cause=cause, fix=fix, where=caller()
-    )
+    return fail(RuntimeError, call=f"{name} on {describe(tensor)}", cause=cause, fix=fix)
 
 
 def _rewritten(name: str, target: Tensor, others: tuple[Tensor, ...], function: Any) -> Tensor:
@@ -51,7 +48,6 @@ def _rewritten(name: str, target: Tensor, others: tuple[Tensor, ...], function: 
                 call=f"{name} on {describe(target)} with {describe(each)}",
                 cause=f"expected {target.dtype.name}, but got {each.dtype.name}",
                 fix=f"convert it first: .to({target.dtype!r})",
-                where=caller(),
             )
     check_writable(target, name)
     columns = [each.expand(target.shape).reshape(-1).tolist() for each in (target, *others)]

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from whygrad import dtypes
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.creation.creation import build
 from whygrad.ops.creation.discrete import check_bounds, whole_range
@@ -78,7 +77,7 @@ def _check_dtype(target: Tensor, name: str, numbers: str) -> None:
 def _refuse(
     target: Tensor, name: str, cause: str, fix: str, kind: type[Exception] = RuntimeError
 ) -> Exception:
-    return fail(kind, call=f"{name} on {describe(target)}", cause=cause, fix=fix, where=caller())
+    return fail(kind, call=f"{name} on {describe(target)}", cause=cause, fix=fix)
 
 
 def _taking_from(method: Method) -> Method:

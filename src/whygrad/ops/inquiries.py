@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.memory import Size
 from whygrad.ops.define import composite
@@ -29,7 +28,6 @@ def broadcast_shapes(*shapes: Any) -> Size:
             call=f"broadcast_shapes({', '.join(map(str, sizes))})",
             cause=cause,
             fix="sizes must be equal or 1, counted from the last dimension",
-            where=caller(),
         ) from None
 
 
@@ -63,7 +61,6 @@ def is_nonzero(input: Tensor) -> bool:
             call=f"is_nonzero({describe(input)})",
             cause=f"Boolean value of Tensor with {word} is ambiguous",
             fix="ask x.any() or x.all()",
-            where=caller(),
         )
     return bool(input.item())
 

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from whygrad import dtypes
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.tensor import Tensor
 
@@ -49,7 +48,6 @@ def number_for(target: Tensor, value: Any, call: str) -> Any:
             call=f"{call} into {describe(target)}",
             cause=f"can't assign a {type(value).__name__} to a tensor",
             fix="convert it with whygrad.tensor(value)",
-            where=caller(),
         )
     number = fitting(value, target.dtype)
     if number is None:
@@ -58,6 +56,5 @@ def number_for(target: Tensor, value: Any, call: str) -> Any:
             call=f"{call} with {describe(value)} into {describe(target)}",
             cause=f"value cannot be converted to type {target.dtype.name} without overflow",
             fix="convert the tensor first, to a dtype that can hold the value",
-            where=caller(),
         )
     return number

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from whygrad import dtypes
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.tensor import Tensor
 
@@ -33,6 +32,5 @@ def in_norm_dtype(name: str, input: Tensor, dtype: Any) -> Tensor:
             call=f"{name}({describe(input)}, dtype={chosen})",
             cause=f"{name}: {cause}",
             fix=f"convert first, x.to({chosen}), if the numbers allow it",
-            where=caller(),
         )
     return input.to(chosen)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from whygrad import dtypes
-from whygrad.autograd.source import Where, caller
 from whygrad.errors import describe, fail
 from whygrad.optim.optimizer import Parameters
 from whygrad.optim.options import checked
 from whygrad.optim.parameterwise import Group, PerParameter, State, advanced, written
+from whygrad.source import Where
 from whygrad.tensor import Tensor
 
 __all__ = ["Adafactor"]
@@ -43,7 +43,6 @@ class Adafactor(PerParameter):
                     call=f"Adafactor(eps={describe(eps)})",
                     cause=f"epsilon{index + 1} should be >= 0 but is: {epsilon}",
                     fix="leave eps out, or give (None, 1e-3)",
-                    where=caller(),
                 )
         defaults: dict[str, Any] = {
             "lr": lr,

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from whygrad import keys
-from whygrad.autograd.source import Where
 from whygrad.errors import describe, fail
 from whygrad.optim.arithmetic import Rule
 from whygrad.optim.elementwise import Elementwise, Group, State, advanced, towards
 from whygrad.optim.optimizer import Parameters
 from whygrad.optim.options import checked
+from whygrad.source import Where
 from whygrad.tensor import Tensor
 
 __all__ = ["Adagrad"]
@@ -64,7 +64,6 @@ class Adagrad(Elementwise):
                 call=f"{name}() on {describe(param)}",
                 cause="weight_decay option is not compatible with sparse gradients",
                 fix="give this parameter a group of its own with weight_decay=0",
-                where=where,
             )
         return super()._usable(param, gradient, name, where)
 

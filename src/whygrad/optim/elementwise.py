@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.autograd.source import Where
 from whygrad.ops import functions
 from whygrad.optim.arithmetic import Rule, arrays, tensors
 from whygrad.optim.parameterwise import Group, PerParameter, State, advanced
+from whygrad.source import Where
 from whygrad.tensor import Tensor, wrap
 
 __all__ = ["Elementwise", "Group", "State", "advanced", "towards"]

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 from whygrad.autograd.modes import no_grad
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops import functions
 from whygrad.optim.line_search import Point, strong_wolfe
@@ -77,7 +76,6 @@ class LBFGS(Optimizer):
                 "several times per step",
                 fix="pass a function that calls zero_grad(), computes the loss, calls backward() "
                 "and returns the loss",
-                where=caller(),
             )
         params = self.param_groups[0]["params"]
         strange = next((each for each in params if not each.dtype.is_floating_point), None)
@@ -87,7 +85,6 @@ class LBFGS(Optimizer):
                 call=f"LBFGS.step() on {describe(strange)}",
                 cause="only parameters of floating point dtype are optimized",
                 fix="use Adam, or keep a complex parameter as two real ones: view_as_real(z)",
-                where=caller(),
             )
         with no_grad():
             return self._minimise(closure)

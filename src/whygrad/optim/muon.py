@@ -7,12 +7,12 @@ from math import sqrt
 from typing import Any, ClassVar
 
 from whygrad import dtypes
-from whygrad.autograd.source import Where, caller
 from whygrad.errors import describe, fail
 from whygrad.ops import functions
 from whygrad.optim.optimizer import Parameters
 from whygrad.optim.options import checked
 from whygrad.optim.parameterwise import Group, PerParameter, written
+from whygrad.source import Where
 from whygrad.tensor import Tensor
 
 __all__ = ["Muon"]
@@ -95,7 +95,6 @@ def _levelled(matrix: Tensor, coefficients: Coefficients, steps: int, eps: float
             call=f"Muon.step() with ns_steps={steps}, ns_coefficients={coefficients}",
             cause=f"there must be fewer than {MOST_STEPS} steps and exactly 3 coefficients",
             fix="leave both out: ns_steps=5 suffices",
-            where=caller(),
         )
     a, b, c = coefficients
     tall = matrix.shape[0] > matrix.shape[1]

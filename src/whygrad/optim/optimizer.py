@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 from whygrad.autograd.modes import enable_grad
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.optim.state import Stateful
 from whygrad.tensor import Tensor
@@ -106,7 +105,6 @@ class Optimizer(Stateful):
             call=f"{type(self).__name__}.step()",
             cause=f"{type(self).__name__} does not define step()",
             fix="define def step(self, closure=None) in the class",
-            where=caller(),
         )
 
     @staticmethod
@@ -220,7 +218,7 @@ class Optimizer(Stateful):
             )
 
     def _refusal(self, kind: type[Exception], cause: str, fix: str) -> Exception:
-        return fail(kind, call=f"{type(self).__name__}(…)", cause=cause, fix=fix, where=caller())
+        return fail(kind, call=f"{type(self).__name__}(…)", cause=cause, fix=fix)
 
     # --- hooks ------------------------------------------------------------------------------------
 
@@ -282,6 +280,5 @@ def _changed(hook: Hook, optimizer: Optimizer, args: Any, kwargs: Any) -> tuple[
             call=f"a hook before {type(optimizer).__name__}.step() returned {describe(answer)}",
             cause=f"{hook!r} must return None or a tuple of (new_args, new_kwargs)",
             fix="return nothing, or (args, kwargs) as the hook received them, changed",
-            where=caller(),
         )
     return answer

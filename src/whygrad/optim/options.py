@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.tensor import Tensor
 
@@ -41,7 +40,7 @@ def checked(optimizer: object, options: dict[str, Any]) -> dict[str, Any]:
     name = type(optimizer).__name__
 
     def refuse(call: str, cause: str, fix: str, kind: type[Exception] = ValueError) -> Exception:
-        return fail(kind, call=f"{name}({call})", cause=cause, fix=fix, where=caller())
+        return fail(kind, call=f"{name}({call})", cause=cause, fix=fix)
 
     for option, value in options.items():
         call = f"{option}={describe(value)}"

@@ -14,10 +14,10 @@ import numpy as np
 
 from whygrad import dtypes, keys
 from whygrad.autograd.modes import no_grad
-from whygrad.autograd.source import Where, caller
 from whygrad.errors import describe, fail
 from whygrad.ops.inplace import check_writable
 from whygrad.optim.optimizer import Optimizer
+from whygrad.source import Where, caller
 from whygrad.tensor import Tensor, wrap
 
 __all__ = ["Group", "PerParameter", "State", "advanced", "written"]
@@ -69,7 +69,6 @@ class PerParameter(Optimizer):
                 call=f"{name}() on {describe(param)}",
                 cause="only parameters of floating point dtype are optimized",
                 fix="pass floating point tensors; SGD, Adam and their like take complex ones, too",
-                where=where,
             )
         array = param._array
         if type(array) is np.ndarray and array.flags.writeable and 0 not in array.strides:
@@ -78,16 +77,15 @@ class PerParameter(Optimizer):
             check_writable(param, name)
         if not gradient._keys & keys.LAYOUTS:
             return gradient
-        return self._from_sparse(param, gradient, name, where)
+        return self._from_sparse(param, gradient, name)
 
-    def _from_sparse(self, param: Tensor, gradient: Tensor, name: str, where: Where) -> Tensor:
+    def _from_sparse(self, param: Tensor, gradient: Tensor, name: str) -> Tensor:
         if not self._takes_sparse:
             raise fail(
                 RuntimeError,
                 call=f"{name}() on {describe(param)}",
                 cause=f"{type(self).__name__} does not support sparse gradients",
                 fix="use SparseAdam, SGD or Adagrad, or make the layer with sparse=False",
-                where=where,
             )
         return gradient.to_dense()
 

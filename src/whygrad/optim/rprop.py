@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from whygrad.autograd.source import caller
 from whygrad.errors import fail
 from whygrad.optim.arithmetic import Rule
 from whygrad.optim.elementwise import Elementwise, Group, State, advanced
@@ -51,7 +50,6 @@ class Rprop(Elementwise):
                 call=f"Rprop(etas={etas})",
                 cause=f"Invalid eta values: {etas[0]}, {etas[1]}",
                 fix="give one factor between 0 and 1 and one above 1: (0.5, 1.2)",
-                where=caller(),
             )
         super().__init__(params, options)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from whygrad.autograd.source import caller
 from whygrad.errors import fail
 from whygrad.optim.arithmetic import Rule
 from whygrad.optim.elementwise import Elementwise, Group, State, towards
@@ -58,7 +57,6 @@ class SGD(Elementwise):
                 call=f"SGD(nesterov=True, momentum={momentum}, dampening={dampening})",
                 cause="Nesterov momentum requires a momentum and zero dampening",
                 fix="give a momentum such as 0.9 and leave dampening at 0",
-                where=caller(),
             )
         super().__init__(params, options)
 

@@ -9,12 +9,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from whygrad import keys
-from whygrad.autograd.source import Where
 from whygrad.errors import describe
 from whygrad.ops import functions
 from whygrad.optim.optimizer import Parameters
 from whygrad.optim.options import checked
 from whygrad.optim.parameterwise import Group, PerParameter, State
+from whygrad.source import Where
 from whygrad.tensor import Tensor
 
 __all__ = ["SparseAdam"]
@@ -54,7 +54,7 @@ class SparseAdam(PerParameter):
                         "keep the parameter dense: only its gradient is sparse",
                     )
 
-    def _from_sparse(self, param: Tensor, gradient: Tensor, name: str, where: Where) -> Tensor:
+    def _from_sparse(self, param: Tensor, gradient: Tensor, name: str) -> Tensor:
         return gradient.coalesce()
 
     def _update(

@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping
 from copy import deepcopy
 from typing import Any
 
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.tensor import Tensor
 from whygrad.utils.hooks import RemovableHandle
@@ -97,7 +96,6 @@ class Stateful:
             cause=cause,
             fix="make the optimizer with the same parameters in the same groups as when it was "
             "saved",
-            where=caller(),
         )
 
     def _adopted(self, param: Tensor, value: Any, name: str | None = None) -> Any:
@@ -119,7 +117,6 @@ class Stateful:
             cause=f"{name!r} in the loaded state is {describe(value)}, but its parameter is "
             f"{describe(param)}",
             fix="pass the parameters in the same order as when the state was saved",
-            where=caller(),
         )
 
     def register_state_dict_pre_hook(self, hook: Hook, prepend: bool = False) -> RemovableHandle:

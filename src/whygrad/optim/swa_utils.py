@@ -10,7 +10,6 @@ from typing import Any
 
 from whygrad import dtypes
 from whygrad.autograd.modes import no_grad
-from whygrad.autograd.source import caller
 from whygrad.errors import fail
 from whygrad.nn import Module
 from whygrad.nn.batch_norm import _BatchNorm
@@ -101,7 +100,6 @@ def _check_decay(name: str, decay: float) -> None:
             call=f"{name}({decay})",
             cause=f"Invalid decay value {decay}: it is the share that the average keeps",
             fix="give a number from 0 to 1, such as 0.999",
-            where=caller(),
         )
 
 
@@ -129,7 +127,6 @@ class AveragedModel(Module):
                 call="AveragedModel(…, avg_fn=…, multi_avg_fn=…)",
                 cause="Only one of avg_fn and multi_avg_fn should be provided",
                 fix="leave one of them out",
-                where=caller(),
             )
         self.module = deepcopy(model)
         if device is not None:

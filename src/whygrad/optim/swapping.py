@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from whygrad.autograd.source import caller
 from whygrad.errors import fail
 from whygrad.optim.optimizer import Optimizer
 from whygrad.tensor import Tensor
@@ -56,7 +55,6 @@ def _checked(
             cause=cause,
             fix="pass the parameters in the optimizer's order and an optimizer.state_dict() of one "
             "that has made a step",
-            where=caller(),
         )
 
     if not optimizer.state:

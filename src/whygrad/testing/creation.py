@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from whygrad import dtypes
-from whygrad.autograd.source import caller
 from whygrad.errors import fail
 from whygrad.ops import functions
 from whygrad.ops.geometry import shape_from
@@ -40,7 +39,6 @@ def make_tensor(
             call=f"make_tensor(…, low={low}, high={high})",
             cause=f"`low` has to be less than `high` for {kind}",
             fix="leave them out, or exchange them",
-            where=caller(),
         )
     drawn = (*sizes[:-1], sizes[-1] * 2) if noncontiguous and sizes else sizes
     if kind.is_floating_point or kind.is_complex:

@@ -16,8 +16,8 @@ import torch
 from whygrad.autograd.anomaly_mode.findings import Element, Finding, Trail, merged
 from whygrad.autograd.anomaly_mode.finite import Trouble
 from whygrad.autograd.anomaly_mode.watch import at, first_places, fits
-from whygrad.autograd.source import Where
 from whygrad.ops.define import table
+from whygrad.source import Where
 from whygrad.torch import finite
 from whygrad.torch.finite import described, numbers, readable
 from whygrad.why.hindsight import given_numbers

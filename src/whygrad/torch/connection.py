@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch.autograd.function import BackwardCFunction
 
-from whygrad.autograd.source import Where
+from whygrad.source import Where
 from whygrad.torch import ops
 from whygrad.torch.calls import Event
 from whygrad.torch.finite import described

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from whygrad.autograd.source import user_frame
 from whygrad.errors import describe, fail
+from whygrad.source import user_frame
 from whygrad.torch import ops
 from whygrad.torch.backward import Pass, walk
 from whygrad.torch.finite import numbers

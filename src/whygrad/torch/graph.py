@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from whygrad.autograd.source import Where
+from whygrad.source import Where
 
 if TYPE_CHECKING:
     from whygrad.torch.calls import Event

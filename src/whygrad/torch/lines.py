@@ -16,7 +16,7 @@ from typing import NamedTuple
 import torch
 
 import whygrad
-from whygrad.autograd.source import Where
+from whygrad.source import Where
 
 __all__ = ["Call", "call_of", "function_call", "user_where"]
 

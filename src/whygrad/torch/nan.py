@@ -13,8 +13,8 @@ from torch.autograd.graph import GradientEdge
 from whygrad.autograd.anomaly_mode.findings import Element, Finding, Trail, merged
 from whygrad.autograd.anomaly_mode.finite import trouble
 from whygrad.autograd.anomaly_mode.watch import at, first_places, fits
-from whygrad.autograd.source import user_frame
 from whygrad.errors import describe, fail
+from whygrad.source import user_frame
 from whygrad.torch import finite, ops
 from whygrad.torch.anomalies import known_op
 from whygrad.torch.backward import Place, grad, released, run

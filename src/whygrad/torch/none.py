@@ -6,8 +6,8 @@ from typing import Any
 
 import torch
 
-from whygrad.autograd.source import user_frame
 from whygrad.errors import describe, fail
+from whygrad.source import user_frame
 from whygrad.torch.answers import Answers
 from whygrad.torch.connection import Inspection
 from whygrad.torch.lines import user_where

@@ -8,8 +8,8 @@ import numpy as np
 import torch
 from torch.autograd.graph import get_gradient_edge
 
-from whygrad.autograd.source import user_frame
 from whygrad.errors import describe, fail
+from whygrad.source import user_frame
 from whygrad.torch import ops
 from whygrad.torch.answers import Answers
 from whygrad.torch.backward import released

@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 
 from whygrad.autograd.modes import no_grad
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.nn.module import Module
 from whygrad.optim.lbfgs import LBFGS
@@ -118,7 +117,6 @@ class GradFlow:
                 call=f"draw({str(path)!r})",
                 cause="pictures need matplotlib, which is not installed",
                 fix="pip install 'whygrad[plot]', or print the table, which has bars",
-                where=caller(),
             ) from missing
         panels: list[tuple[str, Measure]] = [("gradient norm", _gradient), ("weight norm", _weight)]
         if self.optimizer is not None:
@@ -173,7 +171,6 @@ def grad_flow(model: Module, optimizer: Optimizer | None = None) -> GradFlow:
             call=f"grad_flow({describe(model)})",
             cause=f"a {type(model).__name__} has no parameters to go through",
             fix="pass an nn.Module",
-            where=caller(),
         )
     updates = {} if optimizer is None else _updates(optimizer)
     flows = [
@@ -203,7 +200,6 @@ def _updates(optimizer: Optimizer) -> dict[Tensor, float]:
             cause="this optimizer computes the loss several times in a step, so there is no update "
             "to predict from the gradients that are there",
             fix="leave the optimizer out",
-            where=caller(),
         )
     twin = copy.deepcopy(optimizer)
     twin._inside_step = True  # hooks around step() are not to see a step that does not happen

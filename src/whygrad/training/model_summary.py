@@ -15,7 +15,6 @@ from typing import Any
 from whygrad.autograd.memory_report import in_words
 from whygrad.autograd.modes import enable_grad, inference_mode
 from whygrad.autograd.saved_bytes import SavedBytes, saved_bytes_peak
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.func import functional_call
 from whygrad.nn.module import Module
@@ -140,7 +139,6 @@ def summary(model: Module, *example: Any, **named: Any) -> ModelSummary:
             call=f"summary({describe(model)}, …)",
             cause=f"a {type(model).__name__} has no layers to list",
             fix="pass an nn.Module first, then what it is called with",
-            where=caller(),
         )
     layers = _layers(model)
     ran = bool(example or named)

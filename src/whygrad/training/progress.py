@@ -12,7 +12,6 @@ import time
 from collections.abc import Iterable, Iterator
 from typing import Any, Generic, Protocol, TypeVar
 
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.tensor import Tensor
 from whygrad.trees import flatten
@@ -98,7 +97,6 @@ class Track(Generic[T]):
                 call=f"mean({name!r})",
                 cause=f"no number was logged under this name; known: {sorted(self._sums)}",
                 fix=f"call log({name}=…) in the loop",
-                where=caller(),
             )
         total, count = self._sums[name]
         return total / count
@@ -173,7 +171,6 @@ def _plain(name: str, value: Any) -> float | str:
             call=f"log({name}={describe(value)})",
             cause="only single numbers and text fit beside a bar",
             fix=f"log one number, such as {name}.mean()",
-            where=caller(),
         ) from None
 
 

@@ -20,7 +20,6 @@ from whygrad.autograd.recompute.selective import (
     create_selective_checkpoint_contexts,
 )
 from whygrad.autograd.recompute.streams import Streams
-from whygrad.autograd.source import caller
 from whygrad.errors import fail
 from whygrad.threads import PerThread
 
@@ -92,7 +91,6 @@ def checkpoint(
             cause=f"determinism_check should be one of {list(_CHECKS)}, but got "
             f"{determinism_check}",
             fix="leave it out, or pass 'none' to compare nothing but the ops",
-            where=caller(),
         )
     if not modes.state.recording:
         return function(*args, **kwargs)
@@ -128,7 +126,6 @@ def checkpoint_sequential(
             call=f"checkpoint_sequential({len(steps)} functions, segments={segments}, …)",
             cause="there must be at least one segment and no more of them than functions",
             fix=f"pass a number from 1 to {max(1, len(steps))}, such as the square root of it",
-            where=caller(),
         )
     bounds = [len(steps) * part // segments for part in range(segments + 1)]
     for start, end in pairwise(bounds[:-1]):

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import Any
 
-from whygrad.autograd.source import Where
+from whygrad.source import Where
 
 __all__ = ["NOTHING_WRONG", "Answer", "Section", "place"]
 

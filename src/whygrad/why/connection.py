@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from whygrad.autograd.source import Where
+from whygrad.source import Where
 
 __all__ = ["TO_LEAVE", "Connection", "Cut", "Departure", "Point", "Subject"]
 

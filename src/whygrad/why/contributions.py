@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.autograd.source import Where
+from whygrad.source import Where
 from whygrad.why.flow import Box, Edge
 
 __all__ = ["Contribution", "Term", "Terms", "contributions_to", "is_rounding", "norm_of"]

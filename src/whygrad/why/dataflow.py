@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
-from whygrad.autograd.source import Where
+from whygrad.source import Where
 
 __all__ = ["statement_at", "used_at"]
 

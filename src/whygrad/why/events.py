@@ -11,7 +11,7 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
-from whygrad.autograd.source import Where
+from whygrad.source import Where
 
 __all__ = [
     "Arrival", "Blame", "Event", "Gate", "Graph", "Passage", "Reason", "Term", "magnitude",

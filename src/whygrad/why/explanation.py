@@ -16,8 +16,8 @@ from typing import Any, overload
 
 import numpy as np
 
-from whygrad.autograd.source import user_frame
 from whygrad.scalar import Value
+from whygrad.source import user_frame
 from whygrad.tensor import Tensor
 from whygrad.why.contributions import Contribution, Terms, contributions_to, is_rounding
 from whygrad.why.flow import Box, Edge, Flow

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from whygrad.autograd.source import Where
+from whygrad.source import Where
 
 __all__ = ["Box", "Edge", "Flow"]
 

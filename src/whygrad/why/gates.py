@@ -17,10 +17,10 @@ from whygrad.autograd.engine import Walk
 from whygrad.autograd.fitting import sum_to
 from whygrad.autograd.node import Freed, Node
 from whygrad.autograd.reach import nodes_leading_to, reachable
-from whygrad.autograd.source import Where, caller
 from whygrad.dispatch import quiet
 from whygrad.errors import fail
 from whygrad.ops.namespace import raw
+from whygrad.source import Where, caller
 from whygrad.tensor import Tensor, wrap
 from whygrad.why.annihilators import Circumstances, number
 from whygrad.why.autopsy import WEAK, Autopsy, Event, Gate, Passage
@@ -84,7 +84,6 @@ def _freed(question: str, where: Where) -> RuntimeError:
         call=question,
         cause=f"the values this graph had saved were freed by the backward() at {where}",
         fix="ask before backward(), or pass retain_graph=True to it",
-        where=caller(),
     )
 
 

@@ -27,7 +27,7 @@ from whygrad.autograd.anomaly_mode.findings import (
 )
 from whygrad.autograd.anomaly_mode.watch import Watch, first_places
 from whygrad.autograd.node import Node
-from whygrad.autograd.source import Calls, Where
+from whygrad.source import Calls, Where
 from whygrad.tensor import Tensor, wrap
 from whygrad.why.names import Names
 from whygrad.why.values import ABSENT, Call, Place, Values

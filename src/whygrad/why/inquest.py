@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from whygrad.autograd.source import Where
+from whygrad.source import Where
 from whygrad.why.annihilators import Circumstances, Verdict, number, share, verdict
 from whygrad.why.answer import Section, place
 from whygrad.why.autopsy import Autopsy, Event, Passage, smallest

@@ -15,7 +15,7 @@ from inspect import CO_OPTIMIZED
 from types import FrameType, ModuleType
 from typing import TYPE_CHECKING, Any
 
-from whygrad.autograd.source import Where, user_frame
+from whygrad.source import Where, user_frame
 from whygrad.tensor import Tensor
 
 if TYPE_CHECKING:

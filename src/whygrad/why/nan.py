@@ -23,10 +23,10 @@ from whygrad.autograd.anomaly_mode.watch import Watch
 from whygrad.autograd.anomaly_mode.wording import account
 from whygrad.autograd.node import AccumulateGrad, Node
 from whygrad.autograd.reach import reachable
-from whygrad.autograd.source import caller
 from whygrad.dispatch import quiet
 from whygrad.errors import describe, fail
 from whygrad.ops.namespace import raw, recorded
+from whygrad.source import caller
 from whygrad.tensor import Tensor, wrap
 from whygrad.why.answer import NOTHING_WRONG, Answer, Section, place
 from whygrad.why.gates import freed_at
@@ -66,7 +66,6 @@ def why_nan(loss: Any) -> Answer:
         cause="it needs a tensor, a Value, or a function that returns one",
         fix="pass the loss before backward(), or a function that computes it; for PyTorch's there "
         "is whygrad.torch.why_nan",
-        where=caller(),
     )
 
 
@@ -81,7 +80,6 @@ def _of_tensor(loss: Tensor) -> Answer:
             call=question,
             cause=f"{describe(loss)} holds no numbers to look at",
             fix="use a tensor on the cpu",
-            where=caller(),
         )
     kind = quiet.run(finite.trouble, array)
     if loss._node is None:
@@ -185,7 +183,6 @@ def _refuse_if_freed(question: str, nodes: Iterable[Node]) -> None:
             cause=f"the values this graph had saved were freed by the backward() at {freed}",
             fix="ask before backward(), pass retain_graph=True to it, or pass a function: "
             "why_nan(lambda: …)",
-            where=caller(),
         )
 
 

@@ -13,7 +13,6 @@ import numpy as np
 from whygrad import keys
 from whygrad.autograd.api import root_gradients
 from whygrad.autograd.node import Freed
-from whygrad.autograd.source import caller
 from whygrad.dispatch.interception import not_intercepting
 from whygrad.errors import describe, fail
 from whygrad.scalar import Value
@@ -138,7 +137,7 @@ class Question:
         )
 
     def _fail(self, kind: type[Any], cause: str, fix: str) -> Any:
-        return fail(kind, call=self.call, cause=cause, fix=fix, where=caller())
+        return fail(kind, call=self.call, cause=cause, fix=fix)
 
 
 def checked_index(call: str, index: Any, shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -153,7 +152,6 @@ def checked_index(call: str, index: Any, shape: tuple[int, ...]) -> tuple[int, .
             call=call,
             cause="an index picks one element: it consists of integers, no slices, lists or None",
             fix=f"pass one integer per axis of the shape {shape}",
-            where=caller(),
         ) from None
     if len(places) != len(shape):
         raise fail(
@@ -161,7 +159,6 @@ def checked_index(call: str, index: Any, shape: tuple[int, ...]) -> tuple[int, .
             call=call,
             cause=f"{len(places)} indices for {len(shape)} axes: the shape is {shape}",
             fix="pass one integer per axis, as a tuple",
-            where=caller(),
         )
     for axis, (place, size) in enumerate(zip(places, shape, strict=True)):
         if not -size <= place < size:
@@ -170,7 +167,6 @@ def checked_index(call: str, index: Any, shape: tuple[int, ...]) -> tuple[int, .
                 call=call,
                 cause=f"index {place} is out of range for axis {axis} of size {size}",
                 fix=f"pass {-size} to {size - 1}" if size else "there is no element to follow",
-                where=caller(),
             )
     return tuple(place % size for place, size in zip(places, shape, strict=True))
 
@@ -186,7 +182,6 @@ def _check_kinds(y: Any, x: Any) -> None:
                 fix="call whygrad.torch.explain for PyTorch's tensors"
                 if torch
                 else "pass the result and what it was computed from",
-                where=caller(),
             )
     if isinstance(y, Value) is not isinstance(x, Value):
         raise fail(
@@ -194,5 +189,4 @@ def _check_kinds(y: Any, x: Any) -> None:
             call=f"explain({type(y).__name__}, wrt={type(x).__name__})",
             cause="no path leads from a Value to a tensor or the other way",
             fix="compute with Values only, or with tensors only",
-            where=caller(),
         )

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.autograd.source import Where, caller
 from whygrad.errors import describe, fail
+from whygrad.source import Where
 from whygrad.tensor import Tensor
 from whygrad.why.annihilators import number, row_for
 from whygrad.why.answer import NOTHING_WRONG, Answer, Section
@@ -75,7 +75,6 @@ def why_zero(
         call=f"why_zero({describe(x)}, {describe(loss)})",
         cause="it needs two tensors or two Values: what the gradient is of, and the loss",
         fix="pass whygrad tensors or Values; for PyTorch's there is whygrad.torch.why_zero",
-        where=caller(),
     )
 
 
@@ -88,7 +87,6 @@ def diagnose(inquest: Inquest) -> Answer:
             call=f"{inquest.question[:-1]}, tolerance={tolerance!r})",
             cause="the tolerance is relative to the largest gradient on the way",
             fix="pass a number from 0 on",
-            where=caller(),
         )
     if autopsy is None or autopsy.gradient is None:
         return _no_path(inquest)

@@ -17,7 +17,7 @@ import numpy as np
 
 from whygrad.autograd.anomaly_mode.contents import Prints, owner
 from whygrad.autograd.anomaly_mode.finite import Trouble
-from whygrad.autograd.source import Calls, Where
+from whygrad.source import Calls, Where
 
 if TYPE_CHECKING:
     from whygrad.autograd.node import Node

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from whygrad.autograd.node import Node
-from whygrad.autograd.source import Where
+from whygrad.source import Where
 
 __all__ = ["Selection", "of", "safe_value"]
 

@@ -26,9 +26,9 @@ from whygrad.autograd.anomaly_mode.findings import (
     merged,
     trail_of,
 )
-from whygrad.autograd.source import Calls, Where, caller, callers
 from whygrad.dispatch import quiet
 from whygrad.errors import describe_call
+from whygrad.source import Calls, Where, caller, callers
 from whygrad.tensor import Tensor
 
 if TYPE_CHECKING:

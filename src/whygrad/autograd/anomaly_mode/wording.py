@@ -9,8 +9,8 @@ import numpy as np
 
 from whygrad.autograd.anomaly_mode.findings import Element, Finding, Trail, user_calls
 from whygrad.autograd.anomaly_mode.remedies import advice
-from whygrad.autograd.source import Calls, Where
 from whygrad.errors import describe, fail
+from whygrad.source import Calls, Where
 
 if TYPE_CHECKING:
     from whygrad.autograd.anomaly_mode.selection import Selection
@@ -250,6 +250,7 @@ def changed_memory(node: Node, label: str) -> RuntimeError:
         "an op: a NumPy array that shares its memory (numpy(), from_numpy()) was written to",
         fix="give NumPy a copy: x.numpy().copy(), or from_numpy(array.copy()), or write after "
         "backward()",
+        where=None,
     )
 
 

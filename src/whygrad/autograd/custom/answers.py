@@ -12,7 +12,7 @@ from whygrad.tensor import Tensor
 
 if TYPE_CHECKING:
     from whygrad.autograd.custom.signature import Signature
-    from whygrad.autograd.source import Where
+    from whygrad.source import Where
 
 __all__ = ["Kind", "gradients", "tangents"]
 

@@ -19,9 +19,9 @@ from whygrad.autograd.custom.outputs import Outputs
 from whygrad.autograd.custom.record import CallPlan, FunctionNode, no_history, of_user
 from whygrad.autograd.custom.varying import is_varying, mark
 from whygrad.autograd.node import next_order
-from whygrad.autograd.source import caller, user_frame
 from whygrad.dispatch.interception import offer
 from whygrad.ops.namespace import recorded
+from whygrad.source import caller, user_frame
 from whygrad.tensor import Tensor, alias
 
 if TYPE_CHECKING:

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.tensor import Tensor
 from whygrad.trees import Tree, flatten
@@ -184,5 +183,4 @@ def _require_tensors(call: str, phrase: str, values: tuple[Any, ...], none: bool
                 call=f"ctx.{call}({', '.join(map(describe, values))})",
                 cause=f"{call} {phrase}, but argument {place} is of type {type(value).__name__}",
                 fix="pass tensors one by one; anything else can be an attribute: ctx.scale = scale",
-                where=caller(),
             )

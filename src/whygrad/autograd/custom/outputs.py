@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from whygrad.autograd.custom.context import FunctionCtx
     from whygrad.autograd.custom.signature import Signature
     from whygrad.autograd.node import Node
-    from whygrad.autograd.source import Where
+    from whygrad.source import Where
 
 __all__ = ["Outputs"]
 

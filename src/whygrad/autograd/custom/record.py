@@ -29,8 +29,8 @@ from whygrad.tensor import Tensor, wrap
 if TYPE_CHECKING:
     from whygrad.autograd.custom.context import FunctionCtx
     from whygrad.autograd.custom.signature import Signature
-    from whygrad.autograd.source import Where
     from whygrad.ops.define import Op
+    from whygrad.source import Where
 
 __all__ = ["CallPlan", "FunctionNode", "no_history", "of_user"]
 

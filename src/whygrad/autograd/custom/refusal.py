@@ -9,9 +9,9 @@ from whygrad import keys
 from whygrad.autograd import leaves, views
 from whygrad.autograd.batching import add_batch
 from whygrad.autograd.node import Node, next_order
-from whygrad.autograd.source import Where, user_frame
 from whygrad.errors import describe, fail
 from whygrad.ops.define import Op
+from whygrad.source import Where, user_frame
 from whygrad.tensor import Tensor, alias
 
 __all__ = ["physical", "refuse_overwritten", "refusing", "refusing_node"]
@@ -86,6 +86,7 @@ def refuse_overwritten(view: Tensor, base: Tensor, made: views.Made) -> None:
             f"{wrote} at {line}. This view was created inside a custom Function (or an input was "
             "returned as-is), and the write would override its backward",
             fix=f"clone() the output of {op.name}, or use the out-of-place form of {wrote}",
+            where=None,
         )
 
     leaves.move(view, refusing_node(view, (view, base), f"{op.name}Overwritten", error), 0)

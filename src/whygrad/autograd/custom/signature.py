@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from whygrad.autograd.source import Where
 from whygrad.errors import fail
 from whygrad.ops.define import Op
+from whygrad.source import Where
 
 if TYPE_CHECKING:
     from whygrad.autograd.custom.context import FunctionCtx
@@ -124,6 +124,7 @@ class Signature:
             call=f"{self.name}.apply({', '.join(self.parameters)}) at {where}",
             cause=cause,
             fix=f"give {self.name} a static method {method}",
+            where=None,
         )
 
     def names(self, count: int, keywords: tuple[str, ...]) -> list[str]:

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.autograd.source import Where
 from whygrad.errors import describe
+from whygrad.source import Where
 
 __all__ = ["Note", "difference"]
 

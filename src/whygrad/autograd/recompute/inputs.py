@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from whygrad import keys
 from whygrad.autograd.batching import add_batch
 from whygrad.autograd.recompute.reports import CheckpointError
-from whygrad.autograd.source import Where, caller
 from whygrad.errors import describe, fail
+from whygrad.source import Where, caller
 from whygrad.storage import DataStorage, InferenceStorage, Storage
 from whygrad.tensor import Tensor, alias
 
@@ -229,4 +229,5 @@ def overwritten(storage: Storage, version: int | None, what: str, where: Where) 
         f"pass, now {version_of(storage)})",
         fix=f"use the out-of-place form of {writer} or write to a clone(); or call backward() "
         "before the write",
+        where=None,
     )

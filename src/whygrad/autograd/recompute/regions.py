@@ -34,8 +34,8 @@ from whygrad.autograd.recompute.reports import (
 )
 from whygrad.autograd.saved_bytes import note_saved
 from whygrad.autograd.saved_hooks import Keeper, innermost_keeper
-from whygrad.autograd.source import Where, caller, user_frame
 from whygrad.errors import fail
+from whygrad.source import Where, caller, user_frame
 
 if TYPE_CHECKING:
     from whygrad.autograd.node import Node
@@ -181,6 +181,7 @@ class Region:
                 cause="the forward context provided by context_fn suppressed an exception raised "
                 "during the checkpointed forward, so there is no result to return",
                 fix="let the first of the two contexts pass exceptions on",
+                where=None,
             )
         self.reads.forget_temporaries()
         self.finished = True

@@ -9,7 +9,7 @@ from whygrad.errors import fail
 
 if TYPE_CHECKING:
     from whygrad.autograd.recompute.determinism import Note
-    from whygrad.autograd.source import Where
+    from whygrad.source import Where
 
 __all__ = ["CheckpointError", "different_count", "different_work", "surplus"]
 
@@ -61,6 +61,7 @@ def _error(cause: str, where: Where, ops: Ops | None) -> CheckpointError:
         call=f"backward runs the checkpoint() at {where} again",
         cause=cause,
         fix=fix,
+        where=None,
     )
 
 

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from whygrad import keys
 from whygrad.autograd import modes
 from whygrad.autograd.saved_bytes import note_saved
-from whygrad.autograd.source import caller
 from whygrad.dispatch.interception import intercepting
 from whygrad.dispatch.paths import plain, recording
 from whygrad.errors import describe, fail
@@ -93,7 +92,6 @@ def _checked(ops: Any) -> list[Any]:
         call=f"create_selective_checkpoint_contexts({describe(ops)})",
         cause="policy_fn_or_list must be either a function or a list of ops",
         fix='pass a list such as [whygrad.matmul, "linear"]',
-        where=caller(),
     )
 
 
@@ -114,7 +112,6 @@ def _named(given: Any) -> Op:
         call=f"create_selective_checkpoint_contexts([… {describe(given)} …])",
         cause=cause,
         fix=fix,
-        where=caller(),
     )
 
 
@@ -234,7 +231,6 @@ def _not_found(op: Op, number: int) -> RuntimeError:
         "storage: the first run made fewer of these calls",
         fix="let the function depend on its arguments and on parameters only, not on anything "
         "that changes between forward and backward",
-        where=caller(),
     )
 
 
@@ -248,5 +244,4 @@ def _check_unwritten(op: Op, result: _Result) -> None:
                 cause="Tensor cached during selective activation checkpoint has been mutated: "
                 f"{writer} wrote to the result of {op.name} at {line}",
                 fix=f"use the out-of-place form of {writer}, or let the policy recompute {op.name}",
-                where=caller(),
             )

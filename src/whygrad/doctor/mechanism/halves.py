@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from whygrad.autograd.source import Where
 from whygrad.doctor.forensics import FirstBad
 from whygrad.doctor.mechanism.growth import exploded
 from whygrad.doctor.mechanism.shared import Mechanism
 from whygrad.doctor.recording.record import Snapshot
 from whygrad.doctor.replay import Trace, Traced, replay
 from whygrad.doctor.vocabulary import LINEAR
+from whygrad.source import Where
 
 if TYPE_CHECKING:
     from whygrad.doctor.case import Case

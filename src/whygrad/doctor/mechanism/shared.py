@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.autograd.source import Where
 from whygrad.doctor.forensics import FirstBad
 from whygrad.doctor.replay import Trace, Traced
+from whygrad.source import Where
 
 __all__ = ["EXPONENTIALS", "LOGS", "QUOTIENTS", "Array", "Mechanism", "descendants", "unsound"]
 

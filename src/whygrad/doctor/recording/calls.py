@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
-from whygrad.autograd.source import Where
+from whygrad.source import Where
 
 __all__ = ["CallLog", "Origin", "Produced", "RecordedCall"]
 

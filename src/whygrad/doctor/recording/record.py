@@ -15,11 +15,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from whygrad.autograd.source import Where
 from whygrad.doctor.engines import Engine
 from whygrad.doctor.ranges import Range
 from whygrad.doctor.recording.calls import CallLog, Produced, RecordedCall
 from whygrad.doctor.recording.variables import Variable
+from whygrad.source import Where
 
 __all__ = [
     "Clip",

@@ -49,6 +49,7 @@ def render(diagnosis: Diagnosis, format: str = "text", width: int = 80) -> str:
         call=f"report({format!r})",
         cause="there is no such format",
         fix=f"choose from {', '.join(FORMATS)}",
+        where=None,
     )
 
 
@@ -75,6 +76,7 @@ def save(diagnosis: Diagnosis, path: str | os.PathLike[str]) -> None:
             call=f"save({os.fspath(path)!r})",
             cause=f"the suffix {suffix!r} names no format" if suffix else "there is no suffix",
             fix=f"end the name with one of {', '.join(SUFFIXES)}",
+            where=None,
         )
     text = render(diagnosis, SUFFIXES[suffix])
     with replacing(path) as partial:

@@ -6,9 +6,9 @@ import textwrap
 from collections.abc import Iterator
 from itertools import groupby
 
-from whygrad.autograd.source import Where
 from whygrad.doctor.report.blocks import Block, Code, CodeLine, Text
 from whygrad.doctor.report.words import is_code
+from whygrad.source import Where
 
 __all__ = ["advice", "excerpt"]
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from whygrad.autograd.source import Where
 from whygrad.doctor.case import Case
 from whygrad.doctor.forensics import find_first_bad
 from whygrad.doctor.ranges import Range
 from whygrad.doctor.replay import Trace, Traced
 from whygrad.doctor.report.words import line
+from whygrad.source import Where
 
 __all__ = ["FirstInvalid", "Frame", "first_invalid", "frames"]
 

@@ -10,11 +10,11 @@ import json
 import math
 from typing import Any
 
-from whygrad.autograd.source import Where
 from whygrad.doctor.report.postmortem import Postmortem
 from whygrad.doctor.report.words import path
 from whygrad.doctor.rule import Finding
 from whygrad.doctor.verdict import Diagnosis
+from whygrad.source import Where
 
 __all__ = ["SCHEMA", "json_text", "record"]
 

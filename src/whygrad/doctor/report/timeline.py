@@ -11,11 +11,11 @@ import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from whygrad.autograd.source import Where
 from whygrad.doctor.report.history import History
 from whygrad.doctor.report.origin import FirstInvalid
 from whygrad.doctor.report.words import count, number
 from whygrad.doctor.verdict import Diagnosis
+from whygrad.source import Where
 
 __all__ = ["Event", "timeline"]
 

@@ -8,8 +8,8 @@ import os
 import re
 from typing import Any
 
-from whygrad.autograd.source import Where
 from whygrad.doctor.ranges import Range
+from whygrad.source import Where
 
 __all__ = ["change", "count", "extent", "is_code", "line", "number", "path", "percent", "place"]
 

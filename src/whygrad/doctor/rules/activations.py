@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.autograd.source import Where
 from whygrad.doctor.anatomy import (
     CONVOLUTIONS,
     Layer,
@@ -31,6 +30,7 @@ from whygrad.doctor.repairs import Wrapper, repair, swapped, unlearned
 from whygrad.doctor.replay import Trace, Traced
 from whygrad.doctor.rule import Finding, rule
 from whygrad.doctor.vocabulary import NORMALIZERS, RESHAPING
+from whygrad.source import Where
 
 __all__: list[str] = []
 

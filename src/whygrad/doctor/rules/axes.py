@@ -12,7 +12,6 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from whygrad.autograd.source import Where
 from whygrad.doctor.case import Case
 from whygrad.doctor.flow import (
     CLASSES,
@@ -33,6 +32,7 @@ from whygrad.doctor.replay import Trace, Traced
 from whygrad.doctor.rule import Finding, rule
 from whygrad.doctor.rules.sequence import Crossing, crossings
 from whygrad.doctor.symptoms import POOR_LEARNING
+from whygrad.source import Where
 
 __all__ = ["wrong_dim"]
 

@@ -12,7 +12,6 @@ import statistics
 from collections.abc import Iterator
 from itertools import pairwise
 
-from whygrad.autograd.source import Where
 from whygrad.doctor.case import Case
 from whygrad.doctor.loops import Exit, Loop, exits_of, loops_around, used_after_loop
 from whygrad.doctor.progress import is_entangled
@@ -20,6 +19,7 @@ from whygrad.doctor.recording.record import Course
 from whygrad.doctor.repairs import level
 from whygrad.doctor.rule import Finding, rule
 from whygrad.doctor.trial import is_below
+from whygrad.source import Where
 
 __all__: list[str] = []
 

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from whygrad.autograd.source import Where
 from whygrad.doctor.case import Case
 from whygrad.doctor.growth import Growth, Runaway, growth, runaway
 from whygrad.doctor.ranges import rms
@@ -19,6 +18,7 @@ from whygrad.doctor.rehearsal import rate_of
 from whygrad.doctor.repairs import level
 from whygrad.doctor.rule import Finding, rule
 from whygrad.doctor.trial import drop
+from whygrad.source import Where
 
 __all__ = ["clipping_hides_cause", "exploding_gradient"]
 

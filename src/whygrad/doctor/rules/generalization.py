@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.autograd.source import Where
 from whygrad.doctor.case import Case
 from whygrad.doctor.experiments import chance
 from whygrad.doctor.progress import is_entangled
 from whygrad.doctor.recording.record import Course, Evaluation
 from whygrad.doctor.rule import Finding, rule
 from whygrad.doctor.statements import statements
+from whygrad.source import Where
 
 __all__ = ["overfitting"]
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from whygrad.autograd.source import Where
 from whygrad.doctor.case import Case
 from whygrad.doctor.listing import assigned, switched_off, turned_off
 from whygrad.doctor.recording.calls import Produced, RecordedCall
 from whygrad.doctor.recording.record import Course, Parameter, Snapshot
 from whygrad.doctor.rule import Finding, rule
 from whygrad.doctor.vocabulary import LEAVING, LINEAR
+from whygrad.source import Where
 
 __all__ = ["NO_HISTORY", "NO_LEARNING", "groups", "listed"]
 

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.autograd.source import Where
 from whygrad.doctor.anatomy import Layer, layers_of, rectifiers_of
 from whygrad.doctor.case import Case
 from whygrad.doctor.recording.record import Course, Parameter
@@ -22,6 +21,7 @@ from whygrad.doctor.repairs import Arms, fresh_weights, level, repair, unlearned
 from whygrad.doctor.replay import Trace
 from whygrad.doctor.rule import Finding, rule
 from whygrad.doctor.trial import is_below
+from whygrad.source import Where
 
 __all__: list[str] = []
 

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.autograd.source import Where
 from whygrad.doctor.case import Case
 from whygrad.doctor.engines import engine_of
 from whygrad.doctor.experiments import tensor_like
@@ -19,6 +18,7 @@ from whygrad.doctor.reading import Reading
 from whygrad.doctor.recording.record import Failure
 from whygrad.doctor.replay import replay
 from whygrad.doctor.rule import Finding, rule
+from whygrad.source import Where
 
 __all__ = ["bad_labels"]
 

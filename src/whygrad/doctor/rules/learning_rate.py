@@ -10,7 +10,6 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from whygrad.autograd.source import Where
 from whygrad.doctor.case import Case
 from whygrad.doctor.growth import runaway
 from whygrad.doctor.recording.record import Course, Snapshot
@@ -19,6 +18,7 @@ from whygrad.doctor.rule import Finding, rule
 from whygrad.doctor.rules.oscillation import heavy_momentum
 from whygrad.doctor.soundloss import after_fixes, sound_trial
 from whygrad.doctor.trial import Descent, Trial
+from whygrad.source import Where
 
 __all__ = ["lr_too_high"]
 

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.autograd.source import Where
 from whygrad.doctor.case import Case
 from whygrad.doctor.ordering import ordered_by_class
 from whygrad.doctor.progress import is_entangled
@@ -19,6 +18,7 @@ from whygrad.doctor.recording.record import Course, Snapshot, Update
 from whygrad.doctor.rehearsal import rate_of
 from whygrad.doctor.rule import Finding, rule
 from whygrad.doctor.trial import Descent, Trial, drop, is_below
+from whygrad.source import Where
 
 __all__ = ["heavy_momentum", "loss_plateau", "oscillation"]
 

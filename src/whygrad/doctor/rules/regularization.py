@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from whygrad.autograd.source import Where
 from whygrad.doctor.anatomy import activation_place
 from whygrad.doctor.case import Case
 from whygrad.doctor.recording.record import Course
@@ -18,6 +17,7 @@ from whygrad.doctor.repairs import DROPS, unlearned, without_dropout
 from whygrad.doctor.replay import Trace, Traced
 from whygrad.doctor.rule import Finding, rule
 from whygrad.doctor.trial import Descent, Trial, drop, is_below
+from whygrad.source import Where
 
 __all__ = ["over_regularized"]
 

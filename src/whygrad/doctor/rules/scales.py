@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.autograd.source import Where
 from whygrad.doctor.case import Case
 from whygrad.doctor.control import control_step
 from whygrad.doctor.experiments import chance, standardized, tensor_like, train_again
@@ -25,6 +24,7 @@ from whygrad.doctor.reading import Reading
 from whygrad.doctor.recording.record import Course, Snapshot
 from whygrad.doctor.replay import Trace, Traced
 from whygrad.doctor.rule import Finding, rule
+from whygrad.source import Where
 
 __all__ = ["unscaled_input", "unscaled_target"]
 

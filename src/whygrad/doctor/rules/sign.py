@@ -13,7 +13,6 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from whygrad.autograd.source import Where
 from whygrad.doctor.case import Case
 from whygrad.doctor.flow import first_traces
 from whygrad.doctor.measures import Measure, Sign, measures_of, sign_of
@@ -24,6 +23,7 @@ from whygrad.doctor.replay import Trace, Traced, loss_at, replay
 from whygrad.doctor.rule import Finding, rule
 from whygrad.doctor.symptoms import POOR_LEARNING
 from whygrad.doctor.vocabulary import RESHAPING
+from whygrad.source import Where
 
 __all__ = ["loss_sign"]
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from whygrad.autograd.source import Where
 from whygrad.doctor.case import Case
 from whygrad.doctor.flow import (
     CLASSES,
@@ -29,6 +28,7 @@ from whygrad.doctor.replay import Trace, Traced
 from whygrad.doctor.rule import Finding, rule
 from whygrad.doctor.symptoms import POOR_LEARNING
 from whygrad.doctor.vocabulary import LOSSES
+from whygrad.source import Where
 
 __all__ = ["double_softmax", "softmax_over_one"]
 

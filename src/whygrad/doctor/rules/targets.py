@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.autograd.source import Where
 from whygrad.doctor.case import Case
 from whygrad.doctor.engines import engine_of
 from whygrad.doctor.recording.calls import Produced
 from whygrad.doctor.replay import Trace, Traced
 from whygrad.doctor.rule import Finding, rule
 from whygrad.doctor.vocabulary import RESHAPING
+from whygrad.source import Where
 
 __all__ = ["target_out_of_range"]
 

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.autograd.source import Where
 from whygrad.doctor.engines import Engine
 from whygrad.doctor.ranges import rms, row_marks, summarize
 from whygrad.doctor.recording.calls import CallLog, Origin, Produced, RecordedCall
@@ -33,6 +32,7 @@ from whygrad.doctor.vocabulary import (
     RANDOM,
 )
 from whygrad.doctor.witness.snapshots import Snapshots
+from whygrad.source import Where
 
 __all__ = ["Calls"]
 

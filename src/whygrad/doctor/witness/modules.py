@@ -6,7 +6,6 @@ import traceback
 from types import FrameType
 from typing import Any
 
-from whygrad.autograd.source import Where
 from whygrad.doctor.engines import Engine
 from whygrad.doctor.places import user_frame
 from whygrad.doctor.ranges import glance, rms, row_marks
@@ -16,6 +15,7 @@ from whygrad.doctor.recording.record import (
     ModeChange,
 )
 from whygrad.doctor.witness.calls import Calls
+from whygrad.source import Where
 
 __all__ = ["Modules"]
 

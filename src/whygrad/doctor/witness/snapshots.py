@@ -7,7 +7,6 @@ import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from whygrad.autograd.source import Where
 from whygrad.doctor.engines import Engine
 from whygrad.doctor.places import user_frame
 from whygrad.doctor.ranges import rms, thinned
@@ -23,6 +22,7 @@ from whygrad.doctor.recording.record import (
 from whygrad.doctor.recording.sizes import Sizes
 from whygrad.doctor.recording.variables import held, key_of
 from whygrad.doctor.witness.state import State
+from whygrad.source import Where
 
 __all__ = ["Snapshots", "leaves_of", "not_finite"]
 

@@ -14,7 +14,6 @@ from collections.abc import Iterable
 from types import CodeType
 from typing import Any, Protocol
 
-from whygrad.autograd.source import Where
 from whygrad.doctor.engines import Engine
 from whygrad.doctor.recording.calls import CallLog
 from whygrad.doctor.recording.parameters import Registry
@@ -32,6 +31,7 @@ from whygrad.doctor.recording.retention import Keeping
 from whygrad.doctor.recording.sampler import Vigilance
 from whygrad.doctor.recording.scope import Scope
 from whygrad.doctor.recording.sizes import Sizes
+from whygrad.source import Where
 
 __all__ = ["State", "is_sampled"]
 

@@ -13,7 +13,6 @@ import sys
 from types import FrameType
 from typing import Any
 
-from whygrad.autograd.source import Where
 from whygrad.doctor.engines import Engine
 from whygrad.doctor.places import user_frame
 from whygrad.doctor.ranges import rms
@@ -21,6 +20,7 @@ from whygrad.doctor.recording.reconstruction import Given, data_now
 from whygrad.doctor.recording.record import Course, Pass, Update
 from whygrad.doctor.witness.modules import Modules
 from whygrad.doctor.witness.snapshots import not_finite
+from whygrad.source import Where
 
 __all__ = ["Unseen"]
 

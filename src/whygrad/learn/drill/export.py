@@ -34,6 +34,7 @@ def export_decks(
             call=words["exporting_to"].format(path=path),
             cause=words["not_a_format"].format(suffix=path.suffix or path.name),
             fix=words["formats"],
+            where=None,
         )
     if deck_name is not None and not re.search(r"[^\d\s+-]", deck_name):
         raise fail(
@@ -41,6 +42,7 @@ def export_decks(
             call=words["exporting_as"].format(name=deck_name),
             cause=words["not_a_name"],
             fix=words["a_name"],
+            where=None,
         )
     notes = list(notes_of(decks, language, deck_name))
     write(path, convert(notes))

@@ -75,6 +75,7 @@ def read_foreign(path: Path) -> tuple[Review, ...]:
             call=f"reading {path}",
             cause="the last line is cut off",
             fix="export it again, or remove that line",
+            where=None,
         )
     return log.reviews
 
@@ -94,6 +95,7 @@ def _read(path: Path, *, required: bool = False) -> Log:
                     call=f"reading {path}",
                     cause=f"line {number} is not a review: {error}",
                     fix="correct or remove that line; nothing was changed",
+                    where=None,
                 ) from None
     if not last.strip():
         return Log(tuple(reviews))

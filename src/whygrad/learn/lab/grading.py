@@ -75,6 +75,7 @@ def grade(
             call=f"whygrad lab check {lab.name}",
             cause=f"this lab needs {', '.join(missing)}",
             fix=f"pip install {' '.join(missing)}",
+            where=None,
         )
     seed = secrets.randbelow(10**6) if seed is None else seed
     bench = Bench(lab, folder, language, seed)
@@ -88,5 +89,6 @@ def grade(
             call=f"the grader of lab {lab.name}",
             cause=f"it gave {[check.id for check in checks]}, lab.yaml has {list(lab.checks)}",
             fix="yield each check of lab.yaml once, in its order",
+            where=None,
         )
     return Report(lab, folder, language, seed, tuple(checks))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from whygrad.autograd.source import caller
 from whygrad.errors import fail
 from whygrad.nn.module import Module
 
@@ -21,5 +20,4 @@ class DistributedDataParallel(Module):
             cause="Default process group has not been initialized: whygrad runs in one process and "
             "has no communication between several",
             fix="train the module itself; in a world of one the mean of all gradients is its own",
-            where=caller(),
         )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 from typing import Any, TypeVar
 
-from whygrad.autograd.source import caller
 from whygrad.errors import fail
 from whygrad.nn.convolution import Conv2d, Conv3d, ConvTranspose2d, ConvTranspose3d
 from whygrad.nn.module import Module
@@ -32,7 +31,6 @@ def skip_init(module_cls: type[M], *args: Any, **kwargs: Any) -> M:
             call=f"skip_init({module_cls.__name__}, …)",
             cause=cause,
             fix="make the module as usual",
-            where=caller(),
         )
     device = kwargs.pop("device", "cpu")
     return module_cls(*args, **kwargs, device="meta").to_empty(device=device)

@@ -10,7 +10,6 @@ from collections.abc import Iterable
 from types import GeneratorType
 
 from whygrad.autograd.modes import no_grad
-from whygrad.autograd.source import caller
 from whygrad.errors import fail
 from whygrad.linalg import vector_norm
 from whygrad.ops import functions
@@ -56,7 +55,6 @@ def get_total_norm(
             f"so it cannot be clipped: it is {total.item()}",
             fix="find the op with whygrad.why_nan(loss) or autograd.set_detect_anomaly(True); "
             "error_if_nonfinite=False scales by it anyway, which makes every gradient nan or 0",
-            where=caller(),
         )
     return total
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 from typing import TypeVar
 
-from whygrad.autograd.source import caller
 from whygrad.errors import fail
 from whygrad.nn.module import Module
 from whygrad.nn.parameter import Parameter
@@ -56,7 +55,6 @@ def fuse_linear_bn_eval(linear: M, bn: Module) -> M:
             call=f"fuse_linear_bn_eval({linear}, {bn})",
             cause="To fuse, linear.out_features == bn.num_features or bn.num_features == 1",
             fix="fuse layers that follow each other",
-            where=caller(),
         )
     fused = copy.deepcopy(linear)
     fused.weight, fused.bias = fuse_linear_bn_weights(
@@ -118,5 +116,4 @@ def _require_eval(name: str, layer: Module, norm: Module) -> None:
             call=f"{name}({type(layer).__name__}, {type(norm).__name__})",
             cause=cause,
             fix="call eval() on both first; fusing is for models that are done with training",
-            where=caller(),
         )

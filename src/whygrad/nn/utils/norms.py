@@ -8,7 +8,6 @@ from __future__ import annotations
 import warnings
 from typing import Any, TypeVar
 
-from whygrad.autograd.source import caller
 from whygrad.errors import fail
 from whygrad.linalg import vector_norm
 from whygrad.nn.module import Module
@@ -68,7 +67,6 @@ def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
             call=f"weight_norm({type(module).__name__}, {name!r})",
             cause=f"Cannot register two weight_norm hooks on the same parameter {name}",
             fix="remove the first one with remove_weight_norm",
-            where=caller(),
         )
     hook = WeightNorm(name, dim)
     weight = getattr(module, name)
@@ -90,7 +88,6 @@ def remove_weight_norm(module: M, name: str = "weight") -> M:
             call=f"remove_weight_norm({type(module).__name__}, {name!r})",
             cause=f"weight_norm of '{name}' not found in {module}",
             fix="nn.utils.parametrize.remove_parametrizations removes the newer form",
-            where=caller(),
         )
     number, hook = found
     weight = hook.compute_weight(module).detach()

@@ -7,7 +7,6 @@ Cayley's rational map of it, and a product of reflections (Householder).
 from __future__ import annotations
 
 from whygrad.autograd.modes import no_grad
-from whygrad.autograd.source import caller
 from whygrad.dtypes import finfo
 from whygrad.errors import fail
 from whygrad.linalg import solve, vector_norm
@@ -68,7 +67,6 @@ class _Orthogonal(Module):
                     cause="It is not possible to assign to the matrix exponential or the Cayley "
                     "parametrizations when use_trivialization=False.",
                     fix="leave use_trivialization at True",
-                    where=caller(),
                 )
             reflected, scales = _householder(matrix)
             diagonal = reflected.diagonal(0, -2, -1)
@@ -167,7 +165,6 @@ def orthogonal(
             call=call,
             cause=f"Module '{module}' has no parameter or buffer with name '{name}'",
             fix="name a parameter of the module",
-            where=caller(),
         )
     if weight.ndim < 2:
         raise fail(
@@ -176,7 +173,6 @@ def orthogonal(
             cause=f"Expected a matrix or batch of matrices. Got a tensor of {weight.ndim} "
             "dimensions.",
             fix="only matrices can be orthogonal",
-            where=caller(),
         )
     if orthogonal_map is None:
         square = weight.shape[-2] == weight.shape[-1]
@@ -188,7 +184,6 @@ def orthogonal(
             cause='orthogonal_map has to be one of "matrix_exp", "cayley", "householder". Got: '
             f"{orthogonal_map}",
             fix="use one of these",
-            where=caller(),
         )
     made = _Orthogonal(orthogonal_map, use_trivialization)
     return register_parametrization(module, name, made, unsafe=True)

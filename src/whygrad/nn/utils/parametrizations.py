@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from whygrad.autograd.modes import no_grad
-from whygrad.autograd.source import caller
 from whygrad.errors import fail
 from whygrad.linalg import vector_norm
 from whygrad.nn.module import Module
@@ -111,7 +110,7 @@ def spectral_norm(
     call = f"spectral_norm({type(module).__name__}, {name!r})"
 
     def refuse(kind: type[Exception], cause: str, fix: str) -> Exception:
-        return fail(kind, call=call, cause=cause, fix=fix, where=caller())
+        return fail(kind, call=call, cause=cause, fix=fix)
 
     if not isinstance(weight, Tensor):
         cause = f"Module '{module}' has no parameter or buffer with name '{name}'"

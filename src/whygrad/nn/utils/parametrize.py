@@ -13,7 +13,6 @@ from contextlib import contextmanager, suppress
 from typing import Any, TypeVar, cast
 
 from whygrad.autograd.modes import no_grad
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.nn.containers import ModuleDict, ModuleList
 from whygrad.nn.module import Module
@@ -34,7 +33,7 @@ M = TypeVar("M", bound=Module)
 
 
 def _refusal(call: str, kind: type[Exception], cause: str, fix: str) -> Exception:
-    return fail(kind, call=call, cause=cause, fix=fix, where=caller())
+    return fail(kind, call=call, cause=cause, fix=fix)
 
 
 class ParametrizationList(ModuleList):

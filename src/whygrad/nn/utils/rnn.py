@@ -12,7 +12,6 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from whygrad import dtypes
-from whygrad.autograd.source import caller
 from whygrad.errors import fail
 from whygrad.ops import functions
 from whygrad.tensor import Tensor
@@ -252,7 +251,6 @@ def pad_sequence(
             call=f"pad_sequence of {len(given)} sequences, padding_side={padding_side!r}",
             cause=cause,
             fix="pass a list of tensors that differ in their first dimension only",
-            where=caller(),
         )
     longest = max(map(len, given))
     padded = [_filled(each, longest, padding_value, padding_side == "left") for each in given]
@@ -287,4 +285,4 @@ def unpad_sequence(
 
 
 def _refuse(call: str, kind: type[Exception], cause: str, fix: str) -> Exception:
-    return fail(kind, call=call, cause=cause, fix=fix, where=caller())
+    return fail(kind, call=call, cause=cause, fix=fix)

@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from whygrad.autograd.modes import no_grad
-from whygrad.autograd.source import caller
 from whygrad.errors import fail
 from whygrad.nn.module import Module
 from whygrad.nn.parameter import Parameter
@@ -65,7 +64,7 @@ def _unit(vector: Tensor, eps: float) -> Tensor:
 
 
 def _refuse(call: str, kind: type[Exception], cause: str, fix: str) -> Exception:
-    return fail(kind, call=call, cause=cause, fix=fix, where=caller())
+    return fail(kind, call=call, cause=cause, fix=fix)
 
 
 def _hook_on(module: Module, name: str) -> tuple[int, SpectralNorm] | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops import functions
 from whygrad.tensor import Tensor
@@ -26,7 +25,7 @@ def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
 
     def refuse(kind: type[Exception], cause: str, fix: str) -> Exception:
         call = f"vector_to_parameters({describe(vec)}, …)"
-        return fail(kind, call=call, cause=cause, fix=fix, where=caller())
+        return fail(kind, call=call, cause=cause, fix=fix)
 
     if not isinstance(vec, Tensor):
         cause = f"expected whygrad.Tensor, but got: {type(vec).__name__}"
@@ -53,5 +52,4 @@ def _check_devices(call: str, parameters: list[Any]) -> None:
             call=f"{call}(…)",
             cause="Found two parameters on different devices, this is currently not supported",
             fix="move the model to one device first",
-            where=caller(),
         )

@@ -7,7 +7,6 @@ import warnings
 import numpy as np
 
 from whygrad import dtypes
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.define import composite, elementwise, table
 from whygrad.tensor import Tensor
@@ -104,7 +103,6 @@ def dropout1d(
             call=f"dropout1d of {describe(input)}",
             cause=f"dropout1d: Expected 2D or 3D input, but received a {input.ndim}D input",
             fix="it drops channels of (N, C, L) or (C, L); dropout() drops single elements",
-            where=caller(),
         )
     return _drop_channels(input, p, training, inplace, batched=input.ndim == 3)
 
@@ -195,7 +193,6 @@ def _one_per_channel(input: Tensor, batched: bool = True) -> Tensor:
             call=f"dropout of the channels of {describe(input)}",
             cause="Feature dropout requires at least 2 dimensions in the input",
             fix="the input is (samples, channels, …)",
-            where=caller(),
         )
     first = (slice(None),) * leading + (slice(0, 1),) * (input.ndim - leading)
     return input.detach()[first]
@@ -219,7 +216,6 @@ def _check_probability(name: str, p: float) -> None:
             call=f"{name}(x, p={p})",
             cause=f"dropout probability has to be between 0 and 1, but got {p}",
             fix="pass the share of elements to drop, such as 0.5",
-            where=caller(),
         )
 
 

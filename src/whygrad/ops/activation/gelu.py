@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.autograd.source import caller
 from whygrad.errors import fail
 from whygrad.ops.activation.smooth import ONLY_FLOATS
 from whygrad.ops.define import elementwise
@@ -88,7 +87,6 @@ def _gelu_args(input: Tensor, *, approximate: str = "none") -> Any:
             call=f"gelu(x, approximate={approximate!r})",
             cause="approximate argument must be either none or tanh",
             fix="pass 'none' for the exact function, 'tanh' for the faster one",
-            where=caller(),
         )
     return input, approximate
 

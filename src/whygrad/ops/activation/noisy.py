@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 
-from whygrad.autograd.source import caller
 from whygrad.errors import fail
 from whygrad.memory import contiguous_format
 from whygrad.ops.define import composite, table
@@ -28,7 +27,6 @@ def rrelu(
             call=f"rrelu(x, lower={lower}, upper={upper})",
             cause="Lower bound should be less than or equal to the upper bound",
             fix="swap them",
-            where=caller(),
         )
     if not training:
         average: Tensor = table["leaky_relu"].public(input, (lower + upper) / 2, inplace)

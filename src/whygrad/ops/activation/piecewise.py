@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.autograd.source import caller
 from whygrad.errors import fail
 from whygrad.ops.activation.smooth import NUMBERS, ONLY_FLOATS
 from whygrad.ops.define import composite, elementwise
@@ -105,7 +104,7 @@ def _prelu_args(input: Tensor, weight: Tensor) -> Any:
 
 def _prelu_error(input: Tensor, weight: Tensor, cause: str, fix: str) -> RuntimeError:
     call = f"prelu of input {tuple(input.shape)} with weight {tuple(weight.shape)}"
-    return fail(RuntimeError, call=call, cause=cause, fix=fix, where=caller())
+    return fail(RuntimeError, call=call, cause=cause, fix=fix)
 
 
 elementwise(
@@ -144,7 +143,6 @@ def _hardtanh_args(
             call=f"hardtanh(x, min_val={min_val}, max_val={max_val})",
             cause="min_val cannot be greater than max_val",
             fix="swap them",
-            where=caller(),
         )
     if min_val < 0 and input.dtype.name == "uint8":
         raise fail(
@@ -152,7 +150,6 @@ def _hardtanh_args(
             call=f"hardtanh(x, min_val={min_val}) of a uint8 tensor",
             cause="cannot do hardtanh on an unsigned type with negative limits",
             fix="pass min_val=0, or convert the input",
-            where=caller(),
         )
     if inplace:
         return input.hardtanh_(min_val, max_val)
@@ -284,7 +281,6 @@ def _softshrink_args(input: Tensor, lambd: float = 0.5) -> Any:
             call=f"softshrink(x, lambd={lambd})",
             cause=f"lambda must be greater or equal to 0, but found to be {lambd}",
             fix="pass how far to move values towards 0",
-            where=caller(),
         )
     return input, float(lambd)
 

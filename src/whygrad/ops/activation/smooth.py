@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.autograd.source import caller
 from whygrad.errors import fail
 from whygrad.ops.define import composite, elementwise
 from whygrad.ops.geometry import normalize_dim
@@ -96,7 +95,6 @@ def _celu_args(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Any:
             call="celu(x, alpha=0)",
             cause="ZeroDivisionError: alpha cannot be 0 for CELU",
             fix="pass alpha > 0",
-            where=caller(),
         )
     return input.celu_(alpha) if inplace else (input, float(alpha))
 
@@ -260,7 +258,6 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
             call="glu of a 0-d tensor",
             cause="glu does not support scalars because halving size must be even",
             fix="pass a tensor whose size along dim is even",
-            where=caller(),
         )
     axis = normalize_dim(dim, input.ndim, "glu")
     half, odd = divmod(input.shape[axis], 2)
@@ -270,7 +267,6 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
             call=f"glu of {tuple(input.shape)} along dim {dim}",
             cause=f"Halving dimension must be even, but dimension {axis} is size {2 * half + 1}",
             fix="the first half is the value, the second half its gate: make them equally large",
-            where=caller(),
         )
     return input.narrow(axis, 0, half) * input.narrow(axis, half, half).sigmoid()
 

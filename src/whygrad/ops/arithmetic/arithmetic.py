@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from whygrad import dtypes, keys
-from whygrad.autograd.source import caller
 from whygrad.dispatch import register
 from whygrad.errors import describe, describe_call, fail
 from whygrad.ops.complex_numbers import real_product
@@ -42,7 +41,6 @@ def _scaled(name: str, input: Any, other: Any, alpha: Any) -> Any:
             call=f"{name}({describe(input)}, {describe(other)}, alpha={alpha})",
             cause=f"For {kind} input tensors, argument alpha must not be a {what} number",
             fix=f"convert a tensor first: input.to(whygrad.{dtypes.result_type(alpha).name})",
-            where=caller(),
         )
     if category == dtypes.BOOL and common is not dtypes.bool_:
         raise fail(
@@ -50,7 +48,6 @@ def _scaled(name: str, input: Any, other: Any, alpha: Any) -> Any:
             call=f"{name}({describe(input)}, {describe(other)}, alpha={alpha})",
             cause="Boolean alpha only supported for Boolean results",
             fix=f"pass alpha={int(alpha)}",
-            where=caller(),
         )
     if common is dtypes.bool_:
         alpha = bool(alpha)
@@ -135,7 +132,6 @@ def _div_args(input: Any, other: Any, *, rounding_mode: str | None = None) -> An
         call=f"div({describe(input)}, {describe(other)}, rounding_mode={rounding_mode!r})",
         cause="div expected rounding_mode to be one of None, 'trunc', or 'floor'",
         fix="None divides exactly, 'trunc' rounds towards zero, 'floor' downwards",
-        where=caller(),
     )
 
 
@@ -213,7 +209,6 @@ def positive(input: Tensor) -> Tensor:
             call=f"positive({describe(input)})",
             cause="The `+` operator, on a bool tensor is not supported",
             fix="convert it first: input.int()",
-            where=caller(),
         )
     return input
 
@@ -282,7 +277,6 @@ def _fused_args(input: Tensor, tensor1: Tensor, tensor2: Tensor, value: Any) -> 
             ),
             cause="addcmul is not implemented for bools alone",
             fix="convert one of them: input.int()",
-            where=caller(),
         )
     if common.category <= dtypes.INTEGER:
         value = int(value)  # PyTorch converts the factor to the dtype of the result
@@ -300,7 +294,6 @@ def _addcdiv_args(
             ),
             cause="Integer division with addcdiv is no longer supported",
             fix="convert tensor1 with .float(), or write input + value * (tensor1 // tensor2)",
-            where=caller(),
         )
     return _fused_args(input, tensor1, tensor2, value)
 

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from whygrad import dtypes
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.define import alias, composite, elementwise, table
 from whygrad.ops.numbers import number_for
@@ -126,7 +125,6 @@ def _clamp_args(input: Tensor, min: Any = None, max: Any = None) -> tuple[Any, A
             call=f"clamp({describe(input)})",
             cause="At least one of 'min' or 'max' must not be None",
             fix="pass a bound: clamp(input, min=0)",
-            where=caller(),
         )
     return input, _bound(input, min), _bound(input, max)
 

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from whygrad import dtypes, return_types
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.arithmetic.bounds import UNORDERED
 from whygrad.ops.arithmetic.rounding import no_slope
@@ -110,7 +109,6 @@ def frexp(input: Tensor) -> Any:
             call=f"frexp({describe(input)})",
             cause=f"frexp() only supports floating-point dtypes, not {input.dtype.name}",
             fix="convert it first: input.float()",
-            where=caller(),
         )
     exponent = recorded.binary_exponent(input)
     return return_types.frexp(recorded.shift_exponent(input, -exponent), exponent)

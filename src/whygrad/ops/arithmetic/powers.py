@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from whygrad import keys
-from whygrad.autograd.source import caller
 from whygrad.errors import describe_call, fail
 from whygrad.ops.complex_numbers import is_complex
 from whygrad.ops.define import composite, elementwise, table
@@ -74,7 +73,6 @@ def _refused_power(a: Array, b: Array, cause: str) -> RuntimeError:
         call=describe_call("pow", ("input", "exponent"), (a, b)),
         cause=cause,
         fix="convert to float first: input.float() ** exponent",
-        where=caller(),
     )
 
 

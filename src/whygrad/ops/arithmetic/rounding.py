@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from whygrad import dtypes
-from whygrad.autograd.source import caller
 from whygrad.errors import describe_call, fail
 from whygrad.ops.arithmetic.arithmetic import wrap_numbers
 from whygrad.ops.arithmetic.bounds import UNORDERED
@@ -68,7 +67,6 @@ def _round_args(input: Tensor, *, decimals: int = 0) -> tuple[Tensor, int]:
             call=describe_call("round", ("input", "decimals"), (input, decimals)),
             cause='"round_cpu" with decimals is not implemented for integers',
             fix="convert it first: input.float()",
-            where=caller(),
         )
     return input, decimals
 
@@ -176,7 +174,7 @@ def _check_divisor(name: str, a: Array, b: Array) -> None:
     else:
         return
     call = describe_call(name, ("input", "other"), (a, b))
-    raise fail(RuntimeError, call=call, cause=cause, fix=fix, where=caller())
+    raise fail(RuntimeError, call=call, cause=cause, fix=fix)
 
 
 def _floor_divide(a: Array, b: Array) -> Array:

@@ -11,7 +11,6 @@ import math
 from typing import Any
 
 from whygrad import dtypes
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.activation.dropout import dropout
 from whygrad.ops.attention.tiles import attend, batch_shape, pull_back
@@ -242,7 +241,6 @@ def _grouped(
             call=_call(query, key, value, mask),
             cause="Number of heads in key and value must divide the number of heads in query",
             fix="heads are the third dimension from the end",
-            where=caller(),
         )
     if key.shape[-3] != value.shape[-3]:
         key, value = (each.repeat_interleave(heads // each.shape[-3], -3) for each in (key, value))
@@ -268,7 +266,6 @@ def _check(
             call=_call(query, key, value, mask),
             cause=cause,
             fix=fix,
-            where=caller(),
         )
 
 
@@ -295,7 +292,6 @@ def _check_batches(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | Non
             cause=cause,
             fix="sizes must be equal or 1, counted from the last dimension; a mask has one number "
             "per pair of query and key",
-            where=caller(),
         )
 
 

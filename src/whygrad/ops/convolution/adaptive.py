@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.convolution.avg_pool import avg_pool
 from whygrad.ops.convolution.max_pool import max_pool, window_positions
@@ -51,7 +50,6 @@ def _checked(name: str, dims: int, input: Tensor, output_size: Any) -> tuple[Dim
             call=f"{name}(input: {describe(input)}, output_size={output_size})",
             cause=f"{name}(): {cause}",
             fix=fix,
-            where=caller(),
         )
 
     if input.ndim not in (dims + 1, dims + 2):
@@ -102,7 +100,6 @@ def _average(input: Tensor, sizes: Dims, wanted: Dims) -> Tensor:
             call=f"an average over windows of {describe(input)}",
             cause=f"adaptive_avg_pool{dims}d is not implemented for {input.dtype.name} tensors",
             fix="convert the input first: x.float()",
-            where=caller(),
         )
     if prod(wanted) == 1:
         return input.mean(tuple(range(-dims, 0)), True)

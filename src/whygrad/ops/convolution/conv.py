@@ -9,7 +9,6 @@ from __future__ import annotations
 import operator
 from typing import Any
 
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.convolution.products import convolution, convolution_transpose
 from whygrad.ops.convolution.windows import Dims, Pads, covered, exact_pads, spans
@@ -54,7 +53,6 @@ class _Call:
             f"bias: {describe(self.bias)})",
             cause=cause,
             fix=fix,
-            where=caller(),
         )
 
     def numbers(self, value: Any, name: str, least: int) -> Dims:

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.define import composite
 from whygrad.ops.namespace import recorded
@@ -22,7 +21,7 @@ __all__: list[str] = []
 
 
 def _refuse(name: str, input: Tensor, cause: str, fix: str, kind: Any = ValueError) -> Any:
-    return fail(kind, call=f"{name}({describe(input)}, …)", cause=cause, fix=fix, where=caller())
+    return fail(kind, call=f"{name}({describe(input)}, …)", cause=cause, fix=fix)
 
 
 def _sizes(name: str, input: Tensor, dims: int, output_size: Any, output_ratio: Any) -> Any:

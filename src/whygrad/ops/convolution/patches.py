@@ -6,7 +6,6 @@ import operator
 from math import prod
 from typing import Any
 
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.activation.smooth import NUMBERS
 from whygrad.ops.batching import leading_dims
@@ -58,7 +57,6 @@ def _pair(name: str, value: Any, least: int) -> Dims:
             + ("greater than zero" if least else "non-negative")
             + f" and of length 1 or 2, but got {list(found)}",
             fix=f"pass {name} as one integer or as (height, width)",
-            where=caller(),
         )
     return found
 
@@ -93,7 +91,6 @@ def _unfold_args(
         call=f"unfold(input: {describe(input)}, kernel_size={kernel})",
         cause=cause,
         fix=fix,
-        where=caller(),
     )
 
 
@@ -139,7 +136,6 @@ def _fold_args(
             cause=cause,
             fix="fold takes what unfold gives: (…, channels · kernel, windows), with the same "
             "kernel_size, dilation, padding and stride",
-            where=caller(),
         )
     return input, kernel, steps, exact_pads(size, kernel, steps, pads, apart), apart, counts
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import operator
 from typing import Any
 
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.convolution.windows import Dims, Pads, exact_pads, spans
 from whygrad.tensor import Tensor
@@ -37,7 +36,6 @@ class Pooling:
             call=f"{self.name}(input: {describe(self.input)}, …)",
             cause=f"{self.name}: {cause}",
             fix=fix,
-            where=caller(),
         )
 
     def numbers(self, value: Any, name: str) -> Dims:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.define import composite, table
 from whygrad.tensor import Tensor
@@ -19,7 +18,6 @@ def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Tenso
             cause="Input must have 3 dims: time, batch, in_channel; weight 3: kernel_width, "
             "in_channels, out_channels; bias must be 1-D",
             fix="conv1d takes (samples, channels, time)",
-            where=caller(),
         )
     signal, kernel = input.permute(1, 2, 0), weight.permute(2, 1, 0)
     found = table["conv1d"].public(signal, kernel, bias, padding=pad)

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.batching import all_numbers
 from whygrad.ops.define import composite
@@ -21,7 +20,7 @@ Sizes = tuple[int, ...]
 
 def _refuse(name: str, input: Tensor, indices: Tensor, cause: str, fix: str, kind: Any) -> Any:
     call = f"{name}({describe(input)}, {describe(indices)}, …)"
-    return fail(kind, call=call, cause=cause, fix=fix, where=caller())
+    return fail(kind, call=call, cause=cause, fix=fix)
 
 
 def _output_sizes(

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from whygrad.autograd import lineage
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.creation.creation import build
 from whygrad.ops.creation.likes import require_tensor
@@ -33,7 +32,6 @@ def poisson(input: Tensor, generator: Any = None) -> Tensor:
                 call=f"poisson({describe(input)})",
                 cause="invalid Poisson rate, expected rate to be non-negative",
                 fix="pass rates of 0 or more",
-                where=caller(),
             )
         return np.asarray(rng_of(generator).poisson(rate)).astype(dtype)
 
@@ -52,7 +50,6 @@ def binomial(count: Tensor, prob: Tensor, generator: Any = None) -> Tensor:
             call=f"binomial({describe(count)}, {describe(prob)})",
             cause=f"Found dtype {count.dtype.name} but expected {prob.dtype.name}",
             fix="convert count to the dtype of prob",
-            where=caller(),
         )
     shape = np.broadcast_shapes(count.shape, prob.shape)
 

@@ -9,7 +9,6 @@ from typing import Any, Unpack
 import numpy as np
 
 from whygrad import dtypes
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.memory import strided
 from whygrad.ops.creation.creation import (
@@ -36,7 +35,6 @@ def _with_strides(name: str, shape: Shape, stride: Any, options: Any, like: Any 
             cause=f"dimensionality of sizes ({len(shape)}) must match dimensionality of strides "
             f"({len(steps)})",
             fix="pass one stride per size",
-            where=caller(),
         )
     if min(steps, default=0) < 0:
         raise fail(
@@ -44,7 +42,6 @@ def _with_strides(name: str, shape: Shape, stride: Any, options: Any, like: Any 
             call=f"{name}({shape}, {steps})",
             cause=f"{name}: Negative strides are not supported",
             fix="pass strides of 0 or more",
-            where=caller(),
         )
     reach = sum((size - 1) * step for size, step in zip(shape, steps, strict=True))
 
@@ -79,7 +76,6 @@ def empty_permuted(size: Any, physical_layout: Any, **options: Unpack[Options]) 
             cause="Number of dimensions in size does not match the length of the "
             "physical_layout, or a dimension is missing from it or named twice",
             fix="name every dimension once",
-            where=caller(),
         )
     steps, step = [0] * len(shape), 1
     for dim in reversed(order):
@@ -124,7 +120,6 @@ def frombuffer(
             call=f"frombuffer({describe(buffer)}, dtype={chosen}, count={count}, offset={offset})",
             cause=cause,
             fix="pass a count and an offset that stay inside the buffer",
-            where=caller(),
         )
     if memory.readonly:
         warnings.warn(
@@ -164,7 +159,6 @@ def from_file(
                 call=f"from_file({str(filename)!r}, size={size})",
                 cause=f"the file has {present} bytes, and {needed} are asked for",
                 fix="ask for fewer, or pass shared=True to make the file longer",
-                where=caller(),
             )
         mode: Any = "r+" if shared else "c"
         return (

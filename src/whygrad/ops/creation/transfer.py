@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from whygrad import devices, keys
-from whygrad.autograd.source import caller
 from whygrad.dispatch import register
 from whygrad.errors import describe, fail
 from whygrad.ops.batching import leading_dims
@@ -46,7 +45,6 @@ def move(input: Tensor, device: devices.Device) -> Tensor:
             call=f"to({device}) of {describe(input)} in layout {input.layout.name}",
             cause="only strided tensors move between devices",
             fix="convert it first: x.to_dense()",
-            where=caller(),
         )
     result: Tensor = table["move"].call(input, device, input.device)
     return result

@@ -12,7 +12,6 @@ from typing import Any, Unpack
 import numpy as np
 
 from whygrad import dtypes
-from whygrad.autograd.source import caller
 from whygrad.errors import fail
 from whygrad.ops.creation.creation import Options, build
 from whygrad.ops.define import composite
@@ -35,7 +34,7 @@ def _window(
         fix = "ask for a float dtype"
     if cause:
         kind = NotImplementedError if dtypes.of(dtype).is_complex else RuntimeError
-        raise fail(kind, call=f"{name}({length})", cause=cause, fix=fix, where=caller())
+        raise fail(kind, call=f"{name}({length})", cause=cause, fix=fix)
 
     def make(chosen: Any) -> Array:
         if length <= 1:

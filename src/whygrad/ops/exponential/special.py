@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.autograd.source import caller
 from whygrad.errors import describe_call, fail
 from whygrad.ops.define import elementwise
 from whygrad.tensor import Tensor
@@ -153,7 +152,6 @@ def _polygamma_args(n: Any, input: Any) -> tuple[Tensor, int]:
             call=describe_call("polygamma", ("n", "input"), (n, input)),
             cause="polygamma(n, x) does not support negative n",
             fix="n counts derivatives of digamma: pass 0 or more",
-            where=caller(),
         )
     return input, n
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from whygrad import dtypes
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.define import composite, table
 from whygrad.ops.namespace import recorded
@@ -13,9 +12,7 @@ from whygrad.tensor import Tensor
 
 
 def _refuse(name: str, input: Tensor, cause: str, fix: str) -> RuntimeError:
-    return fail(
-        RuntimeError, call=f"{name}({describe(input)})", cause=cause, fix=fix, where=caller()
-    )
+    return fail(RuntimeError, call=f"{name}({describe(input)})", cause=cause, fix=fix)
 
 
 def _full_window(

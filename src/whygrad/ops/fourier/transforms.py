@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 from whygrad import dtypes
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.define import composite, table
 from whygrad.ops.geometry import normalize_dim, normalize_dims
@@ -19,9 +18,7 @@ Dims = tuple[int, ...]
 
 
 def _refuse(name: str, input: Tensor, cause: str, fix: str) -> RuntimeError:
-    return fail(
-        RuntimeError, call=f"fft.{name}({describe(input)})", cause=cause, fix=fix, where=caller()
-    )
+    return fail(RuntimeError, call=f"fft.{name}({describe(input)})", cause=cause, fix=fix)
 
 
 def _scale(name: str, input: Tensor, norm: str | None, sizes: Sizes, inverse: bool) -> float:

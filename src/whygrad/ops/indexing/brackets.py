@@ -14,7 +14,6 @@ import numpy as np
 
 from whygrad import keys
 from whygrad.autograd import lineage, modes
-from whygrad.autograd.source import caller
 from whygrad.dispatch import quiet
 from whygrad.dispatch.answers import Answer, public_codes
 from whygrad.errors import describe, fail
@@ -23,6 +22,7 @@ from whygrad.ops.define import define, table
 from whygrad.ops.indexing.positions import index_put, write
 from whygrad.ops.indexing.subscripts import Selection, read, read_plain
 from whygrad.ops.numbers import number_for
+from whygrad.source import caller
 from whygrad.tensor import Tensor, wrap
 
 __all__ = ["assignable"]
@@ -114,7 +114,6 @@ def assignable(target: Tensor, chosen: Selection, value: Any, call: str) -> Any:
             cause="Index put requires the source and destination dtypes match, got "
             f"{target.dtype.name} for the destination and {value.dtype.name} for the source",
             fix=f"convert the value: value.to(whygrad.{target.dtype.name})",
-            where=caller(),
         )
     surplus = value.ndim - len(chosen.shape)
     if surplus > 0 and set(value.shape[:surplus]) == {1}:
@@ -126,7 +125,6 @@ def assignable(target: Tensor, chosen: Selection, value: Any, call: str) -> Any:
             cause=f"shape mismatch: value tensor of shape {list(value.shape)} cannot be broadcast "
             f"to indexing result of shape {list(chosen.shape)}",
             fix="sizes must be equal or 1, counted from the last dimension",
-            where=caller(),
         )
     return value.to(target.dtype)
 
@@ -146,7 +144,6 @@ def _index_put_args(
             call=f"index_put({describe(input)}, {describe(indices)}, …)",
             cause=f"argument 'indices' must be tuple of Tensors, not {describe(indices)}",
             fix="pass a tuple with one tensor per indexed dimension, such as (index,)",
-            where=caller(),
         )
     chosen = read(input, tuple(map(_as_array_index, indices)))
     value = assignable(input, chosen, values, "index_put")
@@ -218,7 +215,6 @@ def _no_length(cause: str) -> TypeError:
         call="a tensor without dimensions, used as a sequence",
         cause=cause,
         fix="use item() for its number, or x[None] to add a dimension",
-        where=caller(),
     )
 
 
@@ -231,7 +227,6 @@ def _contains(self: Tensor, element: Any) -> bool:
             cause="Tensor.__contains__ only supports Tensor or scalar, but you passed in a "
             f"{type(element).__name__}",
             fix="convert it with whygrad.tensor(value)",
-            where=caller(),
         )
     return bool(table["eq"].call(self, element).any().item())
 

@@ -8,7 +8,6 @@ import numpy as np
 
 from whygrad import keys
 from whygrad.autograd import modes
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.batching import only
 from whygrad.ops.define import define
@@ -79,7 +78,6 @@ def _embedding_args(
             call=call,
             cause=f"'weight' must be 2-D, not {weight.ndim}-D",
             fix="pass a table with one row per index",
-            where=caller(),
         )
     rows = weight.shape[0]
     if padding_idx is not None and not -rows <= padding_idx < rows:
@@ -88,7 +86,6 @@ def _embedding_args(
             call=call,
             cause=f"Padding_idx must be within num_embeddings ({rows})",
             fix="name one of the rows, or None",
-            where=caller(),
         )
     if max_norm is not None:
         _shorten(weight, input, float(max_norm), float(norm_type))

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from whygrad import dtypes
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.define import composite
 from whygrad.ops.indexing.embedding import lookup
@@ -112,7 +111,6 @@ class _Request:
             f"mode={self.mode!r})",
             cause=cause,
             fix=fix,
-            where=caller(),
         )
 
     def check(

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from whygrad import keys
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.batching import all_numbers
 from whygrad.ops.define import composite, table
@@ -68,7 +67,6 @@ def _require_slices(
             cause=f"{name}_(): Number of indices ({index.shape[0]}) should be equal to "
             f"source.size(dim) ({source.shape[dim]})",
             fix="give one slice per index",
-            where=caller(),
         )
     if source.shape != expected:
         raise fail(
@@ -78,7 +76,6 @@ def _require_slices(
             f"specified dimension. Got self.shape = {list(input.shape)} source.shape = "
             f"{list(source.shape)}",
             fix=f"the source must have shape {expected}",
-            where=caller(),
         )
     return source
 
@@ -192,7 +189,6 @@ def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) 
             cause="put_(): Expected source and index to have the same number of elements, but got "
             f"source.numel() = {source.numel()}, index.numel() = {index.numel()}",
             fix="give one element per index",
-            where=caller(),
         )
     row, position = _flat("put", input, index)
     written = _write(row, source.reshape(index.shape), position, 0, accumulate)
@@ -225,7 +221,6 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Te
             cause="input and indices should have the same number of dimensions, but got "
             f"{input.ndim} dimensions for input, and {indices.ndim} dimensions for indices",
             fix="add dimensions of size 1, which broadcast",
-            where=caller(),
         )
     position = _in_range("take_along_dim", indices, input.shape[dim], dim, RuntimeError, wraps=True)
     others = np.broadcast_shapes(_without(input.shape, dim), _without(indices.shape, dim))

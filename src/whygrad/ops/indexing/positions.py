@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.autograd.source import caller
 from whygrad.errors import fail
 from whygrad.ops.batching import only, shift
 from whygrad.ops.define import define
@@ -69,7 +68,6 @@ def check_bounds(
         fix=f"indices must lie between {least} and {size - 1}"
         if size
         else "the dimension is empty: there is nothing to index",
-        where=caller(),
     )
 
 

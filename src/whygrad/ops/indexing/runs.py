@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from whygrad import dtypes
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.batching import dynamic_shape
 from whygrad.ops.define import composite, define, table
@@ -77,7 +76,6 @@ def _nonzero_static_args(input: Tensor, *, size: int, fill_value: int = -1) -> A
             call=f"nonzero_static({describe(input)}, size={size})",
             cause="nonzero_static: 'size' must be an non-negative integer",
             fix="pass how many rows the result should have",
-            where=caller(),
         )
     return input, size, fill_value
 
@@ -106,7 +104,6 @@ def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
             call=f"unravel_index({describe(indices)}, {sizes})",
             cause=f"expected 'indices' to be integer dtype, but got {indices.dtype.name}",
             fix="convert them: indices.long()",
-            where=caller(),
         )
     if any(size < 0 for size in sizes):
         raise fail(
@@ -114,7 +111,6 @@ def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
             call=f"unravel_index({describe(indices)}, {sizes})",
             cause="'shape' cannot have negative values",
             fix="pass the sizes of the array",
-            where=caller(),
         )
     if not sizes:
         return ()
@@ -135,7 +131,6 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
             if r >= 0
             else f"Expect a non-negative number, but got {r}",
             fix="flatten it first: x.reshape(-1)",
-            where=caller(),
         )
     if r == 0:
         return input.new_empty((0,))
@@ -153,7 +148,6 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
             call=f"vander({describe(x)})",
             cause="x must be a one-dimensional tensor.",
             fix="flatten it first: x.reshape(-1)",
-            where=caller(),
         )
     count = x.shape[0] if N is None else N
     if count < 0:
@@ -162,7 +156,6 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
             call=f"vander({describe(x)}, N={N})",
             cause="N must be non-negative.",
             fix="pass the number of powers",
-            where=caller(),
         )
     powers = rising_powers(x, count)
     return powers if increasing else table["flip"].public(powers, (1,))
@@ -202,9 +195,7 @@ def index_reduce(
     elif input.dtype is not source.dtype:
         cause = "self and source expected to have the same dtype"
     if cause:
-        raise fail(
-            RuntimeError, call=call, cause=cause, fix="see the arguments above", where=caller()
-        )
+        raise fail(RuntimeError, call=call, cause=cause, fix="see the arguments above")
     if not input.ndim:
         lifted = index_reduce(
             input.reshape(1), 0, index, source.reshape(1), reduce, include_self=include_self

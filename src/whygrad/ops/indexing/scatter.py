@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from whygrad import dtypes
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.batching import shift_dims
 from whygrad.ops.define import define, public_form, table
@@ -105,7 +104,6 @@ def _checked(name: str, input: Tensor, dim: Any, index: Tensor) -> tuple[Tensor,
             call=call,
             cause=f"{name}(): Expected dtype int32/int64 for index, not {index.dtype.name}",
             fix="convert it: index.to(whygrad.int64)",
-            where=caller(),
         )
     if max(index.ndim, 1) != max(input.ndim, 1):
         raise fail(
@@ -113,7 +111,6 @@ def _checked(name: str, input: Tensor, dim: Any, index: Tensor) -> tuple[Tensor,
             call=call,
             cause="Index tensor must have the same number of dimensions as input tensor",
             fix=f"give the index {input.ndim} dimensions, for instance with unsqueeze({dim})",
-            where=caller(),
         )
     for axis in range(min(index.ndim, input.ndim)):
         if axis != dim and index.shape[axis] > input.shape[axis]:
@@ -124,7 +121,6 @@ def _checked(name: str, input: Tensor, dim: Any, index: Tensor) -> tuple[Tensor,
                 f"{list(index.shape)} to be no larger than self {list(input.shape)} "
                 f"apart from dimension {dim}",
                 fix="make the index as small as the input in every other dimension",
-                where=caller(),
             )
     return index, dim
 
@@ -139,7 +135,6 @@ def with_source(name: str, input: Tensor, dim: Any, index: Tensor, src: Tensor) 
             call=call,
             cause="scatter(): Expected self.dtype to be equal to src.dtype",
             fix=f"convert the source: src.to(whygrad.{input.dtype.name})",
-            where=caller(),
         )
     if not index.numel():
         return input, index, src.reshape((-1,))[:0].reshape(index.shape), dim
@@ -149,7 +144,6 @@ def with_source(name: str, input: Tensor, dim: Any, index: Tensor, src: Tensor) 
             call=call,
             cause="Index tensor must have the same number of dimensions as src tensor",
             fix="every element of the index takes the element of src at the same place",
-            where=caller(),
         )
     if any(mine > theirs for mine, theirs in zip(index.shape, src.shape, strict=False)):
         raise fail(
@@ -159,7 +153,6 @@ def with_source(name: str, input: Tensor, dim: Any, index: Tensor, src: Tensor) 
             f"{list(input.shape)} apart from dimension {dim} and to be no larger size than src "
             f"{list(src.shape)}",
             fix="every element of the index takes the element of src at the same place",
-            where=caller(),
         )
     if src.ndim != index.ndim:
         src = src.reshape(index.shape)
@@ -271,7 +264,6 @@ def scatter(
             call=f"scatter({describe(input)}, …, reduce={reduce!r})",
             cause="reduce argument must be either add or multiply",
             fix="use scatter_reduce for mean, amax and amin",
-            where=caller(),
         )
     if not isinstance(source, Tensor):
         number = number_for(input, source, "scatter")

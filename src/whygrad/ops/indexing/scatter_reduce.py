@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from whygrad import dtypes
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.batching import leading_dims, shift_dims
 from whygrad.ops.define import composite, define, table
@@ -35,7 +34,6 @@ def _factors(x: Array) -> Array:
             call="the second derivative of scatter_reduce(…, reduce='prod')",
             cause="a factor is 0, and the product of all factors but two is not computed there",
             fix="write the product with index_select and prod(), which handle zeros at every order",
-            where=caller(),
         )
     return x.copy()
 
@@ -213,7 +211,6 @@ def scatter_reduce(
             call=f"scatter_reduce({describe(input)}, …, reduce={reduce!r})",
             cause=f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}",
             fix="choose one of these",
-            where=caller(),
         )
     base, index, src, dim = with_source("scatter_reduce", input, dim, index, src)
     if not include_self:

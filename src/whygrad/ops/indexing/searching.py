@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from whygrad import dtypes, keys
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.batching import dynamic_shape, leading_dims
 from whygrad.ops.define import composite, define, public_form, table
@@ -162,7 +161,6 @@ def _not_a_class(cause: str, value: int, num_classes: int) -> RuntimeError:
         call=f"one_hot(…, num_classes={num_classes})",
         cause=f"{cause}, found {value}",
         fix="number the classes from 0, and count all of them in num_classes",
-        where=caller(),
     )
 
 
@@ -175,7 +173,6 @@ def _one_hot_args(tensor: Tensor, num_classes: int = -1) -> Any:
             cause="one_hot is only applicable to index tensor of type LongTensor, not "
             f"{tensor.dtype.name}",
             fix="convert it: tensor.to(whygrad.int64)",
-            where=caller(),
         )
     if num_classes == -1:
         on_meta = bool(tensor._keys & keys.META)
@@ -187,7 +184,6 @@ def _one_hot_args(tensor: Tensor, num_classes: int = -1) -> Any:
                 if on_meta
                 else "Can not infer total number of classes from empty tensor",
                 fix="pass num_classes",
-                where=caller(),
             )
         num_classes = max(int(tensor._array.max()) + 1, 0)
     return tensor, num_classes
@@ -270,7 +266,7 @@ def _searchsorted_args(
     call = f"searchsorted({describe(sorted_sequence)}, {describe(values)})"
     problem = _search_problem(sorted_sequence, values, right, side)
     if problem is not None:
-        raise fail(RuntimeError, call=call, cause=problem[0], fix=problem[1], where=caller())
+        raise fail(RuntimeError, call=call, cause=problem[0], fix=problem[1])
     if sorter is not None:
         sorted_sequence = table["gather"].call(sorted_sequence, sorter, sorted_sequence.ndim - 1)
     return sorted_sequence, values, right or side == "right", out_int32
@@ -340,7 +336,6 @@ def bucketize(
             call=f"bucketize({describe(input)}, {describe(boundaries)})",
             cause=f"boundaries tensor must be 1 dimension, but got dim({boundaries.ndim})",
             fix="use searchsorted for one sequence per row",
-            where=caller(),
         )
     found: Tensor = table["searchsorted"].public(
         boundaries, input, out_int32=out_int32, right=right

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from whygrad import dtypes
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.batching import only, shift
 from whygrad.ops.define import composite, define, public_form, table
@@ -66,7 +65,6 @@ def where(condition: Tensor, input: Any = None, other: Any = None) -> Any:
             cause="where() received an invalid combination of arguments: it takes the condition "
             "alone, or the condition and two values",
             fix="pass both values; a number will do",
-            where=caller(),
         )
     if condition.dtype is dtypes.uint8:
         condition = condition.to(dtypes.bool_)
@@ -95,7 +93,6 @@ def _require_mask(mask: Tensor, name: str, cause: str) -> None:
             call=f"{name} with {describe(mask)}",
             cause=cause,
             fix="compare to get a mask, for instance x > 0, or convert with .to(whygrad.bool)",
-            where=caller(),
         )
 
 
@@ -121,7 +118,6 @@ def single(input: Tensor, value: Any, name: str) -> Any:
             cause=f"{name}_ only supports a 0-dimensional value tensor, but got tensor with "
             f"{value.ndim} dimension(s)",
             fix="use where for several values",
-            where=caller(),
         )
     if value.dtype.is_complex and not input.dtype.is_complex:
         return number_for(input, value.item(), name)
@@ -152,7 +148,6 @@ def _spread(input: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
             call=f"{describe(input)} under the mask {describe(mask)}",
             cause=f"the shapes {input.shape} and {mask.shape} do not broadcast",
             fix="sizes must be equal or 1, counted from the last dimension",
-            where=caller(),
         ) from None
     return input.expand(shape), mask.expand(shape)
 
@@ -198,7 +193,6 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
             cause=f"Number of elements of source ({source.numel()}) < number of ones in mask "
             f"({count})",
             fix="give one element for every True",
-            where=caller(),
         )
     row = source.reshape((-1,))[:count]
     written: Tensor = table["index_put"].call(values, row, chosen.position, chosen.dims, False)
@@ -213,7 +207,6 @@ def require_same_dtype(input: Tensor, source: Tensor, phrase: str) -> None:
             call=f"{describe(input)} and {describe(source)}",
             cause=f"{phrase} dtype, but got {input.dtype.name} and {source.dtype.name}",
             fix=f"convert the source: source.to(whygrad.{input.dtype.name})",
-            where=caller(),
         )
 
 
@@ -250,7 +243,6 @@ def _index_select_args(input: Tensor, dim: int, index: Tensor) -> Any:
             cause="Index to scalar can have only 1 value, got "
             f"{index.numel()} value(s): a 0-d tensor has one element only",
             fix="add a dimension first with x[None]",
-            where=caller(),
         )
     return input.reshape((1,)), index.reshape(()), dim
 
@@ -263,7 +255,6 @@ def require_integers(index: Tensor, name: str, *, kind: type[Exception] = Runtim
             call=f"{name} with index {describe(index)}",
             cause=f"{name}(): Expected dtype int32 or int64 for index, not {index.dtype.name}",
             fix="convert it: index.to(whygrad.int64)",
-            where=caller(),
         )
 
 
@@ -274,7 +265,6 @@ def require_vector(index: Tensor, name: str, kind: type[Exception], phrase: str)
             call=f"{name} with index {describe(index)}",
             cause=f"{name}(): {phrase}, not {index.ndim}-dimensional",
             fix="flatten it: index.reshape(-1)",
-            where=caller(),
         )
 
 

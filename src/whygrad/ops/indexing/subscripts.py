@@ -19,7 +19,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from whygrad import devices, dtypes, keys
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.batching import all_numbers
 from whygrad.ops.indexing.positions import check_bounds, picked_shape, within
@@ -284,7 +283,7 @@ class _Reader:
         return f"{describe(self.tensor)}[{_show(self.index)}]"
 
     def _fail(self, kind: type[Exception], cause: str, fix: str) -> Exception:
-        return fail(kind, call=self._call(), cause=cause, fix=fix, where=caller())
+        return fail(kind, call=self._call(), cause=cause, fix=fix)
 
 
 def read(tensor: Tensor, index: Any) -> Selection:

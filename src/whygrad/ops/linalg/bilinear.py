@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.define import composite
 from whygrad.tensor import Tensor
@@ -21,7 +20,6 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
             f"bias: {describe(bias)})",
             cause=cause,
             fix=fix,
-            where=caller(),
         )
     outputs, left, right = weight.shape
     # One product of matrices first: all of A at once, instead of one small product per output.

@@ -17,7 +17,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from whygrad import dtypes
-from whygrad.autograd.source import caller
 from whygrad.errors import fail
 from whygrad.ops.define import define
 from whygrad.ops.linalg.products import add_terms, multiply
@@ -87,7 +86,6 @@ def _einsum_pair(a: Array, b: Array, equation: str) -> Array:
                 call=f"einsum of bools, {equation!r} of shapes {a.shape} and {b.shape}",
                 cause="sums of products are not implemented for bool",
                 fix="convert first, x.to(whygrad.int64), to count; or combine with & and any()",
-                where=caller(),
             )
         depth = prod(summed)
         left = _as_matrices(a, batch, prod(rows), depth, plan.left_flipped)

@@ -11,7 +11,6 @@ from typing import Any, Literal
 import numpy as np
 
 from whygrad import return_types
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.batching import leading_dims
 from whygrad.ops.complex_numbers import real_product
@@ -55,7 +54,6 @@ def _not_positive_definite(x: Array) -> LinAlgError:
         cause=f"{batch_element(x, element)}The factorization could not be completed because the "
         f"input is not positive-definite (its smallest eigenvalue is {lowest:.3g})",
         fix="make sure the matrix is symmetric, then add a small multiple of the identity",
-        where=caller(),
     )
 
 
@@ -201,7 +199,6 @@ def _not_differentiable(q: Array) -> RuntimeError:
         cause="The QR decomposition is not differentiable when mode='complete' and "
         "nrows > ncols: the additional columns of Q are arbitrary",
         fix="use mode='reduced'",
-        where=caller(),
     )
 
 
@@ -221,7 +218,6 @@ def _qr_args(A: Tensor, mode: str = "reduced") -> Any:
             cause=f"qr received unrecognized mode {mode!r} but expected one of 'reduced' "
             "(default), 'r', or 'complete'",
             fix="pass one of the three",
-            where=caller(),
         )
     q, r = recorded.linalg_qr(A, "reduced" if mode == "r" else mode)
     return return_types.linalg_qr(recorded.new_zeros(q, (0,)) if mode == "r" else q, r)
@@ -292,7 +288,6 @@ def did_not_converge(call: str, x: Array) -> LinAlgError:
         call=f"{call}({describe(x)})",
         cause=f"{call}: {batch_element(x, element)}{cause}",
         fix=fix,
-        where=caller(),
     )
 
 
@@ -332,7 +327,6 @@ def _check_uplo(call: str, A: Tensor, uplo: str) -> str:
             call=f"{call}({describe(A)}, UPLO={uplo!r})",
             cause=f"Expected UPLO argument to be 'L' or 'U', but got {uplo}",
             fix="pass 'L' to read the lower triangle, 'U' to read the upper one",
-            where=caller(),
         )
     return uplo.upper()
 

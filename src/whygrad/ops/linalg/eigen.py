@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from whygrad import dtypes, return_types
-from whygrad.autograd.source import caller
 from whygrad.errors import fail
 from whygrad.ops.batching import leading_dims
 from whygrad.ops.define import composite, define, public_form
@@ -59,7 +58,6 @@ def _check_phase(turning: Array) -> None:
             "multiplication by e^{i phi}. The specified loss function depends on this quantity, "
             "so it is ill-defined.",
             fix="let the loss depend on vectors.abs(), or on products of a vector with itself",
-            where=caller(),
         )
 
 

@@ -6,7 +6,6 @@ from string import ascii_letters
 from typing import Any
 
 from whygrad import dtypes
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.define import composite, table
 from whygrad.ops.geometry import normalize_dims
@@ -29,7 +28,6 @@ def einsum(*args: Any) -> Tensor:
                 cause=f"einsum(): operand {position} is of type {type(each).__name__}, "
                 "not a tensor",
                 fix="convert it with whygrad.tensor(value)",
-                where=caller(),
             )
     shapes = tuple(tuple(each.shape) for each in operands)
     return contract(operands, *parse(equation, shapes), widen=True)
@@ -43,7 +41,6 @@ def _einsum_arguments(args: tuple[Any, ...]) -> tuple[str, list[Tensor]]:
             cause="einsum(): must specify the equation string and at least one operand, or at "
             "least one operand and its subscripts list",
             fix='write einsum("ij,jk->ik", a, b)',
-            where=caller(),
         )
     if not isinstance(args[0], str):
         return from_sublists(args)
@@ -99,7 +96,6 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
                 cause=f"contracted dimensions need to match, but first has size {sizes[0]} in "
                 f"dim {first} and second has size {sizes[1]} in dim {second}",
                 fix="name pairs of dimensions of equal size",
-                where=caller(),
             )
     letters = iter(ascii_letters)
     first_labels = [next(letters) for _ in range(a.ndim)]
@@ -122,7 +118,6 @@ def _contracted(a: Tensor, b: Tensor, dims: Any) -> tuple[Dims, Dims]:
                 call=f"tensordot of shapes {tuple(a.shape)} and {tuple(b.shape)}, dims={dims}",
                 cause=f"tensordot expects 0 <= dims <= ndim of each tensor, but got dims={dims}",
                 fix=f"pass a number from 0 to {min(a.ndim, b.ndim)}, or two lists of dimensions",
-                where=caller(),
             )
         return tuple(range(a.ndim - dims, a.ndim)), tuple(range(dims))
     left = normalize_dims(dims[0], a.ndim, "tensordot, first tensor")
@@ -133,7 +128,6 @@ def _contracted(a: Tensor, b: Tensor, dims: Any) -> tuple[Dims, Dims]:
             call=f"tensordot with dims={dims}",
             cause="both dimension lists should have same length",
             fix="pair every contracted dimension of a with one of b",
-            where=caller(),
         )
     return left, right
 
@@ -149,7 +143,6 @@ def inner(input: Tensor, other: Tensor) -> Tensor:
             cause="inner() the last dimension must match on both input tensors but got shapes "
             f"{list(input.shape)} and {list(other.shape)}",
             fix="transpose one of them, or use tensordot to name the dimensions",
-            where=caller(),
         )
     return tensordot(input, other, dims=([-1], [-1]))
 
@@ -173,7 +166,6 @@ def trace(input: Tensor) -> Tensor:
             call=f"trace of a tensor of shape {tuple(input.shape)}",
             cause=f"trace: expected a matrix, but got tensor with dim {input.ndim}",
             fix="for batches use x.diagonal(dim1=-2, dim2=-1).sum(-1)",
-            where=caller(),
         )
     if input.dtype is dtypes.bool_:
         raise fail(
@@ -181,7 +173,6 @@ def trace(input: Tensor) -> Tensor:
             call=f"trace of {describe(input)}",
             cause="trace is not implemented for bool",
             fix="convert first: x.to(whygrad.int64)",
-            where=caller(),
         )
     total: Tensor = table["sum"].public(recorded.diagonal(input, 0, 0, 1))
     return total

@@ -11,7 +11,6 @@ from functools import lru_cache
 from string import ascii_letters, ascii_uppercase
 from typing import Any, NoReturn
 
-from whygrad.autograd.source import caller
 from whygrad.errors import fail
 
 __all__ = ["from_sublists", "parse"]
@@ -169,5 +168,4 @@ def _refuse(equation: str, cause: str, fix: str) -> NoReturn:
         call=f"einsum({equation!r}, …)",
         cause=f"einsum(): {cause}",
         fix=fix,
-        where=caller(),
     )

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from whygrad import dtypes
-from whygrad.autograd.source import caller
 from whygrad.errors import fail
 from whygrad.ops.batching import align, repeat_over
 from whygrad.ops.define import composite, define
@@ -69,7 +68,6 @@ def _add_product_args(
             call=f"{call}: input is {input.dtype}, the factors are {a.dtype}",
             cause="self and mat2 must have the same dtype",
             fix=f"convert it: input.to({a.dtype})",
-            where=caller(),
         )
     extra = len(shape) - input.ndim
     if extra < 0 or any(m not in (n, 1) for m, n in zip(input.shape, shape[extra:])):
@@ -79,7 +77,6 @@ def _add_product_args(
             cause="The expanded size of the tensor must match the existing size: "
             f"{tuple(input.shape)} does not broadcast to {shape}",
             fix="give input the shape of the product, with sizes of 1 where it repeats",
-            where=caller(),
         )
     if not (a.dtype.is_floating_point or a.dtype.is_complex):
         beta, alpha = (number_for(a, factor, call) for factor in (beta, alpha))
@@ -226,7 +223,6 @@ def _check_factor(label: str, factor: Any, dtype: dtypes.DType) -> None:
             call=f"addr({label}={factor}) in {dtype.name}",
             cause=cause,
             fix=f"pass a {label} of the tensors' kind",
-            where=caller(),
         )
 
 

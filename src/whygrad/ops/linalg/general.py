@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from whygrad import return_types
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.batching import leading_dims
 from whygrad.ops.define import composite, define, public_form, table
@@ -38,7 +37,6 @@ def linalg_cond(A: Tensor, p: Any = None) -> Tensor:
             call=f"linalg.cond({describe(A)}, p={p!r})",
             cause=f"linalg.cond got an invalid norm type: {p}",
             fix="pass None, 'fro', 'nuc', inf, -inf, 1, -1, 2 or -2",
-            where=caller(),
         )
     require_square("linalg.cond", A)
     norm = table["linalg_matrix_norm"].public
@@ -64,7 +62,6 @@ def linalg_tensorinv(A: Tensor, ind: int = 2) -> Tensor:
             call=f"linalg.tensorinv({describe(A)}, ind={ind})",
             cause=cause,
             fix="choose ind such that both halves have the same number of elements",
-            where=caller(),
         )
     square = A.reshape(prod(shape[:ind]), -1)
     return table["linalg_inv"].public(square).reshape((*shape[ind:], *shape[:ind]))
@@ -85,7 +82,6 @@ def linalg_tensorsolve(A: Tensor, B: Tensor, dims: Any = None) -> Tensor:
             f"prod(self.shape[:other.ndim]), but got {prod(shape)} != "
             f"{prod(tuple(A.shape)[: B.ndim])}",
             fix="A needs as many elements as B has, squared",
-            where=caller(),
         )
     square = A.reshape(B.numel(), -1)
     return table["linalg_solve"].public(square, B.reshape(-1)).reshape(shape)
@@ -101,7 +97,6 @@ def linalg_vander(x: Tensor, *, N: int | None = None) -> Tensor:
             call=f"linalg.vander({describe(x)}, N={N})",
             cause="N must be greater than 1.",
             fix="pass the number of powers, at least 2",
-            where=caller(),
         )
     return rising_powers(x, count)
 

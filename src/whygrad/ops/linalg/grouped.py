@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from whygrad import dtypes
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.define import composite, table
 from whygrad.tensor import Tensor
@@ -51,7 +50,7 @@ def grouped_mm(
 
 def _refusal(mat_a: Tensor, mat_b: Tensor, cause: str, fix: str) -> RuntimeError:
     call = f"grouped_mm({describe(mat_a)}, {describe(mat_b)})"
-    return fail(RuntimeError, call=call, cause=cause, fix=fix, where=caller())
+    return fail(RuntimeError, call=call, cause=cause, fix=fix)
 
 
 def _check(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.batching import align
 from whygrad.ops.define import define
@@ -64,7 +63,6 @@ def _linear_args(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> A
             f"bias: {describe(bias)})",
             cause=cause,
             fix=fix,
-            where=caller(),
         )
     return input, weight, bias
 

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from whygrad import return_types
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.batching import all_numbers, leading_dims
 from whygrad.ops.define import composite, define, table
@@ -154,7 +153,6 @@ def _require_pivoting(call: str, A: Tensor, pivot: bool) -> None:
             call=f"{call}({describe(A)}, pivot=False)",
             cause=f"{call}: LU without pivoting is not implemented on the CPU",
             fix="leave pivot out",
-            where=caller(),
         )
 
 
@@ -170,7 +168,6 @@ def check_info(call: str, x: Tensor, info: Tensor, cause: str) -> None:
             call=f"{call}({describe(x)})",
             cause=f"{batch_element(x, element)}{cause}",
             fix="the same function without check_errors returns info, which says where it stopped",
-            where=caller(),
         )
 
 

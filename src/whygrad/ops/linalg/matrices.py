@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from whygrad import dtypes
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.batching import repeat_over
 from whygrad.ops.complex_numbers import is_complex
@@ -43,7 +42,6 @@ def require_floats(call: str, tensor: Tensor) -> None:
             cause=f"{call}: Expected a floating point or complex tensor as input. "
             f"Got {tensor.dtype.name}",
             fix="convert it first: x.to(whygrad.float32)",
-            where=caller(),
         )
 
 
@@ -55,7 +53,6 @@ def require_matrices(call: str, tensor: Tensor, name: str = "A", *, floats: bool
             call=f"{call}({describe(tensor)})",
             cause=f"{call}: The input tensor {name} must have at least 2 dimensions.",
             fix="add a dimension with unsqueeze(), for example x.unsqueeze(-1)",
-            where=caller(),
         )
     if floats:
         require_floats(call, tensor)
@@ -71,7 +68,6 @@ def require_square(call: str, tensor: Tensor, *, floats: bool = True) -> None:
             cause=f"{call}: A must be batches of square matrices, but they are "
             f"{rows} by {columns} matrices",
             fix="use linalg.pinv, linalg.lstsq or linalg.svd for matrices that are not square",
-            where=caller(),
         )
 
 
@@ -98,7 +94,6 @@ def singular(call: str, x: Array) -> LinAlgError:
         f"{rank} dimensions",
         fix="remove rows that repeat others, add a small multiple of the identity, or use "
         "linalg.pinv for the least-squares answer",
-        where=caller(),
     )
 
 
@@ -145,7 +140,6 @@ def check_phases(call: str, turning: Array, incoming: Array) -> None:
             cause="the vectors are determined up to a factor e^(iφ) in the complex case, and the "
             "specified loss function depends on it, so it is ill-defined",
             fix="use what does not depend on the phase: absolute values, or products v·vᴴ",
-            where=caller(),
         )
 
 

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from whygrad import return_types
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.batching import leading_dims, shift_dims
 from whygrad.ops.complex_numbers import real_product
@@ -41,7 +40,6 @@ def linalg_matrix_power(A: Tensor, n: int) -> Tensor:
             call=f"linalg.matrix_power({describe(A)}, n={n!r})",
             cause=f"argument 'n' must be int, not {type(n).__name__}",
             fix="roots of a symmetric matrix come from linalg.eigh: V·diag(λ**n)·Vᵀ",
-            where=caller(),
         ) from None
     require_square("linalg.matrix_power", A, floats=False)
     if power == 0:
@@ -175,7 +173,6 @@ def _check_chain(chain: list[Tensor]) -> None:
             call=f"linalg.multi_dot({describe(chain)})",
             cause=cause,
             fix="pass matrices in the order of the product; the first and last may be vectors",
-            where=caller(),
         )
 
 
@@ -252,7 +249,6 @@ def _cross_args(input: Tensor, other: Tensor, *, dim: int = -1) -> Any:
             call=f"linalg.cross({describe(input)}, {describe(other)}, dim={dim})",
             cause=cause,
             fix=fix,
-            where=caller(),
         )
     return input, other, place
 
@@ -291,7 +287,6 @@ def cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
                 call=f"cross({describe(input)}, {describe(other)})",
                 cause="no dimension of size 3 in input",
                 fix="the cross product is defined for three components only",
-                where=caller(),
             )
         dim = tuple(input.shape).index(3)
     return recorded.linalg_cross(*_cross_args(input, other, dim=dim))
@@ -353,7 +348,6 @@ def linalg_lstsq(
             call=f"linalg.lstsq(driver={driver!r})",
             cause="linalg.lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, gelss)",
             fix="leave it out: the solution does not depend on it",
-            where=caller(),
         )
     is_vector = B.ndim == A.ndim - 1
     right = recorded.unsqueeze(B, -1) if is_vector else B

@@ -6,7 +6,6 @@ import math
 from typing import Any
 
 from whygrad import dtypes
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.define import composite, table
 from whygrad.ops.geometry import normalize_dim
@@ -45,7 +44,6 @@ def linalg_matrix_norm(
         call=f"linalg.matrix_norm({describe(A)}, ord={ord!r})",
         cause=f"linalg.matrix_norm: Order {ord} not supported.",
         fix="choose 'fro', 'nuc', inf, -inf, 1, -1, 2 or -2, or use linalg.vector_norm",
-        where=caller(),
     )
 
 
@@ -84,7 +82,6 @@ def _two_dims(A: Tensor, dim: Any) -> tuple[int, int]:
             call=f"linalg.matrix_norm({describe(A)}, dim={dim!r})",
             cause=cause,
             fix="name the dimension of the rows and that of the columns, such as dim=(-2, -1)",
-            where=caller(),
         )
     return normal[0], normal[1]
 
@@ -103,7 +100,6 @@ def linalg_norm(
                 cause="linalg.norm: If dim is not specified but ord is, the input must be 1D or "
                 f"2D. Got {A.ndim}D.",
                 fix="say which dimensions: dim=-1 for vectors, dim=(-2, -1) for matrices",
-                where=caller(),
             )
         dim = tuple(range(A.ndim))
     dims = tuple(dim) if isinstance(dim, (tuple, list)) else (dim,)
@@ -114,7 +110,6 @@ def linalg_norm(
             cause="linalg.norm: If dim is specified, it must be of length 1 or 2. "
             f"Got {list(dims)}",
             fix="use linalg.vector_norm for more dimensions",
-            where=caller(),
         )
     if len(dims) == 2 or isinstance(ord, str):
         return linalg_matrix_norm(A, ord, dims, keepdim, dtype=dtype)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from whygrad import return_types
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.define import composite, table
 from whygrad.ops.linalg.matrices import require_square
@@ -63,7 +62,6 @@ def lobpcg(
             cause=f"LPBPCG algorithm is not applicable when the number of A rows "
             f"(={A.shape[-1]}) is smaller than 3 x the number of requested eigenpairs (={k})",
             fix="use linalg.eigh",
-            where=caller(),
         )
     solve = table["linalg_solve_triangular"].public
     eigh = table["linalg_eigh"].public

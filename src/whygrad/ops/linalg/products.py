@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.autograd.source import caller
 from whygrad.errors import describe_call, fail
 from whygrad.ops.batching import align
 from whygrad.ops.define import alias, composite, define
@@ -133,7 +132,6 @@ def _cannot_multiply(a: Array, b: Array) -> Exception:
         call=describe_call("matmul", ("a", "b"), (a, b)),
         cause=cause,
         fix=fix,
-        where=caller(),
     )
 
 
@@ -267,7 +265,6 @@ def require_rank(call: str, **wanted: tuple[Tensor, int]) -> None:
                 call=f"{call}: {name} is {tensor.ndim}D, of shape {tuple(tensor.shape)}",
                 cause=f"{name} must be a {noun}",
                 fix="use whygrad.matmul, which takes every rank",
-                where=caller(),
             )
 
 
@@ -293,7 +290,6 @@ def require_equal_batches(call: str, batch1: Tensor, batch2: Tensor) -> None:
             cause="Expected size for first two dimensions of batch2 tensor to be: "
             f"{expected} but got: {list(batch2.shape[:2])}",
             fix="pass batches of equal length, or use whygrad.matmul, which broadcasts them",
-            where=caller(),
         )
 
 
@@ -311,7 +307,6 @@ def dot(input: Tensor, tensor: Tensor) -> Tensor:
             call=f"dot: {tuple(input.shape)} and {tuple(tensor.shape)}",
             cause=f"1D tensors expected, but got {input.ndim}D and {tensor.ndim}D tensors",
             fix="use whygrad.matmul, or flatten() the arguments",
-            where=caller(),
         )
     return recorded.matmul(input, tensor)
 
@@ -332,7 +327,6 @@ def outer(input: Tensor, vec2: Tensor) -> Tensor:
                 call=f"outer: {tuple(input.shape)} and {tuple(vec2.shape)}",
                 cause=f"outer: Expected 1-D argument {name}, but got {vector.ndim}-D",
                 fix="flatten() it, or multiply with broadcasting: a.unsqueeze(-1) * b",
-                where=caller(),
             )
     return recorded.unsqueeze(input, -1) * vec2
 

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from whygrad import return_types
-from whygrad.autograd.source import caller
 from whygrad.dispatch.arguments import also_named
 from whygrad.errors import describe, fail
 from whygrad.ops.batching import leading_dims
@@ -74,7 +73,6 @@ def _check(name: str, A: Tensor, tau: Tensor) -> None:
             call=f"{name}({describe(A)}, {describe(tau)})",
             cause=cause,
             fix="pass what geqrf returned",
-            where=caller(),
         )
 
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.autograd.source import caller
 from whygrad.dispatch.arguments import also_named
 from whygrad.errors import describe, fail
 from whygrad.ops.batching import aligned, leading_dims
@@ -138,7 +137,6 @@ def check_system(call: str, A: Tensor, B: Tensor, left: bool) -> None:
             call=f"{call}(A: {describe(A)}, B: {describe(B)})",
             cause=cause,
             fix=fix,
-            where=caller(),
         )
 
 

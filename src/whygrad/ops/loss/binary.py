@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from whygrad import dtypes
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.activation.smooth import ONLY_FLOATS
 from whygrad.ops.define import composite, elementwise, table
@@ -30,7 +29,6 @@ def _binary_cross_entropy(x: Array, target: Array) -> Array:
             cause="all elements of input should be between 0 and 1 (and none NaN); the smallest is "
             f"{x.min():.6g}, the largest {x.max():.6g}",
             fix="apply sigmoid first, or better, use binary_cross_entropy_with_logits",
-            where=caller(),
         )
     log_no = np.maximum(np.log1p(-x), _LOWEST_LOG)
     log_yes = np.maximum(np.log(x), _LOWEST_LOG)
@@ -198,7 +196,6 @@ def soft_margin_loss(
             call=f"soft_margin_loss({describe(input)}, {describe(target)})",
             cause=f"result type Float can't be cast to the desired output type {input.dtype.name}",
             fix="convert the input: input.float()",
-            where=caller(),
         )
     return reduced(-_log_sigmoid(target * input), reduction)
 

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.activation.smooth import ONLY_FLOATS
 from whygrad.ops.activation.softmax import below_the_largest
@@ -264,7 +263,6 @@ def _cross_entropy_args(
             call=f"cross_entropy(…, label_smoothing={label_smoothing})",
             cause=f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}",
             fix="pass the share of the target that is spread evenly over all classes, such as 0.1",
-            where=caller(),
         )
     if input.shape == target.shape and input.ndim:
         return _with_probabilities(input, target, weight, ignore_index, reduction, label_smoothing)
@@ -296,7 +294,6 @@ def _with_probabilities(
             ),
             fix="pass probabilities without ignore_index, or class indices without the class "
             "dimension",
-            where=caller(),
         )
     dim = class_dim(input.ndim)
     classes = input.shape[dim]

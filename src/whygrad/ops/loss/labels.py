@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from whygrad import dtypes
-from whygrad.autograd.source import caller
 from whygrad.errors import fail
 from whygrad.ops.loss.shared import refusal
 from whygrad.tensor import Tensor
@@ -92,7 +91,6 @@ def _check_bounds(index: Array, classes: int) -> None:
             call=f"a loss over {classes} classes",
             cause=f"Target {index[outside].flat[0]} is out of bounds.",
             fix=f"targets are class indices from 0 to {classes - 1}, or ignore_index",
-            where=caller(),
         )
 
 

@@ -6,8 +6,8 @@ import sys
 import warnings
 from typing import Any
 
-from whygrad.autograd.source import caller, outside
 from whygrad.errors import describe, fail
+from whygrad.source import outside
 from whygrad.tensor import Tensor
 
 __all__ = [
@@ -43,7 +43,6 @@ def reduction_from(
             call=f"a loss with reduction={reduction!r}",
             cause=f"{reduction} is not a valid value for reduction",
             fix=f"pass one of {', '.join(map(repr, allowed))}",
-            where=caller(),
         )
     return reduction
 
@@ -97,4 +96,4 @@ def refusal(
 ) -> Exception:
     """The error for a call of the loss ``name`` with these arguments."""
     shown = ", ".join(f"{label}: {describe(value)}" for label, value in arguments.items())
-    return fail(kind, call=f"{name}({shown})", cause=cause, fix=fix, where=caller())
+    return fail(kind, call=f"{name}({shown})", cause=cause, fix=fix)

@@ -12,7 +12,6 @@ import numpy as np
 
 from whygrad import keys
 from whygrad.autograd import modes
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.activation.smooth import ONLY_FLOATS
 from whygrad.ops.define import define, public_form
@@ -350,4 +349,4 @@ def check_vectors(name: str, input: Tensor, **vectors: Tensor | None) -> None:
 
 def _refuse(input: Tensor, cause: str, fix: str, kind: type[Exception] = RuntimeError) -> Exception:
     call = f"batch_norm of {describe(input)}"
-    return fail(kind, call=call, cause=cause, fix=fix, where=caller())
+    return fail(kind, call=call, cause=cause, fix=fix)

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from whygrad.autograd import modes
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.activation.smooth import ONLY_FLOATS
 from whygrad.ops.define import composite, define, public_form, table
@@ -177,7 +176,7 @@ def group_norm(
 def _check_groups(input: Tensor, groups: int, **vectors: Tensor | None) -> None:
     def refuse(cause: str, fix: str, kind: type[Exception] = RuntimeError) -> Exception:
         call = f"group_norm({describe(input)}, num_groups={groups})"
-        return fail(kind, call=call, cause=cause, fix=fix, where=caller())
+        return fail(kind, call=call, cause=cause, fix=fix)
 
     if input.ndim < 2:
         raise refuse(
@@ -285,7 +284,6 @@ def _check_instances(input: Tensor, use_input_stats: bool, vectors: dict[str, An
             cause="Expected more than 1 spatial element when training, got input size "
             f"{tuple(input.shape)}: the variance of one number says nothing",
             fix="the input is (samples, channels, positions…)",
-            where=caller(),
         )
     if use_input_stats:
         check_updates(input, vectors["running_mean"], vectors["running_var"])
@@ -296,7 +294,6 @@ def _check_instances(input: Tensor, use_input_stats: bool, vectors: dict[str, An
             cause="Expected running_mean and running_var to be defined when use_input_stats is "
             "false",
             fix="pass both running statistics, or use_input_stats=True",
-            where=caller(),
         )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.define import composite, table
 from whygrad.tensor import Tensor
@@ -52,7 +51,6 @@ def local_response_norm(
             fix="the input is (samples, channels, positions…)"
             if few
             else "pass how many channels count as neighbours",
-            where=caller(),
         )
     if not input.numel():
         return input

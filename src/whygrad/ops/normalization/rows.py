@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from whygrad import dtypes
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.activation.smooth import ONLY_FLOATS
 from whygrad.ops.batching import align, repeat_over
@@ -313,7 +312,7 @@ def _checked_rank(
     call = f"{name}({describe(input)}, normalized_shape={normalized_shape})"
 
     def refuse(kind: type[Exception], cause: str, fix: str) -> Exception:
-        return fail(kind, call=call, cause=cause, fix=fix, where=caller())
+        return fail(kind, call=call, cause=cause, fix=fix)
 
     if not isinstance(normalized_shape, (tuple, list)):
         raise refuse(

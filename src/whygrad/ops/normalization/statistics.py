@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from whygrad import dtypes
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.totals import add_rows, dot_rows, equal_lanes
 from whygrad.tensor import Tensor
@@ -111,5 +110,4 @@ def check_dtype(name: str, input: Tensor, **vectors: Tensor | None) -> None:
                 cause=f"mixed dtype: expect {label} to have the dtype of the input, "
                 f"{input.dtype.name}, but it has {vector.dtype.name}",
                 fix=f"convert the input, input.to({vector.dtype}), or the whole model",
-                where=caller(),
             )

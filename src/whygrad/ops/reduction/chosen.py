@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.batching import shift_dims
 from whygrad.ops.define import Op, define
@@ -159,7 +158,6 @@ def refuse_empty(name: str, input: Tensor, dim: Dims, full: bool) -> None:
             call=f"{name}() of {describe(input)}",
             cause=f"{name}(): Expected reduction dim to be specified for input.numel() == 0",
             fix="reduce over a dimension that is not empty with the 'dim' argument",
-            where=caller(),
         )
     empty = next(axis for axis in dim if input.shape[axis] == 0)
     raise fail(
@@ -167,5 +165,4 @@ def refuse_empty(name: str, input: Tensor, dim: Dims, full: bool) -> None:
         call=f"{name}(dim={dim if len(dim) > 1 else dim[0]}) of {describe(input)}",
         cause=f"{name}(): Expected reduction dim {empty} to have non-zero size",
         fix="skip empty batches, or reduce over another dimension",
-        where=caller(),
     )

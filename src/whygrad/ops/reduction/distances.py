@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.batching import aligned
 from whygrad.ops.define import composite, define, table
@@ -136,7 +135,6 @@ def _cdist_args(
             call=f"cdist({describe(x1)}, {describe(x2)}, p={p})",
             cause=cause,
             fix=fix,
-            where=caller(),
         )
     mode = compute_mode or _MODES[0]
     many = max(x1.shape[-2], x2.shape[-2]) > _FEW_POINTS
@@ -176,7 +174,6 @@ def pdist(input: Tensor, p: float = 2.0) -> Tensor:
             call=f"pdist({describe(input)}, p={p})",
             cause=f"pdist only supports 2D tensors, got: {input.ndim}D",
             fix="pass one set of points, (points, coordinates); cdist takes stacks of them",
-            where=caller(),
         )
     first, second = np.triu_indices(input.shape[0], 1)
     rows = [

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from whygrad import return_types
-from whygrad.autograd.source import caller
 from whygrad.errors import fail
 from whygrad.ops.batching import shift, shift_dims
 from whygrad.ops.define import define, public_form, table
@@ -239,7 +238,6 @@ def _refuse_keepdim(name: str, keepdim: bool | None) -> None:
             call=f"{name}(keepdim={keepdim}) without dim",
             cause="invalid combination of arguments: keepdim belongs to the form with dim",
             fix=f"pass dim as well, or use a{name}(x, keepdim={keepdim})",
-            where=caller(),
         )
 
 

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from whygrad import dtypes, return_types
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.batching import all_numbers, dynamic_shape
 from whygrad.ops.define import composite, define
@@ -21,7 +20,7 @@ Array = Any
 
 
 def _refuse(call: str, cause: str, fix: str) -> RuntimeError:
-    return fail(RuntimeError, call=call, cause=cause, fix=fix, where=caller())
+    return fail(RuntimeError, call=call, cause=cause, fix=fix)
 
 
 def _bincount(x: Array, weights: Array | None, minlength: int) -> Array:
@@ -109,7 +108,6 @@ def _histc_args(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) 
             call=call,
             cause=f"histc is not implemented for {input.dtype.name}",
             fix="convert it first: input.float(), or use bincount",
-            where=caller(),
         )
     return input, bins, float(min), float(max)
 
@@ -213,7 +211,6 @@ def _counted(
             call=call,
             cause=f"{name} is not implemented for {points.dtype.name}",
             fix="convert it first: input.float()",
-            where=caller(),
         )
     if weight is not None and weight.dtype is not points.dtype:
         raise _refuse(

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.batching import shift_dims
 from whygrad.ops.complex_numbers import is_complex, real_product
@@ -89,7 +88,6 @@ def _var_args(name: str) -> Any:
                 call=f"{name}(unbiased={unbiased}, correction={correction})",
                 cause="invalid combination of arguments: both say what to subtract from n",
                 fix="pass correction alone: unbiased=True is correction=1, unbiased=False is 0",
-                where=caller(),
             )
         if correction is None:
             correction = 0 if unbiased is False else 1
@@ -293,7 +291,6 @@ def _norm_args(
             cause=f"cannot compute the {p} norm on an empty tensor because the operation does "
             "not have an identity",
             fix="skip empty batches, or reduce over another dimension",
-            where=caller(),
         )
     if p and count(input.shape, dim) == 1:
         p = 1.0  # every norm of one number is its size; only this one has no square to underflow

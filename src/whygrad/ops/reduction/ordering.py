@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from whygrad import return_types
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.batching import shift_dims
 from whygrad.ops.define import define, public_form, table
@@ -169,7 +168,6 @@ def _topk_public(
             call=f"topk(k={k}, dim={dim}) of {describe(input)}",
             cause="selected index k out of range",
             fix=f"dimension {axis} has {size} elements: pass a k from 0 to {size}",
-            where=caller(),
         )
     return return_types.topk(*_topk_op.call(input, k, axis, bool(largest)))
 
@@ -315,6 +313,5 @@ def _kthvalue_public(input: Any, k: int, dim: int = -1, keepdim: bool = False) -
             call=f"kthvalue(k={k}, dim={dim}) of {describe(input)}",
             cause=f"selected number k out of range for dimension {axis}",
             fix=f"k counts from 1: pass a k from 1 to {size}",
-            where=caller(),
         )
     return return_types.kthvalue(*_kthvalue_op.call(input, axis, keepdim, k))

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from whygrad import dtypes
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.define import composite, table
 from whygrad.ops.geometry import normalize_dim
@@ -97,7 +96,7 @@ def _levels(input: Tensor, q: Any, interpolation: str) -> Tensor:
     """``q`` as a tensor of the input's dtype; everything that can be wrong is found here."""
 
     def refuse(kind: type[Exception], cause: str, fix: str) -> Exception:
-        return fail(kind, call=f"quantile(…, q={q!r})", cause=cause, fix=fix, where=caller())
+        return fail(kind, call=f"quantile(…, q={q!r})", cause=cause, fix=fix)
 
     if input.dtype not in (dtypes.float32, dtypes.float64):
         raise refuse(

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from whygrad import dtypes, return_types
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.batching import shift_dims
 from whygrad.ops.define import alias, composite, define, public_form
@@ -123,7 +122,6 @@ def _scan_args(name: str) -> Any:
                 call=f"{name}(dtype={dtypes.bool_})",
                 cause=f"{name} is not implemented for bool",
                 fix="accumulate in an integer dtype and compare the result with 0",
-                where=caller(),
             )
         return input, normalize_dim(dim, input.ndim, name)
 
@@ -296,7 +294,6 @@ def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any
             call="diff() of a 0-d tensor",
             cause="diff expects input to be at least one-dimensional",
             fix="a single number has no neighbours: pass a tensor with a dimension",
-            where=caller(),
         )
     if n < 0:
         raise fail(
@@ -304,7 +301,6 @@ def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any
             call=f"diff(n={n})",
             cause=f"order must be non-negative but got {n}",
             fix="pass how often to take differences: 0, 1, 2, …",
-            where=caller(),
         )
     axis = normalize_dim(dim, input.ndim, "diff")
     parts = [each for each in (prepend, input, append) if each is not None]
@@ -347,7 +343,6 @@ def _trapezoids(y: Any, x: Any, dx: Any, dim: int, name: str) -> Tensor:
             call=f"{name}({describe(y)}, {describe(x)}, dim={dim})",
             cause="There must be one `x` value for each sample point",
             fix=f"pass {y.shape[axis]} positions, one per element of y along dim {axis}",
-            where=caller(),
         )
     widths = x.diff(dim=axis if x.ndim == y.ndim else -1)
     if x.ndim == 1:

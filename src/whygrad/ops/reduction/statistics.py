@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from whygrad import dtypes, keys
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.define import composite, table
 from whygrad.ops.geometry import normalize_dim, normalize_dims
@@ -19,7 +18,7 @@ _RENORM_EPSILON = 1e-7
 
 
 def _refuse(call: str, cause: str, fix: str) -> RuntimeError:
-    return fail(RuntimeError, call=call, cause=cause, fix=fix, where=caller())
+    return fail(RuntimeError, call=call, cause=cause, fix=fix)
 
 
 def cov(

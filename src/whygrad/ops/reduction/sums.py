@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from whygrad import dtypes, keys
-from whygrad.autograd.source import caller
 from whygrad.dispatch.calls import as_operand
 from whygrad.errors import describe, fail
 from whygrad.ops.batching import shift, shift_dims
@@ -85,7 +84,6 @@ def require_float(name: str, input: Any, dtype: Any, cause: str) -> Tensor:
             call=f"{name}() of {describe(input)}",
             cause=cause,
             fix=f"convert first: x.to(whygrad.float32).{name}()",
-            where=caller(),
         )
     return input
 
@@ -240,7 +238,6 @@ def _nansum_args(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: A
             call=f"nansum(dtype={chosen}) of {describe(input)}",
             cause="nansum does not support complex numbers",
             fix="replace NaN first: x.nan_to_num(0.0).sum()",
-            where=caller(),
         )
     if is_float and chosen is not None and chosen.category < dtypes.FLOAT:
         input = table["nan_to_num"].public(input, 0.0, math.inf, -math.inf)  # no integer is NaN

@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from whygrad import dtypes
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.define import alias, composite
 from whygrad.ops.namespace import recorded
@@ -231,7 +230,6 @@ def _refuse(
         call=f"grid_sample({describe(input)}, {describe(grid)})",
         cause=cause,
         fix=fix,
-        where=caller(),
     )
 
 
@@ -253,7 +251,7 @@ def affine_grid(theta: Tensor, size: Any, align_corners: bool | None = None) -> 
 
     def refuse(cause: str, fix: str, kind: type[Exception] = ValueError) -> Exception:
         call = f"affine_grid({describe(theta)}, {list(sizes)})"
-        return fail(kind, call=call, cause=cause, fix=fix, where=caller())
+        return fail(kind, call=call, cause=cause, fix=fix)
 
     if not theta.dtype.is_floating_point:
         raise refuse(

@@ -6,7 +6,6 @@ import math
 import operator
 from typing import Any
 
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.convolution.adaptive import averages
 from whygrad.ops.define import composite
@@ -65,7 +64,6 @@ class _Request:
             f"scale_factor={self.scale_factor}, mode={self.mode!r})",
             cause=cause,
             fix=fix,
-            where=caller(),
         )
 
     def check_mode(self, align_corners: bool | None, antialias: bool) -> None:

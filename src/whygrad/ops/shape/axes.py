@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from whygrad import dtypes
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.batching import leading_dims, shift, shift_dims
 from whygrad.ops.define import composite, define, elementwise
@@ -61,7 +60,6 @@ def _permute_args(input: Tensor, *order: Any, dims: Any = None) -> Any:
             f"desired ordering of dimensions i.e. input.dim() = {input.ndim} is not equal to "
             f"len(dims) = {len(wanted)}",
             fix="name every dimension once",
-            where=caller(),
         )
     dims = tuple([normalize_dim(dim, input.ndim, "permute") for dim in wanted])
     if len(set(dims)) != len(dims):
@@ -70,7 +68,6 @@ def _permute_args(input: Tensor, *order: Any, dims: Any = None) -> Any:
             call=f"permute{wanted} of {describe(input)}",
             cause="permute(): duplicate dims are not allowed",
             fix="name every dimension once",
-            where=caller(),
         )
     return input, dims
 
@@ -101,7 +98,6 @@ def t(input: Tensor) -> Tensor:
             call=f"t() of {describe(input)}",
             cause=f"t() expects a tensor with <= 2 dimensions, but self is {input.ndim}D",
             fix="use mT for batches of matrices, or transpose(dim0, dim1)",
-            where=caller(),
         )
     return transpose(input, 0, -1)
 
@@ -127,7 +123,6 @@ def _require_matrices(input: Tensor, call: str) -> None:
             cause=f"{call} is only supported on matrices or batches of matrices. "
             f"Got {input.ndim}-D tensor",
             fix="add a dimension with unsqueeze()",
-            where=caller(),
         )
 
 
@@ -149,7 +144,6 @@ def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
             call=f"movedim({source!r}, {destination!r})",
             cause="source and destination must be two integers or two tuples",
             fix="pass both in the same form",
-            where=caller(),
         )
     ndim = input.ndim
     taken, places = (
@@ -164,7 +158,6 @@ def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
             f"({list(taken)}) should contain the same number of dims as destination "
             f"({list(places)})",
             fix="give every source one destination",
-            where=caller(),
         )
     if ndim == 0:
         return permute(input, ())
@@ -270,7 +263,6 @@ def imag(input: Tensor) -> Tensor:
             call=f"imag of {describe(input)}",
             cause="imag is not implemented for tensors with non-complex dtypes",
             fix="a real tensor has no imaginary part; use zeros_like(x)",
-            where=caller(),
         )
     return _imaginary_part(input)
 

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from whygrad import keys
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.batching import aligned, leading_dims
 from whygrad.ops.complex_numbers import is_complex, real_product
@@ -53,7 +52,6 @@ def _pair_of_floats(name: str, first: str, second: str) -> Callable[..., Any]:
                 call=f"{name}({first}={describe(a)}, {second}={describe(b)})",
                 cause=cause,
                 fix="convert both to the same float dtype",
-                where=caller(),
             )
         return a, b
 
@@ -133,7 +131,6 @@ def _as_real_args(input: Tensor) -> tuple[Tensor]:
             call=f"view_as_real({describe(input)})",
             cause="view_as_real is only supported for complex tensors",
             fix="a real tensor has one part only: use it as it is",
-            where=caller(),
         )
     return (input,)
 
@@ -164,7 +161,6 @@ def _as_complex_args(input: Tensor) -> tuple[Tensor]:
             call=f"view_as_complex({describe(input)})",
             cause=cause,
             fix="make it (…, 2) in row-major order: x.contiguous()",
-            where=caller(),
         )
     return (input,)
 

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from whygrad import dtypes
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.batching import leading_dims
 from whygrad.ops.define import composite, define, table
@@ -47,7 +46,6 @@ def _triangle_args(name: str) -> Callable[..., Any]:
                 call=f"{name}({describe(input)})",
                 cause=f"{name}: input tensor must have at least 2 dimensions",
                 fix="add dimensions with unsqueeze()",
-                where=caller(),
             )
         return input, diagonal
 
@@ -111,7 +109,6 @@ def diag(input: Tensor, diagonal: int = 0) -> Tensor:
         call=f"diag({describe(input)})",
         cause=f"diag(): Supports 1D or 2D tensors. Got {input.ndim}D",
         fix="use diagonal() or diag_embed() for batches of matrices",
-        where=caller(),
     )
 
 
@@ -236,7 +233,6 @@ def _positions(
                 call=f"{name}({row}, {col}, {offset})",
                 cause=f"{label} must be non-negative, got {size}",
                 fix="give the sizes of a matrix",
-                where=caller(),
             )
     chosen = dtypes.of(dtype)
     if chosen not in (dtypes.int32, dtypes.int64):
@@ -245,7 +241,6 @@ def _positions(
             call=f"{name}({row}, {col}, {offset}, dtype={chosen})",
             cause=f"{name} is not implemented for {chosen.name}: these are positions to index with",
             fix="ask for int64 or int32, and convert with .to()",
-            where=caller(),
         )
     return wrap(np.stack(np.nonzero(mask(row, col, offset))).astype(chosen.numpy))
 

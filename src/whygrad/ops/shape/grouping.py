@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.define import alias, composite, table
 from whygrad.ops.geometry import shape_from
@@ -32,7 +31,6 @@ def channel_shuffle(input: Tensor, groups: int) -> Tensor:
             call=f"channel_shuffle({describe(input)}, groups={groups})",
             cause=cause,
             fix="pass (batch, channels, …) and a number that divides the channels",
-            where=caller(),
         )
     batch, channels, *rest = input.shape
     dealt = input.reshape(batch, groups, channels // groups, *rest).transpose(1, 2)
@@ -57,7 +55,6 @@ def sum_to_size(input: Tensor, *size: Any) -> Tensor:
             call=f"sum_to_size({describe(input)}, {wanted})",
             cause=f"size {{{list(wanted)}}} is not expandable to size {{{list(shape)}}}.",
             fix="sizes must be equal or 1, counted from the last dimension",
-            where=caller(),
         )
     repeated = [
         dim for dim in range(extra, len(shape)) if wanted[dim - extra] == 1 and shape[dim] != 1

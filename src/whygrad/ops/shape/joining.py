@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.batching import shift
 from whygrad.ops.define import alias, composite, define
@@ -28,7 +27,6 @@ def require_tensors(tensors: Any, call: str, kind: type[Exception] = RuntimeErro
             call=f"{call}({describe(tensors)})",
             cause=f"{call}(): argument 'tensors' (position 1) must be tuple of Tensors, not Tensor",
             fix="put it into a list, or take it apart with unbind()",
-            where=caller(),
         )
     listed = list(tensors)
     if not listed:
@@ -37,7 +35,6 @@ def require_tensors(tensors: Any, call: str, kind: type[Exception] = RuntimeErro
             call=f"{call}([])",
             cause=f"{call} expects a non-empty list of tensors (TensorList)",
             fix="pass at least one tensor",
-            where=caller(),
         )
     for position, each in enumerate(listed):
         if not isinstance(each, Tensor):
@@ -46,7 +43,6 @@ def require_tensors(tensors: Any, call: str, kind: type[Exception] = RuntimeErro
                 call=f"{call}([… {type(each).__name__} …])",
                 cause=f"expected Tensor as element {position}, but got {type(each).__name__}",
                 fix="convert it with whygrad.tensor(value)",
-                where=caller(),
             )
     return listed
 
@@ -113,9 +109,7 @@ def _cat_args(tensors: Any, dim: int = 0) -> Any:
 
 
 def cannot_join(tensors: list[Tensor], cause: str, fix: str, call: str = "cat") -> RuntimeError:
-    return fail(
-        RuntimeError, call=f"{call}({describe(tensors)})", cause=cause, fix=fix, where=caller()
-    )
+    return fail(RuntimeError, call=f"{call}({describe(tensors)})", cause=cause, fix=fix)
 
 
 def _cat_of_batch(xp: Any, tensors: list[Array], dim: int) -> Array:

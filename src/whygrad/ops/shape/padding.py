@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.define import composite, define
 from whygrad.ops.numbers import number_for
@@ -237,9 +236,7 @@ def _check_edges(input: Tensor, pad: Any, pads: Pads, mode: str) -> None:
 def _refuse(
     input: Tensor, pad: Any, cause: str, fix: str, kind: type[Exception] = RuntimeError
 ) -> Exception:
-    return fail(
-        kind, call=f"pad({describe(input)}, pad={tuple(pad)})", cause=cause, fix=fix, where=caller()
-    )
+    return fail(kind, call=f"pad({describe(input)}, pad={tuple(pad)})", cause=cause, fix=fix)
 
 
 composite(

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from whygrad import dtypes
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.memory import strided
 from whygrad.ops.batching import shift, shift_dims
@@ -115,7 +114,6 @@ def select(input: Tensor, dim: int, index: Any) -> Tensor:
             cause=f"select(): index {index} out of range for tensor of size {list(input.shape)} "
             f"at dimension {dim}",
             fix=f"choose an index from {-size} to {size - 1}",
-            where=caller(),
         )
     return slice_view(input, along(dim, index))
 
@@ -128,7 +126,6 @@ def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
             call=f"narrow({describe(input)}, dim={dim}, start={describe(start)}, length={length})",
             cause="start must be an 0-dim integral Tensor.",
             fix="pass an int, or one element of the tensor",
-            where=caller(),
         )
     start, length = operator.index(start), operator.index(length)
     if input.ndim == 0:
@@ -153,7 +150,6 @@ def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
         call=f"narrow({describe(input)}, dim={dim}, start={start}, length={length})",
         cause=cause,
         fix=f"stay within the {size} positions of dimension {dim}",
-        where=caller(),
     )
 
 
@@ -163,7 +159,6 @@ def _too_flat(input: Tensor, call: str, kind: type[Exception]) -> Exception:
         call=f"{call} of {describe(input)}",
         cause=f"{call}() cannot be applied to a 0-dim tensor",
         fix="a 0-d tensor has no dimension to choose from; use it as it is",
-        where=caller(),
     )
 
 
@@ -221,7 +216,6 @@ def distinct_dims(ndim: int, dim1: int, dim2: int, call: str) -> tuple[int, int]
             call=f"{call}(dim1={dim1}, dim2={dim2})",
             cause=f"diagonal dimensions cannot be identical {dim1}, {dim2}",
             fix="name two different dimensions",
-            where=caller(),
         )
     return first, second
 
@@ -304,7 +298,6 @@ def _unfold_args(input: Tensor, dimension: int, size: int, step: int) -> Any:
             call=f"unfold({describe(input)}, dimension={dimension}, size={size}, step={step})",
             cause=problem,
             fix=f"take windows of 0 to {length} elements, at least 1 apart",
-            where=caller(),
         )
     return input, dim, size, step
 

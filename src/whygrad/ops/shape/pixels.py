@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.define import composite
 from whygrad.tensor import Tensor
@@ -67,7 +66,6 @@ def _refuse(name: str, input: Tensor, cause: str) -> RuntimeError:
         call=f"{name} of {describe(input)}",
         cause=cause,
         fix="the input is (…, channels, height, width)",
-        where=caller(),
     )
 
 

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from whygrad import keys
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.memory import row_major
 from whygrad.ops.define import composite
@@ -36,7 +35,6 @@ def _placed(name: str, input: Tensor, src: Tensor, look: Callable[[Array], Array
             cause="expected src to have a size equal to the slice of self. src size = "
             f"{list(src.shape)}, slice size = {list(seen.shape)}",
             fix="expand or reshape src to the size of the slice",
-            where=caller(),
         )
     offset = seen.__array_interface__["data"][0] - ghost.__array_interface__["data"][0]
     part = src.to(input.dtype)
@@ -58,7 +56,6 @@ def select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
             cause=f"select(): index {index} out of range for tensor of size {list(input.shape)} "
             f"at dimension {axis}",
             fix=f"choose an index from {-size} to {size - 1}",
-            where=caller(),
         )
     return _placed("select_scatter", input, src, lambda ghost: raw.slice(ghost, along(axis, index)))
 
@@ -103,7 +100,6 @@ def as_strided_scatter(
             cause="vmap does not support as_strided_scatter: what lies around a sample in memory "
             "belongs to other samples",
             fix="use select_scatter, slice_scatter or diagonal_scatter",
-            where=caller(),
         )
     if tuple(src.shape) != shape:
         raise fail(
@@ -112,7 +108,6 @@ def as_strided_scatter(
             cause="expected src to have a size equal to the slice of self. src size = "
             f"{list(src.shape)}, slice size = {list(shape)}",
             fix="expand or reshape src to the size of the slice",
-            where=caller(),
         )
     here = input.storage_offset()
     start = (here if storage_offset is None else storage_offset) - here

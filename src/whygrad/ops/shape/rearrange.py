@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.memory import contiguous_format, is_dense
 from whygrad.ops.batching import align, shift, shift_dims
@@ -24,9 +23,7 @@ Shape = tuple[int, ...]
 
 
 def _refuse(call: str, input: Tensor, cause: str, fix: str) -> RuntimeError:
-    return fail(
-        RuntimeError, call=f"{call}({describe(input)})", cause=cause, fix=fix, where=caller()
-    )
+    return fail(RuntimeError, call=f"{call}({describe(input)})", cause=cause, fix=fix)
 
 
 def _interleaved(repeats: Shape, shape: Shape) -> Shape:
@@ -240,7 +237,6 @@ def _roll_args(input: Tensor, shifts: Any, dims: Any = ()) -> Any:
             call=f"roll({describe(input)}, dims={dims})",
             cause=f"Dimension specified as {dims[0]} but tensor has no dimensions",
             fix="leave dims out",
-            where=caller(),
         )
     return input, moves, tuple(normalize_dim(dim, input.ndim, "roll") for dim in dims)
 

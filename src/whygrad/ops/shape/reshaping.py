@@ -5,7 +5,6 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.memory import resolve_shape
 from whygrad.ops.define import composite
@@ -34,7 +33,6 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
             call=f"flatten(start_dim={start_dim}, end_dim={end_dim}) of {describe(input)}",
             cause="flatten() has invalid args: start_dim cannot come after end_dim",
             fix="exchange the two",
-            where=caller(),
         )
     if input.ndim == 0:
         return reshape(input, (1,))
@@ -63,7 +61,6 @@ def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
             if parts
             else "unflatten: sizes must be non-empty",
             fix=f"choose sizes whose product is {shape[dim]}; one of them may be -1",
-            where=caller(),
         ) from None
     return view(input, (*shape[:dim], *split, *shape[dim + 1 :]))
 

@@ -10,7 +10,6 @@ import operator
 from itertools import accumulate
 from typing import Any
 
-from whygrad.autograd.source import caller
 from whygrad.dispatch.arguments import also_named
 from whygrad.errors import describe, fail
 from whygrad.ops.batching import shift_dims
@@ -74,9 +73,7 @@ def _splittable(input: Tensor, dim: int, call: str) -> int:
 
 
 def _cannot_split(input: Tensor, cause: str, fix: str) -> RuntimeError:
-    return fail(
-        RuntimeError, call=f"splitting {describe(input)}", cause=cause, fix=fix, where=caller()
-    )
+    return fail(RuntimeError, call=f"splitting {describe(input)}", cause=cause, fix=fix)
 
 
 split_with_sizes = define(
@@ -218,7 +215,6 @@ def _unbind_args(input: Tensor, dim: int = 0) -> Any:
             call=f"unbind({describe(input)}, dim={dim})",
             cause=f"Dimension specified as {dim} but tensor has no dimensions",
             fix="a 0-d tensor cannot be taken apart; use it as it is",
-            where=caller(),
         )
     return input, normalize_dim(dim, input.ndim, "unbind")
 

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from whygrad import keys
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.memory import may_overlap, strided
 from whygrad.ops.define import define
@@ -101,7 +100,6 @@ def _as_strided_args(input: Tensor, size: Any, stride: Any, storage_offset: Any 
             cause="vmap does not support as_strided: what lies around a sample in memory belongs "
             "to other samples",
             fix="use views that name dimensions: view, transpose, narrow, unfold, diagonal",
-            where=caller(),
         )
     here = input.storage_offset()
     start = here if storage_offset is None else int(storage_offset)
@@ -119,7 +117,6 @@ def _as_strided_args(input: Tensor, size: Any, stride: Any, storage_offset: Any 
             f"storage_offset={storage_offset})",
             cause=problem,
             fix="stay within the storage of the input, or use clone() first",
-            where=caller(),
         )
     return input, shape, steps, start - here, input.stride()
 

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from whygrad import dtypes
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.memory import (
     MemoryFormat,
@@ -41,7 +40,6 @@ def _sizes(given: tuple[Any, ...], keyword: Any, call: str) -> Shape:
             call=f"{call}()",
             cause=f'{call}() missing 1 required positional argument: "size"',
             fix=f"name the sizes: {call}(2, 3) or {call}((2, 3))",
-            where=caller(),
         )
     return shape_from(given)
 
@@ -57,7 +55,6 @@ def _view(x: Array, shape: Shape) -> Array:
             cause="view size is not compatible with input tensor's size and stride (at least one "
             "dimension spans across two contiguous subspaces)",
             fix="use reshape(), which copies when it must",
-            where=caller(),
         )
     if x.flags.c_contiguous:
         seen = x.reshape(shape)
@@ -77,7 +74,6 @@ def _view_args(input: Tensor, *shape: Any, size: Any = None, dtype: Any = None) 
                 call=f"view({', '.join(map(str, shape))}, dtype={dtype}) of {describe(input)}",
                 cause="view() received an invalid combination of arguments: a shape and a dtype",
                 fix="one after the other: x.view(dtype).view(shape)",
-                where=caller(),
             )
         return _view_dtype(input, dtype), tuple(input.shape)
     return input, _sizes(shape, size, "view")
@@ -92,7 +88,6 @@ def _view_dtype_args(input: Tensor, dtype: Any) -> Any:
             cause=f"{input.dtype} and {target} have different element sizes "
             f"({input.dtype.itemsize} and {target.itemsize} bytes)",
             fix="use to(dtype) to convert the values",
-            where=caller(),
         )
     return input, target
 
@@ -173,7 +168,6 @@ def _known_format(input: Tensor, memory_format: Any) -> MemoryFormat:
             cause="argument 'memory_format' must be a memory format, "
             f"not {type(memory_format).__name__}",
             fix="use whygrad.contiguous_format or whygrad.channels_last",
-            where=caller(),
         )
     if memory_format.dims is not None and input.ndim != len(memory_format.dims):
         raise fail(
@@ -182,7 +176,6 @@ def _known_format(input: Tensor, memory_format: Any) -> MemoryFormat:
             cause=f"required rank {len(memory_format.dims)} tensor to use {memory_format.name} "
             "format",
             fix="leave memory_format out, or give it batch, channels and positions",
-            where=caller(),
         )
     return memory_format
 
@@ -212,7 +205,6 @@ def contiguous(input: Tensor, memory_format: Any = contiguous_format) -> Tensor:
             call="contiguous(memory_format=whygrad.preserve_format)",
             cause="preserve memory format is unsupported by the contiguous operator",
             fix="leave memory_format out",
-            where=caller(),
         )
     if input.is_contiguous(memory_format):
         return input
@@ -248,7 +240,6 @@ def _expand_args(input: Tensor, *sizes: Any, size: Any = None) -> Any:
                 if each == -1
                 else f"size {each} at dimension {dim} is negative",
                 fix="give a size; -1 keeps the size of an existing dimension",
-                where=caller(),
             )
     kept = (1,) * extra + tuple(input.shape)
     return input, tuple(old if new == -1 else new for old, new in zip(kept, wanted))
@@ -298,7 +289,6 @@ def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
             call=f"broadcast_tensors({', '.join(map(describe, tensors))})",
             cause="shape mismatch: objects cannot be broadcast to a single shape",
             fix="sizes must be equal or 1, counted from the last dimension",
-            where=caller(),
         ) from None
     return tuple(expand(each, common) for each in tensors)
 

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from whygrad import dtypes, keys
-from whygrad.autograd.source import caller
 from whygrad.dispatch import register
 from whygrad.errors import describe_call, fail
 from whygrad.ops.define import define, table
@@ -53,7 +52,7 @@ def _for_sparse(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]
 
 def _refusal(name: str, args: tuple[Any, ...], cause: str, fix: str) -> RuntimeError:
     call = describe_call(name, table[name].tensor_names, args)
-    return fail(RuntimeError, call=call, cause=cause, fix=fix, where=caller())
+    return fail(RuntimeError, call=call, cause=cause, fix=fix)
 
 
 def _same_layout(result: Tensor, *sources: Any) -> Tensor:

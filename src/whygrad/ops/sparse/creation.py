@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from whygrad import devices
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.creation.creation import tensor as new_tensor
 from whygrad.ops.define import composite
@@ -177,7 +176,6 @@ def _values(values: Any, dtype: Any, device: Any) -> Tensor:
             call=f"a sparse tensor on {place}",
             cause="sparse layouts exist on cpu only: a pattern depends on the data of the indices",
             fix="leave device out",
-            where=caller(),
         )
     return given if dtype is None else given.to(dtype)
 
@@ -224,7 +222,7 @@ def _made(values: Tensor, pattern: Pattern, requires_grad: bool) -> Tensor:
 
 
 def _invalid(call: str, cause: str, fix: str) -> RuntimeError:
-    return fail(RuntimeError, call=f"{call}(…)", cause=cause, fix=fix, where=caller())
+    return fail(RuntimeError, call=f"{call}(…)", cause=cause, fix=fix)
 
 
 def _dense(op: Any, *args: Any, **kwargs: Any) -> Any:

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from whygrad import devices, keys
-from whygrad.autograd.source import caller
 from whygrad.dispatch import register
 from whygrad.errors import describe, fail
 from whygrad.ops.batching import refuse
@@ -206,7 +205,6 @@ def to_sparse(input: Tensor, sparse_dim: int | None = None, *, layout: Any = Non
             call=f"to_sparse(sparse_dim={sparse_dim}) of {describe(input)}",
             cause="hybrid tensors (sparse dimensions followed by dense ones) are not supported",
             fix=f"leave sparse_dim out, or pass {input.ndim}",
-            where=caller(),
         )
     if layout is devices.sparse_csr:
         return to_sparse_csr(input)
@@ -220,7 +218,6 @@ def to_sparse(input: Tensor, sparse_dim: int | None = None, *, layout: Any = Non
             call=f"to_sparse() of {describe(input)}",
             cause="a tensor without dimensions has no coordinates to store",
             fix="use the number as it is, or unsqueeze(0) first",
-            where=caller(),
         )
     _require_data(input, "to_sparse")
     pattern = CooPattern(np.array(np.nonzero(input._array)), tuple(input.shape), coalesced=True)
@@ -240,7 +237,6 @@ def to_sparse_csr(input: Tensor, dense_dim: int | None = None) -> Tensor:
             call=f"to_sparse_csr() of {describe(input)}",
             cause=f"compressed rows are for matrices: expected 2 dimensions, got {input.ndim}",
             fix="use to_sparse_coo() for other numbers of dimensions",
-            where=caller(),
         )
     if input._keys & keys.SPARSE_CSR:
         return input
@@ -258,7 +254,6 @@ def sparse_mask(input: Tensor, mask: Tensor) -> Tensor:
             call=f"sparse_mask({describe(input)}, mask={describe(mask)})",
             cause="sparse_mask(): operands have incompatible sizes",
             fix=f"pass a mask of shape {tuple(input.shape)}",
-            where=caller(),
         )
     return build(lookup(input, pattern), pattern)
 
@@ -274,7 +269,6 @@ def require_layout(input: Tensor, name: str, layouts: int) -> None:
         cause=f"{name} expected {wanted.get(layouts, 'sparse')} tensor layout but got "
         f"{input.layout.name}",
         fix=f"convert it first: x.{convert}",
-        where=caller(),
     )
 
 
@@ -285,7 +279,6 @@ def _require_data(input: Tensor, name: str) -> None:
             call=f"{name}() of {describe(input)} on meta",
             cause="which elements are zero depends on the data, and a meta tensor has none",
             fix="run it on cpu",
-            where=caller(),
         )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from whygrad import keys
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.define import composite
 from whygrad.ops.sparse.layouts import entries, is_sparse, pattern_of, require_layout
@@ -81,7 +80,6 @@ def _require_coalesced(input: Tensor, name: str) -> None:
             call=f"{name}() of {describe(input)}",
             cause=f"Cannot get {name} on an uncoalesced tensor, please call .coalesce() first",
             fix=f"x.coalesce().{name}(), or x._{name}() to see repeats as they are stored",
-            where=caller(),
         )
 
 

@@ -6,7 +6,6 @@ import math
 from typing import Any
 
 from whygrad import dtypes
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.ops.define import composite, elementwise, table
 from whygrad.ops.special.kernels import scipy_kernel
@@ -24,7 +23,6 @@ def _no_derivative(name: str) -> Any:
             call=f"the gradient of {name} with respect to its first argument",
             cause=f"the derivative for '{name}: input' is not implemented",
             fix="detach() the first argument",
-            where=caller(),
         )
 
     return rule
@@ -92,7 +90,6 @@ def mvlgamma(input: Tensor, p: int) -> Tensor:
             call=f"mvlgamma({describe(input)}, p={p})",
             cause="p has to be greater than or equal to 1",
             fix="pass the number of dimensions",
-            where=caller(),
         )
     if input.dtype.category < dtypes.FLOAT:
         input = input.to(dtypes.get_default_dtype())

@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.optim.optimizer import Optimizer
 from whygrad.tensor import Tensor
@@ -157,7 +156,7 @@ def warn_epoch(stacklevel: int) -> None:
 
 
 def refusal(scheduler: object, kind: type[Exception], cause: str, fix: str) -> Exception:
-    return fail(kind, call=f"{type(scheduler).__name__}(…)", cause=cause, fix=fix, where=caller())
+    return fail(kind, call=f"{type(scheduler).__name__}(…)", cause=cause, fix=fix)
 
 
 def check_optimizer(optimizer: Any) -> Optimizer:
@@ -167,7 +166,6 @@ def check_optimizer(optimizer: Any) -> Optimizer:
             call=f"a learning rate schedule for {describe(optimizer)}",
             cause=f"{type(optimizer).__name__} is not an Optimizer",
             fix="pass the optimizer first: StepLR(optimizer, 10)",
-            where=caller(),
         )
     return optimizer
 
@@ -201,7 +199,6 @@ def per_group(name: str, optimizer: Optimizer, value: Any) -> list[Any]:
             cause=f"{name} must have the same length as optimizer.param_groups. {name} has "
             f"{len(value)} values, param_groups has {groups}",
             fix="give one number for all groups, or a list with one per group",
-            where=caller(),
         )
     return [_copy(each) for each in value]
 

@@ -27,7 +27,6 @@ from tensorboard.plugins.hparams.plugin_data_pb2 import (
     SessionStartInfo,
 )
 
-from whygrad.autograd.source import caller
 from whygrad.errors import fail
 from whygrad.tensor import Tensor
 
@@ -45,7 +44,6 @@ def hyperparameters(
                 call=f"add_hparams({name}={type(given).__name__})",
                 cause=f"{name} should be a dictionary",
                 fix="pass names and values: {'lr': 0.1}",
-                where=caller(),
             )
     start = SessionStartInfo()
     infos = []
@@ -83,7 +81,6 @@ def _entry(name: str, value: Any) -> tuple[str, Any, Any]:
         call=f"add_hparams with {name}={value!r}",
         cause="value should be one of int, float, str, bool, or a tensor of one element",
         fix=f"write str({name})",
-        where=caller(),
     )
 
 

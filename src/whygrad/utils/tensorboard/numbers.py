@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.autograd.source import caller
 from whygrad.errors import describe, fail
 from whygrad.tensor import Tensor
 
@@ -31,7 +30,6 @@ def as_array(value: Any) -> Array:
         call=f"a value of type {type(value).__name__} for TensorBoard",
         cause="expected a tensor, a NumPy array or a number",
         fix="convert it first, for example with float(value)",
-        where=caller(),
     )
 
 
@@ -60,7 +58,6 @@ def _misfit(array: Array, order: str, expected: str) -> AssertionError:
         call=f"a picture of shape {array.shape} with dataformats={order!r}",
         cause=f"size of input tensor and input format are different: expected {expected}",
         fix="say what the dimensions are: dataformats='HWC', 'CHW', 'HW' or 'NCHW'",
-        where=caller(),
     )
 
 
@@ -74,7 +71,6 @@ def _side_by_side(pictures: Array) -> Array:
             cause="several pictures are shown in grey or in three colours, not in "
             f"{pictures.shape[1]} channels",
             fix="pass 1 or 3 channels",
-            where=caller(),
         )
     count, channels, height, width = pictures.shape
     columns = min(count, _COLUMNS)

@@ -17,7 +17,6 @@ from tensorboard.compat.proto.tensor_shape_pb2 import TensorShapeProto
 from tensorboard.plugins.pr_curve.plugin_data_pb2 import PrCurvePluginData
 from tensorboard.plugins.text.plugin_data_pb2 import TextPluginData
 
-from whygrad.autograd.source import caller
 from whygrad.errors import fail
 from whygrad.utils.tensorboard.numbers import as_array, png
 
@@ -50,7 +49,6 @@ def scalar(tag: str, value: Any, *, as_tensor: bool, double: bool) -> Any:
             call=f"add_scalar({tag!r}, …)",
             cause=f"a scalar is one number, but this has {numbers.size}",
             fix="reduce it first, for example with .mean()",
-            where=caller(),
         )
     number = float(numbers.squeeze())
     if not as_tensor:
@@ -90,7 +88,6 @@ def audio(tag: str, samples: Any, rate: int) -> Any:
             call=f"add_audio({tag!r}, …)",
             cause=f"input tensor should be 1 dimensional, but it has shape {heard.shape}",
             fix="pass one channel: snd[0]",
-            where=caller(),
         )
     levels = (heard.clip(-1, 1) * np.iinfo(np.int16).max).astype("<i2")
     file = io.BytesIO()
@@ -128,7 +125,6 @@ def histogram(tag: str, values: Any, bins: Any, max_bins: int | None) -> Any:
             call=f"add_histogram({tag!r}, …)",
             cause="the input has no element",
             fix="pass at least one number",
-            where=caller(),
         )
     borders = _geometric_limits() if bins == "tensorflow" else bins
     numbers = numbers.astype(np.float64)
@@ -142,7 +138,6 @@ def histogram(tag: str, values: Any, bins: Any, max_bins: int | None) -> Any:
             call=f"add_histogram({tag!r}, …)",
             cause="the histogram is empty: no number lies between the borders",
             fix="look for NaN and infinity in the input",
-            where=caller(),
         )
     # A bucket is named by its upper border, so an empty one in front says where the first begins.
     first, last = int(filled[0]), int(filled[-1]) + 1

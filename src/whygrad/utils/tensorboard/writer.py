@@ -14,7 +14,6 @@ import numpy as np
 from tensorboard.compat.proto.event_pb2 import Event, SessionLog
 from tensorboard.summary.writer.event_file_writer import EventFileWriter
 
-from whygrad.autograd.source import caller
 from whygrad.errors import fail
 from whygrad.utils.tensorboard import summaries
 from whygrad.utils.tensorboard.numbers import as_array, figure_pixels, picture
@@ -168,7 +167,6 @@ class SummaryWriter:
                 call=f"add_histogram_raw({tag!r}, …)",
                 cause="len(bucket_limits) != len(bucket_counts): each bucket has one upper limit",
                 fix="pass as many limits as counts",
-                where=caller(),
             )
         numbers = min, max, num, sum, sum_squares, bucket_limits, bucket_counts
         self._add(summaries.raw_histogram(tag, *numbers), global_step, walltime)
@@ -344,5 +342,4 @@ def _unwritten(name: str, instead: str) -> NotImplementedError:
         call=f"SummaryWriter.{name}(…)",
         cause="whygrad's writer has no such summary",
         fix=instead,
-        where=caller(),
     )

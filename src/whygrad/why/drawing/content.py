@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from whygrad.autograd.source import Where
 from whygrad.errors import fail
+from whygrad.source import Where
 from whygrad.why.drawing.amounts import Amount, Scale, State, measure, number, oddities
 from whygrad.why.drawing.selection import choose, hidden_links
 from whygrad.why.drawing.typography import clean, shorten

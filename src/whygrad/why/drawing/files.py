@@ -6,7 +6,6 @@ import os
 import threading
 from pathlib import Path
 
-from whygrad.autograd.source import caller
 from whygrad.errors import fail
 from whygrad.why.drawing import graphviz, paint_svg
 from whygrad.why.drawing.content import MOST, Picture, compose
@@ -33,7 +32,6 @@ def draw(flow: Flow, path: str | os.PathLike[str], *, most: int = MOST) -> Path:
             call=call,
             cause=f"no pictures are written as {ending!r}" if ending else "the name has no ending",
             fix=f"end the name with one of {', '.join(_ENDINGS)}",
-            where=caller(),
         )
     if goal.is_dir():
         raise fail(
@@ -41,7 +39,6 @@ def draw(flow: Flow, path: str | os.PathLike[str], *, most: int = MOST) -> Path:
             call=call,
             cause=f"{str(goal)!r} is a directory",
             fix="name a file",
-            where=caller(),
         )
     if not goal.parent.is_dir():
         raise fail(
@@ -49,7 +46,6 @@ def draw(flow: Flow, path: str | os.PathLike[str], *, most: int = MOST) -> Path:
             call=call,
             cause=f"there is no directory {str(goal.parent)!r}",
             fix=f"os.makedirs({str(goal.parent)!r}) first",
-            where=caller(),
         )
     _write(goal, _rendered(compose(flow, most), ending))
     return goal

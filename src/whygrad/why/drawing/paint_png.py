@@ -8,7 +8,6 @@ from itertools import pairwise
 from math import hypot
 from typing import TYPE_CHECKING
 
-from whygrad.autograd.source import caller
 from whygrad.errors import fail
 from whygrad.why.drawing.look import INK, PAPER, Look
 from whygrad.why.drawing.marks import Curve, Frame, Point, Words
@@ -41,7 +40,6 @@ def paint(scene: Scene) -> bytes:
             call="draw(..., '….png')",
             cause="without Graphviz, PNG files are painted with Pillow, and it is not installed",
             fix="pip install 'whygrad[draw]', or draw into an .svg file, which needs nothing",
-            where=caller(),
         ) from None
     area = scene.width * scene.height
     zoom = min(_SHARPNESS * _SMOOTHING, (_MOST_PIXELS / area) ** 0.5)
@@ -51,7 +49,6 @@ def paint(scene: Scene) -> bytes:
             call="draw(..., '….png')",
             cause=f"{scene.width:.0f} × {scene.height:.0f} units are too large for a readable PNG",
             fix="draw into an .svg file, or draw fewer boxes (most=…)",
-            where=caller(),
         )
     image = Image.new("RGB", (round(scene.width * zoom), round(scene.height * zoom)), PAPER)
     painter = _Painter(ImageDraw.Draw(image), zoom)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from whygrad.autograd.source import Where
+from whygrad.source import Where
 from whygrad.why.flow import Edge
 from whygrad.why.names import shortened
 from whygrad.why.paths import Path

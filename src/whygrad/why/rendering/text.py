@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from whygrad.autograd.source import Where
+from whygrad.source import Where
 from whygrad.why.names import shortened
 from whygrad.why.rendering.figures import counted, described, short
 from whygrad.why.rendering.steps import Row, derivative, place_in, routes, rows_of, sum_of

@@ -13,9 +13,9 @@ from whygrad.autograd.crossings import Crossing, crossings, is_forgetful
 from whygrad.autograd.lineage import step_of, trips
 from whygrad.autograd.node import AccumulateGrad, Freed
 from whygrad.autograd.reach import nodes_leading_to, reachable
-from whygrad.autograd.source import Where, caller
 from whygrad.autograd.steps import Source, Step, Trip, sources_of
 from whygrad.errors import describe, fail
+from whygrad.source import Where
 from whygrad.tensor import Tensor
 from whygrad.why.connection import (
     TO_LEAVE,
@@ -47,7 +47,6 @@ def connection(x: Any, loss: Any) -> Connection:
                 fix="keep the tensor: item() and float() end its graph"
                 if isinstance(given, float)
                 else "for PyTorch's use whygrad.torch.why_none; the grad of a Value is never None",
-                where=caller(),
             )
     names = Names()
     graph = set() if loss._node is None else reachable([loss._node])

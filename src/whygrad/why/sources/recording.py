@@ -20,10 +20,10 @@ from whygrad.autograd.engine import Walk
 from whygrad.autograd.hooks import Hook
 from whygrad.autograd.node import Node
 from whygrad.autograd.reach import nodes_leading_to, reachable
-from whygrad.autograd.source import caller
 from whygrad.dispatch import quiet
 from whygrad.ops.namespace import raw
 from whygrad.scalar_math import CLOSED
+from whygrad.source import caller
 from whygrad.tensor import Tensor, wrap
 
 __all__ = ["Recording", "Step", "dense", "shape_of"]

@@ -26,7 +26,7 @@ __all__ = [
     "user_frame",
 ]
 
-_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 
 Calls = list[tuple[CodeType, int]]  # code objects and the instruction each is at
@@ -234,6 +234,6 @@ def _short(path: str) -> str:
     """The path relative to the working directory where that is shorter."""
     try:
         relative = os.path.relpath(path)
-    except ValueError:  # another drive
+    except (OSError, ValueError):  # another drive, or no working directory any more
         return path
     return relative if len(relative) < len(path) else path
