@@ -236,7 +236,7 @@ def _binary_function(table: KernelTable) -> Entry:
 
 
 def _general_call(table: KernelTable, count: int) -> Entry:
-    promoted = set(table.op.promoted) if table.op.promote != "none" else set()
+    promoted = set(table.op.promoted_at) if table.op.promote != "none" else set()
 
     def general(*args: Any) -> Any:
         bits = 0

@@ -302,7 +302,7 @@ def _casts(op: Op, args: tuple[Any, ...]) -> str:
     if op.variadic:
         named = [(f"{op.tensor_names[0]}[{place}]", each) for place, each in enumerate(args[0])]
     else:
-        named = [(op.tensor_names[place], args[place]) for place in op.promoted]
+        named = [(op.tensor_names[place], args[place]) for place in op.promoted_at]
     changes = []
     for name, value in named:
         dtype = value.dtype if isinstance(value, Tensor) else None

@@ -243,7 +243,7 @@ def _promoting(op: Op) -> Entry:
         target = common_dtype(op, args)
         if op.variadic:
             return op.call([each.to(target) for each in args[0]], *args[1:])
-        cast = [_cast(arg, target) if i in op.promoted else arg for i, arg in enumerate(args)]
+        cast = [_cast(arg, target) if i in op.promoted_at else arg for i, arg in enumerate(args)]
         return op.call(*cast)
 
     return promote
@@ -251,7 +251,7 @@ def _promoting(op: Op) -> Entry:
 
 def common_dtype(op: Op, args: tuple[Any, ...]) -> dtypes.DType:
     """The dtype that promotion brings the arguments to."""
-    operands = args[0] if op.variadic else [args[i] for i in op.promoted]
+    operands = args[0] if op.variadic else [args[i] for i in op.promoted_at]
     target = dtypes.result_type(*(each for each in operands if each is not None))
     if op.promote == "float" and target.category <= dtypes.INTEGER:
         return dtypes.get_default_dtype()

@@ -63,7 +63,7 @@ for _name, _aliases, _sign, _ufunc in (
         vjp=None,
         promote="same",
         meta=_answers,
-        refuses=None if _name in ("eq", "ne") else _UNORDERED,
+        refuses={} if _name in ("eq", "ne") else _UNORDERED,
         inplace=True,
         samples=_pairs_and_numbers,
     )
@@ -103,7 +103,7 @@ for _name, _formula, _kernel in (
         vjp=None,
         promote="none",
         meta=_answers,
-        refuses=_NO_SIGN if _name in ("isposinf", "isneginf", "signbit") else None,
+        refuses=_NO_SIGN if _name in ("isposinf", "isneginf", "signbit") else {},
         samples=_specials,
     )
 

@@ -25,7 +25,10 @@ class _RefusalPlan:
     saved_names: tuple[str, ...] = ()
 
     def __init__(self, name: str, arity: int, error: Callable[[], Exception]) -> None:
-        self.op = Op(name, "custom", "its derivative is refused", _nothing, internal=True)
+        self.op = Op(
+            name, "its derivative is refused", kind="custom", forward=_nothing, vjp=None,
+            internal=True,
+        )  # fmt: skip
         self.op.node_name = name
         self.arity = arity
         self.positions = tuple(range(arity))

@@ -147,14 +147,10 @@ class Signature:
         if op is None:
             assert self.forward is not None
             op = self._ops[tensor_names] = Op(
-                self.name,
-                "custom",
-                self.about,
-                self.forward,
-                tensor_names=tensor_names,
-                differentiable=True,
-                internal=True,
-            )
+                self.name, self.about, kind="custom", forward=self.forward, vjp=None,
+                differentiable=True, internal=True,
+            )  # fmt: skip
+            op.tensor_names = tensor_names
             op.node_name = f"{self.name}Backward"
         return op
 
