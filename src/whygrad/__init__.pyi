@@ -4460,7 +4460,7 @@ def new_zeros(input: Tensor, *size: Ints, **options: Unpack[Options]) -> Tensor:
 newaxis: None
 
 def nextafter(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
-    """y = the next number after a in the direction of b;  no gradient, as in PyTorch"""
+    """y = the next number after a in the direction of b;  ∂y/∂a = 1 (0 at a = b),  ∂y/∂b = 0"""
 
 def nll_loss(
     input: Tensor,

@@ -1394,10 +1394,10 @@ class OpMethods:
         y = 0 in the given shape, with dtype and device of x
         """
     def nextafter(self, other: Operand) -> Tensor:
-        """y = the next number after a in the direction of b;  no gradient, as in PyTorch"""
+        """y = the next number after a in the direction of b;  ∂y/∂a = 1 (0 at a = b),  ∂y/∂b = 0"""
     def nextafter_(self, other: Operand) -> Tensor:
-        """In-place nextafter: y = the next number after a in the direction of b;  no gradient,
-        as in PyTorch
+        """In-place nextafter: y = the next number after a in the direction of b;  ∂y/∂a = 1 (0
+        at a = b),  ∂y/∂b = 0
         """
     @overload
     def nonzero(self, *, as_tuple: Literal[False] = False) -> Tensor:

@@ -3,34 +3,33 @@
 from __future__ import annotations
 
 import warnings
-from collections import Counter
 from typing import Any
 
 import pytest
 import torch
 from torch.testing._internal.common_methods_invocations import op_db
 
-from tests.field.opinfo import run
+from tests.field.opinfo.running import Run
 from whygrad.ops.define import table
 
 # Samples that are large; the whole run has them.
 SLOW = ("conv", "gradient", "grid_sample", "interpolate", "pool", "upsample", "lstsq", "svd")
 
 
-def differing(infos: list[Any], tally: Counter[str]) -> list[str]:
+def differing(infos: list[Any], run: Run) -> list[str]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return [info.name for info in infos if not run(info, torch.float64, 2, False, tally)]
+        return [info.name for info in infos if not run.agrees(info)]
 
 
 def test_pytorchs_own_samples_agree() -> None:
-    tally: Counter[str] = Counter()
+    run = Run(torch.float64, 2)
     infos = [info for info in op_db if not any(word in info.name for word in SLOW)][::14]
-    assert differing(infos, tally) == []
-    assert tally["ops clean"] > 30
-    assert tally["second gradients"] > 15
-    assert tally["forward mode"] > 15
-    assert tally["in place"] > 3
+    assert differing(infos, run) == []
+    assert run.ops["clean"] > 30
+    assert run.compared["second gradients"] > 15
+    assert run.compared["forward mode"] > 15
+    assert run.compared["in place"] > 3
 
 
 def test_a_wrong_slope_is_caught(
@@ -42,7 +41,7 @@ def test_a_wrong_slope_is_caught(
     op.table.clear()
     try:
         infos = [info for info in op_db if info.name == "sinh"]
-        assert differing(infos, Counter()) == ["sinh"]
+        assert differing(infos, Run(torch.float64, 2)) == ["sinh"]
     finally:
         op.table.clear()
     assert "gradient 0" in capsys.readouterr().out

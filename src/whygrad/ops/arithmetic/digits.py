@@ -40,14 +40,18 @@ elementwise(
 )
 elementwise(
     "nextafter(a, b)",
-    "y = the next number after a in the direction of b;  no gradient, as in PyTorch",
+    "y = the next number after a in the direction of b;  ∂y/∂a = 1 (0 at a = b),  ∂y/∂b = 0",
     forward=np.nextafter,
-    vjp=None,
+    vjp={
+        "a": lambda xp, incoming, a, b: xp.where(a == b, 0.0, incoming),
+        "b": no_slope,
+    },
     promote="same",
     refuses=UNORDERED,
+    subgradient="0 at a = b",
     samples=lambda make: [
-        make.call(make.constant(make(3, 4)), make.constant(make(4))),
-        make.call(make.constant(make(0, 3)), make.constant(make(3))),
+        make.call(make(3, 4), make(4)),
+        make.call(make(0, 3), make(3)),
     ],
     inplace=True,
 )
@@ -142,9 +146,7 @@ def float_power(input: Any, exponent: Any) -> Tensor:
 
 def rsub(input: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
     """``other − alpha·input``."""
-    if isinstance(other, Tensor):
-        return table["sub"].public(other, input, alpha=alpha)
-    return -table["sub"].public(input * alpha if alpha != 1 else input, other)
+    return table["sub"].public(other, input, alpha=alpha)
 
 
 composite(

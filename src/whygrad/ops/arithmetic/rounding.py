@@ -5,6 +5,7 @@ Their slope is 0 wherever it exists, and 0 is also what is used at the steps.
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -61,6 +62,7 @@ def _round(x: Array, decimals: int) -> Array:
 
 
 def _round_args(input: Tensor, *, decimals: int = 0) -> tuple[Tensor, int]:
+    decimals = operator.index(decimals)
     if decimals and input.dtype.category <= dtypes.INTEGER:
         raise fail(
             RuntimeError,

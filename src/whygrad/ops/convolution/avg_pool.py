@@ -6,6 +6,7 @@ of elements it counts along each dimension.
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -146,7 +147,7 @@ def _pool(
     if divisor_override is not None:
         if divisor_override == 0:
             raise call.refused("divisor must be not zero", "leave divisor_override out for a mean")
-        return avg_pool(call.input, kernel, steps, pads, int(divisor_override))
+        return avg_pool(call.input, kernel, steps, pads, operator.index(divisor_override))
     borders = [pad[0] if count_include_pad else 0 for pad in pads]
     counted = tuple(map(_counted, call.sizes, kernel, steps, pads, borders))
     divisor: Divisor = counted

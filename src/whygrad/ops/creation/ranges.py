@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from typing import Any, Unpack
 
 import numpy as np
@@ -159,6 +160,7 @@ def _within(bound: Any, dtype: dtypes.DType) -> Any:
 
 
 def _ends(name: str, start: Any, end: Any, steps: int) -> tuple[Any, Any, dtypes.DType]:
+    operator.index(steps)  # no fraction of a step
     call = f"{name}(start, end, steps={steps})"
     for label, bound in (("start", start), ("end", end)):
         if isinstance(bound, Tensor) and bound.ndim:

@@ -7,6 +7,7 @@ because the import takes longer than that of this whole package.
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -146,6 +147,7 @@ def _polygamma(x: Array, n: int) -> Array:
 def _polygamma_args(n: Any, input: Any) -> tuple[Tensor, int]:
     if isinstance(n, Tensor):  # as a method, the tensor comes first
         n, input = input, n
+    n = operator.index(n)
     if n < 0:
         raise fail(
             RuntimeError,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -80,7 +81,7 @@ def _embedding_args(
             fix="pass a table with one row per index",
         )
     rows = weight.shape[0]
-    if padding_idx is not None and not -rows <= padding_idx < rows:
+    if padding_idx is not None and not -rows <= operator.index(padding_idx) < rows:
         raise fail(
             AssertionError,
             call=call,

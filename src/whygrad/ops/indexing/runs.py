@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import operator
 from typing import Any
 
 import numpy as np
@@ -77,7 +78,7 @@ def _nonzero_static_args(input: Tensor, *, size: int, fill_value: int = -1) -> A
             cause="nonzero_static: 'size' must be an non-negative integer",
             fix="pass how many rows the result should have",
         )
-    return input, size, fill_value
+    return input, size, operator.index(fill_value)
 
 
 define(

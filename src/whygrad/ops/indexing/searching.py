@@ -5,6 +5,7 @@ The results are integers or depend on the data in jumps, so no gradient flows.
 
 from __future__ import annotations
 
+import operator
 from itertools import pairwise
 from typing import Any
 
@@ -165,6 +166,7 @@ def _not_a_class(cause: str, value: int, num_classes: int) -> RuntimeError:
 
 
 def _one_hot_args(tensor: Tensor, num_classes: int = -1) -> Any:
+    num_classes = operator.index(num_classes)
     call = f"one_hot({describe(tensor)}, num_classes={num_classes})"
     if tensor.dtype is not dtypes.int64:
         raise fail(

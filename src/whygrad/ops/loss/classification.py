@@ -8,6 +8,7 @@ are read out at the target's position instead, where a class that is impossible 
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -132,7 +133,7 @@ def _nll_loss_args(
     """Minus the input at the target class: the loss for log-probabilities."""
     reduction = reduction_from(reduction, size_average, reduce)
     target = checked_target(input, target, weight, "nll_loss")
-    return input, target, weight, int(ignore_index), reduction
+    return input, target, weight, operator.index(ignore_index), reduction
 
 
 def _over_batch(call: BatchedCall) -> Any:

@@ -7,6 +7,7 @@ which nobody sees; higher orders reach the logits through it.
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -267,7 +268,7 @@ def _cross_entropy_args(
     if input.shape == target.shape and input.ndim:
         return _with_probabilities(input, target, weight, ignore_index, reduction, label_smoothing)
     target = checked_target(input, target, weight, "cross_entropy")
-    params = (int(ignore_index), reduction, float(label_smoothing))
+    params = (operator.index(ignore_index), reduction, float(label_smoothing))
     return table["cross_entropy"].call(input, target, weight, *params)[0]
 
 

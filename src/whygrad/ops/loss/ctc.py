@@ -11,6 +11,7 @@ granted that ``log_probs`` comes out of a log-softmax; what arrives before that 
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -77,7 +78,7 @@ class _Lengths:
         self.steps, self.samples, classes = probs.shape
         self.inputs = self._numbers(inputs, "input_lengths")
         self.targets = self._numbers(lengths, "target_lengths")
-        if not 0 <= blank < classes:
+        if not 0 <= operator.index(blank) < classes:
             raise self._refused(f"blank must be in label range [0, {classes}), not {blank}")
         if self.inputs.max(initial=0) > self.steps:
             longest = self.inputs.max()

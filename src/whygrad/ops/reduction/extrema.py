@@ -123,7 +123,8 @@ def aminmax(input: Any, *, dim: Any = None, keepdim: bool = False) -> Any:
     if dim is None:
         dims = tuple(range(input.ndim))
     else:
-        dims = (normalize_dim(dim, input.ndim, "aminmax"),) if input.ndim else ()
+        axis = normalize_dim(dim, input.ndim, "aminmax")
+        dims = (axis,) if input.ndim else ()
     refuse_empty("aminmax", input, dims, full=dim is None)
     return return_types.aminmax(*_aminmax.call(input, dims, keepdim))
 

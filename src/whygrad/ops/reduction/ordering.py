@@ -6,6 +6,7 @@ NaN counts as larger than every number, as in PyTorch.
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -160,7 +161,7 @@ def _topk_public(
 ) -> Any:
     """The ``k`` largest or smallest along ``dim``, best first, as ``(values, indices)``."""
     input = operand(input)
-    axis = normalize_dim(dim, input.ndim, "topk")
+    k, axis = operator.index(k), normalize_dim(dim, input.ndim, "topk")
     size = input.shape[axis] if input.ndim else 1
     if not 0 <= k <= size:
         raise fail(
@@ -304,7 +305,7 @@ _kthvalue_op = declare_along(
 def _kthvalue_public(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> Any:
     """The ``k``-th smallest element along ``dim``, as a named tuple ``(values, indices)``."""
     input = operand(input)
-    axis = normalize_dim(dim, input.ndim, "kthvalue")
+    k, axis = operator.index(k), normalize_dim(dim, input.ndim, "kthvalue")
     refuse_empty("kthvalue", input, (axis,) if input.ndim else (), full=False)
     size = input.shape[axis] if input.ndim else 1
     if not 1 <= k <= size:

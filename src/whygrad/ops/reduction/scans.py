@@ -7,6 +7,7 @@ derivative exists and zeros need no special case.
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -295,6 +296,7 @@ def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any
             cause="diff expects input to be at least one-dimensional",
             fix="a single number has no neighbours: pass a tensor with a dimension",
         )
+    n = operator.index(n)
     if n < 0:
         raise fail(
             RuntimeError,

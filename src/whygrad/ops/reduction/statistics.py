@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,7 @@ def cov(
 
     ``fweights`` says how often an observation was made, ``aweights`` how much it counts.
     """
+    correction = operator.index(correction)
     call = f"cov({describe(input)})"
     if input.ndim > 2:
         raise _refuse(
@@ -143,7 +145,7 @@ def gradient(
     tensors with the coordinates themselves.
     """
     call = f"gradient({describe(input)}, edge_order={edge_order})"
-    if edge_order not in (1, 2):
+    if operator.index(edge_order) not in (1, 2):
         raise _refuse(
             call, "gradient only supports edge_order=1 and edge_order=2", "pass one of the two"
         )
@@ -269,6 +271,7 @@ def nuclear_norm(input: Tensor, dim: Any = None, keepdim: bool = False) -> Tenso
 
 def norm_except_dim(v: Tensor, pow: int = 2, dim: int = 0) -> Tensor:
     """The norm over all dimensions but one, which keep size 1; −1: over all."""
+    pow = operator.index(pow)
     if dim == -1:
         return table["norm"].public(v, pow)
     rows = v.transpose(0, dim).reshape(v.shape[dim], -1)

@@ -297,7 +297,11 @@ def grid_sampler(
     modes = {number: name for name, number in GRID_SAMPLE_INTERPOLATION_MODES.items()}
     paddings = {number: name for name, number in GRID_SAMPLE_PADDING_MODES.items()}
     return grid_sample(
-        input, grid, modes[interpolation_mode], paddings[padding_mode], align_corners
+        input,
+        grid,
+        modes[operator.index(interpolation_mode)],
+        paddings[operator.index(padding_mode)],
+        align_corners,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -47,7 +48,7 @@ def _triangle_args(name: str) -> Callable[..., Any]:
                 cause=f"{name}: input tensor must have at least 2 dimensions",
                 fix="add dimensions with unsqueeze()",
             )
-        return input, diagonal
+        return input, operator.index(diagonal)
 
     return prepare
 
@@ -226,6 +227,7 @@ def triu_indices(
 def _positions(
     name: str, mask: Callable[..., Array], row: int, col: int, offset: int, dtype: Any
 ) -> Tensor:
+    row, col, offset = map(operator.index, (row, col, offset))
     for label, size in (("row", row), ("col", col)):
         if size < 0:
             raise fail(

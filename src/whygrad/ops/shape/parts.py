@@ -205,7 +205,7 @@ def _diagonal_backward(x: Array, shape: Shape, offset: int, dim1: int, dim2: int
 
 def _diagonal_args(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
     """The elements whose indices along two dimensions differ by ``offset``, as the last dim."""
-    return input, offset, *distinct_dims(input.ndim, dim1, dim2, "diagonal")
+    return input, operator.index(offset), *distinct_dims(input.ndim, dim1, dim2, "diagonal")
 
 
 def distinct_dims(ndim: int, dim1: int, dim2: int, call: str) -> tuple[int, int]:
@@ -284,6 +284,7 @@ def _unfold_backward(x: Array, shape: Shape, dimension: int, size: int, step: in
 def _unfold_args(input: Tensor, dimension: int, size: int, step: int) -> Any:
     """All windows of ``size`` elements along a dimension, ``step`` apart, as a new last dim."""
     dim = normalize_dim(dimension, input.ndim, "unfold")
+    size, step = operator.index(size), operator.index(step)
     length = input.shape[dim] if input.ndim else 1
     problem = None
     if size < 0:

@@ -223,7 +223,7 @@ composite(
 def _roll_args(input: Tensor, shifts: Any, dims: Any = ()) -> Any:
     """Elements moved on along dimensions; those pushed out at the end come in at the start."""
     moves = shape_from((shifts,))
-    dims = (dims,) if isinstance(dims, int) else tuple(dims or ())
+    dims = () if dims is None else shape_from((dims,))
     if not moves:
         raise _refuse("roll", input, "`shifts` required", "say how far to move")
     if len(moves) != len(dims) and (dims or len(moves) > 1):
@@ -294,7 +294,7 @@ def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
             "rot90", input, "expected rotation dims to be different, but got "
             f"dim0 = {dims[0]} and dim1 = {dims[1]}", "name two different dimensions",
         )  # fmt: skip
-    turns = k % 4
+    turns = operator.index(k) % 4
     if turns == 0:
         return clone(input, memory_format=contiguous_format)
     if turns == 2:

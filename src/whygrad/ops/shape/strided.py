@@ -7,6 +7,7 @@ to a gradient or a tangent, which lie elsewhere.  They use ``restride``, the sam
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -102,7 +103,7 @@ def _as_strided_args(input: Tensor, size: Any, stride: Any, storage_offset: Any 
             fix="use views that name dimensions: view, transpose, narrow, unfold, diagonal",
         )
     here = input.storage_offset()
-    start = here if storage_offset is None else int(storage_offset)
+    start = here if storage_offset is None else operator.index(storage_offset)
     problem = _problem(input, shape, steps, start)
     if problem is None and _shows_more(input, shape, steps, start - here):
         return _as_strided_args(input._base, shape, steps, start)  # type: ignore[arg-type]

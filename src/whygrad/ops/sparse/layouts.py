@@ -10,6 +10,7 @@ structural zeros, and no gradient is computed for them.
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -199,7 +200,7 @@ def _size(pattern: Pattern) -> int:
 
 def to_sparse(input: Tensor, sparse_dim: int | None = None, *, layout: Any = None) -> Tensor:
     """Only the elements that are not zero, by coordinates (or in another ``layout``)."""
-    if sparse_dim is not None and sparse_dim != input.ndim:
+    if sparse_dim is not None and operator.index(sparse_dim) != input.ndim:
         raise fail(
             RuntimeError,
             call=f"to_sparse(sparse_dim={sparse_dim}) of {describe(input)}",
