@@ -8,7 +8,7 @@ import torch
 
 from whygrad.doctor import Diagnosis, Finding, watch
 from whygrad.doctor.case import Case
-from whygrad.doctor.places import here
+from whygrad.doctor.source.frames import here
 from whygrad.source import Where
 
 __all__ = ["healthy", "sick"]

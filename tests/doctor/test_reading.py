@@ -11,7 +11,7 @@ import whygrad
 from whygrad import nn
 from whygrad.doctor import watch
 from whygrad.doctor.case import Case
-from whygrad.doctor.reading import Reading
+from whygrad.doctor.replay.reading import Reading
 from whygrad.nn import functional
 
 Loss = Callable[[Any, Any, Any, Any], Any]

@@ -11,9 +11,9 @@ import pytest
 import whygrad
 from whygrad.doctor import watch
 from whygrad.doctor.case import Case
-from whygrad.doctor.condense import condensed
 from whygrad.doctor.replay import replay
-from whygrad.doctor.trial import Budget, Descent, Trial, drop
+from whygrad.doctor.replay.condense import condensed
+from whygrad.doctor.replay.trial import Budget, Descent, Trial, drop
 
 torch = pytest.importorskip("torch")
 ENGINES = (torch, whygrad)

@@ -24,10 +24,10 @@ from rich.markup import escape
 from rich.table import Table
 
 from whygrad.doctor import report
-from whygrad.doctor.program import Program, load_module, load_script
 from whygrad.doctor.rule import Rule, changed, rules
 from whygrad.doctor.rules import load as load_rules
 from whygrad.doctor.script import Outcome, run_program
+from whygrad.doctor.source.program import Program, load_module, load_script
 from whygrad.errors import explained
 from whygrad.files.atomic import replacing
 

@@ -14,11 +14,11 @@ from rich.text import Text
 
 from whygrad.autograd.node import Node
 from whygrad.autograd.trace import Step, trace_backward
-from whygrad.doctor.program import Program
 from whygrad.doctor.report import terminal
 from whygrad.doctor.report.document import document
 from whygrad.doctor.report.postmortem import Postmortem
 from whygrad.doctor.script import run_program
+from whygrad.doctor.source.program import Program
 from whygrad.doctor.verdict import Diagnosis
 from whygrad.random import manual_seed
 from whygrad.tensor import Tensor

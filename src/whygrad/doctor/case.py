@@ -15,11 +15,11 @@ from whygrad.doctor.forensics import FirstBad, find_first_bad
 from whygrad.doctor.mechanism import Mechanism, find_mechanism
 from whygrad.doctor.observer import Observer
 from whygrad.doctor.progress import Progress, progress_of
-from whygrad.doctor.reading import Reading, read
 from whygrad.doctor.recording.record import Course, Incident, Parameter, Run, Snapshot
 from whygrad.doctor.replay import Trace, replay
+from whygrad.doctor.replay.reading import Reading, read
+from whygrad.doctor.replay.trial import Budget, Objective, Trial
 from whygrad.doctor.rule import Rule, rules
-from whygrad.doctor.trial import Budget, Objective, Trial
 from whygrad.source import Where
 
 __all__ = ["Case"]

@@ -16,9 +16,9 @@ from typing import Any
 from whygrad.doctor.dozing import Dozing
 from whygrad.doctor.engines import Engine
 from whygrad.doctor.observer import Observer
-from whygrad.doctor.places import here, user_frame, where_made
 from whygrad.doctor.recording.patching import patched
-from whygrad.doctor.rehearsal import is_rehearsal
+from whygrad.doctor.replay.optimizers import is_copy
+from whygrad.doctor.source.frames import here, user_frame, where_made
 
 __all__ = ["instruments"]
 
@@ -76,7 +76,7 @@ class _Steps:
             if observer.update_begins_unseen(self._engine, optimizer):
                 return self._unseen(inner, optimizer)
             observer.stir()
-        if is_rehearsal(optimizer):
+        if is_copy(optimizer):
             return inner(optimizer, *args, **kwargs)
         self._inside += 1
         try:
@@ -106,7 +106,7 @@ class _Steps:
         observer = self._observer
         if optimizer in observer.updating or not observer.scope.here:
             return
-        if is_rehearsal(optimizer):
+        if is_copy(optimizer):
             return
         nested = self._inside > 0 and optimizer in self._open
         self._open.append(optimizer)
@@ -124,7 +124,7 @@ class _Steps:
         observer = self._observer
         if optimizer in observer.updating or not observer.scope.here:
             return
-        if not is_rehearsal(optimizer):
+        if not is_copy(optimizer):
             if self._open:
                 self._open.pop()
             if optimizer in self._open:

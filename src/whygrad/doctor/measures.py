@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from whygrad.doctor.flow import follow, sums_to_one
-from whygrad.doctor.reading import Reading, Term
 from whygrad.doctor.recording.calls import Produced
 from whygrad.doctor.replay import Trace, Traced
+from whygrad.doctor.replay.reading import Reading, Term
 from whygrad.doctor.vocabulary import LOSSES, RESHAPING
 
 __all__ = ["Measure", "Sign", "measures_of", "sign_of"]

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from whygrad.doctor.engines import Engine
-from whygrad.doctor.places import user_frame
 from whygrad.doctor.recording.reconstruction import Given
 from whygrad.doctor.recording.record import (
     Clip,
@@ -31,6 +30,7 @@ from whygrad.doctor.recording.record import (
 from whygrad.doctor.recording.sizes import Sizes
 from whygrad.doctor.recording.variables import losses_left
 from whygrad.doctor.replay import goes_bad
+from whygrad.doctor.source.frames import user_frame
 from whygrad.doctor.witness.snapshots import leaves_of, not_finite
 from whygrad.doctor.witness.unseen import Unseen
 from whygrad.source import Where

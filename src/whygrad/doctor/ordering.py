@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from whygrad.doctor.case import Case
-from whygrad.doctor.loops import loops_around
 from whygrad.doctor.recording.record import Course, Snapshot
-from whygrad.doctor.statements import statements
+from whygrad.doctor.source.loops import loops_around
+from whygrad.doctor.source.statements import statements
 from whygrad.doctor.vocabulary import LABELLED
 from whygrad.source import Where
 

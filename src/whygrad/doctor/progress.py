@@ -15,7 +15,7 @@ from typing import Any
 
 from whygrad.doctor.recording.record import Course, Snapshot
 from whygrad.doctor.replay import Trace, loss_at
-from whygrad.doctor.trial import drop
+from whygrad.doctor.replay.trial import drop
 
 __all__ = ["Progress", "draws_itself", "is_entangled", "progress_of"]
 

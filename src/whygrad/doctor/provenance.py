@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.doctor.reading import Reading
 from whygrad.doctor.recording.calls import Produced
 from whygrad.doctor.replay import Trace, Traced
+from whygrad.doctor.replay.reading import Reading
 from whygrad.doctor.vocabulary import LINEAR, RESHAPING
 
 __all__ = ["Rows", "Shuffle", "data_input", "given_inputs", "making", "rows_of", "target_source"]

@@ -17,8 +17,8 @@ import numpy as np
 
 from whygrad.doctor.anatomy import SQUASHERS, layers_of, size_of
 from whygrad.doctor.case import Case
+from whygrad.doctor.experiments.repairs import swapped
 from whygrad.doctor.ranges import rms
-from whygrad.doctor.repairs import swapped
 from whygrad.doctor.replay import Trace, Traced, replay
 
 __all__ = ["Recurrence", "recurrences"]

@@ -17,9 +17,9 @@ from types import ModuleType
 from typing import Any
 
 from whygrad.doctor.engines import engines, imported_engines
-from whygrad.doctor.program import Program, as_main, load_script
 from whygrad.doctor.recording.transparency import honest_warnings, without_doctor
 from whygrad.doctor.session import Session
+from whygrad.doctor.source.program import Program, as_main, load_script
 from whygrad.doctor.verdict import Diagnosis
 
 __all__ = ["Outcome", "run_program", "run_script"]

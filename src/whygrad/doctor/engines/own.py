@@ -25,10 +25,10 @@ from whygrad.dispatch.interception import (
     resume,
 )
 from whygrad.doctor.engines.engine import Handler
-from whygrad.doctor.places import user_frame
 from whygrad.doctor.ranges import hint, rms, thinned
 from whygrad.doctor.recording.patching import patched
 from whygrad.doctor.recording.scope import Scope
+from whygrad.doctor.source.frames import user_frame
 from whygrad.doctor.vocabulary import LOSSES
 from whygrad.nn import functional
 from whygrad.ops.define import table

@@ -23,9 +23,9 @@ from whygrad.doctor.engines.modes import (
     taken_out,
     transforms_unwatched,
 )
-from whygrad.doctor.places import user_frame
 from whygrad.doctor.ranges import hint, rms, thinned
 from whygrad.doctor.recording.scope import Scope
+from whygrad.doctor.source.frames import user_frame
 from whygrad.torch.calls import name_of, uneventful
 from whygrad.torch.record import record
 

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from whygrad.doctor.engines import Engine
-from whygrad.doctor.places import user_frame
 from whygrad.doctor.ranges import summarize
 from whygrad.doctor.recording.calls import CallLog
 from whygrad.doctor.recording.record import Parameter, Run
+from whygrad.doctor.source.frames import user_frame
 from whygrad.source import Where
 
 __all__ = ["Registry"]

@@ -16,9 +16,9 @@ import weakref
 from types import CodeType, FrameType
 from typing import Any
 
-from whygrad.doctor.places import user_frame
 from whygrad.doctor.recording.calls import Produced
 from whygrad.doctor.recording.record import Run
+from whygrad.doctor.source.frames import user_frame
 
 __all__ = ["Keeping"]
 

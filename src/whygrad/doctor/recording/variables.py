@@ -14,8 +14,8 @@ from types import CodeType, FrameType
 from typing import Any
 
 from whygrad.doctor.engines import Engine
-from whygrad.doctor.places import user_frame
 from whygrad.doctor.recording.calls import CallLog, Produced
+from whygrad.doctor.source.frames import user_frame
 
 __all__ = ["Variable", "held", "key_of", "losses_left", "today"]
 

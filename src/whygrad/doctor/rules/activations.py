@@ -24,10 +24,10 @@ from whygrad.doctor.anatomy import (
     units_of,
 )
 from whygrad.doctor.case import Case
-from whygrad.doctor.experiments import tensor_like
+from whygrad.doctor.experiments.repairs import Wrapper, repair, swapped, unlearned
 from whygrad.doctor.recording.record import Course
-from whygrad.doctor.repairs import Wrapper, repair, swapped, unlearned
 from whygrad.doctor.replay import Trace, Traced
+from whygrad.doctor.replay.trainer import tensor_like
 from whygrad.doctor.rule import Finding, rule
 from whygrad.doctor.vocabulary import NORMALIZERS, RESHAPING
 from whygrad.source import Where

@@ -26,9 +26,9 @@ from whygrad.doctor.flow import (
     shape_of,
     sums_to_one,
 )
-from whygrad.doctor.reading import Reading, Term
 from whygrad.doctor.recording.calls import Produced
 from whygrad.doctor.replay import Trace, Traced
+from whygrad.doctor.replay.reading import Reading, Term
 from whygrad.doctor.rule import Finding, rule
 from whygrad.doctor.rules.sequence import Crossing, crossings
 from whygrad.doctor.symptoms import POOR_LEARNING

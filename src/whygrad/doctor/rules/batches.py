@@ -17,7 +17,7 @@ from whygrad.doctor.case import Case
 from whygrad.doctor.provenance import data_input, given_inputs, making, target_source
 from whygrad.doctor.recording.record import Pass
 from whygrad.doctor.rule import Finding, rule
-from whygrad.doctor.statements import is_repeated_with
+from whygrad.doctor.source.statements import is_repeated_with
 from whygrad.source import Where
 
 __all__ = ["outlier_batch"]

@@ -9,8 +9,8 @@ import numpy as np
 
 from whygrad.doctor.case import Case
 from whygrad.doctor.flow import first_line, first_traces, shape_of
-from whygrad.doctor.reading import Reading, Term
 from whygrad.doctor.replay import Trace, Traced
+from whygrad.doctor.replay.reading import Reading, Term
 from whygrad.doctor.rule import Finding, rule
 from whygrad.doctor.symptoms import POOR_LEARNING
 from whygrad.doctor.vocabulary import LOSSES, RESHAPING

@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 
 from whygrad.doctor.case import Case
-from whygrad.doctor.reading import Reading
-from whygrad.doctor.recognition import ASKED, Answers, ask, train
+from whygrad.doctor.experiments.answers import ASKED, Answers, ask, train
+from whygrad.doctor.experiments.samples import BINARY, CLASSES, Samples, as_classes, samples_of
 from whygrad.doctor.recording.record import Course
 from whygrad.doctor.replay import Traced
+from whygrad.doctor.replay.reading import Reading
 from whygrad.doctor.rule import Finding, rule
-from whygrad.doctor.samples import BINARY, CLASSES, Samples, as_classes, samples_of
 
 __all__ = ["class_imbalance"]
 

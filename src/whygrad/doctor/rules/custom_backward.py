@@ -19,9 +19,9 @@ import numpy as np
 
 from whygrad.doctor.case import Case
 from whygrad.doctor.engines import Engine
-from whygrad.doctor.listing import defined, raised
 from whygrad.doctor.replay import Traced
 from whygrad.doctor.rule import Finding, rule
+from whygrad.doctor.source.lines import defined, raised
 
 __all__: list[str] = []
 

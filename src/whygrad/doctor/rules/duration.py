@@ -13,12 +13,12 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from whygrad.doctor.case import Case
-from whygrad.doctor.loops import Exit, Loop, exits_of, loops_around, used_after_loop
+from whygrad.doctor.experiments.repairs import level
 from whygrad.doctor.progress import is_entangled
 from whygrad.doctor.recording.record import Course
-from whygrad.doctor.repairs import level
+from whygrad.doctor.replay.trial import is_below
 from whygrad.doctor.rule import Finding, rule
-from whygrad.doctor.trial import is_below
+from whygrad.doctor.source.loops import Exit, Loop, exits_of, loops_around, used_after_loop
 from whygrad.source import Where
 
 __all__: list[str] = []

@@ -11,13 +11,13 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from whygrad.doctor.case import Case
+from whygrad.doctor.experiments.repairs import level
 from whygrad.doctor.growth import Growth, Runaway, growth, runaway
 from whygrad.doctor.ranges import rms
 from whygrad.doctor.recording.record import Clip, Course
-from whygrad.doctor.rehearsal import rate_of
-from whygrad.doctor.repairs import level
+from whygrad.doctor.replay.optimizers import rate_of
+from whygrad.doctor.replay.trial import drop
 from whygrad.doctor.rule import Finding, rule
-from whygrad.doctor.trial import drop
 from whygrad.source import Where
 
 __all__ = ["clipping_hides_cause", "exploding_gradient"]

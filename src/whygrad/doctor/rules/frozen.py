@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 
 from whygrad.doctor.case import Case
-from whygrad.doctor.listing import set_on
+from whygrad.doctor.experiments.repairs import repair, unlearned
 from whygrad.doctor.recording.record import Course, Parameter, Snapshot
-from whygrad.doctor.repairs import repair, unlearned
 from whygrad.doctor.rule import Finding, rule
 from whygrad.doctor.rules.gradient_flow import NO_HISTORY, NO_LEARNING, groups, listed
+from whygrad.doctor.source.lines import set_on
 from whygrad.source import Where
 
 __all__: list[str] = []

@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 
 from whygrad.doctor.case import Case
-from whygrad.doctor.experiments import chance
 from whygrad.doctor.progress import is_entangled
 from whygrad.doctor.recording.record import Course, Evaluation
+from whygrad.doctor.replay.trainer import chance
 from whygrad.doctor.rule import Finding, rule
-from whygrad.doctor.statements import statements
+from whygrad.doctor.source.statements import statements
 from whygrad.source import Where
 
 __all__ = ["overfitting"]

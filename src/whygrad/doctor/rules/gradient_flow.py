@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from whygrad.doctor.case import Case
-from whygrad.doctor.listing import assigned, switched_off, turned_off
 from whygrad.doctor.recording.calls import Produced, RecordedCall
 from whygrad.doctor.recording.record import Course, Parameter, Snapshot
 from whygrad.doctor.rule import Finding, rule
+from whygrad.doctor.source.lines import assigned, switched_off, turned_off
 from whygrad.doctor.vocabulary import LEAVING, LINEAR
 from whygrad.source import Where
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from whygrad.doctor.case import Case
-from whygrad.doctor.listing import collected, raised
 from whygrad.doctor.recording.calls import RecordedCall
 from whygrad.doctor.recording.record import Pass
 from whygrad.doctor.rule import Finding, rule
+from whygrad.doctor.source.lines import collected, raised
 
 __all__ = ["exception", "no_exception"]
 

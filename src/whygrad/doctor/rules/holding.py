@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from whygrad.doctor.case import Case
-from whygrad.doctor.listing import assigned, raised
+from whygrad.doctor.experiments.repairs import unlearned
 from whygrad.doctor.recording.record import Course, Parameter
-from whygrad.doctor.repairs import unlearned
 from whygrad.doctor.rule import Finding, rule
 from whygrad.doctor.rules.gradient_flow import NO_LEARNING
+from whygrad.doctor.source.lines import assigned, raised
 from whygrad.source import Where
 
 __all__: list[str] = []

@@ -16,11 +16,11 @@ import numpy as np
 
 from whygrad.doctor.anatomy import Layer, layers_of, rectifiers_of
 from whygrad.doctor.case import Case
+from whygrad.doctor.experiments.repairs import Arms, fresh_weights, level, repair, unlearned
 from whygrad.doctor.recording.record import Course, Parameter
-from whygrad.doctor.repairs import Arms, fresh_weights, level, repair, unlearned
 from whygrad.doctor.replay import Trace
+from whygrad.doctor.replay.trial import is_below
 from whygrad.doctor.rule import Finding, rule
-from whygrad.doctor.trial import is_below
 from whygrad.source import Where
 
 __all__: list[str] = []

@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 
 from whygrad.doctor.case import Case
-from whygrad.doctor.listing import place, raised
 from whygrad.doctor.recording.calls import Produced, RecordedCall
 from whygrad.doctor.recording.record import Pass, Snapshot
 from whygrad.doctor.replay import Trace, Traced, loss_at
 from whygrad.doctor.rule import Finding, rule
 from whygrad.doctor.rules.graph_lifetime import exception, no_exception
+from whygrad.doctor.source.lines import place, raised
 
 __all__: list[str] = []
 

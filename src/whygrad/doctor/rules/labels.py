@@ -12,11 +12,11 @@ import numpy as np
 
 from whygrad.doctor.case import Case
 from whygrad.doctor.engines import engine_of
-from whygrad.doctor.experiments import tensor_like
 from whygrad.doctor.provenance import target_source
-from whygrad.doctor.reading import Reading
 from whygrad.doctor.recording.record import Failure
 from whygrad.doctor.replay import replay
+from whygrad.doctor.replay.reading import Reading
+from whygrad.doctor.replay.trainer import tensor_like
 from whygrad.doctor.rule import Finding, rule
 from whygrad.source import Where
 

@@ -11,13 +11,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from whygrad.doctor.case import Case
+from whygrad.doctor.experiments.sound_loss import after_fixes, sound_trial
 from whygrad.doctor.growth import runaway
 from whygrad.doctor.recording.record import Course, Snapshot
-from whygrad.doctor.rehearsal import rate_of
+from whygrad.doctor.replay.optimizers import rate_of
+from whygrad.doctor.replay.trial import Descent, Trial
 from whygrad.doctor.rule import Finding, rule
 from whygrad.doctor.rules.oscillation import heavy_momentum
-from whygrad.doctor.soundloss import after_fixes, sound_trial
-from whygrad.doctor.trial import Descent, Trial
 from whygrad.source import Where
 
 __all__ = ["lr_too_high"]

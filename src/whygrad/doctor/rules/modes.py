@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from whygrad.doctor.case import Case
-from whygrad.doctor.listing import raised
 from whygrad.doctor.recording.record import Course, Mark, ModeChange, Parameter, Snapshot
 from whygrad.doctor.rule import Finding, rule
+from whygrad.doctor.source.lines import raised
 
 __all__: list[str] = []
 

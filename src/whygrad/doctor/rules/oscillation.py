@@ -15,9 +15,9 @@ from whygrad.doctor.case import Case
 from whygrad.doctor.ordering import ordered_by_class
 from whygrad.doctor.progress import is_entangled
 from whygrad.doctor.recording.record import Course, Snapshot, Update
-from whygrad.doctor.rehearsal import rate_of
+from whygrad.doctor.replay.optimizers import rate_of
+from whygrad.doctor.replay.trial import Descent, Trial, drop, is_below
 from whygrad.doctor.rule import Finding, rule
-from whygrad.doctor.trial import Descent, Trial, drop, is_below
 from whygrad.source import Where
 
 __all__ = ["heavy_momentum", "loss_plateau", "oscillation"]

@@ -12,11 +12,11 @@ from collections.abc import Iterator
 import numpy as np
 
 from whygrad.doctor.case import Case
-from whygrad.doctor.experiments import chance
 from whygrad.doctor.provenance import Rows, given_inputs, rows_of, target_source
 from whygrad.doctor.recording.record import Course
+from whygrad.doctor.replay.trainer import chance
 from whygrad.doctor.rule import Finding, rule
-from whygrad.doctor.statements import shuffles, shuffles_apart, statements
+from whygrad.doctor.source.statements import shuffles, shuffles_apart, statements
 from whygrad.source import Where
 
 __all__ = ["shuffled_labels"]

@@ -12,11 +12,11 @@ from typing import Any
 
 from whygrad.doctor.anatomy import activation_place
 from whygrad.doctor.case import Case
+from whygrad.doctor.experiments.repairs import DROPS, unlearned, without_dropout
 from whygrad.doctor.recording.record import Course
-from whygrad.doctor.repairs import DROPS, unlearned, without_dropout
 from whygrad.doctor.replay import Trace, Traced
+from whygrad.doctor.replay.trial import Descent, Trial, drop, is_below
 from whygrad.doctor.rule import Finding, rule
-from whygrad.doctor.trial import Descent, Trial, drop, is_below
 from whygrad.source import Where
 
 __all__ = ["over_regularized"]

@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 
 from whygrad.doctor.case import Case
-from whygrad.doctor.control import control_step
-from whygrad.doctor.experiments import chance, standardized, tensor_like, train_again
+from whygrad.doctor.experiments.control import control_step
 from whygrad.doctor.provenance import data_input, given_inputs
-from whygrad.doctor.reading import Reading
 from whygrad.doctor.recording.record import Course, Snapshot
 from whygrad.doctor.replay import Trace, Traced
+from whygrad.doctor.replay.reading import Reading
+from whygrad.doctor.replay.trainer import chance, standardized, tensor_like, train_again
 from whygrad.doctor.rule import Finding, rule
 from whygrad.source import Where
 

@@ -18,10 +18,10 @@ import numpy as np
 from whygrad.doctor.case import Case
 from whygrad.doctor.flow import shape_of
 from whygrad.doctor.provenance import given_inputs, rows_of
-from whygrad.doctor.reading import Reading, Term
 from whygrad.doctor.recording.calls import Produced
 from whygrad.doctor.recording.record import Mark
 from whygrad.doctor.replay import Trace
+from whygrad.doctor.replay.reading import Reading, Term
 
 __all__ = ["Crossing", "crossings"]
 

@@ -17,9 +17,9 @@ from whygrad.doctor.case import Case
 from whygrad.doctor.flow import first_traces
 from whygrad.doctor.measures import Measure, Sign, measures_of, sign_of
 from whygrad.doctor.progress import draws_itself, is_entangled
-from whygrad.doctor.reading import Reading
 from whygrad.doctor.recording.record import Course
 from whygrad.doctor.replay import Trace, Traced, loss_at, replay
+from whygrad.doctor.replay.reading import Reading
 from whygrad.doctor.rule import Finding, rule
 from whygrad.doctor.symptoms import POOR_LEARNING
 from whygrad.doctor.vocabulary import RESHAPING

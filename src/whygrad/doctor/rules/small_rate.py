@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 from whygrad.doctor.case import Case
 from whygrad.doctor.progress import is_entangled
-from whygrad.doctor.reading import Reading
 from whygrad.doctor.recording.record import Course
-from whygrad.doctor.rehearsal import rate_of
+from whygrad.doctor.replay.optimizers import rate_of
+from whygrad.doctor.replay.reading import Reading
+from whygrad.doctor.replay.trial import Descent
 from whygrad.doctor.rule import Finding, rule
-from whygrad.doctor.trial import Descent
 
 __all__ = ["lr_too_low"]
 

@@ -22,15 +22,15 @@ from whygrad.doctor.anatomy import (
     squashers_of,
 )
 from whygrad.doctor.case import Case
-from whygrad.doctor.control import control_step
+from whygrad.doctor.experiments.control import control_step
+from whygrad.doctor.experiments.repairs import Arms, Wrapper, repair, swapped, unlearned
 from whygrad.doctor.provenance import given_inputs
-from whygrad.doctor.reading import Reading
 from whygrad.doctor.recording.calls import Produced, RecordedCall
 from whygrad.doctor.recording.record import Course, Snapshot
-from whygrad.doctor.repairs import Arms, Wrapper, repair, swapped, unlearned
 from whygrad.doctor.replay import Trace, Traced
+from whygrad.doctor.replay.reading import Reading
+from whygrad.doctor.replay.trial import Trial
 from whygrad.doctor.rule import Finding, rule
-from whygrad.doctor.trial import Trial
 from whygrad.doctor.vocabulary import ACTIVATIONS, LINEAR, RESHAPING
 
 __all__: list[str] = []

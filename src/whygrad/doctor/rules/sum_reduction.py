@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from whygrad.doctor.case import Case
-from whygrad.doctor.reading import Reading
-from whygrad.doctor.rehearsal import rate_of
 from whygrad.doctor.replay import Traced
+from whygrad.doctor.replay.optimizers import rate_of
+from whygrad.doctor.replay.reading import Reading
 from whygrad.doctor.rule import Finding, rule
 from whygrad.doctor.vocabulary import LOSSES, RESHAPING
 

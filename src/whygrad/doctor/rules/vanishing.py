@@ -23,11 +23,18 @@ from whygrad.doctor.anatomy import (
     squashers_of,
 )
 from whygrad.doctor.case import Case
-from whygrad.doctor.experiments import tensor_like
+from whygrad.doctor.experiments.repairs import (
+    Wrapper,
+    fresh_weights,
+    level,
+    repair,
+    swapped,
+    unlearned,
+)
 from whygrad.doctor.recording.record import Course
 from whygrad.doctor.recurrence import Recurrence, recurrences
-from whygrad.doctor.repairs import Wrapper, fresh_weights, level, repair, swapped, unlearned
 from whygrad.doctor.replay import Trace, Traced
+from whygrad.doctor.replay.trainer import tensor_like
 from whygrad.doctor.rule import Finding, rule
 
 __all__: list[str] = []

@@ -7,13 +7,13 @@ from types import FrameType
 from typing import Any
 
 from whygrad.doctor.engines import Engine
-from whygrad.doctor.places import user_frame
 from whygrad.doctor.ranges import glance, rms, row_marks
 from whygrad.doctor.recording.record import (
     Failure,
     Mark,
     ModeChange,
 )
+from whygrad.doctor.source.frames import user_frame
 from whygrad.doctor.witness.calls import Calls
 from whygrad.source import Where
 

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from whygrad.doctor.engines import Engine
-from whygrad.doctor.places import user_frame
 from whygrad.doctor.ranges import rms, thinned
 from whygrad.doctor.recording.calls import Produced, RecordedCall
 from whygrad.doctor.recording.reconstruction import Given, recalled
@@ -21,6 +20,7 @@ from whygrad.doctor.recording.record import (
 )
 from whygrad.doctor.recording.sizes import Sizes
 from whygrad.doctor.recording.variables import held, key_of
+from whygrad.doctor.source.frames import user_frame
 from whygrad.doctor.witness.state import State
 from whygrad.source import Where
 

@@ -14,10 +14,10 @@ from types import FrameType
 from typing import Any
 
 from whygrad.doctor.engines import Engine
-from whygrad.doctor.places import user_frame
 from whygrad.doctor.ranges import rms
 from whygrad.doctor.recording.reconstruction import Given, data_now
 from whygrad.doctor.recording.record import Course, Pass, Update
+from whygrad.doctor.source.frames import user_frame
 from whygrad.doctor.witness.modules import Modules
 from whygrad.doctor.witness.snapshots import not_finite
 from whygrad.source import Where

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from whygrad.doctor.case import Case
-from whygrad.doctor.experiments import tensor_like
 from whygrad.doctor.provenance import Rows, given_inputs, rows_of, target_source
-from whygrad.doctor.reading import Reading
 from whygrad.doctor.recording.calls import Produced, RecordedCall
 from whygrad.doctor.recording.record import Course, Snapshot
 from whygrad.doctor.replay import Traced, replay
+from whygrad.doctor.replay.reading import Reading
+from whygrad.doctor.replay.trainer import tensor_like
 
 __all__ = ["BINARY", "CLASSES", "Samples", "as_classes", "samples_of"]
 

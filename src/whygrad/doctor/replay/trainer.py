@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.doctor.condense import condensed
-from whygrad.doctor.reading import Reading
 from whygrad.doctor.recording.record import Course, Snapshot
-from whygrad.doctor.rehearsal import rehearsal
 from whygrad.doctor.replay import replay
+from whygrad.doctor.replay.condense import condensed
+from whygrad.doctor.replay.optimizers import copied_optimizer
+from whygrad.doctor.replay.reading import Reading
 
 __all__ = ["chance", "standardized", "tensor_like", "train_again"]
 
@@ -41,7 +41,7 @@ def train_again(
         name: engine.copy(start.get(name, value)).requires_grad_()
         for name, value in snapshot.values.items()
     }
-    optimizer = rehearsal(engine, course, weights, 1.0, {})
+    optimizer = copied_optimizer(engine, course, weights, 1.0, {})
     losses: list[float] = []
     if optimizer is None:
         return losses

@@ -15,12 +15,12 @@ import numpy as np
 
 from whygrad.doctor.case import Case
 from whygrad.doctor.ranges import rms
-from whygrad.doctor.reading import Reading
 from whygrad.doctor.recording.calls import Produced
 from whygrad.doctor.recording.layers import look
 from whygrad.doctor.recording.record import Course, Snapshot
 from whygrad.doctor.replay import Trace, replay
-from whygrad.doctor.trial import Objective, Trial, squared_error
+from whygrad.doctor.replay.reading import Reading
+from whygrad.doctor.replay.trial import Objective, Trial, squared_error
 
 __all__ = ["AfterFixes", "after_fixes", "sound_trial"]
 

@@ -15,7 +15,7 @@ from functools import lru_cache
 from types import CodeType
 from typing import Any
 
-from whygrad.doctor.places import user_frame
+from whygrad.doctor.source.frames import user_frame
 from whygrad.source import Where
 
 __all__ = [

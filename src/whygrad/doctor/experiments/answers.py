@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from whygrad.doctor.case import Case
-from whygrad.doctor.experiments import tensor_like
+from whygrad.doctor.experiments.samples import CLASSES, Samples
 from whygrad.doctor.recording.record import Course
-from whygrad.doctor.rehearsal import rehearsal
-from whygrad.doctor.samples import CLASSES, Samples
+from whygrad.doctor.replay.optimizers import copied_optimizer
+from whygrad.doctor.replay.trainer import tensor_like
 
 __all__ = ["ASKED", "Answers", "ask", "train"]
 
@@ -107,7 +107,7 @@ def train(
         name: engine.copy(start.get(name, value)).requires_grad_()
         for name, value in snapshot.values.items()
     }
-    optimizer = rehearsal(engine, course, weights, 1.0, {})
+    optimizer = copied_optimizer(engine, course, weights, 1.0, {})
     if optimizer is None or not case.budget.allows(snapshot, steps):
         return None
     random = np.random.default_rng(2)

@@ -16,12 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.doctor import experiments
 from whygrad.doctor.anatomy import Layer
 from whygrad.doctor.case import Case
-from whygrad.doctor.reading import Reading
 from whygrad.doctor.recording.record import Course, Snapshot
-from whygrad.doctor.trial import Descent, Trial, is_below
+from whygrad.doctor.replay.reading import Reading
+from whygrad.doctor.replay.trainer import chance, tensor_like
+from whygrad.doctor.replay.trial import Descent, Trial, is_below
 
 __all__ = [
     "DROPS",
@@ -44,7 +44,7 @@ Wrapper = Callable[[Callable[..., Any]], Callable[..., Any]]
 def level(case: Case, course: Course) -> float | None:
     """The loss that ignoring the input would cost, on the batch of the first step."""
     reading = case.reading(course.first)
-    return None if reading is None else experiments.chance(reading)
+    return None if reading is None else chance(reading)
 
 
 def unlearned(case: Case, course: Course, part: float) -> bool:
@@ -69,7 +69,7 @@ def fresh_weights(snapshot: Snapshot, layers: list[Layer], gain: float) -> dict[
     for layer in layers:
         array = snapshot.engine.array(snapshot.values[layer.name])
         drawn = random.standard_normal(array.shape) * gain / math.sqrt(layer.fan_in)
-        found[layer.name] = experiments.tensor_like(snapshot.engine, drawn.astype(array.dtype))
+        found[layer.name] = tensor_like(snapshot.engine, drawn.astype(array.dtype))
     return found
 
 
@@ -167,8 +167,8 @@ def _is_about_the_task(
         return True
     if _same_batch(reading, later):
         return True
-    chance = level(case, course)
-    if chance is not None and arms.reached > 1.5 * chance:
+    ignorant = level(case, course)
+    if ignorant is not None and arms.reached > 1.5 * ignorant:
         return True  # worse than ignoring the input: no want of information explains that
     if is_below(arms.as_it_was.end, 0.5, arms.reached):
         return False  # as it is, it can learn a batch by heart as well

@@ -20,10 +20,10 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.doctor.condense import condensed
 from whygrad.doctor.recording.record import Course, Snapshot
-from whygrad.doctor.rehearsal import rehearsal
 from whygrad.doctor.replay import Trace, replay
+from whygrad.doctor.replay.condense import condensed
+from whygrad.doctor.replay.optimizers import copied_optimizer
 
 __all__ = ["STEPS", "Budget", "Descent", "Objective", "Trial", "drop", "is_below", "squared_error"]
 
@@ -156,7 +156,7 @@ class Trial:
             name: engine.copy(start.get(name, value))
             for name, value in self.snapshot.values.items()
         }
-        optimizer = rehearsal(engine, self.course, copies, factor, options)
+        optimizer = copied_optimizer(engine, self.course, copies, factor, options)
         if optimizer is None or not self._budget.allows(self.snapshot, steps + 1):
             return None
         descent = Descent([], copies)

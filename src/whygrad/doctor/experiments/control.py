@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.doctor.experiments import tensor_like
-from whygrad.doctor.reading import Reading
+from whygrad.doctor.experiments.repairs import swapped
 from whygrad.doctor.recording.record import Snapshot
-from whygrad.doctor.repairs import swapped
 from whygrad.doctor.replay import replay
+from whygrad.doctor.replay.reading import Reading
+from whygrad.doctor.replay.trainer import tensor_like
 
 __all__ = ["control_step"]
 

@@ -12,11 +12,12 @@ import sysconfig
 from types import FrameType
 from typing import Any
 
+import whygrad
 from whygrad.source import Where
 
 __all__ = ["here", "user_frame", "where_made"]
 
-_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_PACKAGE = os.path.dirname(os.path.abspath(whygrad.__file__)) + os.sep
 _LIBRARIES = (
     _PACKAGE,
     *(sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib", "purelib", "platlib")),

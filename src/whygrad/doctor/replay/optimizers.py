@@ -15,18 +15,18 @@ from typing import Any
 from whygrad.doctor.engines import Engine
 from whygrad.doctor.recording.record import Course
 
-__all__ = ["is_rehearsal", "peak_rates", "rate_of", "rates_by_hand", "rehearsal"]
+__all__ = ["copied_optimizer", "is_copy", "peak_rates", "rate_of", "rates_by_hand"]
 
-_MARK = "_whygrad_rehearsal"
+_MARK = "_whygrad_copy"
 _NEEDS_CLOSURE = ("LBFGS",)
 
 
-def is_rehearsal(optimizer: Any) -> bool:
+def is_copy(optimizer: Any) -> bool:
     """Whether an optimizer belongs to an experiment and not to the program."""
     return hasattr(optimizer, _MARK)
 
 
-def rehearsal(
+def copied_optimizer(
     engine: Engine,
     course: Course,
     copies: Mapping[int, Any],
