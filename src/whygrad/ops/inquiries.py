@@ -6,11 +6,19 @@ from typing import Any
 
 import numpy as np
 
+from whygrad import keys
 from whygrad.errors import describe, fail
 from whygrad.memory import Size
 from whygrad.ops.define import composite
 from whygrad.storage_contents import Contents
 from whygrad.tensor import Tensor
+
+
+def holds_somewhere(condition: Tensor) -> bool:
+    """For any element of any sample, where vmap runs several; on meta there is nothing to see."""
+    while condition._keys & keys.BATCHED:
+        condition = condition._array.tensor
+    return not condition._keys & keys.META and bool(condition.any())
 
 
 def broadcast_shapes(*shapes: Any) -> Size:

@@ -49,6 +49,12 @@ def written_through_data(program: Program, error: Exception) -> bool:
     return ".data." in str(error)
 
 
+def one_version(program: Program, error: Exception) -> bool:
+    """The loop's samples are views of one batch, so a write to the second counts as a write to what
+    the first saved; PyTorch has no ``.data`` inside ``vmap``."""
+    return ".data." in str(program) and "modified by an inplace operation" in str(error)
+
+
 def gradient_of_what_samples_share(program: Program, error: Exception) -> bool:
     """A gradient taken inside ``vmap`` is one per sample, even of what all samples share, and
     cannot be written into something they share."""
@@ -78,4 +84,4 @@ ONLY_WHYGRAD: tuple[Excuse, ...] = (
     gradient_of_what_samples_share,
     as_strided_of_samples,
 )
-LOOP_REFUSES: tuple[Excuse, ...] = (saved_and_overwritten, written_through_data)
+LOOP_REFUSES: tuple[Excuse, ...] = (saved_and_overwritten, written_through_data, one_version)

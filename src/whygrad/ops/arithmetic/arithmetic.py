@@ -123,10 +123,7 @@ def _div_args(input: Any, other: Any, *, rounding_mode: str | None = None) -> An
     if rounding_mode == "floor":
         return table["floor_divide"].call(input, other)
     if rounding_mode == "trunc":
-        if dtypes.result_type(input, other).category <= dtypes.INTEGER:
-            whole = input - table["fmod"].call(input, other)
-            return table["floor_divide"].call(whole, other)
-        return table["trunc"].call(input / other)
+        return table["trunc_divide"].call(input, other)
     raise fail(
         RuntimeError,
         call=f"div({describe(input)}, {describe(other)}, rounding_mode={rounding_mode!r})",

@@ -184,6 +184,13 @@ def _floor_divide(a: Array, b: Array) -> Array:
     return np.floor_divide(a, b)
 
 
+def _trunc_divide(a: Array, b: Array) -> Array:
+    if (b if hasattr(b, "dtype") else a).dtype.kind == "f":
+        return np.trunc(a / b)
+    _check_divisor("div", a, b)
+    return np.floor_divide(a - np.fmod(a, b), b)
+
+
 def _remainder(a: Array, b: Array) -> Array:
     _check_divisor("remainder", a, b)
     return np.remainder(a, b)
@@ -225,6 +232,18 @@ elementwise(
     inplace=True,
 )
 elementwise(
+    "trunc_divide(a, b)",
+    "y = trunc(a/b);  ∂y/∂a = 0,  ∂y/∂b = 0",
+    forward=_trunc_divide,
+    vjp={"a": no_slope, "b": no_slope},
+    promote="same",
+    refuses=UNORDERED,
+    subgradient=_FLAT,
+    internal=True,
+    notes="a staircase of its own: the slope of a/b would meet trunc's 0 as inf where b is tiny",
+    samples=_division_samples,
+)
+elementwise(
     "remainder(a, b)",
     "y = a − b·⌊a/b⌋, with the sign of b;  ∂y/∂a = 1,  ∂y/∂b = −⌊a/b⌋",
     forward=_remainder,
@@ -244,7 +263,7 @@ elementwise(
     forward=_fmod,
     vjp={
         "a": lambda xp, incoming: incoming,
-        "b": lambda xp, incoming, a, b: -incoming * xp.trunc(a / b),
+        "b": lambda xp, incoming, a, b: -incoming * xp.trunc_divide(a, b),
     },
     promote="same",
     refuses=UNORDERED,

@@ -7,6 +7,7 @@ from typing import Any
 from whygrad import dtypes
 from whygrad.errors import describe, fail
 from whygrad.ops.define import composite, table
+from whygrad.ops.inquiries import holds_somewhere
 from whygrad.ops.namespace import recorded
 from whygrad.tensor import Tensor
 
@@ -153,7 +154,7 @@ def istft(
     start = n_fft // 2 if center else 0
     end = start + length if length is not None else size - (n_fft // 2 if center else 0)
     signal, weight = (each[:, start : min(end, size)] for each in (signal, weight))
-    if bool((weight.detach().abs() < 1e-11).any()):
+    if holds_somewhere(weight.detach().abs() < 1e-11):
         raise _refuse(
             "istft",
             input,

@@ -9,6 +9,7 @@ import numpy as np
 
 from whygrad import dtypes
 from whygrad.ops.define import composite
+from whygrad.ops.inquiries import holds_somewhere
 from whygrad.ops.loss.shared import reduced, reduction_from, refusal, warn_user
 from whygrad.tensor import Tensor
 
@@ -124,7 +125,7 @@ def gaussian_nll_loss(
     reduction = reduction_from(reduction)
     if not isinstance(var, Tensor):
         var = input.new_full(input.shape, float(var))
-    if (var < 0).any():
+    if holds_somewhere(var < 0):
         raise refusal(
             ValueError,
             "gaussian_nll_loss",

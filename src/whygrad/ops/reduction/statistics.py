@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from whygrad import dtypes, keys
+from whygrad import dtypes
 from whygrad.errors import describe, fail
 from whygrad.ops.define import composite, table
 from whygrad.ops.geometry import normalize_dim, normalize_dims
+from whygrad.ops.inquiries import holds_somewhere
 from whygrad.ops.namespace import recorded
 from whygrad.tensor import Tensor
 
@@ -47,7 +48,7 @@ def cov(
     count = rows.shape[1]
     weights = _observation_weights(call, count, fweights, aweights)
     total: Any = count if weights is None else weights.sum()
-    if weights is not None and _is_known(weights) and not total.any():
+    if weights is not None and holds_somewhere(total == 0):
         cause = "cov(): weights sum to zero, can't be normalized"
         raise _refuse(call, cause, "give at least one observation a positive weight")
     if weights is not None:
@@ -64,11 +65,6 @@ def cov(
     weighed = centered if weights is None else centered * weights
     product = table["matmul"].public(centered, weighed.t().conj())
     return (product / norm).squeeze()
-
-
-def _is_known(weights: Tensor) -> bool:
-    """Whether there are numbers to look at: under vmap there are several, on meta there is none."""
-    return not weights._keys & (keys.BATCHED | keys.META)
 
 
 def _observation_weights(
@@ -88,7 +84,7 @@ def _observation_weights(
                 f"cov(): expected {name} to have the same numel as there are observations in the "
                 f"input but got {each.numel()} != {count}"
             )
-        elif _is_known(each) and (each < 0).any():
+        elif holds_somewhere(each < 0):
             cause = f"cov(): {name} cannot be negative"
         if cause:
             raise _refuse(call, cause, "pass one weight per column, not negative")
