@@ -12,6 +12,7 @@ import torch.func
 import whygrad
 from tests.conformance.harness import as_numpy
 from tests.fuzz.transforms import excuses
+from tests.fuzz.transforms.loops import TooLong
 from tests.fuzz.transforms.program import Program
 from tests.fuzz.transforms.words import run
 from whygrad.errors import explained
@@ -85,6 +86,8 @@ def _refused(program: Program, mine: Exception, theirs: Any) -> tuple[str | None
 def _by_loop(program: Program, mine: list[Any], theirs: Exception) -> tuple[str | None, str]:
     """PyTorch refuses; the same program with loops tells whether whygrad is right."""
     looped = _attempt(program, whygrad, looping=True)
+    if isinstance(looped, TooLong):
+        return None, "the loop would take too long"
     if isinstance(looped, Exception):
         for excuse in excuses.LOOP_REFUSES:
             if excuse(program, looped):

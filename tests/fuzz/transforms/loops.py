@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-__all__ = ["Looping"]
+__all__ = ["Looping", "TooLong"]
+
+TURNS = 1000  # four loops within each other would take minutes
+
+
+class TooLong(Exception):
+    """The loops of a program take more turns than a comparison is worth."""
 
 
 class Looping:
@@ -14,6 +20,7 @@ class Looping:
     def __init__(self, lib: Any, forward: bool) -> None:
         self._lib = lib
         self._forward = forward
+        self._turns = 0
         self.grad = lib.func.grad
         self.vjp = lib.func.vjp
 
@@ -36,7 +43,7 @@ class Looping:
                     each if dim is None else each.select(dim, number)
                     for each, dim in zip(args, dims, strict=True)
                 ])
-                for number in range(size)
+                for number in self._counted(range(size))
             ]  # fmt: skip
             return self._lib.stack(results, out_dims)
 
@@ -45,14 +52,15 @@ class Looping:
     def jacrev(self, function: Callable[..., Any], **_: Any) -> Callable[..., Any]:
         def jacobian(x: Any) -> Any:
             output, pull = self.vjp(function, x)
-            rows = [pull(unit)[0] for unit in self._units(output)]
+            rows = [pull(unit)[0] for unit in self._counted(self._units(output))]
             return self._lib.stack(rows).reshape(*output.shape, *x.shape)
 
         return jacobian
 
     def jacfwd(self, function: Callable[..., Any], **_: Any) -> Callable[..., Any]:
         def jacobian(x: Any) -> Any:
-            columns = [self.jvp(function, (x,), (unit,))[1] for unit in self._units(x)]
+            units = self._counted(self._units(x))
+            columns = [self.jvp(function, (x,), (unit,))[1] for unit in units]
             return self._lib.stack(columns, -1).reshape(*columns[0].shape, *x.shape)
 
         return jacobian
@@ -63,3 +71,10 @@ class Looping:
     def _units(self, like: Any) -> list[Any]:
         units = self._lib.eye(like.numel(), dtype=like.dtype)
         return [row.reshape(like.shape) for row in units]
+
+    def _counted(self, turns: Iterable[Any]) -> Iterator[Any]:
+        for turn in turns:
+            self._turns += 1
+            if self._turns > TURNS:
+                raise TooLong
+            yield turn
