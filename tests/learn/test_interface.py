@@ -12,6 +12,7 @@ from whygrad.learn.content import phrases
 ROOT = Path(__file__).parents[2]
 SOURCES = {
     "drill": ("src/whygrad/cli/drill.py", "src/whygrad/learn/drill/*.py"),
+    "journal": ("src/whygrad/cli/course.py",),
     "lab": ("src/whygrad/cli/lab.py", "src/whygrad/learn/lab/*.py"),
     "pages": ("scripts/mirrors.py",),
     "quiz": (
@@ -22,6 +23,7 @@ SOURCES = {
 }
 MADE_UP = {  # keys that the program puts together: of a kind, an ending, a topic
     "drill": r"$",
+    "journal": r"$",
     "lab": r"(forbidden|state|trouble|unequal)_",
     "pages": r"about_",
     "quiz": r"(how|kind|ask|stopped|topic|move)_",

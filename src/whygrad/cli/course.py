@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,7 +13,10 @@ from whygrad.cli.spanish import SpanishUsageError, in_spanish
 from whygrad.errors import explained
 from whygrad.learn.language import LANGUAGES, Language, chosen
 
-__all__ = ["CourseCommand", "CourseGroup", "language_option"]
+if TYPE_CHECKING:
+    from whygrad.learn.journal import Journal
+
+__all__ = ["CourseCommand", "CourseGroup", "language_option", "tell_damage"]
 
 _LANGUAGE = "whygrad.language"
 _PACKAGES = ("fsrs", "genanki", "yaml")
@@ -50,6 +53,22 @@ class CourseGroup(CourseCommand, click.Group):
     """The same for a command with commands of its own."""
 
 
+def tell_damage(context: click.Context, opened: Callable[[], Journal[Any]]) -> None:
+    """Say which lines of a journal do not count; the command goes on with the others."""
+    from whygrad.learn.content import phrases
+
+    language: Language = context.meta[_LANGUAGE]
+    try:
+        journal = opened()
+        contents = journal.read()
+    except OSError:  # told where the journal is needed
+        return
+    if contents.torn:
+        click.echo(phrases("journal", language)["torn"].format(path=journal.path), err=True)
+    if contents.fault is not None:
+        click.echo(_in_language(str(contents.fault), language), err=True)
+
+
 def _asked(args: Sequence[str]) -> str | None:
     """What ``--lang`` asks for, if it is there."""
     words = " ".join(args).replace("--lang=", "--lang ").split()
@@ -78,7 +97,11 @@ def _in_words(language: Language) -> Iterator[None]:
 
 
 def _trouble(text: str, language: Language) -> click.ClickException:
-    return click.ClickException(in_spanish(text) if language == "es" else text)
+    return click.ClickException(_in_language(text, language))
+
+
+def _in_language(text: str, language: Language) -> str:
+    return in_spanish(text) if language == "es" else text
 
 
 def _package(error: Exception) -> str | None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["drill"]
 
-_LOG = "reviews.jsonl"
+_REVIEWS = "reviews.jsonl"
 
 
 class _Drill(CourseGroup):
@@ -57,7 +57,7 @@ def review(deck: str | None, lang: str | None, limit: int | None, new: int | Non
     names = (deck,) if deck else ()
     decks = _decks(names, language)
     Session(
-        Console(highlight=False), decks, _log(), language, keyboard(), limit=limit, new=new
+        Console(highlight=False), decks, _reviews(), language, keyboard(), limit=limit, new=new
     ).run()
 
 
@@ -113,10 +113,10 @@ def progress() -> None:
 def export_progress(target: Path, lang: str | None) -> None:
     """Write all reviews to a file."""
     from whygrad.learn.content import phrases
-    from whygrad.learn.drill import log
+    from whygrad.learn.drill import progress as kept
     from whygrad.learn.language import chosen
 
-    count = log.export(_log(), target)
+    count = kept.export(_reviews(), target)
     words = phrases("drill", chosen(lang))
     click.echo(words["progress_exported"].format(count=count, path=target))
 
@@ -127,11 +127,11 @@ def export_progress(target: Path, lang: str | None) -> None:
 def import_progress(source: Path, lang: str | None) -> None:
     """Add the reviews of a file to yours; those you have already are left alone."""
     from whygrad.learn.content import phrases
-    from whygrad.learn.drill import log
+    from whygrad.learn.drill import progress as kept
     from whygrad.learn.language import chosen
 
-    reviews = log.read_foreign(source)
-    count = log.merge(_log(), reviews)
+    reviews = kept.read_foreign(source)
+    count = kept.merge(_reviews(), reviews)
     words = phrases("drill", chosen(lang))
     known = len(reviews) - count
     click.echo(words["progress_imported"].format(count=count, known=known))
@@ -142,13 +142,12 @@ def _show(table: Callable[..., None], lang: str | None) -> None:
 
     from rich.console import Console
 
-    from whygrad.learn.content import phrases
     from whygrad.learn.drill.session import kept_standings
     from whygrad.learn.language import chosen
 
     language, now = chosen(lang), datetime.now(UTC)
     console = Console(highlight=False)
-    standings = kept_standings(console, _log(), phrases("drill", language), now)
+    standings = kept_standings(console, _reviews(), language, now)
     table(console, _decks((), language), standings, now, language)
 
 
@@ -175,7 +174,7 @@ def _decks(names: tuple[str, ...], language: Language) -> list[Deck]:
     return list(found.values()) if names else list(decks())
 
 
-def _log() -> Path:
+def _reviews() -> Path:
     from whygrad.learn.home import data_folder
 
-    return data_folder() / _LOG
+    return data_folder() / _REVIEWS

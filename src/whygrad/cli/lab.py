@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.console import Console
 
-from whygrad.cli.course import CourseGroup, language_option
+from whygrad.cli.course import CourseGroup, language_option, tell_damage
 from whygrad.cli.lab_words import misuse, refusal, tell
 
 if TYPE_CHECKING:
@@ -38,6 +38,9 @@ def lab(context: click.Context, lang: str | None) -> None:
     Without a command: all labs and where you stand.  A lab is named by its number or its name;
     inside its folder it need not be named at all.
     """
+    from whygrad.learn.lab import progress
+
+    tell_damage(context, progress.journal)
     if context.invoked_subcommand is None:
         from whygrad.learn.lab.show import show_labs
         from whygrad.learn.lab.workspace import enclosing

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from whygrad.cli.course import CourseCommand, language_option
+from whygrad.cli.course import CourseCommand, language_option, tell_damage
 
 __all__ = ["quiz"]
 
@@ -48,6 +48,7 @@ def quiz(
     """
     from whygrad.learn.language import chosen
     from whygrad.learn.quiz import commands as work
+    from whygrad.learn.quiz.progress import journal
     from whygrad.learn.quiz.words import Speech
 
     language = chosen(lang)
@@ -59,6 +60,8 @@ def quiz(
     if question is not None and (wrong or restart):
         raise click.UsageError(say("one_or_several"))
     known = work.chosen_quizzes(number, question, language)
+    if export is None and (results or json is None):
+        tell_damage(context, journal)
     if export is not None:
         work.export(known, language, export)
     elif json is not None:

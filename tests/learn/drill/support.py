@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime, timedelta
 
 from whygrad.learn.content import Card, Deck
-from whygrad.learn.drill.review import Rating, Review
+from whygrad.learn.drill.review import Rating, Review, to_record
 
 NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
 
@@ -41,3 +42,8 @@ def review(card: str = "d-99-01", rating: Rating = 3, after: timedelta = timedel
 def sequence(card: str, *steps: tuple[float, Rating]) -> list[Review]:
     """Reviews of one card, each given by days since the first and its rating."""
     return [review(card, rating, timedelta(days=days)) for days, rating in steps]
+
+
+def to_line(each: Review) -> str:
+    """A review as the journal has it, with its end of line."""
+    return json.dumps(to_record(each)) + "\n"

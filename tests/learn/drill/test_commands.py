@@ -13,12 +13,11 @@ import pytest
 from click.testing import CliRunner, Result
 
 from tests.learn.drill import anki_text
-from tests.learn.drill.support import review
+from tests.learn.drill.support import review, to_line
 from tests.learn.drill.test_apkg import Opened
 from whygrad.cli.commands import cli
 from whygrad.learn.content import decks
-from whygrad.learn.drill import log
-from whygrad.learn.drill.review import to_line
+from whygrad.learn.drill import progress
 
 DECK = decks()[0]
 FIRST, SECOND = DECK.cards[:2]
@@ -117,7 +116,9 @@ def test_stats_and_list(home: Path) -> None:
     assert "–" in drill("stats", "--lang", "en").output, "no retention before the first review"
     path = home / "reviews.jsonl"
     for after, rating in ((0, 4), (9, 4)):
-        log.append(path, review(FIRST.id, rating, OVERDUE - review().time + timedelta(days=after)))
+        progress.append(
+            path, review(FIRST.id, rating, OVERDUE - review().time + timedelta(days=after))
+        )
     found = {line.split()[0]: line.split() for line in drill("stats").output.splitlines()}
     total = len(DECK.cards)
     assert found["07"] == ["07", str(total), str(total - 1), "0", "0", "1", "100%"]

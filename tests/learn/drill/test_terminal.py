@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.interrupts import command
-from whygrad.learn.drill import log
+from whygrad.learn.drill import progress
 
 pty = pytest.importorskip("pty", reason="Windows has no pseudo-terminals")
 termios = pytest.importorskip("termios", reason="Windows has no pseudo-terminals")
@@ -57,4 +57,4 @@ def test_keys_and_the_end(tmp_path: Path, last: bytes) -> None:
         process.kill()
         process.wait()
         os.close(ours)
-    assert [each.rating for each in log.read(tmp_path / "reviews.jsonl").reviews] == [3, 4]
+    assert [each.rating for each in progress.read(tmp_path / "reviews.jsonl").entries] == [3, 4]

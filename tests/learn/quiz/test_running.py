@@ -1,13 +1,19 @@
-"""Programs of questions run apart, for a limited time, and say what they print."""
+"""Programs of questions run apart, for a limited time, and say what they print.
+
+While they are run for an export, a terminal says how far that is.
+"""
 
 from __future__ import annotations
 
+import io
 import os
 
 import pytest
+from rich.console import Console
 
 from whygrad.learn.content import quizzes
-from whygrad.learn.quiz.running import CannotRun, output_of
+from whygrad.learn.quiz.running import CannotRun, output_of, run_programs
+from whygrad.learn.quiz.words import Speech
 
 
 def test_a_program_prints() -> None:
@@ -40,3 +46,17 @@ def test_the_programs_of_the_fixture_run() -> None:
     for question in quizzes()[0].questions:
         if question.kind == "predict":
             assert output_of(question.code)
+
+
+def said(*, terminal: bool) -> str:
+    out = io.StringIO()
+    run_programs(quizzes(), Speech("en"), Console(file=out, force_terminal=terminal, width=80))
+    return out.getvalue()
+
+
+def test_a_terminal_shows_the_count() -> None:
+    assert "Running the programs of the questions: 2 of 2" in said(terminal=True)
+
+
+def test_a_file_or_pipe_gets_nothing() -> None:
+    assert said(terminal=False) == ""

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, time, timedelta
 
 from whygrad.learn.content import Card, Deck
-from whygrad.learn.drill.schedule import Standing
+from whygrad.learn.drill.schedule import CardStanding
 
 __all__ = ["NEW_PER_DAY", "Queue", "midnight", "new_today"]
 
@@ -25,7 +25,7 @@ class Queue:
     """The cards of one session."""
 
     def __init__(
-        self, decks: Sequence[Deck], standings: Mapping[str, Standing], *, new: int
+        self, decks: Sequence[Deck], standings: Mapping[str, CardStanding], *, new: int
     ) -> None:
         cards = [card for deck in decks for card in deck.cards]
         self._order = {card.id: place for place, card in enumerate(cards)}
@@ -59,7 +59,7 @@ class Queue:
         return len(self._new)
 
 
-def new_today(standings: Iterable[Standing], now: datetime) -> int:
+def new_today(standings: Iterable[CardStanding], now: datetime) -> int:
     """How many cards were seen for the first time since midnight."""
     return sum(standing.introduced >= midnight(now, 0) for standing in standings)
 

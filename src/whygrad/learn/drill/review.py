@@ -1,17 +1,17 @@
-"""One review, and its line in the log."""
+"""One review, and its record in the journal."""
 
 from __future__ import annotations
 
-import json
 import re
 import sys
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal, cast, get_args
 
+from whygrad.learn.journal import field
 from whygrad.learn.language import LANGUAGES, Language
 
-__all__ = ["RATINGS", "Rating", "Review", "from_line", "to_line"]
+__all__ = ["RATINGS", "Rating", "Review", "from_record", "to_record"]
 
 Rating = Literal[1, 2, 3, 4]
 """Again, hard, good, easy."""
@@ -37,30 +37,14 @@ class Review:
         return self.card, self.time
 
 
-def to_line(review: Review) -> str:
-    """The review as one line of JSON, with its end of line."""
-    fields = {
-        "card": review.card,
-        "time": review.time.isoformat(),
-        "rating": review.rating,
-        "language": review.language,
-        "seconds": review.seconds,
-        "fsrs": review.fsrs,
-    }
-    return json.dumps(fields) + "\n"
+def to_record(review: Review) -> dict[str, object]:
+    """The review as the journal keeps it."""
+    return {**asdict(review), "time": review.time.isoformat()}
 
 
-def from_line(line: str | bytes) -> Review:
-    """The review that a line tells of; a ``ValueError`` says what is wrong with it."""
-    try:
-        raw = json.loads(line)
-    except RecursionError:
-        raise ValueError("it is not JSON: nested too deeply") from None
-    except ValueError as error:  # not JSON, or not UTF-8
-        raise ValueError(f"it is not JSON: {error}") from None
-    if not isinstance(raw, dict):
-        raise ValueError("it is not a JSON object")
-    card, rating, language, fsrs = (_field(raw, name) for name in _PLAIN)
+def from_record(raw: dict[str, Any]) -> Review:
+    """The review that a record tells of; a ``ValueError`` says what is wrong with it."""
+    card, rating, language, fsrs = (field(raw, name) for name in _PLAIN)
     if not (isinstance(card, str) and _CARD.fullmatch(card)):
         raise ValueError(f'"card" is {card!r}, not an id such as "d-03-01"')
     if isinstance(rating, bool) or rating not in RATINGS:
@@ -75,14 +59,8 @@ def from_line(line: str | bytes) -> Review:
 _PLAIN = ("card", "rating", "language", "fsrs")
 
 
-def _field(raw: dict[str, Any], name: str) -> Any:
-    if name not in raw:
-        raise ValueError(f'"{name}" is missing')
-    return raw[name]
-
-
 def _time(raw: dict[str, Any]) -> datetime:
-    text = _field(raw, "time")
+    text = field(raw, "time")
     try:
         time = datetime.fromisoformat(text)
         if time.tzinfo is None:
@@ -96,7 +74,7 @@ def _time(raw: dict[str, Any]) -> datetime:
 
 
 def _seconds(raw: dict[str, Any]) -> float:
-    value = _field(raw, "seconds")
+    value = field(raw, "seconds")
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise ValueError(f'"seconds" is {value!r}, not a number')
     if not 0 <= value <= sys.float_info.max:

@@ -13,11 +13,11 @@ from rich.text import Text
 
 from whygrad.learn import markup
 from whygrad.learn.content import Card, Deck, phrases
-from whygrad.learn.drill import log
+from whygrad.learn.drill import progress
 from whygrad.learn.drill.due import NEW_PER_DAY, Queue, midnight, new_today
 from whygrad.learn.drill.keyboard import Keys
 from whygrad.learn.drill.review import RATINGS, Rating, Review
-from whygrad.learn.drill.schedule import Standing, fsrs_version, intervals, reviewed, standings
+from whygrad.learn.drill.schedule import CardStanding, fsrs_version, intervals, reviewed, standings
 from whygrad.learn.drill.wording import in_words
 from whygrad.learn.language import Language, in_language
 from whygrad.learn.references import command_for
@@ -64,7 +64,7 @@ class Session:
         self._deck_of = {card.id: deck for deck in decks for card in deck.cards}
         self._last_deck: Deck | None = None
 
-        self._standings = kept_standings(console, path, self._words, clock())
+        self._standings = kept_standings(console, path, language, clock())
         if new is None:
             new = max(0, NEW_PER_DAY - new_today(self._standings.values(), clock()))
         self._queue = Queue(decks, self._standings, new=new)
@@ -103,12 +103,12 @@ class Session:
         time = self._clock()
         seconds = round(max((time - begun).total_seconds(), 0.0), 1)
         review = Review(card.id, time, rating, language, seconds, fsrs_version())
-        log.append(self._path, review)
+        progress.append(self._path, review)
         self._standings[card.id] = reviewed(standing, rating, time)
         self._queue.put(card, self._standings[card.id].due)
         self._given[rating] += 1
 
-    def _rating(self, standing: Standing | None) -> Rating:
+    def _rating(self, standing: CardStanding | None) -> Rating:
         prompt = Text()
         for rating, length in intervals(standing, self._clock()).items():
             prompt.append(f"{rating} {self._words[NAMES[rating]]}", _COLOURS[rating])
@@ -152,14 +152,15 @@ class Session:
 
 
 def kept_standings(
-    console: Console, path: Path, words: Mapping[str, str], now: datetime
-) -> dict[str, Standing]:
-    """Where each card stands by the log; says so when something in there cannot count."""
-    kept = log.read(path)
-    past = [review for review in kept.reviews if review.time <= now + _CLOCKS_DIFFER]
+    console: Console, path: Path, language: Language, now: datetime
+) -> dict[str, CardStanding]:
+    """Where each card stands by the reviews; says so when something in there cannot count."""
+    words = phrases("drill", language)
+    kept = progress.read(path)
+    past = [review for review in kept.entries if review.time <= now + _CLOCKS_DIFFER]
     if kept.torn:
-        console.print(Text(words["torn"].format(path=path), "yellow"))
-    if future := len(kept.reviews) - len(past):
+        console.print(Text(phrases("journal", language)["torn"].format(path=path), "yellow"))
+    if future := len(kept.entries) - len(past):
         console.print(Text(words["future"].format(count=future), "yellow"))
     return standings(past)
 

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from whygrad.learn.content import Deck, phrases
 from whygrad.learn.drill.due import midnight
-from whygrad.learn.drill.schedule import Standing
+from whygrad.learn.drill.schedule import CardStanding
 from whygrad.learn.language import Language, in_language
 from whygrad.learn.shares import whole_percent
 
@@ -37,7 +37,7 @@ class Figures:
         return self.recalls / tested if tested else None
 
 
-def figures(deck: Deck, standings: Mapping[str, Standing], now: datetime) -> Figures:
+def figures(deck: Deck, standings: Mapping[str, CardStanding], now: datetime) -> Figures:
     seen = [standings[card.id] for card in deck.cards if card.id in standings]
     return Figures(
         new=len(deck.cards) - len(seen),
@@ -52,7 +52,7 @@ def figures(deck: Deck, standings: Mapping[str, Standing], now: datetime) -> Fig
 def show_stats(
     console: Console,
     decks: Sequence[Deck],
-    standings: Mapping[str, Standing],
+    standings: Mapping[str, CardStanding],
     now: datetime,
     language: Language,
 ) -> None:
@@ -76,7 +76,7 @@ def show_stats(
 def show_list(
     console: Console,
     decks: Sequence[Deck],
-    standings: Mapping[str, Standing],
+    standings: Mapping[str, CardStanding],
     now: datetime,
     language: Language,
 ) -> None:

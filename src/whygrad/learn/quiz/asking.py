@@ -22,7 +22,7 @@ from whygrad.learn.quiz.answers import (
     shown_options,
     signs_of,
 )
-from whygrad.learn.quiz.memory import Memory, Run
+from whygrad.learn.quiz.progress import Progress, Run
 from whygrad.learn.quiz.running import CannotRun, output_of
 from whygrad.learn.quiz.showing import Screen
 
@@ -60,7 +60,7 @@ class Asker:
         self,
         screen: Screen,
         read: Read,
-        memory: Memory,
+        progress: Progress,
         *,
         seed: str | None = None,
         pause: bool = False,
@@ -68,7 +68,7 @@ class Asker:
         self.screen = screen
         self.say = screen.say
         self.read = read
-        self.memory = memory
+        self.progress = progress
         self.seed = seed
         self.pause = pause  # between an explanation and the next question
 
@@ -101,7 +101,7 @@ class Asker:
         except CannotRun as problem:
             self.screen.question(question, options, place, total)
             self.screen.refuse("cannot_run", reason=problem)
-            self.memory.keep(run, question.id, None, None, skipped=True)
+            self.progress.keep(run, question.id, None, None, skipped=True)
             return
         self.screen.question(question, options, place, total)
         try:
@@ -118,13 +118,13 @@ class Asker:
             else:
                 verdict = self._in_words(question)
         except _Skip:
-            self.memory.keep(run, question.id, 0.0, None, skipped=True)
+            self.progress.keep(run, question.id, 0.0, None, skipped=True)
             self.screen.console.print(self.say("skipped"), style="yellow")
             return
         except _Ungraded as left:
-            self.memory.keep(run, question.id, None, {"text": left.text})
+            self.progress.keep(run, question.id, None, {"text": left.text})
             raise left.cause from None
-        self.memory.keep(run, question.id, verdict.score, verdict.answer)
+        self.progress.keep(run, question.id, verdict.score, verdict.answer)
         self.screen.explanation(question)
 
     def _choice(self, question: Question, options: Sequence[Option]) -> Verdict:

@@ -20,10 +20,10 @@ from whygrad.learn.language import Language, chosen
 from whygrad.learn.markup import to_plain, to_terminal
 from whygrad.learn.quiz import report
 from whygrad.learn.quiz.asking import Asker
-from whygrad.learn.quiz.memory import Memory, Run
-from whygrad.learn.quiz.progress import run_programs
+from whygrad.learn.quiz.progress import Progress, Run
 from whygrad.learn.quiz.reading import cleaned
 from whygrad.learn.quiz.record import quizzes_record, results_record
+from whygrad.learn.quiz.running import run_programs
 from whygrad.learn.quiz.showing import Screen
 from whygrad.learn.quiz.words import Speech
 from whygrad.learn.writing import write
@@ -69,11 +69,11 @@ def ask(
 
     The exit code is 130 after Ctrl-C, as of other programs.
     """
-    console, memory = Console(highlight=False), Memory()
-    run = _run(quiz, memory, chosen(lang), wrong=wrong, question=question, restart=restart)
+    console, progress = Console(highlight=False), Progress()
+    run = _run(quiz, progress, chosen(lang), wrong=wrong, question=question, restart=restart)
     say = Speech(chosen(lang or run.language))
     if not run.questions:
-        report.show_nothing_missed(console, say, memory.standing(quiz))
+        report.show_nothing_missed(console, say, progress.standing(quiz))
         return 0
     console.rule(Text(to_plain(say.of(quiz.title)), "bold"))
     if run.answers:
@@ -86,16 +86,16 @@ def ask(
         console.print(to_terminal(text))
     elif run.whole:
         console.print(to_terminal(say.of(quiz.about)))
-    asker = Asker(Screen(console, say), _read, memory, seed=seed, pause=_prepared_for_a_person())
+    asker = Asker(Screen(console, say), _read, progress, seed=seed, pause=_prepared_for_a_person())
     asked = [each for each in quiz.questions if each.id in run.questions]
     ending = asker.ask_all(run, asked)
-    report.show_end(console, say, quiz, run, ending, memory.standing(quiz))
+    report.show_end(console, say, quiz, run, ending, progress.standing(quiz))
     return 130 if ending == "interrupt" else 0
 
 
 def _run(
     quiz: Quiz,
-    memory: Memory,
+    progress: Progress,
     language: Language,
     *,
     wrong: bool,
@@ -103,15 +103,15 @@ def _run(
     restart: bool,
 ) -> Run:
     """What is to be asked: some questions, the rest of a run that was left, or everything."""
-    standing = memory.standing(quiz)
+    standing = progress.standing(quiz)
     if question is not None:
-        return memory.begin(quiz, [question], whole=False, language=language)
+        return progress.begin(quiz, [question], whole=False, language=language)
     if wrong:
-        return memory.begin(quiz, standing.missed, whole=False, language=language)
+        return progress.begin(quiz, standing.missed, whole=False, language=language)
     left = standing.unfinished
     if left and not restart:
         return left
-    return memory.begin(quiz, [each.id for each in quiz.questions], whole=True, language=language)
+    return progress.begin(quiz, [each.id for each in quiz.questions], whole=True, language=language)
 
 
 def _read(prompt: str) -> str:
@@ -133,19 +133,19 @@ def _prepared_for_a_person() -> bool:
 
 
 def show_list(known: Sequence[Quiz], language: Language) -> None:
-    standings = Memory().standings(known)
+    standings = Progress().standings(known)
     report.show_list(Console(highlight=False), Speech(language), standings)
 
 
 def show_results(known: Sequence[Quiz], language: Language) -> None:
-    standings = Memory().standings(known)
+    standings = Progress().standings(known)
     report.show_results(Console(highlight=False), Speech(language), standings)
 
 
 def write_json(known: Sequence[Quiz], language: Language, target: str, *, results: bool) -> None:
     """Questions with answers, or the learner's results, to a file or (``-``) to the terminal."""
     if results:
-        record = results_record(Memory().standings(known))
+        record = results_record(Progress().standings(known))
     else:
         run_programs(known, Speech(language))
         record = quizzes_record(known)

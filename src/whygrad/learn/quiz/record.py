@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from whygrad.learn.content import Question, Quiz
-from whygrad.learn.quiz.memory import Answer, Run, Standing
+from whygrad.learn.quiz.progress import Answer, QuizStanding, Run
 from whygrad.learn.quiz.report import by_topic
 from whygrad.learn.quiz.running import CannotRun, output_of
 from whygrad.learn.references import command_for
@@ -80,12 +80,12 @@ def answer_of(question: Question) -> object:
         return None
 
 
-def results_record(standings: Sequence[Standing]) -> dict[str, object]:
+def results_record(standings: Sequence[QuizStanding]) -> dict[str, object]:
     """How a learner stands with each quiz: runs, topics, and every answer."""
     return {"schema": SCHEMA, "quizzes": [_standing(standing) for standing in standings]}
 
 
-def _standing(standing: Standing) -> dict[str, object]:
+def _standing(standing: QuizStanding) -> dict[str, object]:
     quiz, latest = standing.quiz, standing.latest
     scores = {name: answer.score or 0.0 for name, answer in latest.items()}
     answers: dict[str, list[Answer]] = {question.id: [] for question in quiz.questions}

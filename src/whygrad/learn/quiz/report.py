@@ -13,7 +13,7 @@ from rich.text import Text
 from whygrad.learn.content import Question, Quiz, quizzes
 from whygrad.learn.markup import to_plain, to_terminal
 from whygrad.learn.quiz.asking import Ending
-from whygrad.learn.quiz.memory import Run, Standing
+from whygrad.learn.quiz.progress import QuizStanding, Run
 from whygrad.learn.quiz.words import Speech
 
 __all__ = ["by_topic", "show_end", "show_list", "show_nothing_missed", "show_results"]
@@ -36,7 +36,7 @@ def show_end(
     quiz: Quiz,
     run: Run,
     ending: Ending,
-    standing: Standing,
+    standing: QuizStanding,
 ) -> None:
     """What to repeat, the score, and what to do next: the last lines are the ones to see."""
     console.print()
@@ -85,7 +85,7 @@ def _show_repeats(console: Console, say: Speech, questions: Sequence[Question]) 
     console.print()
 
 
-def _show_next(console: Console, say: Speech, quiz: Quiz, run: Run, standing: Standing) -> None:
+def _show_next(console: Console, say: Speech, quiz: Quiz, run: Run, standing: QuizStanding) -> None:
     open_questions = len(set(run.questions) - run.settled())
     name = f"quiz {quiz.number}"
     if run.whole and run.finished and standing.best is not None:
@@ -119,7 +119,7 @@ def _show_command(console: Console, text: str, command: str) -> None:
     console.print(f"{text} ", Text(command, "cyan"), sep="")
 
 
-def show_nothing_missed(console: Console, say: Speech, standing: Standing) -> None:
+def show_nothing_missed(console: Console, say: Speech, standing: QuizStanding) -> None:
     """Why there is nothing to repeat."""
     number = standing.quiz.number
     if standing.latest:
@@ -128,7 +128,7 @@ def show_nothing_missed(console: Console, say: Speech, standing: Standing) -> No
         _show_command(console, say("none_answered", number=number), say.command(f"quiz {number}"))
 
 
-def show_list(console: Console, say: Speech, standings: Sequence[Standing]) -> None:
+def show_list(console: Console, say: Speech, standings: Sequence[QuizStanding]) -> None:
     """Every quiz in a line."""
     grid = Table(box=None, pad_edge=False)
     for key in ("number", "title", "questions", "best", "state"):
@@ -149,7 +149,7 @@ def show_list(console: Console, say: Speech, standings: Sequence[Standing]) -> N
     console.print(to_terminal(say("list_hint", command=first)))
 
 
-def _state(say: Speech, standing: Standing) -> str:
+def _state(say: Speech, standing: QuizStanding) -> str:
     if standing.unfinished:
         run = standing.unfinished
         return say("state_open", count=len(set(run.questions) - run.settled()))
@@ -158,7 +158,7 @@ def _state(say: Speech, standing: Standing) -> str:
     return say("state_done" if standing.best is not None else "state_new")
 
 
-def show_results(console: Console, say: Speech, standings: Sequence[Standing]) -> None:
+def show_results(console: Console, say: Speech, standings: Sequence[QuizStanding]) -> None:
     """Topic by topic, from the last answer to each question."""
     answered = [standing for standing in standings if standing.latest]
     if not answered:
