@@ -1,8 +1,9 @@
-"""Write what type checkers and editors read about the functions made from the op table.
+"""Write what type checkers and editors read about names that come into being at import.
 
 ``whygrad.softmax`` and ``x.softmax`` come into being at import, from the rows of the table, so no
-tool that only reads source can know them.  This writes them down: ``python -m scripts.stubs``
-after the table has changed, with ``--check`` to see whether that is still to be done.
+tool that only reads source can know them; nor what a package gathers with ``import *``.  This
+writes them down: ``python -m scripts.stubs`` after the table has changed, with ``--check`` to see
+whether that is still to be done.
 
 Stubs replace the source for a type checker.  Modules that only collect functions get one; the
 methods go to a class of their own, which ``Tensor`` inherits in the eyes of the checker alone, so
@@ -39,12 +40,11 @@ __all__ = ["generate", "main"]
 Function = Callable[..., Any]
 
 _PACKAGE = Path(whygrad.__file__).parent
-# Modules that collect names from elsewhere: functions of the table, or `from … import *`.
-_COLLECTIONS = ("whygrad", "whygrad.linalg", "whygrad.nn.functional", "whygrad.utils.data")
+_COLLECTIONS = ("whygrad", "whygrad.linalg", "whygrad.nn.functional")
 # Operators are installed as primitives, whose parameters say less than the operator's name.
 _OPERATOR_HOMES = ("whygrad.dispatch", "whygrad.ops.inplace", "whygrad.ops.operators")
 _IN_PLACE_HOMES = ("whygrad.ops.inplace", "whygrad.ops.inplace_geometry")
-_NOTICE = "Written by scripts/stubs.py from the op table: run `make stubs` instead of editing."
+_NOTICE = "Written by scripts/stubs.py: run `make stubs` instead of editing."
 _WIDTH = 86  # of docstrings: leaves room for the quotes and indent of a method
 
 
@@ -56,10 +56,19 @@ def generate() -> dict[Path, str]:
         _PACKAGE / "return_types.pyi": _results(),
         _PACKAGE / "ops" / "late_names.py": _late_names(),
     }
-    for name in _COLLECTIONS:
+    for name in (*_COLLECTIONS, *_gathering()):
         module = importlib.import_module(name)
         texts[Path(str(module.__file__)).with_suffix(".pyi")] = _collection(module)
     return {path: _tidy(text, path) for path, text in texts.items()}
+
+
+def _gathering() -> list[str]:
+    """Packages that offer what their modules do: ``from … import *``."""
+    return [
+        ".".join(("whygrad", *file.parent.relative_to(_PACKAGE).parts))
+        for file in sorted(_PACKAGE.rglob("__init__.py"))
+        if " import *\n" in file.read_text(encoding="utf-8")
+    ]
 
 
 def _late_names() -> str:
@@ -86,7 +95,8 @@ def _collection(module: ModuleType) -> str:
     ops = {op.public: op for op in table.values()}
     imports = Imports(module.__all__)
     body = [f"__all__ = {list(module.__all__)!r}"]
-    for name in module.__all__:
+    private = [name for name, value in vars(module).items() if _is_private_class(name, value)]
+    for name in (*module.__all__, *private):
         value = getattr(module, name)
         if inspect.isfunction(value) and value in ops:
             body.append(_op_function(name, ops[value], imports))
@@ -107,6 +117,11 @@ def _collection(module: ModuleType) -> str:
     if hasattr(module, "__version__"):
         body.append("__version__: str")
     return _stub(str(module.__doc__), imports, body)
+
+
+def _is_private_class(name: str, value: Any) -> bool:
+    """PyTorch's base classes, such as ``_ConvNd``, for which programs ask ``isinstance``."""
+    return name.startswith("_") and not name.startswith("__") and inspect.isclass(value)
 
 
 def _methods() -> str:

@@ -3,7 +3,7 @@
 ``import whygrad`` loads the engine and NumPy, nothing heavier.  Functions come from the op table
 (:mod:`whygrad.ops`); what is listed here by hand is everything else.
 """
-# Written by scripts/stubs.py from the op table: run `make stubs` instead of editing.
+# Written by scripts/stubs.py: run `make stubs` instead of editing.
 
 import builtins
 from collections.abc import Callable, Sequence

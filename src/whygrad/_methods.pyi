@@ -1,5 +1,5 @@
 """The methods of ``Tensor`` that come from the op table."""
-# Written by scripts/stubs.py from the op table: run `make stubs` instead of editing.
+# Written by scripts/stubs.py: run `make stubs` instead of editing.
 
 import builtins
 from collections.abc import Callable, Iterator, Sequence

@@ -14,10 +14,18 @@ from collections.abc import Sequence
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
-__all__ = ["ALIASES", "install", "real_name"]
+__all__ = ["ALIASES", "install", "load_inside", "real_name"]
 
 # PyTorch's path and where the module stands, both under `whygrad`.
 ALIASES: dict[str, str] = {
+    "nn.modules.adaptive": "nn.modules.loss.adaptive",
+    "nn.modules.channelshuffle": "nn.modules.shape",
+    "nn.modules.distance": "nn.modules.loss.margin",
+    "nn.modules.flatten": "nn.modules.shape",
+    "nn.modules.fold": "nn.modules.pooling.fold",
+    "nn.modules.instancenorm": "nn.modules.batchnorm",
+    "nn.modules.linear_cross_entropy_options": "nn.modules.loss.linear_cross_entropy",
+    "nn.modules.pixelshuffle": "nn.modules.shape",
     "utils.data._utils": "data",
     "utils.data.dataloader": "data.loader",
     "utils.data.dataset": "data.dataset",
@@ -71,3 +79,11 @@ def install() -> None:
     """Let Python's import ask the table."""
     if not any(isinstance(each, _Finder) for each in sys.meta_path):
         sys.meta_path.insert(0, _Finder())
+
+
+def load_inside(package: str) -> None:
+    """Make the aliases inside a package its attributes, as submodules are once imported."""
+    for alias in ALIASES:
+        path = f"whygrad.{alias}"
+        if path.rpartition(".")[0] == package:
+            importlib.import_module(path)

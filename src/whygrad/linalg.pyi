@@ -3,7 +3,7 @@
 Every function takes stacks of matrices: the last two dimensions are the matrix, the others are the
 batch.
 """
-# Written by scripts/stubs.py from the op table: run `make stubs` instead of editing.
+# Written by scripts/stubs.py: run `make stubs` instead of editing.
 
 from collections.abc import Sequence
 from typing import Any

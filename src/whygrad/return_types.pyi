@@ -1,5 +1,5 @@
 """Results with names: ``x.sort().values``, as in PyTorch."""
-# Written by scripts/stubs.py from the op table: run `make stubs` instead of editing.
+# Written by scripts/stubs.py: run `make stubs` instead of editing.
 
 from typing import Any, NamedTuple
 

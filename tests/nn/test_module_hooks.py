@@ -18,7 +18,7 @@ from tests.nn.programs import agree, failure, networks, numbers, programs
 def module_hooks(lib: Any) -> Any:
     """Where each library keeps the functions that register hooks for all modules."""
     if lib is whygrad:
-        from whygrad.nn import hooks
+        from whygrad.nn.modules.module import hooks
 
         return hooks
     return lib.nn.modules.module

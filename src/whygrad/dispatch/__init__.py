@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from whygrad.dispatch import interception  # noqa: F401  (installs its layer)
+from whygrad.dispatch import interception
 from whygrad.dispatch.calls import bind
 from whygrad.dispatch.kernels import kernel_for
 from whygrad.dispatch.routes import (

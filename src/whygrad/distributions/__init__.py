@@ -50,7 +50,7 @@ from whygrad.distributions.relaxed_bernoulli import LogitRelaxedBernoulli, Relax
 from whygrad.distributions.relaxed_categorical import RelaxedOneHotCategorical
 from whygrad.distributions.studentT import StudentT
 from whygrad.distributions.transformed_distribution import TransformedDistribution
-from whygrad.distributions.transforms import *  # noqa: F403  its __all__, as PyTorch has it here
+from whygrad.distributions.transforms import *
 from whygrad.distributions.uniform import Uniform
 from whygrad.distributions.von_mises import VonMises
 from whygrad.distributions.weibull import Weibull

@@ -12,7 +12,7 @@ from whygrad.errors import fail
 from whygrad.tensor import Tensor, alias
 
 if TYPE_CHECKING:
-    from whygrad.nn.module import Module
+    from whygrad.nn.modules.module import Module
 
     Kind = TypeVar("Kind", bound=Module)
 
@@ -62,7 +62,7 @@ def replace_all_batch_norm_modules_(root: Kind) -> Kind:
 
     Running statistics cannot follow the samples of ``vmap``.
     """
-    from whygrad.nn.batch_norm import _BatchNorm
+    from whygrad.nn.modules.batchnorm import _BatchNorm
 
     for module in root.modules():
         if isinstance(module, _BatchNorm):

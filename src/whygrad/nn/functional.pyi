@@ -1,5 +1,5 @@
 """PyTorch's ``torch.nn.functional``: the functions that layers are made of, without their state."""
-# Written by scripts/stubs.py from the op table: run `make stubs` instead of editing.
+# Written by scripts/stubs.py: run `make stubs` instead of editing.
 
 from collections.abc import Callable, Sequence
 from typing import Any

@@ -7,7 +7,7 @@ from types import FunctionType
 from typing import Any
 
 from whygrad.dispatch.calls import method_of
-from whygrad.ops import (  # noqa: F401  (each declares its ops)
+from whygrad.ops import (
     activation,
     arithmetic,
     attention,

@@ -12,7 +12,7 @@ from whygrad import dtypes
 from whygrad.autograd.modes import no_grad
 from whygrad.errors import fail
 from whygrad.nn import Module
-from whygrad.nn.batch_norm import _BatchNorm
+from whygrad.nn.modules.batchnorm import _BatchNorm
 from whygrad.ops import functions
 from whygrad.optim.lr_scheduler.base import LRScheduler, Rate, per_group, refusal
 from whygrad.optim.optimizer import Optimizer

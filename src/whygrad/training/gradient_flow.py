@@ -19,7 +19,7 @@ import numpy as np
 
 from whygrad.autograd.modes import no_grad
 from whygrad.errors import describe, fail
-from whygrad.nn.module import Module
+from whygrad.nn.modules.module import Module
 from whygrad.optim.lbfgs import LBFGS
 from whygrad.optim.optimizer import Optimizer
 from whygrad.tensor import Tensor

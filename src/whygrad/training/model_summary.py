@@ -17,7 +17,7 @@ from whygrad.autograd.modes import enable_grad, inference_mode
 from whygrad.autograd.saved_bytes import SavedBytes, saved_bytes_peak
 from whygrad.errors import describe, fail
 from whygrad.func import functional_call
-from whygrad.nn.module import Module
+from whygrad.nn.modules.module import Module
 from whygrad.random import fork_rng
 from whygrad.tensor import Tensor
 from whygrad.training.tables import as_html, as_text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from whygrad.nn.module import Module
+from whygrad.nn.modules.module import Module
 
 __all__ = ["DataParallel", "data_parallel"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from whygrad.errors import fail
-from whygrad.nn.module import Module
+from whygrad.nn.modules.module import Module
 
 __all__ = ["DistributedDataParallel"]
 

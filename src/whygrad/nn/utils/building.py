@@ -6,8 +6,8 @@ import inspect
 from typing import Any, TypeVar
 
 from whygrad.errors import fail
-from whygrad.nn.convolution import Conv2d, Conv3d, ConvTranspose2d, ConvTranspose3d
-from whygrad.nn.module import Module
+from whygrad.nn.modules.conv.convolution import Conv2d, Conv3d, ConvTranspose2d, ConvTranspose3d
+from whygrad.nn.modules.module import Module
 
 __all__ = [
     "convert_conv2d_weight_memory_format",

@@ -6,7 +6,7 @@ import copy
 from typing import TypeVar
 
 from whygrad.errors import fail
-from whygrad.nn.module import Module
+from whygrad.nn.modules.module import Module
 from whygrad.nn.parameter import Parameter
 from whygrad.ops import functions
 from whygrad.tensor import Tensor

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from whygrad.errors import fail
 from whygrad.linalg import vector_norm
-from whygrad.nn.module import Module
+from whygrad.nn.modules.module import Module
 from whygrad.nn.parameter import Parameter
 from whygrad.tensor import Tensor
 

@@ -10,7 +10,7 @@ from whygrad.autograd.modes import no_grad
 from whygrad.dtypes import finfo
 from whygrad.errors import fail
 from whygrad.linalg import solve, vector_norm
-from whygrad.nn.module import Module
+from whygrad.nn.modules.module import Module
 from whygrad.nn.utils.parametrize import register_parametrization
 from whygrad.ops import functions
 from whygrad.tensor import Tensor

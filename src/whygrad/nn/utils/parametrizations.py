@@ -7,7 +7,7 @@ from typing import Any
 from whygrad.autograd.modes import no_grad
 from whygrad.errors import fail
 from whygrad.linalg import vector_norm
-from whygrad.nn.module import Module
+from whygrad.nn.modules.module import Module
 from whygrad.nn.utils.norms import norm_except, scaled
 from whygrad.nn.utils.orthogonal import orthogonal
 from whygrad.nn.utils.parametrize import register_parametrization

@@ -14,8 +14,8 @@ from typing import Any, TypeVar, cast
 
 from whygrad.autograd.modes import no_grad
 from whygrad.errors import describe, fail
-from whygrad.nn.containers import ModuleDict, ModuleList
-from whygrad.nn.module import Module
+from whygrad.nn.modules.container import ModuleDict, ModuleList
+from whygrad.nn.modules.module import Module
 from whygrad.nn.parameter import Parameter
 from whygrad.tensor import Tensor
 

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from whygrad.autograd.modes import no_grad
 from whygrad.errors import fail
-from whygrad.nn.module import Module
+from whygrad.nn.modules.module import Module
 from whygrad.nn.parameter import Parameter
 from whygrad.ops import functions
 from whygrad.tensor import Tensor

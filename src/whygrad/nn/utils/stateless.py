@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from whygrad.nn.module import Module
+from whygrad.nn.modules.module import Module
 from whygrad.tensor import Tensor
 
 __all__ = ["functional_call"]

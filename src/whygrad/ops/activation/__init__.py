@@ -1,6 +1,6 @@
 """The non-linear functions of neural networks."""
 
-from whygrad.ops.activation import (  # noqa: F401  (each declares its ops)
+from whygrad.ops.activation import (
     dropout,
     gelu,
     noisy,

@@ -1,6 +1,6 @@
 """Sums, products, powers, rounding and bounds, element by element."""
 
-from whygrad.ops.arithmetic import (  # noqa: F401  (each declares its ops)
+from whygrad.ops.arithmetic import (
     arithmetic,
     bounds,
     powers,

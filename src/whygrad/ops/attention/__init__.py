@@ -1,3 +1,3 @@
 """Attention: every query mixes the values of the keys it resembles."""
 
-from whygrad.ops.attention import dot_product  # noqa: F401  (declares its op)
+from whygrad.ops.attention import dot_product

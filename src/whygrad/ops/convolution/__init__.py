@@ -1,6 +1,6 @@
 """Windows that slide over images and signals: convolution and pooling."""
 
-from whygrad.ops.convolution import (  # noqa: F401  (each declares its ops)
+from whygrad.ops.convolution import (
     adaptive,
     avg_pool,
     conv,

@@ -1,6 +1,6 @@
 """Tensors from numbers, arrays, shapes and random generators; other dtypes and devices."""
 
-from whygrad.ops.creation import (  # noqa: F401  (each declares its ops)
+from whygrad.ops.creation import (
     conversion,
     creation,
     discrete,

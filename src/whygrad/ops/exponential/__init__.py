@@ -1,6 +1,6 @@
 """Exponentials, logarithms, trigonometry and special functions."""
 
-from whygrad.ops.exponential import (  # noqa: F401  (each declares its ops)
+from whygrad.ops.exponential import (
     exponential,
     special,
     trigonometry,

@@ -1,6 +1,6 @@
 """Fourier transforms: the sums themselves, PyTorch's functions over them, short-time spectra."""
 
-from whygrad.ops.fourier import (  # noqa: F401  (each declares its ops)
+from whygrad.ops.fourier import (
     frequencies,
     kernels,
     short_time,

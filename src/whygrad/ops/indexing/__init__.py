@@ -1,6 +1,6 @@
 """Picking and placing elements: ``x[...]``, gather, scatter, masks, search."""
 
-from whygrad.ops.indexing import (  # noqa: F401  (each declares its ops)
+from whygrad.ops.indexing import (
     brackets,
     embedding,
     masking,

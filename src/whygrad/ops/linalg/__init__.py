@@ -1,6 +1,6 @@
 """Products of matrices and tensors, solvers and decompositions."""
 
-from whygrad.ops.linalg import (  # noqa: F401  (each declares its ops)
+from whygrad.ops.linalg import (
     bilinear,
     contraction,
     einsum,

@@ -1,6 +1,6 @@
 """How far a prediction is from its target."""
 
-from whygrad.ops.loss import (  # noqa: F401  (each declares its ops)
+from whygrad.ops.loss import (
     binary,
     classification,
     cross_entropy,

@@ -1,6 +1,6 @@
 """Ops that bring numbers to a common size: by mean and variance, by root mean square, by norm."""
 
-from whygrad.ops.normalization import (  # noqa: F401  (each declares its ops)
+from whygrad.ops.normalization import (
     channels,
     groups,
     lengths,

@@ -1,3 +1,3 @@
 """The steps of recurrent networks, and the networks as functions of their weights."""
 
-from whygrad.ops.recurrent import gates, networks  # noqa: F401  (each declares its ops)
+from whygrad.ops.recurrent import gates, networks

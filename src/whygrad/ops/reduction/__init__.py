@@ -1,6 +1,6 @@
 """Many numbers into fewer, and running versions of the same."""
 
-from whygrad.ops.reduction import (  # noqa: F401  (each declares its ops)
+from whygrad.ops.reduction import (
     chosen,
     extrema,
     moments,

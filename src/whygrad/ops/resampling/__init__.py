@@ -1,3 +1,3 @@
 """Images and signals read at other places than their own: resizing, and sampling on a grid."""
 
-from whygrad.ops.resampling import grid, interpolate, resample  # noqa: F401  (each declares its ops)
+from whygrad.ops.resampling import grid, interpolate, resample

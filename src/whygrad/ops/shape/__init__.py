@@ -1,6 +1,6 @@
 """The same elements in another arrangement."""
 
-from whygrad.ops.shape import (  # noqa: F401  (each declares its ops)
+from whygrad.ops.shape import (
     axes,
     diagonals,
     joining,

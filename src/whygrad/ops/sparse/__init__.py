@@ -1,6 +1,6 @@
 """Sparse layouts: COO and CSR."""
 
-from whygrad.ops.sparse import (  # noqa: F401  (each declares its ops)
+from whygrad.ops.sparse import (
     algebra,
     creation,
     layouts,

@@ -3,7 +3,7 @@
 SciPy computes them; it is imported when one is first called.
 """
 
-from whygrad.ops.special import (  # noqa: F401  (each declares its ops)
+from whygrad.ops.special import (
     bessel,
     gamma,
     normal,

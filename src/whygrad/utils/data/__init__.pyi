@@ -2,7 +2,7 @@
 
 The modules inside it, ``whygrad.utils.data.dataset``, are found by :mod:`whygrad.aliases`.
 """
-# Written by scripts/stubs.py from the op table: run `make stubs` instead of editing.
+# Written by scripts/stubs.py: run `make stubs` instead of editing.
 
 from whygrad.data import dataset as dataset
 from whygrad.data import loader as dataloader

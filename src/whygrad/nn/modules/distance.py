@@ -1,5 +1,0 @@
-"""Distances."""
-
-from whygrad.nn.margin_loss import CosineSimilarity, PairwiseDistance
-
-__all__ = ["CosineSimilarity", "PairwiseDistance"]

@@ -1,5 +1,0 @@
-"""Windows as columns."""
-
-from whygrad.nn.pooling import Fold, Unfold
-
-__all__ = ["Fold", "Unfold"]

@@ -1,5 +1,0 @@
-"""Channels turned into pixels."""
-
-from whygrad.nn.shape import PixelShuffle, PixelUnshuffle
-
-__all__ = ["PixelShuffle", "PixelUnshuffle"]
