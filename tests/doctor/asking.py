@@ -9,9 +9,9 @@ from pathlib import Path
 
 from tests.test_scripts import one_thread_and_defaults, swapped
 from whygrad.doctor import run_script
-from whygrad.doctor.case import Case
-from whygrad.doctor.rule import Finding, rules
+from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.rules import load
+from whygrad.doctor.rules.rule import CERTAINTIES, Finding, rules
 
 __all__ = ["ENGINES", "ask", "marked", "only"]
 
@@ -48,7 +48,7 @@ def only(folder: Path, rule: str, text: str, engine: str = "torch") -> Finding:
     assert found[0].where is not None
     assert found[0].where.line in marked(text), found[0].where
     assert found[0].evidence
-    assert 0.5 <= found[0].confidence < 1
+    assert found[0].certainty in CERTAINTIES
     return found[0]
 
 

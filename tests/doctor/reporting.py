@@ -7,7 +7,8 @@ from typing import Any
 import torch
 
 from whygrad.doctor import Diagnosis, Finding, watch
-from whygrad.doctor.case import Case
+from whygrad.doctor.evidence.case import Case
+from whygrad.doctor.rules.rule import Proof
 from whygrad.doctor.source.frames import here
 from whygrad.source import Where
 
@@ -48,16 +49,16 @@ def sick(steps: int = 12) -> Diagnosis:
         "The log of <negative> numbers",
         where,
         steps // 2,
-        0.97,
+        Proof.REPLAYED,
         ["`log` got 7 values | the lowest is -0.5", "a second measurement"],
         "Use a loss that takes any number:\n- loss = log(output)\n+ loss = (output - y) ** 2",
         "assert torch.isfinite(loss)",
         [("the model is called here", where)],
     )
     further = Finding(
-        "missing-zero-grad", "Never cleared", where, 1, 0.6, data={"worst": float("nan")}
+        "missing-zero-grad", "Never cleared", where, 1, Proof.USUAL, data={"worst": float("nan")}
     )
-    symptom = Finding("no-learning", "Nothing is learned", None, None, 0.5, caused_by=verdict)
+    symptom = Finding("no-learning", "Nothing is learned", None, None, caused_by=verdict)
     found.findings = [verdict, further, symptom]
     found.ruled_out = [(f"rule-{at}", f"measured {at}") for at in range(12)]
     found.notes = ["saturation is no concern"]

@@ -15,7 +15,7 @@ from click.testing import CliRunner, Result
 
 from tests.interrupts import command, interrupt
 from whygrad.cli.commands import cli
-from whygrad.doctor.rule import rules
+from whygrad.doctor.rules.rule import rules
 
 LOOP = """
 import sys

@@ -88,7 +88,7 @@ def test_a_corrupt_batch(tmp_path: Path, engine: str, damage: str) -> None:
                  engine)  # fmt: skip
     assert found.step == 20
     assert "pass 20" in found.evidence[0]
-    assert found.confidence > 0.8
+    assert found.certainty == "certain"
 
 
 def test_a_large_batch_that_does_no_harm(tmp_path: Path) -> None:
@@ -96,7 +96,7 @@ def test_a_large_batch_that_does_no_harm(tmp_path: Path) -> None:
     assert not ask(tmp_path, "outlier-batch", text)
 
 
-def test_a_large_batch_after_the_end_is_told_with_less_confidence(tmp_path: Path) -> None:
+def test_a_large_batch_after_the_end_is_only_a_possible_cause(tmp_path: Path) -> None:
     text = """
 model = nn.Sequential(nn.Linear(4, 8), nn.Sigmoid(), nn.Linear(8, 1))
 optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
@@ -107,7 +107,7 @@ for step in range(30):
     optimizer.step()
 """
     found = only(tmp_path, "outlier-batch", text)
-    assert (found.step, found.confidence) == (25, 0.6)
+    assert (found.step, found.certainty) == (25, "possible")
     assert "cannot be seen" in found.evidence[1]
 
 
@@ -130,4 +130,4 @@ for step in range(90):
     optimizer.zero_grad()
 """
     found = only(tmp_path, "outlier-batch", text, engine)
-    assert (found.step, found.confidence) == (75, 0.6)
+    assert (found.step, found.certainty) == (75, "possible")

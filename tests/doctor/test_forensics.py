@@ -8,7 +8,7 @@ import pytest
 
 from tests.doctor.asking import ENGINES, only
 from whygrad.doctor import watch
-from whygrad.doctor.case import Case
+from whygrad.doctor.evidence.case import Case
 
 torch = pytest.importorskip("torch")
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.test_scripts import swapped
 from whygrad.doctor import run_script
-from whygrad.doctor.rule import Finding
+from whygrad.doctor.rules.rule import Finding
 
 HEAD = """
 import torch

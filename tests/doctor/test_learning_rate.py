@@ -10,7 +10,7 @@ import pytest
 
 from tests.test_scripts import one_thread_and_defaults, swapped
 from whygrad.doctor import run_script
-from whygrad.doctor.rule import Finding
+from whygrad.doctor.rules.rule import Finding
 
 pytest.importorskip("torch")
 

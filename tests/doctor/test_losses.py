@@ -12,8 +12,8 @@ import pytest
 
 from tests.test_scripts import swapped
 from whygrad.doctor import rules, run_script
-from whygrad.doctor.rule import Finding
 from whygrad.doctor.rules import load
+from whygrad.doctor.rules.rule import Finding
 
 pytest.importorskip("torch")
 

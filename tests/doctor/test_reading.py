@@ -10,7 +10,7 @@ import pytest
 import whygrad
 from whygrad import nn
 from whygrad.doctor import watch
-from whygrad.doctor.case import Case
+from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.replay.reading import Reading
 from whygrad.nn import functional
 

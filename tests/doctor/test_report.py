@@ -17,7 +17,7 @@ from whygrad.doctor.report import render, show
 from whygrad.doctor.report.blocks import Code, Text
 from whygrad.doctor.report.excerpt import advice
 from whygrad.doctor.report.history import History, Series, ramp, thinned
-from whygrad.doctor.report.words import change, count, number, percent
+from whygrad.doctor.report.words import change, count, number
 
 HERE = os.path.relpath(Path(__file__).with_name("reporting.py"))
 
@@ -50,7 +50,18 @@ def test_json_of_a_sick_run(ill: Diagnosis) -> None:
     verdict, findings = found["verdict"], found["findings"]
     assert isinstance(verdict, dict)
     assert isinstance(findings, list)
-    needed = {"rule", "title", "file", "line", "step", "confidence", "evidence", "fix", "guardrail"}
+    needed = {
+        "rule",
+        "title",
+        "file",
+        "line",
+        "step",
+        "certainty",
+        "proof",
+        "evidence",
+        "fix",
+        "guardrail",
+    }
     assert needed <= set(verdict)
     assert verdict == findings[0]
     assert (verdict["rule"], verdict["file"], verdict["step"]) == ("nan-from-log", HERE, 6)
@@ -91,7 +102,7 @@ def test_text_tells_the_whole_story(ill: Diagnosis) -> None:
         "The log of <negative> numbers",
         "[nan-from-log]",
         f"{HERE}:",
-        "97% sure",
+        "· certain",
         "log got 7 values",
         "loss = torch.log(output).sqrt()",  # the excerpt
         "+ loss = (output - y) ** 2",
@@ -261,7 +272,6 @@ def test_advice_tells_sentences_from_programs() -> None:
 def test_words() -> None:
     assert [number(each) for each in (None, math.nan, -math.inf, -0.0)] == ["–", "NaN", "-Inf", "0"]
     assert change(2.3051, 0.00412) == "2.31 → 0.00412"
-    assert (percent(0.999), percent(1.0)) == ("99%", "100%")
     assert (count(1, "step"), count(1024, "pass")) == ("1 step", "1,024 passes")
 
 

@@ -9,7 +9,7 @@ import pytest
 from scripts.documents import ROOT
 from whygrad.doctor import Rule
 from whygrad.doctor.report.pages import INDEX, pages, write
-from whygrad.doctor.rule import rules
+from whygrad.doctor.rules.rule import rules
 
 FOLDER = ROOT / "docs" / "doctor"
 
@@ -27,10 +27,11 @@ def test_a_page_has_every_part(monkeypatch: pytest.MonkeyPatch) -> None:
         "grey-loss": Rule(
             "grey-loss", "The loss is grey", "It means grey_ness.", "By looking.",
             "Paint it.", "assert loss.colour != 'grey'", lambda case: iter(()), 3,
-            ("pale-loss",), {"shade": 0.5},
+            "model", {"shade": 0.5}, {"shade": "darker is black"},
         ),
         "pale-loss": Rule(
-            "pale-loss", "The loss is pale", "a", "b", "c", "d", lambda case: iter(())
+            "pale-loss", "The loss is pale", "a", "b", "c", "d", lambda case: iter(()),
+            tier="signals",
         ),
     }  # fmt: skip
     for name in list(rules):
@@ -42,17 +43,19 @@ def test_a_page_has_every_part(monkeypatch: pytest.MonkeyPatch) -> None:
     page = found["grey-loss.md"]
     for part in (
         "# The loss is grey",
-        "`grey-loss` · ends training",
+        "`grey-loss` · ends training · tier `model`",
         "It means grey_ness.",
         "By looking.",
-        "| `shade` | 0.5 |",
+        "| `shade` | 0.5 | darker is black |",
         "Paint it.",
         "```text\nassert loss.colour != 'grey'\n```",
-        "these are symptoms: [`pale-loss`](pale-loss.md)",
+        "Findings of the tier signals.",
     ):
         assert part in page, part
-    assert "a symptom of [`grey-loss`](grey-loss.md)" in found["pale-loss.md"]
-    assert "| [`grey-loss`](grey-loss.md) | The loss is grey | ends training |" in found[INDEX]
+    assert "Findings of the tier model." in found["pale-loss.md"]
+    assert (
+        "| [`grey-loss`](grey-loss.md) | The loss is grey | ends training | model |" in found[INDEX]
+    )
 
 
 def test_writing_changes_only_what_changed(tmp_path: Path) -> None:

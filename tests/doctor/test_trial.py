@@ -10,7 +10,7 @@ import pytest
 
 import whygrad
 from whygrad.doctor import watch
-from whygrad.doctor.case import Case
+from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.replay import replay
 from whygrad.doctor.replay.condense import condensed
 from whygrad.doctor.replay.trial import Budget, Descent, Trial, drop

@@ -10,8 +10,8 @@ import jsonschema
 import pytest
 
 from tests.learn.texts import texts_of
-from whygrad.doctor.rule import rules
 from whygrad.doctor.rules import load as load_rules
+from whygrad.doctor.rules.rule import rules
 from whygrad.learn.content import decks, folder, quizzes, read_yaml
 from whygrad.learn.lab.catalogue import labs
 from whygrad.learn.markup import parse

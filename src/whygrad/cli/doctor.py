@@ -24,11 +24,12 @@ from rich.markup import escape
 from rich.table import Table
 
 from whygrad.doctor import report
-from whygrad.doctor.rule import Rule, changed, rules
 from whygrad.doctor.rules import load as load_rules
+from whygrad.doctor.rules.rule import Rule, changed, rules
 from whygrad.doctor.script import Outcome, run_program
 from whygrad.doctor.source.program import Program, load_module, load_script
-from whygrad.errors import explained
+from whygrad.doctor.verdict.order import explained
+from whygrad.errors import explained as told_already
 from whygrad.files.atomic import replacing
 
 __all__ = ["explain_rule", "list_rules", "run"]
@@ -80,7 +81,7 @@ def _loaded(program: str, is_module: bool) -> Program:
         click.echo("".join(traceback.format_exception_only(error)), nl=False, err=True)
         raise refused from None
     except Exception as error:
-        if not explained(error):
+        if not told_already(error):
             raise
         raise _Refused(str(error)) from None
 
@@ -157,13 +158,16 @@ def explain_rule(console: Console, name: str) -> None:
     rule = _known(name)
     console.print(f"[bold]{rule.id}[/bold]: {escape(rule.title)}, {_SEVERITY[rule.severity]}\n")
     console.print(escape(rule.meaning), "\n")
-    limits = ", ".join(f"{name} = {value:g}" for name, value in rule.thresholds.items())
+    limits = "\n".join(
+        f"{name} = {value:g}" + (f": {why}" if (why := rule.reasons.get(name)) else "")
+        for name, value in rule.thresholds.items()
+    )
     for label, text in (
         ("measured", rule.measured),
         ("thresholds", limits),
         ("fix", rule.fix),
         ("guardrail", rule.guardrail),
-        ("explains", ", ".join(rule.explains)),
+        ("explains", ", ".join(explained(rule))),
     ):
         if text:
             console.print(f"[bold]{label}[/bold]")

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.doctor.case import Case
+from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.recording.calls import Produced
 from whygrad.doctor.replay import Trace, Traced
 from whygrad.doctor.vocabulary import LINEAR, RESHAPING

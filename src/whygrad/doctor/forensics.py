@@ -26,7 +26,7 @@ from whygrad.doctor.vocabulary import DOMAIN
 from whygrad.source import Where
 
 if TYPE_CHECKING:
-    from whygrad.doctor.case import Case
+    from whygrad.doctor.evidence.case import Case
 
 __all__ = ["FirstBad", "find_first_bad"]
 

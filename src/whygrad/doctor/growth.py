@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from whygrad.doctor.case import Case
+from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.recording.record import Course, Parameter, Snapshot
 from whygrad.doctor.replay import Trace, Traced
 from whygrad.doctor.vocabulary import LINEAR, RESHAPING

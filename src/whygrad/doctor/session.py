@@ -11,12 +11,12 @@ from contextlib import ExitStack, contextmanager, redirect_stdout
 from types import TracebackType
 from typing import Any
 
-from whygrad.doctor.case import Case
 from whygrad.doctor.engines import Engine, engine_of, engines
+from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.instruments import instruments
 from whygrad.doctor.observer import Observer
 from whygrad.doctor.recording.record import Run
-from whygrad.doctor.rule import Finding
+from whygrad.doctor.rules.rule import Finding
 from whygrad.doctor.verdict import Diagnosis, diagnose
 from whygrad.errors import fail
 

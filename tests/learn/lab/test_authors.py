@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from whygrad.doctor.rule import rules
 from whygrad.doctor.rules import load as load_rules
+from whygrad.doctor.rules.rule import rules
 from whygrad.learn.content import decks, quizzes
 from whygrad.learn.lab.authors import complaints
 from whygrad.learn.lab.catalogue import Lab, labs, read

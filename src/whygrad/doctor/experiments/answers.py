@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.doctor.case import Case
+from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.experiments.samples import CLASSES, Samples
 from whygrad.doctor.recording.record import Course
 from whygrad.doctor.replay.optimizers import copied_optimizer

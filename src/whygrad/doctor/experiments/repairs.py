@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from whygrad.doctor.anatomy import Layer
-from whygrad.doctor.case import Case
+from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.recording.record import Course, Snapshot
 from whygrad.doctor.replay.reading import Reading
 from whygrad.doctor.replay.trainer import chance, tensor_like

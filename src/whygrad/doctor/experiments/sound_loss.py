@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.doctor.case import Case
+from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.ranges import rms
 from whygrad.doctor.recording.calls import Produced
 from whygrad.doctor.recording.layers import look

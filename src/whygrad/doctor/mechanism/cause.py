@@ -22,7 +22,7 @@ from whygrad.doctor.replay import Trace, Traced
 from whygrad.doctor.vocabulary import DOMAIN
 
 if TYPE_CHECKING:
-    from whygrad.doctor.case import Case
+    from whygrad.doctor.evidence.case import Case
 
 __all__ = ["find_mechanism"]
 

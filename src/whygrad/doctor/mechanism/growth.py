@@ -10,7 +10,7 @@ from whygrad.doctor.forensics import FirstBad
 from whygrad.doctor.replay import Trace, Traced, replay
 
 if TYPE_CHECKING:
-    from whygrad.doctor.case import Case
+    from whygrad.doctor.evidence.case import Case
 
 __all__ = ["exploded", "inflater"]
 

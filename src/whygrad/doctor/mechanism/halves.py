@@ -15,7 +15,7 @@ from whygrad.doctor.vocabulary import LINEAR
 from whygrad.source import Where
 
 if TYPE_CHECKING:
-    from whygrad.doctor.case import Case
+    from whygrad.doctor.evidence.case import Case
 
 __all__ = ["gradients_lost", "overflow_unseen", "overflows_in_half", "where_halved"]
 

@@ -34,7 +34,7 @@ class Headline:
 
     title: str
     rule: str
-    facts: tuple[str, ...] = ()  # place, step, confidence
+    facts: tuple[str, ...] = ()  # place, step, certainty
     mood: str = "cause"  # or "healthy", "unclear"
 
 

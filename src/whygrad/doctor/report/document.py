@@ -24,8 +24,8 @@ from whygrad.doctor.report.blocks import (
 from whygrad.doctor.report.excerpt import advice, excerpt
 from whygrad.doctor.report.postmortem import Postmortem
 from whygrad.doctor.report.tables import frames_table, parameters_table, ramp_table
-from whygrad.doctor.report.words import change, count, extent, line, number, path, percent, place
-from whygrad.doctor.rule import Finding, rules
+from whygrad.doctor.report.words import change, count, extent, line, number, path, place
+from whygrad.doctor.rules.rule import Finding, rules
 from whygrad.source import Where
 
 __all__ = ["document", "subject"]
@@ -144,7 +144,7 @@ def _headline(finding: Finding) -> Headline:
     facts = [
         place(finding.where),
         "" if finding.step is None else f"from step {finding.step}",
-        f"{percent(finding.confidence)} sure",
+        str(finding.proof),
     ]
     return Headline(finding.title, finding.rule, tuple(each for each in facts if each))
 

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from whygrad.doctor.case import Case
+from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.recording.record import Course, Parameter, Update
 
 __all__ = ["History", "Row", "Series", "ramp", "thinned"]

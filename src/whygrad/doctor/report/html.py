@@ -157,11 +157,14 @@ def _headline(block: Headline, tag: str) -> str:
     return f"<{tag}>{_inline(block.title)}</{tag}>{listed}"
 
 
+_BARS = {"certain": 100, "likely": 66, "possible": 33}  # per cent of the width
+
+
 def _fact(text: str) -> str:
-    match = re.fullmatch(r"(\d+)% sure", text)
-    if match is None:
+    width = _BARS.get(text.partition(" ")[0])
+    if width is None:
         return escape(text)
-    bar = f'<i aria-hidden="true"><b style="width:{match[1]}%"></b></i>'
+    bar = f'<i aria-hidden="true"><b style="width:{width}%"></b></i>'
     return f'<span class="sure">{bar}{escape(text)}</span>'
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from whygrad.doctor.case import Case
+from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.forensics import find_first_bad
 from whygrad.doctor.ranges import Range
 from whygrad.doctor.replay import Trace, Traced

@@ -11,7 +11,8 @@ from pathlib import Path
 from whygrad.doctor.report.blocks import Code
 from whygrad.doctor.report.excerpt import advice
 from whygrad.doctor.report.markdown import block_text, escaped
-from whygrad.doctor.rule import Rule, rules
+from whygrad.doctor.rules.rule import TIERS, Rule, rules
+from whygrad.doctor.verdict.order import explained, explaining
 
 __all__ = ["INDEX", "pages", "write"]
 
@@ -26,7 +27,7 @@ def pages() -> dict[str, str]:
 
     load()
     known = dict(sorted(rules.items()))
-    found = {f"{name}.md": _page(rule, known) for name, rule in known.items()}
+    found = {f"{name}.md": _page(rule) for name, rule in known.items()}
     return {INDEX: _index(known), **found}
 
 
@@ -55,39 +56,47 @@ def _index(known: dict[str, Rule]) -> str:
         "",
         "A rule turns what was measured during a run into a finding. Its id is what reports and",
         "`--json` name, what `--ignore` takes, and what the comment `# whygrad: ignore[id]` on a",
-        "line silences. Thresholds are changed by name:",
-        '`whygrad.doctor.rules["dead-relu"].thresholds`.',
+        "line silences. `--threshold dead-relu.dead=0.9` changes a threshold.",
         "",
-        "| rule | what is wrong | gravity |",
-        "| --- | --- | --- |",
+        f"The tiers, in causal order: {', '.join(TIERS)}. A finding is explained by one of an",
+        "earlier tier that was seen no later; exceptions stand on the pages.",
+        "",
+        "| rule | what is wrong | gravity | tier |",
+        "| --- | --- | --- | --- |",
     ]
     for name, rule in known.items():
         gravity = _GRAVITY.get(rule.severity, str(rule.severity))
-        lines.append(f"| [`{name}`]({name}.md) | {escaped(rule.title)} | {gravity} |")
+        lines.append(f"| [`{name}`]({name}.md) | {escaped(rule.title)} | {gravity} | {rule.tier} |")
     return "\n".join(lines) + "\n"
 
 
-def _page(rule: Rule, known: dict[str, Rule]) -> str:
+def _page(rule: Rule) -> str:
     parts = [f"# {escaped(rule.title)}", _MADE_HERE]
-    parts.append(f"`{rule.id}` · {_GRAVITY.get(rule.severity, str(rule.severity))}")
+    tier = f" · tier `{rule.tier}`" if rule.tier else ""
+    parts.append(f"`{rule.id}` · {_GRAVITY.get(rule.severity, str(rule.severity))}{tier}")
     parts += _chapter("What it means", rule.meaning)
     parts += _chapter("How it is measured", rule.measured)
     if rule.thresholds:
-        rows = [f"| `{name}` | {value:g} |" for name, value in rule.thresholds.items()]
-        table = "\n".join(("| threshold | value |", "| --- | ---: |", *rows))
+        rows = [
+            f"| `{name}` | {value:g} | {escaped(rule.reasons.get(name, ''))} |"
+            for name, value in rule.thresholds.items()
+        ]
+        table = "\n".join(("| threshold | value | why |", "| --- | ---: | --- |", *rows))
         parts += ["## Thresholds", table]
     parts += _chapter("Fix", rule.fix)
     parts += _chapter("Guardrail", rule.guardrail)
-    explained = [name for name in rule.explains if name in known]
-    if explained:
-        links = ", ".join(f"[`{name}`]({name}.md)" for name in sorted(explained))
-        parts += ["## What it explains", f"Where this is the cause, these are symptoms: {links}."]
-    causes = [name for name, other in known.items() if rule.id in other.explains]
-    if causes:
-        links = ", ".join(f"[`{name}`]({name}.md)" for name in causes)
-        parts += ["## What explains it", f"It can itself be a symptom of {links}."]
+    for title, names in (
+        ("What it explains", explained(rule)),
+        ("What explains it", explaining(rule)),
+    ):
+        if names:
+            parts += [f"## {title}", f"Findings of {', '.join(map(_linked, names))}."]
     parts.append(f"[All rules]({INDEX})")
     return "\n\n".join(parts) + "\n"
+
+
+def _linked(name: str) -> str:
+    return f"[`{name}`]({name}.md)" if name in rules else f"the tier {name}"
 
 
 def _chapter(title: str, text: str) -> list[str]:

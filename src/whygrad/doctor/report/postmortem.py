@@ -7,7 +7,7 @@ from functools import cached_property
 from whygrad.doctor.report.history import History, Row, ramp
 from whygrad.doctor.report.origin import FirstInvalid, Frame, first_invalid, frames
 from whygrad.doctor.report.timeline import Event, timeline
-from whygrad.doctor.rule import Finding
+from whygrad.doctor.rules.rule import Finding
 from whygrad.doctor.verdict import Diagnosis
 
 __all__ = ["Postmortem"]

@@ -12,7 +12,7 @@ from typing import Any
 
 from whygrad.doctor.report.postmortem import Postmortem
 from whygrad.doctor.report.words import path
-from whygrad.doctor.rule import Finding
+from whygrad.doctor.rules.rule import Finding
 from whygrad.doctor.verdict import Diagnosis
 from whygrad.source import Where
 
@@ -61,7 +61,8 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "title": finding.title,
         **_place(finding.where),
         "step": finding.step,
-        "confidence": finding.confidence,
+        "certainty": finding.certainty,
+        "proof": finding.proof.value,
         "evidence": finding.evidence,
         "fix": finding.fix,
         "guardrail": finding.guardrail,

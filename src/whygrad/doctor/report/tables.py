@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from whygrad.doctor.case import Case
+from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.recording.record import Update
 from whygrad.doctor.report.blocks import Table
 from whygrad.doctor.report.history import Row

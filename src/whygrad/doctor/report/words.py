@@ -11,7 +11,7 @@ from typing import Any
 from whygrad.doctor.ranges import Range
 from whygrad.source import Where
 
-__all__ = ["change", "count", "extent", "is_code", "line", "number", "path", "percent", "place"]
+__all__ = ["change", "count", "extent", "is_code", "line", "number", "path", "place"]
 
 _BARE = re.compile(r"[\w\s]*")
 
@@ -25,11 +25,6 @@ def number(value: float | None) -> str:
     if math.isinf(value):
         return "Inf" if value > 0 else "-Inf"
     return f"{value + 0.0:.3g}"
-
-
-def percent(share: float) -> str:
-    """``97%``; never 100% of what is not certain."""
-    return f"{min(round(100 * share), 99 if share < 1 else 100)}%"
 
 
 def count(amount: int, noun: str) -> str:

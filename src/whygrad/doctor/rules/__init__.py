@@ -1,4 +1,7 @@
-"""The rules, by failure class.  :func:`load` imports them all; importing one registers it."""
+"""The rules, a folder for each tier of the causal order.
+
+:func:`load` imports them all; importing one registers it.
+"""
 
 from __future__ import annotations
 
@@ -10,5 +13,5 @@ __all__ = ["load"]
 
 def load() -> None:
     """Register every rule of this package."""
-    for module in pkgutil.iter_modules(__path__):
-        importlib.import_module(f"{__name__}.{module.name}")
+    for module in pkgutil.walk_packages(__path__, f"{__name__}."):
+        importlib.import_module(module.name)

@@ -1,0 +1,158 @@
+"""The case: a run's record together with what can be found out from it on request.
+
+Rules ask here.  Replays and readings of steps are made once and shared; nothing is computed that no
+rule asks for.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from whygrad.doctor.forensics import FirstBad, find_first_bad
+from whygrad.doctor.mechanism import Mechanism, find_mechanism
+from whygrad.doctor.observer import Observer
+from whygrad.doctor.progress import Progress, progress_of
+from whygrad.doctor.recording.record import Course, Incident, Parameter, Run, Snapshot
+from whygrad.doctor.replay import Trace, replay
+from whygrad.doctor.replay.reading import Reading, read
+from whygrad.doctor.replay.trial import Budget, Objective, Trial
+from whygrad.source import Where
+
+if TYPE_CHECKING:
+    from whygrad.doctor.rules.rule import Rule
+
+__all__ = ["Case"]
+
+
+class Case:
+    """One run under examination."""
+
+    def __init__(self, run: Run, observer: Observer | None = None) -> None:
+        self.run = run
+        self.observer = observer
+        self._traces: dict[int, Trace] = {}
+        self._readings: dict[int, Reading] = {}
+        self._progress: dict[int, Progress] = {}
+        self._trials: dict[tuple[int, int], Trial] = {}
+        self.rule: Rule | None = None  # the one that is asking
+
+    def limit(self, name: str) -> float:
+        """A threshold of the rule that is asking."""
+        assert self.rule is not None
+        return self.rule.thresholds[name]
+
+    def trace(self, snapshot: Snapshot | None) -> Trace | None:
+        """The replay of a step with every value, forward and backward."""
+        if snapshot is None:
+            return None
+        if id(snapshot) not in self._traces:
+            self._traces[id(snapshot)] = replay(snapshot)
+        return self._traces[id(snapshot)]
+
+    def reading(self, snapshot: Snapshot | None) -> Reading | None:
+        """What is the model, the prediction, the target and the loss in a step."""
+        trace = self.trace(snapshot)
+        if trace is None:
+            return None
+        if id(snapshot) not in self._readings:
+            self._readings[id(snapshot)] = read(trace)
+        return self._readings[id(snapshot)]
+
+    def progress(self, course: Course) -> Progress:
+        """Whether the course learned."""
+        if id(course) not in self._progress:
+            first = self.trace(course.first)
+            self._progress[id(course)] = progress_of(course, first)
+        return self._progress[id(course)]
+
+    @cached_property
+    def budget(self) -> Budget:
+        """What all experiments together may cost: half the time of the run, or next to nothing."""
+        return Budget(max(2.5, self.run.seconds / 2))
+
+    def trial(
+        self, course: Course, snapshot: Snapshot | None, objective: Objective | None = None
+    ) -> Trial | None:
+        """Experiments from a snapshot; None unless its replay reproduces what the program saw."""
+        trace = self.trace(snapshot)
+        if snapshot is None or trace is None or not trace.exact:
+            return None
+        if objective is not None:
+            return Trial(course, snapshot, self.budget, objective)
+        key = id(course), id(snapshot)
+        if key not in self._trials:
+            self._trials[key] = Trial(course, snapshot, self.budget)
+        return self._trials[key]
+
+    @cached_property
+    def courses(self) -> list[Course]:
+        """The courses that made at least one update, longest first."""
+        return sorted(
+            (each for each in self.run.courses if each.steps), key=lambda each: -len(each.steps)
+        )
+
+    def snapshots(self) -> Iterator[tuple[Course, Snapshot]]:
+        """First and latest healthy steps of every course, then the bad one."""
+        for course in self.courses:
+            seen: set[int] = set()
+            for each in (course.first, course.last, course.bad):
+                if each is not None and id(each) not in seen:
+                    seen.add(id(each))
+                    yield course, each
+
+    @cached_property
+    def first(self) -> Snapshot | None:
+        """The first step of the longest course, or the first pass of a program without updates."""
+        for course in self.courses:
+            if course.first is not None:
+                return course.first
+        return next((each.snapshot for each in self.run.passes if each.snapshot), None)
+
+    @property
+    def incident(self) -> Incident | None:
+        """The first time a loss or a gradient was not finite, or a pass raised."""
+        return self.run.incidents[0] if self.run.incidents else None
+
+    @cached_property
+    def went_bad(self) -> int | None:
+        """The number of the first pass with a value that is not finite."""
+        for each in self.run.incidents:
+            if each.kind in ("loss", "gradient"):
+                return each.step
+        return None
+
+    @cached_property
+    def first_bad(self) -> FirstBad | None:
+        """The first value that is not finite and the call that made it."""
+        return find_first_bad(self)
+
+    @cached_property
+    def mechanism(self) -> Mechanism | None:
+        """Why it was not finite; None if that is no fault of the call that made it."""
+        return None if self.first_bad is None else find_mechanism(self, self.first_bad)
+
+    def healthy_losses(self, course: Course) -> list[float]:
+        """The losses before anything was not finite."""
+        found = []
+        for step in course.steps:
+            if step.loss is None:
+                continue
+            if not math.isfinite(step.loss):
+                break
+            found.append(step.loss)
+        return found
+
+    def parameters(self) -> list[Parameter]:
+        return list(self.run.parameters.values())
+
+    def made_at(self, path: str | None) -> Where | None:
+        """Where the module with this path was made."""
+        for _, root, where in self.run.roots:
+            for name, module in root.named_modules():
+                if name == path:
+                    found: Any = self.run.made.get(id(module), where)
+                    return found
+        return None

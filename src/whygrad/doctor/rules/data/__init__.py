@@ -1,0 +1,1 @@
+"""What the program was given: inputs, targets and labels."""

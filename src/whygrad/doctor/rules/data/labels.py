@@ -1,0 +1,269 @@
+"""Labels that the loss cannot deal with, or reads otherwise than they were meant.
+
+What a loss function accepts is known exactly, so the labels are compared with that: no statistics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from whygrad.doctor.engines import engine_of
+from whygrad.doctor.evidence.case import Case
+from whygrad.doctor.provenance import target_source
+from whygrad.doctor.recording.record import Failure
+from whygrad.doctor.replay import replay
+from whygrad.doctor.replay.reading import Reading
+from whygrad.doctor.replay.trainer import tensor_like
+from whygrad.doctor.rules.rule import Finding, Proof, rule
+from whygrad.source import Where
+
+__all__ = ["bad_labels"]
+
+_CLASSES = ("cross_entropy", "nll_loss", "multi_margin_loss", "multilabel_margin_loss")
+_BINARY = ("binary_cross_entropy", "binary_cross_entropy_with_logits")
+_SIGNED = ("soft_margin_loss", "hinge_embedding_loss", "cosine_embedding_loss",
+           "margin_ranking_loss")  # fmt: skip
+
+Array = np.ndarray[Any, Any]
+
+
+@rule(severity=3, cleared=lambda case: _label_range(case))
+def bad_labels(case: Case) -> Iterator[Finding]:
+    """The labels are not what the loss expects.
+
+    Labels choose an output by its number, or say yes and no as 1 and 0. A label beyond the last
+    output, below zero or of another kind is an error at best; some losses take it silently and
+    then reward the wrong thing.
+
+    Measured: The labels given to the loss (or the indices given to an embedding or to gather)
+    against the number of outputs, and against the values that the loss is defined for.
+    Fix: Number the classes from 0 to C - 1, in int64.
+    Guardrail: assert 0 <= y.min() and y.max() < num_classes, (y.min(), y.max())
+    """
+    failure = case.run.failure
+    if failure is not None and case.run.error is not None and _led_to(failure, case.run.error):
+        found = _rejected(failure)
+        if found is not None:
+            said, fix = found
+            message = str(failure.error).strip().splitlines()[0]
+            yield bad_labels.finding(
+                where=failure.where,
+                step=len(case.run.passes),
+                proof=Proof.RAISED,
+                evidence=[said, f"`{failure.op}` raised {type(failure.error).__name__}: {message}"],
+                fix=fix,
+            )
+            return
+    for course in case.courses:
+        reading = case.reading(course.first)
+        if reading is None:
+            continue
+        accepted = _wrapped(reading)
+        if reading.target is not None and reading.loss_call is not None:
+            accepted = accepted or _misread(reading) or _truncated(reading)
+        if accepted is not None:
+            said, fix, where = accepted
+            call = reading.loss_call
+            yield bad_labels.finding(
+                where=where, step=0, proof=Proof.REPLAYED, evidence=[said], fix=fix,
+                places=[] if call is None else [("the loss", call.where)],
+            )  # fmt: skip
+            return
+
+
+def _led_to(failure: Failure, error: BaseException) -> bool:
+    at: BaseException | None = error
+    while at is not None:
+        if at is failure.error:
+            return True
+        at = at.__cause__ or at.__context__
+    return False
+
+
+def _rejected(failure: Failure) -> tuple[str, str] | None:
+    """What is wrong with the labels of a call that raised, and what to do."""
+    tensors = _tensors((failure.args, failure.kwargs))
+    if len(tensors) < 2 and failure.op != "one_hot":
+        return None
+    engine = engine_of(tensors[0])
+    arrays = [engine.array(each) for each in tensors]
+    if failure.op in _CLASSES:
+        return _rejected_classes(failure, arrays[0], arrays[1])
+    if failure.op in _BINARY:
+        return _rejected_answers(arrays[1])
+    if failure.op == "embedding":
+        whole = [each for each in arrays if each.dtype.kind in "iu"]
+        table = next((each for each in arrays if each.dtype.kind == "f"), None)
+        return None if not whole or table is None else _beyond(whole[0], table.shape[0], "rows")
+    if failure.op in ("gather", "scatter", "scatter_", "index_select", "take_along_dim"):
+        dim = next((each for each in failure.args[1:] if isinstance(each, int)), None)
+        dim = failure.kwargs.get("dim", dim)
+        index = next((each for each in arrays[1:] if each.dtype.kind in "iu"), None)
+        if index is None or not isinstance(dim, int) or not arrays[0].ndim:
+            return None
+        return _beyond(index, arrays[0].shape[dim], "columns" if dim else "rows")
+    if failure.op in ("getitem", "setitem"):
+        return _rejected_index(arrays[0], failure, engine)
+    if failure.op == "one_hot":
+        count = next((each for each in failure.args[1:] if isinstance(each, int)), None)
+        count = failure.kwargs.get("num_classes", count)
+        return None if not isinstance(count, int) else _beyond(arrays[0], count, "classes")
+    return None
+
+
+def _rejected_classes(failure: Failure, scores: Array, labels: Array) -> tuple[str, str] | None:
+    count = scores.shape[1] if scores.ndim > 1 else scores.shape[0]
+    if labels.dtype.kind in "iu":
+        ignored = failure.kwargs.get("ignore_index", -100)
+        found = _beyond(labels[labels != ignored], count, "classes")
+        if found is not None:
+            return found
+        if labels.shape == (*scores.shape[:1], 1):
+            return (
+                f"the labels have shape {list(labels.shape)}: one number for each sample is wanted",
+                "y = y.squeeze(1)",
+            )
+    if labels.dtype != np.int64 and labels.shape != scores.shape:
+        return (
+            f"the labels are {labels.dtype}; numbers of classes are wanted, as int64",
+            "y = y.long()",
+        )
+    return None
+
+
+def _rejected_answers(labels: Array) -> tuple[str, str] | None:
+    """Yes and no, in a kind of number that a binary cross-entropy refuses."""
+    if labels.dtype.kind == "f":
+        return None
+    said = f"the labels are {labels.dtype} and the loss compares them with probabilities"
+    return said, "y = y.float()"
+
+
+def _rejected_index(values: Array, failure: Failure, engine: Any) -> tuple[str, str] | None:
+    """x[rows, labels]: which index lies outside."""
+    key = failure.args[1] if len(failure.args) > 1 else None
+    for dim, each in enumerate(key if isinstance(key, tuple) else (key,)):
+        if isinstance(each, engine.tensor) and dim < values.ndim:
+            index = engine.array(each)
+            if index.dtype.kind in "iu":
+                found = _beyond(index, values.shape[dim], "columns" if dim else "rows")
+                if found is not None:
+                    return found
+    return None
+
+
+def _beyond(labels: Array, count: int, of: str) -> tuple[str, str] | None:
+    """Labels or indices that do not lie between 0 and ``count`` - 1."""
+    if not labels.size or labels.dtype.kind not in "iu":
+        return None
+    low, high = int(labels.min()), int(labels.max())
+    if low >= 0 and high < count:
+        return None
+    said = f"the labels run from {low} to {high}, and there are {count} {of}: 0 to {count - 1}"
+    if low == 1 and high == count:
+        return said + "; they are counted from one", "y = y - 1"
+    if low < 0:
+        return said, (
+            "Map the negative labels to classes from 0 on, or leave those samples out: "
+            f"ignore_index={low} if {low} means 'no label'."
+        )
+    return said, f"Make the last layer (or the table) {high + 1} wide, or map the labels below it."
+
+
+def _misread(reading: Reading) -> tuple[str, str, Where] | None:
+    """Yes and no, written as a loss does not read them."""
+    call = reading.loss_call
+    assert call is not None
+    values = np.unique(reading.trace.array(reading.target))
+    if len(values) > 3 or not np.isfinite(values).all() or (values != np.round(values)).any():
+        return None
+    shown = " and ".join(f"{each:g}" for each in values)
+    if call.op in _SIGNED and len(values) == 2 and values[0] == 0 and values[1] == 1:
+        return (
+            f"the labels are {shown}; `{call.op}` reads -1 as no and 1 as yes, and learns nothing "
+            "from 0",
+            "y = 2 * y - 1",
+            call.where,
+        )
+    return None
+
+
+def _wrapped(reading: Reading) -> tuple[str, str, Where] | None:
+    """Labels below zero that count from the last output backwards: ``scores[rows, labels]``.
+
+    Only if the loss depends on what they choose: often it is masked out.
+    """
+    trace = reading.trace
+    for call in trace.calls:
+        key = call.args[1] if call.op == "getitem" and len(call.args) > 1 else None
+        if not isinstance(key, tuple) or len(key) < 2 or call.sources[0] is None:
+            continue
+        chosen = key[-1]
+        if not isinstance(chosen, trace.engine.tensor) or not call.inputs[0].requires_grad:
+            continue
+        labels = trace.array(chosen)
+        if labels.dtype.kind != "i" or not labels.size or not labels.min() < 0 <= labels.max():
+            continue
+        width = int(call.inputs[0].shape[len(key) - 1])
+        other = np.where(labels < 0, (labels + width + 1) % width, labels)
+        instead = (*key[:-1], tensor_like(trace.engine, other.astype(labels.dtype)))
+        changed = replay(
+            trace.snapshot, instead={call.number: {1: instead}}, backward=False, look=False
+        )
+        if not trace.exact or changed.error is not None or changed.loss == trace.loss:
+            continue
+        low = int(labels.min())
+        return (
+            f"{(labels < 0).mean():.0%} of the labels are below zero; as an index {low} means "
+            f"{'the last' if low == -1 else f'the {-low}th last'} of {width} classes, and the loss "
+            "rewards that",
+            f"Leave those samples out of the loss: keep = y >= 0, or "
+            f"F.cross_entropy(logits, y, ignore_index={low}).",
+            call.where,
+        )
+    return None
+
+
+def _truncated(reading: Reading) -> tuple[str, str, Where] | None:
+    """Fractions that became whole numbers, all of them the same."""
+    labels = reading.trace.array(reading.target)
+    if labels.dtype.kind not in "iu" or labels.size < 8 or labels.min() != labels.max():
+        return None
+    made = reading.trace.made_by(target_source(reading))
+    while made is not None and made.sources:
+        if made.op == "cast" and made.inputs[0].is_floating_point():
+            values = reading.trace.array(made.inputs[0])
+            if (values != np.round(values)).any() and values.min() != values.max():
+                return (
+                    f"values from {values.min():.3g} to {values.max():.3g} are cut off to whole "
+                    f"numbers: every label is {labels.flat[0]}",
+                    "Decide before you convert: y = (y > 0.5).long(), or y.round().long().",
+                    made.where,
+                )
+        made = reading.trace.made_by(made.sources[0])
+    return None
+
+
+def _tensors(value: Any) -> list[Any]:
+    if hasattr(value, "requires_grad"):
+        return [value]
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, (tuple, list)):
+        return [each for member in value for each in _tensors(member)]
+    return []
+
+
+def _label_range(case: Case) -> str | None:
+    reading = case.reading(case.first)
+    if reading is None or reading.target is None or reading.prediction is None:
+        return None
+    labels = reading.trace.array(reading.target)
+    call = reading.loss_call
+    if call is None or call.op not in _CLASSES or labels.dtype.kind not in "iu" or not labels.size:
+        return None
+    count = reading.prediction.shape[1] if reading.prediction.ndim > 1 else 1
+    return f"labels from {labels.min()} to {labels.max()} for {count} classes"

@@ -1,0 +1,209 @@
+"""Features and labels that no longer belong together.
+
+The first step of a run has on its tape how its batch was made.  Followed back, input and target
+must come from the same rows: if their orders were changed separately, the pairs are random.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from whygrad.doctor.evidence.case import Case
+from whygrad.doctor.provenance import Rows, given_inputs, rows_of, target_source
+from whygrad.doctor.recording.record import Course
+from whygrad.doctor.replay.trainer import chance
+from whygrad.doctor.rules.rule import Finding, Proof, rule
+from whygrad.doctor.source.statements import shuffles, shuffles_apart, statements
+from whygrad.source import Where
+
+__all__ = ["shuffled_labels"]
+
+_BATCH = 8  # samples at once: fewer may be the steps of a sequence
+_NEIGHBOURS = 16  # rows that far apart may belong together: words and their context
+
+
+@rule(
+    thresholds={"unlearned": 0.8, "pairs": 16, "changed": 0.25},
+    cleared=lambda case: _pairs(case),
+)
+def shuffled_labels(case: Case) -> Iterator[Finding]:
+    """Features and labels were shuffled apart.
+
+    Each sample is trained against the label of another one. There is nothing to learn from such
+    pairs: the loss stays at what guessing costs, or the model learns them by heart and is at
+    chance on anything new.
+
+    Measured: The batch of the first step is followed back to the rows that it was taken from.
+    Input and target come from different rows, in an order that was changed for one of them only
+    or for each by a permutation of its own. Or: samples that are seen again at a later sampled
+    step come with another target, and the run learns nothing.
+    Fix: Use one permutation for both: perm = torch.randperm(len(x)); x, y = x[perm], y[perm].
+    Guardrail: assert torch.equal(labels_of(x), y)  # on a few samples, after every shuffle
+    """
+    for course in case.courses:
+        reading = case.reading(course.first)
+        if reading is None or reading.target is None:
+            continue
+        trace = reading.trace
+        target = rows_of(trace, target_source(reading), reading.target)
+        inputs = [rows_of(trace, source, tensor) for source, tensor in given_inputs(reading)]
+        known = [each for each in inputs if each is not None]
+        if target is None or not known or any(_together(each, target) for each in known):
+            continue
+        apart = known[0]
+        proven = apart.base == target.base and (_is_permutation(apart) or _is_permutation(target))
+        if not proven and not _at_chance(case, course, case.limit("unlearned")):
+            continue
+        lines = _lines(target, apart)
+        yield shuffled_labels.finding(
+            where=lines[0][1],
+            step=0,
+            proof=Proof.REPLAYED if proven else Proof.INFERRED,
+            evidence=[
+                f"the first batch has rows {_some(apart.index)} of the features",
+                f"and rows {_some(target.index)} of the labels",
+                f"{int((apart.index == target.index).sum())} of {len(target.index)} samples "
+                "have their own label",
+            ],
+            places=lines[1:],
+        )
+        return
+    outside = list(_shuffled_outside(case))
+    yield from outside or _changing_pairs(case)
+
+
+def _lines(target: Rows, apart: Rows) -> list[tuple[str, Where]]:
+    """The lines that reordered one of the two only."""
+    labels, features = list(target.shuffles), list(apart.shuffles)
+    while labels and features and np.array_equal(labels[0].index, features[0].index):
+        labels.pop(0)
+        features.pop(0)
+    found = [("labels reordered here", each.call.where) for each in labels[:1]]
+    found += [("features reordered here", each.call.where) for each in features[:1]]
+    if all(where.text.startswith("for ") for _, where in found):  # by loaders: these are at fault
+        loaders = [
+            each
+            for each in statements(found[0][1].file)
+            if "DataLoader(" in each.text and "shuffle=True" in each.text
+        ]
+        if len(loaders) == 2:
+            return [("one loader", loaders[1]), ("the other", loaders[0]), *found]
+    return found
+
+
+def _shuffled_outside(case: Case) -> Iterator[Finding]:
+    """Arrays that the program shuffles one by one before they become tensors."""
+    for course in case.courses[:1]:
+        first = course.steps[0].where
+        apart = None if first is None else shuffles_apart(first.file)
+        if apart is None or not _at_chance(case, course, case.limit("unlearned")):
+            return
+        (one, where), (other, second) = apart
+        losses = case.healthy_losses(course)
+        yield shuffled_labels.finding(
+            where=second,
+            step=0,
+            proof=Proof.INFERRED,
+            evidence=[
+                f"`{one}` and `{other}` are put into random order one after the other, "
+                "each by random numbers of its own",
+                f"the loss ended at {losses[-1]:.4g}, no better than an answer that ignores "
+                "the input",
+            ],
+            places=[(f"`{one}` shuffled here", where)],
+            fix=f"perm = rng.permutation(len({one})); {one}, {other} = {one}[perm], {other}[perm]",
+        )
+
+
+def _changing_pairs(case: Case) -> Iterator[Finding]:
+    """Samples that come with one target at one step and with another one later."""
+    if any(mark.trains for mark in case.run.inference_marks):
+        return  # the targets are what a model says, which is not the same every time
+    for course in case.courses:
+        seen, changed = _pairs_again(course)
+        if seen < case.limit("pairs") or changed < case.limit("changed") * seen:
+            continue
+        reading = case.reading(course.first)
+        alone = reading is not None and len(reading.models) == 1  # else what belongs to what?
+        if not alone or not _at_chance(case, course, case.limit("unlearned")):
+            continue
+        step = course.steps[0].where
+        lines = [] if step is None else list(shuffles(step.file))
+        called = reading.models[0].where if reading is not None else step
+        yield shuffled_labels.finding(
+            where=lines[0][1] if lines else called,
+            step=0,
+            proof=Proof.INFERRED,
+            evidence=[
+                f"of {seen} samples that were seen at more than one step, {changed} came with "
+                "another target the next time",
+                f"the loss ended at {case.healthy_losses(course)[-1]:.4g}, no better than an "
+                "answer that ignores the input",
+            ],
+            places=[(f"`{name}` is shuffled here", where) for name, where in lines[:1]],
+        )
+
+
+def _pairs_again(course: Course) -> tuple[int, int]:
+    """How many samples were seen again, and how many of them with another target."""
+    known: dict[int, int] = {}
+    seen = changed = 0
+    for step in course.steps:
+        sample = step.sample
+        if sample is None or len(sample.rows) != len(sample.answers) or len(sample.rows) < _BATCH:
+            continue
+        if len(set(sample.rows)) < len(sample.rows):
+            return 0, 0  # samples of which there are several: no pair is expected to last
+        for row, answer in zip(sample.rows, sample.answers):
+            seen += row in known
+            changed += known.setdefault(row, answer) != answer
+    return seen, changed
+
+
+def _together(one: Rows, other: Rows) -> bool:
+    """Whether nothing speaks against two lists of rows being pairs."""
+    if one.length != other.length or one.index.shape != other.index.shape:
+        return True
+    if not one.shuffles and not other.shuffles:
+        return True
+    # The same rows, the next ones, or neighbours: a sequence.
+    return bool(np.ptp(one.index - other.index) <= _NEIGHBOURS)
+
+
+def _is_permutation(rows: Rows) -> bool:
+    """Whether all rows were put into another order at once; a draw of some may be deliberate."""
+    return any(
+        each.call.op == "sort" or np.array_equal(np.sort(each.index), np.arange(len(each.index)))
+        for each in rows.shuffles
+    )
+
+
+def _at_chance(case: Case, course: Course, unlearned: float) -> bool:
+    """Whether the run ended no better than an answer that ignores the input."""
+    reading = case.reading(course.last or course.first)
+    level = None if reading is None else chance(reading)
+    losses = case.healthy_losses(course)
+    if level is None or len(losses) < 8:
+        return False
+    final = float(np.mean(losses[-max(1, len(losses) // 10) :]))
+    return math.isfinite(final) and final >= unlearned * level
+
+
+def _some(index: np.ndarray[tuple[int], np.dtype[np.int64]]) -> str:
+    shown = ", ".join(str(each) for each in index[:5])
+    return shown + (", …" if len(index) > 5 else "")
+
+
+def _pairs(case: Case) -> str | None:
+    reading = case.reading(case.first)
+    if reading is None or reading.target is None:
+        return None
+    target = rows_of(reading.trace, target_source(reading), reading.target)
+    for source, tensor in given_inputs(reading):
+        rows = rows_of(reading.trace, source, tensor)
+        if target is not None and rows is not None and target.shuffles and _together(rows, target):
+            return f"input and target of the first batch are the same {len(target.index)} rows"
+    return None

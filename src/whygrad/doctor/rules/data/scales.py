@@ -1,0 +1,392 @@
+"""Numbers of the wrong size: inputs and targets that were never brought to a scale of about one.
+
+A scale alone is no fault: plenty of models learn from pixels up to 255.  So both rules look for the
+harm first (the run ended no better than an answer that ignores the input) and then for the proof:
+the same model with the same optimizer, trained anew on a batch of the run, learns when that batch
+is standardised and does not when it is left as it was.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from whygrad.doctor.evidence.case import Case
+from whygrad.doctor.experiments.control import control_step
+from whygrad.doctor.provenance import data_input, given_inputs
+from whygrad.doctor.recording.record import Course, Snapshot
+from whygrad.doctor.replay import Trace, Traced
+from whygrad.doctor.replay.reading import Reading
+from whygrad.doctor.replay.trainer import chance, standardized, tensor_like, train_again
+from whygrad.doctor.rules.rule import Finding, Proof, rule
+from whygrad.source import Where
+
+__all__ = ["unscaled_input", "unscaled_target"]
+
+_DISTANCES = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "sub", "rsub")
+
+_Instead = dict[int, dict[int | str, Any]]
+
+
+@dataclass(eq=False)
+class _Meeting:
+    """A call in which the data come upon the first weights, or a target upon the prediction."""
+
+    call: Traced
+    place: int  # of the data among the arguments
+    values: np.ndarray[Any, Any]
+    axis: int  # that of the features
+
+    def instead(self, trace: Trace) -> _Instead:
+        """The same call with standardised data."""
+        better = standardized(self.values, self.axis)
+        return {self.call.number: {self.place: tensor_like(trace.engine, better)}}
+
+
+def _first_layers(trace: Trace) -> list[_Meeting]:
+    """Where data that nothing was learned about go into weights."""
+    found = []
+    for call in trace.calls:
+        given = data_input(call)
+        if given is None:
+            continue
+        place = next((place for place, each in enumerate(call.args) if each is given), None)
+        values = trace.array(given)
+        if place is None or values.dtype.kind != "f" or values.ndim < 2 or not values.size:
+            continue
+        if not np.isfinite(values).all():
+            continue
+        axis = 1 if call.op.startswith("conv") else values.ndim - 1 if place == 0 else 0
+        found.append(_Meeting(call, place, values, axis))
+    return found
+
+
+def _target(reading: Reading) -> _Meeting | None:
+    """Where a target of numbers, not labels, meets the prediction."""
+    call = reading.loss_call
+    if call is None or call.op not in _DISTANCES or reading.target is None:
+        return None
+    place = next((place for place, each in enumerate(call.args) if each is reading.target), None)
+    values = reading.trace.array(reading.target)
+    if (
+        place is None
+        or values.dtype.kind != "f"
+        or not values.size
+        or not np.isfinite(values).all()
+    ):
+        return None
+    return _Meeting(call, place, values, values.ndim - 1 if values.ndim > 1 else 1)
+
+
+def _is_large(values: np.ndarray[Any, Any], limit: float) -> bool:
+    return float(np.sqrt(np.mean(np.square(values, dtype=np.float64)))) > limit
+
+
+def _is_tiny(values: np.ndarray[Any, Any], limit: float) -> bool:
+    return 0 < float(np.abs(values).max()) < limit
+
+
+def _is_flat(layer: _Meeting, limit: float) -> bool:
+    """Whether most features are all but the same number in every sample."""
+    others = tuple(axis for axis in range(layer.values.ndim) if axis != layer.axis)
+    values = layer.values.astype(np.float64)
+    spread, middle = values.std(axis=others), np.abs(values.mean(axis=others))
+    return (
+        layer.values.shape[0] > 1 and float(np.mean((spread > 0) & (spread < limit * middle))) > 0.5
+    )
+
+
+def _off_scale(layer: _Meeting, large: float, tiny: float, flat: float = 0.02) -> bool:
+    values = layer.values
+    return _is_large(values, large) or _is_tiny(values, tiny) or _is_flat(layer, flat)
+
+
+@dataclass(eq=False)
+class _Outcome:
+    """A run that did not learn, as far as a batch of it tells."""
+
+    course: Course
+    snapshot: Snapshot
+    reading: Reading
+    chance: float
+    final: float  # NaN if the loss ended as something else than a number
+
+    @property
+    def ending(self) -> str:
+        if not math.isfinite(self.final):
+            return "the loss stopped being a number"
+        return (
+            f"the loss ended at {self.final:.4g}; an answer that ignores the input "
+            f"costs {self.chance:.4g}"
+        )
+
+
+def _failures(case: Case, unlearned: float) -> Iterator[_Outcome]:
+    """Courses that ended no better than an answer that ignores the input."""
+    for course in case.courses:
+        snapshot = course.last or course.first
+        reading = case.reading(snapshot)
+        if snapshot is None or reading is None or not reading.trace.exact:
+            continue
+        level = chance(reading)
+        if level is None or not level > 0:
+            continue
+        losses = course.losses
+        ending = losses[-max(1, len(losses) // 10) :]
+        final = float(np.mean(ending)) if ending else math.nan
+        if len(losses) >= 8 and not final <= unlearned * level:
+            yield _Outcome(course, snapshot, reading, level, final)
+
+
+def _compare(
+    outcome: _Outcome, both: _Instead, changed: _Instead, level: float, case: Case
+) -> tuple[float, float, int] | None:
+    """Where training anew ends as it was and with the change, if only the change makes it learn.
+
+    Both as a fraction of what ignoring the input costs.
+    """
+    steps = int(min(case.limit("steps"), len(outcome.course.steps)))
+    begun = time.thread_time()
+    better = train_again(outcome.course, outcome.snapshot, steps, {**both, **changed})
+    longer = min(4 * steps, len(outcome.course.steps))
+    cost = 2 * longer / steps * (time.thread_time() - begun)
+    learns = better and case.limit("learned") * level < better[-1] < 0.95 * better[0]
+    if learns and longer > steps and cost < case.budget.left:  # the run had the time for more
+        steps = longer
+        better = train_again(outcome.course, outcome.snapshot, steps, {**both, **changed})
+    if not better or not better[-1] <= case.limit("learned") * level:
+        return None
+    worse = train_again(outcome.course, outcome.snapshot, steps, both)
+    before = _relative(worse[-1], level if both else outcome.chance)
+    after = _relative(better[-1], level)
+    # Not at all against somewhat, or at half the pace at best.
+    return (before, after, steps) if not before < min(0.85, 2 * after) else None
+
+
+def _relative(loss: float, level: float) -> float:
+    return loss / level if math.isfinite(loss) else math.inf
+
+
+def _said(value: float) -> str:
+    return f"{value:.2g} times that" if math.isfinite(value) else "no number at all"
+
+
+@rule(
+    thresholds={
+        "large": 5.0,
+        "tiny": 0.05,
+        "flat": 0.02,
+        "unlearned": 0.7,
+        "solved": 0.1,
+        "learned": 0.6,
+        "steps": 60,
+    },
+    cleared=lambda case: _input_scale(case),
+)
+def unscaled_input(case: Case) -> Iterator[Finding]:
+    """The inputs are not scaled.
+
+    The numbers that reach the first layer are far from the size its weights were made for, or
+    lie far from zero. The loss is then steep along a few directions and flat along the others:
+    no learning rate suits both. Steps overshoot, or units saturate or die, and little is
+    learned.
+
+    Measured: The run ended no better than an answer that ignores the input, or came to a rest
+    far from what can be reached. The same model, trained anew with the same optimizer on one
+    batch of the run, learns once that batch is standardised, feature by feature, and does not
+    as it was.
+    Fix: Standardise the features with the mean and standard deviation of the training set.
+    Guardrail: assert x.abs().mean() < 5, f'inputs are not scaled: {x.mean()=}, {x.std()=}'
+    """
+    large, tiny, flat = case.limit("large"), case.limit("tiny"), case.limit("flat")
+    for outcome in _failures(case, case.limit("solved")):
+        trace = outcome.reading.trace
+        layers = [each for each in _first_layers(trace) if _off_scale(each, large, tiny, flat)]
+        start = case.trace(outcome.course.first)
+        begun = [] if start is None else _first_layers(start)
+        # In one batch and not in another it is the batch that is wrong.
+        if not layers or not any(_off_scale(each, large, tiny, flat) for each in begun):
+            continue
+        changed: _Instead = {}
+        for each in layers:
+            changed |= each.instead(trace)
+        both, level = _with_scaled_target(outcome)
+        found = _compare(outcome, both, changed, level, case)
+        if found is None:
+            continue
+        before, after, steps = found
+        poor = not outcome.final <= case.limit("unlearned") * outcome.chance
+        if not poor and (both or not _finds_more(outcome, changed, found)):
+            continue
+        first = layers[0]
+        low, high = float(first.values.min()), float(first.values.max())
+        size = float(np.sqrt(np.mean(np.square(first.values, dtype=np.float64))))
+        yield unscaled_input.finding(
+            where=(_computed_at(outcome) if _is_flat(first, flat) else None)
+            or _called_at(outcome.reading)
+            or first.call.where,
+            step=0,
+            proof=Proof.TRIED,
+            evidence=[
+                f"the first layer gets values from {low:.4g} to {high:.4g}, {size:.3g} in size",
+                *_flatness(first, flat),
+                outcome.ending,
+                f"{steps} steps on one batch, standardised: the loss falls to {after:.2g} of what "
+                f"ignoring the input costs; as it was: {_said(before)}",
+            ],
+            fix=_scaling_fix(first.values, first.axis),
+            places=[("first weights", first.call.where)],
+        )
+
+
+def _computed_at(outcome: _Outcome) -> Where | None:
+    """The line that computed the data that batches are cut from."""
+    trace, tape = outcome.reading.trace, outcome.snapshot.tape
+    for source, _ in given_inputs(outcome.reading):
+        made = trace.made_by(source)
+        while made is not None and made.sources and made.sources[0] is not None:
+            made = trace.made_by(made.sources[0])
+        kept = None if made is None or not made.call.args else made.call.args[0]
+        origin = None if tape is None or kept is None else tape.origin(kept)
+        if origin is not None:
+            return origin.where
+    return None
+
+
+def _flatness(layer: _Meeting, limit: float) -> list[str]:
+    if not _is_flat(layer, limit):
+        return []
+    others = tuple(axis for axis in range(layer.values.ndim) if axis != layer.axis)
+    spread = float(np.median(layer.values.astype(np.float64).std(axis=others)))
+    return [f"a typical feature varies by {spread:.2g} from sample to sample: was the mean taken "
+            "over the features in place of the samples?"]  # fmt: skip
+
+
+def _finds_more(outcome: _Outcome, changed: _Instead, found: tuple[float, float, int]) -> bool:
+    """Whether scaled data lead far below where the run had come to a rest, and not by heart."""
+    before, after, steps = found
+    course, end = outcome.course, after * outcome.chance
+    losses = course.losses
+    third = len(losses) // 3
+    rests = np.median(losses[-third:]) > 0.95 * np.median(losses[third : 2 * third])
+    if before < 5 * after or end > 0.2 * outcome.final or not rests:
+        return False
+    control = control_step(outcome.reading, outcome.snapshot.values, outcome.snapshot)
+    losses = [] if control is None else train_again(course, control, steps, changed)
+    return bool(losses) and losses[-1] > 3 * end
+
+
+def _scaling_fix(values: np.ndarray[Any, Any], axis: int) -> str:
+    if values.min() >= 0 and 200 < values.max() <= 255:
+        return "These look like pixels from 0 to 255: x = x / 255, or better (x - mean) / std."
+    dims = "0" if values.ndim == 2 and axis == 1 else "all but the features"
+    return (
+        f"mean, std = x_train.mean({dims}), x_train.std({dims})\n"
+        "x = (x - mean) / std\n"
+        "with the numbers of the training set for validation and test as well; "
+        "or put nn.BatchNorm1d in front of the first layer."
+    )
+
+
+def _with_scaled_target(outcome: _Outcome) -> tuple[_Instead, float]:
+    """If the target is off scale too, both arms of the experiment get it standardised."""
+    target = _target(outcome.reading)
+    if target is None or not _is_large(target.values, 10.0):
+        return {}, outcome.chance
+    return target.instead(outcome.reading.trace), _standard_level(outcome, target)
+
+
+def _standard_level(outcome: _Outcome, target: _Meeting) -> float:
+    """What ignoring the input costs when the target is standardised."""
+    values = target.values.astype(np.float64)
+    spread = float(np.mean(np.square(values - values.mean(axis=0))))
+    squared = outcome.chance / spread if spread else 1.0
+    return squared if target.call.op in ("mse_loss", "sub", "rsub") else 0.8
+
+
+def _called_at(reading: Reading) -> Any:
+    return reading.models[0].where if reading.models else None
+
+
+def _input_scale(case: Case) -> str | None:
+    reading = case.reading(case.first)
+    if reading is None:
+        return None
+    layers = _first_layers(reading.trace)
+    if not layers:
+        return None
+    low = min(float(each.values.min()) for each in layers)
+    high = max(float(each.values.max()) for each in layers)
+    return f"the first layer gets values from {low:.3g} to {high:.3g}, and the run could use them"
+
+
+@rule(
+    thresholds={"large": 10.0, "tiny": 0.01, "unlearned": 0.7, "learned": 0.6, "steps": 60},
+    cleared=lambda case: _target_scale(case),
+)
+def unscaled_target(case: Case) -> Iterator[Finding]:
+    """The targets are not scaled.
+
+    The model starts with outputs around zero and must reach numbers that are far away. With
+    steps of a sensible size it does not get there, and squared errors of that size make
+    gradients that throw the weights about. Little or nothing is learned about the inputs.
+
+    Measured: The run ended no better than always answering the mean target. The same model,
+    trained anew with the same optimizer on one batch of the run, learns once the target is
+    standardised and does not as it was.
+    Fix: Train on (y - mean) / std and turn predictions back with prediction * std + mean.
+    Guardrail: assert y.abs().mean() < 10, f'targets are not scaled: {y.mean()=}, {y.std()=}'
+    """
+    large, tiny = case.limit("large"), case.limit("tiny")
+    for outcome in _failures(case, case.limit("unlearned")):
+        target = _target(outcome.reading)
+        start = case.reading(outcome.course.first)
+        if target is None or start is None or start.prediction is None:
+            continue
+        begun = start.trace.array(start.prediction)
+        far = _is_large(target.values, large * max(1.0, float(np.sqrt(np.mean(begun**2)))))
+        if not far and not _is_tiny(target.values, tiny):
+            continue
+        trace = outcome.reading.trace
+        both: _Instead = {}
+        for each in _first_layers(trace):
+            if _off_scale(each, 5.0, 0.05):
+                both |= each.instead(trace)
+        level = _standard_level(outcome, target)
+        changed = target.instead(trace)
+        found = _compare(outcome, both, changed, level, case)
+        if found is None:
+            continue
+        before, after, steps = found
+        low, high = float(target.values.min()), float(target.values.max())
+        mean, std = float(target.values.mean()), float(target.values.std())
+        yield unscaled_target.finding(
+            where=target.call.where,
+            step=0,
+            proof=Proof.TRIED,
+            evidence=[
+                f"targets lie between {low:.4g} and {high:.4g}; the model starts with outputs "
+                f"between {float(begun.min()):.3g} and {float(begun.max()):.3g}",
+                outcome.ending,
+                f"{steps} steps on one batch with standardised targets: the loss falls to "
+                f"{after:.2g} of what answering the mean costs; as it was: {_said(before)}",
+            ],
+            fix=(
+                f"y = (y - {mean:.4g}) / {std:.4g}  # mean and std of the training targets\n"
+                f"and at the end: prediction * {std:.4g} + {mean:.4g}"
+            ),
+        )
+
+
+def _target_scale(case: Case) -> str | None:
+    reading = case.reading(case.first)
+    target = None if reading is None else _target(reading)
+    if target is None:
+        return None
+    low, high = float(target.values.min()), float(target.values.max())
+    return f"targets lie between {low:.3g} and {high:.3g}, and the run could reach them"

@@ -1,0 +1,201 @@
+"""Targets that the model has no way to reach.
+
+What an activation can return is known exactly: the targets are compared with that, no more.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from whygrad.doctor.engines import engine_of
+from whygrad.doctor.evidence.case import Case
+from whygrad.doctor.recording.calls import Produced
+from whygrad.doctor.replay import Trace, Traced
+from whygrad.doctor.rules.rule import Finding, Proof, rule
+from whygrad.doctor.vocabulary import RESHAPING
+from whygrad.source import Where
+
+__all__ = ["target_out_of_range"]
+
+_BINARY = ("binary_cross_entropy", "binary_cross_entropy_with_logits")
+_DISTANCES = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "sub", "rsub")
+_REACH = {
+    "sigmoid": (0.0, 1.0), "sigmoid_": (0.0, 1.0), "hardsigmoid": (0.0, 1.0),
+    "softmax": (0.0, 1.0), "tanh": (-1.0, 1.0), "tanh_": (-1.0, 1.0), "softsign": (-1.0, 1.0),
+    "hardtanh": (-1.0, 1.0), "sin": (-1.0, 1.0), "cos": (-1.0, 1.0), "erf": (-1.0, 1.0),
+    "softplus": (0.0, math.inf), "exp": (0.0, math.inf), "logsigmoid": (-math.inf, 0.0),
+    "log_softmax": (-math.inf, 0.0),
+}  # fmt: skip
+
+Reach = tuple[float, float, Traced]  # lowest and highest value, and the call that limits them
+
+
+@rule(
+    thresholds={"outside": 0.05, "left": 0.05},
+    cleared=lambda case: _reach_and_targets(case),
+)
+def target_out_of_range(case: Case) -> Iterator[Finding]:
+    """The output cannot reach the targets.
+
+    The last activation limits what the model can say, and targets lie outside of that. The
+    model can only press against the end of its range, where the gradient dies; the error that
+    is left is no matter of training longer.
+
+    Measured: The range that the last activation can return, with the factors and offsets after
+    it, against the targets; and how much of the loss no weights could remove.
+    Fix: Leave out the last activation, or scale the targets into its range.
+    Guardrail: assert low <= y.min() and y.max() <= high  # what the last activation can return
+    """
+    yield from _refused(case)
+    for course in case.courses:
+        reading = case.reading(course.first)
+        if reading is None or reading.target is None or reading.loss_call is None:
+            continue
+        targets = reading.trace.array(reading.target)
+        if targets.dtype.kind != "f" or not targets.size or not np.isfinite(targets).all():
+            continue
+        call = reading.loss_call
+        if call.op in _BINARY:
+            low, high, limiter = 0.0, 1.0, call
+        elif call.op in _DISTANCES:
+            found = _reach(reading.trace, reading.prediction_source)
+            if found is None:
+                continue
+            low, high, limiter = found
+        else:
+            continue
+        beyond = np.maximum(low - targets, targets - high).clip(min=0)
+        outside = float((beyond > 1e-3 * max(1.0, float(np.abs(targets).max()))).mean())
+        spread = float(targets.var())
+        left = float(np.square(beyond).mean()) / spread if spread else math.inf
+        if outside < case.limit("outside") or left < case.limit("left"):
+            continue
+        yield target_out_of_range.finding(
+            where=_limited_at(case, limiter),
+            step=0,
+            proof=Proof.REPLAYED,
+            evidence=[
+                f"`{limiter.op}` {'is made for' if limiter is call else 'returns'} "
+                f"values from {low:g} to {high:g}; "
+                f"the targets run from {targets.min():.4g} to {targets.max():.4g}",
+                f"{outside:.0%} of the targets lie outside, and what is missing to them amounts "
+                f"to {left:.2g} times their variance whatever the weights are",
+            ],
+            fix=_reach_fix(limiter, low, high, targets),
+            places=[("the loss", call.where)],
+        )
+        return
+
+
+def _refused(case: Case) -> Iterator[Finding]:
+    """A binary cross-entropy that raised because of its targets."""
+    failure = case.run.failure
+    if failure is None or failure.error is not case.run.error or failure.op not in _BINARY:
+        return
+    given = failure.args[1] if len(failure.args) > 1 else failure.kwargs.get("target")
+    targets = engine_of(given).array(given)
+    if targets.dtype.kind != "f" or (targets.min() >= 0 and targets.max() <= 1):
+        return
+    low, high = float(targets.min()), float(targets.max())
+    yield target_out_of_range.finding(
+        where=failure.where,
+        step=len(case.run.passes),
+        proof=Proof.RAISED,
+        evidence=[
+            f"`{failure.op}` compares probabilities from 0 to 1; the targets run from {low:.4g} "
+            f"to {high:.4g}",
+        ],
+        fix=_into_unit_range(targets),
+    )
+
+
+def _reach(trace: Trace, source: Produced | None) -> Reach | None:
+    """What a tensor's values are limited to, and the call that limits them."""
+    made = trace.made_by(source)
+    if made is None:
+        return None
+    if made.op in _REACH:
+        return (*_REACH[made.op], made)
+    if made.op == "clamp":
+        low, high = made.argument(1, "min"), made.argument(2, "max")
+        ends = [-math.inf if low is None else low, math.inf if high is None else high]
+        if any(not isinstance(each, (int, float)) for each in ends):
+            return None
+        return float(ends[0]), float(ends[1]), made
+    if made.op in RESHAPING or made.op in ("getitem", "select", "dropout", "neg"):
+        below = _reach(trace, made.sources[0])
+        if below is None or made.op != "neg":
+            return below
+        return -below[1], -below[0], below[2]
+    if made.op in ("mul", "add", "sub", "div") and len(made.inputs) == 1 and len(made.args) > 1:
+        return _shifted(_reach(trace, made.sources[0]), made)
+    return None
+
+
+def _shifted(below: Reach | None, made: Traced) -> Reach | None:
+    """The range after a factor or an offset."""
+    other = made.args[1] if made.args[0] is made.inputs[0] else made.args[0]
+    if below is None or not isinstance(other, (int, float)):
+        return None
+    if made.op == "sub" and made.args[0] is not made.inputs[0]:
+        return None
+    if made.op in ("mul", "div"):
+        factor = other if made.op == "mul" else 1 / other if other else math.nan
+        ends = below[0] * factor, below[1] * factor
+    else:
+        offset = other if made.op == "add" else -other
+        ends = below[0] + offset, below[1] + offset
+    if any(math.isnan(each) for each in ends):
+        return None
+    return min(ends), max(ends), below[2]
+
+
+def _limited_at(case: Case, limiter: Traced) -> Where:
+    """The activation's own line: where it is called, or where the module that is one was made."""
+    made = case.made_at(limiter.module)
+    marks = [each for _, snapshot in case.snapshots() for each in snapshot.marks]
+    alone = any(
+        each.path == limiter.module and next(each.module.parameters(), None) is None
+        for each in marks
+    )
+    return made if made is not None and alone and limiter.op in _REACH else limiter.where
+
+
+def _reach_fix(limiter: Traced, low: float, high: float, targets: np.ndarray[Any, Any]) -> str:
+    least, most = float(targets.min()), float(targets.max())
+    if limiter.op in _BINARY:
+        return _into_unit_range(targets)
+    if math.isinf(low) or math.isinf(high):
+        return f"Leave out the {limiter.op} at the end: the targets go from {least:.4g} on."
+    return (
+        f"Leave out the {limiter.op} at the end, or scale the targets into its range:\n"
+        f"y = {low:g} + {high - low:g} * (y - {least:.4g}) / {most - least:.4g}"
+    )
+
+
+def _into_unit_range(targets: np.ndarray[Any, Any]) -> str:
+    """Targets for a binary cross-entropy: two values are labels, more are measurements."""
+    low, high = float(targets.min()), float(targets.max())
+    shifted = f"(y {'-' if low > 0 else '+'} {abs(low):.4g})" if low else "y"
+    scaled = shifted if high - low == 1 else f"{shifted} / {high - low:.4g}"
+    if len(np.unique(targets)) <= 2:
+        return f"Write no as 0 and yes as 1: y = {scaled}."
+    return f"y = {scaled}, or nn.MSELoss for targets like these."
+
+
+def _reach_and_targets(case: Case) -> str | None:
+    reading = case.reading(case.first)
+    found = None if reading is None else _reach(reading.trace, reading.prediction_source)
+    if reading is None or reading.target is None or found is None:
+        return None
+    targets = reading.trace.array(reading.target)
+    if targets.dtype.kind != "f" or not targets.size:
+        return None
+    return (
+        f"outputs can go from {found[0]:g} to {found[1]:g}, targets from {targets.min():.3g} "
+        f"to {targets.max():.3g}"
+    )

@@ -1,0 +1,1 @@
+"""What the model is before its first update: its layers and initial weights."""

@@ -1,0 +1,255 @@
+"""Initial weights that keep a model from learning: of a wrong size, or all the same.
+
+Both are settled by the state before the first update.  That weights are unusual is no fault yet
+(last layers are often set to zero on purpose), so the model is also trained again from ordinary
+weights: only if that makes the difference were the initial ones to blame.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from whygrad.doctor.anatomy import Layer, layers_of, rectifiers_of
+from whygrad.doctor.evidence.case import Case
+from whygrad.doctor.experiments.repairs import Arms, fresh_weights, level, repair, unlearned
+from whygrad.doctor.recording.record import Course, Parameter
+from whygrad.doctor.replay import Trace
+from whygrad.doctor.replay.trial import is_below
+from whygrad.doctor.rules.rule import Finding, Proof, rule
+from whygrad.source import Where
+
+__all__: list[str] = []
+
+
+@rule(
+    thresholds={"steps": 5, "better": 0.8, "part": 0.2},
+    cleared=lambda case: _all_different(case),
+)
+def symmetric_initialization(case: Case) -> Iterator[Finding]:
+    """All units of a layer start the same and stay the same.
+
+    Units with equal weights compute the same number, so they get the same gradient and the same
+    update. However wide the layer is, it works like a single unit, for ever. Random initial
+    weights are what makes units different.
+
+    Measured: The rows of a weight are equal before the first update, and they are still equal
+    at the end, although the layer was trained. The same model with random weights does better
+    on the same batch with the same optimizer.
+    Fix: Start from random weights: nn.init.kaiming_normal_(layer.weight); only biases may be 0.
+    Guardrail: assert all(p.std() > 0 for p in model.parameters() if p.dim() > 1)
+    """
+    for course in case.courses:
+        trace = case.trace(course.first)
+        if trace is None or len(course.steps) < case.limit("steps") or course.last is None:
+            continue
+        twins = [each for each in _hidden(case, trace, course) if _alike(each, trace)]
+        if not twins or not unlearned(case, course, case.limit("part")):
+            continue
+        still = [each for each in twins if _distinct(each, course) <= max(1, each.width // 4)]
+        every = _unusual(layers_of(case, trace), trace, lowest=0.0, highest=math.inf) + twins
+        start = fresh_weights(trace.snapshot, _once(every), _gain(trace))
+        factor = case.limit("better") if still else case.limit("better") / 2
+        arms = repair(case, course, trace.snapshot, factor, start=start)
+        if arms is None and not (still and unlearned(case, course, 0.95)):
+            continue
+        layer = (still or twins)[0]
+        value = float(layer.weight(trace.snapshot).flat[0])
+        evidence = [
+            f"{layer.label} {list(layer.shape)}: before the first update every unit has the same "
+            f"weights ({value:.3g} …)"
+        ]
+        if still:
+            evidence.append(
+                f"after {len(course.steps)} updates the {layer.width} units have "
+                f"{_counted(_distinct(still[0], course))} of weights between them"
+            )
+        if arms is not None:
+            evidence.append(arms.told("from random weights"))
+        yield symmetric_initialization.finding(
+            where=layer.parameter.written_at or layer.parameter.made_at,
+            step=0,
+            proof=Proof.TRIED if arms is not None else Proof.INFERRED,
+            evidence=evidence,
+            fix=f"nn.init.kaiming_normal_({layer.label})  # in place of {value:.3g} everywhere",
+            parameters=[each.label for each in twins],
+        )
+        return
+
+
+def _hidden(case: Case, trace: Trace, course: Course) -> list[Layer]:
+    """Trained layers whose output goes into another layer."""
+    layers = layers_of(case, trace)
+    trained = {id(each.tensor) for each in course.parameters}
+    return [
+        each
+        for each in layers
+        if each.name in trained
+        and each.width > 1
+        and any(other is not each and trace.descends(other.call, each.call) for other in layers)
+    ]
+
+
+def _alike(layer: Layer, trace: Trace) -> bool:
+    rows = layer.weight(trace.snapshot)
+    return rows.shape[1] > 0 and bool(np.ptp(rows, axis=0).max() <= 1e-7 * np.abs(rows).max())
+
+
+def _distinct(layer: Layer, course: Course) -> int:
+    """How many different rows the weight has at the end, up to rounding."""
+    assert course.last is not None
+    rows = layer.weight(course.last).astype(np.float64)
+    scale = np.abs(rows).max() or 1.0
+    return len(np.unique(np.round(rows / scale, 4), axis=0))
+
+
+def _counted(distinct: int) -> str:
+    return "one set" if distinct == 1 else f"{distinct} sets"
+
+
+def _all_different(case: Case) -> str | None:
+    trace = case.trace(case.first)
+    layers = [] if trace is None else layers_of(case, trace)
+    if trace is None or not layers:
+        return None
+    return f"the units of all {len(layers)} layers have weights of their own"
+
+
+@rule(
+    thresholds={"steps": 8, "lowest": 0.1, "highest": 3.0, "better": 0.5, "part": 0.3},
+    cleared=lambda case: _gains(case),
+)
+def bad_initialization(case: Case) -> Iterator[Finding]:
+    """The initial weights have a wrong size.
+
+    Each layer multiplies the size of what passes through it by the size of its weights times
+    the root of the number of its inputs. Far above one, outputs and gradients are enormous
+    before the first update; far below one, nothing of the input arrives at the output, and
+    nothing of the error comes back.
+
+    Measured: At step 0 a layer makes its input several times larger or smaller. The same model
+    with ordinary weights, of size 1/sqrt(inputs), learns the same batch with the same optimizer
+    where the run did not.
+    Fix: Use the layers' own initial values, or nn.init.kaiming_normal_ / xavier_uniform_.
+    Guardrail: assert 0.1 < model(x).std() < 10  # before training
+    """
+    for course in case.courses:
+        trace = case.trace(course.first)
+        if trace is None or not trace.exact or len(course.steps) < case.limit("steps"):
+            continue
+        lowest, highest = case.limit("lowest"), case.limit("highest")
+        trained = {id(each.tensor) for each in course.parameters}
+        layers = [each for each in layers_of(case, trace) if each.name in trained]
+        unusual = _unusual(layers, trace, lowest, highest)
+        broken = case.progress(course).broken
+        if not unusual or not (broken or unlearned(case, course, case.limit("part"))):
+            continue
+        start = fresh_weights(trace.snapshot, unusual, _gain(trace))
+        arms = repair(case, course, trace.snapshot, case.limit("better"), start=start)
+        # One batch may be learned by heart from any weights, where the run was far from it.
+        arms = arms or _arms(case, course, trace, start)
+        if arms is None:
+            continue
+        learns = is_below(arms.repaired.end, case.limit("better"), arms.repaired.start)
+        learns &= arms.helps(case.limit("better"))
+        if not learns and not _starts_hopeless(arms, level(case, course)):
+            continue  # ordinary weights only start lower: they do not learn either
+        yield _about_size(case, course, trace, unusual, arms)
+        return
+
+
+def _arms(case: Case, course: Course, trace: Trace, start: dict[int, Any]) -> Arms | None:
+    """Training from these weights beside a run that ended far above what ignoring costs."""
+    reference, progress = level(case, course), case.progress(course)
+    reached = min(progress.end, progress.latest)
+    if reference is None or not reached > 1.5 * reference:
+        return None
+    trial = case.trial(course, trace.snapshot)
+    steps = min(100, len(course.steps))
+    repaired = None if trial is None else trial.descend(steps=steps, start=start)
+    as_it_was = None if trial is None else trial.descend(steps=steps)
+    if repaired is None or as_it_was is None:
+        return None
+    return Arms(as_it_was, repaired, reached)
+
+
+def _starts_hopeless(arms: Arms, chance: float | None) -> bool:
+    """Far above the loss of ignoring the input at first, and still above it at the end."""
+    if chance is None:
+        return False
+    return arms.as_it_was.start > 5 * chance and arms.reached > chance > arms.repaired.end
+
+
+def _about_size(
+    case: Case, course: Course, trace: Trace, unusual: list[Layer], arms: Arms
+) -> Finding:
+    worst = max(unusual, key=lambda each: abs(math.log10(_strength(each, trace) + 1e-12)))
+    gain = _strength(worst, trace)
+    rows = worst.weight(trace.snapshot)
+    usual = 1 / math.sqrt(worst.fan_in)
+    evidence = [
+        f"{worst.label} {list(worst.shape)} begins with values of size "
+        f"{float(np.sqrt(np.mean(rows**2))):.3g} and mean {float(rows.mean()):.2g}; with "
+        f"{worst.fan_in} inputs {usual:.2g} is usual: it makes its input about {gain:.2g} times "
+        "as large",
+        arms.told("from ordinary weights"),
+    ]
+    reference = level(case, course)
+    if reference is not None and arms.as_it_was.start > 5 * reference:
+        evidence.append(
+            f"the first loss was {arms.as_it_was.start:.4g}; an answer that ignores the input "
+            f"costs {reference:.4g}"
+        )
+    return bad_initialization.finding(
+        where=_where([each.parameter for each in unusual], worst.parameter),
+        step=0,
+        proof=Proof.TRIED,
+        evidence=evidence,
+        fix=f"nn.init.kaiming_normal_({worst.label})  # standard deviation {usual * 1.41:.2g}",
+        parameters=[each.label for each in unusual],
+    )
+
+
+def _unusual(layers: list[Layer], trace: Trace, lowest: float, highest: float) -> list[Layer]:
+    found = [each for each in layers if not lowest <= _strength(each, trace) <= highest]
+    if lowest == 0.0:  # all that have no variety at all
+        found = [each for each in layers if np.ptp(each.weight(trace.snapshot)) == 0]
+    return _once(found)
+
+
+def _once(layers: list[Layer]) -> list[Layer]:
+    """One layer a weight: a weight may be used many times in a step."""
+    return list({each.name: each for each in layers}.values())
+
+
+def _strength(layer: Layer, trace: Trace) -> float:
+    """By how much the layer enlarges its input: for scattered ones, and for those of one sign."""
+    rows = layer.weight(trace.snapshot).astype(np.float64)
+    scattered = float(np.sqrt(np.mean(rows**2))) * math.sqrt(layer.fan_in)
+    return max(scattered, abs(float(rows.mean())) * layer.fan_in / 2)
+
+
+def _gain(trace: Trace) -> float:
+    """The usual gain for this model's activations."""
+    return math.sqrt(2) if rectifiers_of(trace) else 1.0
+
+
+def _where(parameters: list[Parameter], worst: Parameter) -> Where | None:
+    """The line that wrote most of them; else that of the worst."""
+    written = Counter(each.written_at for each in parameters if each.written_at is not None)
+    if written and written.most_common(1)[0][1] > 1:
+        return written.most_common(1)[0][0]
+    return worst.written_at or worst.made_at
+
+
+def _gains(case: Case) -> str | None:
+    trace = case.trace(case.first)
+    layers = [] if trace is None else layers_of(case, trace)
+    if trace is None or not layers:
+        return None
+    gains = [_strength(each, trace) for each in layers]
+    return f"layers enlarge their input {min(gains):.2g} to {max(gains):.2g} times at step 0"

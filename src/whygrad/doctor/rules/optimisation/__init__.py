@@ -1,0 +1,1 @@
+"""How it is trained: the rate, its schedule, clipping and regularization."""

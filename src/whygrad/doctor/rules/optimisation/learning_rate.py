@@ -1,0 +1,200 @@
+"""Updates that are too long for the loss.
+
+Decided by an experiment: the same steps from the same state on the same batch, with the gradients
+cleared, at a smaller rate.  A run that learns is left alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from whygrad.doctor.evidence.case import Case
+from whygrad.doctor.experiments.sound_loss import after_fixes, sound_trial
+from whygrad.doctor.growth import runaway
+from whygrad.doctor.recording.record import Course, Snapshot
+from whygrad.doctor.replay.optimizers import rate_of
+from whygrad.doctor.replay.trial import Descent, Trial
+from whygrad.doctor.rules.optimisation.oscillation import heavy_momentum
+from whygrad.doctor.rules.rule import Finding, Proof, rule
+from whygrad.source import Where
+
+__all__ = ["lr_too_high"]
+
+_SMALLER = (0.1, 0.01, 0.001)
+
+
+def _line(course: Course) -> Where | None:
+    """Where the rate was chosen: the scheduler, if that is what raised it."""
+    optimizer = course.optimizer
+    chosen = optimizer.options.get("lr")
+    if optimizer.schedulers and isinstance(chosen, float) and rate_of(course) > 1.5 * chosen:
+        return optimizer.schedulers[-1][1]
+    return optimizer.made_at or course.steps[0].where
+
+
+def _overflowed(case: Case, course: Course) -> bool:
+    """Whether values had become huge when the run broke: no invalid operation did it."""
+    trace = case.trace(course.bad)
+    if trace is None:
+        return False
+    ranges = [each for call in trace.calls for each in (*call.before, *call.after)]
+    sizes = [each.largest for each in ranges if each.size and math.isfinite(each.largest)]
+    losses = [abs(each) for each in course.losses if math.isfinite(each)]
+    grown = len(losses) > 1 and losses[-1] > 1e6 * max(losses[0], 1e-6)
+    lost = any(each.nans + each.infs == each.size for each in ranges if each.size)
+    return max(sizes, default=0.0) > 1e12 or grown or (lost and not sizes)
+
+
+def _starts(case: Case, course: Course) -> Iterator[Snapshot]:
+    """States to experiment from: the first, and the latest if things were still well there."""
+    first, last = course.first, course.last
+    if first is None or not math.isfinite(first.value):
+        return
+    yield first
+    if last is not None and last is not first and last.value <= first.value + abs(first.value):
+        yield last
+
+
+@rule(
+    thresholds={"learned": 0.2, "progress": 0.02},
+    cleared=lambda case: _cleared_high(case),
+)
+def lr_too_high(case: Case) -> Iterator[Finding]:
+    """The learning rate is too high.
+
+    Each update overshoots: it goes so far along the gradient that the loss is higher on the
+    other side. The loss jumps, stays high or grows until it is no longer finite. The gradients
+    themselves may be right; only the steps are too long.
+
+    Measured: From the state of the first step the doctor trains a few steps on the same batch,
+    with cleared gradients: at the program's rate, and at a tenth, a hundredth and a thousandth
+    of it. The rate is too high if the first diverges or doubles the loss and a smaller one
+    lowers it smoothly. If the program's loss is invalid itself, the experiment is made with a
+    squared error in its place.
+    Fix: Lower the learning rate by a factor of ten until the loss falls from the first steps
+    on.
+    Guardrail: assert loss.item() < 2 * first_loss, f'step {step}: loss {loss.item()} is rising'
+    """
+    least = case.limit("progress")
+    for course in case.courses:
+        if not case.progress(course).suffers(case.limit("learned")):
+            continue
+        if case.progress(course).broken and not _overflowed(case, course):
+            yield from _with_sound_loss(case, course)
+            continue
+        for start in _starts(case, course):
+            trial = case.trial(course, start)
+            own = None if trial is None else trial.descend()
+            if trial is None or own is None or not own.is_unstable:
+                continue
+            if _momentum_is_to_blame(course, trial):
+                continue
+            better = _smaller_that_works(trial, own, least)
+            if better is not None and not (better[0] < 0.01 and runaway(case, course)):
+                yield _too_high(case, course, start.step, trial, own, *better)
+                break
+
+
+def _momentum_is_to_blame(course: Course, trial: Trial) -> bool:
+    """Whether the same rate is well with the usual momentum."""
+    heavy = heavy_momentum(course)
+    usual = None if heavy is None else trial.descend(**heavy[1])
+    return usual is not None and not usual.is_unstable
+
+
+def _smaller_that_works(trial: Trial, own: Descent, least: float) -> tuple[float, Descent] | None:
+    for factor in _SMALLER:
+        descent = trial.descend(factor)
+        if descent is not None and descent.is_calm(max(least, own.drop - 0.1)):
+            return factor, descent
+    return None
+
+
+def _too_high(
+    case: Case, course: Course, step: int, trial: Trial, own: Descent, factor: float, good: Descent
+) -> Finding:
+    rate = rate_of(course)
+    smaller = rate * factor
+    evidence = [
+        f"with lr={rate:g} the loss of one batch goes {own}; with lr={smaller:g} it goes {good}",
+        *_limit_of_stability(course, trial, rate),
+    ]
+    progress = case.progress(course)
+    if not progress.broken:
+        evidence.append(
+            f"the run began at {progress.opening:.4g} and stood at {progress.height:.4g}"
+        )
+    return lr_too_high.finding(
+        where=_line(course),
+        step=step,
+        proof=Proof.TRIED,
+        evidence=evidence,
+        fix=f"lr={smaller:.2g} instead of {rate:g}: tried on this model and this batch, the loss "
+        "falls smoothly.",
+        data={"rate": rate, "works": smaller, "losses": own.losses, "losses_smaller": good.losses},
+    )
+
+
+def _limit_of_stability(course: Course, trial: Trial, rate: float) -> list[str]:
+    """For plain descent there is a number: two divided by the curvature, more with momentum."""
+    if course.optimizer.kind not in ("SGD", "by hand"):
+        return []
+    sharpness = trial.sharpness()
+    if sharpness is None or not (sharpness > 0 and math.isfinite(sharpness)):
+        return []
+    momentum = float(course.optimizer.options.get("momentum") or 0.0)
+    most = 2 * (1 + momentum) / sharpness
+    if rate <= most:
+        return []
+    return [f"the curvature of the loss is {sharpness:.3g}: steps are stable up to lr ≈ {most:.2g}"]
+
+
+def _with_sound_loss(case: Case, course: Course) -> Iterator[Finding]:
+    """The program's loss says nothing: what does the rate do to its model with a sound one?"""
+    trial = sound_trial(case, course)
+    own = None if trial is None else trial.descend()
+    tenth = None if trial is None else trial.descend(0.1)
+    # The squared error has a scale of its own, so the rate must be off by far to be blamed.
+    if trial is None or own is None or tenth is None or not (own.diverges and tenth.is_unstable):
+        return
+    for factor in (0.01, 0.001, 1e-4):
+        good = trial.descend(factor)
+        if good is None or not good.is_calm(0.0):
+            continue
+        rate = rate_of(course)
+        evidence = [
+            "the program's loss is not finite, so the rate was tried with a squared error in its "
+            f"place: with lr={rate:g} that goes {own}, with lr={rate * factor:g} {good}",
+            *_limit_of_stability(course, trial, rate),
+        ]
+        data: dict[str, Any] = {"rate": rate, "works": rate * factor, "after_fixes": None}
+        rest = after_fixes(trial, factor)
+        if rest is not None:
+            evidence.append(str(rest))
+            data["after_fixes"] = {
+                "concern": rest.concern, "saturated": rest.saturated, "gradient_ratio": rest.ratio,
+                "statement": str(rest),
+            }  # fmt: skip
+        yield lr_too_high.finding(
+            where=_line(course),
+            step=0,  # gradients are cleared in the experiment: it is the rate, from the start
+            proof=Proof.TRIED,
+            evidence=evidence,
+            fix=f"Once the loss is right: lr={rate * factor:.2g} instead of {rate:g}.",
+            data=data,
+        )
+        return
+
+
+def _cleared_high(case: Case) -> str | None:
+    for course in case.courses:
+        if not case.progress(course).suffers(0.2):
+            progress = case.progress(course)
+            return f"the loss went from {progress.start:.4g} to {progress.end:.4g} at this rate"
+        trial = case.trial(course, course.first)
+        own = None if trial is None else trial.descend()
+        if own is not None and not own.is_unstable:
+            return f"at lr={rate_of(course):g} the loss of the first batch goes {own}"
+    return None

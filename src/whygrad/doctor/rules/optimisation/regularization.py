@@ -1,0 +1,223 @@
+"""Regularization that drowns the loss: weight decay, a penalty added to it, or dropout.
+
+Decided by an experiment: the first steps again, with it and without it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from whygrad.doctor.anatomy import activation_place
+from whygrad.doctor.evidence.case import Case
+from whygrad.doctor.experiments.repairs import DROPS, unlearned, without_dropout
+from whygrad.doctor.recording.record import Course
+from whygrad.doctor.replay import Trace, Traced
+from whygrad.doctor.replay.trial import Descent, Trial, drop, is_below
+from whygrad.doctor.rules.rule import Finding, Proof, rule
+from whygrad.source import Where
+
+__all__ = ["over_regularized"]
+
+_LONG = 60
+
+
+@dataclass(frozen=True)
+class _Comparison:
+    """The loss on the data: where the run got, with the regularization and without it."""
+
+    name: str
+    where: Where | None
+    reached: float
+    held: float
+    free: Descent
+    remedy: str
+
+
+@rule(
+    thresholds={
+        "learned": 0.6,
+        "half": 0.5,
+        "free": 0.25,
+        "steps": 10,
+        "dropped": 0.9,
+        "guess": 0.9,
+    },
+    cleared=lambda case: _cleared(case),
+)
+def over_regularized(case: Case) -> Iterator[Finding]:
+    """The regularization drowns the loss.
+
+    Weight decay or a penalty pulls the weights to zero harder than the data pulls them
+    anywhere. The optimizer minimizes the wrong thing: the weights shrink, the output becomes a
+    constant, the loss on the data stays where a guess would be. Dropout of nearly all units
+    leaves as little to learn from.
+
+    Measured: 60 steps from the first state on the first batch with the regularization and
+    without it. It drowns the loss if the run and the steps with it get nowhere on the data, and
+    the steps without it do. Dropout is suspected from nine tenths on.
+    Fix: Lower the weight decay or the factor of the penalty by a factor of 100 or more.
+    Guardrail: assert penalty.item() < data_loss.item(), 'the penalty is larger than the loss'
+    """
+    for course in case.courses:
+        progress = case.progress(course)
+        if progress.broken or progress.steps < case.limit("steps"):
+            continue
+        for each in (_by_weight_decay(case, course), _by_penalty(case, course)):
+            if each is None or each.free.is_unstable:
+                continue
+            # Both ends: a run that got nowhere, and an experiment that shows why.
+            stuck = min(each.reached, each.held)
+            halved = is_below(each.free.end, case.limit("half"), stuck)
+            halved &= not is_below(stuck, 0.4, each.free.start)
+            held = drop(each.free.start, stuck)
+            if halved or (each.free.drop > case.limit("free") and held < 0.3 * each.free.drop):
+                yield _drowned(each)
+        yield from _by_dropout(case, course)
+
+
+def _by_weight_decay(case: Case, course: Course) -> _Comparison | None:
+    decay = _decay(course)
+    progress = case.progress(course)
+    if not decay > 0 or progress.gain >= case.limit("learned"):
+        return None
+    trial = case.trial(course, course.first)
+    held = None if trial is None else trial.descend(steps=_LONG)
+    free = None if trial is None else trial.descend(steps=_LONG, weight_decay=0.0)
+    if held is None or free is None or not math.isfinite(progress.latest):
+        return None
+    return _Comparison(
+        f"weight_decay={decay:g}",
+        course.optimizer.made_at or course.steps[0].where,
+        progress.latest,
+        held.end,
+        free,
+        f"weight_decay={min(1e-4, decay / 100):.0e} instead of {decay:g}",
+    )
+
+
+def _by_dropout(case: Case, course: Course) -> Iterator[Finding]:
+    """Nearly every unit is dropped, the run is no better than a guess, and learns without."""
+    trace = case.trace(course.first)
+    if trace is None or not unlearned(case, course, case.limit("guess")):
+        return
+    shares = [(_dropped(each), each) for each in trace.calls if each.op in DROPS]
+    share, worst = max(shares, key=lambda each: each[0], default=(0.0, None))
+    if worst is None or share < case.limit("dropped"):
+        return
+    free = Trial(course, without_dropout(trace.snapshot), case.budget).descend(steps=_LONG)
+    if free is None or free.is_unstable or free.drop < case.limit("free"):
+        return
+    yield over_regularized.finding(
+        where=activation_place(case, worst),
+        step=0,
+        proof=Proof.TRIED,
+        evidence=[
+            f"dropout sets {share:.0%} of its inputs to zero",
+            f"the loss ends at {case.progress(course).end:.4g}, no better than a guess",
+            f"{_LONG} steps on the first batch without dropout lead from {free.start:.4g} to "
+            f"{free.end:.4g}",
+        ],
+        fix="Dropout takes the probability to drop a unit, not to keep it: 0.1 to 0.5.",
+    )
+
+
+def _dropped(call: Traced) -> float:
+    """The share of what went in that came out as zero."""
+    if not call.before or not call.after or call.before[0].zeros >= 1:
+        return 0.0
+    before, after = call.before[0].zeros, call.after[0].zeros
+    return (after - before) / (1 - before)
+
+
+def _decay(course: Course) -> float:
+    thing = course.optimizer.thing
+    groups = [] if thing is None else thing.param_groups
+    found = [group.get("weight_decay", 0.0) for group in groups]
+    return max((float(each) for each in found if isinstance(each, (int, float))), default=0.0)
+
+
+def _by_penalty(case: Case, course: Course) -> _Comparison | None:
+    """A term of the loss that knows nothing of the data."""
+    trace = case.trace(course.first)
+    if trace is None or not trace.exact or course.last is None:
+        return None
+    penalties = _penalties(trace)
+    if not penalties:
+        return None
+    numbers = [each.number for each in penalties]
+
+    def data_only(again: Trace) -> Any:
+        root = again.root
+        assert root is not None
+        return root.outputs[0] - sum(
+            each.outputs[0] for each in again.calls if each.number in numbers
+        )
+
+    data = case.trial(course, course.first, data_only)
+    whole = case.trial(course, course.first)
+    held = None if whole is None else whole.descend(steps=_LONG)
+    free = None if data is None else data.descend(steps=_LONG)
+    if data is None or held is None or free is None:
+        return None
+    share = sum(float(trace.array(each.outputs[0])) for each in penalties)
+    return _Comparison(
+        f"a penalty of {share:.4g} next to a loss of {trace.loss - share:.4g} on the data",
+        penalties[0].where,
+        data.loss(course.last.values),
+        data.loss(held.values),
+        free,
+        "a factor for the penalty that is a hundred times smaller",
+    )
+
+
+def _penalties(trace: Trace) -> list[Traced]:
+    """The terms of the sum that the loss is, of those made from parameters alone."""
+    terms: list[Traced] = []
+    waiting = [trace.root]
+    while waiting:
+        call = waiting.pop()
+        if call is None:
+            continue
+        if call.op in ("add", "add_") and trace.array(call.outputs[0]).size == 1:
+            waiting += [trace.made_by(each) for each in call.sources]
+        else:
+            terms.append(call)
+    pure = [each for each in terms if not _knows_data(trace, each)]
+    return pure if len(pure) < len(terms) else []
+
+
+def _knows_data(trace: Trace, term: Traced) -> bool:
+    numbers = trace.ancestors(term) | {term.number}
+    return any(
+        source is None and not given.requires_grad and trace.array(given).size > 1
+        for call in trace.calls
+        if call.number in numbers
+        for given, source in zip(call.inputs, call.sources)
+    )
+
+
+def _drowned(found: _Comparison) -> Finding:
+    return over_regularized.finding(
+        where=found.where,
+        step=0,
+        proof=Proof.TRIED,
+        evidence=[
+            f"there is {found.name}",
+            f"loss of the first batch on the data: {found.free.start:.4g} at first, "
+            f"{found.reached:.4g} with the weights the run ended with",
+            f"{_LONG} steps from the first state lead to {found.held:.4g} with it and to "
+            f"{found.free.end:.4g} without it",
+        ],
+        fix=f"Use {found.remedy}.",
+    )
+
+
+def _cleared(case: Case) -> str | None:
+    for course in case.courses:
+        decay = _decay(course)
+        if decay > 0 and case.progress(course).gain >= 0.6:
+            return f"weight_decay={decay:g}, and the loss fell by {case.progress(course).gain:.0%}"
+    return None

@@ -1,0 +1,383 @@
+"""A softmax, a loss or a recurrent layer that runs along the wrong axis.
+
+An axis is the batch, or it is not; nothing here is a matter of degree.  Sizes that agree by
+accident prove nothing, so where the classes are is found by sending the numbers of the last layer's
+features through the same reshaping.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from whygrad.doctor.evidence.case import Case
+from whygrad.doctor.evidence.sequence import Crossing, crossings
+from whygrad.doctor.flow import (
+    CLASSES,
+    Way,
+    axis_of,
+    carry,
+    feature_axis,
+    first_line,
+    first_traces,
+    follow,
+    line_of,
+    shape_of,
+    sums_to_one,
+)
+from whygrad.doctor.recording.calls import Produced
+from whygrad.doctor.replay import Trace, Traced
+from whygrad.doctor.replay.reading import Reading, Term
+from whygrad.doctor.rules.rule import Finding, Proof, rule
+from whygrad.source import Where
+
+__all__ = ["wrong_dim"]
+
+Shape = tuple[int, ...]
+
+_LABELLED = ("cross_entropy", "nll_loss")
+_PRODUCTS = ("matmul", "bmm", "mm", "baddbmm", "einsum")
+_DROPS = ("dropout", "drop")
+_SCALING = ("mul", "mul_", "div", "div_", "add", "add_", "masked_fill", "masked_fill_", "where")
+
+
+@rule()
+def wrong_dim(case: Case) -> Iterator[Finding]:
+    """A softmax, a loss or a recurrent layer runs along the wrong axis.
+
+    The scores of one sample must compete with each other, not with those of the other samples
+    or time steps. Along the wrong axis the numbers still look like probabilities, and the loss
+    still goes down a little, but what is learned depends on who else is in the batch.
+
+    Measured: Which axis the softmax or the loss takes for the classes, and where the features
+    of the last layer are after all the reshaping. Behind a recurrent layer, whether the answer
+    for one sample depends on other samples.
+    Fix: Run softmax and log_softmax along the class axis (dim=1 or dim=-1); cross_entropy wants
+    [N, C] or [N, C, T]; a recurrent layer wants batch_first=True for [N, T, F].
+    Guardrail: assert torch.allclose(probabilities.sum(dim=-1), torch.ones(()))
+    """
+    seen: set[str] = set()
+    for trace in first_traces(case):
+        reading = case.reading(trace.snapshot)
+        assert reading is not None
+        outputs = {follow(trace, each.source).maker: each for each in reading.terms}
+        for call in trace.calls:
+            found = None
+            if call.op in CLASSES and call.inputs[0].requires_grad:
+                found = _over_batch(case, reading, call)
+                if found is None and call in outputs:
+                    found = _beside_target(case, trace, call, outputs[call])
+                if found is None:
+                    found = _mixed_along_another(case, trace, call)
+            elif call.op in _LABELLED:
+                found = _labelled(case, trace, call)
+            elif call.op in ("gather", "take_along_dim"):
+                found = _picked(case, trace, call)
+            if found is not None and str(found.where) not in seen:
+                seen.add(str(found.where))
+                yield found
+        for crossing in crossings(case, reading):
+            found = _from_sample_to_sample(case, trace, crossing)
+            if str(found.where) not in seen:
+                seen.add(str(found.where))
+                yield found
+    yield from _refused_labels(case)
+
+
+def _about(
+    trace: Trace, where: Where, evidence: list[str], fix: str, proof: Proof = Proof.REPLAYED
+) -> Finding:
+    return wrong_dim.finding(
+        where=where, step=trace.snapshot.step, proof=proof, evidence=evidence, fix=fix
+    )
+
+
+def _goes_into(trace: Trace, call: Traced, ops: tuple[str, ...]) -> Traced | None:
+    """The call among ``ops`` that gets the result of ``call`` as it is."""
+    for each in trace.calls:
+        if each.op in ops and each.sources and follow(trace, each.sources[0]).maker is call:
+            return each
+    return None
+
+
+def _over_batch(case: Case, reading: Reading, call: Traced) -> Finding | None:
+    """A softmax along axis 0, where axis 0 counts the samples."""
+    trace = reading.trace
+    shape = shape_of(call.inputs[0])
+    if len(shape) < 2 or axis_of(call) != 0 or shape[0] < 2:
+        return None
+    others = shape[1:]
+    if math.prod(others) < 2 or shape[0] in others or not _is_batch(reading, shape[0]):
+        return None
+    if _goes_into(trace, call, ("cross_entropy",)) is not None:
+        return None  # two softmaxes: one is to go altogether
+    where = line_of(case, trace, call)
+    return _about(
+        trace,
+        where,
+        [
+            f"{call.op} at line {call.where.line} gets {list(shape)} and runs along axis 0",
+            f"axis 0 counts the {shape[0]} samples of the batch, so each column sums to 1 over "
+            "the samples, and a sample's answer depends on the others",
+        ],
+        f"Use dim=-1 instead of dim=0 at line {where.line}.",
+    )
+
+
+def _is_batch(reading: Reading, size: int) -> bool:
+    """Whether inputs and targets alike have this many rows."""
+    named = [each.target for each in reading.terms if each.call in reading.losses]
+    targets = named or [reading.target]
+    rows = [shape_of(each)[:1] for each in targets if each is not None]
+    if not rows or all(each != (size,) for each in rows):
+        return False
+    inputs = [shape_of(each)[:1] for each in reading.inputs]
+    return not inputs or (size,) in inputs
+
+
+def _beside_target(case: Case, trace: Trace, call: Traced, term: Term) -> Finding | None:
+    """The target is a distribution along one axis, the prediction along another."""
+    shape, axis = shape_of(call.inputs[0]), axis_of(call)
+    if term.target is None or len(shape) < 2:
+        return None
+    if shape != shape_of(term.target) or shape != shape_of(term.prediction):
+        return None
+    target = trace.array(term.target)
+    right = [each for each in range(len(shape)) if sums_to_one(target, each)]
+    if target.dtype.kind != "f" or len(right) != 1 or axis in right or shape[right[0]] < 2:
+        return None
+    where = line_of(case, trace, call)
+    evidence = [
+        f"{call.op} at line {call.where.line} runs along axis {axis} of {list(shape)}",
+        f"the targets sum to 1 along axis {right[0]}, and not along axis {axis}",
+    ]
+    return _about(trace, where, evidence, f"Use dim={right[0]} at line {where.line}.")
+
+
+def _mixed_along_another(case: Case, trace: Trace, call: Traced) -> Finding | None:
+    """Attention: scores of queries against keys, and values added up along another axis.
+
+    Weights that sum to 1 along one axis and mix along the other are right where they say which part
+    a thing belongs to; such scores come from a layer, and not from a product of two computed
+    matrices.
+    """
+    shape, axis = shape_of(call.inputs[0]), axis_of(call)
+    if call.op == "log_softmax" or len(shape) < 2 or not _compares(trace, call.sources[0]):
+        return None
+    sizes = [1] * len(shape)
+    sizes[axis] = shape[axis]
+    numbers = np.broadcast_to(np.arange(shape[axis]).reshape(sizes), shape)
+    mixers = [each for each in trace.calls if each.op in _PRODUCTS and each.number > call.number]
+    contracted = None
+    for mixer in mixers:
+        for place, source in enumerate(mixer.sources[:2]):
+            way = _follow_weights(trace, source)
+            if way.maker is not call:
+                continue
+            along = _contracted(mixer, place)
+            moved = carry(trace, way, numbers)
+            if along is None or moved is None or moved.shape[along] < 2:
+                return None
+            if moved.size and (moved != np.take(moved, [0], axis=along)).any():
+                return None  # it is this axis, for one of the products
+            contracted = mixer
+    if contracted is None:
+        return None
+    where = line_of(case, trace, call)
+    return _about(
+        trace,
+        where,
+        [
+            f"{call.op} at line {call.where.line} gets scores {list(shape)} and runs along axis "
+            f"{axis}",
+            f"{contracted.op} at line {contracted.where.line} adds up values along another axis: "
+            "the weights of one sum do not add up to 1",
+        ],
+        f"Let the softmax run over the keys, along which the values are added up: dim=-1 at line "
+        f"{where.line}.",
+        proof=Proof.INFERRED,
+    )
+
+
+def _follow_weights(trace: Trace, source: Produced | None) -> Way:
+    """Back to the softmax that made some weights, past a dropout."""
+    way = follow(trace, source)
+    if way.op not in _DROPS or way.maker is None:
+        return way
+    earlier = follow(trace, way.maker.sources[0])
+    return Way(earlier.maker, earlier.source, [*earlier.passed, *way.passed])
+
+
+def _compares(trace: Trace, source: Produced | None) -> bool:
+    """Whether scores are products of queries and keys, scaled or masked perhaps."""
+    for _ in range(4):
+        maker = follow(trace, source).maker
+        if maker is None:
+            return False
+        if maker.op in _PRODUCTS:
+            return len(maker.sources) == 2 and all(
+                given.requires_grad and follow(trace, each).maker is not None
+                for given, each in zip(maker.inputs, maker.sources)
+            )
+        if maker.op not in _SCALING:
+            return False
+        source = next((each for each in maker.sources if each is not None), None)
+    return False
+
+
+def _contracted(call: Traced, place: int) -> int | None:
+    """The axis of an input that a product of matrices adds up along."""
+    rank = len(shape_of(call.inputs[place]))
+    if call.op != "einsum":
+        return (rank - 1 if place == 0 else max(0, rank - 2)) if rank else None
+    equation = call.args[0] if call.args else None
+    if not isinstance(equation, str) or "->" not in equation or "." in equation:
+        return None
+    given, made = equation.replace(" ", "").split("->")
+    letters = given.split(",")[place]
+    gone = [at for at, letter in enumerate(letters) if letter not in made]
+    return gone[0] if len(gone) == 1 else None
+
+
+def _labelled(case: Case, trace: Trace, call: Traced) -> Finding | None:
+    """cross_entropy and nll_loss: the classes are axis 1."""
+    shape = shape_of(call.inputs[0])
+    way = follow(trace, call.sources[0])
+    if way.maker is None or not call.inputs[0].requires_grad:
+        return None
+    if len(shape) == 1:
+        return _batch_as_classes(trace, call, shape)
+    if way.op in CLASSES and call.op == "nll_loss":
+        values = trace.array(call.inputs[0]).astype(np.float64)
+        if np.abs(np.exp(values).sum(axis=1) - 1).max() > 0.05 and way.op == "log_softmax":
+            return _not_normalized(case, trace, call, way.maker, shape)
+        way = follow(trace, way.maker.sources[0])
+    layer = feature_axis(trace, way)
+    if layer is None or layer[0][layer[1]] != shape[1] or shape[1] < 2 or call.op == "nll_loss":
+        return None
+    sizes = [1] * len(layer[0])
+    sizes[layer[1]] = shape[1]
+    numbers = np.arange(shape[1]).reshape(sizes)
+    labels = carry(trace, way, np.broadcast_to(numbers, layer[0]))
+    if labels is None or labels.shape != shape:
+        return None
+    wanted = np.arange(shape[1]).reshape(1, shape[1], *[1] * (len(shape) - 2))
+    if (labels == wanted).all():
+        return None
+    return _about(
+        trace,
+        call.where,
+        [
+            f"cross_entropy at line {call.where.line} gets {list(shape)} and takes axis 1 for the "
+            f"{shape[1]} classes",
+            f"the last layer made {list(layer[0])}, with its {shape[1]} outputs on axis "
+            f"{layer[1]}; after the reshaping they are not on axis 1",
+        ],
+        f"Flatten to one row a sample: logits.reshape(-1, {shape[1]}) and targets.reshape(-1), or "
+        "move the classes with logits.transpose(1, 2).",
+    )
+
+
+def _batch_as_classes(trace: Trace, call: Traced, shape: Shape) -> Finding | None:
+    """[N] against [N] of 0 and 1: taken for one sample with N classes."""
+    if call.op != "cross_entropy" or len(call.inputs) < 2 or shape[0] < 2:
+        return None
+    target = trace.array(call.inputs[1])
+    if target.shape != shape or target.dtype.kind != "f" or sums_to_one(target, 0):
+        return None
+    return _about(
+        trace,
+        call.where,
+        [
+            f"cross_entropy at line {call.where.line} gets scores and targets of {list(shape)}",
+            f"without a second axis that is one sample with {shape[0]} classes: the softmax runs "
+            "over the batch",
+        ],
+        "For one output per sample use binary_cross_entropy_with_logits.",
+    )
+
+
+def _not_normalized(case: Case, trace: Trace, call: Traced, maker: Traced, shape: Shape) -> Finding:
+    where = line_of(case, trace, maker)
+    given = list(shape_of(maker.inputs[0]))
+    return _about(
+        trace,
+        where,
+        [
+            f"{maker.op} at line {maker.where.line} runs along axis {axis_of(maker)} of {given}",
+            f"nll_loss at line {call.where.line} gets {list(shape)} and takes axis 1 for the "
+            "classes; along it the probabilities do not sum to 1",
+        ],
+        f"Let {maker.op} run along the class axis: dim=1 for [N, C], dim=-1 for [N, T, C].",
+    )
+
+
+def _picked(case: Case, trace: Trace, call: Traced) -> Finding | None:
+    """gather along another axis than the softmax it picks from."""
+    maker = trace.made_by(call.sources[0])
+    if maker is None or maker.op not in CLASSES:
+        return None
+    rank = len(shape_of(maker.inputs[0]))
+    if not isinstance(call.argument(1, "dim"), int) or rank < 2:
+        return None
+    axis = int(call.argument(1, "dim")) % rank
+    if axis == axis_of(maker):
+        return None
+    return _about(
+        trace,
+        line_of(case, trace, maker),
+        [
+            f"{maker.op} at line {maker.where.line} runs along axis {axis_of(maker)} of "
+            f"{list(shape_of(maker.inputs[0]))}",
+            f"gather at line {call.where.line} picks along axis {axis}",
+        ],
+        f"Let both run along the class axis: dim={rank - 1}.",
+    )
+
+
+def _from_sample_to_sample(case: Case, trace: Trace, found: Crossing) -> Finding:
+    """A recurrent layer that takes the samples for time steps."""
+    mark, (samples, steps, _) = found.mark, found.shape
+    part = "" if found.step is None else f", taken from place {found.step} of axis 1,"
+    return wrong_dim.finding(
+        title="A recurrent layer goes from sample to sample in place of the time steps",
+        where=case.run.made.get(id(mark.module), mark.where),
+        step=trace.snapshot.step,
+        proof=Proof.REPLAYED,
+        evidence=[
+            f"{mark.kind} at line {mark.where.line} gets {list(found.shape)} and, without "
+            "batch_first, takes axis 0 for the time",
+            f"the loss has {samples} answers, one for each place of axis 0: they are the samples, "
+            f"and the {steps} places of axis 1 the time steps",
+            f"the answer for sample {found.row}{part} depends on {found.others} other samples",
+        ],
+        fix=f"Make it with nn.{mark.kind}(..., batch_first=True).",
+        guardrail="assert torch.allclose(model(batch)[-1:], model(batch[-1:]), atol=1e-4)",
+    )
+
+
+def _refused_labels(case: Case) -> Iterator[Finding]:
+    """cross_entropy raised because the classes are not on axis 1."""
+    failure = case.run.failure
+    if failure is None or failure.op not in _LABELLED or len(failure.args) < 2:
+        return
+    scores, target = (shape_of(each) for each in failure.args[:2])
+    if len(scores) < 2 or len(target) == len(scores) or target == (scores[0], *scores[2:]):
+        return
+    layout = len(scores) > 2 and target in (scores[:-1], (math.prod(scores[:-1]),))
+    turned = len(scores) == 2 and target == scores[1:] and scores[0] != scores[1]
+    if not layout and not turned:
+        return
+    yield wrong_dim.finding(
+        where=failure.where,
+        step=len(case.run.passes),
+        proof=Proof.RAISED,
+        evidence=[
+            f"{failure.op} was given scores {list(scores)} and targets {list(target)}: with the "
+            "classes on axis 1, the targets would be " + str([scores[0], *scores[2:]]),
+            f"it raised {type(failure.error).__name__}: {first_line(failure.error)}",
+        ],
+        fix=f"logits.reshape(-1, {scores[-1]}) and targets.reshape(-1), or logits.transpose(1, 2).",
+    )

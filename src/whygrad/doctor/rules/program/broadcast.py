@@ -1,0 +1,211 @@
+"""A column of predictions against a row of targets: every prediction meets every target."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from whygrad.doctor.evidence.case import Case
+from whygrad.doctor.flow import first_line, first_traces, shape_of
+from whygrad.doctor.replay import Trace, Traced
+from whygrad.doctor.replay.reading import Reading, Term
+from whygrad.doctor.rules.rule import Finding, Proof, rule
+from whygrad.doctor.vocabulary import LOSSES, RESHAPING
+from whygrad.ops.define import table
+
+__all__ = ["loss_broadcast"]
+
+Shape = tuple[int, ...]
+
+_ELEMENTWISE = frozenset(
+    (
+        "mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy",
+        "binary_cross_entropy_with_logits", "poisson_nll_loss", "gaussian_nll_loss", "kl_div",
+        "soft_margin_loss", "hinge_embedding_loss",
+    )
+)  # fmt: skip
+_MEETING = frozenset(("sub", "sub_", "rsub", "mul", "div", "xlogy"))
+_SELECTING = frozenset(("where", "getitem", "slice", "index", "masked_select"))
+# What stands between a difference and its sum where an error is measured, and not a likeness.
+_MEASURING = (
+    RESHAPING
+    | _SELECTING
+    | frozenset(
+        (
+            "pow", "pow_", "square", "abs", "mul", "mul_", "div", "div_", "rdiv", "neg", "add",
+            "add_", "sub", "rsub", "sqrt", "log", "log1p", "cosh", "norm", "mean", "sum",
+            "nanmean", "nansum", "clamp", "clamp_min", "relu", "lt", "le", "gt", "ge",
+        )
+    )
+)  # fmt: skip
+# What treats each element alone, or only arranges them, and is no elementwise op of the table.
+_ALONE = frozenset(
+    (
+        "cat", "clamp_max", "detach", "masked_fill", "ones_like", "positive", "relu6", "stack",
+        "tanhshrink", "zeros_like",
+    )
+)  # fmt: skip
+# Ops in which more data may be the weights of the errors, and need not be a target.
+_WEIGHING = _SELECTING | frozenset(
+    ("mul", "mul_", "div", "div_", "rdiv", "lt", "le", "gt", "ge", "masked_fill")
+)
+
+
+@rule(cleared=lambda case: _same_shapes(case))
+def loss_broadcast(case: Case) -> Iterator[Finding]:
+    """The loss compares every prediction with every target.
+
+    Predictions of shape [N, 1] and targets of shape [N] broadcast to N × N: each prediction is
+    compared with all targets, not with its own. The best that such a loss allows is the mean of
+    the targets for every input.
+
+    Measured: The shapes of prediction and target where they meet in the loss.
+    Fix: Bring both to one shape: prediction.squeeze(1), or target.unsqueeze(1).
+    Guardrail: assert prediction.shape == target.shape, (prediction.shape, target.shape)
+    """
+    seen: set[str] = set()
+    for trace in first_traces(case):
+        reading = case.reading(trace.snapshot)
+        assert reading is not None
+        for term in reading.terms:
+            if _broadcasts(reading, term) and str(term.call.where) not in seen:
+                seen.add(str(term.call.where))
+                yield _about_shapes(trace, term)
+    yield from _raised(case)
+
+
+def _raised(case: Case) -> Iterator[Finding]:
+    """The same shapes where they cannot be broadcast, or where the loss refuses to."""
+    failure = case.run.failure
+    if failure is None or failure.op not in _ELEMENTWISE | {"sub", "rsub"}:
+        return
+    shapes = [shape_of(each) for each in failure.args[:2] if hasattr(each, "shape")]
+    if len(shapes) == 2 and len(shapes[0]) != len(shapes[1]) and _same_numbers(*shapes):
+        yield loss_broadcast.finding(
+            where=failure.where,
+            step=len(case.run.passes),
+            proof=Proof.RAISED,
+            evidence=[
+                f"{failure.op} was given {list(shapes[0])} and {list(shapes[1])}",
+                f"it raised {type(failure.error).__name__}: {first_line(failure.error)}",
+            ],
+        )
+
+
+def _same_numbers(one: Shape, other: Shape) -> bool:
+    """Whether two shapes differ only in axes of length 1."""
+    return [each for each in one if each > 1] == [each for each in other if each > 1] != []
+
+
+def _is_crossed(one: Shape, other: Shape) -> bool:
+    """Two shapes that hold the same numbers and broadcast to more of them: [N, 1] and [N]."""
+    if len(one) == len(other) or not _same_numbers(one, other):
+        return False
+    try:
+        size = math.prod(np.broadcast_shapes(one, other))
+    except ValueError:
+        return False
+    return size > max(math.prod(one), math.prod(other))
+
+
+def _broadcasts(reading: Reading, term: Term) -> bool:
+    if term.target is None:
+        return False
+    call = term.call
+    one, other = shape_of(term.prediction), shape_of(term.target)
+    if call.op in _ELEMENTWISE:
+        return _is_crossed(one, other)
+    if call.op not in _MEETING or not _is_crossed(one, other):
+        return False
+    return _is_measured(reading.trace, call, _is_on_purpose(reading, term))
+
+
+def _is_on_purpose(reading: Reading, term: Term) -> bool:
+    """Whether the step itself put the axis in, as in ``x[:, None] - y``; not so in the model."""
+    one, source = term.prediction, term.source
+    if one.ndim < term.target.ndim:
+        one, source = term.target, term.target_source
+    while not any(one is each for each in reading.outputs):
+        made = reading.trace.made_by(source)
+        if made is None or made.op not in RESHAPING | {"getitem"} or not made.inputs:
+            return False
+        if made.inputs[0].ndim < one.ndim:
+            return True
+        one, source = made.inputs[0], made.sources[0]
+    return False
+
+
+def _is_measured(trace: Trace, call: Traced, on_purpose: bool) -> bool:
+    """Whether the results go element by element into a mean or sum, as errors do.
+
+    All pairs may be meant: then something picks among them or weighs them pair by pair, or the
+    axis was put in on purpose, for a kernel.
+    """
+    reached = {call.number}
+    pairs = call.outputs[0].numel()
+    for each in trace.calls:
+        places = [n for n, source in enumerate(each.sources) if source and source.call in reached]
+        if not places:
+            continue
+        if each.op not in _MEASURING and (on_purpose or not _treats_each_alone(each)):
+            return False
+        reached.add(each.number)
+        if _meets_more_data(each, places, pairs):
+            return False
+    return True
+
+
+def _treats_each_alone(call: Traced) -> bool:
+    """Whether each element of the result comes from one place of the inputs."""
+    if call.op in ("max", "min"):  # of two tensors, not of one along an axis
+        return len(call.inputs) == 2
+    declared = table.get(call.op.rstrip("_"))
+    elementwise = declared is not None and declared.kind == "elementwise"
+    return call.op in _ALONE or (elementwise and call.op not in LOSSES)
+
+
+def _meets_more_data(call: Traced, places: list[int], pairs: int) -> bool:
+    """A target further on: then the broadcasting before it belongs to the model.
+
+    Weights are no target, unless there is one for each pair: then the pairs are meant.
+    """
+    if call.op in RESHAPING:
+        return False
+    most = pairs - 1 if call.op in _WEIGHING else 1
+    return any(
+        n not in places and not given.requires_grad and given.numel() > most
+        for n, given in enumerate(call.inputs)
+    )
+
+
+def _about_shapes(trace: Trace, term: Term) -> Finding:
+    call = term.call
+    one, other = shape_of(term.prediction), shape_of(term.target)
+    result = np.broadcast_shapes(one, other)
+    rows = max(one[0], other[0])
+    return loss_broadcast.finding(
+        where=call.where,
+        step=trace.snapshot.step,
+        proof=Proof.REPLAYED,
+        evidence=[
+            f"the prediction has shape {list(one)}, the target {list(other)}",
+            f"{call.op} at line {call.where.line} makes {list(result)} of them: "
+            f"{math.prod(result)} comparisons instead of {math.prod(one)}",
+        ],
+        fix=(
+            f"prediction.squeeze(-1) at line {call.where.line}, so that both are [{rows}]"
+            if len(one) > len(other)
+            else f"target.squeeze(-1) at line {call.where.line}, so that both are [{rows}]"
+        ),
+    )
+
+
+def _same_shapes(case: Case) -> str | None:
+    for trace in first_traces(case):
+        reading = case.reading(trace.snapshot)
+        if reading is not None and reading.target is not None:
+            one, other = shape_of(reading.prediction), shape_of(reading.target)
+            return f"prediction {list(one)} and target {list(other)} meet in the loss"
+    return None

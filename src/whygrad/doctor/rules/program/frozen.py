@@ -1,0 +1,228 @@
+"""Parameters that are to be trained and are frozen.
+
+Frozen on purpose is common and fine: a backbone, a teacher, a copy.  What is not fine has a
+mechanism of its own: nothing is left to train, a module was told what only its parameters
+understand, a tensor never required grad, or nothing is learned until the frozen part is trained
+as well.
+"""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from whygrad.doctor.evidence.case import Case
+from whygrad.doctor.experiments.repairs import repair, unlearned
+from whygrad.doctor.recording.record import Course, Parameter, Snapshot
+from whygrad.doctor.rules.program.gradient_flow import NO_HISTORY, groups, listed
+from whygrad.doctor.rules.rule import Finding, Proof, rule
+from whygrad.doctor.source.lines import set_on
+from whygrad.source import Where
+
+__all__: list[str] = []
+
+
+@rule(
+    thresholds={"unlearned": 0.6, "unlearned half": 0.2, "better": 0.4},
+    cleared=lambda case: _none_frozen(case),
+)
+def frozen_parameter(case: Case) -> Iterator[Finding]:
+    """Parameters that are to be trained are frozen.
+
+    requires_grad is False for parameters that the program goes on to train. The optimizer skips
+    them without a word, and they stay what they were.
+
+    Measured: Parameters of an optimizer with requires_grad=False, where all of them are, where
+    a module (which ignores it) was told requires_grad = True, where a plain tensor was handed
+    to the optimizer, or where nothing is learned until they are trained as well.
+    Fix: Call requires_grad_(True) on the module before the optimizer is used.
+    Guardrail: assert all(p.requires_grad for p in model.parameters())  # before training it all
+    """
+    for course in case.run.courses:
+        frozen = [each for each in course.parameters if not each.requires_grad]
+        if not frozen or course.optimizer.thing is None or not case.run.passes:
+            continue
+        found = (
+            _told_the_module(case, frozen)
+            or _all_frozen(case, course, frozen)
+            or _plain_tensors(case, course, frozen)
+            or _needed(case, course, frozen)
+        )
+        if found is not None:
+            yield found
+            return
+
+
+def _told_the_module(case: Case, frozen: list[Parameter]) -> Finding | None:
+    """``module.requires_grad = True`` sets an attribute that nobody reads."""
+    chosen = {id(each.tensor) for each in frozen}
+    for name, root, _ in case.run.roots:
+        for path, module in root.named_modules():
+            told = vars(module).get("requires_grad")
+            inside = {id(each) for each in module.parameters()} & chosen
+            if told is not True or not inside:
+                continue
+            file = _script(case, frozen[0])
+            owner = path.rpartition(".")[2] or name
+            where = None if file is None else set_on(file, "requires_grad", owner)
+            return frozen_parameter.finding(
+                where=where or frozen[0].frozen_at,
+                step=0,
+                proof=Proof.RECORDED,
+                parameters=[each.name for each in frozen],
+                evidence=[
+                    f"{path or name}.requires_grad = True sets a plain attribute of the module: "
+                    f"its {len(inside)} parameters still have requires_grad=False"
+                ],
+                places=_frozen_here(frozen),
+                fix=f"{path or name}.requires_grad_(True)  # with the underscore: all parameters",
+            )
+    return None
+
+
+def _all_frozen(case: Case, course: Course, frozen: list[Parameter]) -> Finding | None:
+    """Everything that this optimizer could change is frozen, and it goes on all the same."""
+    if len(frozen) < len(course.parameters):
+        return None
+    idle = course.steps and all(size is None for size in course.steps[-1].gradients.values())
+    failed = [each for each in case.run.passes if NO_HISTORY in str(each.error)]
+    if not (idle or failed):
+        return None
+    done = len(course.steps)
+    where = frozen[-1].frozen_at or frozen[-1].made_at or course.optimizer.made_at
+    return frozen_parameter.finding(
+        where=where,
+        step=failed[0].number if failed else 0,
+        proof=Proof.RECORDED,
+        parameters=[each.name for each in frozen],
+        evidence=[
+            f"all {len(frozen)} parameters of {course.optimizer.kind} have requires_grad=False: "
+            "there is nothing it could change",
+            *([f"{done} updates were made before they were frozen"] if failed and done else []),
+        ],
+        places=[("backward() failed here", failed[0].where)] if failed else [],
+        fix="Evaluate under torch.no_grad(), which ends, instead of freezing the parameters."
+        if failed and done
+        else "Freeze before the new layers are made, or only the part that is to stay: "
+        "model.backbone.requires_grad_(False).",
+    )
+
+
+def _plain_tensors(case: Case, course: Course, frozen: list[Parameter]) -> Finding | None:
+    """A tensor that never required grad was handed to the optimizer."""
+    engine = case.run.engine
+    kind: Any = None if engine is None else engine.namespace.nn.Parameter
+    plain = [
+        each
+        for each in frozen
+        if kind is not None and not isinstance(each.tensor, kind) and each.frozen_at is None
+    ]
+    if not plain or any(each.changed for each in plain):
+        return None
+    return frozen_parameter.finding(
+        where=plain[0].made_at or course.optimizer.made_at,
+        step=0,
+        proof=Proof.RECORDED,
+        parameters=[each.name for each in plain],
+        evidence=[
+            f"{listed([each.name for each in plain])} was given to {course.optimizer.kind}, but "
+            "was made without requires_grad=True and never had a gradient"
+        ],
+        places=[] if course.optimizer.made_at is None else [
+            ("handed to the optimizer here", course.optimizer.made_at)],
+        fix=f"Make it with requires_grad=True: {plain[0].name}.requires_grad_() before the loop.",
+    )  # fmt: skip
+
+
+def _needed(case: Case, course: Course, frozen: list[Parameter]) -> Finding | None:
+    """Frozen at their random values, and nothing is learned unless they are trained as well."""
+    untrained = [each for each in frozen if not (each.changed or each.reached)]
+    halves = _half_frozen(case, untrained)
+    untrained = halves or untrained
+    part = case.limit("unlearned half" if halves else "unlearned")
+    snapshot = course.first
+    if not untrained or snapshot is None or not unlearned(case, course, part):
+        return None
+    leaves = {id(each.tensor): each.tensor for each in untrained}
+    copies = {name: snapshot.engine.copy(leaf) for name, leaf in leaves.items()}
+    thawed = dataclasses.replace(
+        snapshot,
+        values={**snapshot.values, **copies},
+        leaves={**snapshot.leaves, **leaves},
+    )
+    arms = repair(case, course, snapshot, case.limit("better"), repaired=_differentiable(thawed))
+    if arms is None:
+        return None
+    names = list(groups(case, untrained))
+    return frozen_parameter.finding(
+        where=untrained[0].frozen_at or untrained[0].made_at,
+        step=0,
+        proof=Proof.INFERRED,
+        parameters=[each.name for each in untrained],
+        evidence=[
+            f"{listed(names)}: requires_grad=False from the start, and never trained in this run",
+            arms.told("if they are trained as well"),
+        ],
+        fix=f"Train {listed(names)} as well: requires_grad_(True) before the optimizer is made.",
+    )
+
+
+def _differentiable(snapshot: Snapshot) -> Snapshot:
+    """The step with calls that also take what now requires grad: an engine may have bound them."""
+    calls = {}
+    for number, call in snapshot.calls.items():
+        calls[number] = copy.copy(call)
+        calls[number].function = snapshot.engine.unbound(call.op, call.function)
+    return dataclasses.replace(snapshot, calls=calls)
+
+
+def _half_frozen(case: Case, untrained: list[Parameter]) -> list[Parameter]:
+    """Weights that were made as constants at random, by layers whose biases are trained.
+
+    Fixed features and pretrained weights stand alone, or beside other weights that are trained.
+    """
+    known = {id(each.tensor): each for each in untrained}
+    found = []
+    for _, root, _ in case.run.roots:
+        for module in root.modules():
+            own = list(module.parameters(recurse=False))
+            trained = [each for each in own if each.requires_grad]
+            if not trained or any(each.ndim > 1 for each in trained):
+                continue
+            found += [known[id(each)] for each in own if id(each) in known and each.ndim > 1]
+    return [each for each in found if _made_frozen(each) and _is_random(case, each)]
+
+
+def _made_frozen(parameter: Parameter) -> bool:
+    """Whether the line that made it says requires_grad=False."""
+    return parameter.frozen_at is None or parameter.frozen_at == parameter.made_at
+
+
+def _is_random(case: Case, parameter: Parameter) -> bool:
+    """Whether the values are all different and lie on both sides of zero."""
+    engine = case.run.engine
+    if engine is None:
+        return False
+    values = engine.array(parameter.tensor)
+    return bool(np.unique(values).size > 0.9 * values.size and values.min() < 0 < values.max())
+
+
+def _frozen_here(frozen: list[Parameter]) -> list[tuple[str, Where]]:
+    where = frozen[0].frozen_at
+    return [] if where is None else [("frozen here", where)]
+
+
+def _script(case: Case, parameter: Parameter) -> str | None:
+    where = parameter.frozen_at or parameter.made_at
+    return case.run.script or (None if where is None else where.file)
+
+
+def _none_frozen(case: Case) -> str | None:
+    held = [each for course in case.courses for each in course.parameters]
+    if held and all(each.requires_grad for each in held):
+        return f"all {len(held)} parameters of the optimizers require grad"
+    return None

@@ -1,0 +1,404 @@
+"""Parameters that no gradient reaches: they are not used, or the way to the loss is cut.
+
+Both look the same from outside: ``.grad`` is None and the value never changes.  Which of them it
+is, is read off the graph of the first passes (``why_none``) and off the calls of the step.  What no
+optimizer was given is no concern here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from whygrad.doctor.evidence.case import Case
+from whygrad.doctor.recording.calls import Produced, RecordedCall
+from whygrad.doctor.recording.record import Course, Parameter, Snapshot
+from whygrad.doctor.rules.rule import Finding, Proof, rule
+from whygrad.doctor.source.lines import assigned, switched_off, turned_off
+from whygrad.doctor.vocabulary import LEAVING, LINEAR
+from whygrad.source import Where
+
+__all__ = ["NO_HISTORY", "groups", "listed"]
+
+_CUTS = {
+    "boolean": "turned into True or False",
+    "copied": "copied into a new tensor",
+    "create_graph": "taken from grad() without create_graph=True",
+    "data": "read through .data",
+    "detach": "cut off by detach()",
+    "inference_mode": "computed inside inference_mode()",
+    "integer": "turned into an integer",
+    "item": "turned into a Python number",
+    "no_grad": "computed inside no_grad()",
+    "not differentiable": "passed through an op without a derivative",
+    "numpy": "sent through NumPy",
+    "sampled": "used only to draw random numbers",
+    "shared": "wrapped into a new leaf",
+}
+_NO_GRAD = ("no_grad", "inference_mode")
+NO_HISTORY = "does not require grad"  # what both engines say of a loss without a graph
+
+
+@rule(
+    thresholds={"updates": 4},
+    cleared=lambda case: _all_reached(case),
+)
+def disconnected_parameter(case: Case) -> Iterator[Finding]:
+    """Parameters that the loss does not depend on.
+
+    The optimizer holds parameters that take no part in computing the loss. They keep their
+    initial values for ever: the layer they belong to does nothing, and what it was meant to
+    learn is not learned.
+
+    Measured: Parameters of an optimizer whose gradient was None at every update, and from
+    which, in the graph of the first passes, no path leads to the loss.
+    Fix: Use the layer in forward(), or remove it.
+    Guardrail: assert all(p.grad is not None for p in model.parameters() if p.requires_grad)
+    """
+    starved = [each for each in _starved(case, case.limit("updates")) if _cut(case, each) is None]
+    starved = [each for each in starved if _is_disconnected(each)]
+    if not starved or _chooses_parts(case):
+        return
+    names = list(groups(case, starved))
+    where, called = _assignment(case, starved[0]), _last_use(case, starved)
+    amount = sum(each.tensor.numel() for each in starved)
+    yield disconnected_parameter.finding(
+        where=where,
+        step=0,
+        proof=Proof.RECORDED,
+        parameters=[each.name for each in starved],
+        evidence=[
+            f"{len(starved)} parameters ({amount} values) of {listed(names)} had no gradient at "
+            f"any of {_updates(case)} updates",
+            "no path in the graph leads from them to the loss"
+            + (": their output is computed and dropped" if called else ", and nothing uses them"),
+        ],
+        places=[("last used here", called)] if called else [],
+        fix=f"Use {listed(names)} in the computation of the loss: look for a variable that is "
+        "computed and never used, or for another layer called in its place. If it is not needed, "
+        "remove it.",
+    )
+
+
+@rule(
+    severity=3,
+    thresholds={"updates": 1},
+    cleared=lambda case: _all_reached(case),
+)
+def detached_graph(case: Case) -> Iterator[Finding]:
+    """The graph is cut between parameters and loss.
+
+    Values computed from parameters reach the loss, but on the way they leave the graph: through
+    detach(), no_grad(), NumPy, a Python number or a new tensor made from them. The loss looks
+    right and no gradient gets back past that line, so what lies before it does not learn.
+
+    Measured: Parameters of an optimizer that got no gradient, and the op on the way from them
+    to the loss whose result has no history. Or: a derivative of what is trained, in the formula
+    of the loss, that was taken without create_graph.
+    Fix: Compute with the tensor itself, inside the graph.
+    Guardrail: assert all(p.grad is not None for p in model.parameters() if p.requires_grad)
+    """
+    by_line: dict[tuple[str, Any], list[tuple[Parameter, str, Where | None]]] = {}
+    for each in _starved(case, case.limit("updates")):
+        cut = _cut(case, each)
+        if cut is not None:
+            kind, where = cut
+            by_line.setdefault((kind, where and where.line), []).append((each, kind, where))
+    if not by_line:
+        yield from _no_longer_recorded(case)
+        yield from _constant_derivative(case)
+        return
+    lost = max(by_line.values(), key=len)
+    _, kind, where = lost[0]
+    names = list(groups(case, [each for each, *_ in lost]))
+    everything = not any(each.reached for each in case.parameters() if each.optimizers)
+    yield detached_graph.finding(
+        where=where,
+        step=0,
+        proof=Proof.RECORDED,
+        parameters=[each.name for each, *_ in lost],
+        evidence=[
+            f"what is computed from {listed(names)} is {_CUTS[kind]} before it reaches the loss",
+            f"{len(lost)} parameters had no gradient at any of {_updates(case)} updates"
+            + (": none of the optimizer's parameters did" if everything else ""),
+        ],
+        fix=_repair_of_cut(kind, names),
+        places=[(f"cut on another way ({_CUTS[other[0][1]]})", other[0][2])
+                for other in by_line.values() if other is not lost and other[0][2] is not None],
+    )  # fmt: skip
+
+
+def _no_longer_recorded(case: Case) -> Iterator[Finding]:
+    """The first passes had a graph, and then one has none: recording was switched off for good."""
+    for each in case.run.passes:
+        if each.error is None or NO_HISTORY not in str(each.error) or each.number == 0:
+            continue
+        if not any(parameter.requires_grad for parameter in case.parameters()):
+            return
+        where = turned_off(each.where.file) or each.where
+        yield detached_graph.finding(
+            where=where,
+            step=each.number,
+            proof=Proof.RAISED,
+            evidence=[
+                f"{each.number} passes had a graph, the next loss has none: nothing was recorded",
+            ],
+            places=[("backward() failed here", each.where)],
+            fix="Use the context manager, which ends: with torch.no_grad(): … around evaluation.",
+        )
+
+
+def _constant_derivative(case: Case) -> Iterator[Finding]:
+    """A derivative of what is trained, in the loss at the first step and at the last, as a number.
+
+    One that changes the input of a model, or its weights, may be meant so; one in a formula of the
+    loss asks for its own gradient.
+    """
+    for course in case.courses:
+        trained = {id(each.tensor) for each in course.parameters}
+        found = [_in_the_formula(case, each, trained) for each in (course.first, course.last)]
+        if found[0] is None or found[1] is None:
+            continue
+        yield detached_graph.finding(
+            where=found[0],
+            step=0,
+            proof=Proof.RECORDED,
+            evidence=[
+                "`autograd.grad` is asked without create_graph=True, and what it returns goes into "
+                "the loss: as a constant, through which no gradient reaches the parameters",
+            ],
+            fix="torch.autograd.grad(…, create_graph=True): then the derivative has a history too.",
+        )
+        return
+
+
+def _in_the_formula(case: Case, snapshot: Snapshot | None, trained: set[int]) -> Where | None:
+    """Where a derivative without history was taken that the loss is computed from, by no layer."""
+    if snapshot is None or snapshot.loss is None:
+        return None
+    made: dict[int, Where] = {}
+    learned: set[int] = set()  # calls that something trained went into
+    for number, call in snapshot.calls.items():
+        before = [source.call for source in call.sources()]
+        leaves = list(_leaves_of(call, snapshot.engine.tensor))
+        if learned & set(before) or any(id(each) in trained for each in leaves):
+            learned.add(number)
+        lines = [made[each] for each in before if each in made]
+        for each in leaves:
+            known = case.run.derivatives.get(id(each))
+            if known is not None and known.tensor() is each and known.leaves & trained:
+                lines.append(known.where)
+        if call.op == "grad" and number in learned and not call.kwargs.get("create_graph"):
+            lines.append(call.where)
+        if lines and call.op not in LINEAR:
+            made[number] = lines[0]
+    return made.get(snapshot.loss.call)
+
+
+# --- who is starved -------------------------------------------------------------------------------
+
+
+def _starved(case: Case, updates: float) -> list[Parameter]:
+    """Parameters an optimizer is to train that required grad and never had one."""
+    run = case.run
+    trained = [each for each in run.courses if len(each.steps) >= updates]
+    hopeless = any(NO_HISTORY in str(each.error) for each in run.passes if each.error)
+    numbers = {each.optimizer.number for each in (run.courses if hopeless else trained)}
+    fed = {name for course in run.courses for name in _fed(course)}
+    return [
+        each
+        for each in case.parameters()
+        if (numbers & set(each.optimizers) or (hopeless and not run.courses))
+        and each.requires_grad
+        and not each.reached
+        and not each.changed
+        and each.name not in fed
+    ]
+
+
+def _fed(course: Course) -> set[str]:
+    """The parameters that had a gradient at some update."""
+    return {
+        name for step in course.steps for name, size in step.gradients.items() if size is not None
+    }
+
+
+def _chooses_parts(case: Case) -> bool:
+    """Whether the program trains other parts at other steps: one may not have had its turn."""
+    for course in case.courses:
+        missed = {
+            name for step in course.steps for name, size in step.gradients.items() if size is None
+        }
+        if missed & _fed(course):
+            return True
+    return False
+
+
+def _is_disconnected(parameter: Parameter) -> bool:
+    answer = parameter.none_because
+    return answer is not None and answer.cause in ("unused", "no path")
+
+
+def _cut(case: Case, parameter: Parameter) -> tuple[str, Where | None] | None:
+    """How and where the way from a parameter to the loss is cut, if it is."""
+    answer = parameter.none_because
+    if answer is None:
+        return None
+    if answer.cause in _CUTS:
+        where = answer.where
+        if answer.cause in _NO_GRAD and where is not None:
+            where = switched_off(where) or where
+        return answer.cause, where
+    if answer.cause in ("unused", "no path"):
+        return _departure(case, parameter)
+    return None
+
+
+def _departure(case: Case, parameter: Parameter) -> tuple[str, Where] | None:
+    """A value of the parameter's that went to NumPy or Python while the loss got a new tensor."""
+    snapshot = _first_step(case)
+    if snapshot is None:
+        return None
+    left = [
+        call
+        for call in _computed_from(snapshot, parameter.tensor)
+        if call.op in LEAVING and call.op != "bool"
+    ]
+    if not left:
+        return None
+    first = left[0]
+    if _new_tensors(snapshot, first.number) or not any(each.reached for each in case.parameters()):
+        return ("item" if first.op in ("item", "float", "int") else "numpy"), first.where
+    return None
+
+
+def _first_step(case: Case) -> Snapshot | None:
+    first = case.run.passes[0].snapshot if case.run.passes else None
+    return first or case.first or case.run.last_snapshot
+
+
+def _in_order(snapshot: Snapshot) -> list[RecordedCall]:
+    return sorted((*snapshot.calls.values(), *snapshot.loose), key=lambda call: call.number)
+
+
+def _computed_from(snapshot: Snapshot, tensor: Any) -> list[RecordedCall]:
+    """The calls of a step that a tensor takes part in, itself or by what was made of it."""
+    numbers: set[int] = set()
+    found = []
+    for call in _in_order(snapshot):
+        given = any(each is tensor for each in _leaves_of(call, snapshot.engine.tensor))
+        if given or any(source.call in numbers for source in call.sources()):
+            numbers.add(call.number)
+            found.append(call)
+    return found
+
+
+def _leaves_of(call: RecordedCall, kind: type) -> Iterator[Any]:
+    """The tensors among a call's arguments that no earlier call made."""
+    waiting = [*call.args, *call.kwargs.values()]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, kind):
+            yield each
+        elif isinstance(each, (list, tuple)) and type(each) is not Produced:
+            waiting.extend(each)
+
+
+def _new_tensors(snapshot: Snapshot, after: int) -> bool:
+    """Whether layers were given constants that nothing before a call had used.
+
+    What a loss function is given does not count: targets come from elsewhere.
+    """
+    kind = snapshot.engine.tensor
+    known = {
+        id(each)
+        for call in _in_order(snapshot)
+        if call.number <= after
+        for each in _leaves_of(call, kind)
+    }
+    known |= {id(each) for mark in snapshot.marks if mark.depth == 0 and mark.before <= after
+              for each in (mark.inputs or ()) if isinstance(each, kind)}  # fmt: skip
+    return any(
+        id(each) not in known and not each.requires_grad
+        for call in snapshot.calls.values()
+        if call.number > after and call.module
+        for each in _leaves_of(call, kind)
+    )
+
+
+# --- words ----------------------------------------------------------------------------------------
+
+
+def groups(case: Case, parameters: list[Parameter]) -> dict[str, list[Parameter]]:
+    """Parameters by the largest module that they are all of."""
+    chosen = {id(each.tensor) for each in parameters}
+    found: dict[str, list[Parameter]] = {}
+    for each in parameters:
+        found.setdefault(_home(case, each, chosen) or each.name, []).append(each)
+    return found
+
+
+def _home(case: Case, parameter: Parameter, chosen: set[int]) -> str | None:
+    """The path of the largest module that holds the parameter and none that is not chosen."""
+    for _, root, _ in case.run.roots:
+        for path, module in root.named_modules():
+            inside = {id(each) for each in module.parameters()}
+            if path and id(parameter.tensor) in inside and inside <= chosen:
+                return str(path)
+    return None
+
+
+def _assignment(case: Case, parameter: Parameter) -> Where | None:
+    """The line in the program's own class that makes the layer a parameter belongs to."""
+    chosen = {id(parameter.tensor)}
+    for _, root, _ in case.run.roots:
+        for module in root.modules():
+            for name, child in (*module.named_children(), *module.named_parameters(recurse=False)):
+                own = [child] if not hasattr(child, "parameters") else list(child.parameters())
+                if chosen & {id(each) for each in own}:
+                    where = assigned(module, name)
+                    if where is not None:
+                        return where
+    return parameter.made_at
+
+
+def _last_use(case: Case, parameters: list[Parameter]) -> Where | None:
+    """The last line of the first step that computes with one of these parameters."""
+    snapshot = _first_step(case)
+    if snapshot is None:
+        return None
+    calls = [call for each in parameters for call in _computed_from(snapshot, each.tensor)]
+    return max(calls, key=lambda call: call.number).where if calls else None
+
+
+def _repair_of_cut(kind: str, names: list[str]) -> str:
+    what = listed(names)
+    if kind in _NO_GRAD:
+        return f"Compute {what} outside {kind}(): keep it for evaluation only."
+    if kind == "numpy":
+        return "Use the tensor functions (torch.exp instead of np.exp), or an autograd.Function."
+    if kind in ("item", "copied"):
+        return "Keep the tensors: torch.stack(losses).mean() instead of item() and torch.tensor()."
+    if kind in ("detach", "data"):
+        return f"Leave out .{kind}{'()' if kind == 'detach' else ''}, so that {what} can learn."
+    if kind in ("boolean", "integer", "not differentiable"):
+        return "Use something with a slope in the loss: softmax or sigmoid instead of a choice."
+    if kind == "sampled":
+        return "Draw the noise apart and compute with it: mean + std * torch.randn_like(std)."
+    return "Compute with the tensor itself: a new one made from its values has no history."
+
+
+def listed(names: list[str], most: int = 4) -> str:
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
+
+
+def _updates(case: Case) -> int:
+    return sum(len(course.steps) for course in case.courses)
+
+
+def _all_reached(case: Case) -> str | None:
+    trained = [each for each in case.parameters() if each.optimizers and each.requires_grad]
+    if trained and all(each.reached for each in trained):
+        return f"each of {len(trained)} parameters of the optimizers got a gradient"
+    return None

@@ -1,0 +1,156 @@
+"""Graphs that are walked twice, or kept when their step is over.
+
+The engine's exception names the line of backward(); the line to blame is the one that brought a
+tensor of an earlier step along.  Nothing at all is said of graphs that are only kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from whygrad.doctor.evidence.case import Case
+from whygrad.doctor.recording.calls import RecordedCall
+from whygrad.doctor.recording.record import Pass
+from whygrad.doctor.rules.rule import Finding, Proof, rule
+from whygrad.doctor.source.lines import collected, raised
+
+__all__ = ["exception", "no_exception"]
+
+_TWICE = "through the graph a second time"
+
+
+@rule(severity=3, cleared=lambda case: no_exception(case, "walked twice"))
+def freed_graph(case: Case) -> Iterator[Finding]:
+    """backward() runs a second time through the same graph.
+
+    The first backward() released what the graph had kept. A second one that gets there, because
+    a tensor of an earlier step (a hidden state, a penalty computed before the loop) is part of
+    the new loss, cannot compute anything.
+
+    Measured: The exception of backward(), and the tensor from before the last pass in this
+    loss.
+    Fix: Compute it anew in every step, or detach() what is carried over.
+    Guardrail: state = state.detach()  # at the beginning of every step
+    """
+    error, failed = exception(case, _TWICE)
+    if error is None:
+        return
+    where = failed.where if failed is not None else next(iter(reversed(raised(error))), None)
+    number = len(case.run.passes) - 1 if failed is None else failed.number
+    same, carried = _shared(case, failed)
+    evidence = [f"backward() number {number + 1} came to a part of the graph that the one before "
+                "had released"]  # fmt: skip
+    fix = freed_graph.fix
+    if same:
+        evidence.append("it is the same loss: backward() was called on it before")
+        fix = "Call backward() once per loss; add several losses up and call it on the sum."
+    elif carried is not None:
+        made, used = carried
+        evidence.append(f"{used.op}() here uses the result of {made.op}() from before that")
+        fix = (
+            "Cut the connection where the step begins (state = state.detach()), or compute the "
+            "tensor anew inside the loop. If both losses belong to one step, add them up first."
+        )
+    words = ("made here, before the last backward()", "used again here")
+    yield freed_graph.finding(
+        where=where,
+        step=number,
+        proof=Proof.RAISED,
+        evidence=evidence,
+        places=[(word, call.where) for word, call in zip(words, carried or ())],
+        fix=fix,
+    )
+
+
+@rule(
+    severity=1,
+    thresholds={"passes": 20, "alive": 0.8, "carried": 0.25},
+    cleared=lambda case: _graphs_alive(case),
+)
+def graph_kept_alive(case: Case) -> Iterator[Finding]:
+    """The graphs of earlier steps are kept in memory.
+
+    A loss or an output that is stored or summed up as a tensor keeps its graph, with all the
+    nodes of its step. Memory grows with every step until it is used up, and every addition to a
+    running total makes its graph longer.
+
+    Measured: At sampled passes, how many earlier passes have a loss or an output that is alive
+    and has a graph; and lines whose result has, in its graph, those of many updates before.
+    Fix: Store numbers: history.append(loss.item()), total += loss.item().
+    Guardrail: assert not total.requires_grad  # or: isinstance(total, float)
+    """
+    passes = len(case.run.passes)
+    if passes < case.limit("passes") or not case.courses:
+        return
+    retained = [each for each in case.run.retained if each[0] >= case.limit("passes") / 2]
+    if retained and all(alive >= case.limit("alive") * number for number, alive in retained):
+        number, alive = retained[-1]
+        file = case.run.passes[-1].where.file
+        carried = [] if case.observer is None else case.observer.carried
+        sums = [line for line, _ in sorted(carried, key=lambda each: -each[1])]
+        lines = [collected(file, case.run.holders), *sums, case.run.passes[-1].where]
+        where = next(each for each in lines if each is not None)
+        held = f" in {case.run.holders[0]}" if case.run.holders else ""
+        yield graph_kept_alive.finding(
+            where=where,
+            step=0,
+            proof=Proof.RECORDED if case.run.holders else Proof.INFERRED,
+            evidence=[f"at step {number} the graphs of {alive} steps are alive{held}"],
+        )
+        return
+    carried = [] if case.observer is None else case.observer.carried
+    line, times = max(carried, key=lambda each: each[1], default=(None, 0))
+    watched = min(passes, case.run.watched)  # of a run that goes well, not every step is
+    if line is not None and times >= max(10, case.limit("carried") * watched):
+        yield graph_kept_alive.finding(
+            where=line,
+            step=0,
+            proof=Proof.RECORDED,
+            evidence=[
+                f"{times} of {passes} steps add to a tensor that has the graphs of earlier steps "
+                "in its own"
+            ],
+        )
+
+
+def exception(case: Case, text: str) -> tuple[BaseException | None, Pass | None]:
+    """The exception with this text, and the pass that raised it if it was one."""
+    for each in case.run.passes:
+        if each.error is not None and text in str(each.error).lower():
+            return each.error, each
+    error = case.run.error
+    return (error, None) if error is not None and text in str(error).lower() else (None, None)
+
+
+def no_exception(case: Case, what: str) -> str | None:
+    passes = len(case.run.passes)
+    return f"no graph of {passes} passes was {what}" if passes and not case.run.error else None
+
+
+def _shared(
+    case: Case, failed: Pass | None
+) -> tuple[bool, tuple[RecordedCall, RecordedCall] | None]:
+    """Whether the loss is that of the pass before; if not, the old result in it and its use."""
+    snapshot = None if failed is None else failed.snapshot
+    before = next(
+        (each.snapshot for each in reversed(case.run.passes)
+         if failed is not None and each.number < failed.number and each.snapshot), None
+    )  # fmt: skip
+    if snapshot is None or before is None or before.loss is None or snapshot.loss is None:
+        return False, None
+    if snapshot.loss == before.loss:
+        return True, None
+    last = before.loss.call
+    for number, call in snapshot.calls.items():
+        for source in call.sources():
+            made = snapshot.calls.get(source.call)
+            if number > last >= source.call and made is not None:
+                return False, (made, call)
+    return False, None
+
+
+def _graphs_alive(case: Case) -> str | None:
+    if not case.run.retained:
+        return None
+    number, alive = case.run.retained[-1]
+    return f"{alive} graph{'s' if alive != 1 else ''} alive at pass {number}"

@@ -1,0 +1,273 @@
+"""Parameters that are used and learn nothing, because no optimizer holds them.
+
+An optimizer holds tensors, not names.  It does not notice when the model is built anew, when a
+layer sits in a plain list, or when ``w = w - step`` makes a tensor that only has the old name.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from whygrad.doctor.evidence.case import Case
+from whygrad.doctor.experiments.repairs import unlearned
+from whygrad.doctor.recording.record import Course, Parameter
+from whygrad.doctor.rules.rule import Finding, Proof, rule
+from whygrad.doctor.source.lines import assigned, raised
+from whygrad.source import Where
+
+__all__: list[str] = []
+
+
+@rule(
+    thresholds={"unlearned": 0.3, "updates": 2},
+    cleared=lambda case: _all_held(case),
+)
+def parameter_not_in_optimizer(case: Case) -> Iterator[Finding]:
+    """Parameters get gradients but no optimizer changes them.
+
+    The loss depends on these parameters and backward() fills their .grad, but the optimizer was
+    never given them: it holds others, perhaps those of an earlier model, or could not see them
+    because they are in a plain list.
+
+    Measured: Parameters that got gradients, belong to no optimizer and never changed, next to
+    the optimizer's own that got none; layers called in a model that are not in its
+    parameters(); updates that compute a new tensor instead of changing the parameter.
+    Fix: Give the optimizer the parameters of the model that is trained.
+    Guardrail: assert {id(p) for p in model.parameters()} <= {id(p) for group in
+    optimizer.param_groups for p in group['params']}
+    """
+    found = _empty(case) or _replaced(case)
+    if found is not None:
+        yield found
+        return
+    left_out = [
+        each
+        for each in case.parameters()
+        if each.reached
+        and each.requires_grad
+        and not each.optimizers
+        and not each.changed
+        and _is_parameter(case, each)
+    ]
+    courses = [each for each in case.courses if len(each.steps) >= case.limit("updates")]
+    if not left_out or not courses:
+        return
+    course = courses[0]
+    found = (
+        _holds_others(case, course, left_out)
+        or _hidden(case, course, left_out)
+        or _forgotten(case, course, left_out)
+    )
+    if found is not None:
+        yield found
+
+
+def _empty(case: Case) -> Finding | None:
+    """The optimizer was given nothing at all, and refused."""
+    error = case.run.error
+    if error is None or "empty parameter list" not in str(error).lower():
+        return None
+    lines = raised(error)
+    return parameter_not_in_optimizer.finding(
+        where=lines[-1] if lines else None,
+        step=0,
+        proof=Proof.RAISED,
+        evidence=["the optimizer was given no parameter at all"],
+        fix="parameters() is a generator, empty once it was walked: keep list(model.parameters()), "
+        "and hold layers as attributes or in nn.ModuleList so that it finds them.",
+    )
+
+
+def _is_parameter(case: Case, parameter: Parameter) -> bool:
+    """Whether it is meant to be learned: an input that wants a gradient is not."""
+    if parameter.module is not None:
+        return True
+    kind: Any = None if case.run.engine is None else case.run.engine.namespace.nn.Parameter
+    return (kind is not None and isinstance(parameter.tensor, kind)) or (
+        _attribute(case, parameter.tensor) is not None
+    )
+
+
+def _attribute(case: Case, tensor: Any) -> tuple[Any, str] | None:
+    """The module and attribute that hold a tensor, or a layer with it, outside ``parameters()``."""
+    for _, root, _ in case.run.roots:
+        for module in root.modules():
+            for name, value in vars(module).items():
+                if not name.startswith("_") and _holds(value, tensor):
+                    return module, name
+    return None
+
+
+def _holds(value: Any, tensor: Any, depth: int = 0) -> bool:
+    if value is tensor:
+        return True
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, (list, tuple)) and depth < 3:
+        return any(_holds(each, tensor, depth + 1) for each in value[:1000])
+    if depth and hasattr(value, "parameters") and hasattr(value, "named_modules"):
+        return any(each is tensor for each in value.parameters())
+    return False
+
+
+def _holds_others(case: Case, course: Course, left_out: list[Parameter]) -> Finding | None:
+    """The optimizer has parameters that nobody uses, and those that are used it has not."""
+    unused = [
+        each
+        for each in course.parameters
+        if not each.reached
+        and each.requires_grad
+        and all(step.gradients.get(each.name) is None for step in course.steps)
+    ]
+    shapes = Counter(tuple(each.tensor.shape) for each in left_out)
+    same = sum((shapes & Counter(tuple(each.tensor.shape) for each in unused)).values())
+    none_used = len(unused) == len(course.parameters)
+    if not unused or not (none_used or same):
+        return None
+    return parameter_not_in_optimizer.finding(
+        where=course.optimizer.made_at,
+        step=0,
+        proof=Proof.RECORDED,
+        parameters=[each.name for each in left_out],
+        evidence=[
+            f"{course.optimizer.kind} holds {len(unused)} parameters that no loss depends on",
+            f"{len(left_out)} parameters ({_listed(left_out)}) got gradients, are in no optimizer "
+            f"and never changed in {len(course.steps)} updates",
+        ],
+        places=_made_here(left_out),
+        fix="Make the optimizer after the model is complete: rebuilt, replaced or copied layers "
+        "have parameters of their own, which the optimizer made before does not know.",
+    )
+
+
+def _hidden(case: Case, course: Course, left_out: list[Parameter]) -> Finding | None:
+    """Layers or tensors that ``parameters()`` does not see."""
+    held = [(each, found) for each in left_out if (found := _attribute(case, each.tensor))]
+    if not held:
+        return None
+    module, name = held[0][1]
+    kind = type(vars(module)[name]).__name__
+    parameters = [each for each, _ in held]
+    plain = kind not in ("list", "tuple", "dict")
+    what = f"self.{name} of {type(module).__name__} is a plain {kind}"
+    return parameter_not_in_optimizer.finding(
+        where=assigned(module, name) or course.optimizer.made_at,
+        step=0,
+        proof=Proof.RECORDED,
+        parameters=[each.name for each in parameters],
+        evidence=[
+            f"{what}, which parameters() does not look into",
+            f"{len(parameters)} tensors in it got gradients and never changed in "
+            f"{len(course.steps)} updates",
+        ],
+        places=[] if course.optimizer.made_at is None else [
+            ("the optimizer was made here", course.optimizer.made_at)],
+        fix=f"self.{name} = nn.Parameter(…)" if plain else
+        f"self.{name} = nn.Module{'Dict' if kind == 'dict' else 'List'}(…), or nn.ParameterList "
+        "for tensors.",
+    )  # fmt: skip
+
+
+def _forgotten(case: Case, course: Course, left_out: list[Parameter]) -> Finding | None:
+    """Part of what is trained was not handed over, and the run does not learn without it."""
+    modules = [each for each in course.parameters if each.module is not None]
+    if not modules or not unlearned(case, course, case.limit("unlearned")):
+        return None
+    repeated = _given_what_another_has(case)
+    if repeated is not None:
+        return _mistaken(case, repeated, left_out)
+    return parameter_not_in_optimizer.finding(
+        where=course.optimizer.made_at,
+        step=0,
+        proof=Proof.INFERRED,
+        parameters=[each.name for each in left_out],
+        evidence=[
+            f"{len(left_out)} parameters ({_listed(left_out)}) require grad, got gradients, are in "
+            f"no optimizer and never changed in {len(course.steps)} updates",
+            f"{course.optimizer.kind} holds {len(course.parameters)} others",
+        ],
+        places=_made_here(left_out),
+        fix=f"Hand over {_listed(left_out)} as well: optim.{course.optimizer.kind}"
+        "([*first.parameters(), *second.parameters()]). If they are meant to stay, freeze them.",
+    )
+
+
+def _given_what_another_has(case: Case) -> Course | None:
+    """The course of an optimizer whose parameters are all held by earlier ones."""
+    for course in case.courses:
+        number = course.optimizer.number
+        if course.parameters and all(
+            any(other < number for other in each.optimizers) for each in course.parameters
+        ):
+            return course
+    return None
+
+
+def _mistaken(case: Case, course: Course, left_out: list[Parameter]) -> Finding:
+    """An optimizer was given the parameters of another one in place of those left out."""
+    kind = course.optimizer.kind
+    known = min(course.parameters[0].optimizers)
+    holders = [each.optimizer for each in case.run.courses if each.optimizer.number == known]
+    made = [each.made_at for each in holders if each.made_at is not None]
+    return parameter_not_in_optimizer.finding(
+        where=course.optimizer.made_at,
+        step=0,
+        proof=Proof.INFERRED,
+        parameters=[each.name for each in left_out],
+        evidence=[
+            f"{len(left_out)} parameters ({_listed(left_out)}) require grad, got gradients, are in "
+            f"no optimizer and never changed in {len(course.steps)} updates",
+            f"this {kind} was given {len(course.parameters)}, and an optimizer made before it "
+            "holds every one of them",
+        ],
+        places=[*_made_here(left_out), *(("holds the same parameters", each) for each in made)],
+        fix=f"Give this {kind} the parameters that are in no optimizer: {_listed(left_out)}.",
+    )
+
+
+def _replaced(case: Case) -> Finding | None:
+    """``w = w - lr * w.grad`` makes a new tensor; the parameter stays what it was."""
+    idle = [each for each in case.parameters() if each.replaced and each.reached]
+    idle = [each for each in idle if not each.changed and not each.optimizers]
+    passes = len(case.run.passes)
+    lines: Counter[Where] = Counter()
+    for each in idle:
+        where, times = max(each.replaced.items(), key=lambda item: item[1])
+        if times >= max(1, passes - 1) or (case.run.error is not None and passes <= 3):
+            lines[where] += 1
+    if not lines or case.courses:
+        return None
+    where = min(lines, key=lambda each: each.line)
+    name = idle[0].name
+    failed = case.run.error
+    return parameter_not_in_optimizer.finding(
+        where=where,
+        step=0 if passes < 2 else 1,
+        proof=Proof.RECORDED,
+        parameters=[each.name for each in idle],
+        evidence=[
+            f"this line computes a new tensor from {name} and its gradient; {name} itself never "
+            f"changed in {passes} passes",
+            *([f"the next update failed: {type(failed).__name__}: {failed}"] if failed else []),
+        ],
+        fix=f"Change the leaf in place: with torch.no_grad(): {name} -= lr * {name}.grad",
+    )
+
+
+def _made_here(parameters: list[Parameter]) -> list[tuple[str, Where]]:
+    where = parameters[0].made_at
+    return [] if where is None else [("trained, but not by the optimizer", where)]
+
+
+def _listed(parameters: list[Parameter], most: int = 4) -> str:
+    names = [each.name for each in parameters]
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
+def _all_held(case: Case) -> str | None:
+    wanted = [each for each in case.parameters() if each.reached and each.module is not None]
+    if wanted and case.courses and all(each.optimizers for each in wanted):
+        return f"all {len(wanted)} parameters with gradients are in an optimizer"
+    return None

@@ -1,0 +1,136 @@
+"""The output does not fit the loss: scores where probabilities are expected, or the reverse."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from whygrad.doctor.engines import engine_of
+from whygrad.doctor.evidence.case import Case
+from whygrad.doctor.evidence.forms import FORMS, Mismatch, rectified_regression
+from whygrad.doctor.flow import first_line, first_traces, follow, line_of, shape_of
+from whygrad.doctor.replay import Trace, Traced
+from whygrad.doctor.rules.rule import Finding, Proof, rule
+
+__all__ = ["wrong_output_activation"]
+
+
+@rule(
+    thresholds={"cut": 0.25},
+    cleared=lambda case: _cleared(case),
+)
+def wrong_output_activation(case: Case) -> Iterator[Finding]:
+    """The output does not have the form that the loss expects.
+
+    Some losses want raw scores and apply the sigmoid or softmax themselves, others want
+    probabilities or their logarithms. With the wrong form the loss still computes a number, but
+    not the one that is meant: it has a floor that training cannot get below, no floor at all,
+    or no gradient for a part of the targets.
+
+    Measured: The input of the loss is followed back through reshaping and indexing to the call
+    that computed it, and its values are compared with the form that the loss needs.
+    Fix: Match them: raw scores for cross_entropy and binary_cross_entropy_with_logits,
+    probabilities for binary_cross_entropy, log_softmax for nll_loss and kl_div, and no
+    rectifier on a regression whose targets can be negative.
+    Guardrail: assert output.min() < 0, 'raw scores have both signs'
+    """
+    seen: set[str] = set()
+    for trace in first_traces(case):
+        for call in trace.calls:
+            found = _judge(case, trace, call)
+            if found is None:
+                continue
+            where = call.where if found.fault is None else line_of(case, trace, found.fault)
+            if str(where) not in seen:
+                seen.add(str(where))
+                yield wrong_output_activation.finding(
+                    where=where,
+                    step=trace.snapshot.step,
+                    proof=Proof.REPLAYED,
+                    evidence=found.evidence,
+                    fix=found.fix,
+                    places=[("the loss", call.where)] if found.fault is not None else [],
+                )
+    yield from _raised(case)
+
+
+def _judge(case: Case, trace: Trace, call: Traced) -> Mismatch | None:
+    """What is wrong with the input of a loss, if anything is."""
+    if len(call.inputs) < 2 or not any(each.requires_grad for each in call.inputs[:2]):
+        return None
+    if call.op in FORMS:
+        found = FORMS[call.op](trace, call)
+        return found or (
+            _rectified_scores(case, trace, call) if call.op == "cross_entropy" else None
+        )
+    reading = case.reading(trace.snapshot)
+    if reading is None or reading.meeting is not call or call.op not in ("sub", "rsub"):
+        return None
+    return rectified_regression(trace, call)
+
+
+def _rectified_scores(case: Case, trace: Trace, call: Traced) -> Mismatch | None:
+    """A rectifier before cross_entropy can be learned with; not if it blocks the right class."""
+    maker = follow(trace, call.sources[0]).maker
+    if maker is None or maker.op not in ("relu", "relu_"):
+        return None
+    blocked = _blocked(case, trace, call)
+    if blocked < case.limit("cut"):
+        return None
+    line = maker.where.line
+    evidence = [
+        f"cross_entropy at line {call.where.line} gets the result of {maker.op} at line {line}",
+        f"by the last steps, in {blocked:.0%} of the samples the score of the right class is cut "
+        "to 0 and gets no gradient, and another class is not below it",
+    ]
+    fix = f"Remove {maker.op} at line {line}: cross_entropy needs raw scores, of both signs."
+    return Mismatch(maker, evidence, fix)
+
+
+def _blocked(case: Case, trace: Trace, call: Traced) -> float:
+    """The part of the samples whose right class is stuck at zero when training ends."""
+    course = next((each for each in case.courses if each.first is trace.snapshot), None)
+    later = case.trace(course.last) if course is not None else None
+    same = [each for each in later.calls if each.where == call.where] if later is not None else []
+    same = [each for each in same if each.op == call.op and len(shape_of(each.inputs[0])) == 2]
+    if later is None or not same:
+        return 0.0
+    scores, target = (later.array(each) for each in same[-1].inputs[:2])
+    if target.ndim != 1 or target.dtype.kind not in "iu" or (target < 0).any():
+        return 0.0
+    rows = np.arange(len(target))
+    right = scores[rows, target]
+    others = scores.copy()
+    others[rows, target] = -np.inf
+    return float(((right <= 0) & (others.max(axis=1) >= 0)).mean())
+
+
+def _raised(case: Case) -> Iterator[Finding]:
+    """binary_cross_entropy refuses what is no probability."""
+    failure = case.run.failure
+    if failure is None or failure.op != "binary_cross_entropy" or not failure.args:
+        return
+    values = engine_of(failure.args[0]).array(failure.args[0])
+    if not np.isfinite(values).all() or (values.min() >= 0 and values.max() <= 1):
+        return
+    yield wrong_output_activation.finding(
+        where=failure.where,
+        step=len(case.run.passes),
+        proof=Proof.RAISED,
+        evidence=[
+            f"binary_cross_entropy was given values from {values.min():.3g} to "
+            f"{values.max():.3g}; probabilities lie between 0 and 1",
+            f"it raised {type(failure.error).__name__}: {first_line(failure.error)}",
+        ],
+        fix="Hand the raw scores to binary_cross_entropy_with_logits, or apply a sigmoid first.",
+    )
+
+
+def _cleared(case: Case) -> str | None:
+    for trace in first_traces(case):
+        for call in trace.calls:
+            maker = follow(trace, call.sources[0]).maker if call.op in FORMS else None
+            if maker is not None:
+                return f"{call.op} gets the result of {maker.op}, as it should"
+    return None

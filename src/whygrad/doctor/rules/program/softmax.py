@@ -1,0 +1,206 @@
+"""Softmax where it does harm: applied twice, or over a single number.
+
+Both are facts of the dataflow.  The input of a loss that normalises is looked at: if it is made of
+probabilities already, the second softmax flattens them.  A softmax along an axis of length one
+returns 1 whatever goes in, so nothing behind it learns.  Attention, gates and policies apply a
+softmax on the way, not to what another softmax takes in, and are no concern of these rules.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from whygrad.doctor.evidence.case import Case
+from whygrad.doctor.flow import (
+    CLASSES,
+    axis_of,
+    feature_axis,
+    first_line,
+    first_traces,
+    follow,
+    line_of,
+    shape_of,
+    sums_to_one,
+)
+from whygrad.doctor.recording.calls import Produced
+from whygrad.doctor.replay import Trace, Traced
+from whygrad.doctor.rules.rule import Finding, Proof, rule
+from whygrad.doctor.vocabulary import LOSSES
+from whygrad.source import Where
+
+__all__ = ["double_softmax", "softmax_over_one"]
+
+# Calls that normalise what they get: a loss, a softmax, or the heart of one by hand.
+_NORMALIZING = frozenset(("cross_entropy", "softmax", "log_softmax", "logsumexp"))
+
+
+def _class_axis(call: Traced) -> int:
+    if call.op == "cross_entropy":
+        return 1 if len(shape_of(call.inputs[0])) > 1 else 0
+    return axis_of(call)
+
+
+def _is_exponential_by_hand(trace: Trace, call: Traced) -> bool:
+    """``exp`` of something whose results are summed: a softmax or its logarithm by hand."""
+    consumers = trace.consumers(Produced(call.number, 0)) if call.op == "exp" else []
+    return any(each.op in ("sum", "logsumexp") for each in consumers)
+
+
+@rule(cleared=lambda case: _cleared_double(case))
+def double_softmax(case: Case) -> Iterator[Finding]:
+    """Softmax is applied twice.
+
+    cross_entropy applies a softmax itself and wants raw scores. Probabilities given to it are
+    squashed a second time: numbers between 0 and 1 come out almost equal, the loss cannot get
+    near 0, and the gradients are small where the model is most wrong.
+
+    Measured: The input of cross_entropy (or of a second softmax or log_softmax) is followed
+    back to the call that computed it: it is a softmax, and its values sum to 1 over the
+    classes.
+    Fix: Hand the raw scores to the loss; apply softmax only where probabilities are shown.
+    Guardrail: assert (logits < 0).any(), 'these look like probabilities, not scores'
+    """
+    seen: set[str] = set()
+    for trace in first_traces(case):
+        for call in trace.calls:
+            found = _second_softmax(case, trace, call)
+            if found is not None and str(found.where) not in seen:
+                seen.add(str(found.where))
+                yield found
+
+
+def _second_softmax(case: Case, trace: Trace, call: Traced) -> Finding | None:
+    by_hand = _is_exponential_by_hand(trace, call)
+    if not (call.op in _NORMALIZING or by_hand) or not call.inputs[0].requires_grad:
+        return None
+    maker = follow(trace, call.sources[0]).maker
+    shape = shape_of(call.inputs[0])
+    if maker is None or not shape:
+        return None
+    values = trace.array(call.inputs[0])
+    axis = len(shape) - 1 if by_hand else _class_axis(call)
+    classes = shape[axis]
+    normalized = sums_to_one(values, axis)
+    certain = maker.op in ("softmax", "softmin", "gumbel_softmax")
+    if certain:
+        wrong = normalized or call.op == "cross_entropy"
+    else:  # a softmax by hand ends in a division; numbers that sum to one by chance do not
+        wrong = normalized and call.op == "cross_entropy" and maker.op in ("div", "div_")
+    if not wrong or classes < 2:
+        return None
+    where = line_of(case, trace, maker)
+    floor = math.log(1 + (classes - 1) / math.e)
+    again = call.op if not by_hand else "the exponential"
+    return double_softmax.finding(
+        where=where,
+        step=trace.snapshot.step,
+        proof=Proof.REPLAYED if certain else Proof.INFERRED,
+        evidence=[
+            f"{again} at line {call.where.line} gets {list(shape)} values between "
+            f"{values.min():.3g} and {values.max():.3g}"
+            + (", and along the classes they sum to 1" if normalized else ""),
+            f"they come from {maker.op} at line {maker.where.line}",
+            f"with probabilities as scores the loss over {classes} classes cannot fall below "
+            f"{floor:.3f}",
+        ],
+        fix=f"Remove the softmax at line {where.line} and give {again} the raw scores; "
+        "apply softmax(…) only to show probabilities.",
+        places=[("normalised again here", call.where)],
+    )
+
+
+def _cleared_double(case: Case) -> str | None:
+    for trace in first_traces(case):
+        for call in trace.calls:
+            if call.op == "cross_entropy" and call.before:
+                low, high = call.before[0].low, call.before[0].high
+                return f"cross_entropy gets raw scores, {low:.3g} to {high:.3g}"
+    return None
+
+
+@rule()
+def softmax_over_one(case: Case) -> Iterator[Finding]:
+    """Softmax over a single number.
+
+    A softmax divides by the sum over its axis. Over an axis of length 1 that is the number
+    itself, so the result is 1 for every input and the gradient is 0. cross_entropy over a
+    single class has the same fate: its loss is a constant.
+
+    Measured: The length of the axis that the softmax of the output, or the loss, runs along.
+    Attention over a sequence that happens to have one element does not count.
+    Fix: For two classes with one output, use a sigmoid: nn.BCEWithLogitsLoss() on the raw
+    output. Or give the layer one output per class.
+    Guardrail: assert logits.shape[1] > 1, 'a softmax needs at least two classes'
+    """
+    seen: set[str] = set()
+    for trace in first_traces(case):
+        for call in trace.calls:
+            where = None
+            if call.op in CLASSES and _over_one(trace, call):
+                where = line_of(case, trace, call)
+            elif call.op == "cross_entropy" and _one_class(trace, call):
+                where = call.where
+            if where is not None and str(where) not in seen:
+                seen.add(str(where))
+                yield _about_one(call, where, trace.snapshot.step)
+    failure = case.run.failure
+    if failure is not None and failure.op in ("cross_entropy", "nll_loss") and not case.run.passes:
+        shape = shape_of(failure.args[0]) if failure.args else ()
+        if len(shape) > 1 and shape[1] == 1 and shape[0] > 1:
+            yield softmax_over_one.finding(
+                where=failure.where,
+                step=0,
+                proof=Proof.RAISED,
+                evidence=[
+                    f"{failure.op} was given scores of shape {list(shape)}: one class",
+                    f"it raised {type(failure.error).__name__}: {first_line(failure.error)}",
+                ],
+            )
+
+
+def _over_one(trace: Trace, call: Traced) -> bool:
+    shape = shape_of(call.inputs[0])
+    if not shape or shape[axis_of(call)] != 1 or not call.inputs[0].requires_grad:
+        return False
+    if _is_output(trace, call):
+        return math.prod(shape) > 1
+    # On the way: only if the axis is that of the features, so that it can never be longer.
+    layer = feature_axis(trace, follow(trace, call.sources[0]))
+    return layer is not None and layer[0][layer[1]] == 1 and layer[0].count(1) == 1
+
+
+def _is_output(trace: Trace, call: Traced) -> bool:
+    """Whether the result reaches a loss function as it is."""
+    return any(
+        follow(trace, source).maker is call
+        for loss in trace.calls
+        if loss.op in LOSSES
+        for source in loss.sources[:2]
+    )
+
+
+def _one_class(trace: Trace, call: Traced) -> bool:
+    shape = shape_of(call.inputs[0])
+    if len(shape) < 2 or shape[1] != 1 or not call.inputs[0].requires_grad:
+        return False
+    return shape[0] > 1 or feature_axis(trace, follow(trace, call.sources[0])) is not None
+
+
+def _about_one(call: Traced, where: Where, step: int) -> Finding:
+    shape = list(shape_of(call.inputs[0]))
+    loss = call.op == "cross_entropy"
+    result = "the loss is" if loss else "the result is"
+    value = call.after[0]
+    return softmax_over_one.finding(
+        where=where,
+        step=step,
+        proof=Proof.REPLAYED,
+        evidence=[
+            f"{call.op} at line {call.where.line} gets {shape}: "
+            + ("a single class" if loss else f"axis {axis_of(call)} has length 1"),
+            f"{result} {value.low:.3g} to {value.high:.3g} whatever the model computes",
+        ],
+        fix="Use a sigmoid for a single output: nn.BCEWithLogitsLoss() on the raw scores of shape "
+        f"{shape}, with targets of the same shape; or give the last layer one output per class.",
+    )

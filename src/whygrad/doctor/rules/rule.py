@@ -1,0 +1,200 @@
+"""A rule: one failure, what it means, how it is measured, and what to do about it.
+
+A rule is one function with a page.  The function gets the case of a run
+(:mod:`whygrad.doctor.evidence.case`) and has three parts: it *detects* what is suspicious, *proves*
+it by a replay or an experiment, and *tells* it as findings, with the proof.  Its docstring is the
+page: the title, what it means, then ``Measured:``, ``Fix:`` and ``Guardrail:``.  A file in the
+folder of a tier is all that it takes; what explains what follows from the tiers
+(:mod:`whygrad.doctor.verdict.order`).
+
+Rules of one's own are added with :func:`rule` or :func:`register`; thresholds are changed by name:
+``doctor.rules["dead-relu"].thresholds["dead"]``.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+from whygrad.errors import fail
+from whygrad.source import Where
+
+if TYPE_CHECKING:
+    from whygrad.doctor.evidence.case import Case
+
+__all__ = [
+    "CERTAINTIES",
+    "TIERS",
+    "Finding",
+    "Proof",
+    "Rule",
+    "changed",
+    "register",
+    "rule",
+    "rules",
+]
+
+# The causal order, a folder each: a finding is explained by findings of the tiers before its own.
+TIERS = ("program", "data", "model", "optimisation", "signals", "symptoms")
+
+# What each word says, the strongest first.
+CERTAINTIES = {
+    "certain": "proved: the program raised it, its calls were written down, the step was run "
+    "again and shows it, or an experiment with the repair and without decided it",
+    "likely": "the evidence admits one reading, which was not tried",
+    "possible": "the usual reason for what was seen; others were not ruled out",
+}
+
+
+class Proof(Enum):
+    """How a rule knows; what that is worth follows from it."""
+
+    RAISED = "raised"  # an exception of the program says so
+    RECORDED = "recorded"  # the calls, updates and gradients of the run, as they were
+    REPLAYED = "replayed"  # the step was run again, value by value
+    TRIED = "tried"  # trained again: it learns with the repair and not without
+    INFERRED = "inferred"  # the evidence admits one reading
+    USUAL = "usual"  # a symptom that has other causes too
+
+    @property
+    def certainty(self) -> str:
+        """One of ``CERTAINTIES``."""
+        return {Proof.INFERRED: "likely", Proof.USUAL: "possible"}.get(self, "certain")
+
+    def __str__(self) -> str:
+        return f"certain ({self.value})" if self.certainty == "certain" else self.certainty
+
+
+@dataclass(eq=False)
+class Finding:
+    """One thing that is wrong, with the evidence."""
+
+    rule: str
+    title: str
+    where: Where | None = None
+    step: int | None = None  # the first step at which it was seen
+    proof: Proof = Proof.INFERRED
+    evidence: list[str] = field(default_factory=list)  # measurements, in words and numbers
+    fix: str = ""
+    guardrail: str = ""
+    places: list[tuple[str, Where]] = field(default_factory=list)  # other lines that belong to it
+    caused_by: Finding | None = None
+    severity: int = 0  # from its rule
+    parameters: list[str] = field(default_factory=list)
+    data: dict[str, Any] = field(default_factory=dict)  # for reports: plain data
+
+    @property
+    def certainty(self) -> str:
+        """``certain``, ``likely`` or ``possible``: what its proof is worth."""
+        return self.proof.certainty
+
+
+Check = Callable[["Case"], Iterator[Finding]]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A failure class.  ``severity``: 3 ends training, 2 spoils the result, 1 costs quality."""
+
+    id: str
+    title: str
+    meaning: str
+    measured: str
+    fix: str
+    guardrail: str
+    check: Check
+    severity: int = 2
+    tier: str = ""  # of the causal order; without one, it explains nothing and nothing explains it
+    thresholds: dict[str, float] = field(default_factory=dict)
+    reasons: dict[str, str] = field(default_factory=dict)  # for the thresholds
+    # What was measured when it did not fire: "largest update ratio 0.003"; for `ruled_out`.
+    cleared: Callable[[Case], str | None] | None = None
+    last: bool = False  # asked after all others, and only if those found nothing
+
+    def finding(self, **facts: Any) -> Finding:
+        """A finding of this rule; what is not said is the rule's own text."""
+        facts.setdefault("title", self.title)
+        facts.setdefault("fix", self.fix)
+        facts.setdefault("guardrail", self.guardrail)
+        return Finding(self.id, severity=self.severity, **facts)
+
+
+rules: dict[str, Rule] = {}
+
+
+def register(new: Rule) -> Rule:
+    """Add a rule, or replace the one with the same id."""
+    if not isinstance(new, Rule) or not new.id.replace("-", "").isalnum():
+        raise fail(
+            ValueError,
+            where=None,
+            call=f"doctor.register({new!r})",
+            cause="a rule needs an id of letters, digits and dashes",
+            fix="Rule(id='my-rule', title=…, meaning=…, measured=…, fix=…, guardrail=…, check=…)",
+        )
+    if new.tier not in ("", *TIERS):
+        raise fail(
+            ValueError,
+            where=None,
+            call=f"doctor.register({new.id!r})",
+            cause=f"there is no tier {new.tier!r}",
+            fix=f"choose from {', '.join(TIERS)}, or none",
+        )
+    rules[new.id] = new
+    return new
+
+
+def rule(
+    *, thresholds: Mapping[str, float | tuple[float, str]] | None = None, **facts: Any
+) -> Callable[[Check], Rule]:
+    """Decorates the check of a new rule: ``@rule(…)``.
+
+    What is not given comes from the function: the id from its name, the texts from its docstring,
+    the tier from the folder it stands in.  A threshold is a number, or a number and its reason.
+    """
+
+    def made(check: Check) -> Rule:
+        parts = check.__module__.split(".")
+        inside = parts[:3] == ["whygrad", "doctor", "rules"] and len(parts) > 4
+        told = [(name, value if isinstance(value, tuple) else (value, ""))
+                for name, value in (thresholds or {}).items()]  # fmt: skip
+        known: dict[str, Any] = {
+            "id": check.__name__.replace("_", "-"),
+            "tier": parts[3] if inside else "",
+            "thresholds": {name: value for name, (value, _) in told},
+            "reasons": {name: reason for name, (_, reason) in told if reason},
+            **_page(check),
+        }
+        return register(Rule(check=check, **{**known, **facts}))
+
+    return made
+
+
+def _page(check: Check) -> dict[str, str]:
+    """The texts of a rule, from the docstring of its function."""
+    title, _, rest = inspect.cleandoc(check.__doc__ or "").partition("\n")
+    found = {"meaning": "", "measured": "", "fix": "", "guardrail": ""}
+    at = "meaning"
+    for line in rest.splitlines():
+        label, colon, text = line.partition(": ")
+        if colon and label in ("Measured", "Fix", "Guardrail"):
+            at, line = label.lower(), text
+        found[at] = f"{found[at]} {line}".strip()
+    return {"title": title.rstrip("."), **found}
+
+
+def changed(known: Rule, **thresholds: float) -> Rule:
+    """The rule with other thresholds."""
+    unknown = set(thresholds) - set(known.thresholds)
+    if unknown:
+        raise fail(
+            ValueError,
+            where=None,
+            call=f"thresholds of {known.id}",
+            cause=f"there is no {sorted(unknown)[0]!r}",
+            fix=f"choose from {', '.join(known.thresholds) or 'none: this rule has no thresholds'}",
+        )
+    return replace(known, thresholds={**known.thresholds, **thresholds})

@@ -1,0 +1,1 @@
+"""What values and gradients do on their way through the model."""

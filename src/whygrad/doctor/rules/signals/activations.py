@@ -1,0 +1,301 @@
+"""Activations that let no gradient through: dead ones and saturated ones.
+
+What a unit does is read off the replayed steps: which outputs are zero for every sample, how far
+out on its flat end an activation works.  Whether that is what keeps the run from learning is
+settled by training the same step with another activation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from whygrad.doctor.anatomy import (
+    CONVOLUTIONS,
+    Layer,
+    activation_place,
+    layers_of,
+    origin,
+    rectifiers_of,
+    size_of,
+    squashers_of,
+    units_of,
+)
+from whygrad.doctor.evidence.case import Case
+from whygrad.doctor.experiments.repairs import Wrapper, repair, swapped, unlearned
+from whygrad.doctor.recording.record import Course
+from whygrad.doctor.replay import Trace, Traced
+from whygrad.doctor.replay.trainer import tensor_like
+from whygrad.doctor.rules.rule import Finding, Proof, rule
+from whygrad.doctor.vocabulary import NORMALIZERS, RESHAPING
+from whygrad.source import Where
+
+__all__: list[str] = []
+
+_PASSING = RESHAPING | NORMALIZERS | frozenset(("add", "add_", "dropout", "div", "mul"))
+
+
+@rule(
+    thresholds={"dead": 0.5, "better": 0.5, "part": 0.3, "steps": 5},
+    cleared=lambda case: _most_dead(case),
+)
+def dead_relu(case: Case) -> Iterator[Finding]:
+    """ReLU units are zero for every input.
+
+    A ReLU whose input is negative for all samples outputs zero for all of them, and its slope
+    there is zero too. No gradient passes, so the weights before it never change and the unit
+    never comes back.
+
+    Measured: Units that are exactly zero for every sample of the first, the latest and the one
+    before the latest recorded batch. All units of a layer, or at least half of them if a leaky
+    slope in their place makes the same batch learnable.
+    Fix: Start with biases at 0 and weights from nn.init.kaiming_normal_; or use nn.LeakyReLU.
+    Guardrail: assert (hidden > 0).any(dim=0).float().mean() > 0.1  # units that are ever active
+    """
+    for course in case.courses:
+        if len(course.steps) < case.limit("steps") or course.last is None:
+            continue
+        if not unlearned(case, course, case.limit("part")):
+            continue
+        traces = _traces(case, course)
+        if not traces:
+            continue
+        late = traces[-1]
+        dead = [(call, _dead_in(traces, place)) for place, call in enumerate(rectifiers_of(late))]
+        bad = [
+            (call, mask)
+            for call, mask in dead
+            if mask.mean() >= case.limit("dead") and _is_inner(case, late, call)
+        ]
+        whole = [each for each in bad if each[1].all()]
+        if not bad:
+            continue
+        proof = None
+        if not whole:
+            other = swapped(course.last, {each.number: _leaky for each, _ in bad})
+            arms = repair(case, course, course.last, case.limit("better"), repaired=other)
+            if arms is None:
+                continue
+            proof = arms.told("with a leaky slope in place of the ReLU")
+        yield _about_dead(case, course, traces, whole or bad, proof)
+        return
+
+
+def _about_dead(
+    case: Case,
+    course: Course,
+    traces: list[Trace],
+    bad: list[tuple[Traced, np.ndarray[Any, Any]]],
+    proof: str | None,
+) -> Finding:
+    late = traces[-1]
+    call, mask = bad[0]
+    place = rectifiers_of(late).index(call)
+    early = _dead_in(traces[:1], place)
+    from_start = bool(early.mean() >= 0.9 * mask.mean())
+    line = activation_place(case, call)
+    before = call.before[0]
+    evidence = [
+        f"{int(mask.sum())} of {mask.size} units behind {call.op} are zero for all samples of "
+        f"{len(traces)} recorded batches{', the first included' if from_start else ''}",
+        f"what goes into it lies between {before.low:.3g} and {before.high:.3g}",
+    ]
+    silent = [
+        each.label
+        for each in layers_of(case, late)
+        if late.descends(call, each.call) and not _moves(late, each)
+    ]
+    if silent:
+        evidence.append(f"the gradient of {', '.join(silent[:4])} is exactly zero")
+    if proof:
+        evidence.append(proof)
+    bias = _pushing_bias(case, traces[0], place) if from_start else None
+    return dead_relu.finding(
+        where=bias or line,
+        step=0 if from_start else _since(course, float(mask.mean())),
+        proof=Proof.REPLAYED if mask.all() else Proof.TRIED,
+        evidence=evidence,
+        fix=(
+            "Let the biases start at 0: with this one every unit is below zero for every input."
+            if bias
+            else dead_relu.fix
+        ),
+        places=[("the activation", line)] if bias else [],
+    )
+
+
+def _traces(case: Case, course: Course) -> list[Trace]:
+    """The replays of the first and the two latest recorded steps that have the same activations."""
+    found: list[Trace] = []
+    for snapshot in (course.first, course.earlier, course.last):
+        trace = case.trace(snapshot)
+        if trace is not None and all(trace is not each for each in found):
+            found.append(trace)
+    shape = [each.op for each in rectifiers_of(found[-1])] if found else []
+    return [each for each in found if [call.op for call in rectifiers_of(each)] == shape]
+
+
+def _dead_in(traces: list[Trace], place: int) -> np.ndarray[Any, Any]:
+    """Which units of an activation are zero in all of these steps."""
+    found: Any = None
+    for trace in traces:
+        call = rectifiers_of(trace)[place]
+        array = trace.array(call.outputs[0])
+        if array.ndim < 2 or array.shape[0] < 2:
+            return np.zeros(1, dtype=bool)
+        rows = units_of(array, _is_convolved(trace, call))
+        mask = ~rows.any(axis=1)
+        found = mask if found is None or found.shape != mask.shape else found & mask
+    return np.zeros(1, dtype=bool) if found is None else np.asarray(found)
+
+
+def _is_convolved(trace: Trace, call: Traced) -> bool:
+    made = origin(trace, call, RESHAPING | NORMALIZERS)
+    return made is not None and made.op in CONVOLUTIONS
+
+
+def _is_inner(case: Case, trace: Trace, call: Traced) -> bool:
+    """Whether a layer comes after it; an output may be zero where the targets are not negative."""
+    if any(
+        each.call is not call and trace.descends(each.call, call) for each in layers_of(case, trace)
+    ):
+        return True
+    reading = case.reading(trace.snapshot)
+    if reading is None or reading.target is None:
+        return False
+    target = trace.array(reading.target)
+    return bool(target.size and target.min() >= 0 and target.max() > 0)
+
+
+def _moves(trace: Trace, layer: Layer) -> bool:
+    gradient = trace.gradients.get(layer.name)
+    return gradient is not None and bool(gradient.any())
+
+
+def _pushing_bias(case: Case, trace: Trace, place: int) -> Where | None:
+    """The line of the bias without which some of the dead units would be active at the start."""
+    call = rectifiers_of(trace)[place]
+    made = origin(trace, call, _PASSING)
+    for layer in layers_of(case, trace):
+        if layer.call is made and layer.bias is not None and layer.bias.written_at is not None:
+            bias = trace.array(trace.snapshot.values[id(layer.bias.tensor)]).ravel()
+            given = trace.array(call.inputs[0])
+            if bias.max() < 0 and given.shape[-1] == bias.size and (given - bias).max() > 0:
+                return layer.bias.written_at
+    return None
+
+
+def _since(course: Course, part: float) -> int:
+    """The first sampled step with this part of some layer dead."""
+    for step in course.steps:
+        if step.sample and any(each.dead >= 0.9 * part for each in step.sample.layers.values()):
+            return step.index
+    return 0
+
+
+def _leaky(inner: Callable[..., Any]) -> Callable[..., Any]:
+    def leaky(given: Any, *rest: Any, **named: Any) -> Any:
+        return inner(given, *rest, **named) + 0.1 * (given - abs(given)) / 2
+
+    return leaky
+
+
+def _most_dead(case: Case) -> str | None:
+    found = [
+        each.dead
+        for course in case.courses
+        for step in course.steps[-1:]
+        if step.sample
+        for each in step.sample.layers.values()
+        if each.kind == "relu"
+    ]
+    return (
+        f"at most {max(found):.0%} of a layer's ReLU units were silent at the end"
+        if found
+        else None
+    )
+
+
+@rule(
+    thresholds={"saturated": 0.5, "better": 0.5, "part": 0.3, "steps": 8},
+    cleared=lambda case: _most_saturated(case),
+)
+def saturated_activation(case: Case) -> Iterator[Finding]:
+    """Sigmoid or tanh units work at their flat ends.
+
+    Far from zero a sigmoid or tanh is flat: its output is always the same and its slope almost
+    zero. What lies before it gets next to no gradient, although the layers after it may go on
+    learning.
+
+    Measured: At the first step most inputs of an activation lie beyond ±5, where its slope is
+    below one per cent. With the same inputs centred and brought to size two, the same batch is
+    learned with the same optimizer.
+    Fix: Bring what goes into the activation to size one: no steep factor, scaled inputs, a
+    norm.
+    Guardrail: assert (pre_activation.abs() > 5).float().mean() < 0.5
+    """
+    for course in case.courses:
+        trace = case.trace(course.first)
+        if trace is None or not trace.exact or len(course.steps) < case.limit("steps"):
+            continue
+        layers = layers_of(case, trace)
+        flat = [
+            (call, part)
+            for call in squashers_of(trace)
+            if (part := _beyond(trace, call)) >= case.limit("saturated")
+            and any(trace.descends(each.call, call) for each in layers)
+            and any(trace.descends(call, each.call) for each in layers)
+        ]
+        if not flat or not unlearned(case, course, case.limit("part") / 3):
+            continue
+        # Random features behind a flat activation may carry a run some way: then more is asked.
+        factor = case.limit("better") if unlearned(case, course, case.limit("part")) else 0.3
+        repaired = swapped(trace.snapshot, {call.number: _at_home(trace, call) for call, _ in flat})
+        arms = repair(case, course, trace.snapshot, factor, repaired=repaired)
+        if arms is None:
+            continue
+        call, part = flat[0]
+        size = size_of(call.before[0])
+        yield saturated_activation.finding(
+            where=activation_place(case, call),
+            step=0,
+            proof=Proof.TRIED,
+            evidence=[
+                f"{part:.0%} of the inputs of {call.op} lie beyond ±5 at the first step; their "
+                f"size is {size:.3g}",
+                arms.told("with these inputs centred and brought to size two"),
+            ],
+            fix=(
+                f"The input of this {call.op} has size {size:.3g}. Divide it by about that much, "
+                "drop the factor that makes it so steep, or put nn.LayerNorm before it."
+            ),
+            places=[("also here", activation_place(case, each)) for each, _ in flat[1:4]],
+        )
+        return
+
+
+def _beyond(trace: Trace, call: Traced) -> float:
+    """The part of an activation's inputs that are on its flat ends."""
+    reach = 1.0 if call.op.startswith("hard") else 5.0
+    return float(np.mean(np.abs(trace.array(call.inputs[0])) > reach))
+
+
+def _at_home(trace: Trace, call: Traced) -> Wrapper:
+    """The activation with its inputs moved to where it bends: by unit, around zero, of size two."""
+    array = trace.array(call.inputs[0])
+    others = tuple(range(array.ndim - 1))
+    middle = tensor_like(trace.engine, array.mean(axis=others))
+    size = float(np.std(array - array.mean(axis=others)) / 2) or 1.0
+
+    def wrapper(inner: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda given, *rest, **named: inner((given - middle) / size, *rest, **named)
+
+    return wrapper
+
+
+def _most_saturated(case: Case) -> str | None:
+    trace = case.trace(case.first)
+    found = [] if trace is None else [_beyond(trace, each) for each in squashers_of(trace)]
+    return f"at most {max(found):.0%} of sigmoid or tanh inputs lay beyond ±5" if found else None

@@ -1,0 +1,243 @@
+"""Training that ends long before it is done.
+
+The loss alone does not say how long a run was meant to be: a short demonstration is no fault.  So
+the program is asked as well: a ``break`` left over from a test, a ``return`` inside the loop, a
+step that has slipped out of its loop, or a model that is judged while it still answers at random.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterator
+from itertools import pairwise
+
+from whygrad.doctor.evidence.case import Case
+from whygrad.doctor.experiments.repairs import level
+from whygrad.doctor.progress import is_entangled
+from whygrad.doctor.recording.record import Course
+from whygrad.doctor.replay.trial import is_below
+from whygrad.doctor.rules.rule import Finding, Proof, rule
+from whygrad.doctor.source.loops import Exit, Loop, exits_of, loops_around, used_after_loop
+from whygrad.source import Where
+
+__all__: list[str] = []
+
+
+@rule(
+    severity=1,
+    thresholds={
+        "pace": 0.5,
+        "left": 0.6,
+        "steps": 12,
+        "ratio": 3e-4,
+        "near": 0.7,
+        "few": 60,
+        "above": 1.3,
+    },
+    cleared=lambda case: _slowed(case),
+)
+def under_trained(case: Case) -> Iterator[Finding]:
+    """Training ended while the loss was still falling.
+
+    The model was learning, at a steady pace, when the loop ended. What is evaluated is a model
+    that has seen a small part of the data or very few updates.
+
+    Measured: The loss fell as fast in the last third of the run as before and is still close to
+    its start, with updates of an ordinary size; and the program ends the loop early (a break on
+    a counter, a return, a step outside of the loop over batches) or evaluates the model.
+    Fix: Take out the early exit, or train for several times as many steps.
+    Guardrail: print(f'{step} updates, loss {loss.item():.4f}')  # after the loop
+    """
+    for course in case.courses:
+        if case.progress(course).broken or not _updates_are_ordinary(case, course):
+            continue
+        if is_entangled(course, case.courses):
+            continue  # the loss of a player against another says nothing about progress
+        where = next((each.passes[-1].where for each in course.steps if each.passes), None)
+        if where is None:
+            continue
+        loops = loops_around(where)
+        found = _cut_short(course, loops) or _slipped_out(case, course, where)
+        if found is None and _is_falling(case, course):
+            found = _leftover(loops) or _judged_early(case, course, loops)
+        found = found or _far_from_chance(case, course, loops)
+        if found is None:
+            continue
+        line, evidence, fix = found
+        thirds = _thirds(course)
+        if thirds is not None:
+            first, middle, last = thirds
+            evidence.append(
+                f"{len(course.steps)} updates; the loss in thirds of the run: {first:.4g}, "
+                f"{middle:.4g}, {last:.4g}"
+            )
+        yield under_trained.finding(
+            where=where.on_line(line) or where,
+            step=course.steps[-1].number,
+            proof=Proof.INFERRED,
+            evidence=evidence,
+            fix=fix,
+        )
+        return
+
+
+_Found = tuple[int, list[str], str]
+
+
+def _cut_short(course: Course, loops: list[Loop]) -> _Found | None:
+    """A loop over epochs that was to run many times, and always ends in its first round."""
+    for loop in loops:
+        for each in exits_of(loop):
+            if each.always and (loop.rounds or 0) > 1:
+                return (
+                    each.line,
+                    [
+                        f"the loop on line {loop.node.lineno} was to run {loop.rounds} times; the "
+                        f"{each.kind} on line {each.line} ends it in its first round"
+                    ],
+                    f"Move the {each.kind} on line {each.line} out of the loop.",
+                )
+    return None
+
+
+def _slipped_out(case: Case, course: Course, where: Where) -> _Found | None:
+    """The update stands behind the loop over batches and not in it."""
+    found = used_after_loop(where)
+    if found is None or not _is_unfinished(case, course):
+        return None
+    line, name = found
+    return (
+        line,
+        [f"line {line} uses {name!r} after its loop has ended: only the last batch is learned"],
+        f"Indent line {line} and what follows, up to optimizer.step(), into the loop over batches.",
+    )
+
+
+def _leftover(loops: list[Loop]) -> _Found | None:
+    """A break that a counter triggers, or one that always does."""
+    for loop in loops:
+        for each in exits_of(loop):
+            if each.always or each.after is not None:
+                return (
+                    each.line,
+                    [_told(each, loop)],
+                    f"Take out the {each.kind} on line {each.line}.",
+                )
+    return None
+
+
+def _told(each: Exit, loop: Loop) -> str:
+    when = "in its first round" if each.always else f"when the counter reaches {each.after}"
+    return f"the {each.kind} on line {each.line} ends the loop on line {loop.node.lineno} {when}"
+
+
+def _judged_early(case: Case, course: Course, loops: list[Loop]) -> _Found | None:
+    """The model is evaluated after the last update and still no better than chance."""
+    passes = len(case.run.passes)
+    evaluated = any(each.after >= passes for each in (*case.run.evaluations, *case.run.figures))
+    reference = level(case, course)
+    thirds = _thirds(course)
+    if not evaluated or not loops or reference is None or thirds is None:
+        return None
+    if thirds[2] < case.limit("near") * reference or len(course.steps) > case.limit("few"):
+        return None
+    if thirds[2] > 0.975 * thirds[0]:
+        return None  # it may be all that these data have to tell
+    outer = loops[-1]
+    planned = "" if outer.rounds is None else f" {outer.rounds} rounds of"
+    return (
+        outer.node.lineno,
+        [
+            f"the model is evaluated with a loss of {thirds[2]:.4g}; ignoring the input costs "
+            f"{reference:.4g}"
+        ],
+        f"{len(course.steps)} updates are far too few: raise the{planned} loop on line "
+        f"{outer.node.lineno} about tenfold.",
+    )
+
+
+def _far_from_chance(case: Case, course: Course, loops: list[Loop]) -> _Found | None:
+    """A few epochs that end on their way down, above what answering always the same would cost."""
+    thirds, reference = _thirds(course), level(case, course)
+    few = case.limit("steps") <= len(course.steps) <= case.limit("few")
+    if thirds is None or reference is None or len(loops) < 2 or not few:
+        return None
+    falls = thirds[2] < 0.9 * thirds[0] and thirds[2] < 0.9 * thirds[1]
+    if not falls or thirds[2] < case.limit("above") * reference:
+        return None
+    trial = case.trial(course, course.last)
+    if trial is None or course.last is None:
+        return None
+    more = 2 * len(course.steps) - course.last.step  # as many again, after the end
+    onwards = trial.descend(steps=more)
+    if onwards is None or onwards.is_unstable:
+        return None
+    if not is_below(onwards.end, case.limit("left"), onwards.start):
+        return None
+    outer = loops[-1]
+    return (
+        outer.node.lineno,
+        [
+            f"the run ends at a loss of {thirds[2]:.4g}; ignoring the input costs {reference:.4g}",
+            f"{more} updates on the batch of step {course.last.step}: {onwards}",
+        ],
+        f"{len(course.steps)} updates are far too few: raise the number of epochs on line "
+        f"{outer.node.lineno} about tenfold.",
+    )
+
+
+def _is_falling(case: Case, course: Course) -> bool:
+    """Whether the loss falls at the end as it did before, and is still near its start."""
+    thirds = _thirds(course)
+    if thirds is None or len(course.losses) < case.limit("steps"):
+        return False
+    first, middle, last = thirds
+    steady = middle - last >= case.limit("pace") * (first - middle) > 0
+    return steady and last >= case.limit("left") * first and first - last > 2 * _noise(course)
+
+
+def _is_unfinished(case: Case, course: Course) -> bool:
+    thirds = _thirds(course)
+    reference = level(case, course)
+    if thirds is None or reference is None:
+        return False
+    return thirds[2] > 0.3 * reference and thirds[2] < thirds[0]
+
+
+def _thirds(course: Course) -> tuple[float, float, float] | None:
+    losses = [each for each in course.losses if math.isfinite(each)]
+    size = len(losses) // 3
+    if size < 1:
+        return None
+    middle = statistics.median(losses[size : 2 * size])
+    return statistics.median(losses[:size]), middle, statistics.median(losses[-size:])
+
+
+def _noise(course: Course) -> float:
+    """How uncertain the median of a third is."""
+    losses = course.losses
+    size = len(losses) // 3
+    jumps = [abs(after - before) for before, after in pairwise(losses)]
+    return statistics.median(jumps) / math.sqrt(size) if size else math.inf
+
+
+def _updates_are_ordinary(case: Case, course: Course) -> bool:
+    """Whether an update changes weights by a usual part: otherwise the rate is to blame."""
+    ratios = [
+        change / size
+        for step in course.steps
+        if step.sample is not None
+        for name, change in step.sample.updates.items()
+        if (size := step.sample.weights.get(name, 0.0)) > 0 and math.isfinite(change)
+    ]
+    return bool(ratios) and statistics.median(ratios) >= case.limit("ratio")
+
+
+def _slowed(case: Case) -> str | None:
+    if not case.courses:
+        return None
+    thirds = _thirds(case.courses[0])
+    if thirds is None:
+        return None
+    return "the loss in thirds of the run: " + ", ".join(f"{each:.3g}" for each in thirds)

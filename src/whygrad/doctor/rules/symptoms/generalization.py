@@ -1,0 +1,257 @@
+"""A model that gets better on its own samples and worse on others.
+
+Losses and accuracies that the program computes beside training are its own measurements of this;
+they are grouped by the line that computes them and laid beside the training loss.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from bisect import bisect_left
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from whygrad.doctor.evidence.case import Case
+from whygrad.doctor.progress import is_entangled
+from whygrad.doctor.recording.record import Course, Evaluation
+from whygrad.doctor.replay.trainer import chance
+from whygrad.doctor.rules.rule import Finding, Proof, rule
+from whygrad.doctor.source.statements import statements
+from whygrad.source import Where
+
+__all__ = ["overfitting"]
+
+# Of all means of zeros and ones, those that compare answers with labels.
+_ACCURACY = re.compile(r"==|\beq\(|acc|correct", re.IGNORECASE)
+
+Losses = np.ndarray[Any, np.dtype[np.float64]]
+
+
+@dataclass(eq=False)
+class _Series:
+    """A figure over the course of a run: one value for each time that it was computed."""
+
+    where: Where
+    correct: bool  # a fraction of right answers: more is better
+    after: list[int]  # how many updates of the course there had been
+    values: list[float]
+
+
+@rule(
+    severity=1,
+    thresholds={
+        "rise": 1.4,
+        "apart": 4.0,
+        "evaluations": 4,
+        "fall": 0.1,
+        "by heart": 0.05,
+        "accuracy": 0.75,
+    },
+    cleared=lambda case: _validation(case),
+)
+def overfitting(case: Case) -> Iterator[Finding]:
+    """The model learns its training samples by heart.
+
+    The training loss goes on falling while the loss on other samples rises: what is learned no
+    longer holds beyond the training set. From the turning point on, each epoch makes the model
+    worse at what it is for.
+
+    Measured: Losses and accuracies that the program computes without training on them, by line,
+    against the training loss at the same time: their best value and their last.
+    Fix: Stop at the best validation loss, and use more data, a smaller model or weight decay.
+    Guardrail: if val_loss < best: best, state = val_loss, copy.deepcopy(model.state_dict())
+    """
+    if case.went_bad is not None:
+        return
+    for course in case.courses:
+        losses = np.array(case.healthy_losses(course))
+        # A loss that goes below zero has no floor to compare with.
+        if len(losses) < 10 or losses.min() < 0 or _restores_weights(case):
+            continue
+        if is_entangled(course, case.courses):
+            continue
+        for series in _all_series(case, course):
+            if series.after[-1] < 0.8 * len(losses):
+                continue  # it says nothing about the end
+            if series.correct:
+                if not _is_accuracy(case, course, series):
+                    continue
+            elif not _begins_alike(series, losses):
+                continue
+            if series.after[-1] < 0.8 * len(losses):
+                continue  # nobody knows how it ended
+            found = _turned(case, course, series, losses) or _apart(case, course, series, losses)
+            if found is None:
+                continue
+            model = next((where for _, _, where in case.run.roots if where is not None), None)
+            yield overfitting.finding(
+                where=model or series.where,
+                step=found.after,
+                proof=found.proof,
+                evidence=found.evidence,
+                fix=(
+                    f"{found.advice} More training samples, dropout, weight_decay or fewer units "
+                    "keep the two together for longer."
+                ),
+                places=[("measured here", series.where)],
+            )
+            return
+
+
+@dataclass(eq=False)
+class _Found:
+    """How a figure speaks against what the training loss says."""
+
+    after: int  # passes
+    evidence: list[str]
+    proof: Proof
+    advice: str
+
+
+def _restores_weights(case: Case) -> bool:
+    """Whether the program goes back to weights that it has kept: then the end is not the end."""
+    loop = case.run.passes[-1].where
+    return any(
+        each.line > loop.line and "load_state_dict(" in each.text for each in statements(loop.file)
+    )
+
+
+def _all_series(case: Case, course: Course) -> Iterator[_Series]:
+    """What the program measured of its model, line by line."""
+    training = set()
+    for snapshot in (each for of in case.courses for each in (of.first, of.last)):
+        reading = case.reading(snapshot)
+        if reading is not None:
+            training |= {str(each.where) for each in reading.losses}
+            training |= {str(each.where) for each in [reading.meeting, reading.trace.root] if each}
+    lines: dict[tuple[str, bool], list[tuple[int, Evaluation]]] = {}
+    # Losses with a graph may be those of training; those without are not, whatever their line.
+    passes = case.run.passes
+    figures = [
+        each
+        for each in case.run.figures
+        if str(each.where) not in training
+        and not (each.after < len(passes) and passes[each.after].value == each.value)
+    ]
+    for each in (*case.run.evaluations, *figures):
+        updates = _updates_before(course, each)
+        if updates is None or not math.isfinite(each.value):
+            continue
+        if not each.correct or _ACCURACY.search(each.where.text):
+            lines.setdefault((str(each.where), each.correct), []).append((updates, each))
+    for found in lines.values():
+        rounds: dict[int, list[float]] = {}
+        for updates, each in found:
+            rounds.setdefault(updates, []).append(each.value)
+        values = [float(np.mean(each)) for each in rounds.values()]
+        yield _Series(found[0][1].where, found[0][1].correct, list(rounds), values)
+
+
+def _updates_before(course: Course, each: Evaluation) -> int | None:
+    """How many updates a course had made; None for what was computed before or after its time.
+
+    A program that trains one model after another measures the one that it is at.
+    """
+    last = [step.passes[-1].number for step in course.steps if step.passes]
+    if not last or each.after > last[-1] + 1:
+        return None
+    done = bisect_left(last, each.after)
+    return done if done or each.after == 0 else None
+
+
+def _is_accuracy(case: Case, course: Course, series: _Series) -> bool:
+    """Whether a fraction can be one of right answers: guessing makes it one over the classes.
+
+    Other fractions (of positives, of samples that are flagged) go below that and mean no harm.
+    """
+    reading = case.reading(course.last)
+    if reading is None or reading.prediction is None or reading.target is None:
+        return False
+    target = reading.trace.array(reading.target)
+    labels = target.dtype.kind in "iu" and reading.prediction.ndim > 1
+    classes = reading.prediction.shape[1] if labels else len(np.unique(target))
+    return classes <= max(20, target.size // 4) and min(series.values) >= 0.7 / max(2, classes)
+
+
+def _begins_alike(series: _Series, losses: Losses) -> bool:
+    """Whether a figure starts near the training loss of that time: then it measures the same."""
+    at = min(series.after[0], len(losses) - 1)
+    near = losses[max(0, at - 5) : at + 6]
+    return (
+        series.after[0] > len(losses) // 3 or near.min() / 3 <= series.values[0] <= 3 * near.max()
+    )
+
+
+def _turned(case: Case, course: Course, series: _Series, losses: Losses) -> _Found | None:
+    """The figure was better once, and got worse while the training loss went on falling."""
+    values = np.array(series.values)
+    best = int(values.argmax() if series.correct else values.argmin())
+    last = _ending(values)
+    after = series.after[best]
+    before = losses[max(0, after - len(losses) // 10 - 1) : max(after, 1)]
+    train_best, train_last = float(np.mean(before)), _ending(losses)
+    few = len(values) < case.limit("evaluations") or best >= len(values) - 2
+    if few or train_last >= 0.7 * train_best:
+        return None
+    if series.correct:
+        by_heart = train_last <= 0.25 * _beginning(case, course, losses)
+        if values[best] - last < case.limit("fall") or not by_heart:
+            return None
+        said = f"accuracy {values[best]:.1%} after {after} steps, {last:.1%} at the end"
+    else:
+        lowest = float(values[best])
+        far = last >= max(case.limit("rise") * lowest, case.limit("apart") * train_last)
+        if lowest <= 0 or not far:
+            return None
+        said = f"validation loss {lowest:.4g} after {after} steps, {last:.4g} at the end"
+    meanwhile = f"training loss {train_best:.4g} at that time, {train_last:.4g} at the end"
+    advice = f"The best model was there after {after} steps: keep those weights, and stop there."
+    return _Found(after, [said, meanwhile], Proof.INFERRED, advice)
+
+
+def _apart(case: Case, course: Course, series: _Series, losses: Losses) -> _Found | None:
+    """The training samples are known by heart, and others no better than by guessing."""
+    train_last = _ending(losses)
+    if train_last > case.limit("by heart") * _beginning(case, course, losses):
+        return None
+    last = _ending(np.array(series.values))
+    reading = case.reading(course.last)
+    level = None if reading is None else chance(reading)
+    if series.correct:
+        if last > case.limit("accuracy"):
+            return None
+        said = f"accuracy {last:.1%} on samples that it was not trained on"
+    elif level is not None and last >= 1.2 * level and last >= 10 * train_last:
+        said = f"validation loss {last:.4g}; an answer that ignores the input costs {level:.4g}"
+    else:
+        return None
+    fell = f"training loss from {losses[0]:.4g} to {train_last:.4g}"
+    advice = "The model has room to store every sample."
+    return _Found(series.after[0], [said, fell], Proof.INFERRED, advice)
+
+
+def _beginning(case: Case, course: Course, losses: Losses) -> float:
+    """The loss of knowing nothing: a first loss far above that leaves room for a fall to it."""
+    reading = case.reading(course.last)
+    level = None if reading is None else chance(reading)
+    return float(losses[0]) if level is None else min(level, float(losses[0]))
+
+
+def _ending(values: Losses) -> float:
+    """The mean of the last tenth."""
+    return float(np.mean(values[-max(1, len(values) // 10) :]))
+
+
+def _validation(case: Case) -> str | None:
+    for course in case.courses[:1]:
+        for series in _all_series(case, course):
+            if not series.correct:
+                return (
+                    f"validation loss {min(series.values):.3g} at best and "
+                    f"{series.values[-1]:.3g} at the end"
+                )
+    return None

@@ -1,0 +1,208 @@
+"""A loss that stands still because the rate is gone."""
+
+from __future__ import annotations
+
+import re
+import statistics
+from collections.abc import Iterator
+
+import numpy as np
+
+from whygrad.doctor.evidence.case import Case
+from whygrad.doctor.progress import is_entangled
+from whygrad.doctor.recording.record import Course, Snapshot, Update
+from whygrad.doctor.replay.optimizers import rate_of
+from whygrad.doctor.replay.trial import Descent, drop
+from whygrad.doctor.rules.rule import Finding, Proof, rule
+from whygrad.source import Where
+
+__all__: list[str] = []
+
+
+_SHORT = 10  # few enough not to learn one batch by heart
+
+
+_RATES = (0.03, 0.1, 0.3, 1.0)  # parts of the highest one: a run could have gone on at any
+
+
+@rule(
+    severity=1,
+    thresholds={
+        "gone": 0.01,
+        "part": 0.4,
+        "learned": 0.8,
+        "other": 0.06,
+        "steps": 20,
+        "most": 0.6,
+        "finished": 0.95,
+    },
+)
+def loss_plateau(case: Case) -> Iterator[Finding]:
+    """The loss stands still because the learning rate is gone.
+
+    A schedule has brought the learning rate to nearly nothing long before the model had learned
+    what it could. From then on the steps change nothing. Usual reasons: a schedule made for
+    epochs is stepped every batch, or it decays too fast.
+
+    Measured: Many steps ran at less than a hundredth of the highest rate. A few steps from the
+    last state at the highest rate on one batch lower the loss of other batches, which they have
+    not seen: there was something left to learn. Of a run that had learned most of it: the
+    parameters stand still to the last bit; a few steps at some rate up to the highest lower
+    every batch that is left out of them, and as many at the last rate do not.
+    Fix: Update the scheduler once an epoch, or decay more slowly.
+    Guardrail: print(scheduler.get_last_lr())  # every epoch
+    """
+    for course in case.courses:
+        progress = case.progress(course)
+        peak = rate_of(course)
+        steps = [each for each in course.steps if each.rates and each.loss is not None]
+        if progress.broken or len(steps) < case.limit("steps") or not peak > 0:
+            continue
+        if progress.gain >= case.limit("finished") or is_entangled(course, case.courses):
+            continue
+        gone = [each for each in steps if max(each.rates) < case.limit("gone") * peak]
+        gone = [each for each in gone if each.index > steps[0].index + _warmup(steps, peak)]
+        if len(gone) < case.limit("part") * len(steps):
+            continue
+        found = None
+        if progress.gain < case.limit("learned"):
+            found = _left_to_learn(case, course)
+        if found is None and len(gone) >= case.limit("most") * len(steps):
+            found = _stopped_on_the_way(case, course, gone)
+        if found is not None:
+            yield _gone(course, gone, peak, found)
+
+
+def _warmup(steps: list[Update], peak: float) -> int:
+    """How many steps it took to get to the highest rate."""
+    return next(place for place, each in enumerate(steps) if max(each.rates) >= peak)
+
+
+def _left_to_learn(case: Case, course: Course) -> str | None:
+    """What a few steps at the highest rate would still do for batches they have not seen."""
+    tried = _tried_on_other_batches(case, course)
+    if tried is None or tried[1] < case.limit("other"):
+        return None
+    again, other = tried
+    return (
+        f"{len(again.losses) - 1} steps from the last state at lr={rate_of(course):g}: loss "
+        f"{again}, and {other:.0%} lower on other batches"
+    )
+
+
+def _stopped_on_the_way(case: Case, course: Course, gone: list[Update]) -> str | None:
+    """A run that no longer moves at all, and would learn more as soon as it has a rate again."""
+    earlier, last = course.earlier, course.last
+    if earlier is None or last is None or not _same_values(earlier, last):
+        return None
+    losses = [each.loss for each in gone if each.loss is not None]
+    # Nothing moves, so losses differ as batches do: of such that are all different, few say little.
+    if statistics.stdev(losses) > 0.5 * abs(statistics.fmean(losses)):
+        return None
+    peak, rate = rate_of(course), max(gone[-1].rates)
+    control = _in_turns(case, course, rate / peak)
+    factor, further = _gain_at_some_rate(case, course)
+    if further < case.limit("other") or not control or max(map(abs, control)) > 0.1 * further:
+        return None
+    return (
+        f"not one bit of the parameters changed between steps {earlier.step} and {last.step}; "
+        f"{_SHORT} steps from there on each batch that was kept but one, at lr={factor * peak:g}, "
+        f"lower that one by {further:.0%} (mean of {len(control)}, all of them fall); at "
+        f"lr={rate:.3g} by {max(control):.1%}"
+    )
+
+
+def _gain_at_some_rate(case: Case, course: Course) -> tuple[float, float]:
+    """The part of the highest rate at which batches that are left out gain most, and how much.
+
+    Each of them has to gain, there and at smaller rates too: what is common to all batches shows
+    in short steps first, and what falls in long ones only has fallen by luck.
+    """
+    best = 0.0, 0.0
+    for factor in _RATES:
+        drops = _in_turns(case, course, factor)
+        if not drops or min(drops) <= 0:
+            break
+        further = statistics.fmean(drops)
+        if min(drops) >= 0.5 * case.limit("other") and further > best[1]:
+            best = factor, further
+    return best
+
+
+def _same_values(one: Snapshot, other: Snapshot) -> bool:
+    """Whether two steps began with the very same parameters."""
+    array = one.engine.array
+    return one.values.keys() == other.values.keys() and all(
+        np.array_equal(array(value), array(other.values[name]))
+        for name, value in one.values.items()
+    )
+
+
+def _in_turns(case: Case, course: Course, factor: float) -> list[float]:
+    """By how much each of the known batches falls when the others are trained on, in turn."""
+    if course.last is None:
+        return []
+    now = course.last.values
+    trials = [case.trial(course, each) for each in (course.last, course.earlier, course.first)]
+    known = [each for each in trials if each is not None]
+    drops = []
+    for left_out in known:
+        values = now
+        for trained in known:
+            if trained is not left_out:
+                descent = trained.descend(factor, steps=_SHORT, start=values)
+                if descent is None:
+                    return []
+                values = descent.values
+        drops.append(drop(left_out.loss(now), left_out.loss(values)))
+    return drops if len(known) > 1 else []
+
+
+def _tried_on_other_batches(case: Case, course: Course) -> tuple[Descent, float] | None:
+    """A descent from the last state at the highest rate; what such ones do for other batches."""
+    if course.last is None:
+        return None
+    now = course.last.values
+    trials = [case.trial(course, each) for each in (course.last, course.earlier, course.first)]
+    known = [each for each in trials if each is not None]
+    descents = [each.descend(steps=_SHORT, start=now) for each in known]
+    drops = [
+        drop(other.loss(now), other.loss(descent.values))
+        for trained, descent in zip(known, descents)
+        for other in known
+        if other is not trained and descent is not None
+    ]
+    if not drops or descents[0] is None:
+        return None
+    return descents[0], statistics.fmean(drops)
+
+
+def _gone(course: Course, gone: list[Update], peak: float, tried: str) -> Finding:
+    schedulers = course.optimizer.schedulers
+    name = schedulers[-1][0] if schedulers else "the schedule"
+    return loss_plateau.finding(
+        where=schedulers[-1][1] if schedulers else _line_of_change(course),
+        step=gone[0].index,
+        proof=Proof.TRIED,
+        evidence=[
+            f"{name} brought lr from {peak:g} to {max(gone[0].rates):.3g} by step {gone[0].index} "
+            f"and to {max(gone[-1].rates):.3g} at the end",
+            f"{len(gone)} of {len(course.steps)} steps ran at less than a hundredth of the rate",
+            tried,
+        ],
+        fix=f"Call the scheduler's step() once an epoch instead of every batch, or let {name} "
+        "decay more slowly: a tenth of the rate belongs to the end of the run.",
+    )
+
+
+def _line_of_change(course: Course) -> Where | None:
+    """The line of a schedule by hand: ``group["lr"] = …`` near the call of step()."""
+    where = course.steps[-1].where
+    if where is None:
+        return course.optimizer.made_at
+    for number, text in enumerate(where.source, 1):
+        if re.search(r"""\[["']lr["']\]\s*[-*/]?=[^=]""", text):
+            found = where.on_line(number)
+            if found is not None:
+                return found
+    return course.optimizer.made_at

@@ -1,0 +1,115 @@
+"""Updates so short that nothing is learned, decided by an experiment with longer ones."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from whygrad.doctor.evidence.case import Case
+from whygrad.doctor.progress import is_entangled
+from whygrad.doctor.recording.record import Course
+from whygrad.doctor.replay.optimizers import rate_of
+from whygrad.doctor.replay.reading import Reading
+from whygrad.doctor.replay.trial import Descent
+from whygrad.doctor.rules.rule import Finding, Proof, rule
+
+__all__ = ["lr_too_low"]
+
+_LARGER = (1e2, 1e3, 1e4, 1e5, 1e6, 1e7)
+
+
+@rule(
+    thresholds={"learned": 0.03, "own": 0.01, "reached": 0.3, "steps": 20},
+    cleared=lambda case: _cleared_low(case),
+)
+def lr_too_low(case: Case) -> Iterator[Finding]:
+    """The learning rate is too low to learn anything.
+
+    The updates point the right way and are far too short: after all steps the parameters are
+    practically where they began. The loss falls in the fifth digit, if one looks.
+
+    Measured: The loss of the first batch with the first weights and with the latest ones; then
+    a few steps from the first state at the program's rate and at a hundred times it and more.
+    The rate is too low if the first does next to nothing and a larger one lowers the loss by a
+    third. Models that begin far below chance (fine-tuning) are left alone.
+    Fix: Raise the learning rate by factors of ten until the loss clearly falls.
+    Guardrail: print(lr * p.grad.norm() / p.norm())  # healthy: about 1e-3 an update
+    """
+    for course in case.courses:
+        if not _stands_still(case, course):
+            continue
+        trial = case.trial(course, course.first)
+        own = None if trial is None else trial.descend()
+        if trial is None or own is None or not -1e-4 < own.drop < case.limit("own"):
+            continue
+        for factor in _LARGER:
+            better = trial.descend(factor)
+            if better is None or better.is_unstable:
+                break
+            if better.drop >= case.limit("reached"):
+                yield _too_low(case, course, own, factor, better)
+                break
+
+
+def _stands_still(case: Case, course: Course) -> bool:
+    progress = case.progress(course)
+    if progress.broken or progress.steps < case.limit("steps"):
+        return False
+    if is_entangled(course, case.courses) or _begins_trained(case, course):
+        return False
+    least = case.limit("learned")
+    if math.isnan(progress.pair):
+        return abs(progress.curve) < least
+    return abs(progress.pair) < least and progress.curve < 0.3
+
+
+def _begins_trained(case: Case, course: Course) -> bool:
+    """Whether the parameters were trained before: by this program, or by the look of the loss."""
+    number = course.optimizer.number
+    for each in course.parameters:
+        if any(other < number and case.run.courses[other].steps for other in each.optimizers):
+            return True
+        if each.written_at is not None and "load" in each.written_at.text:
+            return True
+    reading = case.reading(course.first)
+    chance = None if reading is None else _loss_of_chance(reading)
+    return chance is not None and course.losses[0] < 0.5 * chance
+
+
+def _loss_of_chance(reading: Reading) -> float | None:
+    """The loss of the best guess that does not look at the input, where that is known."""
+    call, target, prediction = reading.loss_call, reading.target, reading.prediction
+    if call is None or target is None or prediction is None:
+        return None
+    if call.op == "cross_entropy" and prediction.ndim > 1:
+        return math.log(max(2, prediction.shape[1]))
+    if call.op == "mse_loss" and reading.reduction == "mean":
+        return float(reading.trace.array(target).var())
+    return None
+
+
+def _too_low(case: Case, course: Course, own: Descent, factor: float, better: Descent) -> Finding:
+    progress = case.progress(course)
+    rate = rate_of(course)
+    evidence = [
+        f"{progress.steps} steps changed the loss of the first batch from {progress.first:.6g} to "
+        f"{progress.latest:.6g}",
+        f"from the first state, with lr={rate:g} it goes {own}; with lr={rate * factor:g} {better}",
+    ]
+    return lr_too_low.finding(
+        where=course.optimizer.made_at or course.steps[0].where,
+        step=0,
+        proof=Proof.TRIED,
+        evidence=evidence,
+        fix=f"lr={rate * factor:.2g} instead of {rate:g}: tried on the first batch, the loss falls "
+        f"by {better.drop:.0%} in {len(better.losses) - 1} steps.",
+        data={"rate": rate, "works": rate * factor},
+    )
+
+
+def _cleared_low(case: Case) -> str | None:
+    for course in case.courses:
+        progress = case.progress(course)
+        if not progress.broken and progress.gain > 0.05:
+            return f"{progress.steps} steps lowered the loss by {progress.gain:.0%}"
+    return None

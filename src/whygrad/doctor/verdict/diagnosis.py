@@ -1,0 +1,133 @@
+"""Every rule is asked, and causes are told from symptoms.
+
+A finding is a symptom if another one explains it (:mod:`.order`).  What nobody explains is a root
+cause; the gravest of those is the verdict.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from dataclasses import dataclass, field
+from typing import Any
+
+from whygrad.doctor.evidence.case import Case
+from whygrad.doctor.rules import load
+from whygrad.doctor.rules.rule import Finding, rules
+from whygrad.doctor.verdict.order import explains, gravity
+
+__all__ = ["Diagnosis", "diagnose"]
+
+
+@dataclass(eq=False)
+class Diagnosis:
+    """What the doctor says about a run."""
+
+    case: Case
+    findings: list[Finding] = field(default_factory=list)  # root causes first, gravest first
+    ruled_out: list[tuple[str, str]] = field(default_factory=list)  # rule, measurement
+    notes: list[str] = field(default_factory=list)  # what is worth knowing and not wrong
+    failures: list[tuple[str, str]] = field(default_factory=list)  # rules that could not be judged
+
+    @property
+    def verdict(self) -> Finding | None:
+        return self.findings[0] if self.findings else None
+
+    @property
+    def causes(self) -> list[Finding]:
+        return [each for each in self.findings if each.caused_by is None]
+
+    @property
+    def healthy(self) -> bool:
+        return not self.findings
+
+    def report(self, format: str = "text", width: int = 80) -> str:
+        """The report as ``text`` (of this width), ``markdown``, ``html`` or ``json``."""
+        from whygrad.doctor.report import render
+
+        return render(self, format, width)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the report to a file: .html, .md, .json or .txt."""
+        from whygrad.doctor.report import save
+
+        save(self, path)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report as plain data, fit for JSON."""
+        from whygrad.doctor.report import to_dict
+
+        return to_dict(self)
+
+    def _repr_html_(self) -> str:
+        from whygrad.doctor.report import fragment
+
+        return fragment(self)
+
+
+def diagnose(case: Case, ignore: frozenset[str] = frozenset()) -> Diagnosis:
+    """Ask every rule, and sort causes from symptoms."""
+    load()
+    diagnosis = Diagnosis(case)
+    diagnosis.failures += [("watching", trouble) for trouble in case.run.troubles]
+    found: list[Finding] = []
+    hushed = False  # what the program says to ignore is no reason to look for another name
+    for rule in sorted(rules.values(), key=lambda each: each.last):
+        if rule.id in ignore or (rule.last and (found or hushed)):
+            continue
+        case.rule = rule
+        try:
+            told = list(rule.check(case))
+            seen = [each for each in told if each.rule not in ignore and not _suppressed(each)]
+            hushed = hushed or len(seen) < len(told)
+        except Exception as error:  # one rule that fails must not take the report with it
+            diagnosis.failures.append((rule.id, f"{type(error).__name__}: {error}"))
+            continue
+        found += seen
+        if not seen and rule.cleared is not None:
+            with contextlib.suppress(Exception):
+                measured = rule.cleared(case)
+                if measured:
+                    diagnosis.ruled_out.append((rule.id, measured))
+    _explain(found)
+    diagnosis.findings = sorted(found, key=_order)
+    return diagnosis
+
+
+def _explain(found: list[Finding]) -> None:
+    for symptom in found:
+        causes = [
+            cause
+            for cause in found
+            if cause is not symptom and explains(cause, symptom) and not _leads_to(symptom, cause)
+        ]
+        if causes:
+            symptom.caused_by = min(causes, key=gravity)
+    for symptom in found:  # the cause of a cause is the cause
+        while symptom.caused_by is not None and symptom.caused_by.caused_by is not None:
+            symptom.caused_by = symptom.caused_by.caused_by
+
+
+def _leads_to(start: Finding, end: Finding) -> bool:
+    """Whether ``start`` is, by now, a cause of ``end``."""
+    at: Finding | None = end
+    while at is not None:
+        if at is start:
+            return True
+        at = at.caused_by
+    return False
+
+
+def _order(finding: Finding) -> tuple[int, ...]:
+    return (finding.caused_by is not None, *gravity(finding))
+
+
+def _suppressed(finding: Finding) -> bool:
+    """Whether the line says ``# whygrad: ignore[rule]``, or ``ignore`` without any rule."""
+    if finding.where is None:
+        return False
+    _, marker, rest = finding.where.text.partition("# whygrad: ignore")
+    if not marker:
+        return False
+    inside = rest.partition("[")[2].partition("]")[0]
+    return not rest.startswith("[") or finding.rule in [each.strip() for each in inside.split(",")]
