@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import faulthandler
+import multiprocessing
+import os
 import sys
+import tempfile
 import time
 import warnings
 from collections import Counter
 from collections.abc import Callable
-from typing import Any
+from multiprocessing.connection import Connection
+from typing import Any, TextIO
 
 from tests.fuzz.autograd import draw, judge
 from tests.fuzz.ops import compare
@@ -42,27 +48,80 @@ def kinds() -> dict[str, Kind]:
 
 
 def run(name: str, kind: Kind, programs: int, seed: int, most: int) -> int:
-    """How many of the programs differ; each is printed in its smallest form."""
-    failures = steps = number = 0
-    endings: Counter[str] = Counter()
-    start = last = time.monotonic()
-    for number in range(1, programs + 1):
-        program = kind.draw(seed + number - 1)
-        steps += len(program.steps)
+    """How many of the programs differ; each is printed in its smallest form.
+
+    They run in a child, so that a crash of PyTorch costs one program; another child goes on.
+    """
+    tally = Tally(name, programs)
+    while tally.number < programs and tally.failures < most:
+        here, there = multiprocessing.Pipe(duplex=False)
+        with tempfile.TemporaryFile("w+") as trace:
+            work = (kind, range(seed + tally.number, seed + programs), there, trace)
+            child = multiprocessing.get_context("fork").Process(target=_judge_all, args=work)
+            child.start()
+            there.close()
+            with contextlib.suppress(EOFError):
+                while tally.failures < most:
+                    tally.add(*here.recv())
+            if tally.failures >= most:
+                child.terminate()
+            child.join()
+            if child.exitcode and tally.failures < most:
+                trace.seek(0)
+                tally.add(0, *_crash(kind.draw(seed + tally.number), trace.read()))
+    return tally.summed_up()
+
+
+def _judge_all(kind: Kind, seeds: range, results: Connection, trace: TextIO) -> None:
+    faulthandler.enable(trace)
+    for seed in seeds:
+        program = kind.draw(seed)
+        endings: Counter[str] = Counter()
+        problem = None
         if kind.difference(program, endings) is not None:
-            failures += 1
             small = kind.shrink(program)
-            print(f"\n{small}\n-> {kind.difference(small)}", flush=True)
-            if failures >= most:
-                break
-        if time.monotonic() - last > 10:
-            last = time.monotonic()
-            left = (programs - number) * (last - start) / number
-            print(f"{name}: {number} programs, {failures} differ, {left:.0f} s left", flush=True)
-    print(f"{name}: {number} programs, {steps} steps, {failures} differ")
-    for ending, count in endings.most_common():
-        print(f"  {count:7} {ending}")
-    return failures
+            problem = f"\n{small}\n-> {kind.difference(small)}"
+        results.send((len(program.steps), problem, *endings))
+
+
+def _crash(program: Any, trace: str) -> tuple[str | None, str]:
+    """Whose crash it was: the innermost Python frame tells."""
+    frames = [line for line in trace.splitlines() if line.startswith("  File")]
+    if frames and f"{os.sep}torch{os.sep}" in frames[0]:
+        return None, "PyTorch crashed"
+    return f"\n{program}\n-> crashed:\n{trace}", ""
+
+
+class Tally:
+    """What became of the programs so far."""
+
+    def __init__(self, name: str, programs: int) -> None:
+        self.name = name
+        self.programs = programs
+        self.number = self.steps = self.failures = 0
+        self.endings: Counter[str] = Counter()
+        self._start = self._last = time.monotonic()
+
+    def add(self, steps: int, problem: str | None, *endings: str) -> None:
+        self.number += 1
+        self.steps += steps
+        self.endings.update(endings if problem is None else ())
+        if problem is not None:
+            self.failures += 1
+            print(problem, flush=True)
+        if time.monotonic() - self._last > 10:
+            self._last = time.monotonic()
+            left = (self.programs - self.number) * (self._last - self._start) / self.number
+            print(f"{self}, {left:.0f} s left", flush=True)
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.number} programs, {self.failures} differ"
+
+    def summed_up(self) -> int:
+        print(f"{self}, {self.steps} steps")
+        for ending, count in self.endings.most_common():
+            print(f"  {count:7} {ending}")
+        return self.failures
 
 
 def main() -> int:

@@ -46,13 +46,19 @@ def other_strides(program: Program, error: Exception) -> bool:
 def written_through_data(program: Program, error: Exception) -> bool:
     """whygrad sees a write through ``.data`` to what backward needs; PyTorch does not, and has no
     ``.data`` inside ``vmap``."""
-    return ".data." in str(error)
+    return ".data." in str(program) and "modified by an inplace operation" in str(error)
+
+
+def overwritten_tangent(program: Program, error: Exception) -> bool:
+    """PyTorch copies a tangent that lies in memory in another order than its primal, and does not
+    mind if the original is written to."""
+    return "func.jvp" in str(program) and "modified by an inplace operation" in str(error)
 
 
 def one_version(program: Program, error: Exception) -> bool:
     """The loop's samples are views of one batch, so a write to the second counts as a write to what
-    the first saved; PyTorch has no ``.data`` inside ``vmap``."""
-    return ".data." in str(program) and "modified by an inplace operation" in str(error)
+    the first saved."""
+    return "func.vmap" in str(program) and "modified by an inplace operation" in str(error)
 
 
 def gradient_of_what_samples_share(program: Program, error: Exception) -> bool:
@@ -81,6 +87,7 @@ ONLY_WHYGRAD: tuple[Excuse, ...] = (
     other_strides,
     dynamic_shape,
     written_through_data,
+    overwritten_tangent,
     gradient_of_what_samples_share,
     as_strided_of_samples,
 )

@@ -68,6 +68,11 @@ def _judge(program: Program) -> tuple[str | None, str]:
         plain = _attempt(program, whygrad, looping=True, plain=True)
         if not isinstance(plain, Exception) and _unequal(mine, plain) is None:
             return None, "custom functions are as good as others here"
+    if ".data." in str(program) and "again(" in str(program):
+        return None, "only a checkpoint computes again what was saved and written behind its back"
+    shaken = _attempt(program, whygrad, shaken=True)
+    if not isinstance(shaken, Exception) and _unequal(mine, shaken):
+        return None, "rounding errors grow too large"
     return problem, ""
 
 

@@ -59,8 +59,10 @@ class Looping:
 
     def jacfwd(self, function: Callable[..., Any], **_: Any) -> Callable[..., Any]:
         def jacobian(x: Any) -> Any:
-            units = self._counted(self._units(x))
-            columns = [self.jvp(function, (x,), (unit,))[1] for unit in units]
+            # What the function writes to its input it writes once.
+            inputs = [x, *(x.clone() for _ in range(x.numel() - 1))]
+            units = self._counted(zip(inputs, self._units(x), strict=True))
+            columns = [self.jvp(function, (each,), (unit,))[1] for each, unit in units]
             return self._lib.stack(columns, -1).reshape(*columns[0].shape, *x.shape)
 
         return jacobian

@@ -16,12 +16,15 @@ from whygrad.utils.checkpoint import checkpoint
 __all__ = ["run"]
 
 
-def run(program: Program, lib: Any, looping: bool = False, plain: bool = False) -> list[Any]:
+def run(
+    program: Program, lib: Any, looping: bool = False, plain: bool = False, shaken: bool = False
+) -> list[Any]:
     """The results of a program: the value, what became of ``x``, and the slope if asked for.
 
     ``looping``: with a loop for every ``vmap``.  ``plain``: custom functions are ordinary ones.
+    ``shaken``: from a starting point that is off by as little as no answer should depend on.
     """
-    names = _Words(lib, looping).names()
+    names = _Words(lib, looping, 1e-12 if shaken else 0.0).names()
     if plain:
         names.update(Product=_Product, Both=_Both)
     exec(compile(str(program), "<program>", "exec"), names)
@@ -41,7 +44,8 @@ class _Both:
 
 
 class _Words:
-    def __init__(self, lib: Any, looping: bool) -> None:
+    def __init__(self, lib: Any, looping: bool, shift: float) -> None:
+        self.shift = shift
         self.lib = lib
         self.func = Looping(lib, forward=lib is whygrad) if looping else lib.func
         self.looping = looping
@@ -60,7 +64,7 @@ class _Words:
         }
 
     def leaf(self, seed: int, shape: tuple[int, ...], requires_grad: bool) -> Any:
-        numbers = np.random.default_rng(seed).uniform(-1, 1, shape)
+        numbers = np.random.default_rng(seed).uniform(-1, 1, shape) + self.shift
         made = self.lib.from_numpy(numbers)
         return made.requires_grad_() * 1 if requires_grad else made
 
