@@ -17,14 +17,21 @@ __all__ = ["run"]
 
 
 def run(
-    program: Program, lib: Any, looping: bool = False, plain: bool = False, shaken: bool = False
+    program: Program,
+    lib: Any,
+    looping: bool = False,
+    plain: bool = False,
+    shaken: bool = False,
+    forward: bool = False,
 ) -> list[Any]:
     """The results of a program: the value, what became of ``x``, and the slope if asked for.
 
     ``looping``: with a loop for every ``vmap``.  ``plain``: custom functions are ordinary ones.
-    ``shaken``: from a starting point that is off by as little as no answer should depend on.
+    ``forward``: the loops have forward mode, as whygrad's always have.  ``shaken``: from a starting
+    point that is off by as little as no answer should depend on.
     """
-    names = _Words(lib, looping, 1e-12 if shaken else 0.0).names()
+    loops = Looping(lib, forward or lib is whygrad) if looping else None
+    names = _Words(lib, loops, 1e-12 if shaken else 0.0).names()
     if plain:
         names.update(Product=_Product, Both=_Both)
     exec(compile(str(program), "<program>", "exec"), names)
@@ -44,11 +51,11 @@ class _Both:
 
 
 class _Words:
-    def __init__(self, lib: Any, looping: bool, shift: float) -> None:
+    def __init__(self, lib: Any, loops: Looping | None, shift: float) -> None:
         self.shift = shift
         self.lib = lib
-        self.func = Looping(lib, forward=lib is whygrad) if looping else lib.func
-        self.looping = looping
+        self.func = loops or lib.func
+        self.looping = loops is not None
 
     def names(self) -> dict[str, Any]:
         words = (
