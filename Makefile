@@ -45,7 +45,7 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(RUN_STAMP): pyproject.toml setup.py constraints.txt | $(BIN)/python
-	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[cli,fast,learn]'
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[fast,learn]'
 	$(BIN)/python -m compileall -q src
 	touch $@
 

@@ -192,12 +192,6 @@ def test_in_a_terminal() -> None:
     assert after_error.index("\x1b[?25h") < after_error.index("last"), "the cursor is back"
 
 
-def test_without_rich_there_is_one_hint() -> None:
-    shown = in_a_terminal(PROGRAM.format(before="sys.modules['rich'] = None"))
-    assert shown.count("pip install 'whygrad[cli]'") == 1
-    assert "last" in shown
-
-
 def test_a_bar_can_be_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
     for _ in (bar := wg.track(loader(), "asked", show=True)):
         bar.log(loss=0.25, step="first")

@@ -20,6 +20,7 @@ __all__ = ["CourseCommand", "CourseGroup", "language_option", "tell_damage"]
 
 _LANGUAGE = "whygrad.language"
 _PACKAGES = ("fsrs", "genanki", "yaml")
+_INSTALL = "pip install 'whygrad[learn]'"
 
 language_option = click.option(
     "--lang",
@@ -88,12 +89,15 @@ def _in_words(language: Language) -> Iterator[None]:
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
         raise _trouble(f"{place}{error.strerror or error}", language) from error
-    except (ModuleNotFoundError, ValueError) as error:
-        if explained(error):
-            raise _trouble(str(error), language) from error
-        if _package(error) not in _PACKAGES:
+    except ModuleNotFoundError as error:
+        package = (error.name or "").partition(".")[0]
+        if package not in _PACKAGES:
             raise
-        raise _trouble(f"{error}: pip install 'whygrad[learn]'", language) from error
+        raise _trouble(f"the course needs {package}: {_INSTALL}", language) from error
+    except ValueError as error:
+        if not explained(error):
+            raise
+        raise _trouble(str(error), language) from error
 
 
 def _trouble(text: str, language: Language) -> click.ClickException:
@@ -102,9 +106,3 @@ def _trouble(text: str, language: Language) -> click.ClickException:
 
 def _in_language(text: str, language: Language) -> str:
     return in_spanish(text) if language == "es" else text
-
-
-def _package(error: Exception) -> str | None:
-    """The package that is missing, if that is the trouble."""
-    name = error.name if isinstance(error, ModuleNotFoundError) else None
-    return name.partition(".")[0] if name else None

@@ -35,6 +35,7 @@ _SAYINGS = tuple(
         (r"Option '(.*?)' requires an argument\.", r"La opción '\1' necesita un valor."),
         (r"Got unexpected extra arguments? \((.*)\)", r"Sobra en la línea de comandos: \1"),
         (r"File '(.*?)' is a directory\.", r"'\1' es una carpeta."),
+        (r"the course needs (\w+): ", r"el curso necesita \1: "),
         (r"No such file or directory", "No existe el archivo o la carpeta"),
         (r"Is a directory", "Es una carpeta"),
         (r"Not a directory", "No es una carpeta"),

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from whygrad.errors import fail
 from whygrad.learn.language import Language, Words
 
 __all__ = [
@@ -105,16 +104,8 @@ def folder() -> Path:
 
 def read_yaml(path: Path) -> Any:
     """A YAML file as plain data."""
-    try:
-        import yaml
-    except ModuleNotFoundError as missing:
-        raise fail(
-            ModuleNotFoundError,
-            call=f"reading {path.name}",
-            cause=f"the course is kept in YAML: {missing}",
-            fix="pip install 'whygrad[learn]'",
-            where=None,
-        ) from missing
+    import yaml
+
     return yaml.safe_load(path.read_text(encoding="utf-8"))
 
 

@@ -6,7 +6,6 @@ notebook and nowhere else.  The loop itself is the same in all cases.
 
 from __future__ import annotations
 
-import importlib.util
 import sys
 import time
 from collections.abc import Iterable, Iterator
@@ -140,8 +139,7 @@ def track(
         print(bar.mean("loss"))
 
     ``total`` is the number of steps where ``len(iterable)`` does not tell.  ``show=False`` draws
-    nothing, ``show=True`` draws even where output is not a terminal.  Loops may be nested.  The
-    bar needs rich (``pip install 'whygrad[cli]'``), the loop does not.
+    nothing, ``show=True`` draws even where output is not a terminal.  Loops may be nested.
     """
     return Track(iterable, description, total, show)
 
@@ -183,9 +181,6 @@ def _open_bar(state: Track[Any]) -> Bar | None:
         return NotebookBar(state)
     if state._show is None and not sys.stderr.isatty():
         return None
-    if importlib.util.find_spec("rich") is None:
-        _hint()
-        return None
     from whygrad.training.terminal_bar import TerminalBar
 
     return TerminalBar(state)
@@ -196,14 +191,3 @@ def _in_notebook() -> bool:
     ipython = sys.modules.get("IPython")
     shell = None if ipython is None else ipython.get_ipython()
     return shell is not None and hasattr(shell, "kernel")
-
-
-_hinted = False
-
-
-def _hint() -> None:
-    """Say once what is missing, where the bar would have been."""
-    global _hinted
-    if not _hinted:
-        _hinted = True
-        print("whygrad.track draws its bar with rich: pip install 'whygrad[cli]'", file=sys.stderr)
