@@ -18,12 +18,23 @@ from whygrad.doctor.ranges import Range
 from whygrad.doctor.recording.calls import Produced
 from whygrad.doctor.recording.record import Parameter, Snapshot
 from whygrad.doctor.replay import Trace, Traced
-from whygrad.doctor.vocabulary import RECTIFIERS, RESHAPING
+from whygrad.ops.families import (
+    ADD,
+    ADDED_PRODUCTS,
+    HARDTANH,
+    LOWER_CLAMPS,
+    MATRIX_PRODUCTS,
+    RECTIFIERS,
+    RESHAPING,
+    SQUASHERS,
+    TRANSPOSED_CONVOLUTIONS,
+    TRANSPOSES,
+    WEIGHTED,
+    Family,
+)
 from whygrad.source import Where
 
 __all__ = [
-    "CONVOLUTIONS",
-    "SQUASHERS",
     "Layer",
     "activation_place",
     "call_place",
@@ -35,14 +46,6 @@ __all__ = [
     "squashers_of",
     "units_of",
 ]
-
-SQUASHERS = frozenset(
-    ("sigmoid", "sigmoid_", "tanh", "tanh_", "softsign", "hardsigmoid", "hardtanh", "hardtanh_")
-)
-CONVOLUTIONS = frozenset(
-    ("conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d")
-)
-_TURNED = frozenset(("t", "T", "transpose", "permute", "swapaxes", "mT"))
 
 
 @dataclass(eq=False)
@@ -96,9 +99,9 @@ def layers_of(case: Case, trace: Trace) -> list[Layer]:
 def _as_layer(
     trace: Trace, call: Traced, names: dict[int, int], known: dict[int, Parameter]
 ) -> Layer | None:
-    if call.op == "linear" or call.op in CONVOLUTIONS:
+    if call.op in WEIGHTED:
         places = [1]
-    elif call.op in ("matmul", "addmm"):
+    elif call.op in MATRIX_PRODUCTS:
         places = list(range(len(call.inputs)))[-2:]
     else:
         return None
@@ -108,12 +111,12 @@ def _as_layer(
         name, turned = _leaf(trace, call, place, names)
         if name is None or name not in known or known[name].tensor.ndim < 2:
             continue
-        if call.op in ("matmul", "addmm"):
+        if call.op in MATRIX_PRODUCTS:
             data = places[0] if place == places[1] else places[1]
             right = place == places[1]
             axis = (known[name].tensor.ndim - 1 if right else known[name].tensor.ndim - 2) ^ turned
         else:
-            data, axis = 0, int(call.op.startswith("conv_transpose"))
+            data, axis = 0, int(call.op in TRANSPOSED_CONVOLUTIONS)
         return Layer(call, name, known[name], data, axis)
     return None
 
@@ -125,7 +128,7 @@ def _leaf(trace: Trace, call: Traced, place: int, names: dict[int, int]) -> tupl
         if id(given) in names:
             return names[id(given)], turned
         made = trace.made_by(source)
-        if made is None or made.op not in _TURNED or not made.inputs:
+        if made is None or made.op not in TRANSPOSES or not made.inputs:
             return None, False
         turned = not turned
         given, source = made.inputs[0], made.sources[0]
@@ -136,15 +139,13 @@ def _bias(
     trace: Trace, layer: Layer, names: dict[int, int], known: dict[int, Parameter]
 ) -> Parameter | None:
     call = layer.call
-    if call.op not in ("matmul", "addmm"):
+    if call.op not in MATRIX_PRODUCTS:
         given = call.inputs[2:3]
-    elif call.op == "addmm":
+    elif call.op in ADDED_PRODUCTS:
         given = call.inputs[:1]
     else:
         followers = trace.consumers(Produced(call.number, 0))
-        given = [
-            each for next_ in followers if next_.op in ("add", "add_") for each in next_.inputs
-        ]
+        given = [each for next_ in followers if next_.op in ADD for each in next_.inputs]
     for each in given:
         parameter = known.get(names.get(id(each), 0))
         if parameter is not None and parameter.tensor.numel() == layer.width:
@@ -161,8 +162,8 @@ def _rectifies(call: Traced) -> bool:
     if not (call.outputs and getattr(call.outputs[0], "requires_grad", False)):
         return False
     if call.op in RECTIFIERS:
-        return call.op not in ("hardtanh", "hardtanh_")
-    if call.op in ("clamp", "clamp_", "clamp_min"):
+        return call.op not in HARDTANH
+    if call.op in LOWER_CLAMPS:
         return call.argument(1, "min") == 0 and call.argument(2, "max") is None
     return False
 
@@ -176,7 +177,7 @@ def squashers_of(trace: Trace) -> list[Traced]:
     ]
 
 
-def origin(trace: Trace, call: Traced, passing: frozenset[str] = RESHAPING) -> Traced | None:
+def origin(trace: Trace, call: Traced, passing: Family = RESHAPING) -> Traced | None:
     """The call behind the first input of ``call``, past those that pass values on."""
     made = trace.made_by(call.sources[0]) if call.sources else None
     while made is not None and made.op in passing and made.sources:

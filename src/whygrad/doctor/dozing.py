@@ -16,7 +16,7 @@ from typing import Any
 from whygrad.doctor.engines import Engine
 from whygrad.doctor.observer import Observer
 from whygrad.doctor.recording.patching import Swap
-from whygrad.doctor.vocabulary import LOSSES
+from whygrad.ops.families import LOSSES
 
 __all__ = ["Dozing"]
 
@@ -71,7 +71,7 @@ class Dozing:
         ]
         if self._engine.name == "whygrad":
             places.append((sys.modules["whygrad.autograd.api"], "backward", _backward))
-            for name in sorted(LOSSES & set(vars(space.nn.functional))):
+            for name in sorted(each for each in vars(space.nn.functional) if each in LOSSES):
                 loss = getattr(space.nn.functional, name)
                 yield Swap(space.nn.functional, name, _plain(loss))
         for owner, name, make in places:

@@ -22,7 +22,25 @@ from whygrad.doctor.ranges import Range
 from whygrad.doctor.recording.calls import Produced
 from whygrad.doctor.recording.record import Snapshot, Stray
 from whygrad.doctor.replay import Trace, Traced
-from whygrad.doctor.vocabulary import DOMAIN
+from whygrad.ops.families import (
+    ATTENTION,
+    CHOICES,
+    COMPARISONS,
+    CROSS_ENTROPY,
+    DETACHES,
+    EXP,
+    EXTREMES,
+    FILLS,
+    LOGSUMEXP,
+    MAXIMUM,
+    RELU,
+    RISKY,
+    SETITEM,
+    SIGMOIDS,
+    SOFTMAXES,
+    TOPK,
+    TRIANGLES,
+)
 from whygrad.source import Where
 
 if TYPE_CHECKING:
@@ -31,27 +49,13 @@ if TYPE_CHECKING:
 __all__ = ["FirstBad", "find_first_bad"]
 
 # Calls that have a finite answer for -inf: a mask may pass through them.
-_TAKES_MASKS = frozenset(
-    (
-        "softmax", "log_softmax", "logsumexp", "exp", "sigmoid", "max", "amax", "maximum", "relu",
-        "scaled_dot_product_attention", "multi_head_attention_forward", "cross_entropy", "topk",
-    )
+_TAKES_MASKS = (
+    SOFTMAXES | LOGSUMEXP | EXP | SIGMOIDS | EXTREMES | MAXIMUM | RELU | ATTENTION | CROSS_ENTROPY
+    | TOPK
 )  # fmt: skip
 # Calls that put an infinity where the program wants one.
-_PLACES_MASKS = frozenset(
-    (
-        "masked_fill",
-        "masked_fill_",
-        "full_like",
-        "fill_",
-        "where",
-        "setitem",
-        "mask",
-        "tril",
-        "triu",
-    )
-)
-_COMPARING = frozenset(("eq", "ne", "lt", "le", "gt", "ge", "isnan", "isfinite", "isinf", "detach"))
+_PLACES_MASKS = CHOICES | FILLS | SETITEM | TRIANGLES
+_COMPARING = COMPARISONS | DETACHES
 _PASSES_BEFORE = 8  # of one update: its gradients may come from any of them
 
 
@@ -295,14 +299,14 @@ def _given_to_model(trace: Trace, tensor: Any) -> Where | None:
 
 def _was_update(stray: Stray, step: int) -> bool:
     """Whether a stray call belongs to the update before a step."""
-    return stray.passes == step and stray.op in DOMAIN and stray.given is None
+    return stray.passes == step and stray.op in RISKY and stray.given is None
 
 
 def _made_outside(case: Case, found: FirstBad) -> Stray | None:
     """The call that made data unsound, if it was seen doing so."""
     shape = None if found.after is None else found.after.shape
     for each in case.run.strays:
-        if each.op not in DOMAIN or each.given is not None or each.passes > found.step:
+        if each.op not in RISKY or each.given is not None or each.passes > found.step:
             continue
         if each.where == found.where or each.after.shape == shape:
             return each
@@ -348,7 +352,7 @@ def _maker_of_gradient(trace: Trace) -> tuple[Traced, Range] | None:
         suspects = [each for each in sound if each.gradients] or sound or consumers
         if not suspects:
             return None
-        return max(suspects, key=lambda each: (each.op in DOMAIN, each.number)), gradient
+        return max(suspects, key=lambda each: (each.op in RISKY, each.number)), gradient
     return None
 
 

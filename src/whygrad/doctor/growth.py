@@ -16,11 +16,10 @@ from typing import Any
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.recording.record import Course, Parameter, Snapshot
 from whygrad.doctor.replay import Trace, Traced
-from whygrad.doctor.vocabulary import LINEAR, RESHAPING
+from whygrad.ops.families import LINEAR, RESHAPING, SEQUENCES
 
 __all__ = ["Growth", "Runaway", "growth", "runaway"]
 
-_FUSED = frozenset(("rnn_relu", "rnn_tanh", "lstm", "gru"))  # a whole sequence in one call
 _LONG = 10  # steps of a sequence: fewer do not turn a small factor into a large one
 _HUGE = 1e6
 
@@ -158,7 +157,7 @@ def runaway(case: Case, course: Course) -> Runaway | None:
     if not square:
         return None
     weight = case.run.parameters.get(square[-1])
-    if call.op in _FUSED:
+    if call.op in SEQUENCES:
         length = max(call.before[0].shape[:2])
         return _ordinary(Runaway(call, length, call.before[0].largest, weight, True))
     chain = [

@@ -17,24 +17,58 @@ from whygrad.doctor.flow import follow, sums_to_one
 from whygrad.doctor.recording.calls import Produced
 from whygrad.doctor.replay import Trace, Traced
 from whygrad.doctor.replay.reading import Reading, Term
-from whygrad.doctor.vocabulary import LOSSES, RESHAPING
+from whygrad.ops.families import (
+    ABS,
+    ADD,
+    CHOICES,
+    CLAMPS,
+    COSINE_SIMILARITY,
+    DETACHES,
+    DIAGONALS,
+    DIFFERENCES,
+    DIV,
+    EXP,
+    EXTREMES,
+    JOINS,
+    LEAVING,
+    LOG,
+    LOG_PROBABILITIES,
+    LOGARITHMS,
+    LOGSUMEXP,
+    LOSSES,
+    LOWER_CLAMPS,
+    MUL,
+    NEG,
+    NORM,
+    PICKS,
+    POWERS,
+    PROBABILITIES,
+    RELU,
+    RESHAPING,
+    REVERSED_SUB,
+    SCALINGS,
+    SHIFTS,
+    SIGMOIDS,
+    SOFTPLUS,
+    SPLITS,
+    SPREADS,
+    SQRT,
+    SUB,
+    SUM,
+    TOTALS,
+)
 
 __all__ = ["Measure", "Sign", "measures_of", "sign_of"]
 
-_RISING = RESHAPING | frozenset(
-    (
-        "mean", "sum", "nanmean", "nansum", "add", "add_", "cat", "stack", "getitem", "slice",
-        "select", "index", "masked_select", "log", "log1p", "sqrt", "exp", "relu", "softplus",
-        "clamp", "clamp_min", "clamp_max", "where", "masked_fill", "logsumexp", "pow", "square",
-        "amax", "unbind", "split", "chunk",
-    )
+_RISING = (
+    RESHAPING | TOTALS | ADD | JOINS | PICKS | SPLITS | CLAMPS | CHOICES | POWERS | EXTREMES
+    | LOGARITHMS | LOGSUMEXP | EXP | SQRT | RELU | SOFTPLUS
 )  # fmt: skip
-_POSITIVE = frozenset(
-    ("exp", "softplus", "pow", "square", "abs", "sigmoid", "softmax", "relu", "sqrt", "var", "std")
-)
-_PLAIN = RESHAPING | frozenset(
-    ("mean", "sum", "neg", "add", "sub", "rsub", "mul", "div", "detach", "item")
-)
+_POSITIVE = (
+    EXP | SOFTPLUS | POWERS | ABS | SIGMOIDS | PROBABILITIES | RELU | SQRT | SPREADS
+)  # fmt: skip
+_PLAIN = RESHAPING | TOTALS | NEG | SHIFTS | SCALINGS | DETACHES | LEAVING
+_HINGES = LOWER_CLAMPS | RELU | SOFTPLUS
 _MANY = 32
 _REWARD = re.compile(r"reward|return|advantage|(^|_)(adv|rew|rets?)s?(_|$)", re.IGNORECASE)
 _COST = re.compile(r"cost|penalt|regret|error|distance", re.IGNORECASE)
@@ -69,11 +103,11 @@ def measures_of(reading: Reading) -> list[Measure]:
             continue
         if term.call.op in LOSSES:
             found.append(Measure(term.call, 1, term.call.op))
-        elif term.call.op in ("sub", "sub_", "rsub"):
+        elif term.call.op in DIFFERENCES:
             found += [Measure(each, 1, "the error") for each in _sizes(trace, term.call)]
-        elif term.call.op == "cosine_similarity":
+        elif term.call.op in COSINE_SIMILARITY:
             found.append(Measure(term.call, -1, "the similarity"))
-        elif term.call.op == "mul":
+        elif term.call.op in MUL:
             found += _weighted_logarithm(trace, term)
             found += [Measure(each, 1, "the margin loss") for each in _hinges(trace, term)]
         elif _is_logarithm(trace, term.source):
@@ -89,7 +123,7 @@ def _own_pairs(trace: Trace) -> list[Measure]:
     return [
         Measure(call, -1, "the log-likelihood")
         for call in trace.calls
-        if call.op in ("diagonal", "diag", "trace")
+        if call.op in DIAGONALS
         and call.inputs
         and call.inputs[0].ndim == 2
         and call.inputs[0].shape[0] == call.inputs[0].shape[1]
@@ -104,14 +138,14 @@ def _rewarded(trace: Trace) -> list[Measure]:
     """
     found = []
     for call in trace.calls:
-        if call.op not in ("mul", "mul_") or len(call.inputs) != 2:
+        if call.op not in MUL or len(call.inputs) != 2:
             continue
         learned = [place for place, each in enumerate(call.inputs) if each.requires_grad]
         if len(learned) != 1:
             continue
         turns, source = 0, call.sources[learned[0]]
-        while (made := follow(trace, source).maker) is not None and made.op in ("neg", "sum"):
-            turns, source = turns + (made.op == "neg"), made.sources[0]
+        while (made := follow(trace, source).maker) is not None and made.op in NEG | SUM:
+            turns, source = turns + (made.op in NEG), made.sources[0]
         named = [each for each in re.findall(r"[A-Za-z_]\w*", call.where.text) if each != "return"]
         rewards = [each for each in named if _REWARD.search(each)]
         if not rewards or any(map(_COST.search, named)) or not _is_logarithm(trace, source):
@@ -141,15 +175,15 @@ def _pairs(trace: Trace) -> list[Measure]:
 def _compared(trace: Trace, call: Traced) -> Traced | None:
     """The call that gets both sides of a cosine: itself, or the product of two unit vectors."""
     product: Traced | None = None
-    if call.op == "cosine_similarity":
+    if call.op in COSINE_SIMILARITY:
         product = call
-    elif call.op == "sum" and call.sources:
+    elif call.op in SUM and call.sources:
         product = trace.made_by(call.sources[0])
     if product is None or len(product.sources) != 2 or None in product.sources:
         return None
     if product is call:
         return call
-    if product.op != "mul" or product.sources[0] == product.sources[1]:
+    if product.op not in MUL or product.sources[0] == product.sources[1]:
         return None
     one, other = (trace.array(each) for each in product.inputs)
     axis = one.ndim - 1
@@ -215,12 +249,12 @@ def _sizes(trace: Trace, difference: Traced) -> list[Traced]:
 
 
 def _forgets_sign(call: Traced) -> bool:
-    if call.op in ("pow", "pow_"):
+    if call.op in POWERS:
         exponent = call.argument(1, "exponent", 2)
         return isinstance(exponent, (int, float)) and exponent % 2 == 0
-    if call.op == "mul":
+    if call.op in MUL:
         return len(call.sources) == 2 and call.sources[0] == call.sources[1]
-    return call.op in ("square", "abs", "norm")
+    return call.op in ABS | NORM
 
 
 def _hinges(trace: Trace, term: Term) -> list[Traced]:
@@ -232,9 +266,9 @@ def _hinges(trace: Trace, term: Term) -> list[Traced]:
     for call in trace.calls:
         if not any(source and source.call in reached for source in call.sources):
             continue
-        if call.op in ("sub", "rsub", "neg", "add") and len(call.inputs) == 1:
+        if call.op in SHIFTS | NEG and len(call.inputs) == 1:
             reached.add(call.number)
-        elif call.op in ("clamp", "clamp_min", "relu", "softplus"):
+        elif call.op in _HINGES:
             found.append(call)
     return found
 
@@ -244,11 +278,11 @@ def _is_logarithm(trace: Trace, source: Produced | None) -> bool:
     maker = follow(trace, source).maker
     if maker is None:
         return False
-    if maker.op in ("log", "log_softmax", "logsigmoid"):
+    if maker.op in LOG | LOG_PROBABILITIES:
         return True
-    if maker.op != "sub" or len(maker.sources) < 2 or not maker.inputs[0].requires_grad:
+    if maker.op not in SUB or len(maker.sources) < 2 or not maker.inputs[0].requires_grad:
         return False  # log p − log q with a given p is a divergence
-    return follow(trace, maker.sources[1]).op in ("logsumexp", "log")
+    return follow(trace, maker.sources[1]).op in LOGSUMEXP | LOG
 
 
 def _weighted_logarithm(trace: Trace, term: Term) -> list[Measure]:
@@ -267,7 +301,7 @@ def _weighted_logarithm(trace: Trace, term: Term) -> list[Measure]:
 def _has_twin(trace: Trace, term: Term, target: np.ndarray[Any, Any]) -> bool:
     """Whether another product weights a logarithm with one minus the target."""
     for each in trace.calls:
-        if each is term.call or each.op != "mul" or len(each.inputs) != 2:
+        if each is term.call or each.op not in MUL or len(each.inputs) != 2:
             continue
         for given, source in zip(each.inputs, each.sources[::-1]):
             if given.requires_grad or tuple(given.shape) != target.shape:
@@ -303,20 +337,20 @@ def _turn(trace: Trace, call: Traced, place: int, measure: Measure) -> int | Non
     """Whether a call keeps the sign of what goes in at ``place`` (1), turns it (-1), or depends."""
     given = call.inputs[place]
     first = bool(call.args) and call.args[0] is given
-    if call.op in ("add", "add_") and not first:
+    if call.op in ADD and not first:
         return _of_number(call.kwargs.get("alpha", 1))
-    if call.op == "pow" and not first:
+    if call.op in POWERS and not first:
         return None
     if call.op in _RISING:
         return 1
-    if call.op in ("neg", "neg_"):
+    if call.op in NEG:
         return -1
-    if call.op in ("sub", "sub_"):
+    if call.op in SUB:
         return 1 if first else -1
-    if call.op == "rsub":
+    if call.op in REVERSED_SUB:
         return -1 if first else 1
-    if call.op in ("mul", "mul_", "div", "div_"):
-        if call.op.startswith("div") and not first:
+    if call.op in SCALINGS:
+        if call.op in DIV and not first:
             return None
         others = [each for each in call.args if each is not given]
         return _factor(trace, call, others[0], measure) if len(others) == 1 else None
@@ -341,7 +375,7 @@ def _factor(trace: Trace, call: Traced, other: Any, measure: Measure) -> int | N
         # Zeros and ones on an error are a mask; on a log-likelihood they may be rewards or costs.
         return 1 if measure.wanted > 0 else None
     maker = follow(trace, call.sources[place]).maker
-    if maker is not None and maker.op in ("mul", "mul_") and maker.sources:  # 2 * sigma ** 2
+    if maker is not None and maker.op in MUL and maker.sources:  # 2 * sigma ** 2
         maker = follow(trace, maker.sources[0]).maker
     positive = maker is not None and maker.op in _POSITIVE and bool((values > 0).all())
     return 1 if positive else None

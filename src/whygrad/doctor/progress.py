@@ -16,10 +16,10 @@ from typing import Any
 from whygrad.doctor.recording.record import Course, Snapshot
 from whygrad.doctor.replay import Trace, loss_at
 from whygrad.doctor.replay.trial import drop
+from whygrad.ops.families import DRAWS
 
 __all__ = ["Progress", "draws_itself", "is_entangled", "progress_of"]
 
-_DRAWS = frozenset(("multinomial", "bernoulli", "poisson"))
 _SPIKE = 4.0  # a loss that was five times the first one had been thrown off
 
 
@@ -91,7 +91,7 @@ def draws_itself(snapshot: Snapshot) -> bool:
 
     Noise that is only shaped like them (``randn_like``) does not depend on them.
     """
-    waiting = [number for number, call in snapshot.calls.items() if call.op in _DRAWS]
+    waiting = [number for number, call in snapshot.calls.items() if call.op in DRAWS]
     seen: set[int] = set()
     while waiting:
         number = waiting.pop()

@@ -16,24 +16,25 @@ import numpy as np
 from whygrad.doctor.recording.calls import Produced
 from whygrad.doctor.replay import Trace, Traced
 from whygrad.doctor.replay.reading import Reading
-from whygrad.doctor.vocabulary import LINEAR, RESHAPING
+from whygrad.ops.families import (
+    FLIP,
+    GETITEM,
+    INDEX_SELECT,
+    LINEAR,
+    MATRIX_PRODUCTS,
+    PICKS,
+    RECURRENT,
+    REORDERINGS,
+    RESHAPING,
+    ROW_MIXING,
+    SORT,
+    SPLITS,
+    STACK,
+)
 
 __all__ = ["Rows", "Shuffle", "data_input", "given_inputs", "making", "rows_of", "target_source"]
 
-# What takes rows to other places, or no longer has the rows of what it was given.
-_MIXING = frozenset(
-    (
-        "transpose", "permute", "t", "T", "swapaxes", "movedim", "cat", "concat", "hstack",
-        "vstack", "repeat", "tile", "expand", "broadcast_to", "gather", "scatter", "scatter_",
-        "scatter_add", "unfold", "masked_select", "nonzero", "unique", "embedding", "argsort",
-        "topk", "cov", "repeat_interleave", "meshgrid", "combinations", "cdist", "fft", "conv1d",
-        "conv2d",
-    )
-)  # fmt: skip
-_RECURRENT = ("lstm", "gru", "rnn_tanh", "rnn_relu", "lstm_cell", "gru_cell", "rnn_tanh_cell")
-_PICKING = frozenset(
-    ("getitem", "stack", "index_select", "select", "narrow", "split", "chunk", "unbind")
-)
+_PICKING = PICKS | SPLITS | STACK
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,7 @@ def data_input(call: Traced) -> Any:
     """Among the inputs of a layer, the data that nothing was learned about; None if all was."""
     if call.op in LINEAR:
         inputs = call.inputs[:2]
-    elif call.op in _RECURRENT:
+    elif call.op in RECURRENT:
         inputs = [call.inputs[0], *(each for each in call.inputs[1:] if each.requires_grad)]
     else:
         return None
@@ -157,20 +158,20 @@ class _Follower:
         self._known[source] = found or _whole(source, tensor)
 
     def _through(self, made: Traced, length: int) -> Rows | None:
-        if made.op in ("getitem", "index_select"):
+        if made.op in GETITEM | INDEX_SELECT:
             return self._picked(made)
-        if made.op == "stack":
+        if made.op in STACK:
             return self._stacked(made)
-        if made.op in ("sort", "flip", "roll"):
+        if made.op in REORDERINGS:
             return self._reordered(made)
-        if made.op in _MIXING or made.op in _PICKING:
+        if made.op in ROW_MIXING or made.op in _PICKING:
             return None
         return self._passed_on(made, length)
 
     def _passed_on(self, made: Traced, length: int) -> Rows | None:
         """An op that works row by row: the rows are those of its inputs, if these agree."""
         found: Rows | None = None
-        inputs = made.inputs[:1] if made.op == "matmul" else made.inputs
+        inputs = made.inputs[:1] if made.op in MATRIX_PRODUCTS else made.inputs
         for given, source in zip(inputs, made.sources):
             if not given.ndim or int(given.shape[0]) != length or length == 1:
                 continue
@@ -191,7 +192,7 @@ class _Follower:
         """Which rows of its first argument a call takes."""
         length = int(made.inputs[0].shape[0]) if made.inputs[0].ndim else 0
         wanted = made.args[1] if len(made.args) > 1 else None
-        if made.op == "index_select":
+        if made.op in INDEX_SELECT:
             numbers = [each for each in (*made.args[1:], *made.kwargs.values()) if _is_int(each)]
             wanted = made.inputs[1] if numbers == [0] else None
         if isinstance(wanted, tuple):
@@ -216,7 +217,7 @@ class _Follower:
         index: list[int] = []
         owners = set()
         for each in picked:
-            row = None if each is None or each.op != "getitem" else self._index(each)
+            row = None if each is None or each.op not in GETITEM else self._index(each)
             if each is None or row is None or row.ndim != 0:
                 return None
             index.append(int(row))
@@ -234,10 +235,10 @@ class _Follower:
         first = [each % values.ndim == 0 for each in _dims(made)]
         if below is None or not any(first):
             return below
-        if made.op == "sort":
+        if made.op in SORT:
             order = np.argsort(values.reshape(len(values), -1)[:, 0], kind="stable")
             order = order[::-1] if made.argument(2, "descending", False) else order
-        elif made.op == "flip":
+        elif made.op in FLIP:
             order = np.arange(len(values))[::-1]
         else:
             shifts = made.argument(1, "shifts")
@@ -248,9 +249,9 @@ class _Follower:
 
 def _dims(made: Traced) -> tuple[int, ...]:
     """The dimensions that a call reorders."""
-    if made.op == "sort":
+    if made.op in SORT:
         found = made.argument(1, "dim", -1)
-    elif made.op == "flip":
+    elif made.op in FLIP:
         found = made.argument(1, "dims", ())
     else:
         found = made.argument(2, "dims", ())

@@ -131,6 +131,11 @@ class Table(dict[str, Op]):
             isinstance(name, str) and late.load(name) and dict.__contains__(self, name)
         )
 
+    def home(self, name: str) -> str | None:
+        """The file that declares an op, which need not be loaded yet; None if none does."""
+        row = dict.get(self, name)
+        return late.home(name) if row is None else row.module
+
     def __iter__(self) -> Iterator[str]:
         late.load_all()
         return dict.__iter__(self)

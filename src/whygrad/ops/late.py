@@ -15,7 +15,7 @@ from typing import Any
 
 from whygrad.ops.late_names import METHODS, NAMES
 
-__all__ = ["METHODS", "MODULES", "Method", "activate", "load", "load_all"]
+__all__ = ["METHODS", "MODULES", "Method", "activate", "home", "load", "load_all"]
 
 MODULES = (
     "arithmetic.digits",
@@ -66,6 +66,11 @@ def activate(publish: Callable[[], None]) -> None:
     """From now on a missing name is looked for; ``publish`` makes functions of new rows."""
     global _publish
     _publish = publish
+
+
+def home(name: str) -> str | None:
+    """The late module that declares ``name``."""
+    return _home.get(name)
 
 
 def load(name: str) -> bool:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from whygrad.autograd.node import Node
     from whygrad.dispatch.routes import KernelTable
     from whygrad.ops.batching import GenericRule
+    from whygrad.ops.undefined import Undefined
 
 __all__ = ["Op", "unbound"]
 
@@ -95,6 +96,10 @@ class Op:
     subgradient: str | None = None
     # The interval per tensor from which automatic samples are drawn.
     domain: dict[str, tuple[float, float]] = field(default_factory=dict)
+    # The interval that no result leaves, whatever goes in.
+    image: tuple[float, float] | None = None
+    # What it cannot compute: where it has no finite value or slope, why, and what to write instead.
+    undefined: tuple[Undefined, ...] = ()
     # ``samples(make)`` yields ``make.call(*args, **kwargs)`` for the public function.
     samples: Callable[..., Any] | None = None
     # Dotted name under ``torch`` of the same function, if it is not the op's own name.

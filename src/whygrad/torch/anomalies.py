@@ -17,6 +17,8 @@ from whygrad.autograd.anomaly_mode.findings import Element, Finding, Trail, merg
 from whygrad.autograd.anomaly_mode.finite import Trouble
 from whygrad.autograd.anomaly_mode.watch import at, first_places, fits
 from whygrad.ops.define import table
+from whygrad.ops.spellings import row_of, shared_name, spelled
+from whygrad.ops.undefined import Undefined
 from whygrad.source import Where
 from whygrad.torch import finite
 from whygrad.torch.finite import described, numbers, readable
@@ -29,27 +31,6 @@ if TYPE_CHECKING:
 __all__ = ["examine", "given", "known_op"]
 
 _EARLIER = "a tensor that was there before the recording"
-_OTHER_NAMES = {
-    "divide": "div",
-    "iadd": "add",
-    "idiv": "div",
-    "imul": "mul",
-    "ipow": "pow",
-    "isub": "sub",
-    "itruediv": "div",
-    "multiply": "mul",
-    "radd": "add",
-    "rdiv": "div",
-    "rmul": "mul",
-    "rpow": "pow",
-    "rsub": "sub",
-    "rtruediv": "div",
-    "subtract": "sub",
-    "true_divide": "div",
-    "truediv": "div",
-    "vector_norm": "norm",
-}
-_REFLECTED = frozenset(("rdiv", "rpow", "rsub", "rtruediv"))
 
 
 class _Foreign(NamedTuple):
@@ -57,6 +38,7 @@ class _Foreign(NamedTuple):
 
     name: str
     kind: str  # "custom" for a user's own function
+    undefined: tuple[Undefined, ...] = ()
 
     @property
     def formula(self) -> str:
@@ -69,9 +51,9 @@ class _Foreign(NamedTuple):
 
 def known_op(name: str, custom: bool = False) -> Any:
     """whygrad's op of that name, or a stand-in."""
-    plain = _OTHER_NAMES.get(name, name)
-    plain = plain if plain in table else plain.rstrip("_")
-    return _Foreign(name, "custom") if custom else table.get(plain, _Foreign(name, "foreign"))
+    if custom:
+        return _Foreign(name, "custom")
+    return row_of(name) or row_of(shared_name(name)) or _Foreign(name, "foreign")
 
 
 def given(tensor: torch.Tensor) -> Trail | None:
@@ -148,7 +130,7 @@ def _operands(
     op: Any, called: str, seen: Before, outputs: Sequence[torch.Tensor]
 ) -> Iterator[tuple[str, Any]]:
     """The numbers that went in, by the names of the op's arguments; none that were overwritten."""
-    args = seen.args[::-1] if called in _REFLECTED else seen.args
+    args = seen.args[::-1] if spelled(called).reflected else seen.args
     if seen.overwritten is not None:
         args = (seen.overwritten, *args[1:])
     names = op.tensor_names if op.name in table else [f"argument {n}" for n in range(len(args))]

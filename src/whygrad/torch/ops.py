@@ -14,6 +14,7 @@ import numpy as np
 import torch
 
 from whygrad.ops.define import table
+from whygrad.ops.spellings import shared_name
 from whygrad.torch import finite
 from whygrad.torch.graph import event_of
 from whygrad.why.annihilators import plain_name
@@ -26,18 +27,6 @@ __all__ = [
     "op_name", "other_arguments", "plain_op", "saved_in_words", "saved_name", "saved_numbers",
 ]  # fmt: skip
 
-# The same op under whygrad's name, where the words about it are kept.
-_OTHER_NAMES = {
-    "bmm": "matmul",
-    "dot": "matmul",
-    "linalg_vector_norm": "norm",
-    "mm": "matmul",
-    "mv": "matmul",
-    "native_batch_norm": "batch_norm",
-    "native_layer_norm": "layer_norm",
-    "to_copy": "cast",
-}
-_WORDS = {"result": "y", "min": "low", "max": "high", "exponent": "b"}
 _WORDS = {"result": "y", "min": "low", "max": "high", "exponent": "b"}
 _BELONG_TO_THEIR_CALL = ("alpha_dropout", "dropout", "dropout1d", "dropout2d", "dropout3d")
 
@@ -50,7 +39,7 @@ def op_name(node: Any) -> str:
     event = event_of(node)
     if name == "mul" and event is not None and event.op in _BELONG_TO_THEIR_CALL:
         return "dropout"
-    return _OTHER_NAMES.get(name, name)
+    return shared_name(name)
 
 
 def op_in_call(node: Any) -> str:

@@ -21,7 +21,7 @@ import numpy as np
 import torch
 from torch.overrides import TorchFunctionMode
 
-from whygrad.autograd.anomaly_mode.remedies import FORWARD
+from whygrad.ops.spellings import row_of
 from whygrad.torch import finite
 from whygrad.torch.anomalies import examine, given
 from whygrad.torch.calls import (
@@ -218,8 +218,7 @@ class Before:
         self.versions = [_version(each) for each in self.tensors]
         self.trails = [tape.track(each).trail for each in self.tensors]
         # What an op such as log_() overwrites is all that could tell why its result is not finite.
-        overwrites = name.endswith("_") and name[:-1] in FORWARD and not name.startswith("_")
-        keeps = overwrites and tape.values
+        keeps = tape.values and _overwrites(name)
         self.overwritten = finite.copied(self.tensors[0]) if keeps else None
         self.sequence: int = torch._C._autograd._get_sequence_nr()
 
@@ -233,6 +232,12 @@ class Before:
         data_was_set = self.name == "data" and len(self.tensors) > 1
         uncounted = data_was_set or self.name == "detach_"
         return found or (self.tensors[:1] if uncounted else [])
+
+
+def _overwrites(name: str) -> bool:
+    """Whether a call writes to an argument at which its op may not be defined."""
+    row = row_of(name) if name.endswith("_") and not name.startswith("_") else None
+    return row is not None and any(not each.backward for each in row.undefined)
 
 
 def _version(tensor: torch.Tensor) -> int:

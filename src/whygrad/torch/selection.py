@@ -13,6 +13,7 @@ import torch
 
 from whygrad.autograd.anomaly_mode.selection import Selection, safe_value
 from whygrad.torch import ops
+from whygrad.torch.anomalies import known_op
 from whygrad.torch.backward import run
 from whygrad.torch.graph import reachable, where_of
 
@@ -54,7 +55,7 @@ def dropped_by(node: Any, place: tuple[int, ...], root: Any) -> Selection | None
 
 def _worded(node: Any, user: Any, position: int, where: Any) -> Selection:
     op, name = ops.op_name(node), ops.op_name(user)
-    safe = safe_value(op)
+    safe = safe_value(known_op(op))
     if name in ("where", "masked_fill"):
         branch = _BRANCHES[position] if name == "where" else "the input"
         fix = (

@@ -8,7 +8,7 @@ tells who made it: the op that got finite numbers and returned something else, n
 passed it on.
 
 :mod:`.finite` looks at numbers, :mod:`.findings` says what was found, :mod:`.watch` looks forward,
-:mod:`.walk` and :mod:`.evidence` backward; :mod:`.remedies`, :mod:`.selection` and
+:mod:`.walk` and :mod:`.evidence` backward; :mod:`.advice`, :mod:`.selection` and
 :mod:`.wording` make the sentences.  :mod:`.contents` notices what NumPy wrote to saved memory.
 """
 

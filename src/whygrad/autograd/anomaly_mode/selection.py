@@ -21,8 +21,6 @@ __all__ = ["Selection", "of", "safe_value"]
 _FAR = 200  # nodes to look at between an op and the where behind it
 _LIMITS = ("clamp", "relu", "maximum", "minimum", "amax", "amin", "max_of_all", "min_of_all")
 _PICKS = ("gather", "index", "index_select", "slice")
-_SAFE = {"acos": 0.0, "asin": 0.0, "atanh": 0.0, "acosh": 2.0, "logit": 0.5, "log1p": 0.0}
-_UNSAFE_OPERAND = {"div": 1, "addcdiv": 2, "xlogy": 1}  # which argument the trouble comes from
 
 
 class Selection(NamedTuple):
@@ -34,9 +32,9 @@ class Selection(NamedTuple):
     fix: str
 
 
-def safe_value(op: str) -> float:
+def safe_value(op: Any) -> float:
     """An input at which the op and its derivative are finite."""
-    return _SAFE.get(op, 1.0)
+    return op.undefined[0].safe if op.undefined else 1.0
 
 
 def of(
@@ -100,7 +98,7 @@ def _by_where(node: Node, user: Node, position: int) -> Selection:
     call = _parsed(user.where)
     parts = None if call is None else _parts(call, position)
     source = _parsed(node.where)
-    safe = safe_value(node.plan.op.name)
+    safe = safe_value(node.plan.op)
     if parts is not None:
         branch, name = f"`{ast.unparse(parts.branch)}`", parts.name
     operand = None if source is None else _operand(source, node)
@@ -180,7 +178,7 @@ def _parsed(where: Where) -> ast.expr | None:
 def _operand(expression: ast.expr, node: Node) -> ast.expr | None:
     """The argument of the user's call at which the op misbehaves."""
     op = node.plan.op
-    place = _UNSAFE_OPERAND.get(op.name, 0)
+    place = op.tensor_names.index(op.undefined[0].operand) if op.undefined else 0
     if isinstance(expression, ast.BinOp):
         return (expression.left, expression.right)[place] if place < 2 else None
     if not isinstance(expression, ast.Call) or expression.keywords:
@@ -219,13 +217,11 @@ def _pick_first(node: Node) -> str:
 def _mask_first(node: Node, user: Node, position: int) -> str:
     product, source = _parsed(user.where), _parsed(node.where)
     operand = None if source is None else _operand(source, node)
-    safe = ast.Constant(safe_value(node.plan.op.name))
+    safe = ast.Constant(safe_value(node.plan.op))
     where = ast.Attribute(ast.Name("whygrad"), "where")
     hidden = "0 · inf is nan, so a product with 0 hides nothing: "
     if source is None or operand is None or not isinstance(product, ast.BinOp):
-        return (
-            f"{hidden}choose before the op, whygrad.where(mask, x, {safe_value(node.plan.op.name)})"
-        )
+        return f"{hidden}choose before the op, whygrad.where(mask, x, {safe_value(node.plan.op)})"
     mask = product.right if position == 0 else product.left
     if not isinstance(mask, ast.Compare):
         mask = ast.Compare(mask, [ast.NotEq()], [ast.Constant(0)])

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from whygrad.autograd.anomaly_mode.advice import advice
 from whygrad.autograd.anomaly_mode.findings import Element, Finding, Trail, user_calls
-from whygrad.autograd.anomaly_mode.remedies import advice
 from whygrad.errors import describe, fail
 from whygrad.source import Calls, Where
 

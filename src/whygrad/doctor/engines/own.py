@@ -29,9 +29,9 @@ from whygrad.doctor.ranges import hint, rms, thinned
 from whygrad.doctor.recording.patching import patched
 from whygrad.doctor.recording.scope import Scope
 from whygrad.doctor.source.frames import user_frame
-from whygrad.doctor.vocabulary import LOSSES
 from whygrad.nn import functional
 from whygrad.ops.define import table
+from whygrad.ops.families import LOSSES, MAKERS
 
 __all__ = ["OwnEngine"]
 
@@ -40,9 +40,6 @@ _IN_PLACE = {
     "__ipow__": "pow_", "__setitem__": "setitem", "__getitem__": "getitem", "detach": "detach",
     "item": "item", "__float__": "float", "numpy": "numpy", "tolist": "tolist",
 }  # fmt: skip
-# They are no ops: nothing goes in that a gradient could flow through.
-_MAKERS = ("arange", "empty", "eye", "full", "linspace", "ones", "rand", "randint", "randn",
-           "randperm", "tensor", "zeros")  # fmt: skip
 _NOTHING = nullcontext()
 _QUIET = ("retain_grad_", "share_memory_", "detach_")
 
@@ -73,10 +70,10 @@ class OwnEngine:
             for name, method in _written_in_place():
                 wrapper = partial(_whole, self, handler, _IN_PLACE.get(name, name))
                 stack.enter_context(patched(whygrad.Tensor, name, wrapper, method, scope))
-            for name in LOSSES & set(functional.__all__):
+            for name in (each for each in functional.__all__ if each in LOSSES):
                 wrapper = partial(_whole, self, handler, name)
                 stack.enter_context(patched(functional, name, wrapper, scope=scope))
-            for name in _MAKERS:
+            for name in (each for each in whygrad.__all__ if each in MAKERS):
                 wrapper = partial(_whole, self, handler, name)
                 stack.enter_context(patched(whygrad, name, wrapper, scope=scope))
             transform = importlib.import_module("whygrad.func.vmap")

@@ -26,21 +26,12 @@ from whygrad.doctor.engines.modes import (
 from whygrad.doctor.ranges import hint, rms, thinned
 from whygrad.doctor.recording.scope import Scope
 from whygrad.doctor.source.frames import user_frame
+from whygrad.ops.spellings import shared_name, spelled
 from whygrad.torch.calls import name_of, uneventful
 from whygrad.torch.record import record
 
 __all__ = ["TorchEngine"]
 
-_SAME = {
-    "__rsub__": "rsub", "__rtruediv__": "rdiv", "__rdiv__": "rdiv", "true_divide": "div",
-    "__truediv__": "div", "divide": "div", "multiply": "mul", "subtract": "sub", "mm": "matmul",
-    "bmm": "matmul", "mv": "matmul", "dot": "matmul", "__rmul__": "mul", "__radd__": "add",
-    "__rpow__": "rpow", "negative": "neg", "absolute": "abs", "clip": "clamp",
-    "square": "pow", "arctanh": "atanh", "reciprocal": "rdiv", "linalg_vector_norm": "norm",
-    "vector_norm": "norm", "special_logit": "logit", "fill": "fill_", "linalg_norm": "norm",
-    "frobenius_norm": "norm", "arccos": "acos", "arcsin": "asin", "bool": "cast", "double": "cast",
-    "float": "cast", "half": "cast", "int": "cast", "long": "cast",
-}  # fmt: skip
 _PLAIN = (torch.float32, torch.float64, torch.int64)
 _SHORT = 1024
 _NEVER = ("backward", "_set_grad_enabled", "register_hook", "__set__")
@@ -212,11 +203,7 @@ def _plain_name(function: Any) -> str | None:
         return "requires_grad_"
     if name in _NEVER or kind in _NEVER or uneventful(function, name):
         return None
-    if name in _SAME:
-        return _SAME[name]
-    if name.startswith("__") and name.endswith("__"):
-        inner = name[2:-2]
-        if inner[0] == "i" and inner[1:] in ("add", "sub", "mul", "div", "truediv", "pow"):
-            return {"truediv": "div_"}.get(inner[1:], inner[1:] + "_")
-        return inner
-    return name
+    if kind == "__get__":
+        return name
+    spelling = spelled(name)
+    return spelling._replace(op=shared_name(spelling.op)).on_tape

@@ -16,17 +16,32 @@ import numpy as np
 
 from whygrad.doctor.flow import Way, feature_axis, follow, is_sigmoid, shape_of, sums_to_one
 from whygrad.doctor.replay import Trace, Traced
-from whygrad.doctor.vocabulary import NORMALIZERS
-
-__all__ = ["FORMS", "Mismatch", "rectified_regression"]
-
-_TWO_SIDED = frozenset(("tanh", "tanh_", "softsign", "hardtanh", "hardtanh_"))
-_NEVER_NEGATIVE = frozenset(("relu", "relu_", "softplus", "threshold"))
-_NEVER_POSITIVE = frozenset(("log_softmax", "logsigmoid"))
-_BENT = frozenset(
-    ("gelu", "silu", "leaky_relu", "leaky_relu_", "elu", "elu_", "selu", "celu", "mish", "prelu")
+from whygrad.ops.families import (
+    ACTIVATIONS,
+    BINARY_CROSS_ENTROPY,
+    BINARY_WITH_LOGITS,
+    CLAMPS,
+    CROSS_ENTROPY,
+    DISTANCE_LOSSES,
+    EXP,
+    KL_DIV,
+    LOG_PROBABILITIES,
+    LOG_SOFTMAX,
+    LOWER_CLAMPS,
+    NEVER_NEGATIVE,
+    NLL_LOSS,
+    NORMALIZERS,
+    POISSON_NLL_LOSS,
+    SIGMOIDS,
+    SOFTMAX,
+    SOFTPLUS,
+    TWO_SIDED,
+    Family,
 )
-_LAYERS = NORMALIZERS | _BENT | _NEVER_NEGATIVE | _TWO_SIDED
+
+__all__ = ["Mismatch", "form_of", "rectified_regression"]
+
+_LAYERS = NORMALIZERS | (ACTIVATIONS - SIGMOIDS - LOG_PROBABILITIES)
 
 
 @dataclass(eq=False)
@@ -52,7 +67,7 @@ def _remove(maker: Traced, why: str) -> str:
 
 
 def _probabilities(trace: Trace, maker: Traced | None) -> bool:
-    return is_sigmoid(trace, maker) or (maker is not None and maker.op == "softmax")
+    return is_sigmoid(trace, maker) or (maker is not None and maker.op in SOFTMAX)
 
 
 def _is_raw(trace: Trace, way: Way) -> bool:
@@ -69,11 +84,11 @@ def with_logits(trace: Trace, call: Traced) -> Mismatch | None:
     below, above = float((target < 0.5).mean()), float((target > 0.5).mean())
     if _probabilities(trace, maker):
         told = "a score in [0, 1] is a probability in [0.5, 0.73] after the second sigmoid"
-    elif maker.op in _TWO_SIDED:
+    elif maker.op in TWO_SIDED:
         told = "a score in [-1, 1] is a probability in [0.27, 0.73]"
-    elif maker.op in _NEVER_NEGATIVE and below:
+    elif maker.op in NEVER_NEGATIVE and below:
         told = f"without scores below 0 no probability is below 0.5; {below:.0%} of the targets are"
-    elif maker.op in _NEVER_POSITIVE and above:
+    elif maker.op in LOG_PROBABILITIES and above:
         told = f"without scores above 0 no probability is above 0.5; {above:.0%} of the targets are"
     else:
         return None
@@ -89,11 +104,11 @@ def cross_entropy(trace: Trace, call: Traced) -> Mismatch | None:
 def _bounded_scores(trace: Trace, softmax: Traced, loss: Traced) -> Mismatch | None:
     """Scores that a sigmoid or tanh keeps close together, before the softmax of a loss."""
     maker = follow(trace, softmax.sources[0]).maker
-    if maker is None or not (is_sigmoid(trace, maker) or maker.op in _TWO_SIDED):
+    if maker is None or not (is_sigmoid(trace, maker) or maker.op in TWO_SIDED):
         return None
     shape = shape_of(loss.inputs[0])
     classes = shape[1] if len(shape) > 1 else shape[0]
-    reach = 2.0 if maker.op in _TWO_SIDED else 1.0
+    reach = 2.0 if maker.op in TWO_SIDED else 1.0
     best = float(np.log1p((classes - 1) * np.exp(-reach)))
     told = (
         f"scores that are at most {reach:g} apart cannot bring the loss over {classes} classes "
@@ -116,7 +131,7 @@ def _logarithms(trace: Trace, call: Traced) -> Mismatch | None:
     """nll_loss, and the prediction of kl_div: logarithms of probabilities."""
     way = follow(trace, call.sources[0])
     values = trace.array(call.inputs[0])
-    if way.op == "log_softmax" and way.maker is not None:
+    if way.op in LOG_SOFTMAX and way.maker is not None:
         return _bounded_scores(trace, way.maker, call)
     if way.maker is None or _log_normalized(values):
         return None
@@ -149,14 +164,14 @@ def kl_div(trace: Trace, call: Traced) -> Mismatch | None:
 def binary_cross_entropy(trace: Trace, call: Traced) -> Mismatch | None:
     """binary_cross_entropy: probabilities, from one sigmoid over free scores."""
     way = follow(trace, call.sources[0])
-    clamp = way.maker if way.op in ("clamp", "clamp_", "clamp_min", "clamp_max") else None
+    clamp = way.maker if way.op in CLAMPS else None
     if clamp is not None:
         way = follow(trace, clamp.sources[0])
     if way.maker is None:
         return None
     if is_sigmoid(trace, way.maker):
         return _second_sigmoid(trace, call, way.maker)
-    if way.op == "softmax":
+    if way.op in SOFTMAX:
         return _several_labels(trace, call, way.maker)
     if not _is_raw(trace, way):
         return None
@@ -174,7 +189,7 @@ def _second_sigmoid(trace: Trace, call: Traced, outer: Traced) -> Mismatch | Non
     below = float((trace.array(call.inputs[1]) < 0.5).mean())
     if _probabilities(trace, inner):
         told = "a sigmoid of a probability lies in [0.5, 0.73]"
-    elif inner.op in _NEVER_NEGATIVE and below:
+    elif inner.op in NEVER_NEGATIVE and below:
         told = f"no sigmoid of what {inner.op} returns is below 0.5; {below:.0%} of the targets are"
     else:
         return None
@@ -207,7 +222,7 @@ def poisson_nll_loss(trace: Trace, call: Traced) -> Mismatch | None:
     if way.maker is None:
         return None
     evidence = [_given(call), _comes_from(way.maker)]
-    if logarithms and way.op in ("exp", "softplus"):
+    if logarithms and way.op in EXP | SOFTPLUS:
         evidence.append("log_input is True: they are exponentiated once more")
         fix = f"Remove {way.op} at line {way.maker.where.line}, or say log_input=False."
         return Mismatch(way.maker, evidence, fix)
@@ -223,7 +238,7 @@ def rectified_regression(trace: Trace, call: Traced) -> Mismatch | None:
     if place is None or len(call.inputs) < 2 or call.inputs[1 - place].requires_grad:
         return None
     maker = follow(trace, call.sources[place]).maker
-    if maker is None or not (maker.op in _NEVER_NEGATIVE or _clamps_at_zero(maker)):
+    if maker is None or not (maker.op in NEVER_NEGATIVE or _clamps_at_zero(maker)):
         return None
     target = trace.array(call.inputs[1 - place]).astype(np.float64)
     below = np.minimum(target, 0)
@@ -239,20 +254,23 @@ def rectified_regression(trace: Trace, call: Traced) -> Mismatch | None:
 
 
 def _clamps_at_zero(call: Traced) -> bool:
-    if call.op not in ("clamp", "clamp_", "clamp_min"):
+    if call.op not in LOWER_CLAMPS:
         return False
     return call.argument(1, "min") == 0 and call.argument(2, "max") is None
 
 
-FORMS: dict[str, Callable[[Trace, Traced], Mismatch | None]] = {
-    "binary_cross_entropy": binary_cross_entropy,
-    "binary_cross_entropy_with_logits": with_logits,
-    "cross_entropy": cross_entropy,
-    "huber_loss": rectified_regression,
-    "kl_div": kl_div,
-    "l1_loss": rectified_regression,
-    "mse_loss": rectified_regression,
-    "nll_loss": _logarithms,
-    "poisson_nll_loss": poisson_nll_loss,
-    "smooth_l1_loss": rectified_regression,
-}
+Form = Callable[[Trace, Traced], Mismatch | None]
+_FORMS: tuple[tuple[Family, Form], ...] = (
+    (BINARY_CROSS_ENTROPY, binary_cross_entropy),
+    (BINARY_WITH_LOGITS, with_logits),
+    (CROSS_ENTROPY, cross_entropy),
+    (DISTANCE_LOSSES, rectified_regression),
+    (KL_DIV, kl_div),
+    (NLL_LOSS, _logarithms),
+    (POISSON_NLL_LOSS, poisson_nll_loss),
+)
+
+
+def form_of(loss: str) -> Form | None:
+    """What judges the input of a loss; None for one that takes any."""
+    return next((form for family, form in _FORMS if loss in family), None)

@@ -15,7 +15,7 @@ from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.recording.record import Course, Snapshot
 from whygrad.doctor.source.loops import loops_around
 from whygrad.doctor.source.statements import statements
-from whygrad.doctor.vocabulary import LABELLED
+from whygrad.ops.families import CLASS_LOSSES
 from whygrad.source import Where
 
 __all__ = ["Ordered", "ordered_by_class"]
@@ -68,7 +68,7 @@ def _classes(case: Case, snapshot: Snapshot) -> frozenset[int] | None:
     if reading is None or reading.target is None or reading.loss_call is None:
         return None
     target = reading.trace.array(reading.target)
-    if reading.loss_call.op not in LABELLED or target.dtype.kind not in "iu":
+    if reading.loss_call.op not in CLASS_LOSSES or target.dtype.kind not in "iu":
         return None
     return frozenset(np.unique(target).tolist()) if target.size >= _SMALLEST else None
 

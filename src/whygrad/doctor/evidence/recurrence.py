@@ -15,16 +15,16 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.doctor.anatomy import SQUASHERS, layers_of, size_of
+from whygrad.doctor.anatomy import layers_of, size_of
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.experiments.repairs import swapped
 from whygrad.doctor.ranges import rms
 from whygrad.doctor.replay import Trace, Traced, replay
+from whygrad.ops.families import PLAIN_SEQUENCES, SQUASHERS
 
 __all__ = ["Recurrence", "recurrences"]
 
 _SHORTEST = 10
-_FUSED = frozenset(("rnn_tanh", "rnn_relu"))
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def recurrences(case: Case, trace: Trace) -> list[Recurrence]:
             sizes = [size_of(each.gradients[0]) for each in calls]
             found.append(Recurrence(calls[0], len(calls), sizes[0], max(sizes), weights))
     for call in trace.calls:
-        if call.op in _FUSED:
+        if call.op in PLAIN_SEQUENCES:
             sizes = _over_time(trace, call)
             weights = [
                 names[id(each)]

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from whygrad.doctor.evidence.case import Case
-from whygrad.doctor.experiments.samples import CLASSES, Samples
+from whygrad.doctor.experiments.samples import Samples
 from whygrad.doctor.recording.record import Course
 from whygrad.doctor.replay.optimizers import copied_optimizer
 from whygrad.doctor.replay.trainer import tensor_like
+from whygrad.ops.families import BINARY_WITH_LOGITS, CLASS_LOSSES
 
 __all__ = ["ASKED", "Answers", "ask", "train"]
 
@@ -91,9 +92,9 @@ def ask(case: Case, data: Samples, values: Mapping[int, Any], rows: Array) -> An
 
 
 def _classes_of(scores: Array, op: str) -> Array | None:
-    if op in CLASSES:
+    if op in CLASS_LOSSES:
         return scores.argmax(axis=1).ravel() if scores.ndim > 1 else None
-    limit = 0.0 if op == "binary_cross_entropy_with_logits" else 0.5
+    limit = 0.0 if op in BINARY_WITH_LOGITS else 0.5
     return (scores > limit).astype(np.int64).ravel() if scores.size == len(scores) else None
 
 

@@ -19,6 +19,7 @@ from whygrad.doctor.recording.record import Snapshot
 from whygrad.doctor.replay import replay
 from whygrad.doctor.replay.reading import Reading
 from whygrad.doctor.replay.trainer import tensor_like
+from whygrad.ops.families import BINARY_CROSS_ENTROPY, BINARY_WITH_LOGITS, CLASS_LOSSES
 
 __all__ = ["control_step"]
 
@@ -61,12 +62,12 @@ def control_step(reading: Reading, latest: Values, snapshot: Snapshot) -> Snapsh
 def _drawn(op: str, answers: Array, target: Array) -> Array | None:
     """Targets as the model would have them."""
     random = np.random.default_rng(0)
-    if op in ("cross_entropy", "nll_loss") and answers.ndim == 2 and target.dtype.kind in "iu":
+    if op in CLASS_LOSSES and answers.ndim == 2 and target.dtype.kind in "iu":
         scores = answers + random.gumbel(size=answers.shape)
         return np.asarray(scores.argmax(axis=1))
-    if op == "binary_cross_entropy_with_logits" and answers.shape == target.shape:
+    if op in BINARY_WITH_LOGITS and answers.shape == target.shape:
         return np.asarray(random.logistic(size=answers.shape) < answers)
-    if op == "binary_cross_entropy" and answers.shape == target.shape:
+    if op in BINARY_CROSS_ENTROPY and answers.shape == target.shape:
         return np.asarray(random.random(answers.shape) < answers)
     if answers.shape == target.shape and target.ndim and target.dtype.kind == "f":
         return np.asarray(answers + random.permutation(target - answers))

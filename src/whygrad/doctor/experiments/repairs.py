@@ -22,9 +22,9 @@ from whygrad.doctor.recording.record import Course, Snapshot
 from whygrad.doctor.replay.reading import Reading
 from whygrad.doctor.replay.trainer import chance, tensor_like
 from whygrad.doctor.replay.trial import Descent, Trial, is_below
+from whygrad.ops.families import DROPOUTS
 
 __all__ = [
-    "DROPS",
     "Arms",
     "Wrapper",
     "fresh_weights",
@@ -36,7 +36,6 @@ __all__ = [
 ]
 
 _STEPS = (100, 300)  # of an experiment, where the run was as long; the longer if it takes that
-DROPS = ("drop", "dropout", "dropout1d", "dropout2d", "feature_dropout", "alpha_dropout")
 Values = Mapping[int, Any]
 Wrapper = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -85,7 +84,7 @@ def swapped(snapshot: Snapshot, other: Mapping[int, Wrapper]) -> Snapshot:
 
 def without_dropout(snapshot: Snapshot) -> Snapshot:
     """A replay drops the same units each time: a mask by which a model can tell samples apart."""
-    drops = [number for number, call in snapshot.calls.items() if call.op in DROPS]
+    drops = [number for number, call in snapshot.calls.items() if call.op in DROPOUTS]
     return swapped(snapshot, dict.fromkeys(drops, _passing_on)) if drops else snapshot
 
 

@@ -16,11 +16,9 @@ from whygrad.doctor.recording.record import Course, Snapshot
 from whygrad.doctor.replay import Traced, replay
 from whygrad.doctor.replay.reading import Reading
 from whygrad.doctor.replay.trainer import tensor_like
+from whygrad.ops.families import CLASS_LOSSES
 
-__all__ = ["BINARY", "CLASSES", "Samples", "as_classes", "samples_of"]
-
-CLASSES = ("cross_entropy", "nll_loss")
-BINARY = ("binary_cross_entropy", "binary_cross_entropy_with_logits")
+__all__ = ["Samples", "as_classes", "samples_of"]
 
 Array = np.ndarray[Any, Any]
 Places = list[tuple[int, int | str]]  # numbers of calls, and which of their arguments
@@ -194,6 +192,6 @@ def _batches(case: Case, course: Course, tensor: Any) -> tuple[Array, Array] | N
 
 def as_classes(target: Array, op: str) -> Array:
     """The class of each sample, for a loss with these targets."""
-    if op in CLASSES and target.dtype.kind == "f" and target.ndim > 1:
+    if op in CLASS_LOSSES and target.dtype.kind == "f" and target.ndim > 1:
         return target.argmax(axis=1).ravel()  # a probability for each class
     return np.round(target).astype(np.int64).ravel()

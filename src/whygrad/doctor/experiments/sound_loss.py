@@ -21,10 +21,9 @@ from whygrad.doctor.recording.record import Course, Snapshot
 from whygrad.doctor.replay import Trace, replay
 from whygrad.doctor.replay.reading import Reading
 from whygrad.doctor.replay.trial import Objective, Trial, squared_error
+from whygrad.ops.families import SATURATING
 
 __all__ = ["AfterFixes", "after_fixes", "sound_trial"]
-
-_SQUASHING = ("sigmoid", "tanh", "sigmoid_", "tanh_")
 
 
 def sound_trial(case: Case, course: Course) -> Trial | None:
@@ -73,7 +72,7 @@ def after_fixes(trial: Trial, factor: float) -> AfterFixes | None:
     flat = [
         look(each.op.rstrip("_"), trace.array(each.outputs[0])).saturated
         for each in trace.calls
-        if each.op in _SQUASHING
+        if each.op in SATURATING
     ]
     sizes = [rms(trace.gradients[name]) for name in _weights(trace) if name in trace.gradients]
     if not flat or len(sizes) < 2 or not sizes[-1] > 0:

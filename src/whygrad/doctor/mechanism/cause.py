@@ -9,17 +9,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from whygrad.doctor.forensics import FirstBad
 from whygrad.doctor.mechanism.branches import selection
-from whygrad.doctor.mechanism.domains import outside_of_domain
+from whygrad.doctor.mechanism.domains import outside_of_domain, rule_of
 from whygrad.doctor.mechanism.formulas import in_exponential, in_log
 from whygrad.doctor.mechanism.growth import exploded, inflater
 from whygrad.doctor.mechanism.halves import overflows_in_half
-from whygrad.doctor.mechanism.shared import EXPONENTIALS, LOGS, Mechanism, unsound
+from whygrad.doctor.mechanism.shared import Mechanism, unsound
 from whygrad.doctor.replay import Trace, Traced
-from whygrad.doctor.vocabulary import DOMAIN
+from whygrad.ops.families import EXPONENTIALS, LOGS, POISSON_NLL_LOSS, POWERS
 
 if TYPE_CHECKING:
     from whygrad.doctor.evidence.case import Case
@@ -61,21 +59,19 @@ def find_mechanism(case: Case, bad: FirstBad) -> Mechanism | None:
 
 
 def _of_call(trace: Trace, call: Traced, bad: FirstBad) -> Mechanism | None:
-    values = [trace.array(each).astype(np.float64) for each in call.inputs]
-    op = call.op.rstrip("_")
-    if op in LOGS:
-        return in_log(trace, call, bad, values)
-    if op in EXPONENTIALS or _exponentiates(call):
-        return in_exponential(trace, call, bad, values)
-    found = outside_of_domain(call, bad, values)
+    if call.op in LOGS:
+        return in_log(trace, call, bad)
+    if call.op in EXPONENTIALS or _exponentiates(call):
+        return in_exponential(trace, call, bad)
+    found = outside_of_domain(trace, call, bad)
     return None if found is None else Mechanism(found[0], bad, call.where, found[1])
 
 
 def _exponentiates(call: Traced) -> bool:
     """``torch.pow(2.0, x)``, or a loss that takes the exp of what it is given."""
-    if call.op == "poisson_nll_loss":
+    if call.op in POISSON_NLL_LOSS:
         return bool(call.argument(2, "log_input", True))
-    return call.op == "pow" and bool(call.args) and isinstance(call.args[0], (int, float))
+    return call.op in POWERS and bool(call.args) and isinstance(call.args[0], (int, float))
 
 
 def _of_data(bad: FirstBad) -> Mechanism:
@@ -89,7 +85,7 @@ def _of_data(bad: FirstBad) -> Mechanism:
 
 def _of_stray(bad: FirstBad) -> Mechanism | None:
     """A call that no gradient flows through: what went in is known from when it happened."""
-    rule = DOMAIN.get(bad.op)
+    rule = rule_of(bad.op)
     if rule is None or bad.after is None:
         return None
     given = "; ".join(str(each) for each in bad.before)

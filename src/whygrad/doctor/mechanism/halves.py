@@ -11,7 +11,7 @@ from whygrad.doctor.mechanism.growth import exploded
 from whygrad.doctor.mechanism.shared import Mechanism
 from whygrad.doctor.recording.record import Snapshot
 from whygrad.doctor.replay import Trace, Traced, replay
-from whygrad.doctor.vocabulary import LINEAR
+from whygrad.ops.families import LINEAR
 from whygrad.source import Where
 
 if TYPE_CHECKING:

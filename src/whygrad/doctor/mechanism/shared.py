@@ -11,13 +11,9 @@ from whygrad.doctor.forensics import FirstBad
 from whygrad.doctor.replay import Trace, Traced
 from whygrad.source import Where
 
-__all__ = ["EXPONENTIALS", "LOGS", "QUOTIENTS", "Array", "Mechanism", "descendants", "unsound"]
+__all__ = ["Array", "Mechanism", "descendants", "unsound"]
 
 Array = np.ndarray[Any, Any]
-
-EXPONENTIALS = frozenset(("exp", "expm1", "exp2", "sinh", "cosh", "rpow"))
-LOGS = frozenset(("log", "log2", "log10", "log1p", "logit", "xlogy", "atanh", "erfinv"))
-QUOTIENTS = frozenset(("div", "rdiv", "fmod", "remainder", "atan2"))
 
 
 @dataclass(eq=False)

@@ -13,22 +13,13 @@ from collections.abc import Callable, Iterable, Iterator
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
+from whygrad.ops.families import SETITEM, VIEWS
 from whygrad.source import Where
 
 __all__ = ["CallLog", "Origin", "Produced", "RecordedCall"]
 
 
 _NESTED = (tuple, list, dict)
-
-
-# Ops whose result is another name for the memory of their first argument.
-_VIEWS = frozenset(
-    (
-        "T", "alias", "chunk", "data", "detach", "diagonal", "expand", "flatten", "getitem", "mT",
-        "movedim", "narrow", "permute", "ravel", "reshape", "select", "split", "squeeze", "t",
-        "swapaxes", "transpose", "unbind", "unflatten", "unfold", "unsqueeze", "view", "view_as",
-    )
-)  # fmt: skip
 
 
 class Produced(NamedTuple):
@@ -88,7 +79,7 @@ class RecordedCall:
     @property
     def writes(self) -> bool:
         """Whether it changed its first argument."""
-        return self.op == "setitem" or (self.op.endswith("_") and not self.op.endswith("__"))
+        return self.op in SETITEM or (self.op.endswith("_") and not self.op.endswith("__"))
 
     def sources(self) -> Iterator[Produced]:
         """The arguments that earlier calls made."""
@@ -304,7 +295,7 @@ class CallLog:
         while type(target) is Produced and target.call not in found:
             found.add(target.call)
             made = self.call(target.call)
-            if made is None or not made.args or not (made.op in _VIEWS or made.writes):
+            if made is None or not made.args or not (made.op in VIEWS or made.writes):
                 break
             target = made.args[0]
         return found

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from whygrad.doctor.ranges import rms
 from whygrad.doctor.recording.record import Layer
-from whygrad.doctor.vocabulary import RECTIFIERS
+from whygrad.ops.families import (
+    ACTIVATIONS,
+    EMBEDDING,
+    LINEAR,
+    NORMALIZERS,
+    RECTIFIERS,
+    SATURATING,
+    SOFTMAX,
+)
+from whygrad.ops.spellings import row_of
 
-__all__ = ["look"]
+__all__ = ["LOOKED_AT", "look"]
 
-# Beyond these outputs the input is further out than ±5, where the slope is below 1 %.
-_FLAT = {"sigmoid": (0.00669, 0.99331), "tanh": (-0.99990, 0.99990), "tanh_": (-0.99990, 0.99990)}
+LOOKED_AT = ACTIVATIONS | LINEAR | NORMALIZERS | EMBEDDING | SOFTMAX
+_FAR_OUT = 5.0  # an input beyond ±5 has a slope below 1 %
 
 
 def look(op: str, array: np.ndarray[Any, Any]) -> Layer:
@@ -29,10 +39,19 @@ def look(op: str, array: np.ndarray[Any, Any]) -> Layer:
         zeros = 1.0 - float(np.count_nonzero(active)) / array.size
         axes = tuple(axis for axis in range(array.ndim) if axis != _unit_axis(array))
         dead = 1.0 - float(active.any(axis=axes).mean()) if array.ndim > 1 else zeros
-    elif op in _FLAT:
-        least, most = _FLAT[op]
+    elif op in SATURATING:
+        least, most = _ends(op)
         saturated = float(np.count_nonzero((array < least) | (array > most))) / array.size
     return Layer(op, size, zeros, saturated, dead, low, high)
+
+
+@cache
+def _ends(op: str) -> tuple[float, float]:
+    """The outputs beyond which the input of a saturating activation is far out."""
+    row = row_of(op)
+    assert row is not None
+    least, most = row.forward(np.array([-_FAR_OUT, _FAR_OUT]))
+    return float(least), float(most)
 
 
 def _fewer_rows(array: np.ndarray[Any, Any], most: int = 8192) -> np.ndarray[Any, Any]:

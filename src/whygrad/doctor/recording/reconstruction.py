@@ -22,7 +22,7 @@ from whygrad.doctor.recording.calls import Produced, RecordedCall
 from whygrad.doctor.recording.record import Snapshot
 from whygrad.doctor.recording.variables import key_of, today
 from whygrad.doctor.replay import goes_bad
-from whygrad.doctor.vocabulary import LINEAR, LOSSES
+from whygrad.ops.families import LINEAR, LOSSES
 
 __all__ = ["Given", "data_now", "recalled"]
 

@@ -15,15 +15,30 @@ from typing import Any
 from whygrad.doctor.recording.calls import Produced
 from whygrad.doctor.recording.record import Mark
 from whygrad.doctor.replay import Trace, Traced
-from whygrad.doctor.vocabulary import LINEAR, LOSSES, RESHAPING
+from whygrad.ops.families import (
+    ADD,
+    DIFFERENCES,
+    EINSUM,
+    INDEXED,
+    LIKENESSES,
+    LINEAR,
+    LOSSES,
+    MATRIX_PRODUCTS,
+    NEG,
+    RESHAPING,
+    SCALINGS,
+    SUM,
+    TOTALS,
+    WHERE,
+    XLOGY,
+)
 
 __all__ = ["Reading", "Term", "read"]
 
-_DIFFERENCES = frozenset(("sub", "sub_", "rsub", "pairwise_distance", "cdist", "cosine_similarity"))
-_CHOICES = frozenset(
-    ("gather", "gather_last", "getitem", "index", "index_last", "take_along_dim", "index_select")
-)
-_PRODUCTS = frozenset(("mul", "mul_", "add", "div", "matmul", "where", "xlogy", "einsum"))
+_COMPARING = DIFFERENCES | LIKENESSES
+_WEIGHING = ADD | SCALINGS | MATRIX_PRODUCTS | WHERE | XLOGY | EINSUM
+_SCALED = SCALINGS | NEG | RESHAPING
+_MEETINGS = (_COMPARING, INDEXED, _WEIGHING)  # the clearest first
 
 
 @dataclass(eq=False)
@@ -79,7 +94,9 @@ class Reading:
         if call is not None and call.op in LOSSES:
             return str(call.kwargs.get("reduction", "mean"))
         root = _without_scaling(self.trace)
-        return None if root is None or root.op not in ("sum", "mean") else root.op
+        if root is None or root.op not in TOTALS:
+            return None
+        return "sum" if root.op in SUM else "mean"
 
 
 def read(trace: Trace) -> Reading:
@@ -132,7 +149,7 @@ def _by_hand(reading: Reading, learned: set[int]) -> list[Term]:
     inside: list[Term] = []
     outside: list[Term] = []
     for call in trace.calls:
-        if call.number in known or call.op not in _DIFFERENCES | _CHOICES | _PRODUCTS:
+        if call.number in known or not any(call.op in each for each in _MEETINGS):
             continue
         term = _term(call, learned)
         if term is None or term.target is None or not _is_meeting(trace, term):
@@ -145,22 +162,22 @@ def _by_hand(reading: Reading, learned: set[int]) -> list[Term]:
 def _is_meeting(trace: Trace, term: Term) -> bool:
     """Not every product of a learned tensor and a given one: layers, masks and factors are none."""
     call = term.call
-    if term.source is None and call.op not in _DIFFERENCES:
+    if term.source is None and call.op not in _COMPARING:
         return False  # a bare parameter times the data is a layer
     if call.op in LINEAR or term.target.numel() < 2 <= term.prediction.numel():
         return False
     kind = str(term.target.dtype).rpartition(".")[2]
-    if call.op in _CHOICES:
+    if call.op in INDEXED:
         return kind in ("int64", "int32", "int16", "int8", "uint8")
     return kind != "bool"
 
 
 def _clearest(terms: list[Term]) -> Term | None:
     """Of the meetings in a loss by hand, the one that is the least likely to be something else."""
-    for kinds in (_DIFFERENCES, _CHOICES, _PRODUCTS):
+    for kinds in _MEETINGS:
         found = [each for each in terms if each.call.op in kinds]
         if found:
-            return found[-1] if kinds is _DIFFERENCES else found[0]
+            return found[-1] if kinds is _COMPARING else found[0]
     return None
 
 
@@ -173,7 +190,7 @@ def _is_learned(tensor: Any, source: Produced | None, learned: set[int]) -> bool
 def _without_scaling(trace: Trace) -> Traced | None:
     """The call that made the loss, behind factors and signs."""
     call = trace.root
-    while call is not None and call.op in ("mul", "div", "neg", *RESHAPING) and call.sources:
+    while call is not None and call.op in _SCALED and call.sources:
         call = trace.made_by(call.sources[0])
     return call
 

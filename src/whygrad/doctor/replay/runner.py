@@ -20,6 +20,7 @@ from whygrad.doctor.ranges import Range, summarize
 from whygrad.doctor.recording.calls import Produced, RecordedCall
 from whygrad.doctor.recording.record import Snapshot
 from whygrad.doctor.replay.trace import Trace, Traced
+from whygrad.ops.families import CASTS, SETITEM
 
 __all__ = ["goes_bad", "loss_at", "replay"]
 
@@ -146,7 +147,7 @@ class _Runner:
             if self._wide:
                 function = engine.unbound(call.op, function)
             result = function(*args, **kwargs)
-        if call.op == "setitem":
+        if call.op in SETITEM:
             result = args[0]
         outputs = list(result) if isinstance(result, (tuple, list)) else [result]
         if self._wide and not call.writes:
@@ -198,7 +199,7 @@ class _Runner:
         kind, half = self._engine.tensor, self._engine.namespace.float16
         if not self._wide or not isinstance(value, kind) or value.dtype is not half:  # type: ignore[attr-defined]
             return value
-        if call is not None and call.op in ("cast", "to", "type", "type_as") and inputs:
+        if call is not None and call.op in CASTS and inputs:
             return inputs[0]
         return value.float()  # type: ignore[attr-defined]
 

@@ -18,13 +18,11 @@ from whygrad.doctor.replay import replay
 from whygrad.doctor.replay.condense import condensed
 from whygrad.doctor.replay.optimizers import copied_optimizer
 from whygrad.doctor.replay.reading import Reading
+from whygrad.ops.families import BINARY_LOSSES, CLASS_LOSSES, CROSS_ENTROPY
 
 __all__ = ["chance", "standardized", "tensor_like", "train_again"]
 
 Instead = Mapping[int, Mapping[int | str, Any]]
-
-_LABELLED = ("cross_entropy", "nll_loss")
-_BINARY = ("binary_cross_entropy", "binary_cross_entropy_with_logits")
 
 
 def train_again(
@@ -92,7 +90,7 @@ def chance(reading: Reading) -> float | None:
         return None
     engine = reading.trace.engine
     target = engine.array(reading.target)
-    if call.op in _LABELLED and target.dtype.kind in "iu":
+    if call.op in CLASS_LOSSES and target.dtype.kind in "iu":
         _, counts = np.unique(target[target >= 0], return_counts=True)
         if not counts.size:
             return None
@@ -100,11 +98,11 @@ def chance(reading: Reading) -> float | None:
         return float(-(share * np.log(share)).sum())
     if target.dtype.kind != "f" or not np.isfinite(target).all():
         return None
-    if call.op in _BINARY:
+    if call.op in BINARY_LOSSES:
         share = np.clip(target.mean(), 1e-6, 1 - 1e-6)
         return float(-share * np.log(share) - (1 - share) * np.log(1 - share))
     prediction = engine.array(reading.prediction)
-    if prediction.shape != target.shape or not target.ndim or call.op == "cross_entropy":
+    if prediction.shape != target.shape or not target.ndim or call.op in CROSS_ENTROPY:
         return None
     mean = target.mean(axis=0, keepdims=True) + np.zeros_like(target)
     place = next(

@@ -14,37 +14,38 @@ import numpy as np
 from whygrad.doctor.engines import Engine
 from whygrad.doctor.ranges import rms, row_marks, summarize
 from whygrad.doctor.recording.calls import CallLog, Origin, Produced, RecordedCall
-from whygrad.doctor.recording.layers import look
+from whygrad.doctor.recording.layers import LOOKED_AT, look
 from whygrad.doctor.recording.record import (
     Evaluation,
     Failure,
     Sample,
     Stray,
 )
-from whygrad.doctor.vocabulary import (
+from whygrad.doctor.witness.snapshots import Snapshots
+from whygrad.ops.families import (
     ACTIVATIONS,
-    DOMAIN,
-    LABELLED,
+    ADD,
+    CLASS_LOSSES,
+    DETACHES,
     LEAVING,
     LINEAR,
-    LOOKED_AT,
     LOSSES,
     RANDOM,
+    RISKY,
+    SETITEM,
+    SOUNDNESS,
+    SUB,
+    SUM,
+    TOTALS,
+    VIEWS,
 )
-from whygrad.doctor.witness.snapshots import Snapshots
 from whygrad.source import Where
 
 __all__ = ["Calls"]
 
 
-# Calls that return a part of their argument, in the same memory.
-_VIEWS = frozenset(("getitem", "view", "select", "narrow", "squeeze", "unsqueeze", "T", "t"))
-
 # Calls whose result may say how good the model is.
-_FIGURES = LOSSES | frozenset(("mean", "sum"))
-
-# Calls by which a program asks whether its values are sound.
-_QUESTIONS = frozenset(("isfinite", "isinf", "isnan", "nan_to_num", "nan_to_num_"))
+_FIGURES = LOSSES | TOTALS
 
 # Traits of ops.
 _LEAVES, _DRAWS, _WRITES, _FIGURE, _LOOKED, _RISKY, _ASKS, _SWITCHES = 1, 2, 4, 8, 16, 32, 64, 128
@@ -127,7 +128,7 @@ class Calls(Snapshots):
         try:
             if args and result is args[0] and not traits & _WRITES:
                 return result  # float(), to(), contiguous() of what is so already: nothing was made
-            written = args[0] if op == "setitem" else result
+            written = args[0] if op in SETITEM else result
             recorded = engine.is_recording() and not initializes
             if traits & _FIGURE and not self._in_model:
                 self._figure(engine, op, args, kwargs, result, frame, recorded)
@@ -136,7 +137,7 @@ class Calls(Snapshots):
             if not recorded or not tensors:
                 self._outside(tape, op, args, written, frame, recorded)
                 return result
-            if op == "sub" and self.run.passes:
+            if op in SUB and not traits & _WRITES and self.run.passes:
                 self.registry.computed_from(args, frame)
             if self._boundaries:
                 self._keeping.follow(given, written, tape.end, self._boundaries[-1], frame)
@@ -200,12 +201,12 @@ class Calls(Snapshots):
 
         The latter is the program's own update of a parameter, or its initial value.
         """
-        if maker is not None and maker.op in ("data", "detach"):
+        if maker is not None and maker.op in DETACHES:
             where = Where(frame.f_code, frame.f_lasti)
             parameter = self.registry.written(tensor, where, engine)
             if parameter is not None and self.run.passes:
                 self._by_hand.setdefault(id(parameter.tensor), where)
-        elif maker is not None and maker.op in _VIEWS and maker.args:
+        elif maker is not None and maker.op in VIEWS and maker.args:
             base = maker.args[0]  # x[3:5] += 1 changes x: a replay needs it as it was
             if isinstance(base, engine.tensor) and base.is_leaf and not base.requires_grad:  # type: ignore[attr-defined]
                 self.tape(engine).replace(base, engine.copy(base))
@@ -241,7 +242,7 @@ class Calls(Snapshots):
             evaluation = tape.evaluation(args)
             if evaluation is not None:
                 evaluation.used = True
-            if op in ("sub", "add"):
+            if op in ADD | SUB and not _traits(op) & _WRITES:
                 self.registry.computed_from(args, frame)
         if isinstance(tensors, (list, tuple)):
             origin = Origin(op, frame.f_code, frame.f_lasti, evaluation)
@@ -290,7 +291,7 @@ class Calls(Snapshots):
         tape = self.tape(engine)
         source = tape.source(tensor)
         call = None if source is None else tape.call(source.call)
-        if call is not None and call.op == "detach" and type(call.args[0]) is Produced:
+        if call is not None and call.op in DETACHES and type(call.args[0]) is Produced:
             source = call.args[0]
         elif source is not None and not tensor.requires_grad:  # type: ignore[attr-defined]
             return
@@ -331,7 +332,7 @@ class Calls(Snapshots):
                 return
         if (recorded or op not in LOSSES) and len(self.run.figures) < 100_000:
             value = float(engine.array(result).item())
-            value /= max(1, given.numel()) if op == "sum" else 1  # type: ignore[attr-defined]
+            value /= max(1, given.numel()) if op in SUM else 1  # type: ignore[attr-defined]
             where, passes = Where(frame.f_code, frame.f_lasti), len(self.run.passes)
             figure = Evaluation(value, op, where, passes, self._training, correct)
             self.run.figures.append(figure)
@@ -341,7 +342,7 @@ class Calls(Snapshots):
             self._sample.answers = row_marks(target)
         if target.dtype.kind == "f":
             self._targets.append(rms(target))
-        elif self._sample is not None and op in LABELLED and target.dtype.kind in "iu":
+        elif self._sample is not None and op in CLASS_LOSSES and target.dtype.kind in "iu":
             some = target.ravel()[:1024].tolist()
             self._sample.labels.append((len(some), frozenset(some)))
 
@@ -351,10 +352,10 @@ def _traits(op: str) -> int:
     """What is special about calls of an op."""
     traits = _LEAVES if op in LEAVING else 0
     traits |= _DRAWS if op in RANDOM else 0
-    traits |= _WRITES if op[-1] == "_" or op == "setitem" else 0
+    traits |= _WRITES if op[-1] == "_" or op in SETITEM else 0
     traits |= _FIGURE if op in _FIGURES else 0
-    traits |= _RISKY if op in DOMAIN or op in LOSSES else 0
-    traits |= _ASKS if op in _QUESTIONS else 0
+    traits |= _RISKY if op in RISKY or op in LOSSES else 0
+    traits |= _ASKS if op in SOUNDNESS else 0
     traits |= _SWITCHES if op == "requires_grad_" else 0
     return traits | (_LOOKED if op in LOOKED_AT else 0)
 

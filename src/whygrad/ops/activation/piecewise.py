@@ -223,6 +223,7 @@ def _hardswish(x: Array) -> Array:
 elementwise(
     "hardsigmoid(x)",
     "y = x/6 + ½ held between 0 and 1;  ∂y/∂x = 1/6 between them, 0 outside",
+    image=(0.0, 1.0),
     forward=_hardsigmoid,
     vjp={"x": lambda xp, incoming, x: xp.where((x > -3) & (x < 3), incoming / 6.0, 0.0)},
     flat=("x",),

@@ -152,6 +152,7 @@ def _softplus(x: Array, beta: float, threshold: float) -> Array:
 elementwise(
     "softplus(x; beta, threshold)",
     "y = log(1 + exp(β·x)) / β, and x itself where β·x > threshold;  ∂y/∂x = σ(β·x) or 1",
+    image=(0.0, np.inf),
     forward=_softplus,
     vjp={
         "x": lambda xp, incoming, x, beta, threshold: xp.where(
@@ -212,6 +213,7 @@ def _logsigmoid(x: Array) -> Array:
 elementwise(
     "logsigmoid(x)",
     "y = log σ(x) = min(x, 0) − log(1 + exp(−|x|));  ∂y/∂x = σ(−x)",
+    image=(-np.inf, 0.0),
     forward=_logsigmoid,
     vjp={"x": lambda xp, incoming, x: incoming * xp.sigmoid(-x)},
     refuses=ONLY_FLOATS,
@@ -228,6 +230,7 @@ def _softsign_rule(xp: Any, incoming: Array, x: Array) -> Array:
 elementwise(
     "softsign(x)",
     "y = x / (1 + |x|);  ∂y/∂x = 1 / (1 + |x|)²",
+    image=(-1.0, 1.0),
     forward=lambda x: x / (1.0 + np.abs(x)),
     vjp={"x": _softsign_rule},
     refuses=NUMBERS,

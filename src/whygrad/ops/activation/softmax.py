@@ -14,6 +14,7 @@ from whygrad.ops.define import composite, define
 from whygrad.ops.geometry import dims_or_all
 from whygrad.ops.namespace import on_arrays, raw
 from whygrad.ops.totals import add_up
+from whygrad.ops.undefined import UNMASKED_ROW
 from whygrad.tensor import Tensor
 
 __all__ = [
@@ -122,6 +123,8 @@ define(
     "softmax(x; dim)",
     "y = exp(x) / Σ exp(x) over dim;  ∂x = y·(incoming − Σ incoming·y)",
     complex_rule="holomorphic",
+    image=(0.0, 1.0),
+    undefined=UNMASKED_ROW,
     forward=softmax_kernel,
     vjp={"x": _softmax_rule},
     jvp=lambda xp, tangents, y, dim: _softmax_rule(xp, tangents[0], y, dim),
@@ -135,6 +138,8 @@ define(
     "log_softmax(x; dim)",
     "y = x − log Σ exp(x) over dim;  ∂x = incoming − exp(y)·Σ incoming",
     complex_rule="holomorphic",
+    image=(-np.inf, 0.0),
+    undefined=UNMASKED_ROW,
     forward=log_softmax_kernel,
     vjp={"x": _log_softmax_rule},
     jvp=_log_softmax_jvp,

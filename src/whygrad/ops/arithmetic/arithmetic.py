@@ -16,6 +16,7 @@ from whygrad.dispatch import register
 from whygrad.errors import describe, describe_call, fail
 from whygrad.ops.complex_numbers import real_product
 from whygrad.ops.define import Op, alias, composite, elementwise, table
+from whygrad.ops.undefined import DIVISION
 from whygrad.tensor import Tensor
 
 __all__ = ["wrap_numbers"]
@@ -136,6 +137,7 @@ elementwise(
     "div(a, b)",
     "y = a / b;  ∂y/∂a = 1/b,  ∂y/∂b = −a/b²",
     complex_rule="holomorphic",
+    undefined=DIVISION,
     forward=np.true_divide,
     vjp={
         "a": lambda xp, incoming, b: incoming / b,
@@ -327,6 +329,7 @@ elementwise(
     "addcdiv(x, a, b; value)",
     "y = x + value·a/b;  ∂y/∂x = 1,  ∂y/∂a = value/b,  ∂y/∂b = −value·a/b²",
     complex_rule="holomorphic",
+    undefined=DIVISION[1:],
     forward=lambda x, a, b, value: x + (a / b if value == 1 else value * a / b),
     vjp={
         "x": lambda xp, incoming: incoming,

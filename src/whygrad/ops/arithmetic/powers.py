@@ -17,10 +17,20 @@ from whygrad import keys
 from whygrad.errors import describe_call, fail
 from whygrad.ops.complex_numbers import is_complex
 from whygrad.ops.define import composite, elementwise, table
+from whygrad.ops.undefined import TOO_LARGE, Undefined, always
 from whygrad.tensor import Tensor
 
 Array = Any
 _NUMBERS = keys.SCALAR_BITS
+
+
+_NEGATIVE_ROOT = Undefined(
+    lambda v: v["x"] < 0,
+    "a negative number has no real square root",
+    "keep the argument from falling below 0: x.clamp(min=0), or x.relu()",
+    "root",
+    "values are negative (lowest {lowest})",
+)
 
 
 def _cube(a: Array) -> Array:
@@ -102,6 +112,41 @@ elementwise(
     "pow(a, b)",
     "y = aᵇ;  ∂y/∂a = b·aᵇ⁻¹ (0 where b = 0),  ∂y/∂b = y·log a (0 where a = 0 and b ≥ 0)",
     complex_rule="holomorphic",
+    undefined=(
+        Undefined(
+            lambda v: (v["a"] < 0) & (v["b"] != np.round(v["b"])),
+            "a negative number has no real power with a fractional exponent",
+            "take the power of x.abs() or of x.clamp(min=0)",
+            "root",
+            "values are negative (lowest {lowest})",
+            operand="a",
+        ),
+        Undefined(
+            lambda v: (v["a"] == 0) & (v["b"] < 0),
+            "0 to a negative power is a division by 0",
+            "keep the base away from 0: x.clamp(min=1e-8) ** p",
+            "division",
+            "values are 0",
+            operand="a",
+        ),
+        Undefined(always, "the power is larger than the dtype can hold", TOO_LARGE),
+        Undefined(
+            lambda v: (v["a"] == 0) & (v["b"] < 1),
+            "the slope of x ** p is infinite at 0 for p below 1",
+            "keep the base away from 0: (x + 1e-12) ** p",
+            "root",
+            "values are exactly 0, where its slope is infinite",
+            operand="a",
+            backward=True,
+        ),
+        Undefined(
+            lambda v: v["a"] < 0,
+            "the slope needs the logarithm or a root of a negative base",
+            "take the power of x.abs() or of x.clamp(min=1e-8), or detach() the exponent",
+            operand="a",
+            backward=True,
+        ),
+    ),
     forward=_power,
     vjp={"a": _slope_of_base, "b": _slope_of_exponent},
     promote="same",
@@ -140,6 +185,23 @@ elementwise(
     "reciprocal(x)",
     "y = 1/x;  ∂y/∂x = −y²",
     complex_rule="holomorphic",
+    undefined=(
+        Undefined(
+            lambda v: v["x"] == 0,
+            "a division by 0",
+            "keep it away from 0: 1 / (x + 1e-8)",
+            "division",
+            "divisors are exactly 0",
+        ),
+        Undefined(
+            lambda v: np.isinf(v["y"]),
+            "a division by 0",
+            "keep it away from 0: 1 / (x + 1e-8)",
+            "division",
+            "divisors are exactly 0",
+            backward=True,
+        ),
+    ),
     forward=np.reciprocal,
     vjp={"x": lambda xp, incoming, y: -incoming * (y * y)},
     domain={"x": (0.4, 2.0)},
@@ -149,6 +211,18 @@ elementwise(
     "sqrt(x)",
     "y = √x;  ∂y/∂x = 1/(2y)",
     complex_rule="holomorphic",
+    undefined=(
+        _NEGATIVE_ROOT,
+        Undefined(
+            lambda v: v["y"] == 0,
+            "the slope of a square root is infinite at 0",
+            "keep the argument away from 0: (x + 1e-12).sqrt(); the length of a vector is "
+            "x.norm(), whose gradient at 0 is 0",
+            "root",
+            "values are exactly 0, where its slope, 1/(2·sqrt(x)), is infinite",
+            backward=True,
+        ),
+    ),
     forward=np.sqrt,
     vjp={"x": lambda xp, incoming, y: incoming / (2 * y)},
     domain={"x": (0.2, 3.0)},
@@ -158,6 +232,24 @@ elementwise(
     "rsqrt(x)",
     "y = 1/√x;  ∂y/∂x = −y³/2",
     complex_rule="holomorphic",
+    undefined=(
+        _NEGATIVE_ROOT,
+        Undefined(
+            lambda v: v["x"] == 0,
+            "a division by 0",
+            "keep it away from 0: (x + 1e-8).rsqrt()",
+            "root",
+            "values are exactly 0, where its value is infinite",
+        ),
+        Undefined(
+            lambda v: np.isinf(v["y"]),
+            "a division by 0",
+            "keep it away from 0: (x + 1e-8).rsqrt()",
+            "root",
+            "values are exactly 0, where its value is infinite",
+            backward=True,
+        ),
+    ),
     forward=lambda x: np.reciprocal(np.sqrt(x)),
     vjp={"x": lambda xp, incoming, y: incoming * (-0.5 * (y * y * y))},
     domain={"x": (0.3, 3.0)},
@@ -166,6 +258,17 @@ elementwise(
 elementwise(
     "hypot(a, b)",
     "y = √(a² + b²);  ∂y/∂a = a/y,  ∂y/∂b = b/y",
+    undefined=(
+        Undefined(
+            lambda v: (v["a"] == 0) & (v["b"] == 0),
+            "it has no slope at the origin (0, 0)",
+            "move the point away from it, for example b + 1e-12",
+            "root",
+            "points are at the origin, where its slope is infinite",
+            operand="a",
+            backward=True,
+        ),
+    ),
     forward=np.hypot,
     vjp={
         "a": lambda xp, incoming, a, y: incoming * (a / y),

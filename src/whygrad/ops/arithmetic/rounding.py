@@ -16,6 +16,7 @@ from whygrad.ops.arithmetic.arithmetic import wrap_numbers
 from whygrad.ops.arithmetic.bounds import UNORDERED
 from whygrad.ops.complex_numbers import is_complex, real_product
 from whygrad.ops.define import alias, elementwise, table
+from whygrad.ops.undefined import DIVISION
 from whygrad.tensor import Tensor
 
 Array = Any
@@ -246,6 +247,7 @@ elementwise(
 elementwise(
     "remainder(a, b)",
     "y = a − b·⌊a/b⌋, with the sign of b;  ∂y/∂a = 1,  ∂y/∂b = −⌊a/b⌋",
+    undefined=DIVISION,
     forward=_remainder,
     vjp={
         "a": lambda xp, incoming: incoming,
@@ -260,6 +262,7 @@ elementwise(
 elementwise(
     "fmod(a, b)",
     "y = a − b·trunc(a/b), with the sign of a;  ∂y/∂a = 1,  ∂y/∂b = −trunc(a/b)",
+    undefined=DIVISION,
     forward=_fmod,
     vjp={
         "a": lambda xp, incoming: incoming,

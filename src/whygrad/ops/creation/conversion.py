@@ -13,6 +13,7 @@ from whygrad.ops import complex_numbers
 from whygrad.ops.batching import leading_dims
 from whygrad.ops.creation.transfer import move
 from whygrad.ops.define import composite, define
+from whygrad.ops.undefined import TOO_LARGE, Undefined, always
 from whygrad.tensor import Tensor, alias
 
 __all__ = ["TENSOR_TYPES", "install", "is_tensor", "type_target"]
@@ -55,6 +56,7 @@ def _cast_args(input: Tensor, dtype: Any) -> tuple[Tensor, dtypes.DType]:
 cast = define(
     "cast(x; dtype)",
     "y = x rounded to another dtype;  ∂x = incoming rounded back",
+    undefined=(Undefined(always, "the number is too large for the new dtype", TOO_LARGE),),
     forward=_cast,
     vjp={"x": lambda xp, incoming, x_dtype: _cast_back(xp, incoming, dtypes.of(x_dtype))},
     linear=True,

@@ -7,15 +7,20 @@ import math
 import numpy as np
 
 from whygrad.ops.define import elementwise
+from whygrad.ops.undefined import LOGARITHM, OVERFLOWING_EXP, Undefined
 
 _LN2 = math.log(2.0)
 _LN10 = math.log(10.0)
 _POSITIVE = {"x": (0.2, 3.0)}
 
+_ABOVE_MINUS_ONE = "keep it there: x.clamp(min=-1 + 1e-6)"
+
 elementwise(
     "exp(x)",
     "y = eˣ;  ∂y/∂x = y",
     complex_rule="holomorphic",
+    image=(0.0, np.inf),
+    undefined=OVERFLOWING_EXP,
     forward=np.exp,
     vjp={"x": lambda xp, incoming, y: incoming * y},
     inplace=True,
@@ -24,6 +29,7 @@ elementwise(
     "exp2(x)",
     "y = 2ˣ;  ∂y/∂x = y·ln 2",
     complex_rule="holomorphic",
+    undefined=OVERFLOWING_EXP,
     forward=np.exp2,
     vjp={"x": lambda xp, incoming, y: incoming * (y * _LN2)},
     inplace=True,
@@ -32,6 +38,7 @@ elementwise(
     "expm1(x)",
     "y = eˣ − 1;  ∂y/∂x = y + 1",
     complex_rule="holomorphic",
+    undefined=OVERFLOWING_EXP,
     forward=np.expm1,
     vjp={"x": lambda xp, incoming, y: incoming * (y + 1)},
     inplace=True,
@@ -40,6 +47,7 @@ elementwise(
     "log(x)",
     "y = ln x;  ∂y/∂x = 1/x",
     complex_rule="holomorphic",
+    undefined=LOGARITHM,
     forward=np.log,
     vjp={"x": lambda xp, incoming, x: incoming / x},
     domain=_POSITIVE,
@@ -49,6 +57,7 @@ elementwise(
     "log2(x)",
     "y = log₂ x;  ∂y/∂x = 1/(x·ln 2)",
     complex_rule="holomorphic",
+    undefined=LOGARITHM,
     forward=np.log2,
     vjp={"x": lambda xp, incoming, x: incoming / (x * _LN2)},
     domain=_POSITIVE,
@@ -58,6 +67,7 @@ elementwise(
     "log10(x)",
     "y = log₁₀ x;  ∂y/∂x = 1/(x·ln 10)",
     complex_rule="holomorphic",
+    undefined=LOGARITHM,
     forward=np.log10,
     vjp={"x": lambda xp, incoming, x: incoming / (x * _LN10)},
     domain=_POSITIVE,
@@ -67,6 +77,32 @@ elementwise(
     "log1p(x)",
     "y = ln(1 + x);  ∂y/∂x = 1/(1 + x)",
     complex_rule="holomorphic",
+    undefined=(
+        Undefined(
+            lambda v: v["x"] < -1,
+            "log(1 + x) needs x above −1",
+            _ABOVE_MINUS_ONE,
+            "log",
+            "values are below -1 (lowest {lowest})",
+            safe=0.0,
+        ),
+        Undefined(
+            lambda v: v["x"] == -1,
+            "log(1 + x) needs x above −1",
+            _ABOVE_MINUS_ONE,
+            "log",
+            "values are exactly -1",
+            safe=0.0,
+        ),
+        Undefined(
+            lambda v: v["x"] == -1,
+            "the slope is infinite at −1",
+            "use x.clamp(min=-1 + 1e-6)",
+            "log",
+            "values are exactly -1",
+            backward=True,
+        ),
+    ),
     forward=np.log1p,
     vjp={"x": lambda xp, incoming, x: incoming / (x + 1)},
     domain={"x": (-0.7, 3.0)},

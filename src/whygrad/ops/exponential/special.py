@@ -15,6 +15,7 @@ import numpy as np
 
 from whygrad.errors import describe_call, fail
 from whygrad.ops.define import elementwise
+from whygrad.ops.undefined import BEYOND_ONE, LOGARITHM, Undefined
 from whygrad.tensor import Tensor
 
 Array = Any
@@ -43,6 +44,7 @@ elementwise(
     "sigmoid(x)",
     "y = 1/(1 + e⁻ˣ);  ∂y/∂x = y·(1 − y)",
     complex_rule="holomorphic",
+    image=(0.0, 1.0),
     forward=_sigmoid,
     vjp={"x": lambda xp, incoming, y: incoming * (y * (1 - y))},
     inplace=True,
@@ -64,6 +66,24 @@ def _slope_of_logit(xp: Any, incoming: Array, x: Array, eps: float | None) -> Ar
 elementwise(
     "logit(x; eps)",
     "y = ln(x/(1 − x)), x clamped to [eps, 1 − eps];  ∂y/∂x = 1/(x·(1 − x)), 0 where clamped",
+    undefined=(
+        Undefined(
+            lambda v: (v["x"] <= 0) | (v["x"] >= 1),
+            "it is defined between 0 and 1 only",
+            "pass eps: x.logit(eps=1e-6)",
+            "log",
+            "values are at or beyond its limits",
+            safe=0.5,
+        ),
+        Undefined(
+            lambda v: (v["x"] == 0) | (v["x"] == 1),
+            "the slope is infinite at 0 and 1",
+            "pass eps: x.logit(eps=1e-6)",
+            "log",
+            "values are at or beyond its limits",
+            backward=True,
+        ),
+    ),
     forward=_logit,
     vjp={"x": _slope_of_logit},
     subgradient="the slope of the curve on the bounds themselves",
@@ -80,6 +100,7 @@ elementwise(
 elementwise(
     "erf(x)",
     "y = 2/√π·∫₀ˣ e^(−t²) dt;  ∂y/∂x = 2/√π·e^(−x²)",
+    image=(-1.0, 1.0),
     forward=_scipy("erf"),
     vjp={"x": lambda xp, incoming, x: incoming * (2 / math.sqrt(math.pi) * xp.exp(-x * x))},
     inplace=True,
@@ -100,6 +121,7 @@ def _erfinv_slope(xp: Any, y: Any) -> Any:
 elementwise(
     "erfinv(x)",
     "erf y = x;  ∂y/∂x = √π/2·e^(y²)",
+    undefined=BEYOND_ONE,
     forward=_scipy("erfinv"),
     vjp={"x": lambda xp, incoming, x: incoming * _erfinv_slope(xp, xp.erfinv(x))},
     domain={"x": (-0.8, 0.8)},
@@ -184,9 +206,19 @@ def _slope_of_factor(xp: Any, incoming: Array, a: Array, b: Array) -> Array:
     return xp.where(a == 0, xp.where(b <= 0, 0.0, slope), slope)
 
 
+def _of_b(case: Undefined) -> Undefined:
+    """What a logarithm cannot compute, where its argument is called b."""
+    return case._replace(
+        where=lambda v: case.where({"x": v["b"]}),
+        fix="keep b positive: b.clamp(min=1e-8)",
+        operand="b",
+    )
+
+
 elementwise(
     "xlogy(a, b)",
     "y = a·ln b, 0 where a = 0;  ∂y/∂a = ln b,  ∂y/∂b = a/b",
+    undefined=tuple(_of_b(each) for each in LOGARITHM),
     forward=_xlogy,
     vjp={
         "a": _slope_of_factor,

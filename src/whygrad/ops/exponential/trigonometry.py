@@ -9,6 +9,7 @@ import numpy as np
 
 from whygrad.ops.complex_numbers import is_complex
 from whygrad.ops.define import alias, elementwise
+from whygrad.ops.undefined import BEYOND_ONE, OVERFLOWING_EXP, WITHIN_ONE, Undefined
 
 Array = Any
 
@@ -16,6 +17,7 @@ elementwise(
     "sin(x)",
     "y = sin x;  ∂y/∂x = cos x",
     complex_rule="holomorphic",
+    image=(-1.0, 1.0),
     forward=np.sin,
     vjp={"x": lambda xp, incoming, x: incoming * xp.cos(x)},
     inplace=True,
@@ -24,6 +26,7 @@ elementwise(
     "cos(x)",
     "y = cos x;  ∂y/∂x = −sin x",
     complex_rule="holomorphic",
+    image=(-1.0, 1.0),
     forward=np.cos,
     vjp={"x": lambda xp, incoming, x: incoming * -xp.sin(x)},
     inplace=True,
@@ -41,6 +44,7 @@ elementwise(
     "asin(x)",
     "y = arcsin x;  ∂y/∂x = 1/√(1 − x²)",
     complex_rule="holomorphic",
+    undefined=WITHIN_ONE,
     forward=np.arcsin,
     vjp={"x": lambda xp, incoming, x: incoming * xp.rsqrt(1 - x * x)},
     domain={"x": (-0.8, 0.8)},
@@ -50,6 +54,7 @@ elementwise(
     "acos(x)",
     "y = arccos x;  ∂y/∂x = −1/√(1 − x²)",
     complex_rule="holomorphic",
+    undefined=WITHIN_ONE,
     forward=np.arccos,
     vjp={"x": lambda xp, incoming, x: incoming * -xp.rsqrt(1 - x * x)},
     domain={"x": (-0.8, 0.8)},
@@ -87,6 +92,7 @@ elementwise(
     "sinh(x)",
     "y = sinh x;  ∂y/∂x = cosh x",
     complex_rule="holomorphic",
+    undefined=OVERFLOWING_EXP,
     forward=np.sinh,
     vjp={"x": lambda xp, incoming, x: incoming * xp.cosh(x)},
     inplace=True,
@@ -95,6 +101,7 @@ elementwise(
     "cosh(x)",
     "y = cosh x;  ∂y/∂x = sinh x",
     complex_rule="holomorphic",
+    undefined=OVERFLOWING_EXP,
     forward=np.cosh,
     vjp={"x": lambda xp, incoming, x: incoming * xp.sinh(x)},
     inplace=True,
@@ -103,6 +110,7 @@ elementwise(
     "tanh(x)",
     "y = tanh x;  ∂y/∂x = 1 − y²",
     complex_rule="holomorphic",
+    image=(-1.0, 1.0),
     forward=np.tanh,
     vjp={"x": lambda xp, incoming, y: incoming * (1 - y * y)},
     inplace=True,
@@ -127,6 +135,20 @@ elementwise(
     "acosh(x)",
     "y = arcosh x;  ∂y/∂x = 1/√(x² − 1)",
     complex_rule="holomorphic",
+    undefined=(
+        Undefined(
+            lambda v: v["x"] < 1,
+            "it is defined from 1 upwards only",
+            "use x.clamp(min=1)",
+            safe=2.0,
+        ),
+        Undefined(
+            lambda v: v["x"] == 1,
+            "the slope is infinite at 1",
+            "use x.clamp(min=1 + 1e-6)",
+            backward=True,
+        ),
+    ),
     forward=np.arccosh,
     vjp={"x": _acosh_vjp},
     domain={"x": (1.2, 3.0)},
@@ -136,6 +158,7 @@ elementwise(
     "atanh(x)",
     "y = artanh x;  ∂y/∂x = 1/(1 − x²)",
     complex_rule="holomorphic",
+    undefined=BEYOND_ONE,
     forward=np.arctanh,
     vjp={"x": lambda xp, incoming, x: incoming / (1 - x * x)},
     domain={"x": (-0.8, 0.8)},

@@ -27,6 +27,7 @@ from whygrad.ops.linalg.matrices import (
     symmetric,
 )
 from whygrad.ops.namespace import recorded
+from whygrad.ops.undefined import TIED_VALUES
 from whygrad.tensor import Tensor
 
 Array = Any
@@ -347,6 +348,7 @@ define(
     "linalg_eigh(x; uplo)",
     "x = V·diag λ·Vᵀ;  with K = Vᵀ·dx·V: dλ = diag K,  dV = V·(Kᵢⱼ/(λⱼ − λᵢ))",
     complex_rule="own",
+    undefined=TIED_VALUES,
     forward=_eigh,
     vjp={"x": _eigh_vjp},
     jvp=_eigh_jvp,

@@ -23,6 +23,7 @@ from whygrad.ops.linalg.matrices import (
     square_only,
 )
 from whygrad.ops.namespace import recorded
+from whygrad.ops.undefined import Undefined
 from whygrad.tensor import Tensor
 
 Array = Any
@@ -112,6 +113,13 @@ define(
     "linalg_slogdet(x)",
     "sign, logabsdet = sign det x, log |det x|;  ∂logabsdet/∂x = x⁻ᵀ,  ∂sign/∂x = 0",
     complex_rule="own",
+    undefined=(
+        Undefined(
+            lambda v: v["inf_in"] == 0,
+            "the determinant of a singular matrix is 0, and log(0) is −inf",
+            "add a small multiple of the identity to the matrix",
+        ),
+    ),
     forward=lambda x: tuple(np.linalg.slogdet(x)),
     vjp={"x": _slogdet_vjp},
     jvp=_slogdet_jvp,

@@ -22,6 +22,7 @@ from whygrad.ops.linalg.matrices import (
 )
 from whygrad.ops.linalg.products import add_terms
 from whygrad.ops.namespace import recorded
+from whygrad.ops.undefined import TIED_VALUES
 from whygrad.tensor import Tensor, alias
 
 __all__ = ["linalg_matrix_rank", "pinv_args"]
@@ -149,6 +150,7 @@ define(
     "x = u·diag s·vh;  with P = uᵀ·dx·v: ds = diag P,  "
     "du = u·((P·s + s·Pᵀ)ᵢⱼ/(sⱼ² − sᵢ²)) + (1 − u·uᵀ)·dx·v/s,  dv alike",
     complex_rule="own",
+    undefined=TIED_VALUES,
     forward=_svd,
     vjp={"x": _svd_vjp},
     jvp=_svd_jvp,

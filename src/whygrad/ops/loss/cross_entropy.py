@@ -34,6 +34,7 @@ from whygrad.ops.loss.labels import (
 )
 from whygrad.ops.loss.shared import reduced, reduction_from
 from whygrad.ops.totals import add_up
+from whygrad.ops.undefined import Undefined
 from whygrad.tensor import Tensor
 
 __all__ = ["is_plain", "total"]
@@ -312,6 +313,18 @@ define(
     "cross_entropy(x, target, weight; ignore_index, reduction, label_smoothing)",
     "y = −Σ q·log softmax(x) over classes, q the weights the target gives them, then mean or sum;  "
     "∂x = (softmax(x)·Σq − q)·incoming, for a plain mean (softmax(x) − one_hot(target)) / batch",
+    undefined=(
+        Undefined(
+            lambda v: v["inf_in"] == 1,
+            "every class of a sample has the score −inf, or one has +inf",
+            "leave one class of each sample unmasked, or set ignore_index for such samples",
+        ),
+        Undefined(
+            lambda v: v["made_nan"] == 1,
+            "it is the mean of nothing: every target is ignore_index, or all their weights are 0",
+            "leave such a batch out, or use reduction='sum'",
+        ),
+    ),
     forward=_cross_entropy,
     vjp={"x": _cross_entropy_rule},
     jvp=_cross_entropy_jvp,

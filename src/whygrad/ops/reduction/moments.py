@@ -15,6 +15,7 @@ from whygrad.ops.geometry import dims_or_all
 from whygrad.ops.precision import in_norm_dtype
 from whygrad.ops.reduction.sums import count, reduced_shape, require_float, with_kept_dims
 from whygrad.ops.totals import add_up, equal_lanes, mean_and_deviation
+from whygrad.ops.undefined import SPREAD
 
 Array = Any
 Dims = tuple[int, ...]
@@ -114,6 +115,7 @@ def _var_samples(make: Any) -> Any:
 define(
     "var(x; dim, correction, keepdim)",
     "y = Σ (x − mean)² / (n − correction);  ∂y/∂x = 2 (x − mean) / (n − correction)",
+    undefined=SPREAD,
     forward=_var,
     vjp={
         "x": lambda xp, incoming, x, dim, correction, keepdim: (
@@ -135,6 +137,7 @@ define(
 define(
     "std(x; dim, correction, keepdim)",
     "y = √var(x);  ∂y/∂x = (x − mean) / ((n − correction)·y)",
+    undefined=SPREAD,
     forward=lambda x, dim, correction, keepdim: np.sqrt(_var(x, dim, correction, keepdim)),
     vjp={
         "x": lambda xp, incoming, x, y, dim, correction, keepdim: (

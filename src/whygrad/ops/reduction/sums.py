@@ -14,6 +14,7 @@ from whygrad.ops.batching import shift, shift_dims
 from whygrad.ops.define import composite, define, table
 from whygrad.ops.geometry import dims_or_all, normalize_dim
 from whygrad.ops.totals import add_up
+from whygrad.ops.undefined import Undefined, from_nothing
 from whygrad.tensor import Tensor
 
 __all__ = [
@@ -136,6 +137,9 @@ def _mean_args(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any
 define(
     "mean(x; dim, keepdim)",
     "y = Σ x / n over dim;  ∂y/∂x = 1/n",
+    undefined=(
+        Undefined(from_nothing, "the mean of no elements", "check for an empty tensor first"),
+    ),
     forward=lambda x, dim, keepdim: np.true_divide(
         add_up(x, dim, keepdim), count(x.shape, dim), dtype=x.dtype
     ),

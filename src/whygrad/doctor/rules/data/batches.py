@@ -18,6 +18,7 @@ from whygrad.doctor.provenance import data_input, given_inputs, making, target_s
 from whygrad.doctor.recording.record import Pass
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.doctor.source.statements import is_repeated_with
+from whygrad.ops.families import CAT
 from whygrad.source import Where
 
 __all__ = ["outlier_batch"]
@@ -201,7 +202,7 @@ def _lines(case: Case, outlier: _Outlier) -> tuple[Where | None, Where | None]:
             continue
         # A batch that is computed anew at each step, or data that were written to.
         anew = snapshot.step > 0 or is_repeated_with(made.where, outlier.first.where)
-        if anew or made.call.writes or made.op == "cat":
+        if anew or made.call.writes or made.op in CAT:
             return made.where, called
     return called or outlier.first.where, None
 

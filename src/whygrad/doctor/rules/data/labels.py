@@ -18,14 +18,23 @@ from whygrad.doctor.replay import replay
 from whygrad.doctor.replay.reading import Reading
 from whygrad.doctor.replay.trainer import tensor_like
 from whygrad.doctor.rules.rule import Finding, Proof, rule
+from whygrad.ops.families import (
+    BINARY_LOSSES,
+    CASTS,
+    CHOICE_LOSSES,
+    EMBEDDING,
+    GATHERS,
+    GETITEM,
+    INDEX_SELECT,
+    ONE_HOT,
+    SCATTERS,
+    SETITEM,
+    SIGNED_LOSSES,
+)
 from whygrad.source import Where
 
 __all__ = ["bad_labels"]
 
-_CLASSES = ("cross_entropy", "nll_loss", "multi_margin_loss", "multilabel_margin_loss")
-_BINARY = ("binary_cross_entropy", "binary_cross_entropy_with_logits")
-_SIGNED = ("soft_margin_loss", "hinge_embedding_loss", "cosine_embedding_loss",
-           "margin_ranking_loss")  # fmt: skip
 
 Array = np.ndarray[Any, Any]
 
@@ -86,28 +95,28 @@ def _led_to(failure: Failure, error: BaseException) -> bool:
 def _rejected(failure: Failure) -> tuple[str, str] | None:
     """What is wrong with the labels of a call that raised, and what to do."""
     tensors = _tensors((failure.args, failure.kwargs))
-    if len(tensors) < 2 and failure.op != "one_hot":
+    if len(tensors) < 2 and failure.op not in ONE_HOT:
         return None
     engine = engine_of(tensors[0])
     arrays = [engine.array(each) for each in tensors]
-    if failure.op in _CLASSES:
+    if failure.op in CHOICE_LOSSES:
         return _rejected_classes(failure, arrays[0], arrays[1])
-    if failure.op in _BINARY:
+    if failure.op in BINARY_LOSSES:
         return _rejected_answers(arrays[1])
-    if failure.op == "embedding":
+    if failure.op in EMBEDDING:
         whole = [each for each in arrays if each.dtype.kind in "iu"]
         table = next((each for each in arrays if each.dtype.kind == "f"), None)
         return None if not whole or table is None else _beyond(whole[0], table.shape[0], "rows")
-    if failure.op in ("gather", "scatter", "scatter_", "index_select", "take_along_dim"):
+    if failure.op in GATHERS | SCATTERS | INDEX_SELECT:
         dim = next((each for each in failure.args[1:] if isinstance(each, int)), None)
         dim = failure.kwargs.get("dim", dim)
         index = next((each for each in arrays[1:] if each.dtype.kind in "iu"), None)
         if index is None or not isinstance(dim, int) or not arrays[0].ndim:
             return None
         return _beyond(index, arrays[0].shape[dim], "columns" if dim else "rows")
-    if failure.op in ("getitem", "setitem"):
+    if failure.op in GETITEM | SETITEM:
         return _rejected_index(arrays[0], failure, engine)
-    if failure.op == "one_hot":
+    if failure.op in ONE_HOT:
         count = next((each for each in failure.args[1:] if isinstance(each, int)), None)
         count = failure.kwargs.get("num_classes", count)
         return None if not isinstance(count, int) else _beyond(arrays[0], count, "classes")
@@ -181,7 +190,7 @@ def _misread(reading: Reading) -> tuple[str, str, Where] | None:
     if len(values) > 3 or not np.isfinite(values).all() or (values != np.round(values)).any():
         return None
     shown = " and ".join(f"{each:g}" for each in values)
-    if call.op in _SIGNED and len(values) == 2 and values[0] == 0 and values[1] == 1:
+    if call.op in SIGNED_LOSSES and len(values) == 2 and values[0] == 0 and values[1] == 1:
         return (
             f"the labels are {shown}; `{call.op}` reads -1 as no and 1 as yes, and learns nothing "
             "from 0",
@@ -198,7 +207,7 @@ def _wrapped(reading: Reading) -> tuple[str, str, Where] | None:
     """
     trace = reading.trace
     for call in trace.calls:
-        key = call.args[1] if call.op == "getitem" and len(call.args) > 1 else None
+        key = call.args[1] if call.op in GETITEM and len(call.args) > 1 else None
         if not isinstance(key, tuple) or len(key) < 2 or call.sources[0] is None:
             continue
         chosen = key[-1]
@@ -234,7 +243,7 @@ def _truncated(reading: Reading) -> tuple[str, str, Where] | None:
         return None
     made = reading.trace.made_by(target_source(reading))
     while made is not None and made.sources:
-        if made.op == "cast" and made.inputs[0].is_floating_point():
+        if made.op in CASTS and made.inputs[0].is_floating_point():
             values = reading.trace.array(made.inputs[0])
             if (values != np.round(values)).any() and values.min() != values.max():
                 return (
@@ -263,7 +272,12 @@ def _label_range(case: Case) -> str | None:
         return None
     labels = reading.trace.array(reading.target)
     call = reading.loss_call
-    if call is None or call.op not in _CLASSES or labels.dtype.kind not in "iu" or not labels.size:
+    if (
+        call is None
+        or call.op not in CHOICE_LOSSES
+        or labels.dtype.kind not in "iu"
+        or not labels.size
+    ):
         return None
     count = reading.prediction.shape[1] if reading.prediction.ndim > 1 else 1
     return f"labels from {labels.min()} to {labels.max()} for {count} classes"

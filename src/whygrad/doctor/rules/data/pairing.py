@@ -17,6 +17,7 @@ from whygrad.doctor.recording.record import Course
 from whygrad.doctor.replay.trainer import chance
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.doctor.source.statements import shuffles, shuffles_apart, statements
+from whygrad.ops.families import SORT
 from whygrad.source import Where
 
 __all__ = ["shuffled_labels"]
@@ -176,7 +177,7 @@ def _together(one: Rows, other: Rows) -> bool:
 def _is_permutation(rows: Rows) -> bool:
     """Whether all rows were put into another order at once; a draw of some may be deliberate."""
     return any(
-        each.call.op == "sort" or np.array_equal(np.sort(each.index), np.arange(len(each.index)))
+        each.call.op in SORT or np.array_equal(np.sort(each.index), np.arange(len(each.index)))
         for each in rows.shuffles
     )
 

@@ -24,11 +24,12 @@ from whygrad.doctor.replay import Trace, Traced
 from whygrad.doctor.replay.reading import Reading
 from whygrad.doctor.replay.trainer import chance, standardized, tensor_like, train_again
 from whygrad.doctor.rules.rule import Finding, Proof, rule
+from whygrad.ops.families import DIFFERENCES, DISTANCE_LOSSES, MSE_LOSS
 from whygrad.source import Where
 
 __all__ = ["unscaled_input", "unscaled_target"]
 
-_DISTANCES = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "sub", "rsub")
+_DISTANCES = DISTANCE_LOSSES | DIFFERENCES
 
 _Instead = dict[int, dict[int | str, Any]]
 
@@ -306,7 +307,7 @@ def _standard_level(outcome: _Outcome, target: _Meeting) -> float:
     values = target.values.astype(np.float64)
     spread = float(np.mean(np.square(values - values.mean(axis=0))))
     squared = outcome.chance / spread if spread else 1.0
-    return squared if target.call.op in ("mse_loss", "sub", "rsub") else 0.8
+    return squared if target.call.op in MSE_LOSS | DIFFERENCES else 0.8
 
 
 def _called_at(reading: Reading) -> Any:

@@ -12,6 +12,7 @@ from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.recording.record import Mark, Snapshot
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.doctor.source.lines import raised
+from whygrad.ops.families import BATCH_NORM
 
 __all__: list[str] = []
 
@@ -118,7 +119,7 @@ def _batches_seen(case: Case) -> str | None:
     for _, snapshot in case.snapshots():
         trace = case.trace(snapshot)
         for each in [] if trace is None else trace.calls:
-            if each.op == "batch_norm" and each.inputs:
+            if each.op in BATCH_NORM and each.inputs:
                 shape = tuple(each.inputs[0].shape)
                 sizes.append(each.inputs[0].numel() // shape[1])
     return f"at least {min(sizes)} values per channel" if sizes else None

@@ -16,20 +16,28 @@ from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.recording.calls import Produced
 from whygrad.doctor.replay import Trace, Traced
 from whygrad.doctor.rules.rule import Finding, Proof, rule
-from whygrad.doctor.vocabulary import RESHAPING
+from whygrad.ops.families import (
+    ADD,
+    BINARY_LOSSES,
+    CLAMP,
+    DIFFERENCES,
+    DISTANCE_LOSSES,
+    DROPOUTS,
+    HARDTANH,
+    MUL,
+    NEG,
+    PICKS,
+    RESHAPING,
+    SCALINGS,
+    SUB,
+)
+from whygrad.ops.spellings import row_of
 from whygrad.source import Where
 
 __all__ = ["target_out_of_range"]
 
-_BINARY = ("binary_cross_entropy", "binary_cross_entropy_with_logits")
-_DISTANCES = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "sub", "rsub")
-_REACH = {
-    "sigmoid": (0.0, 1.0), "sigmoid_": (0.0, 1.0), "hardsigmoid": (0.0, 1.0),
-    "softmax": (0.0, 1.0), "tanh": (-1.0, 1.0), "tanh_": (-1.0, 1.0), "softsign": (-1.0, 1.0),
-    "hardtanh": (-1.0, 1.0), "sin": (-1.0, 1.0), "cos": (-1.0, 1.0), "erf": (-1.0, 1.0),
-    "softplus": (0.0, math.inf), "exp": (0.0, math.inf), "logsigmoid": (-math.inf, 0.0),
-    "log_softmax": (-math.inf, 0.0),
-}  # fmt: skip
+_DISTANCES = DISTANCE_LOSSES | DIFFERENCES
+_KEEPING = RESHAPING | PICKS | DROPOUTS | NEG
 
 Reach = tuple[float, float, Traced]  # lowest and highest value, and the call that limits them
 
@@ -59,7 +67,7 @@ def target_out_of_range(case: Case) -> Iterator[Finding]:
         if targets.dtype.kind != "f" or not targets.size or not np.isfinite(targets).all():
             continue
         call = reading.loss_call
-        if call.op in _BINARY:
+        if call.op in BINARY_LOSSES:
             low, high, limiter = 0.0, 1.0, call
         elif call.op in _DISTANCES:
             found = _reach(reading.trace, reading.prediction_source)
@@ -94,7 +102,7 @@ def target_out_of_range(case: Case) -> Iterator[Finding]:
 def _refused(case: Case) -> Iterator[Finding]:
     """A binary cross-entropy that raised because of its targets."""
     failure = case.run.failure
-    if failure is None or failure.error is not case.run.error or failure.op not in _BINARY:
+    if failure is None or failure.error is not case.run.error or failure.op not in BINARY_LOSSES:
         return
     given = failure.args[1] if len(failure.args) > 1 else failure.kwargs.get("target")
     targets = engine_of(given).array(given)
@@ -118,20 +126,23 @@ def _reach(trace: Trace, source: Produced | None) -> Reach | None:
     made = trace.made_by(source)
     if made is None:
         return None
-    if made.op in _REACH:
-        return (*_REACH[made.op], made)
-    if made.op == "clamp":
+    row = row_of(made.op)
+    if row is not None and row.image is not None:
+        return (*row.image, made)
+    if made.op in CLAMP | HARDTANH:
         low, high = made.argument(1, "min"), made.argument(2, "max")
+        if made.op in HARDTANH:
+            low, high = made.argument(1, "min_val", -1.0), made.argument(2, "max_val", 1.0)
         ends = [-math.inf if low is None else low, math.inf if high is None else high]
         if any(not isinstance(each, (int, float)) for each in ends):
             return None
         return float(ends[0]), float(ends[1]), made
-    if made.op in RESHAPING or made.op in ("getitem", "select", "dropout", "neg"):
+    if made.op in _KEEPING:
         below = _reach(trace, made.sources[0])
-        if below is None or made.op != "neg":
+        if below is None or made.op not in NEG:
             return below
         return -below[1], -below[0], below[2]
-    if made.op in ("mul", "add", "sub", "div") and len(made.inputs) == 1 and len(made.args) > 1:
+    if made.op in ADD | SUB | SCALINGS and len(made.inputs) == 1 and len(made.args) > 1:
         return _shifted(_reach(trace, made.sources[0]), made)
     return None
 
@@ -141,13 +152,13 @@ def _shifted(below: Reach | None, made: Traced) -> Reach | None:
     other = made.args[1] if made.args[0] is made.inputs[0] else made.args[0]
     if below is None or not isinstance(other, (int, float)):
         return None
-    if made.op == "sub" and made.args[0] is not made.inputs[0]:
+    if made.op in SUB and made.args[0] is not made.inputs[0]:
         return None
-    if made.op in ("mul", "div"):
-        factor = other if made.op == "mul" else 1 / other if other else math.nan
+    if made.op in SCALINGS:
+        factor = other if made.op in MUL else 1 / other if other else math.nan
         ends = below[0] * factor, below[1] * factor
     else:
-        offset = other if made.op == "add" else -other
+        offset = other if made.op in ADD else -other
         ends = below[0] + offset, below[1] + offset
     if any(math.isnan(each) for each in ends):
         return None
@@ -162,12 +173,12 @@ def _limited_at(case: Case, limiter: Traced) -> Where:
         each.path == limiter.module and next(each.module.parameters(), None) is None
         for each in marks
     )
-    return made if made is not None and alone and limiter.op in _REACH else limiter.where
+    return made if made is not None and alone and limiter.op not in CLAMP else limiter.where
 
 
 def _reach_fix(limiter: Traced, low: float, high: float, targets: np.ndarray[Any, Any]) -> str:
     least, most = float(targets.min()), float(targets.max())
-    if limiter.op in _BINARY:
+    if limiter.op in BINARY_LOSSES:
         return _into_unit_range(targets)
     if math.isinf(low) or math.isinf(high):
         return f"Leave out the {limiter.op} at the end: the targets go from {least:.4g} on."

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from whygrad.doctor.anatomy import (
-    CONVOLUTIONS,
     Layer,
     call_place,
     layers_of,
@@ -19,15 +18,22 @@ from whygrad.doctor.recording.record import Course, Snapshot
 from whygrad.doctor.replay import Trace, Traced
 from whygrad.doctor.replay.trial import Trial
 from whygrad.doctor.rules.rule import Finding, Proof, rule
-from whygrad.doctor.vocabulary import ACTIVATIONS, RESHAPING
+from whygrad.ops.families import (
+    ACTIVATIONS,
+    ADD,
+    AVERAGE_POOLS,
+    BATCH_NORM,
+    CONVOLUTIONS,
+    DROPOUTS,
+    RESHAPING,
+    SCALINGS,
+    SUB,
+)
 
 __all__: list[str] = []
 
 # What leaves a linear map linear, sample by sample.
-_HARMLESS = RESHAPING | frozenset(
-    ("add", "add_", "sub", "mul", "div", "drop", "dropout", "batch_norm", "avg_pool1d",
-     "avg_pool2d", "adaptive_avg_pool1d", "adaptive_avg_pool2d", "dropout2d", "identity")
-)  # fmt: skip
+_HARMLESS = RESHAPING | ADD | SUB | SCALINGS | DROPOUTS | BATCH_NORM | AVERAGE_POOLS
 
 
 @rule(
@@ -152,7 +158,7 @@ def _next_layer(
 
 def _keeps_linear(call: Traced, before: Traced, learned: set[int]) -> bool:
     """Whether the other inputs are constants or learned: not the output of other layers."""
-    if call.op == "drop":  # its second input is the mask that was drawn
+    if call.op in DROPOUTS:  # its second input is the mask that was drawn
         return True
     return all(
         source is None or source.call == before.number

@@ -12,11 +12,12 @@ from typing import Any
 
 from whygrad.doctor.anatomy import activation_place
 from whygrad.doctor.evidence.case import Case
-from whygrad.doctor.experiments.repairs import DROPS, unlearned, without_dropout
+from whygrad.doctor.experiments.repairs import unlearned, without_dropout
 from whygrad.doctor.recording.record import Course
 from whygrad.doctor.replay import Trace, Traced
 from whygrad.doctor.replay.trial import Descent, Trial, drop, is_below
 from whygrad.doctor.rules.rule import Finding, Proof, rule
+from whygrad.ops.families import ADD, DROPOUTS
 from whygrad.source import Where
 
 __all__ = ["over_regularized"]
@@ -103,7 +104,7 @@ def _by_dropout(case: Case, course: Course) -> Iterator[Finding]:
     trace = case.trace(course.first)
     if trace is None or not unlearned(case, course, case.limit("guess")):
         return
-    shares = [(_dropped(each), each) for each in trace.calls if each.op in DROPS]
+    shares = [(_dropped(each), each) for each in trace.calls if each.op in DROPOUTS]
     share, worst = max(shares, key=lambda each: each[0], default=(0.0, None))
     if worst is None or share < case.limit("dropped"):
         return
@@ -181,7 +182,7 @@ def _penalties(trace: Trace) -> list[Traced]:
         call = waiting.pop()
         if call is None:
             continue
-        if call.op in ("add", "add_") and trace.array(call.outputs[0]).size == 1:
+        if call.op in ADD and trace.array(call.outputs[0]).size == 1:
             waiting += [trace.made_by(each) for each in call.sources]
         else:
             terms.append(call)

@@ -9,7 +9,7 @@ from whygrad.doctor.replay import Traced
 from whygrad.doctor.replay.optimizers import rate_of
 from whygrad.doctor.replay.reading import Reading
 from whygrad.doctor.rules.rule import Finding, Proof, rule
-from whygrad.doctor.vocabulary import LOSSES, RESHAPING
+from whygrad.ops.families import ADD, CLASS_LOSSES, LOSSES, NEG, RESHAPING, SUM
 
 __all__ = ["sum_reduction"]
 
@@ -73,11 +73,11 @@ def _summing(reading: Reading) -> tuple[Traced, int] | None:
             if call.kwargs.get("reduction") != "sum" or not whole:
                 return None
             target = reading.target
-            by_sample = call.op in ("cross_entropy", "nll_loss") and target is not None
+            by_sample = call.op in CLASS_LOSSES and target is not None
             return call, trace.array(target if by_sample else given).size
-        if call.op == "sum":
+        if call.op in SUM:
             return call, trace.array(call.inputs[0]).size
-        if call.op not in ("add", "add_", "neg", *RESHAPING):
+        if call.op not in ADD | NEG | RESHAPING:
             return None
         call = next((made for each in call.sources if (made := trace.made_by(each))), None)
     return None

@@ -15,7 +15,6 @@ import numpy as np
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.sequence import Crossing, crossings
 from whygrad.doctor.flow import (
-    CLASSES,
     Way,
     axis_of,
     carry,
@@ -31,16 +30,28 @@ from whygrad.doctor.recording.calls import Produced
 from whygrad.doctor.replay import Trace, Traced
 from whygrad.doctor.replay.reading import Reading, Term
 from whygrad.doctor.rules.rule import Finding, Proof, rule
+from whygrad.ops.families import (
+    ADD,
+    CHOICES,
+    CLASS_LOSSES,
+    CROSS_ENTROPY,
+    DROPOUTS,
+    EINSUM,
+    GATHERS,
+    LOG_SOFTMAX,
+    MATRIX_PRODUCTS,
+    NLL_LOSS,
+    SCALINGS,
+    SOFTMAXES,
+)
 from whygrad.source import Where
 
 __all__ = ["wrong_dim"]
 
 Shape = tuple[int, ...]
 
-_LABELLED = ("cross_entropy", "nll_loss")
-_PRODUCTS = ("matmul", "bmm", "mm", "baddbmm", "einsum")
-_DROPS = ("dropout", "drop")
-_SCALING = ("mul", "mul_", "div", "div_", "add", "add_", "masked_fill", "masked_fill_", "where")
+_PRODUCTS = MATRIX_PRODUCTS | EINSUM
+_SCALING = SCALINGS | ADD | CHOICES
 
 
 @rule()
@@ -65,15 +76,15 @@ def wrong_dim(case: Case) -> Iterator[Finding]:
         outputs = {follow(trace, each.source).maker: each for each in reading.terms}
         for call in trace.calls:
             found = None
-            if call.op in CLASSES and call.inputs[0].requires_grad:
+            if call.op in SOFTMAXES and call.inputs[0].requires_grad:
                 found = _over_batch(case, reading, call)
                 if found is None and call in outputs:
                     found = _beside_target(case, trace, call, outputs[call])
                 if found is None:
                     found = _mixed_along_another(case, trace, call)
-            elif call.op in _LABELLED:
+            elif call.op in CLASS_LOSSES:
                 found = _labelled(case, trace, call)
-            elif call.op in ("gather", "take_along_dim"):
+            elif call.op in GATHERS:
                 found = _picked(case, trace, call)
             if found is not None and str(found.where) not in seen:
                 seen.add(str(found.where))
@@ -164,7 +175,7 @@ def _mixed_along_another(case: Case, trace: Trace, call: Traced) -> Finding | No
     matrices.
     """
     shape, axis = shape_of(call.inputs[0]), axis_of(call)
-    if call.op == "log_softmax" or len(shape) < 2 or not _compares(trace, call.sources[0]):
+    if call.op in LOG_SOFTMAX or len(shape) < 2 or not _compares(trace, call.sources[0]):
         return None
     sizes = [1] * len(shape)
     sizes[axis] = shape[axis]
@@ -204,7 +215,7 @@ def _mixed_along_another(case: Case, trace: Trace, call: Traced) -> Finding | No
 def _follow_weights(trace: Trace, source: Produced | None) -> Way:
     """Back to the softmax that made some weights, past a dropout."""
     way = follow(trace, source)
-    if way.op not in _DROPS or way.maker is None:
+    if way.op not in DROPOUTS or way.maker is None:
         return way
     earlier = follow(trace, way.maker.sources[0])
     return Way(earlier.maker, earlier.source, [*earlier.passed, *way.passed])
@@ -230,7 +241,7 @@ def _compares(trace: Trace, source: Produced | None) -> bool:
 def _contracted(call: Traced, place: int) -> int | None:
     """The axis of an input that a product of matrices adds up along."""
     rank = len(shape_of(call.inputs[place]))
-    if call.op != "einsum":
+    if call.op not in EINSUM:
         return (rank - 1 if place == 0 else max(0, rank - 2)) if rank else None
     equation = call.args[0] if call.args else None
     if not isinstance(equation, str) or "->" not in equation or "." in equation:
@@ -249,13 +260,13 @@ def _labelled(case: Case, trace: Trace, call: Traced) -> Finding | None:
         return None
     if len(shape) == 1:
         return _batch_as_classes(trace, call, shape)
-    if way.op in CLASSES and call.op == "nll_loss":
+    if way.op in SOFTMAXES and call.op in NLL_LOSS:
         values = trace.array(call.inputs[0]).astype(np.float64)
-        if np.abs(np.exp(values).sum(axis=1) - 1).max() > 0.05 and way.op == "log_softmax":
+        if np.abs(np.exp(values).sum(axis=1) - 1).max() > 0.05 and way.op in LOG_SOFTMAX:
             return _not_normalized(case, trace, call, way.maker, shape)
         way = follow(trace, way.maker.sources[0])
     layer = feature_axis(trace, way)
-    if layer is None or layer[0][layer[1]] != shape[1] or shape[1] < 2 or call.op == "nll_loss":
+    if layer is None or layer[0][layer[1]] != shape[1] or shape[1] < 2 or call.op in NLL_LOSS:
         return None
     sizes = [1] * len(layer[0])
     sizes[layer[1]] = shape[1]
@@ -282,7 +293,7 @@ def _labelled(case: Case, trace: Trace, call: Traced) -> Finding | None:
 
 def _batch_as_classes(trace: Trace, call: Traced, shape: Shape) -> Finding | None:
     """[N] against [N] of 0 and 1: taken for one sample with N classes."""
-    if call.op != "cross_entropy" or len(call.inputs) < 2 or shape[0] < 2:
+    if call.op not in CROSS_ENTROPY or len(call.inputs) < 2 or shape[0] < 2:
         return None
     target = trace.array(call.inputs[1])
     if target.shape != shape or target.dtype.kind != "f" or sums_to_one(target, 0):
@@ -317,7 +328,7 @@ def _not_normalized(case: Case, trace: Trace, call: Traced, maker: Traced, shape
 def _picked(case: Case, trace: Trace, call: Traced) -> Finding | None:
     """gather along another axis than the softmax it picks from."""
     maker = trace.made_by(call.sources[0])
-    if maker is None or maker.op not in CLASSES:
+    if maker is None or maker.op not in SOFTMAXES:
         return None
     rank = len(shape_of(maker.inputs[0]))
     if not isinstance(call.argument(1, "dim"), int) or rank < 2:
@@ -361,7 +372,7 @@ def _from_sample_to_sample(case: Case, trace: Trace, found: Crossing) -> Finding
 def _refused_labels(case: Case) -> Iterator[Finding]:
     """cross_entropy raised because the classes are not on axis 1."""
     failure = case.run.failure
-    if failure is None or failure.op not in _LABELLED or len(failure.args) < 2:
+    if failure is None or failure.op not in CLASS_LOSSES or len(failure.args) < 2:
         return
     scores, target = (shape_of(each) for each in failure.args[:2])
     if len(scores) < 2 or len(target) == len(scores) or target == (scores[0], *scores[2:]):

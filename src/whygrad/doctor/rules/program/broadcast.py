@@ -12,45 +12,54 @@ from whygrad.doctor.flow import first_line, first_traces, shape_of
 from whygrad.doctor.replay import Trace, Traced
 from whygrad.doctor.replay.reading import Reading, Term
 from whygrad.doctor.rules.rule import Finding, Proof, rule
-from whygrad.doctor.vocabulary import LOSSES, RESHAPING
-from whygrad.ops.define import table
+from whygrad.ops.families import (
+    ABS,
+    BRACKETS,
+    CAT,
+    COSH,
+    DETACHES,
+    DIFFERENCES,
+    ELEMENTWISE,
+    ELEMENTWISE_LOSSES,
+    EXTREMES,
+    GETITEM,
+    LIKES,
+    LOGARITHMS,
+    LOSSES,
+    LOWER_CLAMPS,
+    MASKED_FILL,
+    MASKED_SELECT,
+    NEG,
+    NORM,
+    ORDERINGS,
+    POWERS,
+    RELU,
+    RESHAPING,
+    REVERSED_DIV,
+    SCALINGS,
+    SHIFTS,
+    SQRT,
+    STACK,
+    TOTALS,
+    WHERE,
+    XLOGY,
+)
 
 __all__ = ["loss_broadcast"]
 
 Shape = tuple[int, ...]
 
-_ELEMENTWISE = frozenset(
-    (
-        "mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy",
-        "binary_cross_entropy_with_logits", "poisson_nll_loss", "gaussian_nll_loss", "kl_div",
-        "soft_margin_loss", "hinge_embedding_loss",
-    )
-)  # fmt: skip
-_MEETING = frozenset(("sub", "sub_", "rsub", "mul", "div", "xlogy"))
-_SELECTING = frozenset(("where", "getitem", "slice", "index", "masked_select"))
+_MEETING = DIFFERENCES | SCALINGS | XLOGY
+_SELECTING = WHERE | BRACKETS | MASKED_SELECT
 # What stands between a difference and its sum where an error is measured, and not a likeness.
 _MEASURING = (
-    RESHAPING
-    | _SELECTING
-    | frozenset(
-        (
-            "pow", "pow_", "square", "abs", "mul", "mul_", "div", "div_", "rdiv", "neg", "add",
-            "add_", "sub", "rsub", "sqrt", "log", "log1p", "cosh", "norm", "mean", "sum",
-            "nanmean", "nansum", "clamp", "clamp_min", "relu", "lt", "le", "gt", "ge",
-        )
-    )
+    RESHAPING | _SELECTING | POWERS | ABS | SCALINGS | REVERSED_DIV | NEG | SHIFTS | SQRT
+    | LOGARITHMS | COSH | NORM | TOTALS | LOWER_CLAMPS | RELU | ORDERINGS
 )  # fmt: skip
-# What treats each element alone, or only arranges them, and is no elementwise op of the table.
-_ALONE = frozenset(
-    (
-        "cat", "clamp_max", "detach", "masked_fill", "ones_like", "positive", "relu6", "stack",
-        "tanhshrink", "zeros_like",
-    )
-)  # fmt: skip
+# What treats each element alone, or only arranges them.
+_ALONE = (ELEMENTWISE - LOSSES) | CAT | STACK | DETACHES | LIKES
 # Ops in which more data may be the weights of the errors, and need not be a target.
-_WEIGHING = _SELECTING | frozenset(
-    ("mul", "mul_", "div", "div_", "rdiv", "lt", "le", "gt", "ge", "masked_fill")
-)
+_WEIGHING = _SELECTING | SCALINGS | REVERSED_DIV | ORDERINGS | MASKED_FILL
 
 
 @rule(cleared=lambda case: _same_shapes(case))
@@ -79,7 +88,7 @@ def loss_broadcast(case: Case) -> Iterator[Finding]:
 def _raised(case: Case) -> Iterator[Finding]:
     """The same shapes where they cannot be broadcast, or where the loss refuses to."""
     failure = case.run.failure
-    if failure is None or failure.op not in _ELEMENTWISE | {"sub", "rsub"}:
+    if failure is None or failure.op not in ELEMENTWISE_LOSSES | DIFFERENCES:
         return
     shapes = [shape_of(each) for each in failure.args[:2] if hasattr(each, "shape")]
     if len(shapes) == 2 and len(shapes[0]) != len(shapes[1]) and _same_numbers(*shapes):
@@ -115,7 +124,7 @@ def _broadcasts(reading: Reading, term: Term) -> bool:
         return False
     call = term.call
     one, other = shape_of(term.prediction), shape_of(term.target)
-    if call.op in _ELEMENTWISE:
+    if call.op in ELEMENTWISE_LOSSES:
         return _is_crossed(one, other)
     if call.op not in _MEETING or not _is_crossed(one, other):
         return False
@@ -129,7 +138,7 @@ def _is_on_purpose(reading: Reading, term: Term) -> bool:
         one, source = term.target, term.target_source
     while not any(one is each for each in reading.outputs):
         made = reading.trace.made_by(source)
-        if made is None or made.op not in RESHAPING | {"getitem"} or not made.inputs:
+        if made is None or made.op not in RESHAPING | GETITEM or not made.inputs:
             return False
         if made.inputs[0].ndim < one.ndim:
             return True
@@ -159,11 +168,9 @@ def _is_measured(trace: Trace, call: Traced, on_purpose: bool) -> bool:
 
 def _treats_each_alone(call: Traced) -> bool:
     """Whether each element of the result comes from one place of the inputs."""
-    if call.op in ("max", "min"):  # of two tensors, not of one along an axis
+    if call.op in EXTREMES:  # of two tensors, not of one along an axis
         return len(call.inputs) == 2
-    declared = table.get(call.op.rstrip("_"))
-    elementwise = declared is not None and declared.kind == "elementwise"
-    return call.op in _ALONE or (elementwise and call.op not in LOSSES)
+    return call.op in _ALONE
 
 
 def _meets_more_data(call: Traced, places: list[int], pairs: int) -> bool:

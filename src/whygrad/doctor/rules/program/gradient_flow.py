@@ -15,7 +15,7 @@ from whygrad.doctor.recording.calls import Produced, RecordedCall
 from whygrad.doctor.recording.record import Course, Parameter, Snapshot
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.doctor.source.lines import assigned, switched_off, turned_off
-from whygrad.doctor.vocabulary import LEAVING, LINEAR
+from whygrad.ops.families import LEAVING, LINEAR
 from whygrad.source import Where
 
 __all__ = ["NO_HISTORY", "groups", "listed"]

@@ -20,6 +20,7 @@ from whygrad.doctor.replay import Trace, Traced, loss_at
 from whygrad.doctor.rules.program.graph_lifetime import exception, no_exception
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.doctor.source.lines import place, raised
+from whygrad.ops.families import ADD, DETACHES, DIV, MUL, SETITEM, STEPS, SUB
 
 __all__: list[str] = []
 
@@ -28,9 +29,7 @@ _REFUSED = re.compile(
     r"leaf Variable that requires grad.{0,60}in-place operation|is being modified inplace",
     re.DOTALL,
 )
-_ALIASES = ("data", "detach")
-# Writes that are constant between jumps: who makes them by the back door wants the slope of 1.
-_STEPWISE = ("round_", "floor_", "ceil_", "trunc_", "sign_")
+_SIGNS = (("*", MUL), ("+", ADD), ("-", SUB), ("/", DIV))
 
 
 @rule(
@@ -141,9 +140,9 @@ def _writer(case: Case, snapshot: Snapshot, text: str) -> RecordedCall | None:
 
 def _without_writing(writer: RecordedCall) -> str:
     name = writer.op.rstrip("_")
-    if writer.op == "setitem":
+    if writer.op in SETITEM:
         return "Build the tensor without assigning into it: torch.where(mask, new, old), torch.cat."
-    sign = {"mul_": "*", "add_": "+", "sub_": "-", "div_": "/"}.get(writer.op)
+    sign = next((sign for sign, family in _SIGNS if writer.op in family), None)
     if sign is not None:
         return f"Make a new tensor: x = x {sign} y instead of x {sign}= y or x.{writer.op}(y)."
     return f"Make a new tensor: x = x.{name}(…) instead of x.{writer.op}(…)."
@@ -159,9 +158,7 @@ def _silent(case: Case) -> Iterator[Finding]:
     if snapshot is None or trace is None or not trace.exact or trace.error is not None:
         return
     writers = [each for each in trace.calls if each.call.writes and _behind(trace, each)]
-    writers = [
-        each for each in writers if each.op not in _STEPWISE and not _is_stepwise(trace, each)
-    ]
+    writers = [each for each in writers if each.op not in STEPS and not _is_stepwise(trace, each)]
     if not writers:
         return
     upstream = {
@@ -197,9 +194,9 @@ def _silent(case: Case) -> Iterator[Finding]:
 def _behind(trace: Trace, call: Traced) -> bool:
     """Whether the target of a write is another name for a computed value with a gradient."""
     alias = trace.made_by(call.sources[0]) if call.sources else None
-    while alias is not None and alias.op not in _ALIASES and alias.sources and alias.call.writes:
+    while alias is not None and alias.op not in DETACHES and alias.sources and alias.call.writes:
         alias = trace.made_by(alias.sources[0])
-    if alias is None or alias.op not in _ALIASES or not alias.sources:
+    if alias is None or alias.op not in DETACHES or not alias.sources:
         return False
     return alias.sources[0] is not None and bool(alias.inputs[0].requires_grad)
 

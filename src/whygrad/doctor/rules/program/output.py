@@ -8,10 +8,11 @@ import numpy as np
 
 from whygrad.doctor.engines import engine_of
 from whygrad.doctor.evidence.case import Case
-from whygrad.doctor.evidence.forms import FORMS, Mismatch, rectified_regression
+from whygrad.doctor.evidence.forms import Mismatch, form_of, rectified_regression
 from whygrad.doctor.flow import first_line, first_traces, follow, line_of, shape_of
 from whygrad.doctor.replay import Trace, Traced
 from whygrad.doctor.rules.rule import Finding, Proof, rule
+from whygrad.ops.families import BINARY_CROSS_ENTROPY, CROSS_ENTROPY, DIFFERENCES, RELU
 
 __all__ = ["wrong_output_activation"]
 
@@ -59,13 +60,12 @@ def _judge(case: Case, trace: Trace, call: Traced) -> Mismatch | None:
     """What is wrong with the input of a loss, if anything is."""
     if len(call.inputs) < 2 or not any(each.requires_grad for each in call.inputs[:2]):
         return None
-    if call.op in FORMS:
-        found = FORMS[call.op](trace, call)
-        return found or (
-            _rectified_scores(case, trace, call) if call.op == "cross_entropy" else None
-        )
+    form = form_of(call.op)
+    if form is not None:
+        found = form(trace, call)
+        return found or (_rectified_scores(case, trace, call) if call.op in CROSS_ENTROPY else None)
     reading = case.reading(trace.snapshot)
-    if reading is None or reading.meeting is not call or call.op not in ("sub", "rsub"):
+    if reading is None or reading.meeting is not call or call.op not in DIFFERENCES:
         return None
     return rectified_regression(trace, call)
 
@@ -73,7 +73,7 @@ def _judge(case: Case, trace: Trace, call: Traced) -> Mismatch | None:
 def _rectified_scores(case: Case, trace: Trace, call: Traced) -> Mismatch | None:
     """A rectifier before cross_entropy can be learned with; not if it blocks the right class."""
     maker = follow(trace, call.sources[0]).maker
-    if maker is None or maker.op not in ("relu", "relu_"):
+    if maker is None or maker.op not in RELU:
         return None
     blocked = _blocked(case, trace, call)
     if blocked < case.limit("cut"):
@@ -109,7 +109,7 @@ def _blocked(case: Case, trace: Trace, call: Traced) -> float:
 def _raised(case: Case) -> Iterator[Finding]:
     """binary_cross_entropy refuses what is no probability."""
     failure = case.run.failure
-    if failure is None or failure.op != "binary_cross_entropy" or not failure.args:
+    if failure is None or failure.op not in BINARY_CROSS_ENTROPY or not failure.args:
         return
     values = engine_of(failure.args[0]).array(failure.args[0])
     if not np.isfinite(values).all() or (values.min() >= 0 and values.max() <= 1):
@@ -130,7 +130,7 @@ def _raised(case: Case) -> Iterator[Finding]:
 def _cleared(case: Case) -> str | None:
     for trace in first_traces(case):
         for call in trace.calls:
-            maker = follow(trace, call.sources[0]).maker if call.op in FORMS else None
+            maker = follow(trace, call.sources[0]).maker if form_of(call.op) else None
             if maker is not None:
                 return f"{call.op} gets the result of {maker.op}, as it should"
     return None

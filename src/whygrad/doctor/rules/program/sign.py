@@ -21,13 +21,14 @@ from whygrad.doctor.recording.record import Course
 from whygrad.doctor.replay import Trace, Traced, loss_at, replay
 from whygrad.doctor.replay.reading import Reading
 from whygrad.doctor.rules.rule import Finding, Proof, rule
-from whygrad.doctor.vocabulary import RESHAPING
+from whygrad.ops.families import NEG, RESHAPING, REVERSED_SUB, SCALINGS, SHIFTS, SUB, TOTALS
 from whygrad.source import Where
 
 __all__ = ["loss_sign"]
 
 _LOSS = re.compile(r"loss|nll|neg|criterion|objective|cost|error", re.IGNORECASE)
 Judged = list[tuple[Measure, Sign]]
+_SCALED = RESHAPING | TOTALS | NEG | SCALINGS
 
 
 @rule(
@@ -193,15 +194,15 @@ def _lowest_term(trace: Trace) -> Traced | None:
     while call is not None and call.inputs:
         sizes = [float(np.mean(trace.array(each))) for each in call.inputs]
         places = list(range(len(sizes)))
-        if call.op in ("add", "sub", "rsub"):
-            turned = {"sub": 1, "rsub": 0}.get(call.op)
+        if call.op in SHIFTS:
+            turned = 1 if call.op in SUB else 0 if call.op in REVERSED_SUB else None
             parts = [sign * size * (-1 if at == turned else 1) for at, size in enumerate(sizes)]
             place = min(places, key=parts.__getitem__)
             sign, found = sign * (-1 if place == turned else 1), call
-        elif call.op in ("mean", "sum", "neg", "mul", "div", *RESHAPING):
+        elif call.op in _SCALED:
             place = next((at for at in places if call.inputs[at].requires_grad), 0)
             factor = [each for each in call.args if isinstance(each, (int, float))]
-            turns = call.op == "neg" or (call.op in ("mul", "div") and factor and factor[0] < 0)
+            turns = call.op in NEG or (call.op in SCALINGS and factor and factor[0] < 0)
             sign = -sign if turns else sign
         else:
             break

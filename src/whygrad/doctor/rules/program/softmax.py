@@ -13,7 +13,6 @@ from collections.abc import Iterator
 
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.flow import (
-    CLASSES,
     axis_of,
     feature_axis,
     first_line,
@@ -26,25 +25,37 @@ from whygrad.doctor.flow import (
 from whygrad.doctor.recording.calls import Produced
 from whygrad.doctor.replay import Trace, Traced
 from whygrad.doctor.rules.rule import Finding, Proof, rule
-from whygrad.doctor.vocabulary import LOSSES
+from whygrad.ops.families import (
+    CLASS_LOSSES,
+    CROSS_ENTROPY,
+    DIV,
+    EXP,
+    LOG_SOFTMAX,
+    LOGSUMEXP,
+    LOSSES,
+    PROBABILITIES,
+    SOFTMAX,
+    SOFTMAXES,
+    SUM,
+)
 from whygrad.source import Where
 
 __all__ = ["double_softmax", "softmax_over_one"]
 
 # Calls that normalise what they get: a loss, a softmax, or the heart of one by hand.
-_NORMALIZING = frozenset(("cross_entropy", "softmax", "log_softmax", "logsumexp"))
+_NORMALIZING = CROSS_ENTROPY | SOFTMAX | LOG_SOFTMAX | LOGSUMEXP
 
 
 def _class_axis(call: Traced) -> int:
-    if call.op == "cross_entropy":
+    if call.op in CROSS_ENTROPY:
         return 1 if len(shape_of(call.inputs[0])) > 1 else 0
     return axis_of(call)
 
 
 def _is_exponential_by_hand(trace: Trace, call: Traced) -> bool:
     """``exp`` of something whose results are summed: a softmax or its logarithm by hand."""
-    consumers = trace.consumers(Produced(call.number, 0)) if call.op == "exp" else []
-    return any(each.op in ("sum", "logsumexp") for each in consumers)
+    consumers = trace.consumers(Produced(call.number, 0)) if call.op in EXP else []
+    return any(each.op in SUM | LOGSUMEXP for each in consumers)
 
 
 @rule(cleared=lambda case: _cleared_double(case))
@@ -82,11 +93,11 @@ def _second_softmax(case: Case, trace: Trace, call: Traced) -> Finding | None:
     axis = len(shape) - 1 if by_hand else _class_axis(call)
     classes = shape[axis]
     normalized = sums_to_one(values, axis)
-    certain = maker.op in ("softmax", "softmin", "gumbel_softmax")
+    certain = maker.op in PROBABILITIES
     if certain:
-        wrong = normalized or call.op == "cross_entropy"
+        wrong = normalized or call.op in CROSS_ENTROPY
     else:  # a softmax by hand ends in a division; numbers that sum to one by chance do not
-        wrong = normalized and call.op == "cross_entropy" and maker.op in ("div", "div_")
+        wrong = normalized and call.op in CROSS_ENTROPY and maker.op in DIV
     if not wrong or classes < 2:
         return None
     where = line_of(case, trace, maker)
@@ -113,7 +124,7 @@ def _second_softmax(case: Case, trace: Trace, call: Traced) -> Finding | None:
 def _cleared_double(case: Case) -> str | None:
     for trace in first_traces(case):
         for call in trace.calls:
-            if call.op == "cross_entropy" and call.before:
+            if call.op in CROSS_ENTROPY and call.before:
                 low, high = call.before[0].low, call.before[0].high
                 return f"cross_entropy gets raw scores, {low:.3g} to {high:.3g}"
     return None
@@ -137,15 +148,15 @@ def softmax_over_one(case: Case) -> Iterator[Finding]:
     for trace in first_traces(case):
         for call in trace.calls:
             where = None
-            if call.op in CLASSES and _over_one(trace, call):
+            if call.op in SOFTMAXES and _over_one(trace, call):
                 where = line_of(case, trace, call)
-            elif call.op == "cross_entropy" and _one_class(trace, call):
+            elif call.op in CROSS_ENTROPY and _one_class(trace, call):
                 where = call.where
             if where is not None and str(where) not in seen:
                 seen.add(str(where))
                 yield _about_one(call, where, trace.snapshot.step)
     failure = case.run.failure
-    if failure is not None and failure.op in ("cross_entropy", "nll_loss") and not case.run.passes:
+    if failure is not None and failure.op in CLASS_LOSSES and not case.run.passes:
         shape = shape_of(failure.args[0]) if failure.args else ()
         if len(shape) > 1 and shape[1] == 1 and shape[0] > 1:
             yield softmax_over_one.finding(
@@ -189,7 +200,7 @@ def _one_class(trace: Trace, call: Traced) -> bool:
 
 def _about_one(call: Traced, where: Where, step: int) -> Finding:
     shape = list(shape_of(call.inputs[0]))
-    loss = call.op == "cross_entropy"
+    loss = call.op in CROSS_ENTROPY
     result = "the loss is" if loss else "the result is"
     value = call.after[0]
     return softmax_over_one.finding(

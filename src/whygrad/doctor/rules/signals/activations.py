@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from whygrad.doctor.anatomy import (
-    CONVOLUTIONS,
     Layer,
     activation_place,
     layers_of,
@@ -29,12 +28,12 @@ from whygrad.doctor.recording.record import Course
 from whygrad.doctor.replay import Trace, Traced
 from whygrad.doctor.replay.trainer import tensor_like
 from whygrad.doctor.rules.rule import Finding, Proof, rule
-from whygrad.doctor.vocabulary import NORMALIZERS, RESHAPING
+from whygrad.ops.families import ADD, CONVOLUTIONS, DROPOUTS, NORMALIZERS, RESHAPING, SCALINGS
 from whygrad.source import Where
 
 __all__: list[str] = []
 
-_PASSING = RESHAPING | NORMALIZERS | frozenset(("add", "add_", "dropout", "div", "mul"))
+_PASSING = RESHAPING | NORMALIZERS | ADD | SCALINGS | DROPOUTS
 
 
 @rule(

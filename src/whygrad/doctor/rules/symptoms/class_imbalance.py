@@ -16,11 +16,12 @@ import numpy as np
 
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.experiments.answers import ASKED, Answers, ask, train
-from whygrad.doctor.experiments.samples import BINARY, CLASSES, Samples, as_classes, samples_of
+from whygrad.doctor.experiments.samples import Samples, as_classes, samples_of
 from whygrad.doctor.recording.record import Course
 from whygrad.doctor.replay import Traced
 from whygrad.doctor.replay.reading import Reading
 from whygrad.doctor.rules.rule import Finding, Proof, rule
+from whygrad.ops.families import BINARY_LOSSES, CLASS_LOSSES, TOTALS
 
 __all__ = ["class_imbalance"]
 
@@ -63,7 +64,7 @@ def class_imbalance(case: Case) -> Iterator[Finding]:
         if reading is None or len(course.steps) < case.limit("steps") or case.went_bad is not None:
             continue
         call = reading.loss_call
-        if call is None or call.op not in (*CLASSES, *BINARY) or not reading.trace.exact:
+        if call is None or call.op not in CLASS_LOSSES | BINARY_LOSSES or not reading.trace.exact:
             continue
         data = None if _weighs(reading, call) else samples_of(case, course, reading)
         if data is None or _share_of_common(_drawn(case, course)) < case.limit("share"):
@@ -112,7 +113,7 @@ def _fix(op: str, factor: float) -> str:
     sampler = (
         "or draw rare samples more often: DataLoader(..., sampler=WeightedRandomSampler(...))."
     )
-    if op in BINARY:
+    if op in BINARY_LOSSES:
         return f"nn.BCEWithLogitsLoss(pos_weight=torch.tensor({factor:.3g})),\n{sampler}"
     return f"nn.CrossEntropyLoss(weight=1 / class_counts), normalised,\n{sampler}"
 
@@ -127,7 +128,7 @@ def _weighs(reading: Reading, call: Traced) -> bool:
     direct = root is not None and any(
         each is not None and each.call == call.number for each in root.sources
     )
-    return root is None or root.op not in ("mean", "sum") or not direct
+    return root is None or root.op not in TOTALS or not direct
 
 
 def _drawn(case: Case, course: Course) -> Array:
@@ -208,7 +209,7 @@ def _shares(case: Case) -> str | None:
     course = case.courses[0] if case.courses else None
     reading = None if course is None else case.reading(course.first)
     call = None if reading is None else reading.loss_call
-    if course is None or call is None or call.op not in (*CLASSES, *BINARY):
+    if course is None or call is None or call.op not in CLASS_LOSSES | BINARY_LOSSES:
         return None
     classes = _drawn(case, course)
     if not classes.size:

@@ -23,7 +23,15 @@ from whygrad.doctor.recording.record import Snapshot
 from whygrad.doctor.replay import Trace, Traced
 from whygrad.doctor.replay.reading import Reading
 from whygrad.doctor.rules.rule import Finding, Proof, rule
-from whygrad.doctor.vocabulary import LINEAR
+from whygrad.ops.families import (
+    AVERAGE_POOLS,
+    CASTS,
+    LINEAR,
+    SAMPLE_NORMALIZERS,
+    SOFTMAXES,
+    STACK,
+    TOTALS,
+)
 
 __all__: list[str] = []
 
@@ -146,7 +154,7 @@ def _loss_in_data(reading: Reading) -> Traced | None:
         group = [trace.made_by(source)]
         while group and all(each is not None and each.inputs for each in group):
             calls = [each for each in group if each is not None]
-            if calls[0].op == "stack" and len(calls) == 1:
+            if calls[0].op in STACK and len(calls) == 1:
                 group = [trace.made_by(each) for each in calls[0].sources]
                 continue
             if len({id(each.inputs[0]) for each in calls}) == 1:
@@ -178,7 +186,7 @@ def _differs(trace: Trace, size: int, tensor: Any, source: Produced | None) -> b
     data = not tensor.requires_grad or not tensor.is_leaf
     made = trace.made_by(source)
     # What is left of a sum that cancels out is rounding, small against what was added up.
-    sums = made is not None and made.op in ("mean", "sum", "adaptive_avg_pool2d", "avg_pool2d")
+    sums = made is not None and made.op in TOTALS | AVERAGE_POOLS
     scale = float(np.abs(trace.array(made.inputs[0])).max(initial=0.0)) if made and sums else 0.0
     return data and array.ndim > 0 and array.shape[0] == size and not _is_constant(array, scale)
 
@@ -194,21 +202,21 @@ def _is_constant(array: np.ndarray[Any, Any], scale: float = 0.0) -> bool:
 def _belongs_elsewhere(trace: Trace, call: Traced) -> bool:
     """Dead and saturated activations and weights without effect have rules of their own."""
     own = call in rectifiers_of(trace) or call in squashers_of(trace)
-    return own or call.op in LINEAR or call.op in ("softmax", "log_softmax")
+    return own or call.op in LINEAR | SOFTMAXES
 
 
 def _advice(call: Traced) -> str:
-    if call.op in ("layer_norm", "rms_norm", "group_norm", "instance_norm"):
+    if call.op in SAMPLE_NORMALIZERS:
         return (
             f"{call.op} subtracts the mean over the features of each sample. Over a single feature "
             "nothing is left: normalise over the data set instead, (x - x.mean()) / x.std()."
         )
-    if call.op in ("mean", "sum"):
+    if call.op in TOTALS:
         return (
             f"What {call.op} adds up cancels out in every sample, as behind a layer that subtracts "
             "the mean of each sample. Take that normalisation out, or let an activation follow it."
         )
-    if call.op in ("cast", "to", "type", "long", "int", "byte"):
+    if call.op in CASTS:
         return (
             "The conversion cuts off everything behind the point: scale before you convert "
             "((255 * x).to(torch.uint8)), or keep floating-point numbers."

@@ -16,9 +16,9 @@ import numpy as np
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.forensics import FirstBad
 from whygrad.doctor.growth import growth
+from whygrad.doctor.mechanism.domains import rule_of
 from whygrad.doctor.recording.record import Course
 from whygrad.doctor.rules.rule import Finding, Proof, rule, rules
-from whygrad.doctor.vocabulary import DOMAIN
 
 __all__ = ["backward_raised", "non_finite_value"]
 
@@ -64,7 +64,7 @@ def non_finite_value(case: Case) -> Iterator[Finding]:
 
 def _domain(bad: FirstBad | None) -> tuple[str, str] | None:
     """The rule of a call that has no value, or no slope, everywhere."""
-    name = None if bad is None else DOMAIN.get(bad.op.rstrip("_"))
+    name = None if bad is None else rule_of(bad.op)
     if bad is None or name is None or name == "overflow-in-exp" or name not in rules:
         return None
     if any(each.size and each.largest >= _HUGE for each in bad.before):

@@ -12,6 +12,7 @@ from whygrad.doctor.replay.optimizers import rate_of
 from whygrad.doctor.replay.reading import Reading
 from whygrad.doctor.replay.trial import Descent
 from whygrad.doctor.rules.rule import Finding, Proof, rule
+from whygrad.ops.families import CROSS_ENTROPY, MSE_LOSS
 
 __all__ = ["lr_too_low"]
 
@@ -81,9 +82,9 @@ def _loss_of_chance(reading: Reading) -> float | None:
     call, target, prediction = reading.loss_call, reading.target, reading.prediction
     if call is None or target is None or prediction is None:
         return None
-    if call.op == "cross_entropy" and prediction.ndim > 1:
+    if call.op in CROSS_ENTROPY and prediction.ndim > 1:
         return math.log(max(2, prediction.shape[1]))
-    if call.op == "mse_loss" and reading.reduction == "mean":
+    if call.op in MSE_LOSS and reading.reduction == "mean":
         return float(reading.trace.array(target).var())
     return None
 
