@@ -16,8 +16,32 @@ from types import ModuleType
 
 __all__ = ["ALIASES", "install", "load_inside", "real_name"]
 
+# PyTorch has every distribution in a module beside the others; here they stand in rooms.
+_DISTRIBUTIONS = {
+    "discrete": (
+        "bernoulli", "binomial", "categorical", "geometric", "multinomial", "negative_binomial",
+        "one_hot_categorical", "poisson",
+    ),
+    "multivariate": (
+        "lkj_cholesky", "lowrank_multivariate_normal", "multivariate_normal", "wishart",
+    ),
+    "positive": (
+        "chi2", "exponential", "fishersnedecor", "gamma", "generalized_pareto", "half_cauchy",
+        "half_normal", "inverse_gamma", "log_normal", "pareto", "weibull",
+    ),
+    "real": ("cauchy", "gumbel", "laplace", "normal", "studentT", "uniform", "von_mises"),
+    "unit": (
+        "beta", "continuous_bernoulli", "dirichlet", "kumaraswamy", "logistic_normal",
+        "relaxed_bernoulli", "relaxed_categorical",
+    ),
+}  # fmt: skip
+
 # PyTorch's path and where the module stands, both under `whygrad`.
 ALIASES: dict[str, str] = {
+    f"distributions.{name}": f"distributions.{room}.{name}"
+    for room, names in _DISTRIBUTIONS.items()
+    for name in names
+} | {
     "nn.modules.adaptive": "nn.modules.loss.adaptive",
     "nn.modules.channelshuffle": "nn.modules.shape",
     "nn.modules.distance": "nn.modules.loss.margin",

@@ -13,35 +13,35 @@ from functools import total_ordering
 from typing import Any
 
 import whygrad
-from whygrad.distributions.bernoulli import Bernoulli
-from whygrad.distributions.beta import Beta
-from whygrad.distributions.binomial import Binomial
-from whygrad.distributions.categorical import Categorical
-from whygrad.distributions.cauchy import Cauchy
-from whygrad.distributions.continuous_bernoulli import ContinuousBernoulli
-from whygrad.distributions.dirichlet import Dirichlet
+from whygrad.distributions.discrete.bernoulli import Bernoulli
+from whygrad.distributions.discrete.binomial import Binomial
+from whygrad.distributions.discrete.categorical import Categorical
+from whygrad.distributions.discrete.geometric import Geometric
+from whygrad.distributions.discrete.one_hot_categorical import OneHotCategorical
+from whygrad.distributions.discrete.poisson import Poisson
 from whygrad.distributions.distribution import Distribution
 from whygrad.distributions.exp_family import ExponentialFamily
-from whygrad.distributions.exponential import Exponential
-from whygrad.distributions.gamma import Gamma
-from whygrad.distributions.geometric import Geometric
-from whygrad.distributions.gumbel import EULER, Gumbel
-from whygrad.distributions.half_normal import HalfNormal
 from whygrad.distributions.independent import Independent
-from whygrad.distributions.laplace import Laplace
-from whygrad.distributions.lowrank_multivariate_normal import LowRankMultivariateNormal
-from whygrad.distributions.multivariate_normal import (
+from whygrad.distributions.multivariate.lowrank_multivariate_normal import LowRankMultivariateNormal
+from whygrad.distributions.multivariate.multivariate_normal import (
     MultivariateNormal,
     log_det_half,
     mahalanobis,
 )
-from whygrad.distributions.normal import Normal
-from whygrad.distributions.one_hot_categorical import OneHotCategorical
-from whygrad.distributions.pareto import Pareto
-from whygrad.distributions.poisson import Poisson
+from whygrad.distributions.positive.exponential import Exponential
+from whygrad.distributions.positive.gamma import Gamma
+from whygrad.distributions.positive.half_normal import HalfNormal
+from whygrad.distributions.positive.pareto import Pareto
+from whygrad.distributions.real.cauchy import Cauchy
+from whygrad.distributions.real.gumbel import Gumbel
+from whygrad.distributions.real.laplace import Laplace
+from whygrad.distributions.real.normal import Normal
+from whygrad.distributions.real.uniform import Uniform
 from whygrad.distributions.transformed_distribution import TransformedDistribution
-from whygrad.distributions.uniform import Uniform
-from whygrad.distributions.utils import sum_rightmost
+from whygrad.distributions.unit.beta import Beta
+from whygrad.distributions.unit.continuous_bernoulli import ContinuousBernoulli
+from whygrad.distributions.unit.dirichlet import Dirichlet
+from whygrad.distributions.utils import EULER, sum_rightmost
 from whygrad.errors import fail
 from whygrad.nn.functional import softplus
 from whygrad.tensor import Tensor

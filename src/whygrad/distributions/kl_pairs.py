@@ -10,20 +10,21 @@ import math
 from typing import Any
 
 import whygrad
-from whygrad.distributions.bernoulli import Bernoulli
-from whygrad.distributions.beta import Beta
-from whygrad.distributions.binomial import Binomial
-from whygrad.distributions.continuous_bernoulli import ContinuousBernoulli
+from whygrad.distributions.discrete.bernoulli import Bernoulli
+from whygrad.distributions.discrete.binomial import Binomial
+from whygrad.distributions.discrete.poisson import Poisson
 from whygrad.distributions.distribution import Distribution
-from whygrad.distributions.exponential import Exponential
-from whygrad.distributions.gamma import Gamma
-from whygrad.distributions.gumbel import EULER, Gumbel
 from whygrad.distributions.kl import register_kl
-from whygrad.distributions.laplace import Laplace
-from whygrad.distributions.normal import Normal
-from whygrad.distributions.pareto import Pareto
-from whygrad.distributions.poisson import Poisson
-from whygrad.distributions.uniform import Uniform
+from whygrad.distributions.positive.exponential import Exponential
+from whygrad.distributions.positive.gamma import Gamma
+from whygrad.distributions.positive.pareto import Pareto
+from whygrad.distributions.real.gumbel import Gumbel
+from whygrad.distributions.real.laplace import Laplace
+from whygrad.distributions.real.normal import Normal
+from whygrad.distributions.real.uniform import Uniform
+from whygrad.distributions.unit.beta import Beta
+from whygrad.distributions.unit.continuous_bernoulli import ContinuousBernoulli
+from whygrad.distributions.utils import EULER
 from whygrad.tensor import Tensor
 
 __all__: list[str] = []

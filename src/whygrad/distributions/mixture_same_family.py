@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 
 import whygrad
 from whygrad.distributions import constraints
-from whygrad.distributions.categorical import Categorical
 from whygrad.distributions.constraints import Constraint
+from whygrad.distributions.discrete.categorical import Categorical
 from whygrad.distributions.distribution import Distribution
 from whygrad.errors import fail
 from whygrad.memory import Size

@@ -10,7 +10,7 @@ from whygrad.distributions import constraints
 from whygrad.distributions.constraints import Constraint
 from whygrad.distributions.distribution import Distribution
 from whygrad.distributions.independent import Independent
-from whygrad.distributions.transform import ComposeTransform, Transform
+from whygrad.distributions.transforms import ComposeTransform, Transform
 from whygrad.distributions.utils import sum_rightmost
 from whygrad.errors import fail
 from whygrad.memory import Size

@@ -13,6 +13,7 @@ from whygrad.nn import functional
 from whygrad.tensor import Tensor
 
 __all__ = [
+    "EULER",
     "broadcast_all",
     "clamp_probs",
     "lazy_property",
@@ -21,6 +22,8 @@ __all__ = [
     "probs_to_logits",
     "sum_rightmost",
 ]
+
+EULER = 0.57721566490153286060  # Euler's constant
 
 
 def broadcast_all(*values: Any) -> tuple[Tensor, ...]:

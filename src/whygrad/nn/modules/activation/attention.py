@@ -117,16 +117,9 @@ class MultiheadAttention(Module):
             self.batch_first,
         )
         return attend(
-            heads,
-            query,
-            key,
-            value,
-            key_padding_mask,
-            need_weights,
-            attn_mask,
-            average_attn_weights,
-            is_causal,
-        )
+            heads, query, key, value, key_padding_mask, need_weights, attn_mask,
+            average_attn_weights, is_causal,
+        )  # fmt: skip
 
 
 def _check_sizes(embed_dim: int, num_heads: int) -> None:
