@@ -26,7 +26,16 @@ from pathlib import Path
 
 from whygrad.learn.language import chosen
 
-__all__ = ["DOCUMENTS", "EXAMPLE", "IMAGES", "ROOT", "output_of", "refreshed", "run"]
+__all__ = [
+    "DOCUMENTS",
+    "EXAMPLE",
+    "IMAGES",
+    "ROOT",
+    "command_output",
+    "output_of",
+    "refreshed",
+    "run",
+]
 
 ROOT = Path(__file__).parent.parent
 IMAGES = ROOT / "docs" / "images"
@@ -77,8 +86,9 @@ def _after_program(match: re.Match[str]) -> str:
     return match[0][: start - offset] + printed + match[0][end - offset :]
 
 
-def _after_command(match: re.Match[str]) -> str:
-    command, _, typed = match[2].partition(" < ")
+def command_output(command: str) -> str:
+    """What ``whygrad …`` prints; the words after `` < `` are typed in, a line for each."""
+    command, _, typed = command.partition(" < ")
     with tempfile.TemporaryDirectory() as home:
         done = subprocess.run(
             [sys.executable, "-m", "whygrad", *shlex.split(command)],
@@ -94,8 +104,11 @@ def _after_command(match: re.Match[str]) -> str:
                 "WHYGRAD_LANG": "en",
             },
         )
-    text = "\n".join(line.rstrip() for line in done.stdout.splitlines()).strip("\n")
-    return match[1] + text + "\n" + match[4]
+    return "\n".join(line.rstrip() for line in done.stdout.splitlines()).strip("\n")
+
+
+def _after_command(match: re.Match[str]) -> str:
+    return match[1] + command_output(match[2]) + "\n" + match[4]
 
 
 def _bench_table(match: re.Match[str]) -> str:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
-from scripts.documents import DOCUMENTS, EXAMPLE, IMAGES, ROOT, run
+from scripts.documents import DOCUMENTS, EXAMPLE, IMAGES, ROOT, command_output, run
+
+EXCERPT = re.compile(r"^```text\n\$ whygrad (.*?)\n(.*?)^```\n", re.S | re.M)
 
 
 def examples() -> list[object]:
@@ -23,6 +27,23 @@ def test_example(source: str, expected: str | None) -> None:
         assert printed.strip() == expected.strip(), "run `make docs` if the new output is right"
     for name, picture in drawn.items():
         assert picture == (IMAGES / name).read_text(), "run `make docs` if the new picture is right"
+
+
+def excerpts() -> list[object]:
+    """Parts of what a command prints; but for doctors of programs that draw a seed of their own."""
+    return [
+        pytest.param(match[1], match[2].splitlines(), id=f"{document.name}: {match[1]}")
+        for document in DOCUMENTS
+        for match in EXCERPT.finditer(document.read_text())
+        if not match[1].startswith("doctor")
+    ]
+
+
+@pytest.mark.parametrize(("command", "shown"), excerpts())
+def test_excerpt(command: str, shown: list[str]) -> None:
+    printed = iter(command_output(command).splitlines())
+    missing = [line for line in shown if line != "…" and line not in printed]
+    assert not missing, "these lines are not printed, or not in this order"
 
 
 def test_the_op_in_the_contributing_guide_passes_the_suite() -> None:
