@@ -36,6 +36,7 @@ fuzz: $(DEV_STAMP)  ## a long run of random programs against PyTorch: make fuzz 
 	$(BIN)/python -m tests.fuzz --programs $(FUZZ)
 
 docs: $(DEV_STAMP)  ## rerun what the documents show and write the output back
+	$(BIN)/python -m tests.learn.drill.revisions
 	$(BIN)/python -m scripts.documents
 
 clean:
