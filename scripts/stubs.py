@@ -42,8 +42,8 @@ Function = Callable[..., Any]
 _PACKAGE = Path(whygrad.__file__).parent
 _COLLECTIONS = ("whygrad", "whygrad.linalg", "whygrad.nn.functional")
 # Operators are installed as primitives, whose parameters say less than the operator's name.
-_OPERATOR_HOMES = ("whygrad.dispatch", "whygrad.ops.inplace", "whygrad.ops.operators")
-_IN_PLACE_HOMES = ("whygrad.ops.inplace", "whygrad.ops.inplace_geometry")
+_OPERATOR_HOMES = ("whygrad.dispatch", "whygrad.ops.inplace.writing", "whygrad.ops.operators")
+_IN_PLACE_HOMES = ("whygrad.ops.inplace.writing", "whygrad.ops.inplace.geometry")
 _NOTICE = "Written by scripts/stubs.py: run `make stubs` instead of editing."
 _WIDTH = 86  # of docstrings: leaves room for the quotes and indent of a method
 

@@ -23,7 +23,7 @@ from whygrad.autograd import arrivals, hooks, views
 from whygrad.autograd.node import Node
 from whygrad.autograd.recompute.inputs import Memory
 from whygrad.errors import fail
-from whygrad.ops import inplace
+from whygrad.ops.inplace import writing
 
 PROGRAMS = 40
 
@@ -130,13 +130,13 @@ def _refuses_writes(patch: Any) -> None:
 
 @broken("a write before its check", r"_\(|\] \S?= | \S?= ")
 def _writes_before_checking(patch: Any) -> None:
-    check = inplace.check_writable
+    check = writing.check_writable
 
     def late(target: Any, *args: Any, **kwargs: Any) -> None:
         target._array[...] = 0.125
         check(target, *args, **kwargs)
 
-    patch.setattr(inplace, "check_writable", late)
+    patch.setattr(writing, "check_writable", late)
 
 
 @broken("an error without an explanation", r"_\(|\] \S?= | \S?= ")

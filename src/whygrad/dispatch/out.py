@@ -91,7 +91,7 @@ _COMPUTES_IN_ITS_DTYPE = frozenset(("cumprod", "cumsum", "prod", "sum"))
 
 def into(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call the public function of ``op`` and write what it returns into ``kwargs["out"]``."""
-    from whygrad.ops.inplace import assign, check_writable
+    from whygrad.ops.inplace.writing import assign, check_writable
 
     out = kwargs["out"]
     rest = {name: value for name, value in kwargs.items() if name != "out"}
@@ -132,7 +132,7 @@ def _computed_in_place(
     op: Op, args: tuple[Any, ...], rest: dict[str, Any], out: Any, name: str
 ) -> bool:
     """Let the kernel write to ``out`` itself, where nothing stands between them."""
-    from whygrad.ops.inplace import payload, plain_operands
+    from whygrad.ops.inplace.writing import payload, plain_operands
 
     kernel: Any = op.forward
     if not isinstance(kernel, np.ufunc) or rest or len(args) != kernel.nin:
@@ -162,7 +162,7 @@ def _laid_out(sequence: Tensor, target: Tensor) -> Tensor:
 
 def _resize(target: Tensor, result: Tensor, silent: bool) -> None:
     """As PyTorch does, and with its remark where it makes one: it was hardly meant that way."""
-    from whygrad.ops.inplace_geometry import resize
+    from whygrad.ops.inplace.geometry import resize
 
     if target.numel() and not silent:
         warnings.warn(

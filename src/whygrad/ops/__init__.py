@@ -16,16 +16,12 @@ from whygrad.ops import (
     creation,
     exponential,
     indexing,
-    inplace,
-    inplace_geometry,
-    inplace_memory,
-    inplace_random,
     inquiries,
     late,
-    linalg,
     loss,
     normalization,
     operators,
+    products,
     recurrent,
     reduction,
     shape,
@@ -33,6 +29,7 @@ from whygrad.ops import (
     ties,
 )
 from whygrad.ops.define import Op, aliases, table
+from whygrad.ops.inplace import geometry, memory, random, writing
 from whygrad.tensor import Tensor
 
 __all__ = ["functions", "table"]
@@ -92,7 +89,7 @@ def _publish_op(op: Op) -> None:
         setattr(Tensor, op.name, method_of(op))
     written = vars(Tensor).get(f"{op.name}_")
     if op.inplace and not isinstance(written, FunctionType):  # float_power_ is written by hand
-        setattr(Tensor, f"{op.name}_", inplace.twin(op))
+        setattr(Tensor, f"{op.name}_", writing.twin(op))
     if op.public_name is not None:  # where pickle finds it
         space, _, op.public.__qualname__ = f"whygrad.{op.public_name}".rpartition(".")
         op.public.__module__ = space
@@ -116,10 +113,10 @@ for _op in table.values():
     _publish_op(_op)
 creation.conversion.install()
 operators.install()
-inplace.install()
-inplace_geometry.install()
-inplace_memory.install()
-inplace_random.install()
+writing.install()
+geometry.install()
+memory.install()
+random.install()
 sparse.algebra.install()
 sparse.parts.install()
 _publish()

@@ -115,7 +115,6 @@ NAMES: dict[str, tuple[str, ...]] = {
         "linalg_tensorsolve",
         "linalg_vander",
     ),
-    "linalg.grouped": ("grouped_mm",),
     "linalg.lu": (
         "linalg_lu",
         "linalg_lu_factor",
@@ -160,6 +159,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     ),
     "loss.ctc": ("ctc_loss",),
     "loss.linear_cross_entropy": ("linear_cross_entropy",),
+    "products.grouped": ("grouped_mm",),
     "reduction.distances": ("cdist", "dist", "pdist"),
     "reduction.histograms": ("bincount", "histc", "histogram", "histogram_counts", "histogramdd"),
     "reduction.quantiles": ("nanquantile", "quantile"),

@@ -15,7 +15,7 @@ import numpy as np
 from whygrad import dtypes, keys
 from whygrad.autograd.modes import no_grad
 from whygrad.errors import describe, fail
-from whygrad.ops.inplace import check_writable
+from whygrad.ops.inplace.writing import check_writable
 from whygrad.optim.optimizer import Optimizer
 from whygrad.source import Where, caller
 from whygrad.tensor import Tensor, wrap

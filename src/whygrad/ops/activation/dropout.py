@@ -170,7 +170,7 @@ def _times(input: Tensor, noise: Tensor, inplace: bool) -> Tensor:
     if not inplace:
         dropped: Tensor = _drop.call(input, noise)
         return dropped
-    from whygrad.ops.inplace import assign, check_writable, snapshot
+    from whygrad.ops.inplace.writing import assign, check_writable, snapshot
 
     check_writable(input, "dropout_")
     return assign(input, _drop.call(snapshot(input, _drop), noise), "dropout_")

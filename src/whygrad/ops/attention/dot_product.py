@@ -16,8 +16,8 @@ from whygrad.ops.activation.dropout import dropout
 from whygrad.ops.attention.tiles import attend, batch_shape, pull_back
 from whygrad.ops.batching import aligned
 from whygrad.ops.define import define, public_form
-from whygrad.ops.linalg.products import add_terms
 from whygrad.ops.namespace import raw, recorded
+from whygrad.ops.products.products import add_terms
 from whygrad.tensor import Tensor
 
 __all__ = ["scaled_dot_product_attention"]

@@ -17,10 +17,10 @@ from whygrad.autograd import lineage, modes
 from whygrad.dispatch import quiet
 from whygrad.dispatch.answers import Answer, public_codes
 from whygrad.errors import describe, fail
-from whygrad.ops import inplace
 from whygrad.ops.define import define, table
 from whygrad.ops.indexing.positions import index_put, write
 from whygrad.ops.indexing.subscripts import Selection, read, read_plain
+from whygrad.ops.inplace import writing
 from whygrad.ops.numbers import number_for
 from whygrad.source import caller
 from whygrad.tensor import Tensor, wrap
@@ -60,22 +60,22 @@ def _setitem(self: Tensor, index: Any, value: Any) -> None:
     chosen = read(self, index)
     value = assignable(self, chosen, value, "x[index] = value")
     if not chosen.chosen_by and _writes_directly(self, value, chosen.position):
-        inplace.check_writable(self, "__setitem__")
+        writing.check_writable(self, "__setitem__")
         quiet.run(_write, self._array, chosen, getattr(value, "_array", value))
         self._storage.bump("__setitem__", caller())
         return
     target = self
     if chosen.position is None or not chosen.whole:
         target = table["slice"].call(self, chosen.basic)
-    inplace.check_writable(target, "__setitem__", value if isinstance(value, Tensor) else None)
+    writing.check_writable(target, "__setitem__", value if isinstance(value, Tensor) else None)
     params: tuple[Any, ...] = ()
     op = table["copy" if isinstance(value, Tensor) else "fill"]
     if chosen.position is not None:
         op, params = table["index_put"], (chosen.position, chosen.dims, False)
-    written = op.call(inplace.snapshot(target, op), value, *params)
+    written = op.call(writing.snapshot(target, op), value, *params)
     if chosen.chosen_by:
         written = lineage.chosen_by(written, chosen.chosen_by)
-    inplace.assign(target, written, "__setitem__")
+    writing.assign(target, written, "__setitem__")
 
 
 def _writes_directly(target: Tensor, value: Any, position: Tensor | None) -> bool:
@@ -89,7 +89,7 @@ def _writes_directly(target: Tensor, value: Any, position: Tensor | None) -> boo
     others = keys.DEVICES | keys.LAYOUTS | keys.CUT | keys.LAYERS & ~keys.AUTOGRAD
     if any(each._keys & others != keys.CPU for each in involved):
         return False
-    return not modes.state.added & keys.INTERCEPTED and not inplace.overlaps_itself(target._array)
+    return not modes.state.added & keys.INTERCEPTED and not writing.overlaps_itself(target._array)
 
 
 def _write(array: Array, chosen: Selection, value: Array) -> None:

@@ -1,12 +1,1 @@
-"""Products of matrices and tensors, solvers and decompositions."""
-
-from whygrad.ops.linalg import (
-    bilinear,
-    contraction,
-    einsum,
-    equations,
-    fused_products,
-    linear,
-    matrices,
-    products,
-)
+"""Solvers and decompositions; each file is declared when one of its ops is first asked for."""

@@ -21,9 +21,9 @@ from whygrad.ops.linalg.matrices import (
     require_matrices,
     require_square,
 )
-from whygrad.ops.linalg.products import add_terms
 from whygrad.ops.linalg.singular_values import linalg_matrix_rank, pinv_args
 from whygrad.ops.namespace import recorded
+from whygrad.ops.products.products import add_terms
 from whygrad.ops.shape.parts import distinct_dims
 from whygrad.tensor import Tensor
 

@@ -11,7 +11,7 @@ from whygrad.ops.define import composite, table
 from whygrad.ops.geometry import normalize_dim
 from whygrad.ops.linalg.matrices import require_floats, require_matrices
 from whygrad.ops.namespace import recorded
-from whygrad.ops.precision import in_norm_dtype
+from whygrad.ops.reduction.moments import in_norm_dtype
 from whygrad.tensor import Tensor
 
 

@@ -20,8 +20,8 @@ from whygrad.ops.linalg.matrices import (
     require_matrices,
     require_square,
 )
-from whygrad.ops.linalg.products import add_terms
 from whygrad.ops.namespace import recorded
+from whygrad.ops.products.products import add_terms
 from whygrad.ops.undefined import TIED_VALUES
 from whygrad.tensor import Tensor, alias
 

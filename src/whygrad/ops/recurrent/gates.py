@@ -13,8 +13,8 @@ import numpy as np
 
 from whygrad.ops.batching import leading_dims
 from whygrad.ops.define import define
-from whygrad.ops.linalg.products import add_terms
 from whygrad.ops.namespace import raw
+from whygrad.ops.products.products import add_terms
 
 Array = Any
 

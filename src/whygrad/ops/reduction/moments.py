@@ -7,15 +7,16 @@ from typing import Any
 
 import numpy as np
 
+from whygrad import dtypes
 from whygrad.errors import describe, fail
 from whygrad.ops.batching import shift_dims
 from whygrad.ops.complex_numbers import is_complex, real_product
 from whygrad.ops.define import define, table
 from whygrad.ops.geometry import dims_or_all
-from whygrad.ops.precision import in_norm_dtype
 from whygrad.ops.reduction.sums import count, reduced_shape, require_float, with_kept_dims
 from whygrad.ops.totals import add_up, equal_lanes, mean_and_deviation
 from whygrad.ops.undefined import SPREAD
+from whygrad.tensor import Tensor
 
 Array = Any
 Dims = tuple[int, ...]
@@ -327,3 +328,28 @@ define(
         make.call(make(0, 3), 2, 0),
     ],
 )
+
+
+def in_norm_dtype(name: str, input: Tensor, dtype: Any) -> Tensor:
+    """The input in the dtype to compute in, which may be wider and nothing else."""
+    if dtype is None:
+        return input
+    chosen, given, cause = dtypes.of(dtype), input.dtype, ""
+    if chosen.category < dtypes.FLOAT:
+        cause = f"dtype should be floating point or complex, but got {chosen.name}"
+    elif chosen.is_complex != given.is_complex:
+        kind = "complex" if given.is_complex else "real"
+        cause = f"dtype should be {kind} for {kind} inputs, but got {chosen.name}"
+    elif dtypes.promote_types(given, chosen) is not chosen:
+        cause = (
+            f"the dtype of the input ({given.name}) should be convertible without narrowing to the "
+            f"specified dtype ({chosen.name})"
+        )
+    if cause:
+        raise fail(
+            RuntimeError,
+            call=f"{name}({describe(input)}, dtype={chosen})",
+            cause=f"{name}: {cause}",
+            fix=f"convert first, x.to({chosen}), if the numbers allow it",
+        )
+    return input.to(chosen)

@@ -16,7 +16,7 @@ from whygrad import dtypes, keys
 from whygrad.dispatch import register
 from whygrad.errors import describe_call, fail
 from whygrad.ops.define import define, table
-from whygrad.ops.linalg.products import add_terms, matmul_meta
+from whygrad.ops.products.products import add_terms, matmul_meta
 from whygrad.ops.sparse.layouts import (
     build,
     entries,

@@ -14,7 +14,9 @@ from whygrad import dtypes
 from whygrad.errors import fail
 from whygrad.ops.batching import align, repeat_over
 from whygrad.ops.define import composite, define
-from whygrad.ops.linalg.products import (
+from whygrad.ops.namespace import recorded
+from whygrad.ops.numbers import number_for
+from whygrad.ops.products.products import (
     NO_BOOL,
     add_terms,
     batch_to_columns,
@@ -27,8 +29,6 @@ from whygrad.ops.linalg.products import (
     require_rank,
     right_gradient,
 )
-from whygrad.ops.namespace import recorded
-from whygrad.ops.numbers import number_for
 from whygrad.tensor import Tensor
 
 Array = Any

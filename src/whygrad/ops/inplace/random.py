@@ -18,7 +18,7 @@ from whygrad.errors import describe, fail
 from whygrad.ops.creation.creation import build
 from whygrad.ops.creation.discrete import check_bounds, whole_range
 from whygrad.ops.creation.sampling import draw_normal, draw_uniform, rng_of
-from whygrad.ops.inplace import assign, check_writable
+from whygrad.ops.inplace.writing import assign, check_writable
 from whygrad.random import Generator, called, drawing, shaped_by_first
 from whygrad.tensor import Tensor
 

@@ -8,7 +8,7 @@ from typing import Any
 from whygrad.errors import describe, fail
 from whygrad.ops.batching import align
 from whygrad.ops.define import define
-from whygrad.ops.linalg.products import NO_BOOL, matmul_of_batch
+from whygrad.ops.products.products import NO_BOOL, matmul_of_batch
 from whygrad.tensor import Tensor
 
 Array = Any

@@ -9,9 +9,9 @@ from whygrad import dtypes
 from whygrad.errors import describe, fail
 from whygrad.ops.define import composite, table
 from whygrad.ops.geometry import normalize_dims
-from whygrad.ops.linalg.contraction import contract
-from whygrad.ops.linalg.equations import from_sublists, parse
 from whygrad.ops.namespace import recorded
+from whygrad.ops.products.contraction import contract
+from whygrad.ops.products.equations import from_sublists, parse
 from whygrad.tensor import Tensor
 
 Dims = tuple[int, ...]

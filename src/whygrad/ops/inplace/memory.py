@@ -14,8 +14,8 @@ from whygrad.copies import of_class
 from whygrad.errors import describe, fail
 from whygrad.memory import reinterpreted, row_major, strided
 from whygrad.ops.geometry import shape_from
-from whygrad.ops.inplace import assign, check_writable
-from whygrad.ops.inplace_geometry import resize
+from whygrad.ops.inplace.geometry import resize
+from whygrad.ops.inplace.writing import assign, check_writable
 from whygrad.storage import new_storage
 from whygrad.storage_contents import Contents
 from whygrad.tensor import Tensor, wrap

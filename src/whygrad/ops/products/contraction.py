@@ -19,8 +19,8 @@ import numpy as np
 from whygrad import dtypes
 from whygrad.errors import fail
 from whygrad.ops.define import define
-from whygrad.ops.linalg.products import add_terms, multiply
 from whygrad.ops.namespace import recorded
+from whygrad.ops.products.products import add_terms, multiply
 from whygrad.tensor import Tensor
 
 __all__ = ["contract"]

@@ -20,7 +20,7 @@ from whygrad.autograd.forward_ad import set_tangents
 from whygrad.errors import describe, fail, too_large
 from whygrad.memory import row_major, strided
 from whygrad.ops.geometry import shape_from
-from whygrad.ops.inplace import check_writable
+from whygrad.ops.inplace.writing import check_writable
 from whygrad.storage import InferenceStorage, Storage, new_storage
 from whygrad.tensor import Tensor
 
