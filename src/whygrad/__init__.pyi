@@ -142,9 +142,9 @@ from whygrad.training.gradient_flow import grad_flow as grad_flow
 from whygrad.training.model_summary import summary as summary
 from whygrad.training.progress import track as track
 from whygrad.why.explanation import explain as explain
-from whygrad.why.nan import why_nan as why_nan
+from whygrad.why.nan.answers import why_nan as why_nan
 from whygrad.why.none import why_none as why_none
-from whygrad.why.zero import why_zero as why_zero
+from whygrad.why.zero.answers import why_zero as why_zero
 
 __all__ = [
     "BFloat16Storage",

@@ -13,7 +13,7 @@ import torch.nn.functional as F
 from torch import nn
 
 import whygrad.torch
-from whygrad.why.autopsy import Autopsy
+from whygrad.why.zero.walk import ZeroWalk
 
 
 class Nothing(torch.autograd.Function):
@@ -122,7 +122,7 @@ def test_the_gradient_of_the_autopsy_is_the_engines(name: str) -> None:
     root, target = get_gradient_edge(loss), get_gradient_edge(x)
     graph = TorchGraph(root.node, (target.node, 0))
     seed = np.ones((), str(loss.dtype).removeprefix("torch."))
-    walked = Autopsy(graph, (root.node, 0), seed, (target.node, 0))
+    walked = ZeroWalk(graph, (root.node, 0), seed, (target.node, 0))
     (expected,) = torch.autograd.grad(loss, x)
     np.testing.assert_allclose(walked.gradient, expected.numpy(), rtol=1e-6)
 

@@ -10,7 +10,7 @@ import pytest
 
 import whygrad
 from whygrad.autograd.lineage import DEED
-from whygrad.why.annihilators import TABLE, Row
+from whygrad.why.zero.causes import TABLE, Row
 
 PAGE = Path(__file__).parents[2] / "docs" / "why.md"
 

@@ -15,7 +15,7 @@ from whygrad.autograd.reach import reachable
 from whygrad.ops.define import Op
 from whygrad.ops.samples import samples_of
 from whygrad.tensor import Tensor
-from whygrad.why.values import Values
+from whygrad.why.nan.values import Values
 
 
 def values_of(*roots: Tensor) -> Values:

@@ -22,7 +22,7 @@ from whygrad.ops.undefined import Undefined
 from whygrad.source import Where
 from whygrad.torch import finite
 from whygrad.torch.finite import described, numbers, readable
-from whygrad.why.hindsight import given_numbers
+from whygrad.why.nan.recorded import given_numbers
 
 if TYPE_CHECKING:
     from whygrad.torch.calls import Event

@@ -1,4 +1,4 @@
-"""PyTorch's graph as the autopsy of a zero sees it: nodes that can be asked again.
+"""PyTorch's graph as the walk back from a zero sees it: nodes that can be asked again.
 
 A node of PyTorch is callable: given other incoming gradients it answers from what it saved.
 Nothing is freed, no hook is called, no ``.grad`` changes.
@@ -17,7 +17,7 @@ from whygrad.torch.backward import Place, run
 from whygrad.torch.finite import array_to_tensor
 from whygrad.torch.flow import dense, fitted
 from whygrad.torch.graph import leads_to, oldest_first, where_of
-from whygrad.why.autopsy import Gate
+from whygrad.why.zero.walk import Gate
 
 __all__ = ["TorchGate", "TorchGraph"]
 

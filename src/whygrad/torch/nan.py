@@ -26,8 +26,8 @@ from whygrad.torch.names import TorchNames
 from whygrad.torch.record import record
 from whygrad.torch.selection import dropped_by
 from whygrad.why.answer import NOTHING_WRONG, Answer, Section
-from whygrad.why.hindsight import given_numbers
-from whygrad.why.nan import answer_from
+from whygrad.why.nan.answers import answer_from
+from whygrad.why.nan.recorded import given_numbers
 
 __all__ = ["why_nan"]
 

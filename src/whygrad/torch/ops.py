@@ -17,7 +17,7 @@ from whygrad.ops.define import table
 from whygrad.ops.spellings import shared_name
 from whygrad.torch import finite
 from whygrad.torch.graph import event_of
-from whygrad.why.annihilators import plain_name
+from whygrad.why.zero.causes import plain_name
 
 if TYPE_CHECKING:
     from whygrad.torch.names import TorchNames

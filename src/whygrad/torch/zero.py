@@ -1,4 +1,4 @@
-"""``why_zero`` for PyTorch: the autopsy and the words of :mod:`whygrad.why.zero`."""
+"""``why_zero`` for PyTorch: the walk and the words of :mod:`whygrad.why.zero`."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from whygrad.torch.finite import numbers
 from whygrad.torch.gates import TorchGraph
 from whygrad.torch.lines import user_where
 from whygrad.torch.names import TorchNames
-from whygrad.why.annihilators import Circumstances
 from whygrad.why.answer import Answer
-from whygrad.why.autopsy import Autopsy, Event, Passage
 from whygrad.why.question import checked_index
-from whygrad.why.zero import Inquest, diagnose
+from whygrad.why.zero.answers import ZeroReport, diagnose
+from whygrad.why.zero.causes import BlockedEdge
+from whygrad.why.zero.walk import Event, Passage, ZeroWalk
 
 __all__ = ["why_zero"]
 
@@ -69,16 +69,16 @@ def _answered(
             )
     call = f"why_zero({names.of_torch(x)}, {names.of_torch(loss)})"
     place = None if index is None else checked_index(call, index, tuple(x.shape))
-    autopsy = _autopsy(call, x, loss, gradient)
-    unknown = autopsy is not None and any(
-        passage.gate.where is None for each in autopsy.passages.values() for passage in each
+    walk = _walk(call, x, loss, gradient)
+    unknown = walk is not None and any(
+        passage.gate.where is None for each in walk.passages.values() for passage in each
     )
     return diagnose(
-        Inquest(
+        ZeroReport(
             names.of_torch(x),
             names.of_torch(loss),
-            autopsy,
-            lambda found: _circumstances(found, names),
+            walk,
+            lambda found: _blocked(found, names),
             tolerance,
             place,
             (NOT_RECORDED,) if unknown else (),
@@ -86,7 +86,7 @@ def _answered(
     )
 
 
-def _autopsy(call: str, x: torch.Tensor, loss: torch.Tensor, gradient: Any) -> Autopsy | None:
+def _walk(call: str, x: torch.Tensor, loss: torch.Tensor, gradient: Any) -> ZeroWalk | None:
     if not (x.requires_grad and loss.requires_grad):
         return None
     if gradient is None and loss.numel() != 1:
@@ -104,14 +104,14 @@ def _autopsy(call: str, x: torch.Tensor, loss: torch.Tensor, gradient: Any) -> A
         return None
     seed = numbers(torch.ones_like(loss) if gradient is None else gradient)
     try:
-        return Autopsy(graph, (root.node, root.output_nr), seed, (target.node, target.output_nr))
+        return ZeroWalk(graph, (root.node, root.output_nr), seed, (target.node, target.output_nr))
     except RuntimeError as error:
         if "second time" not in str(error):
             raise
         raise released(call) from None
 
 
-def _circumstances(found: Event | Passage, names: TorchNames) -> Circumstances:
+def _blocked(found: Event | Passage, names: TorchNames) -> BlockedEdge:
     gate: Any = found.gate
     node = gate.node
     saved = ops.saved_in_words(node)
@@ -124,4 +124,4 @@ def _circumstances(found: Event | Passage, names: TorchNames) -> Circumstances:
     mask = found.mask if isinstance(found, Event) else np.ones(shape, bool)
     dtype = numbers(torch.empty(0, dtype=about.dtype)).dtype
     others = ops.other_arguments(node, gate.argument, names)
-    return Circumstances(gate.op, gate.argument, mask, saved, value, others, dtype)
+    return BlockedEdge(gate.op, gate.argument, mask, saved, value, others, dtype)

@@ -16,9 +16,9 @@ from typing import Any
 _HOME = {
     "Answer": "answer",
     "explain": "explanation",
-    "why_nan": "nan",
+    "why_nan": "nan.answers",
     "why_none": "none",
-    "why_zero": "zero",
+    "why_zero": "zero.answers",
 }
 
 __all__ = ["Answer", "explain", "why_nan", "why_none", "why_zero"]

@@ -1,4 +1,4 @@
-"""The tape as the autopsy sees it: rules that can be asked again, with other gradients.
+"""The tape as the walk sees it: rules that can be asked again, with other gradients.
 
 The rules run on the saved values as they are.  Nothing is freed, no hook is called, no ``.grad``
 changes.
@@ -22,14 +22,14 @@ from whygrad.errors import fail
 from whygrad.ops.namespace import raw
 from whygrad.source import Where, caller
 from whygrad.tensor import Tensor, wrap
-from whygrad.why.annihilators import Circumstances, number
-from whygrad.why.autopsy import WEAK, Autopsy, Event, Gate, Passage
-from whygrad.why.inquest import Inquest
 from whygrad.why.names import Names
+from whygrad.why.nan.values import Values
 from whygrad.why.question import checked_index
-from whygrad.why.values import Values
+from whygrad.why.zero.causes import BlockedEdge, number
+from whygrad.why.zero.report import ZeroReport
+from whygrad.why.zero.walk import WEAK, Event, Gate, Passage, ZeroWalk
 
-__all__ = ["freed_at", "inquest"]
+__all__ = ["freed_at", "report"]
 
 # Sums of products: the gradient of one factor is the incoming gradient times the other.
 _PRODUCTS = ("addmm", "addmv", "baddbmm", "einsum_pair", "linear", "matmul")
@@ -42,19 +42,19 @@ _SPOKEN = {
 }  # fmt: skip
 
 
-def inquest(
+def report(
     x: Tensor,
     loss: Tensor,
     gradient: Tensor | None,
     index: int | tuple[int, ...] | None,
     tolerance: float,
-) -> Inquest:
+) -> ZeroReport:
     """What is to be said about the gradient of one tensor."""
     names = Names()
     question = f"why_zero({names.of_tensor(x)}, {names.of_tensor(loss)})"
     place = None if index is None else checked_index(question, index, tuple(x.shape))
     speaker = _Speaker(names)
-    autopsy = None
+    walk = None
     notes: tuple[str, ...] = ()
     if x._node is not None and loss._node is not None:
         (seed,) = root_gradients("why_zero", [loss], [gradient])
@@ -65,13 +65,13 @@ def inquest(
                 raise _freed(question, freed)
             speaker.nodes = {*tape.useful, x._node}
             root, target = (loss._node, loss._slot), (x._node, x._slot)
-            autopsy = Autopsy(tape, root, _numbers(seed), target)
+            walk = ZeroWalk(tape, root, _numbers(seed), target)
             notes = tuple(_hooks(speaker.nodes))
-    return Inquest(
+    return ZeroReport(
         names.of_tensor(x),
         names.of_tensor(loss),
-        autopsy,
-        speaker.circumstances,
+        walk,
+        speaker.blocked,
         tolerance,
         place,
         notes,
@@ -102,13 +102,13 @@ class _Speaker:
         self.nodes: set[Node] = set()
         self._values: Values | None = None
 
-    def circumstances(self, found: Event | Passage) -> Circumstances:
+    def blocked(self, found: Event | Passage) -> BlockedEdge:
         gate = found.gate
         assert isinstance(gate, TensorGate)
         if self._values is None:
             self._values = Values(self.nodes)
         outputs = gate.source.outputs
-        return Circumstances(
+        return BlockedEdge(
             gate.op,
             gate.argument,
             found.mask if isinstance(found, Event) else _weak(gate),

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.why.events import Arrival, Blame, Event, Gate, Reason, Term, probe_like
+from whygrad.why.zero.edges import Arrival, Blame, Event, Gate, Reason, Term, probe_like
 
 __all__ = ["add_up", "beyond", "closed", "seeded", "smallest", "terms_at_largest"]
 

@@ -1,7 +1,7 @@
 """Why is this gradient zero?
 
 :func:`why_zero` walks back from the loss without touching anything and finds the op that let
-nothing through (:mod:`.autopsy`), puts it into words (:mod:`.annihilators`), and shows the way from
+nothing through (:mod:`.walk`), puts it into words (:mod:`.causes`), and shows the way from
 the loss with what survives each op.  :func:`diagnose` knows no engine.
 """
 
@@ -17,12 +17,12 @@ import numpy as np
 from whygrad.errors import describe, fail
 from whygrad.source import Where
 from whygrad.tensor import Tensor
-from whygrad.why.annihilators import number, row_for
 from whygrad.why.answer import NOTHING_WRONG, Answer, Section
-from whygrad.why.autopsy import WEAK, Autopsy, Event, Passage
-from whygrad.why.inquest import (
+from whygrad.why.names import shortened
+from whygrad.why.zero.causes import number, row_for
+from whygrad.why.zero.report import (
     WIDTH,
-    Inquest,
+    ZeroReport,
     all_told,
     cancelled_fix,
     evidence,
@@ -32,9 +32,9 @@ from whygrad.why.inquest import (
     way_through,
     where_of,
 )
-from whygrad.why.names import shortened
+from whygrad.why.zero.walk import WEAK, Event, Passage, ZeroWalk
 
-__all__ = ["Inquest", "diagnose", "why_zero"]
+__all__ = ["ZeroReport", "diagnose", "why_zero"]
 
 _ROUNDING = 5e-7  # what is left of numbers around 1 that cancel in float32
 
@@ -61,15 +61,15 @@ def why_zero(
     Nothing is changed: no ``.grad``, nothing freed, and hooks are not called.
     """
     if isinstance(x, Tensor) and isinstance(loss, Tensor):
-        from whygrad.why import gates
+        from whygrad.why.zero import tape
 
-        return diagnose(gates.inquest(x, loss, gradient, index, tolerance))
+        return diagnose(tape.report(x, loss, gradient, index, tolerance))
     from whygrad.scalar import Value
 
     if isinstance(x, Value) and isinstance(loss, Value):
-        from whygrad.why import value_gates
+        from whygrad.why.zero import scalar
 
-        return diagnose(value_gates.inquest(x, loss, tolerance))
+        return diagnose(scalar.report(x, loss, tolerance))
     raise fail(
         TypeError,
         call=f"why_zero({describe(x)}, {describe(loss)})",
@@ -78,49 +78,49 @@ def why_zero(
     )
 
 
-def diagnose(inquest: Inquest) -> Answer:
+def diagnose(report: ZeroReport) -> Answer:
     """The cause of the zeros, or that there are none."""
-    autopsy, tolerance = inquest.autopsy, inquest.tolerance
+    walk, tolerance = report.walk, report.tolerance
     if not (isinstance(tolerance, Real) and tolerance >= 0):
         raise fail(
             ValueError,
-            call=f"{inquest.question[:-1]}, tolerance={tolerance!r})",
+            call=f"{report.question[:-1]}, tolerance={tolerance!r})",
             cause="the tolerance is relative to the largest gradient on the way",
             fix="pass a number from 0 on",
         )
-    if autopsy is None or autopsy.gradient is None:
-        return _no_path(inquest)
-    gradient = np.asarray(autopsy.gradient)
-    chosen = gradient if inquest.index is None else gradient[inquest.index]
+    if walk is None or walk.gradient is None:
+        return _no_path(report)
+    gradient = np.asarray(walk.gradient)
+    chosen = gradient if report.index is None else gradient[report.index]
     zeros, size = int(np.count_nonzero(chosen == 0)), int(np.size(chosen))
     peak = float(np.max(np.abs(chosen), initial=0))
     if not np.isfinite(peak):
         kind = "nan" if np.isnan(peak) else "inf"
         return Answer(
-            inquest.question,
+            report.question,
             kind,
-            f"the gradient of {inquest.x} is not zero: it holds {kind}",
-            fix=f"ask why_nan({inquest.loss}) who made it",
+            f"the gradient of {report.x} is not zero: it holds {kind}",
+            fix=f"ask why_nan({report.loss}) who made it",
         )
     if size and zeros == size:
-        return _annihilated(inquest, autopsy, chosen)
-    tiny = np.isfinite(autopsy.largest) and peak <= tolerance * autopsy.largest
-    if size and (tiny or (tolerance and _residue(autopsy, way_through(autopsy, None)))):
-        return _practically(inquest, autopsy, chosen, peak)
-    return _healthy(inquest, autopsy, chosen, zeros)
+        return _annihilated(report, walk, chosen)
+    tiny = np.isfinite(walk.largest) and peak <= tolerance * walk.largest
+    if size and (tiny or (tolerance and _residue(walk, way_through(walk, None)))):
+        return _practically(report, walk, chosen, peak)
+    return _healthy(report, walk, chosen, zeros)
 
 
-def _no_path(inquest: Inquest) -> Answer:
-    if inquest.grad_may_be_none:
-        what, fix = "it is None, not zero", f"ask why_none({inquest.x}, {inquest.loss}) for the cut"
+def _no_path(report: ZeroReport) -> Answer:
+    if report.grad_may_be_none:
+        what, fix = "it is None, not zero", f"ask why_none({report.x}, {report.loss}) for the cut"
     else:
-        what = f"{inquest.loss} was not computed from it, and 0 is what a grad begins with"
-        fix = f"use {inquest.x} in the computation of {inquest.loss}"
-    headline = f"no gradient flows from {inquest.loss} to {inquest.x}: {what}"
-    return Answer(inquest.question, "no path", headline, fix=fix)
+        what = f"{report.loss} was not computed from it, and 0 is what a grad begins with"
+        fix = f"use {report.x} in the computation of {report.loss}"
+    headline = f"no gradient flows from {report.loss} to {report.x}: {what}"
+    return Answer(report.question, "no path", headline, fix=fix)
 
 
-def _healthy(inquest: Inquest, autopsy: Autopsy, chosen: Any, zeros: int) -> Answer:
+def _healthy(report: ZeroReport, walk: ZeroWalk, chosen: Any, zeros: int) -> Answer:
     size = int(np.size(chosen))
     if size == 1:
         told = f"it is {number(np.real(np.asarray(chosen).item()))}"
@@ -130,23 +130,23 @@ def _healthy(inquest: Inquest, autopsy: Autopsy, chosen: Any, zeros: int) -> Ans
         told += "are zero" if zeros > 1 else "is zero"
     sections = []
     if zeros:
-        events = _ranked(autopsy, inquest.index)
-        lines = all_told(inquest, events)
-        sections = [Section("where the zeros come from", lines), *_notes(inquest)]
+        events = _ranked(walk, report.index)
+        lines = all_told(report, events)
+        sections = [Section("where the zeros come from", lines), *_notes(report)]
     return Answer(
-        inquest.question,
+        report.question,
         NOTHING_WRONG,
-        f"nothing wrong: the gradient of {inquest.x} is not zero; {told}",
+        f"nothing wrong: the gradient of {report.x} is not zero; {told}",
         sections=tuple(sections),
         evidence={"elements": size, "zeros": zeros},
     )
 
 
-def _ranked(autopsy: Autopsy, index: tuple[int, ...] | None) -> list[Event]:
+def _ranked(walk: ZeroWalk, index: tuple[int, ...] | None) -> list[Event]:
     """What made the zeros, the main event first: before others, an op that let nothing through."""
     shares = {
         event: int(np.count_nonzero(mask if index is None else mask[index]))
-        for event, mask in autopsy.blame.items()
+        for event, mask in walk.blame.items()
     }
 
     def rank(event: Event) -> tuple[bool, int, bool, int]:
@@ -155,9 +155,9 @@ def _ranked(autopsy: Autopsy, index: tuple[int, ...] | None) -> list[Event]:
     return sorted((event for event, share in shares.items() if share), key=rank)
 
 
-def _annihilated(inquest: Inquest, autopsy: Autopsy, chosen: Any) -> Answer:
-    events = _ranked(autopsy, inquest.index)
-    verdicts = [verdict_on(inquest, event) for event in events]
+def _annihilated(report: ZeroReport, walk: ZeroWalk, chosen: Any) -> Answer:
+    events = _ranked(walk, report.index)
+    verdicts = [verdict_on(report, event) for event in events]
     main = verdicts[0]
     sentences = list(dict.fromkeys(each.sentence for each in verdicts))
     headline = "; ".join(sentences[:2])
@@ -165,10 +165,10 @@ def _annihilated(inquest: Inquest, autopsy: Autopsy, chosen: Any) -> Answer:
         headline += f"; and {len(sentences) - 2} more"
     sections = []
     if len(events) > 1 or events[0].terms:
-        sections.append(Section("what made it zero", all_told(inquest, events)))
-    sections += [path(inquest, autopsy, events[0]), *_closed(inquest, autopsy), *_notes(inquest)]
+        sections.append(Section("what made it zero", all_told(report, events)))
+    sections += [path(report, walk, events[0]), *_closed(report, walk), *_notes(report)]
     return Answer(
-        inquest.question,
+        report.question,
         main.cause,
         headline,
         where_of(events[0]),
@@ -184,54 +184,54 @@ def _annihilated(inquest: Inquest, autopsy: Autopsy, chosen: Any) -> Answer:
     )
 
 
-def _closed(inquest: Inquest, autopsy: Autopsy) -> list[Section]:
+def _closed(report: ZeroReport, walk: ZeroWalk) -> list[Section]:
     """Ops further down that would have let nothing through either."""
-    lines = all_told(inquest, autopsy.closed)
+    lines = all_told(report, walk.closed)
     return [Section("further down, nothing would get through here either", lines)] if lines else []
 
 
-def _notes(inquest: Inquest) -> list[Section]:
-    return [Section("not looked at", inquest.notes)] if inquest.notes else []
+def _notes(report: ZeroReport) -> list[Section]:
+    return [Section("not looked at", report.notes)] if report.notes else []
 
 
-def _practically(inquest: Inquest, autopsy: Autopsy, chosen: Any, peak: float) -> Answer:
+def _practically(report: ZeroReport, walk: ZeroWalk, chosen: Any, peak: float) -> Answer:
     """Not zero, but so small that it might as well be."""
-    way = way_through(autopsy, None)
-    cause, sentence, where, fix = _shrinking(inquest, autopsy, way)
+    way = way_through(walk, None)
+    cause, sentence, where, fix = _shrinking(report, walk, way)
     size = "the gradient is practically zero: "
-    size += f"{number(peak)} at most, {number(peak / autopsy.largest)} of the largest on the way"
+    size += f"{number(peak)} at most, {number(peak / walk.largest)} of the largest on the way"
     weakest = sorted((each for each in way if each.factor < 1), key=lambda each: each.factor)[:5]
     lines = tuple(
         shortened(f"{each.gate.op} passes on {number(each.factor)} at {each.gate.where}", WIDTH)
         for each in weakest
     )
     shrinking = [Section("where it shrinks most", lines)] if lines else []
-    sections = [*shrinking, path(inquest, autopsy, None)]
+    sections = [*shrinking, path(report, walk, None)]
     return Answer(
-        inquest.question,
+        report.question,
         cause,
         f"{sentence}; {size}",
         where,
         fix,
-        (*sections, *_notes(inquest)),
-        {"elements": int(np.size(chosen)), "largest": peak, "relative": peak / autopsy.largest},
+        (*sections, *_notes(report)),
+        {"elements": int(np.size(chosen)), "largest": peak, "relative": peak / walk.largest},
     )
 
 
-def _residue(autopsy: Autopsy, way: Sequence[Passage]) -> Passage | Event | None:
+def _residue(walk: ZeroWalk, way: Sequence[Passage]) -> Passage | Event | None:
     """Where contributions cancel so well that what is left is rounding."""
-    met = sum(abs(term.value) for term in autopsy.terms)
-    if len(autopsy.terms) > 1 and float(np.max(np.abs(autopsy.gradient))) < _ROUNDING * met:
-        return Event("cancelled", None, np.ones(()), 0, terms=autopsy.terms)
+    met = sum(abs(term.value) for term in walk.terms)
+    if len(walk.terms) > 1 and float(np.max(np.abs(walk.gradient))) < _ROUNDING * met:
+        return Event("cancelled", None, np.ones(()), 0, terms=walk.terms)
     rounded = (each for each in way if each.factor < _ROUNDING and each.opposed < WEAK)
     return next(rounded, None)
 
 
 def _shrinking(
-    inquest: Inquest, autopsy: Autopsy, way: Sequence[Passage]
+    report: ZeroReport, walk: ZeroWalk, way: Sequence[Passage]
 ) -> tuple[str, str, Where | None, str | None]:
     """The cause, a sentence, a line and a fix for a gradient that is practically zero."""
-    residue = _residue(autopsy, way)
+    residue = _residue(walk, way)
     if isinstance(residue, Event):
         sentence = f"contributions cancel up to rounding: {sum_of(residue)}"
         return "cancelled", sentence, where_of(residue), cancelled_fix("")
@@ -241,10 +241,10 @@ def _shrinking(
         return "cancelled", sentence, gate.where, cancelled_fix(gate.op)
     weakest = min(way, key=lambda each: each.factor)
     op, where = weakest.gate.op, weakest.gate.where
-    circumstances = inquest.circumstances(weakest)
-    row = row_for(circumstances)
+    blocked = report.blocked(weakest)
+    row = row_for(blocked)
     if weakest.factor < WEAK and row.cause == "saturated":
-        return "saturated", row.words(circumstances), where, row.fix
+        return "saturated", row.words(blocked), where, row.fix
     if weakest.factor < WEAK:
         factor = number(weakest.factor)
         return "vanishing", f"{op} passes on {factor} of the gradient that reaches it", where, None

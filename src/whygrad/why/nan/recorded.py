@@ -1,4 +1,4 @@
-"""Anomaly mode in hindsight: who made the NaN, when nobody watched the forward pass.
+"""Anomaly mode after the fact: who made the NaN, when nobody watched the forward pass.
 
 The calls of a recorded graph are looked at oldest first, with the values that are known of them
 (:mod:`.values`), and judged as anomaly mode judges them when it is on.  Where values are missing,
@@ -30,9 +30,9 @@ from whygrad.autograd.node import Node
 from whygrad.source import Calls, Where
 from whygrad.tensor import Tensor, wrap
 from whygrad.why.names import Names
-from whygrad.why.values import ABSENT, Call, Place, Values
+from whygrad.why.nan.values import ABSENT, Call, Place, Values
 
-__all__ = ["Gap", "Hindsight", "given_numbers"]
+__all__ = ["Gap", "RecordedWatch", "given_numbers"]
 
 # Ops that hand numbers on: if one that is not finite comes out, one went in.
 _CARRIERS = ("cat", "copy", "copy_slices", "fill", "index_put", "scatter", "stack", "where")
@@ -54,7 +54,7 @@ class Gap:
     candidates: tuple[Node, ...]  # oldest first; the last is where they show
 
 
-class Hindsight(Watch):
+class RecordedWatch(Watch):
     """Looks at the calls of a graph that has been recorded."""
 
     def __init__(self, nodes: Iterable[Node], names: Names, root: Tensor) -> None:

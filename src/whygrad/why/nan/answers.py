@@ -1,6 +1,6 @@
 """Where did the NaN (or Inf) come from?
 
-:func:`why_nan` reads a recorded graph after the fact, forward in hindsight (:mod:`.hindsight`) and
+:func:`why_nan` reads a recorded graph after the fact, forward call by call (:mod:`.recorded`) and
 backward with the walk of anomaly mode, or runs a function under anomaly mode.  Who is to blame, and
 what to do about it, is decided and worded by :mod:`whygrad.autograd.anomaly_mode`.
 """
@@ -29,9 +29,9 @@ from whygrad.ops.namespace import raw, recorded
 from whygrad.source import caller
 from whygrad.tensor import Tensor, wrap
 from whygrad.why.answer import NOTHING_WRONG, Answer, Section, place
-from whygrad.why.gates import freed_at
-from whygrad.why.hindsight import Gap, Hindsight
 from whygrad.why.names import Names
+from whygrad.why.nan.recorded import Gap, RecordedWatch
+from whygrad.why.zero.tape import freed_at
 
 __all__ = ["answer_from", "why_nan"]
 
@@ -55,7 +55,7 @@ def why_nan(loss: Any) -> Answer:
     from whygrad.scalar import Value
 
     if isinstance(loss, Value):
-        from whygrad.why.value_nan import of_value
+        from whygrad.why.nan.scalar import of_value
 
         return of_value(loss)
     if callable(loss):
@@ -85,20 +85,20 @@ def _of_tensor(loss: Tensor) -> Answer:
     if loss._node is None:
         return _without_history(question, name, loss, kind)
     nodes = reachable([loss._node])
-    hindsight = Hindsight(nodes, names, loss)
+    watch = RecordedWatch(nodes, names, loss)
     if kind is not None:
-        found = hindsight.cause_of(loss)
+        found = watch.cause_of(loss)
         if isinstance(found, Trail):
             return answer_from(found, question, f"it reached {name}, which is {kind}")
         _refuse_if_freed(question, nodes)
         return _undecided(question, name, kind, found)
     _refuse_if_freed(question, nodes)
     try:
-        with hindsight.shared():
-            _walk_back(loss, hindsight)
+        with watch.shared():
+            _walk_back(loss, watch)
     except AnomalyError as error:
         return answer_from(error.trail, question, error.arrival)
-    return _healthy(question, name, loss, nodes, names, hindsight)
+    return _healthy(question, name, loss, nodes, names, watch)
 
 
 def answer_from(trail: Trail, question: str, arrival: str) -> Answer:

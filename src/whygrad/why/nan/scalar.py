@@ -11,10 +11,10 @@ from whygrad.autograd.anomaly_mode.findings import Element, Finding, Trail, merg
 from whygrad.ops.define import table
 from whygrad.scalar import Value
 from whygrad.why.answer import NOTHING_WRONG, Answer
-from whygrad.why.hindsight import given_numbers
 from whygrad.why.names import Names
-from whygrad.why.nan import answer_from
-from whygrad.why.value_gates import op_name
+from whygrad.why.nan.answers import answer_from
+from whygrad.why.nan.recorded import given_numbers
+from whygrad.why.zero.scalar import op_name
 
 __all__ = ["of_value"]
 

@@ -1,4 +1,4 @@
-"""A finished autopsy in words: events, and the way from the loss with what survives each op."""
+"""A finished walk in words: events, and the way from the loss with what survives each op."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from whygrad.source import Where
-from whygrad.why.annihilators import Circumstances, Verdict, number, share, verdict
 from whygrad.why.answer import Section, place
-from whygrad.why.autopsy import Autopsy, Event, Passage, smallest
 from whygrad.why.names import shortened
+from whygrad.why.zero.causes import BlockedEdge, Verdict, number, share, verdict
+from whygrad.why.zero.walk import Event, Passage, ZeroWalk, smallest
 
 __all__ = [
-    "WIDTH", "Inquest", "all_told", "cancelled_fix", "evidence", "path", "sum_of", "verdict_on",
+    "WIDTH", "ZeroReport", "all_told", "cancelled_fix", "evidence", "path", "sum_of", "verdict_on",
     "way_through", "where_of",
 ]  # fmt: skip
 
@@ -24,13 +24,13 @@ _EVENTS = 8
 
 
 @dataclass(frozen=True)
-class Inquest:
-    """A finished autopsy, and how to speak about it."""
+class ZeroReport:
+    """A finished walk, and how to speak about it."""
 
     x: str
     loss: str
-    autopsy: Autopsy | None  # None if no path leads from the loss to x
-    circumstances: Callable[[Event | Passage], Circumstances]
+    walk: ZeroWalk | None  # None if no path leads from the loss to x
+    blocked: Callable[[Event | Passage], BlockedEdge]
     tolerance: float
     index: tuple[int, ...] | None = None
     notes: tuple[str, ...] = ()
@@ -46,12 +46,12 @@ def _index(index: tuple[int, ...]) -> str:
     return str(index[0]) if len(index) == 1 else str(index)
 
 
-def verdict_on(inquest: Inquest, event: Event) -> Verdict:
+def verdict_on(report: ZeroReport, event: Event) -> Verdict:
     if event.reason == "derivative":
-        return verdict(inquest.circumstances(event))
+        return verdict(report.blocked(event))
     some = share(event.dead, event.total)
     if event.reason == "seed":
-        return Verdict("zero incoming", f"the gradient that {inquest.loss} starts with is 0", None)
+        return Verdict("zero incoming", f"the gradient that {report.loss} starts with is 0", None)
     if event.reason == "several":
         return Verdict("zero derivative", f"further ops let nothing through for {some}", None)
     op = "" if event.gate is None else event.gate.op
@@ -62,7 +62,7 @@ def verdict_on(inquest: Inquest, event: Event) -> Verdict:
             "check for an empty batch or selection",
         )
     if event.reason == "underflow":
-        dtype = inquest.circumstances(event).dtype
+        dtype = report.blocked(event).dtype
         limit = f" (the smallest is {number(smallest(dtype))})" if dtype is not None else ""
         return Verdict(
             "underflow",
@@ -100,9 +100,9 @@ def _line(where: Where | None) -> str:
     return "" if where is None else f" (line {where.line})"
 
 
-def all_told(inquest: Inquest, events: Sequence[Event]) -> tuple[str, ...]:
+def all_told(report: ZeroReport, events: Sequence[Event]) -> tuple[str, ...]:
     """Several events in a section; the same line of a loop is told once."""
-    told = Counter(_told(inquest, event) for event in events)
+    told = Counter(_told(report, event) for event in events)
     lines: list[str] = []
     for (sentence, *places), times in told.most_common(_EVENTS):
         lines += [sentence if times == 1 else f"{times} times: {sentence}", *places]
@@ -110,9 +110,9 @@ def all_told(inquest: Inquest, events: Sequence[Event]) -> tuple[str, ...]:
     return (*lines, f"and {rest} more") if rest > 0 else tuple(lines)
 
 
-def _told(inquest: Inquest, event: Event) -> tuple[str, ...]:
+def _told(report: ZeroReport, event: Event) -> tuple[str, ...]:
     """An event in a section: the sentence, and its lines."""
-    lines = [verdict_on(inquest, event).sentence]
+    lines = [verdict_on(report, event).sentence]
     if event.gate is not None and event.gate.where is not None:
         lines.append(shortened(f"  at {event.gate.where}", WIDTH))
     lines += [
@@ -142,20 +142,20 @@ def evidence(event: Event, cause: str) -> dict[str, Any]:
     }
 
 
-def way_through(autopsy: Autopsy, through: Event | None) -> list[Passage]:
+def way_through(walk: ZeroWalk, through: Event | None) -> list[Passage]:
     """One path from the loss to the target: along an event's zeros, else along the strongest."""
     way: list[Passage] = []
-    node = autopsy.target[0]
-    while node in autopsy.passages:
-        passages = autopsy.passages[node]
+    node = walk.target[0]
+    while node in walk.passages:
+        passages = walk.passages[node]
         marked = [each for each in passages if through in each.events]
         way.append(max(marked or passages, key=lambda each: each.peak))
         node = way[-1].gate.node
     return way[::-1]
 
 
-def path(inquest: Inquest, autopsy: Autopsy, event: Event | None) -> Section:
-    way = way_through(autopsy, event)
+def path(report: ZeroReport, walk: ZeroWalk, event: Event | None) -> Section:
+    way = way_through(walk, event)
     half = _SHOWN // 2
     ends = [way] if len(way) <= _SHOWN else [way[:half], way[-half:]]
     rows = [
@@ -173,7 +173,7 @@ def path(inquest: Inquest, autopsy: Autopsy, event: Event | None) -> Section:
         for part in rows
     ]
     return Section(
-        f"from {inquest.loss} to {inquest.x}: elements that are not zero after each op",
+        f"from {report.loss} to {report.x}: elements that are not zero after each op",
         (*lines[0], f"… {len(way) - 2 * half} more ops", *lines[1])
         if len(lines) > 1
         else tuple(lines[0]),

@@ -9,16 +9,82 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from whygrad.why.circumstances import Circumstances, Row, Verdict, number, share
-
 __all__ = [
-    "Circumstances", "Row", "Verdict", "number", "plain_name", "row_for", "share", "verdict",
+    "BlockedEdge", "Row", "Verdict", "number", "plain_name", "row_for", "share", "verdict",
 ]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class BlockedEdge:
+    """What is known about an op that let nothing through."""
+
+    op: str
+    argument: str  # which input of the op
+    mask: Any  # the elements where its derivative is 0
+    saved: Mapping[str, Any] = field(default_factory=dict)  # arrays and parameters, by name
+    value: Any = None  # the input itself, if known
+    others: Mapping[str, str] = field(default_factory=dict)  # what the user calls the other inputs
+    dtype: Any = None  # of what the op sends back
+
+    @property
+    def share(self) -> str:
+        """``3 of 4 elements``"""
+        return share(int(np.count_nonzero(self.mask)), int(np.size(self.mask)))
+
+    def is_there(self, name: str, value: float) -> bool:
+        """Whether a saved value is known to be this number wherever nothing passes."""
+        there = self._there(name)
+        return there is not None and bool(np.all(there == value))
+
+    def span(self, name: str) -> str:
+        """The range of a value where nothing passes, ``between −3 and −1``; empty if unknown."""
+        there = self._there(name)
+        if there is None or not there.size or there.dtype.kind not in "fiu":
+            return ""
+        low, high = number(there.min()), number(there.max())
+        return low if low == high else f"between {low} and {high}"
+
+    def _there(self, name: str) -> Any:
+        """A saved value (or the input) at the elements where nothing passes; None if unknown."""
+        known = self.value if name == "input" else self.saved.get(name)
+        if known is None or not isinstance(known, (np.ndarray, np.generic, float, int)):
+            return None
+        try:
+            return np.broadcast_to(known, np.shape(self.mask))[np.asarray(self.mask)]
+        except ValueError:
+            return None
+
+
+class Verdict(NamedTuple):
+    """Why, in a word, a sentence, and what to do about it."""
+
+    cause: str
+    sentence: str
+    fix: str | None
+
+
+class Row(NamedTuple):
+    """One kind of blocking."""
+
+    cause: str
+    words: Callable[[BlockedEdge], str]
+    fix: str | None
+
+
+def number(value: Any) -> str:
+    """A number (or an array of one) in a few characters."""
+    return f"{float(np.reshape(value, ())):.4g}".replace("-", "−")
+
+
+def share(count: int, total: int) -> str:
+    """``3 of 4 elements``"""
+    return "its only element" if total == 1 else f"{count} of {total} elements"
 
 
 def _with(text: str, span: str) -> str:
@@ -36,7 +102,7 @@ def _inactive(limit: str) -> Row:
     )
 
 
-def _beyond(bounds: Callable[[Circumstances], str]) -> Row:
+def _beyond(bounds: Callable[[BlockedEdge], str]) -> Row:
     return Row(
         "clamped",
         lambda c: _with(
@@ -47,8 +113,8 @@ def _beyond(bounds: Callable[[Circumstances], str]) -> Row:
     )
 
 
-def _limits(low: str, high: str) -> Callable[[Circumstances], str]:
-    def said(c: Circumstances) -> str:
+def _limits(low: str, high: str) -> Callable[[BlockedEdge], str]:
+    def said(c: BlockedEdge) -> str:
         known = [(word, c.saved.get(name)) for word, name in (("min", low), ("max", high))]
         told = [f"{word} {number(each)}" for word, each in known if _is_single(each)]
         return f", {' and '.join(told)}" if told else ""
@@ -65,7 +131,7 @@ def _is_single(value: Any) -> bool:
 _PICK_FIX = "use the elements that should learn, or choose with weights (softmax) instead of a pick"
 
 
-def _not_selected(words: Callable[[Circumstances], str]) -> Row:
+def _not_selected(words: Callable[[BlockedEdge], str]) -> Row:
     return Row("not selected", words, _PICK_FIX)
 
 
@@ -101,7 +167,7 @@ _TWICE = Row(
 def _product(*factors: str) -> Row:
     """Products: ``factors`` are the arguments that may be the other one."""
 
-    def words(c: Circumstances) -> str:
+    def words(c: BlockedEdge) -> str:
         own = ("beta",) if c.argument in ("input", "self") else ("alpha", "value")
         scales = [name for name in own if _is_zero(c.saved.get(name))]
         told = [c.others[name] for name in factors if name in c.others]
@@ -132,7 +198,7 @@ _DROPPED = Row(
 
 
 def _saturated(kept: str) -> Row:
-    def words(c: Circumstances) -> str:
+    def words(c: BlockedEdge) -> str:
         span, sort = c.span("input"), "input"
         if not span:
             span, sort = c.span(kept), "output" if kept == "y" else "input"
@@ -178,15 +244,15 @@ _GENERIC = Row(
 )
 
 
-def _if_there(name: str, value: float, then: Row) -> Callable[[Circumstances], Row]:
+def _if_there(name: str, value: float, then: Row) -> Callable[[BlockedEdge], Row]:
     """``then``, if a saved value is known to be ``value`` wherever nothing passes."""
     return lambda c: then if c.is_there(name, value) else _GENERIC
 
 
-def _class_loss(otherwise: Row) -> Callable[[Circumstances], Row]:
+def _class_loss(otherwise: Row) -> Callable[[BlockedEdge], Row]:
     """Losses over classes: targets may be ignored, and classes may weigh nothing."""
 
-    def chosen(c: Circumstances) -> Row:
+    def chosen(c: BlockedEdge) -> Row:
         target, ignore = c.saved.get("target"), c.saved.get("ignore_index")
         if isinstance(target, np.ndarray) and ignore is not None and np.all(target == ignore):
             return _not_selected(lambda c: f"every target of {c.op} is ignore_index ({ignore})")
@@ -195,7 +261,7 @@ def _class_loss(otherwise: Row) -> Callable[[Circumstances], Row]:
     return chosen
 
 
-def _softmax(c: Circumstances) -> Row:
+def _softmax(c: BlockedEdge) -> Row:
     y, dim = c.saved.get("y"), c.saved.get("dim")
     dims = dim if isinstance(dim, tuple) else (dim,)
     if not isinstance(y, np.ndarray) or dim is None:
@@ -210,7 +276,7 @@ _SINGLE = Row(
 )
 
 
-def _power(c: Circumstances) -> Row:
+def _power(c: BlockedEdge) -> Row:
     if c.argument == "b":
         return _stationary("the base is 1 there") if c.is_there("a", 1) else _GENERIC
     if c.is_there("b", 0):
@@ -219,19 +285,19 @@ def _power(c: Circumstances) -> Row:
     return _stationary("the base is 0 there") if at_zero else _GENERIC
 
 
-def _norm(c: Circumstances) -> Row:
+def _norm(c: BlockedEdge) -> Row:
     at_zero = c.is_there("x", 0) or c.is_there("input", 0)
     return _AT_ZERO if at_zero else _EXTREME if c.saved.get("p") == np.inf else _GENERIC
 
 
-def _embedding(c: Circumstances) -> Row:
+def _embedding(c: BlockedEdge) -> Row:
     if c.saved.get("padding") is None:
         return _PICKED
     return _not_selected(lambda c: f"{c.op} does not pick {c.share}, or they are its padding")
 
 
 # By argument, where arguments differ; a function where the numbers decide.
-Choice = Row | Callable[[Circumstances], Row]
+Choice = Row | Callable[[BlockedEdge], Row]
 Rows = Choice | Mapping[str, Choice]
 
 TABLE: dict[str, Rows] = {
@@ -306,15 +372,15 @@ def plain_name(name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", stem).lower()
 
 
-def row_for(circumstances: Circumstances) -> Row:
+def row_for(blocked: BlockedEdge) -> Row:
     """The row that speaks for an op, whichever engine names it."""
-    rows = TABLE.get(plain_name(circumstances.op), _GENERIC)
+    rows = TABLE.get(plain_name(blocked.op), _GENERIC)
     if isinstance(rows, Mapping):
-        rows = rows.get(circumstances.argument) or rows[""]
-    return rows if isinstance(rows, Row) else rows(circumstances)
+        rows = rows.get(blocked.argument) or rows[""]
+    return rows if isinstance(rows, Row) else rows(blocked)
 
 
-def verdict(circumstances: Circumstances) -> Verdict:
+def verdict(blocked: BlockedEdge) -> Verdict:
     """Why the op let nothing through."""
-    row = row_for(circumstances)
-    return Verdict(row.cause, row.words(circumstances), row.fix)
+    row = row_for(blocked)
+    return Verdict(row.cause, row.words(blocked), row.fix)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.why.asking import ask
-from whygrad.why.annihilators import TABLE, Circumstances, plain_name, verdict
+from whygrad.why.zero.causes import TABLE, BlockedEdge, plain_name, verdict
 
 # the loss, what is asked about, and what is said
 SENTENCES = [
@@ -89,9 +89,9 @@ def test_names_of_ops(torch_name: str, name: str) -> None:
 
 
 def test_the_table_serves_without_an_engine() -> None:
-    known = Circumstances("ReluBackward0", "self", np.array([True, False]))
+    known = BlockedEdge("ReluBackward0", "self", np.array([True, False]))
     assert verdict(known).cause == "inactive"
-    unknown = Circumstances("SomethingBackward0", "self", np.array([True, True]))
+    unknown = BlockedEdge("SomethingBackward0", "self", np.array([True, True]))
     assert verdict(unknown) == (
         "zero derivative",
         "the derivative of SomethingBackward0 is 0 for 2 of 2 elements",
@@ -102,6 +102,6 @@ def test_the_table_serves_without_an_engine() -> None:
 @pytest.mark.parametrize("op", TABLE)
 def test_every_row_speaks_with_what_little_is_known(op: str) -> None:
     for argument in ("", "a", "b", "x", "self", "weight", "value"):
-        found = verdict(Circumstances(op, argument, np.array([True, True, False])))
+        found = verdict(BlockedEdge(op, argument, np.array([True, True, False])))
         assert found.cause
         assert "  " not in found.sentence

@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.why import blame as blaming
-from whygrad.why.blame import smallest
-from whygrad.why.events import (
+from whygrad.why.zero import attribution
+from whygrad.why.zero.attribution import smallest
+from whygrad.why.zero.edges import (
     Arrival,
     Blame,
     Event,
@@ -32,13 +32,13 @@ from whygrad.why.events import (
     probe_like,
 )
 
-__all__ = ["WEAK", "Autopsy", "Event", "Gate", "Graph", "Passage", "Term", "smallest"]
+__all__ = ["WEAK", "Event", "Gate", "Graph", "Passage", "Term", "ZeroWalk", "smallest"]
 
 WEAK = 1e-3  # an edge that weakens a gradient more than this is looked at more closely
 _ASKED = 1000  # ops that got only zeros and are asked what they would have done
 
 
-class Autopsy:
+class ZeroWalk:
     """Walks from ``root`` to ``target`` and keeps count of the zeros."""
 
     def __init__(
@@ -56,7 +56,7 @@ class Autopsy:
         self._waiting: dict[Any, list[list[Arrival]]] = {}
         self._heap: list[tuple[Any, int, Any]] = []
         self._ties = count()
-        self._send(root[0], root[1], Arrival(seed, blaming.seeded(seed), "the seed", None))
+        self._send(root[0], root[1], Arrival(seed, attribution.seeded(seed), "the seed", None))
         self._run()
 
     def _send(self, node: Any, slot: int, arrival: Arrival) -> None:
@@ -70,27 +70,29 @@ class Autopsy:
     def _run(self) -> None:
         while self._heap:
             node = heappop(self._heap)[2]
-            met = [blaming.add_up(arrivals) for arrivals in self._waiting.pop(node)]
+            met = [attribution.add_up(arrivals) for arrivals in self._waiting.pop(node)]
             incoming = [gradient for gradient, _ in met]
             arrived = [each for each in incoming if each is not None]
             strongest = max(map(magnitude, arrived))
             self.largest = max(self.largest, strongest)
             for gate in self.graph.run(node, incoming):
-                blame = blaming.beyond(gate, [blame for _, blame in met])
+                blame = attribution.beyond(gate, [blame for _, blame in met])
                 passage = _passage(gate, blame, strongest)
                 if not strongest and self._asked < _ASKED:
                     self._asked += 1
-                    self.closed += blaming.closed(gate)
+                    self.closed += attribution.closed(gate)
                 self.passages.setdefault(gate.source, []).append(passage)
                 arrival = Arrival(gate.contribution, blame, gate.op, gate.where)
                 gate.forget()
                 self._send(gate.source, gate.slot, arrival)
         node, slot = self.target
         arrivals = self._waiting[node][slot] if node in self._waiting else []
-        self.gradient, self.blame = blaming.add_up(arrivals)
+        self.gradient, self.blame = attribution.add_up(arrivals)
         if self.gradient is not None:
             self.largest = max(self.largest, magnitude(self.gradient))
-            self.terms = blaming.terms_at_largest(arrivals, np.ones(np.shape(self.gradient), bool))
+            self.terms = attribution.terms_at_largest(
+                arrivals, np.ones(np.shape(self.gradient), bool)
+            )
 
 
 def _passage(gate: Gate, blame: Blame, strongest: float) -> Passage:

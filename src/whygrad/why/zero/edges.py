@@ -1,4 +1,4 @@
-"""The vocabulary of an autopsy: edges that can be asked, and what makes a gradient zero.
+"""The words of the walk: edges that can be asked, and what makes a gradient zero.
 
 A :class:`Graph` runs nodes and hands out one :class:`Gate` per edge; each engine has its own.
 """

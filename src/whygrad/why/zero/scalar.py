@@ -1,4 +1,4 @@
-"""``Value`` graphs as the autopsy sees them: one number per edge, times its slope."""
+"""``Value`` graphs as the walk sees them: one number per edge, times its slope."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from whygrad.scalar import Value
-from whygrad.why.annihilators import Circumstances
-from whygrad.why.autopsy import Autopsy, Event, Gate, Passage
-from whygrad.why.inquest import Inquest
 from whygrad.why.names import Names
+from whygrad.why.zero.causes import BlockedEdge
+from whygrad.why.zero.report import ZeroReport
+from whygrad.why.zero.walk import Event, Gate, Passage, ZeroWalk
 
-__all__ = ["inquest", "op_name"]
+__all__ = ["op_name", "report"]
 
 _NAMES = {"*": "mul", "**": "pow", "+": "add", "-": "sub", "/": "div", "max": "maximum",
           "min": "minimum"}  # fmt: skip
@@ -76,15 +76,15 @@ class _Values:
         return gates
 
 
-def inquest(x: Value, loss: Value, tolerance: float) -> Inquest:
+def report(x: Value, loss: Value, tolerance: float) -> ZeroReport:
     """What is to be said about the gradient of one Value."""
     names = Names()
     graph = _Values(loss, x)
-    autopsy = None
+    walk = None
     if loss in graph.useful:
-        autopsy = Autopsy(graph, (loss, 0), np.asarray(1.0), (x, 0))
+        walk = ZeroWalk(graph, (loss, 0), np.asarray(1.0), (x, 0))
 
-    def circumstances(found: Event | Passage) -> Circumstances:
+    def blocked(found: Event | Passage) -> BlockedEdge:
         gate = found.gate
         assert gate is not None
         named = {}
@@ -95,7 +95,7 @@ def inquest(x: Value, loss: Value, tolerance: float) -> Inquest:
             for position, each in enumerate(gate.node._prev)
             if len(gate.node._prev) > 1 and "ab"[position] != gate.argument
         }
-        return Circumstances(
+        return BlockedEdge(
             gate.op,
             gate.argument,
             np.ones((), bool),
@@ -105,11 +105,11 @@ def inquest(x: Value, loss: Value, tolerance: float) -> Inquest:
             np.dtype(np.float64),
         )
 
-    return Inquest(
+    return ZeroReport(
         names.of_value(x),
         names.of_value(loss),
-        autopsy,
-        circumstances,
+        walk,
+        blocked,
         tolerance,
         grad_may_be_none=False,
     )
