@@ -97,6 +97,13 @@ def unsupported_together(case: Case) -> bool:
     return case.says(*phrases)
 
 
+def sign_without_tangent(case: Case) -> bool:
+    """The sign of ``slogdet`` is a step function: in PyTorch it has a tangent of zeros, for which a
+    custom function needs a ``jvp``."""
+    lines = [line for step in case.program.steps for line in step.all_lines]
+    return case.says("You must implement the jvp") and any("slogdet" in line for line in lines)
+
+
 def no_forward_rule(case: Case) -> bool:
     """Ops that PyTorch can differentiate in reverse mode only."""
     return case.says("Trying to use forward AD with")
@@ -113,6 +120,7 @@ EXCUSES: tuple[Excuse, ...] = (
     place_of_nothing,
     second_derivative_missing,
     no_forward_rule,
+    sign_without_tangent,
     stricter_arguments,
     unsupported_together,
     operand_leads_nowhere,

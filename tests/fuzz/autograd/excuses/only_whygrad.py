@@ -94,8 +94,10 @@ def inference_memory_protected(case: Case) -> bool:
     return case.says("Inplace update to inference tensor")
 
 
-# Nodes that keep an argument where PyTorch keeps a copy it made on the way.
+# Nodes that keep an argument or a result where PyTorch keeps a copy it made on the way.
 KEEPS_ARGUMENT = {
+    "ScaledDotProductAttentionBackward": "the result, not the weights",
+    "LstmStepBackward": "the new cell, not its tanh",
     "MatmulBackward": "operands, not the copies that broadcasting needs there",
     "EinsumPairBackward": "operands, not rearranged copies",
     "CrossEntropyBackward": "logits, not their log-softmax",
@@ -111,7 +113,9 @@ def keeps_the_argument(case: Case) -> bool:
     Nor does it matter then that the argument was made in inference_mode.
     """
     if case.says("inference_mode is needed as a saved value") and case.step is not None:
-        return any(each in line for each in (" @ ", "matmul") for line in case.step.all_lines)
+        return any(
+            each in line for each in (" @ ", "matmul", "func.") for line in case.step.all_lines
+        )
     return case.says("inplace operation") and case.text.split(" saved")[0] in KEEPS_ARGUMENT
 
 

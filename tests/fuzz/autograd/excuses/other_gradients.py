@@ -104,7 +104,7 @@ def mutated_through_a_view(case: Case) -> bool:
 # Ops whose derivative whygrad writes in terms of other values than PyTorch.
 OTHER_FORMULAS = (
     "prod", "det", "linalg", "svd", "qr", "scatter_reduce", "solve", "inverse", "cholesky",
-    "pinverse",
+    "pinverse", "index_reduce", ".norm(",
 )  # fmt: skip
 
 
