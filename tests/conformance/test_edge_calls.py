@@ -64,6 +64,16 @@ def _asarray(kind: str, copy: bool | None, dtype: str | None, requires_grad: boo
     return call
 
 
+def _rms_norm(weight: list[complex] | None, eps: float | None) -> Call:
+    def call(L: Any) -> Any:
+        x = L.tensor([[1 + 2j, 3 - 1j], [0.5j, 2.0]], requires_grad=True)
+        scale = None if weight is None else L.tensor(weight)
+        y = L.nn.functional.rms_norm(x, (2,), scale, eps)
+        return [y, L.autograd.grad(y.abs().sum(), x)[0]]
+
+    return call
+
+
 GROUPS: dict[str, list[Call]] = {
     "searchsorted with nan": [
         _search(sequence, values, right)
@@ -132,6 +142,12 @@ GROUPS: dict[str, list[Call]] = {
         lambda L: L.ones(2).to("cpu", L.int32),
         lambda L: L.ones(2).view(2, dtype=L.int32),
         lambda L: L.ones(2).view(L.int32),
+    ],
+    "complex numbers, absolute or squared": [
+        lambda L: L.tensor([3 + 4j]).abs_(),
+        lambda L: L.tensor([3 + 4j]).absolute_(),
+        lambda L: L.tensor([3.0 + 4j]).eq_(L.tensor([3.0 + 4j])),
+        *(_rms_norm(weight, eps) for weight in (None, [1 + 1j, 2.0]) for eps in (None, 0.5)),
     ],
     "weights of cov": [
         lambda L: L.cov(L.ones(2, 3), aweights=L.zeros(3)),

@@ -250,7 +250,7 @@ def _recording_binary(op: Op, kernel: Callable[..., Any], bits: int) -> Entry:
     both, left_only, right_only = (
         op.plan(needs, False, *kind) for needs in ((True, True), (True, False), (False, True))
     )
-    same_dtype = op.kind == "elementwise"
+    same_dtype = op.kind == "elementwise" and not bits & keys.COMPLEX  # |a − b| is real
     out_keys = bits & ~keys.SCALARS | AUTOGRAD
     number_dtype = _dtype_for_numbers(kernel, bits)
     last_number: tuple[Any, Any] = (None, None)  # the operand and its array

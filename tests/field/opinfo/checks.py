@@ -55,6 +55,10 @@ class InDouble:
         return _pull(torch, flat(self.result()), self.moving, False)
 
 
+def _in_double(judge: Judge, program: Any, sample: Any) -> InDouble | None:
+    return InDouble(program, sample) if judge.dtype in IN_DOUBLE else None
+
+
 def call(function: Any, sample: Any) -> Any:
     return function(sample[0], *sample[1], **sample[2])
 
@@ -76,7 +80,7 @@ def check(judge: Judge, info: Any, function: Any, sample: Any, again: bool) -> s
         if [tuple(getattr(each, "shape", ())) for each in flat(result)] != shapes:
             raise Difference("other shapes")
         return "shapes"
-    double = InDouble(info.op, sample) if judge.dtype in IN_DOUBLE else None
+    double = _in_double(judge, info.op, sample)
     same = judge.compare(
         *(_determined(info, sample, given, each) for given, each in (
             (pair.mine, result), (pair.theirs, expected)
@@ -92,7 +96,7 @@ def check(judge: Judge, info: Any, function: Any, sample: Any, again: bool) -> s
         expected, result = _both(judge, their_program, my_program, pair, "differentiable form ")
         if result is None:
             return ON_PURPOSE
-        double = double and InDouble(their_program, sample)
+        double = _in_double(judge, their_program, sample)
     again = again and info.supports_gradgrad
     return _compare_gradients(judge, pair, result, expected, again, double)
 
@@ -119,14 +123,18 @@ def _determined(info: Any, sample: Any, given: Any, result: Any) -> list[Any]:
     if info.name in UP_TO_PHASE:
         values, vectors = result
         return [values, abs(vectors)]
-    if info.name in WHICH_OF_EQUALS and not isinstance(result, (torch.Tensor, whygrad.Tensor)):
-        values, places = result
-        x = given[0].detach().reshape(-1) if given[0].dim() == 0 else given[0].detach()
-        where = places.reshape(-1) if places.dim() == 0 else places
-        if where.dim() < x.dim():
-            where = where.unsqueeze(_dimension(info, sample))
-        return [values, x.gather(_dimension(info, sample), where), places.dtype]
-    return flat(result)
+    parts = flat(result)
+    if info.name not in WHICH_OF_EQUALS or parts[-1].dtype not in (torch.int64, whygrad.int64):
+        return parts
+    *values, places = parts
+    if not values and info.name != "argsort":
+        return parts  # the median of everything has no place
+    dimension, x = _dimension(info, sample), given[0].detach()
+    if not x.dim():
+        x, places = x.reshape(1), places.reshape(1)
+    if places.dim() < x.dim():
+        places = places.unsqueeze(dimension)
+    return [*values, x.gather(dimension, places)]
 
 
 def _dimension(info: Any, sample: Any) -> int:
@@ -239,11 +247,16 @@ def check_variant(judge: Judge, info: Any, variant: tuple[str, Any, Any], sample
         _determined(info, sample, pair.theirs, expected),
         f"{label} result",
     )
-    if same and label == "in place" and pair.moving and _differentiable(flat(expected)):
-        plain = _well_defined(info, my_function, sample)[0] is info.op
-        if plain and _compare_gradients(judge, pair, result, expected, False) == ON_PURPOSE:
-            same = False
+    moves = pair.moving and _differentiable(flat(expected))
+    plain = _well_defined(info, my_function, sample)[0] is info.op
+    if same and label == "in place" and moves and plain:
+        double = _in_double(judge, partial(_on_a_copy, their_function), sample)
+        same = _compare_gradients(judge, pair, result, expected, False, double) != ON_PURPOSE
     return label if same else ON_PURPOSE
+
+
+def _on_a_copy(function: Any, input: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
+    return function(input.clone(), *args, **kwargs)
 
 
 def check_forward(judge: Judge, info: Any, function: Any, sample: Any) -> str:

@@ -22,7 +22,9 @@ ARBITRARY = (
 # Eigenvectors are determined up to their phase.
 UP_TO_PHASE = ("linalg.eig", "linalg.eigh")
 # Ops that tell places, any of equal numbers: where their ``dim`` stands behind the tensor.
-WHICH_OF_EQUALS = {"kthvalue": 1, "topk": 1, "mode": 0}
+WHICH_OF_EQUALS = {
+    "kthvalue": 1, "topk": 1, "mode": 0, "median": 0, "nanmedian": 0, "sort": 0, "argsort": 0,
+}  # fmt: skip
 
 
 class Meant(NamedTuple):
@@ -65,7 +67,14 @@ ON_PURPOSE = (
     Meant("*_reduce", "a factor is 0", NOT_HERE),
     Meant("to_sparse", "hybrid tensors", NOT_HERE),
     Meant("linalg.norm", "second gradient 0", "0 at 0 at every order", _zero_for_nan),
-    Meant("istft", "gradient 1", "the window has a gradient"),
+    Meant("istft", "PyTorch None", "the window has a gradient"),
+    Meant(
+        "to_sparse",
+        "does not support automatic differentiation for outputs with complex",
+        "sparse tensors of complex numbers have gradients",
+    ),
+    Meant("nn.functional.interpolate", "not implemented for uint8", NOT_HERE),
+    Meant("nn.functional.upsample_bilinear", "not implemented for uint8", NOT_HERE),
     Meant("nn.functional.avg_pool*", "integer tensors", NOT_HERE),
     Meant("nn.functional.local_response_norm", "infer output dtype", NOT_HERE),
 )

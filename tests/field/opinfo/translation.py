@@ -69,7 +69,7 @@ class Translation:
     def __init__(self) -> None:
         self.pairs: list[tuple[Any, Any]] = []
         self._tensors: dict[int, Any] = {}
-        self._memories: dict[tuple[int, torch.dtype], Any] = {}
+        self._memories: dict[tuple[int, torch.dtype], tuple[Any, Any]] = {}
 
     def __call__(self, value: Any) -> Any:
         if isinstance(value, torch.Tensor):
@@ -98,7 +98,7 @@ class Translation:
             return self._tensors[id(value)]
         if value.layout is not torch.strided or value.is_quantized:
             raise NotCompared("a sparse or quantized argument")
-        if value.dtype is torch.bfloat16 or value.dim() > MOST_DIMENSIONS:
+        if value.is_meta or value.dtype is torch.bfloat16 or value.dim() > MOST_DIMENSIONS:
             raise NotCompared("an argument that NumPy cannot hold")
         made = self._arranged(value.detach().resolve_conj().resolve_neg())
         if value.requires_grad:
@@ -116,8 +116,9 @@ class Translation:
         if place not in self._memories:
             size = storage.nbytes() // plain.element_size()
             everything = plain.as_strided((size,), (1,), 0)
-            self._memories[place] = whygrad.from_numpy(np.array(everything.numpy()))
-        memory = self._memories[place]
+            memory = whygrad.from_numpy(np.array(everything.numpy()))
+            self._memories[place] = memory, storage  # alive, so that its address stays its own
+        memory, _ = self._memories[place]
         return memory.as_strided(tuple(plain.shape), plain.stride(), plain.storage_offset())
 
 

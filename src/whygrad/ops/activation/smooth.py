@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from whygrad.errors import fail
+from whygrad.ops.complex_numbers import is_complex, real_product
 from whygrad.ops.define import composite, elementwise
 from whygrad.ops.geometry import normalize_dim
 from whygrad.ops.indexing.masking import choose
@@ -30,6 +31,7 @@ ONLY_FLOATS = {
     "complex": ("not implemented for complex tensors", "apply it to x.real and x.imag"),
 }
 NUMBERS = {kind: ONLY_FLOATS[kind] for kind in ("bool", "complex")}
+NO_WHOLE = {kind: ONLY_FLOATS[kind] for kind in ("bool", "integer")}
 
 
 def _elu(x: Array, alpha: float, scale: float = 1.0, input_scale: float = 1.0) -> Array:
@@ -131,9 +133,10 @@ def _silu_rule(xp: Any, incoming: Array, x: Array) -> Array:
 elementwise(
     "silu(x)",
     "y = x·σ(x);  ∂y/∂x = σ(x)·(1 + x·(1 − σ(x)))",
+    complex_rule="holomorphic",
     forward=_silu,
     vjp={"x": _silu_rule},
-    refuses=ONLY_FLOATS,
+    refuses=NO_WHOLE,
     public=lambda input, inplace=False: input.silu_() if inplace else (input,),
     torch="nn.functional.silu",
     method=False,
@@ -223,8 +226,12 @@ elementwise(
 
 
 def _softsign_rule(xp: Any, incoming: Array, x: Array) -> Array:
+    """For tangents as for gradients: the slope is its own adjoint."""
     root = 1.0 / (1.0 + xp.abs(x))
-    return incoming * (root * root)
+    if not is_complex(x):
+        return incoming * (root * root)
+    outward = xp.sgn(x)  # |x| grows by the part in its direction
+    return incoming * root - x * (root * root) * real_product(xp, incoming, outward)
 
 
 elementwise(
@@ -233,7 +240,9 @@ elementwise(
     image=(-1.0, 1.0),
     forward=lambda x: x / (1.0 + np.abs(x)),
     vjp={"x": _softsign_rule},
-    refuses=NUMBERS,
+    jvp=lambda xp, tangents, x: _softsign_rule(xp, tangents[0], x),
+    complex_rule="own",
+    refuses={"bool": ONLY_FLOATS["bool"]},
     torch="nn.functional.softsign",
     method=False,
 )

@@ -7,7 +7,7 @@ from math import prod
 from typing import Any
 
 from whygrad.errors import describe, fail
-from whygrad.ops.activation.smooth import NUMBERS
+from whygrad.ops.activation.smooth import ONLY_FLOATS
 from whygrad.ops.batching import leading_dims
 from whygrad.ops.convolution.windows import (
     Dims,
@@ -26,6 +26,8 @@ __all__: list[str] = []
 
 Array = Any
 Shape = tuple[int, ...]
+
+NO_INTEGERS = {"integer": ONLY_FLOATS["integer"]}  # PyTorch takes masks and complex images
 
 
 def _unfold(x: Array, kernel: Dims, stride: Dims, pads: Pads, dilation: Dims) -> Array:
@@ -156,7 +158,7 @@ define(
         x.dtype,
     ),
     batching=leading_dims,
-    refuses=NUMBERS,
+    refuses=NO_INTEGERS,
     public=_unfold_args,
     torch="nn.functional.unfold",
     method=False,
@@ -165,6 +167,7 @@ define(
         make.call(make(2, 5, 4), (2, 3), padding=(1, 0), stride=2),
         make.call(make(1, 1, 5, 5), (2, 1), (2, 1), 1, (1, 3)),
         make.call(make(0, 2, 3, 3), 2),
+        make.call(make.bools(1, 2, 3, 3), 2, padding=1),
     ],
 )  # fmt: skip
 define(
@@ -186,7 +189,7 @@ define(
         x.dtype,
     ),
     batching=leading_dims,
-    refuses=NUMBERS,
+    refuses=NO_INTEGERS,
     public=_fold_args,
     torch="nn.functional.fold",
     method=False,

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
 from whygrad.ops.define import elementwise
 from whygrad.ops.undefined import LOGARITHM, OVERFLOWING_EXP, Undefined
+
+Array = Any
 
 _LN2 = math.log(2.0)
 _LN10 = math.log(10.0)
@@ -108,10 +111,24 @@ elementwise(
     domain={"x": (-0.7, 3.0)},
     inplace=True,
 )
+
+
+def logaddexp(a: Array, b: Array) -> Array:
+    """Of complex numbers: near the larger one, however often its angle goes around."""
+    if np.result_type(a, b).kind != "c":
+        return np.logaddexp(a, b)
+    swap = np.real(a) < np.real(b)
+    large: Array = np.where(swap, b, a)
+    small: Array = np.where(swap, a, b)
+    nothing = np.isneginf(np.real(small))  # and −∞ − −∞ would be NaN
+    return np.where(nothing, large, large + np.log1p(np.exp(np.where(nothing, 0, small - large))))
+
+
 elementwise(
     "logaddexp(a, b)",
     "y = ln(eᵃ + eᵇ);  ∂y/∂a = 1/(1 + eᵇ⁻ᵃ),  ∂y/∂b = 1/(1 + eᵃ⁻ᵇ)",
-    forward=np.logaddexp,
+    forward=logaddexp,
+    complex_rule="holomorphic",
     vjp={
         "a": lambda xp, incoming, a, b: incoming / (1 + xp.exp(b - a)),
         "b": lambda xp, incoming, a, b: incoming / (1 + xp.exp(a - b)),

@@ -116,6 +116,7 @@ def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
     if not sizes:
         return ()
     coordinates = []
+    indices = indices.to(dtypes.int64)  # a narrow dtype may not hold the sizes
     for size in reversed(sizes):
         coordinates.append(indices % size)
         indices = table["floor_divide"].public(indices, size)
@@ -215,7 +216,11 @@ composite(
     "y₁, y₂, … = the coordinates of flat positions",
     method=False,
     differentiable=False,
-    samples=lambda make: [make.call(make.ints(5, high=12), (3, 4)), make.call(make.ints(2), 7)],
+    samples=lambda make: [
+        make.call(make.ints(5, high=12), (3, 4)),
+        make.call(make.ints(2), 7),
+        make.call(make.ints(3).astype(np.uint8), (4, 300)),
+    ],
 )
 composite(
     combinations,

@@ -254,7 +254,10 @@ def _make_method(op: Op) -> Callable[..., Any]:
                 return self
             if kwargs:
                 _check_dtype(self, kwargs.get("dtype"), name)
-            return assign(self, compute(snapshot(self, op), *args, **kwargs), name, uniform)
+            result = compute(snapshot(self, op), *args, **kwargs)
+            if self.dtype.is_complex and result.dtype.is_floating_point:
+                raise _not_complex(self, name)
+            return assign(self, result, name, uniform)
         except Answer as answer:
             if answer.frame is not getframe():
                 raise
@@ -265,6 +268,15 @@ def _make_method(op: Op) -> Callable[..., Any]:
     method.__name__ = method.__qualname__ = name
     method.__doc__ = f"In-place {op.name}: {op.formula}"
     return method
+
+
+def _not_complex(target: Tensor, name: str) -> Exception:
+    return fail(
+        RuntimeError,
+        call=f"{name}() on {describe(target)}",
+        cause=f"In-place {name[:-1]} is not supported for complex tensors: its result is real",
+        fix=f"use the result: x = x.{name[:-1]}()",
+    )
 
 
 def _check_dtype(target: Tensor, dtype: Any, name: str) -> None:

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from whygrad import dtypes
-from whygrad.ops.activation.smooth import NUMBERS, ONLY_FLOATS
+from whygrad.ops.activation.smooth import ONLY_FLOATS
+from whygrad.ops.complex_numbers import real_product
 from whygrad.ops.define import elementwise, table
 from whygrad.ops.loss.shared import (
     reduced,
@@ -112,17 +113,28 @@ elementwise(
     samples=_weighted_differences,
     autocast="float32",
 )
+
+
+def _l1_jvp(xp: Any, tangents: Any, a: Array, b: Array) -> Array:
+    of_a, of_b = tangents
+    moved = of_a if of_b is None else -of_b if of_a is None else of_a - of_b
+    return real_product(xp, moved, xp.sgn(a - b))
+
+
 elementwise(
     "l1_loss(a, b)",
     "y = |a − b|, then mean or sum;  ∂y/∂a = sign(a − b),  ∂y/∂b = −sign(a − b)",
     forward=lambda a, b: np.abs(a - b),
     vjp={
-        "a": lambda xp, incoming, a, b: incoming * xp.sign(a - b),
-        "b": lambda xp, incoming, a, b: incoming * xp.sign(b - a),
+        "a": lambda xp, incoming, a, b: incoming * xp.sgn(a - b),
+        "b": lambda xp, incoming, a, b: incoming * xp.sgn(b - a),
     },
+    jvp=_l1_jvp,
+    complex_rule="own",
+    meta=lambda a, b: (np.broadcast_shapes(a.shape, b.shape), np.empty(0, a.dtype).real.dtype),
     subgradient="0 where a = b",
     promote="same",
-    refuses=NUMBERS,
+    refuses={"bool": ONLY_FLOATS["bool"]},
     public=_of_difference("l1_loss"),
     torch="nn.functional.l1_loss",
     method=False,

@@ -294,11 +294,16 @@ def rms_norm(
     ``eps`` is the precision of the dtype unless given.
     """
     if eps is None:
-        eps = dtypes.finfo(input.dtype).eps if input.dtype.is_floating_point else 0.0
+        continuous = input.dtype.is_floating_point or input.dtype.is_complex
+        eps = dtypes.finfo(input.dtype).eps if continuous else 0.0
     try:
         rank = _checked_rank("rms_norm", input, normalized_shape, weight=weight)
     except MixedPrecision:
         return rms_norm(input.float(), normalized_shape, weight, eps).to(input.dtype)
+    if input.dtype.is_complex:  # as PyTorch does: the mean of x², not of |x|²
+        power = (input * input).mean(_last_dims(input, rank), keepdim=True)
+        standard = input * (power + eps).rsqrt()
+        return standard if weight is None else standard * weight
     normalized: Tensor = _rms_norm_op.call(input, weight, rank, float(eps))[0]
     return normalized
 

@@ -16,6 +16,7 @@ from whygrad import dtypes, return_types
 from whygrad.errors import describe, fail
 from whygrad.ops.batching import shift_dims
 from whygrad.ops.define import alias, composite, define, public_form
+from whygrad.ops.exponential.exponential import logaddexp
 from whygrad.ops.geometry import normalize_dim
 from whygrad.ops.reduction.chosen import INDEX, chosen_jvp, chosen_vjp
 from whygrad.ops.reduction.sums import operand, widened
@@ -250,11 +251,7 @@ def _logcumsumexp(x: Array, dim: int) -> Array:
     y = x.copy()
     steps = np.moveaxis(y, dim, 0)
     for step in range(1, len(steps)):
-        pair = steps[step - 1 : step + 1]
-        largest = np.max(pair.real, axis=0)
-        largest = np.where(np.isfinite(largest), largest, 0)  # −inf − −inf would be NaN
-        total = np.log(np.add.reduce(np.exp(pair - largest), axis=0)) + largest
-        steps[step] = np.where(np.isneginf(pair[0].real), pair[1], total)  # nothing so far
+        steps[step] = logaddexp(steps[step], steps[step - 1])
     return y
 
 
@@ -262,6 +259,7 @@ define(
     "logcumsumexp(x; dim)",
     "y_t = log Σ_{s≤t} exp x_s;  ∂x_t = Σ_{s≥t} incoming_s·exp(x_t − y_s)",
     forward=_logcumsumexp,
+    complex_rule="holomorphic",
     vjp={
         "x": lambda xp, incoming, x, y, dim: (
             xp.recurrence(xp.shift(_fading(xp, y, dim), dim, -1, 0.0), incoming, dim, True)

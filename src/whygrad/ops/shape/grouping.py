@@ -56,6 +56,8 @@ def sum_to_size(input: Tensor, *size: Any) -> Tensor:
             cause=f"size {{{list(wanted)}}} is not expandable to size {{{list(shape)}}}.",
             fix="sizes must be equal or 1, counted from the last dimension",
         )
+    if not wanted:
+        return input.sum()
     repeated = [
         dim for dim in range(extra, len(shape)) if wanted[dim - extra] == 1 and shape[dim] != 1
     ]
@@ -83,6 +85,7 @@ composite(
         make.call(make(2, 3, 4), 3, 1),
         make.call(make(2, 3), (2, 3)),
         make.call(make(2, 3), 1),
+        make.call(make.bools(), ()),
     ],
 )
 alias("native_channel_shuffle", "channel_shuffle")
