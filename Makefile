@@ -1,7 +1,14 @@
 # The same few commands for people and for CI.
+VENV := .venv
+ifeq ($(OS),Windows_NT)  # with the shell of Git, which brings sh, touch and rm
+PYTHON ?= python
+BIN    := $(VENV)/Scripts
+EXE    := .exe
+else
 PYTHON ?= python3
-VENV   := .venv
 BIN    := $(VENV)/bin
+EXE    :=
+endif
 # Installed extras are marked by a stamp file, so a second run starts at once.
 RUN_STAMP  := $(VENV)/.installed-run
 DEV_STAMP  := $(VENV)/.installed-dev
@@ -13,8 +20,10 @@ run: $(RUN_STAMP)  ## a guided minute with whygrad in the terminal
 	$(BIN)/whygrad tour
 
 # One thread for each worker: the workers fill the cores.
+test: export OMP_NUM_THREADS := 1
+test: export OPENBLAS_NUM_THREADS := 1
 test: $(DEV_STAMP)  ## the whole test suite
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 lint: $(DEV_STAMP)  ## style and types
 	$(BIN)/ruff check .
@@ -42,20 +51,20 @@ docs: $(DEV_STAMP)  ## rerun what the documents show and write the output back
 clean:
 	rm -rf $(VENV) build dist src/*.egg-info .pytest_cache .mypy_cache .ruff_cache
 
-$(BIN)/python:
+$(BIN)/python$(EXE):
 	$(PYTHON) -m venv $(VENV)
 
-$(RUN_STAMP): pyproject.toml setup.py constraints.txt | $(BIN)/python
+$(RUN_STAMP): pyproject.toml setup.py constraints.txt | $(BIN)/python$(EXE)
 	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[fast,learn]'
 	$(BIN)/python -m compileall -q src
 	touch $@
 
-$(DEV_STAMP): pyproject.toml setup.py constraints.txt | $(BIN)/python
+$(DEV_STAMP): pyproject.toml setup.py constraints.txt | $(BIN)/python$(EXE)
 	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[dev]'
 	$(BIN)/python -m compileall -q src
 	touch $@
 
-$(BENCH_STAMP): pyproject.toml constraints.txt | $(BIN)/python
+$(BENCH_STAMP): pyproject.toml constraints.txt | $(BIN)/python$(EXE)
 	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[bench]'
 	$(BIN)/python -m compileall -q src
 	touch $@
