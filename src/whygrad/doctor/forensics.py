@@ -76,9 +76,9 @@ class FirstBad:
     stray: Stray | None = None  # what is known of a call that no gradient flows through
 
     @property
-    def exact(self) -> bool:
+    def reproduced(self) -> bool:
         """Whether the step came out the same when it was run again."""
-        return self.trace is None or self.trace.exact or self.trace.snapshot.loss is None
+        return self.trace is None or self.trace.reproduced or self.trace.snapshot.loss is None
 
 
 def find_first_bad(case: Case) -> FirstBad | None:

@@ -58,7 +58,7 @@ def growth(
 ) -> Growth | None:
     """The chain that makes the gradient grow most, in the first step or another, if it is a lot."""
     trace = case.trace(snapshot or course.first)
-    if trace is None or not trace.exact:
+    if trace is None or not trace.reproduced:
         return None
     found = [
         each

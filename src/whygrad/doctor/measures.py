@@ -17,6 +17,7 @@ from whygrad.doctor.flow import follow, sums_to_one
 from whygrad.doctor.recording.calls import Produced
 from whygrad.doctor.replay import Trace, Traced
 from whygrad.doctor.replay.reading import Reading, Term
+from whygrad.doctor.source.lines import names_at
 from whygrad.ops.families import (
     ABS,
     ADD,
@@ -146,7 +147,7 @@ def _rewarded(trace: Trace) -> list[Measure]:
         turns, source = 0, call.sources[learned[0]]
         while (made := follow(trace, source).maker) is not None and made.op in NEG | SUM:
             turns, source = turns + (made.op in NEG), made.sources[0]
-        named = [each for each in re.findall(r"[A-Za-z_]\w*", call.where.text) if each != "return"]
+        named = names_at(call.where)
         rewards = [each for each in named if _REWARD.search(each)]
         if not rewards or any(map(_COST.search, named)) or not _is_logarithm(trace, source):
             continue

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from whygrad.doctor.recording.record import Course, Snapshot
-from whygrad.doctor.replay import Trace, loss_at
-from whygrad.doctor.replay.trial import drop
+from whygrad.doctor.replay import Trace
+from whygrad.doctor.replay.trainer import drop
 from whygrad.ops.families import DRAWS
 
 __all__ = ["Progress", "draws_itself", "is_entangled", "progress_of"]
@@ -142,7 +142,7 @@ def progress_of(course: Course, first: Trace | None) -> Progress:
     quarters = [finite[place : place + size] for place in range(0, len(finite), size)]
     height = max(statistics.median(each) for each in quarters if 2 * len(each) >= size)
     before = after = math.nan
-    if first is not None and first.exact and course.last is not None:
+    if first is not None and first.reproduced and course.last is not None:
         before = first.loss
-        after = loss_at(first.snapshot, course.last.values)
+        after = first.again(values=course.last.values, backward=False).loss
     return Progress(len(losses), finite[0], start, end, height, before, after, bad)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import os
-import time
 import warnings
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, redirect_stdout
@@ -30,13 +29,11 @@ class Session:
         self._things = things
         self._ignore = ignore
         self._stack = ExitStack()
-        self._begun = 0.0
         self._seen: tuple[int, Diagnosis] | None = None
         self.run = Run()
         self.observer = Observer(self.run)
 
     def __enter__(self) -> Session:
-        self._begun = time.perf_counter()
         self.observer.scope.open_here()
         wanted = {each.name: each for each in map(engine_of, self._things)} or engines()
         for engine in wanted.values():
@@ -71,7 +68,6 @@ class Session:
         finally:
             self.observer.scope.close()
             self._stack.close()
-            self.run.seconds = time.perf_counter() - self._begun
             try:
                 self.observer.finish()
             except Exception as trouble:  # the program's own exception must come through

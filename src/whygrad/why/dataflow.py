@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any, NamedTuple
 
 from whygrad.source import Where
+from whygrad.why.syntax import covers, parsed
 
 __all__ = ["statement_at", "used_at"]
 
@@ -61,8 +62,8 @@ def _run_after(
     yield from statements[statements.index(first) + 1 :]
     for node in ast.walk(scope):  # the outermost loop comes first
         is_loop = isinstance(node, (ast.For, ast.AsyncFor, ast.While))
-        if is_loop and _covers(node, first.node.lineno):
-            yield from (each for each in statements if _covers(node, each.node.lineno))
+        if is_loop and covers(node, first.node.lineno):
+            yield from (each for each in statements if covers(node, each.node.lineno))
             return
 
 
@@ -77,27 +78,19 @@ def _statement_in(statements: Iterable[_Statement], place: Where) -> _Statement 
     found = None
     for each in statements:
         starts_before = _position(each) <= (line, column)
-        if _covers(each.node, line) and (found is None or starts_before):
+        if covers(each.node, line) and (found is None or starts_before):
             found = each
     return found
 
 
 def _scope_around(place: Where) -> ast.AST:
     """The function that ``place`` is in, or its module."""
-    tree = _parsed("".join(place.source))
+    tree = parsed("".join(place.source))
     scope: ast.AST = tree
     for node in ast.walk(tree):
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and _covers(node, place.line):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and covers(node, place.line):
             scope = node  # walked from the outside in, so the innermost one stays
     return scope
-
-
-@lru_cache(maxsize=16)
-def _parsed(source: str) -> ast.Module:
-    try:
-        return ast.parse(source)
-    except (SyntaxError, ValueError):
-        return ast.Module([], [])
 
 
 def _statements(scope: ast.AST, block: tuple[Any, ...] = ()) -> Iterator[_Statement]:
@@ -128,10 +121,6 @@ def _first_line(node: ast.AST) -> Iterator[ast.stmt]:
     for target, value in pairs:
         made = ast.Expr(value) if target is None else ast.Assign([target], value)
         yield ast.copy_location(made, value)
-
-
-def _covers(node: Any, line: int) -> bool:
-    return bool(node.lineno <= line <= (node.end_lineno or node.lineno))
 
 
 def _contains(place: Where, node: ast.expr) -> bool:
@@ -189,7 +178,7 @@ def _parts(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]]
     elif isinstance(value, ast.Dict):
         keys = [each for each in value.keys if each is not None and _is_key(each)]
         if len(keys) == len(value.keys):
-            holder = ast.parse(ast.unparse(target), mode="eval").body  # is read, not set
+            holder = parsed(ast.unparse(target)).body[0].value  # type: ignore[attr-defined]  # is read, not set
             places = [ast.Subscript(holder, key, ast.Store()) for key in keys]
             return list(zip(places, value.values, strict=True))
     return None

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from whygrad.source import Where, user_frame
 from whygrad.tensor import Tensor
+from whygrad.why.syntax import parsed
 
 if TYPE_CHECKING:
     from whygrad.autograd.node import Node
@@ -122,10 +123,7 @@ def expression_at(where: Where | None, longest: int = _LONGEST) -> str:
         return ""
     text = where.whole_expression.strip()
     if "\n" in text:  # a comment may hide between the lines, so joining them is not enough
-        try:
-            text = ast.unparse(ast.parse(f"({text})", mode="eval"))
-        except SyntaxError:
-            text = where.text
+        text = ast.unparse(parsed(f"({text})")) or where.text
     if len(text) <= longest:
         return text
     # what is called stands in front, what is applied last at the end

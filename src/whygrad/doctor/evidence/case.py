@@ -16,9 +16,11 @@ from whygrad.doctor.mechanism import Mechanism, find_mechanism
 from whygrad.doctor.observer import Observer
 from whygrad.doctor.progress import Progress, progress_of
 from whygrad.doctor.recording.record import Course, Incident, Parameter, Run, Snapshot
-from whygrad.doctor.replay import Trace, replay
+from whygrad.doctor.replay import Trace
+from whygrad.doctor.replay.budget import Budget
 from whygrad.doctor.replay.reading import Reading, read
-from whygrad.doctor.replay.trial import Budget, Objective, Trial
+from whygrad.doctor.replay.trainer import Objective
+from whygrad.doctor.replay.trial import Trial
 from whygrad.source import Where
 
 if TYPE_CHECKING:
@@ -49,7 +51,7 @@ class Case:
         if snapshot is None:
             return None
         if id(snapshot) not in self._traces:
-            self._traces[id(snapshot)] = replay(snapshot)
+            self._traces[id(snapshot)] = self.budget.replay(snapshot, look=True)
         return self._traces[id(snapshot)]
 
     def reading(self, snapshot: Snapshot | None) -> Reading | None:
@@ -70,15 +72,21 @@ class Case:
 
     @cached_property
     def budget(self) -> Budget:
-        """What all experiments together may cost: half the time of the run, or next to nothing."""
-        return Budget(max(2.5, self.run.seconds / 2))
+        """What all replays together may cost, measured by the first step of every course."""
+        budget = Budget()
+        for course in self.courses:
+            if course.first is not None:
+                self._traces[id(course.first)] = budget.replay(course.first, look=True)
+                passes = sum(len(step.passes) for step in course.steps)
+                budget.add_passes(course.first, passes)
+        return budget
 
     def trial(
         self, course: Course, snapshot: Snapshot | None, objective: Objective | None = None
     ) -> Trial | None:
-        """Experiments from a snapshot; None unless its replay reproduces what the program saw."""
+        """Experiments from a snapshot; None unless its replay reproduced the loss."""
         trace = self.trace(snapshot)
-        if snapshot is None or trace is None or not trace.exact:
+        if snapshot is None or trace is None or not trace.reproduced:
             return None
         if objective is not None:
             return Trial(course, snapshot, self.budget, objective)

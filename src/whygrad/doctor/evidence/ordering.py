@@ -13,8 +13,8 @@ import numpy as np
 
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.recording.record import Course, Snapshot
+from whygrad.doctor.source.data import loaders
 from whygrad.doctor.source.loops import loops_around
-from whygrad.doctor.source.statements import statements
 from whygrad.ops.families import CLASS_LOSSES
 from whygrad.source import Where
 
@@ -22,7 +22,6 @@ __all__ = ["Ordered", "ordered_by_class"]
 
 _SMALLEST = 8  # samples of a batch: fewer are of one class by accident
 _BATCHES = 3
-_SHUFFLING = ("shuffle=True", "sampler=")
 
 
 @dataclass(frozen=True)
@@ -78,12 +77,8 @@ def _line(course: Course) -> Where | None:
     where = next((each.passes[-1].where for each in course.steps if each.passes), None)
     if where is None:
         return None
-    loaders = [
-        each
-        for each in statements(where.file)
-        if "DataLoader(" in each.text and not any(way in each.text for way in _SHUFFLING)
-    ]
-    if len(loaders) == 1:
-        return loaders[0]
+    plain = [each for each in loaders(where.file) if not (each.shuffles or each.samples)]
+    if len(plain) == 1:
+        return plain[0].where
     loops = loops_around(where)
     return (where.on_line(loops[0].node.lineno) if loops else None) or where

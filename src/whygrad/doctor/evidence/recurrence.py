@@ -7,7 +7,6 @@ sequence can be set against that of the last one.
 
 from __future__ import annotations
 
-import dataclasses
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,9 +16,9 @@ import numpy as np
 
 from whygrad.doctor.anatomy import layers_of, size_of
 from whygrad.doctor.evidence.case import Case
-from whygrad.doctor.experiments.repairs import swapped
 from whygrad.doctor.ranges import rms
-from whygrad.doctor.replay import Trace, Traced, replay
+from whygrad.doctor.replay import Trace, Traced
+from whygrad.doctor.replay.recipes import swapped
 from whygrad.ops.families import PLAIN_SEQUENCES, SQUASHERS
 
 __all__ = ["Recurrence", "recurrences"]
@@ -96,7 +95,8 @@ def _over_time(trace: Trace, call: Traced) -> list[float]:
         return probed
 
     snapshot = swapped(trace.snapshot, {call.number: probing})
-    replay(dataclasses.replace(snapshot), look=False)
+    assert trace.budget is not None
+    trace.budget.replay(snapshot)
     if not held or held[0].grad is None or held[0].ndim != 3:
         return []
     gradient: np.ndarray[Any, Any] = trace.array(held[0].grad)

@@ -44,7 +44,7 @@ class Crossing:
 def crossings(case: Case, reading: Reading) -> Iterator[Crossing]:
     """The recurrent layers of a step that mix the samples of its batch."""
     trace = reading.trace
-    if not trace.exact:
+    if not trace.reproduced:
         return
     for mark in trace.marks():
         if _is_time_first(mark):
@@ -122,7 +122,7 @@ def _influence(
 
     if not instead or term.source is None:
         return None
-    case.budget.replay(trace.snapshot, instead=instead, objective=answer)
+    trace.again(instead=instead, objective=answer)
     return None if leaf.grad is None else engine.array(leaf.grad)
 
 

@@ -12,8 +12,8 @@ import numpy as np
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.experiments.samples import Samples
 from whygrad.doctor.recording.record import Course
-from whygrad.doctor.replay.optimizers import copied_optimizer
-from whygrad.doctor.replay.trainer import tensor_like
+from whygrad.doctor.replay import trainer
+from whygrad.doctor.replay.trainer import Instead
 from whygrad.ops.families import BINARY_WITH_LOGITS, CLASS_LOSSES
 
 __all__ = ["ASKED", "Answers", "ask", "train"]
@@ -102,26 +102,12 @@ def train(
     case: Case, course: Course, data: Samples, start: Mapping[int, Any], steps: int, *groups: Array
 ) -> dict[int, Any] | None:
     """The parameters after some steps on batches with equal parts of each group of rows."""
-    snapshot = data.recipe
-    engine = snapshot.engine
-    weights = {
-        name: engine.copy(start.get(name, value)).requires_grad_()
-        for name, value in snapshot.values.items()
-    }
-    optimizer = copied_optimizer(engine, course, weights, 1.0, {})
-    if optimizer is None or not case.budget.allows(snapshot, steps):
-        return None
     random = np.random.default_rng(2)
-    for _ in range(steps):
-        parts = np.array_split(np.arange(data.size), len(groups))
+    parts = np.array_split(np.arange(data.size), len(groups))
+
+    def batch() -> Instead:
         rows = [random.choice(group, len(part)) for group, part in zip(groups, parts)]
-        batch = data.batch(np.concatenate(rows))
-        trace = case.budget.replay(snapshot, values=weights, instead=batch)
-        if trace.error is not None or not math.isfinite(trace.loss):
-            return None
-        with engine.unwatched():
-            for name, weight in weights.items():
-                gradient = trace.gradients.get(name)
-                weight.grad = None if gradient is None else tensor_like(engine, gradient)
-            optimizer.step()
-    return weights
+        return data.batch(np.concatenate(rows))
+
+    found = trainer.train(case.budget, course, data.recipe, steps=steps, start=start, batch=batch)
+    return None if found is None or not math.isfinite(found.losses[-1]) else found.values

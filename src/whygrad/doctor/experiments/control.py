@@ -14,11 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.doctor.experiments.repairs import swapped
 from whygrad.doctor.recording.record import Snapshot
-from whygrad.doctor.replay import replay
 from whygrad.doctor.replay.reading import Reading
-from whygrad.doctor.replay.trainer import tensor_like
+from whygrad.doctor.replay.recipes import swapped, tensor_like
 from whygrad.ops.families import BINARY_CROSS_ENTROPY, BINARY_WITH_LOGITS, CLASS_LOSSES
 
 __all__ = ["control_step"]
@@ -39,7 +37,7 @@ def control_step(reading: Reading, latest: Values, snapshot: Snapshot) -> Snapsh
     learned = next((at for at, each in enumerate(call.args) if each is reading.prediction), None)
     if place is None or learned is None:
         return None
-    later = replay(reading.trace.snapshot, values=latest, backward=False, look=False)
+    later = reading.trace.again(values=latest, backward=False)
     same = next((each for each in later.calls if each.number == call.number), None)
     if same is None or later.error is not None:
         return None

@@ -7,8 +7,6 @@ optimizer and the same number of updates, so what differs at the end is owed to 
 
 from __future__ import annotations
 
-import copy
-import dataclasses
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -19,25 +17,24 @@ import numpy as np
 from whygrad.doctor.anatomy import Layer
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.recording.record import Course, Snapshot
+from whygrad.doctor.replay.chance import chance
 from whygrad.doctor.replay.reading import Reading
-from whygrad.doctor.replay.trainer import chance, tensor_like
-from whygrad.doctor.replay.trial import Descent, Trial, is_below
+from whygrad.doctor.replay.recipes import Wrapper, swapped, tensor_like
+from whygrad.doctor.replay.trainer import Descent, is_below
+from whygrad.doctor.replay.trial import Trial
 from whygrad.ops.families import DROPOUTS
 
 __all__ = [
     "Arms",
-    "Wrapper",
     "fresh_weights",
     "level",
     "repair",
-    "swapped",
     "unlearned",
     "without_dropout",
 ]
 
 _STEPS = (100, 300)  # of an experiment, where the run was as long; the longer if it takes that
 Values = Mapping[int, Any]
-Wrapper = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 def level(case: Case, course: Course) -> float | None:
@@ -70,16 +67,6 @@ def fresh_weights(snapshot: Snapshot, layers: list[Layer], gain: float) -> dict[
         drawn = random.standard_normal(array.shape) * gain / math.sqrt(layer.fan_in)
         found[layer.name] = tensor_like(snapshot.engine, drawn.astype(array.dtype))
     return found
-
-
-def swapped(snapshot: Snapshot, other: Mapping[int, Wrapper]) -> Snapshot:
-    """The step with other functions: the number of a call → a wrapper for its own function."""
-    calls = dict(snapshot.calls)
-    for number, wrapper in other.items():
-        changed = copy.copy(calls[number])
-        changed.function = wrapper(changed.function)
-        calls[number] = changed
-    return dataclasses.replace(snapshot, calls=calls)
 
 
 def without_dropout(snapshot: Snapshot) -> Snapshot:
@@ -130,7 +117,7 @@ def repair(
     """Train on the step as it was, and from other initial values or in its repaired form.
 
     None unless the repair brings the loss below ``factor`` times what is reached without it; also
-    if the replay is not exact, the optimizer cannot be copied or the time is used up.
+    if the replay does not reproduce the loss, the optimizer has no copy or the budget is spent.
     """
     trial = case.trial(course, snapshot)
     if trial is None:

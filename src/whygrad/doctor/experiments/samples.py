@@ -13,9 +13,9 @@ from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.provenance import Rows, given_inputs, rows_of, target_source
 from whygrad.doctor.recording.calls import Produced, RecordedCall
 from whygrad.doctor.recording.record import Course, Snapshot
-from whygrad.doctor.replay import Traced, replay
+from whygrad.doctor.replay import Traced
 from whygrad.doctor.replay.reading import Reading
-from whygrad.doctor.replay.trainer import tensor_like
+from whygrad.doctor.replay.recipes import tensor_like
 from whygrad.ops.families import CLASS_LOSSES
 
 __all__ = ["Samples", "as_classes", "samples_of"]
@@ -109,9 +109,11 @@ def _recipe(reading: Reading, given: set[tuple[int, int | str]]) -> Snapshot:
                 for name, each in call.kwargs.items()
             }
             waiting += _makers((call.args, call.kwargs))
+    budget = reading.trace.budget
+    assert budget is not None
     short = replace(whole, calls=dict(sorted(calls.items())))
     # What was written in place may be missing now: the loss would not be the same.
-    return short if replay(short, backward=False, look=False).exact else whole
+    return short if budget.replay(short, backward=False).reproduced else whole
 
 
 def _makers(value: Any) -> Iterator[int]:

@@ -18,9 +18,10 @@ from whygrad.doctor.ranges import rms
 from whygrad.doctor.recording.calls import Produced
 from whygrad.doctor.recording.layers import look
 from whygrad.doctor.recording.record import Course, Snapshot
-from whygrad.doctor.replay import Trace, replay
+from whygrad.doctor.replay import Trace
 from whygrad.doctor.replay.reading import Reading
-from whygrad.doctor.replay.trial import Objective, Trial, squared_error
+from whygrad.doctor.replay.trainer import Objective
+from whygrad.doctor.replay.trial import Trial
 from whygrad.ops.families import SATURATING
 
 __all__ = ["AfterFixes", "after_fixes", "sound_trial"]
@@ -68,7 +69,7 @@ def after_fixes(trial: Trial, factor: float) -> AfterFixes | None:
     descent = trial.descend(factor)
     if descent is None or not math.isfinite(descent.end):
         return None
-    trace = replay(trial.snapshot, values=descent.values, objective=trial.objective)
+    trace = trial.replay(descent.values, look=True)
     flat = [
         look(each.op.rstrip("_"), trace.array(each.outputs[0])).saturated
         for each in trace.calls
@@ -104,12 +105,16 @@ def _objective(reading: Reading) -> Objective | None:
     if not np.isfinite(reading.trace.array(output)).all():
         return None
 
-    def place(trace: Trace) -> Any:
+    target = _target(reading, output)
+
+    def objective(trace: Trace) -> Any:
         found = trace.made_by(source)
         assert found is not None
-        return found.outputs[source.place]
+        output = found.outputs[source.place]
+        namespace: Any = trace.engine.namespace
+        return ((output - namespace.as_tensor(target).to(output.dtype)) ** 2).mean()
 
-    return squared_error(place, _target(reading, output))
+    return objective
 
 
 def _output(reading: Reading) -> Produced | None:

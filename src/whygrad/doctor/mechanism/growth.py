@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from whygrad.doctor.forensics import FirstBad
-from whygrad.doctor.replay import Trace, Traced, replay
+from whygrad.doctor.replay import Trace, Traced
 
 if TYPE_CHECKING:
     from whygrad.doctor.evidence.case import Case
@@ -42,7 +42,7 @@ def exploded(case: Case, bad: FirstBad) -> bool:
     now = _norm(snapshot.engine, {name: snapshot.values[name] for name in values})
     if now < _GROWN * _norm(snapshot.engine, values):
         return False
-    again = replay(snapshot, values=values)
+    again = bad.trace.again(values=values, look=True)
     return bool(np.isfinite(again.loss)) and all(each[2].finite for each in again.arrivals)
 
 

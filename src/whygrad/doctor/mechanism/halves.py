@@ -10,7 +10,7 @@ from whygrad.doctor.forensics import FirstBad
 from whygrad.doctor.mechanism.growth import exploded
 from whygrad.doctor.mechanism.shared import Mechanism
 from whygrad.doctor.recording.record import Snapshot
-from whygrad.doctor.replay import Trace, Traced, replay
+from whygrad.doctor.replay import Trace, Traced
 from whygrad.ops.families import LINEAR
 from whygrad.source import Where
 
@@ -27,7 +27,7 @@ def overflows_in_half(case: Case, bad: FirstBad) -> Mechanism | None:
         return None
     if bad.kind == "parameter":
         return _in_update(case, bad, trace)
-    again = replay(trace.snapshot, wide=True)
+    again = trace.again(wide=True, look=True)
     sound = np.isfinite(again.loss) and all(each[2].finite for each in again.arrivals)
     if again.error is not None or not sound or exploded(case, bad):
         return None
@@ -89,9 +89,9 @@ def gradients_lost(case: Case, snapshot: Snapshot | None) -> float | None:
     None for a step without float16, and for one that does not come out the same again.
     """
     trace = case.trace(snapshot)
-    if snapshot is None or trace is None or not trace.exact or not _has_half(trace):
+    if snapshot is None or trace is None or not trace.reproduced or not _has_half(trace):
         return None
-    wide = replay(snapshot, wide=True, look=False)
+    wide = trace.again(wide=True)
     if wide.error is not None or not np.isfinite(wide.loss):
         return None
     lost = there = 0

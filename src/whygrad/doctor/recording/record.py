@@ -319,7 +319,6 @@ class Run:
     error: BaseException | None = None  # what ended the program, if anything did
     failure: Failure | None = None  # the latest call that raised
     watched: int = 0  # updates whose calls were written down from the first on
-    seconds: float = 0.0
     troubles: list[str] = field(default_factory=list)  # what went wrong with the watching itself
 
     def parameter(self, name: str) -> Parameter | None:

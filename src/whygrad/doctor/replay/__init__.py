@@ -1,11 +1,12 @@
 """A recorded step, run again: as it was, or with one thing changed.
 
 ``trace`` says what a replay saw, ``runner`` carries it out, ``reading`` says what is the model, the
-target and the loss in it.  To train from a step, ``optimizers`` copies the program's optimizer,
-``trial`` holds the experiments and ``trainer`` those that begin anew.
+target and the loss in it.  ``budget`` counts what all replays cost.  To train from a step,
+``recipes`` shortens or changes it, ``optimizers`` copies the program's optimizer and ``trainer``
+makes the updates; ``trial`` holds the experiments that start from one step.
 """
 
-from whygrad.doctor.replay.runner import goes_bad, loss_at, replay
+from whygrad.doctor.replay.runner import SAME_LOSS, goes_bad, replay
 from whygrad.doctor.replay.trace import Trace, Traced
 
-__all__ = ["Trace", "Traced", "goes_bad", "loss_at", "replay"]
+__all__ = ["SAME_LOSS", "Trace", "Traced", "goes_bad", "replay"]

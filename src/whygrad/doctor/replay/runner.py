@@ -2,9 +2,9 @@
 
 The calls of the snapshot are carried out once more on copies: parameters as they were before the
 step (or other values, for an experiment), the same batch, the same random numbers.  Nothing of the
-program's is touched.  The replay knows whether it is *exact*: if the loss comes out differently,
-the step depended on something that the recipe does not hold, and experiments on it are not to be
-trusted.
+program's is touched.  The replay knows whether it *reproduced* the loss, which means to within a
+thousandth of it: sums in another order differ in the last digits, and a step that depended on
+something that the recipe does not hold differs by more.  Experiments on that are not to be trusted.
 """
 
 from __future__ import annotations
@@ -22,7 +22,10 @@ from whygrad.doctor.recording.record import Snapshot
 from whygrad.doctor.replay.trace import Trace, Traced
 from whygrad.ops.families import CASTS, SETITEM
 
-__all__ = ["goes_bad", "loss_at", "replay"]
+__all__ = ["SAME_LOSS", "goes_bad", "replay"]
+
+SAME_LOSS = 1e-3  # the part by which a reproduced loss may differ from the one the program saw
+_SAME_ZERO = 1e-6  # the same for a loss of about zero
 
 
 def replay(
@@ -58,7 +61,7 @@ def replay(
             if loss is not None:
                 array = engine.array(loss)
                 trace.loss = float(array.item()) if array.size == 1 else float(np.mean(array))
-                trace.exact = _same(trace.loss, snapshot.value)
+                trace.reproduced = _same(trace.loss, snapshot.value)
                 if backward and array.size == 1 and loss.requires_grad:
                     runner.watch_gradients(trace.arrivals)
                     loss.backward()
@@ -76,15 +79,9 @@ def replay(
     return trace
 
 
-def loss_at(snapshot: Snapshot, values: Mapping[int, Any]) -> float:
-    """The loss of a step with other values of its leaves; NaN if that cannot be computed."""
-    trace = replay(snapshot, values=values, backward=False, look=False)
-    return trace.loss
-
-
 def _same(one: float, other: float) -> bool:
     if math.isfinite(one) and math.isfinite(other):
-        return math.isclose(one, other, rel_tol=1e-3, abs_tol=1e-6)
+        return math.isclose(one, other, rel_tol=SAME_LOSS, abs_tol=_SAME_ZERO)
     return not math.isfinite(one) and not math.isfinite(other)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from whygrad.doctor.ranges import Range
 from whygrad.doctor.recording.calls import Produced, RecordedCall
 from whygrad.doctor.recording.record import Mark, Snapshot
 from whygrad.source import Where
+
+if TYPE_CHECKING:
+    from whygrad.doctor.replay.budget import Budget
 
 __all__ = ["Trace", "Traced"]
 
@@ -61,15 +64,21 @@ class Trace:
     snapshot: Snapshot
     calls: list[Traced]
     loss: float
-    exact: bool
+    reproduced: bool  # whether the loss came out as the program saw it: see ``runner``
     parameters: dict[int, Any]  # the copies that were used, by id of the program's leaf
     gradients: dict[int, Any] = field(default_factory=dict)  # theirs, as arrays
     arrivals: list[tuple[int, int, Range]] = field(default_factory=list)  # call, place, gradient
     error: BaseException | None = None  # what stopped it
+    budget: Budget | None = None  # what paid for it
 
     @property
     def engine(self) -> Engine:
         return self.snapshot.engine
+
+    def again(self, **how: Any) -> Trace:
+        """The step once more, with something else: see :func:`.runner.replay`."""
+        assert self.budget is not None
+        return self.budget.replay(self.snapshot, **how)
 
     def made_by(self, source: Produced | None) -> Traced | None:
         """The call that a tensor came from."""

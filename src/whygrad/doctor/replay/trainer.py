@@ -1,115 +1,163 @@
-"""Experiments on a recorded step: the same model and optimizer, with one thing changed.
+"""Train on from a recorded step: the one place where the doctor trains the program's model.
 
-A rule that suspects the scale of the data need not trust a threshold.  It trains the model again
-for a few dozen steps on a batch of the run, once as it was and once with the data standardised: if
-only the second learns, the scale was what kept the first from it.
+A snapshot can be replayed with any values of its parameters, so it can also be trained on: a few
+updates from there, on copies, by an optimizer of the program's kind.  What differs between
+experiments (the rate, the first values, the batch, the loss) are the arguments.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+import statistics
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from whygrad.doctor.recording.record import Course, Snapshot
-from whygrad.doctor.replay import replay
-from whygrad.doctor.replay.condense import condensed
+from whygrad.doctor.replay.budget import Budget
 from whygrad.doctor.replay.optimizers import copied_optimizer
-from whygrad.doctor.replay.reading import Reading
-from whygrad.ops.families import BINARY_LOSSES, CLASS_LOSSES, CROSS_ENTROPY
+from whygrad.doctor.replay.trace import Trace
 
-__all__ = ["chance", "standardized", "tensor_like", "train_again"]
+__all__ = ["STEPS", "Descent", "Instead", "Objective", "drop", "is_below", "norm", "train"]
 
-Instead = Mapping[int, Mapping[int | str, Any]]
+STEPS = 20  # of a descent, unless told otherwise
+Objective = Callable[[Trace], Any]
+Instead = Mapping[int, Mapping[int | str, Any]]  # arguments of calls, by number and place or name
 
 
-def train_again(
-    course: Course, snapshot: Snapshot, steps: int, instead: Instead | None = None
-) -> list[float]:
-    """The losses of training anew, from the first weights, on the batch of ``snapshot`` alone.
+def drop(before: float, after: float) -> float:
+    """By which part of itself a loss fell; negative if it rose, -inf if it was lost altogether."""
+    if not (math.isfinite(before) and math.isfinite(after)):
+        return -math.inf
+    return (before - after) / max(abs(before), 1e-12)
 
-    Ends with NaN when a loss or a gradient is not finite; empty if the optimizer cannot be copied.
+
+def is_below(loss: float, part: float, other: float) -> bool:
+    """Whether a loss is at most this part of another one, and of a negative one as far below it."""
+    if math.isinf(other):
+        return other > 0 and math.isfinite(loss)
+    return loss <= other - (1 - part) * abs(other)
+
+
+@dataclass(eq=False)
+class Descent:
+    """A few updates."""
+
+    losses: list[float]  # before each update, and after the last one
+    values: dict[int, Any] = field(default_factory=dict)  # of the leaves at the end
+
+    @property
+    def start(self) -> float:
+        return self.losses[0]
+
+    @property
+    def end(self) -> float:
+        """The middle of the last few losses: one lucky bounce is no success."""
+        if not math.isfinite(self.losses[-1]):
+            return math.inf
+        return statistics.median(self.losses[-max(1, len(self.losses) // 4) :])
+
+    @property
+    def peak(self) -> float:
+        return math.inf if not math.isfinite(self.losses[-1]) else max(self.losses)
+
+    @property
+    def drop(self) -> float:
+        return drop(self.start, self.end)
+
+    @property
+    def diverges(self) -> bool:
+        """Whether it ends far above where it began, or nowhere."""
+        return not math.isfinite(self.end) or self.drop < -1.0
+
+    @property
+    def is_unstable(self) -> bool:
+        """Whether it diverges, or has been at twice the height it began at."""
+        return self.diverges or self.peak > self.start + abs(self.start)
+
+    def is_calm(self, least: float) -> bool:
+        """Whether it falls by a part of at least ``least``, never much above its beginning."""
+        smooth = self.peak <= self.start + 0.05 * abs(self.start)
+        return math.isfinite(self.end) and self.drop >= least and smooth
+
+    def __str__(self) -> str:
+        end = f"{self.end:.4g}" if math.isfinite(self.losses[-1]) else "nan"
+        told = f"{self.start:.4g} → {end} in {len(self.losses) - 1} steps"
+        high = math.isfinite(self.peak) and self.is_unstable and self.peak > self.end
+        return f"{told}, over {self.peak:.4g}" if high else told
+
+
+def train(
+    budget: Budget,
+    course: Course,
+    snapshot: Snapshot,
+    *,
+    steps: int = STEPS,
+    factor: float = 1.0,
+    scheduled: bool = False,
+    clip: float | None = None,
+    start: Mapping[int, Any] | None = None,
+    batch: Callable[[], Instead] | None = None,
+    objective: Objective | None = None,
+    options: Mapping[str, Any] | None = None,
+) -> Descent | None:
+    """Train copies of the leaves on a step, with ``factor`` times the course's learning rate.
+
+    That is the largest that the course had, or, ``scheduled``, that of each of its steps in turn.
+    ``clip`` limits the norm of the gradient, ``start`` replaces values to begin with, ``batch``
+    arguments of calls at each update, ``objective`` the loss and ``options`` those of the
+    optimizer.  Ends early with a loss that is not finite.  None if the optimizer cannot be copied
+    faithfully, or the training would cost more than the budget has.
     """
-    snapshot = condensed(snapshot)
     engine = snapshot.engine
-    start = course.first.values if course.first is not None else snapshot.values
-    weights = {
-        name: engine.copy(start.get(name, value)).requires_grad_()
-        for name, value in snapshot.values.items()
-    }
-    optimizer = copied_optimizer(engine, course, weights, 1.0, {})
-    losses: list[float] = []
-    if optimizer is None:
-        return losses
+    begin = start or {}
+    copies = {name: engine.copy(begin.get(name, value)) for name, value in snapshot.values.items()}
+    optimizer = copied_optimizer(engine, course, copies, factor, dict(options or {}))
+    if optimizer is None or not budget.allows(snapshot, steps + 1):
+        return None
+
+    def run(backward: bool) -> Trace:
+        instead = None if batch is None else batch()
+        return budget.replay(
+            snapshot, values=copies, instead=instead, backward=backward, objective=objective
+        )
+
+    descent = Descent([], copies)
+    passes = _passes(course)
     for number in range(steps):
-        trace = replay(snapshot, values=weights, instead=instead, look=False)
-        losses.append(trace.loss)
+        trace = run(backward=True)
+        descent.losses.append(trace.loss)
         if trace.error is not None or not math.isfinite(trace.loss):
-            return [*losses[:-1], math.nan]
-        gradients = trace.gradients
-        if any(not np.isfinite(each).all() for each in gradients.values()):
-            return [*losses, math.nan]
-        with engine.unwatched():
-            for name, weight in weights.items():
-                weight.grad = tensor_like(engine, gradients[name]) if name in gradients else None
-            _set_rate(optimizer, course, number)
+            return descent if math.isnan(trace.loss) or number else None
+        with engine.unseen():
+            scale = passes * _shrinkage(trace, clip)
+            for name, copy in copies.items():
+                gradient = trace.parameters[name].grad
+                copy.grad = None if gradient is None else gradient * scale
+            if scheduled:
+                _set_rates(optimizer, course, number, factor)
             optimizer.step()
-    return losses
+    descent.losses.append(run(backward=False).loss)
+    return descent
 
 
-def _set_rate(optimizer: Any, course: Course, number: int) -> None:
-    """Follow the schedule of the run."""
+def _passes(course: Course) -> int:
+    """How many passes an update of the course adds up."""
+    return max(1, statistics.mode(len(step.passes) for step in course.steps))
+
+
+def _shrinkage(trace: Trace, limit: float | None) -> float:
+    return 1.0 if limit is None else min(1.0, limit / (norm(trace.gradients) + 1e-6))
+
+
+def _set_rates(optimizer: Any, course: Course, number: int, factor: float) -> None:
     rates = course.steps[min(number, len(course.steps) - 1)].rates
     for group, rate in zip(getattr(optimizer, "param_groups", ()), rates):
-        group["lr"] = rate
+        group["lr"] = rate * factor
 
 
-def tensor_like(engine: Any, array: np.ndarray[Any, Any]) -> Any:
-    """A tensor of the engine with these values."""
-    with engine.unwatched():
-        return engine.namespace.tensor(np.ascontiguousarray(array))
-
-
-def standardized(array: np.ndarray[Any, Any], axis: int) -> np.ndarray[Any, Any]:
-    """Each feature along ``axis`` with mean 0 and standard deviation 1."""
-    others = tuple(each for each in range(array.ndim) if each != axis % array.ndim)
-    values = array.astype(np.float64)
-    mean = values.mean(axis=others, keepdims=True)
-    std = values.std(axis=others, keepdims=True)
-    # A column that is constant up to rounding has no spread to divide by.
-    std = np.where(std <= 1e-6 * (np.abs(mean) + 1e-30), 1.0, std)
-    return ((values - mean) / std).astype(array.dtype)
-
-
-def chance(reading: Reading) -> float | None:
-    """The loss of the best answer that ignores the input; None if that cannot be said."""
-    call = reading.loss_call
-    if call is None or reading.target is None or reading.prediction is None:
-        return None
-    engine = reading.trace.engine
-    target = engine.array(reading.target)
-    if call.op in CLASS_LOSSES and target.dtype.kind in "iu":
-        _, counts = np.unique(target[target >= 0], return_counts=True)
-        if not counts.size:
-            return None
-        share = counts / counts.sum()
-        return float(-(share * np.log(share)).sum())
-    if target.dtype.kind != "f" or not np.isfinite(target).all():
-        return None
-    if call.op in BINARY_LOSSES:
-        share = np.clip(target.mean(), 1e-6, 1 - 1e-6)
-        return float(-share * np.log(share) - (1 - share) * np.log(1 - share))
-    prediction = engine.array(reading.prediction)
-    if prediction.shape != target.shape or not target.ndim or call.op in CROSS_ENTROPY:
-        return None
-    mean = target.mean(axis=0, keepdims=True) + np.zeros_like(target)
-    place = next(
-        (place for place, each in enumerate(call.args) if each is reading.prediction), None
-    )
-    if place is None:
-        return None
-    constant: Instead = {call.number: {place: tensor_like(engine, mean.astype(prediction.dtype))}}
-    found = replay(reading.trace.snapshot, instead=constant, backward=False, look=False)
-    return found.loss if math.isfinite(found.loss) else None
+def norm(arrays: Mapping[int, np.ndarray[Any, Any]]) -> float:
+    """The length of all of them as one vector."""
+    return math.sqrt(sum(float(np.vdot(each, each).real) for each in arrays.values()))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 
+from whygrad.doctor.replay import SAME_LOSS
 from whygrad.doctor.report.blocks import (
     Block,
     Code,
@@ -193,7 +194,11 @@ def _first_bad(case: Postmortem) -> Section | None:
     if case.frames:
         blocks.append(frames_table(case.frames))
     if bad.trace is not None:
-        same = "came out the same" if bad.exact else "came out differently: read it with care"
+        same = (
+            f"came out the same (to within {SAME_LOSS:.1%})"
+            if bad.reproduced
+            else "came out differently: read it with care"
+        )
         again = "The step was run again from the state before it; the loss"
         blocks.append(Text(f"{again} {same}.", faint=True))
     return Section("first-bad", "The first invalid value", tuple(blocks))

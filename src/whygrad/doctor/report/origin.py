@@ -34,7 +34,7 @@ class FirstInvalid:
     gradient: Range | None = None  # in backward: what arrived
     call: Traced | None = None
     trace: Trace | None = None
-    exact: bool = True
+    reproduced: bool = True
 
     def __str__(self) -> str:
         module = f" in {self.module}" if self.module else ""
@@ -77,7 +77,7 @@ def first_invalid(case: Case) -> FirstInvalid | None:
         call.gradients.get(0) if call is not None and found.kind == "backward" else None,
         call,
         found.trace,
-        found.exact,
+        found.reproduced,
     )
 
 

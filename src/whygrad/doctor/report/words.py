@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 import math
 import os
 import re
-from typing import Any
 
 from whygrad.doctor.ranges import Range
 from whygrad.source import Where
+from whygrad.why.syntax import parsed
 
 __all__ = ["change", "count", "extent", "is_code", "line", "number", "path", "place"]
 
@@ -71,10 +70,4 @@ def line(where: Where | None) -> str:
 
 def is_code(text: str) -> bool:
     """Whether a line of advice is a program and not a sentence."""
-    if _BARE.fullmatch(text):
-        return False
-    try:
-        parsed: Any = ast.parse(text)
-    except (SyntaxError, ValueError):
-        return False
-    return bool(parsed.body)
+    return not _BARE.fullmatch(text) and bool(parsed(text).body)

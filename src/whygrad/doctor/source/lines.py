@@ -1,70 +1,109 @@
-"""Questions to the program's source: which line defines, assigns or collects something?
+"""Questions to the program's text: which line defines, assigns, collects or switches something?
 
-A run shows the lines that computed.  The line to blame may be another one: the assignment of a
-layer that nobody calls, the ``def backward`` with the mistake in it, the ``append`` that keeps a
-graph.
+The line to blame may be one that computed nothing: the assignment of a layer that nobody calls, the
+``def backward`` with the mistake in it, the ``append`` that keeps a graph.
 """
 
 from __future__ import annotations
 
 import ast
 import dis
-import linecache
-from collections.abc import Iterator
-from functools import lru_cache
+import re
+from collections.abc import Iterable, Iterator
 from types import CodeType
 from typing import Any
 
 from whygrad.doctor.source.frames import user_frame
+from whygrad.doctor.source.reader import Source, called, covers, source_of, walked
 from whygrad.source import Where
+from whygrad.why.dataflow import statement_at
 
 __all__ = [
     "assigned",
+    "code_at",
     "collected",
+    "compares",
     "defined",
+    "ignored_rules",
+    "loss_assigned",
+    "names_at",
     "place",
     "raised",
+    "rate_set",
     "set_on",
+    "shrinks_gradients",
     "switched_off",
     "turned_off",
+    "weights_restored",
 ]
 
 _OFF = ("no_grad", "inference_mode", "set_grad_enabled")
 _COLLECTING = ("add", "append", "appendleft", "extend", "insert", "setdefault")
+_SHRINKING = re.compile(r"clamp.*|clip.*|mul_|div_|copy_")
+_IGNORED = re.compile(r"# whygrad: ignore(?:\[([^\]]*))?")
 
 
-@lru_cache(maxsize=32)
-def _codes(file: str) -> tuple[CodeType, ...]:
-    """All code objects of a file; none if it cannot be read or compiled."""
-    text = "".join(linecache.getlines(file))
-    try:
-        found = [compile(text, file, "exec", dont_inherit=True)]
-    except (SyntaxError, ValueError):
-        return ()
-    for code in found:  # grows while it is walked
-        found += [each for each in code.co_consts if isinstance(each, CodeType)]
-    return tuple(found)
-
-
-@lru_cache(maxsize=32)
-def _tree(file: str) -> ast.Module | None:
-    try:
-        return ast.parse("".join(linecache.getlines(file)))
-    except (SyntaxError, ValueError):
-        return None
+# --- one line -------------------------------------------------------------------------------------
 
 
 def place(file: str, line: int) -> Where | None:
     """A line of a file."""
-    for code in reversed(_codes(file)):
-        for each in dis.get_instructions(code):
-            if (
-                each.positions is not None
-                and each.positions.lineno == line
-                and each.opname != "RESUME"
-            ):
-                return Where(code, each.offset)
-    return None
+    return source_of(file).place(line)
+
+
+def code_at(where: Where) -> str:
+    """The line without a comment behind it."""
+    statement = statement_at(where)
+    if statement is None or statement.lineno != statement.end_lineno:
+        return where.text.partition("  #")[0].strip()
+    return ast.get_source_segment("".join(where.source), statement) or where.text
+
+
+def names_at(where: Where) -> list[str]:
+    """The names in the statement at a place, in the order of the text."""
+    statement = statement_at(where)
+    if statement is None:
+        return []
+    found = [
+        (
+            (each.end_lineno, each.end_col_offset),
+            each.id if isinstance(each, ast.Name) else each.attr,
+        )
+        for each in ast.walk(statement)
+        if isinstance(each, (ast.Name, ast.Attribute))
+    ]
+    return [name for _, name in sorted(found)]
+
+
+def compares(where: Where) -> bool:
+    """Whether the statement at a place asks what is equal: ``==`` or ``eq()``."""
+    statement = statement_at(where) or ast.Pass()
+    return any(isinstance(each, ast.Eq) for each in ast.walk(statement)) or any(
+        called(each) == "eq" for each in walked(statement, ast.Call)
+    )
+
+
+def ignored_rules(where: Where) -> list[str] | None:
+    """What ``# whygrad: ignore[…]`` names on a line: none is all of them; None without it."""
+    found = _IGNORED.search(where.text)
+    if found is None:
+        return None
+    return [] if found[1] is None else [each.strip() for each in found[1].split(",")]
+
+
+def raised(error: BaseException | None) -> list[Where]:
+    """The user's lines that an exception came through, outermost first."""
+    found = []
+    traceback = None if error is None else error.__traceback__
+    while traceback is not None:
+        frame = traceback.tb_frame
+        if user_frame(frame) is frame and _is_the_users(frame.f_code):
+            found.append(Where(frame.f_code, traceback.tb_lasti))
+        traceback = traceback.tb_next
+    return found
+
+
+# --- lines that define and assign -----------------------------------------------------------------
 
 
 def defined(function: Any) -> Where | None:
@@ -72,10 +111,12 @@ def defined(function: Any) -> Where | None:
     code = getattr(function, "__code__", None)
     if code is None:
         return None
-    lines = linecache.getlines(code.co_filename)
-    for number in range(code.co_firstlineno, min(code.co_firstlineno + 20, len(lines) + 1)):
-        if lines[number - 1].lstrip().startswith(("def ", "async def ")):
-            return place(code.co_filename, number)
+    source = source_of(code.co_filename)
+    for each in source.nodes(ast.stmt):
+        if isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            first = min([each.lineno, *(known.lineno for known in each.decorator_list)])
+            if first == code.co_firstlineno:
+                return source.place(each.lineno)
     return Where(code, 0)
 
 
@@ -93,52 +134,130 @@ def assigned(owner: Any, name: str) -> Where | None:
 
 
 def _is_the_users(code: CodeType) -> bool:
-    return "site-packages" not in code.co_filename and bool(linecache.getlines(code.co_filename))
+    return "site-packages" not in code.co_filename and bool(source_of(code.co_filename).text)
 
 
 def set_on(file: str, name: str, owner: str) -> Where | None:
     """The line of a file that says ``….owner.name = …``."""
-    tree = _tree(file)
-    for node in () if tree is None else ast.walk(tree):
-        for target in node.targets if isinstance(node, ast.Assign) else ():
-            if (
-                isinstance(target, ast.Attribute)
-                and target.attr == name
-                and _last_name(target.value) == owner
-            ):
-                return place(file, target.lineno)
+    source = source_of(file)
+    for target, _ in _assignments(source):
+        match target:
+            case ast.Attribute(value=held, attr=attribute) if attribute == name:
+                if _last_name(held) == owner:
+                    return source.place(target.lineno)
     return None
+
+
+def loss_assigned(backward: Where) -> Where | None:
+    """The line that gives ``loss`` its value for ``loss.backward()``, if it is a single one."""
+    match statement_at(backward):
+        case ast.Expr(ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="backward"))):
+            before = [
+                (statement.lineno, isinstance(statement, ast.Assign))
+                for target, statement in _assignments(source_of(backward))
+                if isinstance(target, ast.Name) and target.id == name
+                if statement.lineno < backward.line and backward.on_line(statement.lineno)
+            ]
+            line, whole = max(before, default=(0, False))
+            return backward.on_line(line) if whole else None
+    return None
+
+
+def rate_set(where: Where) -> Where | None:
+    """The line of the same function that sets a rate by hand: ``group["lr"] = …``."""
+    return _first_line_of(
+        where,
+        (
+            statement
+            for target, statement in _assignments(source_of(where))
+            if isinstance(target, ast.Subscript)
+            and isinstance(target.slice, ast.Constant)
+            and target.slice.value == "lr"
+        ),
+    )
+
+
+def shrinks_gradients(where: Where) -> Where | None:
+    """The line of the same function that makes gradients smaller by hand."""
+    source = source_of(where)
+    calls = (
+        each
+        for each in source.nodes(ast.Call)
+        if _SHRINKING.fullmatch(called(each)) and _has_grad(each.func)
+    )
+    assignments = (
+        statement
+        for target, statement in _assignments(source)
+        if _has_grad(target)
+        and (
+            isinstance(statement.op, (ast.Mult, ast.Div))
+            if isinstance(statement, ast.AugAssign)
+            else _last_name(target) in ("grad", "data") and _has_grad(statement.value)
+        )
+    )
+    return _first_line_of(where, (*calls, *assignments))
+
+
+def _has_grad(node: ast.AST) -> bool:
+    return any(each.attr == "grad" for each in walked(node, ast.Attribute))
+
+
+def _assignments(source: Source) -> Iterator[tuple[ast.expr, ast.Assign | ast.AugAssign]]:
+    """What is assigned to, with the statement that does."""
+    for each in source.nodes(ast.stmt):
+        if isinstance(each, ast.Assign):
+            yield from ((target, each) for target in each.targets)
+        elif isinstance(each, ast.AugAssign):
+            yield each.target, each
+
+
+def _first_line_of(where: Where, nodes: Iterable[ast.stmt | ast.expr]) -> Where | None:
+    """The first of these lines that belongs to the function of ``where``."""
+    lines = sorted({each.lineno for each in nodes})
+    return next((found for line in lines if (found := where.on_line(line))), None)
+
+
+# --- lines that switch and collect ----------------------------------------------------------------
 
 
 def switched_off(where: Where) -> Where | None:
     """The ``with no_grad():`` that a line stands in, or the decorator of its function."""
-    tree = _tree(where.file)
+    source = source_of(where.file)
     found: list[ast.expr] = []
-    for node in () if tree is None else ast.walk(tree):
-        inside = isinstance(node, ast.stmt) and node.lineno <= where.line <= (node.end_lineno or 0)
-        if isinstance(node, (ast.With, ast.AsyncWith)) and inside:
+    for node in source.nodes(ast.stmt):
+        if not covers(node, where.line):
+            continue
+        if isinstance(node, (ast.With, ast.AsyncWith)):
             found += [item.context_expr for item in node.items]
-        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and inside:
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             found += node.decorator_list
     off = [each for each in found if any(word in ast.unparse(each) for word in _OFF)]
-    return place(where.file, off[-1].lineno) if off else None
+    return source.place(off[-1].lineno) if off else None
 
 
 def turned_off(file: str) -> Where | None:
     """The line that says ``set_grad_enabled(False)`` as a statement: nothing switches it back."""
-    tree = _tree(file)
-    for node in () if tree is None else ast.walk(tree):
-        if isinstance(node, ast.Expr) and "set_grad_enabled(False" in ast.unparse(node.value):
-            return place(file, node.lineno)
+    source = source_of(file)
+    for node in source.nodes(ast.Expr):
+        match node.value:
+            case ast.Call(args=[ast.Constant(value=False), *_]) as call:
+                if called(call) == "set_grad_enabled":
+                    return source.place(node.lineno)
     return None
+
+
+def weights_restored(loop: Where) -> bool:
+    """Whether ``load_state_dict()`` is called further down in the file."""
+    calls = source_of(loop.file).nodes(ast.Call)
+    return any(called(each) == "load_state_dict" and each.lineno > loop.line for each in calls)
 
 
 def collected(file: str, names: list[str]) -> Where | None:
     """The line that puts something into one of the collections with these names."""
-    tree = _tree(file)
-    for node in () if tree is None else ast.walk(tree):
+    source = source_of(file)
+    for node in source.nodes(ast.AST):
         if any(_last_name(each) in names for each in _collections(node)):
-            return place(file, node.lineno)  # type: ignore[attr-defined]
+            return source.place(node.lineno)  # type: ignore[attr-defined]
     return None
 
 
@@ -164,15 +283,3 @@ def _last_name(node: ast.expr) -> str | None:
     if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
         return str(node.slice.value)
     return None
-
-
-def raised(error: BaseException | None) -> list[Where]:
-    """The user's lines that an exception came through, outermost first."""
-    found = []
-    traceback = None if error is None else error.__traceback__
-    while traceback is not None:
-        frame = traceback.tb_frame
-        if user_frame(frame) is frame and _is_the_users(frame.f_code):
-            found.append(Where(frame.f_code, traceback.tb_lasti))
-        traceback = traceback.tb_next
-    return found

@@ -10,9 +10,18 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from whygrad.doctor.source.reader import covers, source_of, walked
 from whygrad.source import Where
 
-__all__ = ["Exit", "Loop", "exits_of", "loops_around", "used_after_loop"]
+__all__ = [
+    "Exit",
+    "Loop",
+    "exits_of",
+    "is_loop",
+    "is_repeated_with",
+    "loops_around",
+    "used_after_loop",
+]
 
 
 @dataclass(frozen=True)
@@ -36,9 +45,7 @@ class Exit:
 
 def loops_around(where: Where) -> list[Loop]:
     """The loops of the same function that contain a line, innermost first."""
-    tree = _parsed(where)
-    if tree is None:
-        return []
+    tree = source_of(where).tree
     found: list[Loop] = []
     _descend(tree, where.line, found, _constants(tree))
     return found[::-1]
@@ -46,8 +53,7 @@ def loops_around(where: Where) -> list[Loop]:
 
 def _descend(node: ast.AST, line: int, found: list[Loop], known: dict[str, int]) -> None:
     for child in ast.iter_child_nodes(node):
-        first, last = getattr(child, "lineno", None), getattr(child, "end_lineno", None)
-        if first is None or last is None or not first <= line <= last:
+        if not hasattr(child, "lineno") or not covers(child, line):
             continue
         if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
             found.clear()  # a loop around the definition is not one around its calls
@@ -59,26 +65,22 @@ def _descend(node: ast.AST, line: int, found: list[Loop], known: dict[str, int])
 def _as_loop(node: ast.For | ast.While, known: dict[str, int]) -> Loop:
     if isinstance(node, ast.While):
         return Loop(node, frozenset(), None)
-    call = node.iter
-    name = call.func.id if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) else ""
     counters: set[str] = set()
     rounds = None
-    if isinstance(call, ast.Call) and name in ("range", "enumerate"):
-        target = node.target
-        if name == "enumerate" and isinstance(target, ast.Tuple):
-            target = target.elts[0]
-        if isinstance(target, ast.Name):
-            counters.add(target.id)
-        if name == "range" and len(call.args) == 1:
-            rounds = _number(call.args[0], known)
-    counters |= {
-        each.target.id
-        for each in ast.walk(node)
-        if isinstance(each, ast.AugAssign)
-        and isinstance(each.target, ast.Name)
-        and isinstance(each.value, ast.Constant)
-        and each.value.value == 1
-    }
+    match node.iter, node.target:
+        case ast.Call(func=ast.Name(id="range"), args=args), ast.Name(id=counter):
+            counters.add(counter)
+            rounds = _number(args[0], known) if len(args) == 1 else None
+        case ast.Call(func=ast.Name(id="range"), args=[most]), _:
+            rounds = _number(most, known)
+        case ast.Call(func=ast.Name(id="enumerate")), (
+            ast.Name(id=counter) | ast.Tuple(elts=[ast.Name(id=counter), *_])
+        ):
+            counters.add(counter)
+    for each in walked(node, ast.AugAssign):
+        match each:
+            case ast.AugAssign(target=ast.Name(id=counter), value=ast.Constant(value=1)):
+                counters.add(counter)
     return Loop(node, frozenset(counters), rounds)
 
 
@@ -121,30 +123,39 @@ def used_after_loop(where: Where) -> tuple[int, str] | None:
     for loop in loops_around(where)[:1]:
         body = loop.node.body
         for place, inner in enumerate(body):
-            if not isinstance(inner, ast.For) or _covers(inner, where.line):
+            if not isinstance(inner, ast.For) or covers(inner, where.line):
                 continue
-            left = {each.id for each in ast.walk(inner.target) if isinstance(each, ast.Name)}
+            left = {each.id for each in walked(inner.target, ast.Name)}
             for later in body[place + 1 :]:
-                names = {each.id for each in ast.walk(later) if isinstance(each, ast.Name)}
+                names = {each.id for each in walked(later, ast.Name)}
                 shared = sorted(left & names)
                 if shared and later.lineno <= where.line:
                     return later.lineno, shared[0]
     return None
 
 
-def _covers(node: ast.stmt, line: int) -> bool:
-    return node.lineno <= line <= (node.end_lineno or node.lineno)
+def is_repeated_with(one: Where, other: Where) -> bool:
+    """Whether two lines stand in the body of the same loop."""
+    return one.file == other.file and any(
+        isinstance(loop, (ast.For, ast.While))
+        and loop.lineno < min(one.line, other.line)
+        and covers(loop, max(one.line, other.line))
+        for loop in source_of(one).nodes(ast.stmt)
+    )
+
+
+def is_loop(where: Where) -> bool:
+    """Whether a place is the first line of a ``for``."""
+    return any(each.lineno == where.line for each in source_of(where).nodes(ast.For))
 
 
 def _constants(tree: ast.AST) -> dict[str, int]:
     """Names that stand for one whole number in the file."""
     found: dict[str, int] = {}
-    for each in ast.walk(tree):
-        if isinstance(each, ast.Assign) and len(each.targets) == 1:
-            target = each.targets[0]
-            value = _number(each.value, {})
-            if isinstance(target, ast.Name) and value is not None:
-                found[target.id] = value
+    for each in walked(tree, ast.Assign):
+        match each:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant(value=int(number))):
+                found[name] = number
     return found
 
 
@@ -152,10 +163,3 @@ def _number(node: ast.expr, known: dict[str, int]) -> int | None:
     if isinstance(node, ast.Constant) and type(node.value) is int:
         return node.value
     return known.get(node.id) if isinstance(node, ast.Name) else None
-
-
-def _parsed(where: Where) -> ast.Module | None:
-    try:
-        return ast.parse("".join(where.source))
-    except (SyntaxError, ValueError):
-        return None

@@ -14,6 +14,7 @@ from typing import Any
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.rules import load
 from whygrad.doctor.rules.rule import Finding, rules
+from whygrad.doctor.source.lines import ignored_rules
 from whygrad.doctor.verdict.order import explains, gravity
 
 __all__ = ["Diagnosis", "diagnose"]
@@ -126,8 +127,5 @@ def _suppressed(finding: Finding) -> bool:
     """Whether the line says ``# whygrad: ignore[rule]``, or ``ignore`` without any rule."""
     if finding.where is None:
         return False
-    _, marker, rest = finding.where.text.partition("# whygrad: ignore")
-    if not marker:
-        return False
-    inside = rest.partition("[")[2].partition("]")[0]
-    return not rest.startswith("[") or finding.rule in [each.strip() for each in inside.split(",")]
+    named = ignored_rules(finding.where)
+    return named is not None and (not named or finding.rule in named)

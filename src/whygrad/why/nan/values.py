@@ -19,6 +19,7 @@ from whygrad.autograd.node import AccumulateGrad, Node
 from whygrad.dispatch import quiet
 from whygrad.dispatch.kernels import kernel_for
 from whygrad.tensor import wrap
+from whygrad.why.syntax import parsed
 
 __all__ = ["ABSENT", "Call", "Values"]
 
@@ -167,10 +168,8 @@ def _literal(node: Node, position: int) -> Any:
     operator = _OPERATORS.get(node.plan.op.name)
     if operator is None:
         return None
-    try:
-        statement = ast.parse(node.where.whole_expression.strip()).body[0]
-    except (SyntaxError, IndexError):
-        return None
+    statements = parsed(node.where.whole_expression.strip()).body
+    statement = statements[0] if statements else None
     expression = statement.value if isinstance(statement, ast.Expr) else statement
     if isinstance(expression, ast.AugAssign) and position == 1:
         operand = expression.value

@@ -17,7 +17,7 @@ from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.provenance import data_input, given_inputs, making, target_source
 from whygrad.doctor.recording.record import Pass
 from whygrad.doctor.rules.rule import Finding, Proof, rule
-from whygrad.doctor.source.statements import is_repeated_with
+from whygrad.doctor.source.loops import is_repeated_with
 from whygrad.ops.families import CAT
 from whygrad.source import Where
 

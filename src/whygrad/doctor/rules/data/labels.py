@@ -14,9 +14,8 @@ from whygrad.doctor.engines import engine_of
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.provenance import target_source
 from whygrad.doctor.recording.record import Failure
-from whygrad.doctor.replay import replay
 from whygrad.doctor.replay.reading import Reading
-from whygrad.doctor.replay.trainer import tensor_like
+from whygrad.doctor.replay.recipes import tensor_like
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.ops.families import (
     BINARY_LOSSES,
@@ -219,10 +218,8 @@ def _wrapped(reading: Reading) -> tuple[str, str, Where] | None:
         width = int(call.inputs[0].shape[len(key) - 1])
         other = np.where(labels < 0, (labels + width + 1) % width, labels)
         instead = (*key[:-1], tensor_like(trace.engine, other.astype(labels.dtype)))
-        changed = replay(
-            trace.snapshot, instead={call.number: {1: instead}}, backward=False, look=False
-        )
-        if not trace.exact or changed.error is not None or changed.loss == trace.loss:
+        changed = trace.again(instead={call.number: {1: instead}}, backward=False)
+        if not trace.reproduced or changed.error is not None or changed.loss == trace.loss:
             continue
         low = int(labels.min())
         return (

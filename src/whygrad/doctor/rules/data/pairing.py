@@ -14,9 +14,10 @@ import numpy as np
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.provenance import Rows, given_inputs, rows_of, target_source
 from whygrad.doctor.recording.record import Course
-from whygrad.doctor.replay.trainer import chance
+from whygrad.doctor.replay.chance import chance
 from whygrad.doctor.rules.rule import Finding, Proof, rule
-from whygrad.doctor.source.statements import shuffles, shuffles_apart, statements
+from whygrad.doctor.source.data import loaders, shuffles, shuffles_apart
+from whygrad.doctor.source.loops import is_loop
 from whygrad.ops.families import SORT
 from whygrad.source import Where
 
@@ -84,14 +85,10 @@ def _lines(target: Rows, apart: Rows) -> list[tuple[str, Where]]:
         features.pop(0)
     found = [("labels reordered here", each.call.where) for each in labels[:1]]
     found += [("features reordered here", each.call.where) for each in features[:1]]
-    if all(where.text.startswith("for ") for _, where in found):  # by loaders: these are at fault
-        loaders = [
-            each
-            for each in statements(found[0][1].file)
-            if "DataLoader(" in each.text and "shuffle=True" in each.text
-        ]
-        if len(loaders) == 2:
-            return [("one loader", loaders[1]), ("the other", loaders[0]), *found]
+    if all(is_loop(where) for _, where in found):  # by loaders: these are at fault
+        made = [each.where for each in loaders(found[0][1].file) if each.shuffles]
+        if len(made) == 2:
+            return [("one loader", made[1]), ("the other", made[0]), *found]
     return found
 
 

@@ -9,7 +9,6 @@ is standardised and does not when it is left as it was.
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -21,8 +20,10 @@ from whygrad.doctor.experiments.control import control_step
 from whygrad.doctor.provenance import data_input, given_inputs
 from whygrad.doctor.recording.record import Course, Snapshot
 from whygrad.doctor.replay import Trace, Traced
+from whygrad.doctor.replay.chance import chance
 from whygrad.doctor.replay.reading import Reading
-from whygrad.doctor.replay.trainer import chance, standardized, tensor_like, train_again
+from whygrad.doctor.replay.recipes import tensor_like
+from whygrad.doctor.replay.trial import Trial
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.ops.families import DIFFERENCES, DISTANCE_LOSSES, MSE_LOSS
 from whygrad.source import Where
@@ -45,7 +46,7 @@ class _Meeting:
 
     def instead(self, trace: Trace) -> _Instead:
         """The same call with standardised data."""
-        better = standardized(self.values, self.axis)
+        better = _standardized(self.values, self.axis)
         return {self.call.number: {self.place: tensor_like(trace.engine, better)}}
 
 
@@ -132,7 +133,7 @@ def _failures(case: Case, unlearned: float) -> Iterator[_Outcome]:
     for course in case.courses:
         snapshot = course.last or course.first
         reading = case.reading(snapshot)
-        if snapshot is None or reading is None or not reading.trace.exact:
+        if snapshot is None or reading is None or not reading.trace.reproduced:
             continue
         level = chance(reading)
         if level is None or not level > 0:
@@ -151,22 +152,49 @@ def _compare(
 
     Both as a fraction of what ignoring the input costs.
     """
-    steps = int(min(case.limit("steps"), len(outcome.course.steps)))
-    begun = time.thread_time()
-    better = train_again(outcome.course, outcome.snapshot, steps, {**both, **changed})
-    longer = min(4 * steps, len(outcome.course.steps))
-    cost = 2 * longer / steps * (time.thread_time() - begun)
+    course = outcome.course
+    trial = case.trial(course, outcome.snapshot)
+    if trial is None:
+        return None
+    changed = {**both, **changed}
+    steps = int(min(case.limit("steps"), len(course.steps)))
+    longer = min(4 * steps, len(course.steps))
+    better = _trained_anew(trial, steps, changed)
     learns = better and case.limit("learned") * level < better[-1] < 0.95 * better[0]
-    if learns and longer > steps and cost < case.budget.left:  # the run had the time for more
-        steps = longer
-        better = train_again(outcome.course, outcome.snapshot, steps, {**both, **changed})
+    if learns and longer > steps and case.budget.allows(trial.snapshot, 2 * longer):
+        steps = longer  # the run had the time for more
+        better = _trained_anew(trial, steps, changed)
     if not better or not better[-1] <= case.limit("learned") * level:
         return None
-    worse = train_again(outcome.course, outcome.snapshot, steps, both)
+    worse = _trained_anew(trial, steps, both)
+    if not worse:
+        return None
     before = _relative(worse[-1], level if both else outcome.chance)
     after = _relative(better[-1], level)
     # Not at all against somewhat, or at half the pace at best.
     return (before, after, steps) if not before < min(0.85, 2 * after) else None
+
+
+def _trained_anew(trial: Trial, steps: int, instead: _Instead) -> list[float]:
+    """The losses of training from the first weights, at the rates of the run, on one batch alone.
+
+    Empty if that cannot be done.
+    """
+    first = trial.course.first
+    start = None if first is None else first.values
+    found = trial.train(steps=steps, scheduled=True, start=start, batch=lambda: instead)
+    return [] if found is None else found.losses
+
+
+def _standardized(array: np.ndarray[Any, Any], axis: int) -> np.ndarray[Any, Any]:
+    """Each feature along ``axis`` with mean 0 and standard deviation 1."""
+    others = tuple(each for each in range(array.ndim) if each != axis % array.ndim)
+    values = array.astype(np.float64)
+    mean = values.mean(axis=others, keepdims=True)
+    std = values.std(axis=others, keepdims=True)
+    # A column that is constant up to rounding has no spread to divide by.
+    std = np.where(std <= 1e-6 * (np.abs(mean) + 1e-30), 1.0, std)
+    return ((values - mean) / std).astype(array.dtype)
 
 
 def _relative(loss: float, level: float) -> float:
@@ -222,7 +250,7 @@ def unscaled_input(case: Case) -> Iterator[Finding]:
             continue
         before, after, steps = found
         poor = not outcome.final <= case.limit("unlearned") * outcome.chance
-        if not poor and (both or not _finds_more(outcome, changed, found)):
+        if not poor and (both or not _finds_more(case, outcome, changed, found)):
             continue
         first = layers[0]
         low, high = float(first.values.min()), float(first.values.max())
@@ -268,7 +296,9 @@ def _flatness(layer: _Meeting, limit: float) -> list[str]:
             "over the features in place of the samples?"]  # fmt: skip
 
 
-def _finds_more(outcome: _Outcome, changed: _Instead, found: tuple[float, float, int]) -> bool:
+def _finds_more(
+    case: Case, outcome: _Outcome, changed: _Instead, found: tuple[float, float, int]
+) -> bool:
     """Whether scaled data lead far below where the run had come to a rest, and not by heart."""
     before, after, steps = found
     course, end = outcome.course, after * outcome.chance
@@ -278,7 +308,9 @@ def _finds_more(outcome: _Outcome, changed: _Instead, found: tuple[float, float,
     if before < 5 * after or end > 0.2 * outcome.final or not rests:
         return False
     control = control_step(outcome.reading, outcome.snapshot.values, outcome.snapshot)
-    losses = [] if control is None else train_again(course, control, steps, changed)
+    if control is None:
+        return False
+    losses = _trained_anew(Trial(course, control, case.budget), steps, changed)
     return bool(losses) and losses[-1] > 3 * end
 
 

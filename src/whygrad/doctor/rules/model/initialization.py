@@ -19,7 +19,7 @@ from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.experiments.repairs import Arms, fresh_weights, level, repair, unlearned
 from whygrad.doctor.recording.record import Course, Parameter
 from whygrad.doctor.replay import Trace
-from whygrad.doctor.replay.trial import is_below
+from whygrad.doctor.replay.trainer import is_below
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.source import Where
 
@@ -139,7 +139,7 @@ def bad_initialization(case: Case) -> Iterator[Finding]:
     """
     for course in case.courses:
         trace = case.trace(course.first)
-        if trace is None or not trace.exact or len(course.steps) < case.limit("steps"):
+        if trace is None or not trace.reproduced or len(course.steps) < case.limit("steps"):
             continue
         lowest, highest = case.limit("lowest"), case.limit("highest")
         trained = {id(each.tensor) for each in course.parameters}

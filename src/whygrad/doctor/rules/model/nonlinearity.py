@@ -12,10 +12,11 @@ from whygrad.doctor.anatomy import (
 )
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.experiments.control import control_step
-from whygrad.doctor.experiments.repairs import Arms, Wrapper, repair, swapped, unlearned
+from whygrad.doctor.experiments.repairs import Arms, repair, unlearned
 from whygrad.doctor.recording.calls import Produced, RecordedCall
 from whygrad.doctor.recording.record import Course, Snapshot
 from whygrad.doctor.replay import Trace, Traced
+from whygrad.doctor.replay.recipes import Wrapper, swapped
 from whygrad.doctor.replay.trial import Trial
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.ops.families import (
@@ -55,7 +56,7 @@ def missing_nonlinearity(case: Case) -> Iterator[Finding]:
     """
     for course in case.courses:
         trace = case.trace(course.first)
-        if trace is None or not trace.exact or len(course.steps) < case.limit("steps"):
+        if trace is None or not trace.reproduced or len(course.steps) < case.limit("steps"):
             continue
         pairs = _collapsing(case, trace)
         if not pairs or not unlearned(case, course, case.limit("solved")):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 import statistics
 from collections.abc import Iterator
 
@@ -15,13 +14,11 @@ from whygrad.doctor.growth import growth
 from whygrad.doctor.ranges import rms
 from whygrad.doctor.recording.record import Clip, Course
 from whygrad.doctor.replay.optimizers import rate_of
-from whygrad.doctor.replay.trial import drop
+from whygrad.doctor.replay.trainer import drop
 from whygrad.doctor.rules.rule import Finding, Proof, rule
+from whygrad.doctor.source.lines import shrinks_gradients
 
 __all__ = ["ratios_of"]
-
-
-_SHRINKS = re.compile(r"\.grad\b.*(clamp|clip|mul_|div_|copy_|\*=|/=)|\.grad(\.data)?\s*=[^=]*grad")
 
 
 @rule(
@@ -157,7 +154,7 @@ def _ratios_by_value(case: Case, course: Course) -> list[float]:
     found = []
     for snapshot in (course.first, course.earlier, course.last) if limits else ():
         trace = case.trace(snapshot)
-        if trace is not None and trace.exact and trace.gradients:
+        if trace is not None and trace.reproduced and trace.gradients:
             sizes = [rms(each) for each in trace.gradients.values()]
             found.append(float(np.median(sizes)) / limits[0])
     return found
@@ -168,7 +165,7 @@ def _ratios_by_hand(case: Case, course: Course) -> list[float]:
     found = []
     for step in course.steps:
         trace = case.trace(step.snapshot) if step.snapshot is not None else None
-        if trace is None or not trace.exact or len(step.passes) != 1 or step.contaminated:
+        if trace is None or not trace.reproduced or len(step.passes) != 1 or step.contaminated:
             continue
         sizes = [
             (rms(trace.gradients[id(each.tensor)]), step.gradients.get(each.name))
@@ -183,11 +180,8 @@ def _ratios_by_hand(case: Case, course: Course) -> list[float]:
 def _clip_by_hand(course: Course) -> list[Clip]:
     """The line near step() that makes gradients smaller."""
     where = course.steps[0].where
-    for number, text in enumerate(where.source if where is not None else (), 1):
-        found = where.on_line(number) if where is not None and _SHRINKS.search(text) else None
-        if found is not None:
-            return [Clip("by hand", math.nan, None, found)]
-    return []
+    found = None if where is None else shrinks_gradients(where)
+    return [] if found is None else [Clip("by hand", math.nan, None, found)]
 
 
 def _cleared_clipping(case: Case) -> str | None:

@@ -15,7 +15,8 @@ from whygrad.doctor.experiments.sound_loss import after_fixes, sound_trial
 from whygrad.doctor.growth import runaway
 from whygrad.doctor.recording.record import Course, Snapshot
 from whygrad.doctor.replay.optimizers import rate_of
-from whygrad.doctor.replay.trial import Descent, Trial
+from whygrad.doctor.replay.trainer import Descent
+from whygrad.doctor.replay.trial import Trial
 from whygrad.doctor.rules.optimisation.oscillation import heavy_momentum
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.source import Where

@@ -13,7 +13,8 @@ from whygrad.doctor.evidence.ordering import ordered_by_class
 from whygrad.doctor.progress import is_entangled
 from whygrad.doctor.recording.record import Course
 from whygrad.doctor.replay.optimizers import rate_of
-from whygrad.doctor.replay.trial import Descent, Trial, drop, is_below
+from whygrad.doctor.replay.trainer import Descent, drop, is_below
+from whygrad.doctor.replay.trial import Trial
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 
 __all__ = ["heavy_momentum"]

@@ -15,7 +15,8 @@ from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.experiments.repairs import unlearned, without_dropout
 from whygrad.doctor.recording.record import Course
 from whygrad.doctor.replay import Trace, Traced
-from whygrad.doctor.replay.trial import Descent, Trial, drop, is_below
+from whygrad.doctor.replay.trainer import Descent, drop, is_below
+from whygrad.doctor.replay.trial import Trial
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.ops.families import ADD, DROPOUTS
 from whygrad.source import Where
@@ -143,7 +144,7 @@ def _decay(course: Course) -> float:
 def _by_penalty(case: Case, course: Course) -> _Comparison | None:
     """A term of the loss that knows nothing of the data."""
     trace = case.trace(course.first)
-    if trace is None or not trace.exact or course.last is None:
+    if trace is None or not trace.reproduced or course.last is None:
         return None
     penalties = _penalties(trace)
     if not penalties:

@@ -16,7 +16,7 @@ import numpy as np
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.recording.calls import Produced, RecordedCall
 from whygrad.doctor.recording.record import Pass, Snapshot
-from whygrad.doctor.replay import Trace, Traced, loss_at
+from whygrad.doctor.replay import Trace, Traced
 from whygrad.doctor.rules.program.graph_lifetime import exception, no_exception
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.doctor.source.lines import place, raised
@@ -155,7 +155,7 @@ def _silent(case: Case) -> Iterator[Finding]:
     """Writes through .data into a value of the graph, if the gradients are wrong because of it."""
     snapshot = case.first
     trace = case.trace(snapshot)
-    if snapshot is None or trace is None or not trace.exact or trace.error is not None:
+    if snapshot is None or trace is None or not trace.reproduced or trace.error is not None:
         return
     writers = [each for each in trace.calls if each.call.writes and _behind(trace, each)]
     writers = [each for each in writers if each.op not in STEPS and not _is_stepwise(trace, each)]
@@ -225,9 +225,9 @@ def _slopes(snapshot: Snapshot, trace: Trace, names: set[int]) -> tuple[float, f
     for part in (3e-3, 1e-2):
         reach = part * max(size, 1e-3)
         ends = [
-            loss_at(snapshot, {name: namespace.as_tensor(
+            trace.again(backward=False, values={name: namespace.as_tensor(
                 (each + sign * reach * gradients[name] / norm).astype(each.dtype))
-                for name, each in values.items()})
+                for name, each in values.items()}).loss
             for sign in (1.0, -1.0)
         ]  # fmt: skip
         found.append((ends[0] - ends[1]) / (2 * reach))

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.mechanism import Mechanism
 from whygrad.doctor.rules.rule import Finding, Proof, Rule, rule
+from whygrad.doctor.source.lines import code_at
 
 __all__ = [
     "nan_from_division",
@@ -41,10 +42,10 @@ def reported(rule: Rule, case: Case, advice: str) -> Iterator[Finding]:
     yield rule.finding(
         where=cause.where,
         step=bad.step,
-        proof=Proof.REPLAYED if bad.exact and bad.kind != "outside" else Proof.INFERRED,
+        proof=Proof.REPLAYED if bad.reproduced and bad.kind != "outside" else Proof.INFERRED,
         evidence=[cause.because, *_course_of_events(cause)],
         places=cause.places,
-        fix=f"In `{_code(cause)}`: {advice}",
+        fix=f"In `{code_at(cause.where)}`: {advice}",
         data={"op": bad.op, "kind": bad.kind, "inputs": [each.to_dict() for each in bad.before]},
     )
 
@@ -70,10 +71,6 @@ def _course_of_events(cause: Mechanism) -> Iterator[str]:
             if count > 1
             else f"{names} only hands it on"
         )
-
-
-def _code(cause: Mechanism) -> str:
-    return cause.where.text.partition("  #")[0].strip()
 
 
 @rule(severity=3, cleared=sound_throughout)

@@ -18,9 +18,10 @@ from whygrad.doctor.flow import first_traces
 from whygrad.doctor.measures import Measure, Sign, measures_of, sign_of
 from whygrad.doctor.progress import draws_itself, is_entangled
 from whygrad.doctor.recording.record import Course
-from whygrad.doctor.replay import Trace, Traced, loss_at, replay
+from whygrad.doctor.replay import Trace, Traced
 from whygrad.doctor.replay.reading import Reading
 from whygrad.doctor.rules.rule import Finding, Proof, rule
+from whygrad.doctor.source.lines import loss_assigned, names_at
 from whygrad.ops.families import NEG, RESHAPING, REVERSED_SUB, SCALINGS, SHIFTS, SUB, TOTALS
 from whygrad.source import Where
 
@@ -88,7 +89,7 @@ def _goes_uphill(course: Course, trace: Trace) -> bool:
     """Whether the first update went along the gradient of the loss."""
     if course.optimizer.options.get("maximize"):
         return True
-    if len(course.steps[0].passes) != 1 or not trace.exact:
+    if len(course.steps[0].passes) != 1 or not trace.reproduced:
         return False
     dot = ours = theirs = 0.0
     for name, gradient in trace.gradients.items():
@@ -110,11 +111,11 @@ def _goes_uphill(course: Course, trace: Trace) -> bool:
 def _later_loss(course: Course, trace: Trace) -> float | None:
     """The loss of the first batch with the latest parameters."""
     last = course.last
-    if last is None or last is course.first or not trace.exact:
+    if last is None or last is course.first or not trace.reproduced:
         return None
     if draws_itself(trace.snapshot):  # with other parameters it would be about something else
         return None
-    value = loss_at(trace.snapshot, last.values)
+    value = trace.again(values=last.values, backward=False).loss
     return value if np.isfinite(value) else None
 
 
@@ -155,14 +156,14 @@ def _turned(case: Case, course: Course, trace: Trace, judged: Judged) -> Iterato
 def _bottomless(case: Case, course: Course, trace: Trace, judged: Judged) -> Iterator[Finding]:
     """Beside the error another term falls faster and faster: a penalty with the wrong sign."""
     losses, last = course.losses, course.last
-    if last is None or is_entangled(course, case.courses) or not trace.exact:
+    if last is None or is_entangled(course, case.courses) or not trace.reproduced:
         return
     quarter = max(1, len(losses) // 4)
     before = float(np.median(losses[-2 * quarter : -quarter]))
     end = float(np.median(losses[-quarter:]))
     if not (end < 1.5 * before < 0 and end < -case.limit("far") * max(1.0, abs(losses[0]))):
         return
-    later = replay(trace.snapshot, values=last.values, backward=False, look=False)
+    later = trace.again(values=last.values, backward=False)
     measure = judged[0][0]
     again = next((each for each in later.calls if each.number == measure.call.number), None)
     term = _lowest_term(later)
@@ -231,26 +232,12 @@ def _where(course: Course, trace: Trace, measure: Measure, sign: Sign) -> Where:
     backward = next((each.where for each in course.steps[0].passes), None)
     if backward is None or _LOSS.search(root.where.function):
         return root.where
-    return _definition(backward) or root.where
-
-
-def _definition(backward: Where) -> Where | None:
-    """The line that gives ``loss`` its value for ``loss.backward()``, if it is a single one."""
-    found = re.match(r"(\w+)\.backward\(", backward.text)
-    for line in range(backward.line - 1, 0, -1) if found else ():
-        place = backward.on_line(line)
-        if found is None or place is None:
-            continue
-        if re.match(rf"{found[1]}\s*=[^=]", place.text):
-            return place
-        if re.match(rf"{found[1]}\s*[-+*/]=", place.text):
-            return None
-    return None
+    return loss_assigned(backward) or root.where
 
 
 def _is_of_a_density(measure: Measure, sign: Sign) -> bool:
     """Whether an error has its minus from the formula of a density, where it is right."""
-    turned = sign.turned_at[-1].where.text if sign.turned_at else ""
+    turned = names_at(sign.turned_at[-1].where) if sign.turned_at else []
     return measure.wanted > 0 and "log_prob" in turned
 
 

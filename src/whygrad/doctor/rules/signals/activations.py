@@ -23,10 +23,10 @@ from whygrad.doctor.anatomy import (
     units_of,
 )
 from whygrad.doctor.evidence.case import Case
-from whygrad.doctor.experiments.repairs import Wrapper, repair, swapped, unlearned
+from whygrad.doctor.experiments.repairs import repair, unlearned
 from whygrad.doctor.recording.record import Course
 from whygrad.doctor.replay import Trace, Traced
-from whygrad.doctor.replay.trainer import tensor_like
+from whygrad.doctor.replay.recipes import Wrapper, swapped, tensor_like
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.ops.families import ADD, CONVOLUTIONS, DROPOUTS, NORMALIZERS, RESHAPING, SCALINGS
 from whygrad.source import Where
@@ -237,7 +237,7 @@ def saturated_activation(case: Case) -> Iterator[Finding]:
     """
     for course in case.courses:
         trace = case.trace(course.first)
-        if trace is None or not trace.exact or len(course.steps) < case.limit("steps"):
+        if trace is None or not trace.reproduced or len(course.steps) < case.limit("steps"):
             continue
         layers = layers_of(case, trace)
         flat = [

@@ -24,17 +24,10 @@ from whygrad.doctor.anatomy import (
 )
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.recurrence import Recurrence, recurrences
-from whygrad.doctor.experiments.repairs import (
-    Wrapper,
-    fresh_weights,
-    level,
-    repair,
-    swapped,
-    unlearned,
-)
+from whygrad.doctor.experiments.repairs import fresh_weights, level, repair, unlearned
 from whygrad.doctor.recording.record import Course
 from whygrad.doctor.replay import Trace, Traced
-from whygrad.doctor.replay.trainer import tensor_like
+from whygrad.doctor.replay.recipes import Wrapper, swapped, tensor_like
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 
 __all__: list[str] = []
@@ -71,7 +64,7 @@ def vanishing_gradient(case: Case) -> Iterator[Finding]:
     """
     for course in case.courses:
         trace, late = case.trace(course.first), case.trace(course.last)
-        if trace is None or late is None or not trace.exact:
+        if trace is None or late is None or not trace.reproduced:
             continue
         if len(course.steps) < case.limit("steps"):
             continue

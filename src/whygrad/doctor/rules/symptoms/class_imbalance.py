@@ -64,7 +64,11 @@ def class_imbalance(case: Case) -> Iterator[Finding]:
         if reading is None or len(course.steps) < case.limit("steps") or case.went_bad is not None:
             continue
         call = reading.loss_call
-        if call is None or call.op not in CLASS_LOSSES | BINARY_LOSSES or not reading.trace.exact:
+        if (
+            call is None
+            or call.op not in CLASS_LOSSES | BINARY_LOSSES
+            or not reading.trace.reproduced
+        ):
             continue
         data = None if _weighs(reading, call) else samples_of(case, course, reading)
         if data is None or _share_of_common(_drawn(case, course)) < case.limit("share"):

@@ -16,7 +16,7 @@ from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.experiments.repairs import level
 from whygrad.doctor.progress import is_entangled
 from whygrad.doctor.recording.record import Course
-from whygrad.doctor.replay.trial import is_below
+from whygrad.doctor.replay.trainer import is_below
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.doctor.source.loops import Exit, Loop, exits_of, loops_around, used_after_loop
 from whygrad.source import Where

@@ -18,15 +18,15 @@ import numpy as np
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.progress import is_entangled
 from whygrad.doctor.recording.record import Course, Evaluation
-from whygrad.doctor.replay.trainer import chance
+from whygrad.doctor.replay.chance import chance
 from whygrad.doctor.rules.rule import Finding, Proof, rule
-from whygrad.doctor.source.statements import statements
+from whygrad.doctor.source.lines import compares, names_at, weights_restored
 from whygrad.source import Where
 
 __all__ = ["overfitting"]
 
 # Of all means of zeros and ones, those that compare answers with labels.
-_ACCURACY = re.compile(r"==|\beq\(|acc|correct", re.IGNORECASE)
+_ACCURACY = re.compile(r"acc|correct", re.IGNORECASE)
 
 Losses = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -114,10 +114,12 @@ class _Found:
 
 def _restores_weights(case: Case) -> bool:
     """Whether the program goes back to weights that it has kept: then the end is not the end."""
-    loop = case.run.passes[-1].where
-    return any(
-        each.line > loop.line and "load_state_dict(" in each.text for each in statements(loop.file)
-    )
+    return weights_restored(case.run.passes[-1].where)
+
+
+def _counts_right(where: Where) -> bool:
+    """Whether a line asks how many answers are right, by what it compares or by its names."""
+    return compares(where) or any(map(_ACCURACY.search, names_at(where)))
 
 
 def _all_series(case: Case, course: Course) -> Iterator[_Series]:
@@ -141,7 +143,7 @@ def _all_series(case: Case, course: Course) -> Iterator[_Series]:
         updates = _updates_before(course, each)
         if updates is None or not math.isfinite(each.value):
             continue
-        if not each.correct or _ACCURACY.search(each.where.text):
+        if not each.correct or _counts_right(each.where):
             lines.setdefault((str(each.where), each.correct), []).append((updates, each))
     for found in lines.values():
         rounds: dict[int, list[float]] = {}

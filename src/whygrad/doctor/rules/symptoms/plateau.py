@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import statistics
 from collections.abc import Iterator
 
@@ -12,8 +11,9 @@ from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.progress import is_entangled
 from whygrad.doctor.recording.record import Course, Snapshot, Update
 from whygrad.doctor.replay.optimizers import rate_of
-from whygrad.doctor.replay.trial import Descent, drop
+from whygrad.doctor.replay.trainer import Descent, drop
 from whygrad.doctor.rules.rule import Finding, Proof, rule
+from whygrad.doctor.source.lines import rate_set
 from whygrad.source import Where
 
 __all__: list[str] = []
@@ -198,11 +198,4 @@ def _gone(course: Course, gone: list[Update], peak: float, tried: str) -> Findin
 def _line_of_change(course: Course) -> Where | None:
     """The line of a schedule by hand: ``group["lr"] = …`` near the call of step()."""
     where = course.steps[-1].where
-    if where is None:
-        return course.optimizer.made_at
-    for number, text in enumerate(where.source, 1):
-        if re.search(r"""\[["']lr["']\]\s*[-*/]?=[^=]""", text):
-            found = where.on_line(number)
-            if found is not None:
-                return found
-    return course.optimizer.made_at
+    return (None if where is None else rate_set(where)) or course.optimizer.made_at

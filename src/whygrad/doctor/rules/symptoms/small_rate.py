@@ -10,8 +10,9 @@ from whygrad.doctor.progress import is_entangled
 from whygrad.doctor.recording.record import Course
 from whygrad.doctor.replay.optimizers import rate_of
 from whygrad.doctor.replay.reading import Reading
-from whygrad.doctor.replay.trial import Descent
+from whygrad.doctor.replay.trainer import Descent
 from whygrad.doctor.rules.rule import Finding, Proof, rule
+from whygrad.doctor.source.lines import names_at
 from whygrad.ops.families import CROSS_ENTROPY, MSE_LOSS
 
 __all__ = ["lr_too_low"]
@@ -70,7 +71,7 @@ def _begins_trained(case: Case, course: Course) -> bool:
     for each in course.parameters:
         if any(other < number and case.run.courses[other].steps for other in each.optimizers):
             return True
-        if each.written_at is not None and "load" in each.written_at.text:
+        if each.written_at is not None and any("load" in it for it in names_at(each.written_at)):
             return True
     reading = case.reading(course.first)
     chance = None if reading is None else _loss_of_chance(reading)

@@ -12,8 +12,10 @@ import whygrad
 from whygrad.doctor import watch
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.replay import replay
-from whygrad.doctor.replay.condense import condensed
-from whygrad.doctor.replay.trial import Budget, Descent, Trial, drop
+from whygrad.doctor.replay.budget import Budget
+from whygrad.doctor.replay.recipes import condensed
+from whygrad.doctor.replay.trainer import Descent, drop
+from whygrad.doctor.replay.trial import Trial
 
 torch = pytest.importorskip("torch")
 ENGINES = (torch, whygrad)
@@ -98,7 +100,7 @@ def test_sharpness_of_a_quadratic(space: Any) -> None:
 @pytest.mark.parametrize("space", ENGINES)
 def test_condensed_recipe_gives_the_same_loss_with_fewer_calls(space: Any) -> None:
     _, course = course_of(space, lr=0.1)
-    short = condensed(course.first)
+    short = condensed(course.first, Budget())
     assert len(short.calls) < len(course.first.calls)
     assert replay(short).loss == pytest.approx(replay(course.first).loss)
 

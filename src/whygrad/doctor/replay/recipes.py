@@ -1,4 +1,4 @@
-"""A recipe without what does not depend on the parameters.
+"""The recipe of a step in another form: shorter, or with one call changed.
 
 Between the data and the model a program may do a lot (build a data set, pick a batch, scale it),
 and all of it is in the recipe of a step.  An experiment that runs the step fifty times computes
@@ -7,31 +7,58 @@ that part once.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from copy import copy
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
+from whygrad.doctor.engines import Engine
 from whygrad.doctor.recording.calls import Produced, RecordedCall
 from whygrad.doctor.recording.record import Snapshot
-from whygrad.doctor.replay import Trace, replay
+from whygrad.doctor.replay.budget import Budget, work_of
+from whygrad.doctor.replay.trace import Trace
 
-__all__ = ["condensed"]
+__all__ = ["Wrapper", "condensed", "swapped", "tensor_like"]
+
+Wrapper = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
-def condensed(snapshot: Snapshot) -> Snapshot:
-    """The same step, with the results of such calls in the place of the calls."""
-    trace = replay(snapshot, backward=False, look=False)
+def tensor_like(engine: Engine, array: np.ndarray[Any, Any]) -> Any:
+    """A tensor of the engine with these values."""
+    namespace: Any = engine.namespace
+    with engine.unwatched():
+        return namespace.tensor(np.ascontiguousarray(array))
+
+
+def swapped(snapshot: Snapshot, other: Mapping[int, Wrapper]) -> Snapshot:
+    """The step with other functions: the number of a call → a wrapper for its own function."""
+    calls = dict(snapshot.calls)
+    for number, wrapper in other.items():
+        changed = copy(calls[number])
+        changed.function = wrapper(changed.function)
+        calls[number] = changed
+    return replace(snapshot, calls=calls)
+
+
+def condensed(snapshot: Snapshot, budget: Budget) -> Snapshot:
+    """The same step, with the results of calls that no parameter reaches in the place of them."""
+    trace = budget.replay(snapshot, backward=False)
     if trace.error is not None:
         return snapshot
     varying = _varying(trace)
     known = {each.number: each.outputs for each in trace.calls if each.number not in varying}
     calls = {
-        number: _with(call, _filled(call.args, known), _filled(call.kwargs, known))
+        number: _filled_call(call, known)
         for number, call in snapshot.calls.items()
         if number in varying
     }
     if snapshot.loss is None or snapshot.loss.call not in calls:
         return snapshot
-    return replace(snapshot, calls=calls)
+    short = replace(snapshot, calls=calls)
+    budget.note(short, sum(work_of(each) for each in trace.calls if each.number in varying))
+    return short
 
 
 def _varying(trace: Trace) -> set[int]:
@@ -52,11 +79,9 @@ def _varying(trace: Trace) -> set[int]:
     return found
 
 
-def _with(call: RecordedCall, args: Any, kwargs: Any) -> RecordedCall:
-    copied = RecordedCall.__new__(RecordedCall)
-    for name in RecordedCall.__slots__:
-        setattr(copied, name, getattr(call, name))
-    copied.args, copied.kwargs = args, kwargs
+def _filled_call(call: RecordedCall, known: dict[int, list[Any]]) -> RecordedCall:
+    copied = copy(call)
+    copied.args, copied.kwargs = _filled(call.args, known), _filled(call.kwargs, known)
     return copied
 
 

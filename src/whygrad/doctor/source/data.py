@@ -1,0 +1,92 @@
+"""What the text says the program did to its data outside of any engine: loaders and shuffles."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from whygrad.doctor.source.reader import called, source_of, walked
+from whygrad.source import Where
+
+__all__ = ["Loader", "loaders", "shuffles", "shuffles_apart"]
+
+_SEEDING = ("seed", "manual_seed", "set_state", "setstate", "default_rng", "RandomState", "Random")
+_PERMUTING = ("permutation", "permuted", "randperm")
+
+
+class Loader(NamedTuple):
+    """A ``DataLoader(…)`` in the text."""
+
+    where: Where
+    shuffles: bool  # it says shuffle=True
+    samples: bool  # a sampler decides
+
+
+def loaders(file: str) -> Iterator[Loader]:
+    """Every data loader that a file makes."""
+    source = source_of(file)
+    for call in source.nodes(ast.Call):
+        where = source.place(call.lineno)
+        if called(call) == "DataLoader" and where is not None:
+            given = {each.arg or "": each.value for each in call.keywords}
+            flag = given.get("shuffle")
+            shuffles = isinstance(flag, ast.Constant) and flag.value is True
+            yield Loader(where, shuffles, any(each.endswith("sampler") for each in given))
+
+
+def shuffles(file: str) -> Iterator[tuple[str, Where]]:
+    """Every statement that puts a variable into random order: its name, and where."""
+    source = source_of(file)
+    for each in source.nodes(ast.stmt):
+        name, where = _shuffled(each), source.place(each.lineno)
+        if name is not None and where is not None:
+            yield name, where
+
+
+def shuffles_apart(file: str) -> tuple[tuple[str, Where], tuple[str, Where]] | None:
+    """Two variables that are shuffled one after the other, not seeded alike: names and lines."""
+    source = source_of(file)
+    for scope in source.nodes(ast.AST):
+        found = _first_pair(scope.body) if isinstance(scope, (ast.Module, ast.FunctionDef)) else ()
+        places = [(name, where) for name, line in found if (where := source.place(line))]
+        if len(places) == 2:
+            return places[0], places[1]
+    return None
+
+
+def _first_pair(body: list[ast.stmt]) -> tuple[tuple[str, int], ...]:
+    """The first two names in a row of statements that are shuffled without a seed in between."""
+    last: tuple[str, int] | None = None
+    for statement in body:
+        if isinstance(statement, (ast.For, ast.While, ast.If, ast.With)):
+            inside = _first_pair(statement.body)
+            if inside:
+                return inside
+            continue
+        if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
+            continue
+        if _calls(statement, _SEEDING):
+            last = None
+        name = _shuffled(statement)
+        if name is not None:
+            if last is not None and last[0] != name:
+                return last, (name, statement.lineno)
+            last = name, statement.lineno
+    return ()
+
+
+def _shuffled(statement: ast.stmt) -> str | None:
+    """The variable that a statement puts into random order."""
+    match statement:
+        case ast.Expr(ast.Call(args=[ast.Name(id=name), *_]) as call) if called(call) == "shuffle":
+            return name
+        case ast.Assign([ast.Name(), *_], ast.Subscript(ast.Name(id=name), order)):
+            return name if _calls(order, _PERMUTING) else None
+        case ast.Assign([ast.Name(id=target), *_], ast.Call(args=[ast.Name(id=name), *_]) as call):
+            return name if name == target and called(call) in _PERMUTING else None
+    return None
+
+
+def _calls(node: ast.AST, names: tuple[str, ...]) -> bool:
+    return any(called(each) in names for each in walked(node, ast.Call))
