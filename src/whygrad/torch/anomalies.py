@@ -13,16 +13,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import torch
 
-from whygrad.autograd.anomaly_mode.findings import Element, Finding, Trail, merged
+from whygrad.autograd.anomaly_mode.examination import examined, found
+from whygrad.autograd.anomaly_mode.findings import Finding, Trail
 from whygrad.autograd.anomaly_mode.finite import Trouble
-from whygrad.autograd.anomaly_mode.watch import at, first_places, fits
 from whygrad.ops.define import table
 from whygrad.ops.spellings import row_of, shared_name, spelled
 from whygrad.ops.undefined import Undefined
 from whygrad.source import Where
 from whygrad.torch import finite
 from whygrad.torch.finite import described, numbers, readable
-from whygrad.why.nan.recorded import given_numbers
 
 if TYPE_CHECKING:
     from whygrad.torch.calls import Event
@@ -65,7 +64,7 @@ def given(tensor: torch.Tensor) -> Trail | None:
 def _given(value: Any, kind: Trouble, writer: str, where: Where | None) -> Finding:
     array = numbers(value) if isinstance(value, torch.Tensor) else np.asarray(value)
     with np.errstate(all="ignore"):
-        return given_numbers(array, kind, writer, where)
+        return found(array, kind, writer=writer, where=where)
 
 
 def examine(event: Event, seen: Before, outputs: Sequence[torch.Tensor]) -> None:
@@ -80,50 +79,16 @@ def _trail(
 ) -> Trail:
     op = known_op(event.op)
     where = None if event.call is None else Where(*event.call)
-    array = numbers(tensor)
+    call = f"{event.op}({', '.join(described(each) for each in seen.tensors)})"
     operands = dict(_operands(op, event.op, seen, outputs))
     with np.errstate(all="ignore"):
-        bad = np.isnan(array) if kind == "nan" else np.isinf(array)
-        arrays = {name: each for name, each in operands.items() if fits(each, array.shape)}
         sources = list(_sources(seen, outputs, where))
-        fed = _worst([each.kind for each in sources])
-        if fed is not None and op.kind == "elementwise":
-            clean = bad.copy()
-            for each in arrays.values():
-                clean &= np.isfinite(np.broadcast_to(each, array.shape))
-            if clean.any() and len(arrays) == len(operands):
-                fed, bad = None, clean
-        finding = Finding(
-            op=op,
-            kind=kind,
-            dtype=array.dtype,
-            shape=array.shape,
-            count=int(bad.sum()),
-            elements=tuple(
-                Element(
-                    place,
-                    float(array[place].real),
-                    {name: at(each, array.shape, place) for name, each in arrays.items()},
-                )
-                for place in first_places(bad)
-            ),
-            where=where,
-            call=f"{event.op}({', '.join(described(each) for each in seen.tensors)})",
-            fed=fed,
-        )
-    if fed is None and not event.inputs:  # torch.tensor([nan]), or what empty() found in memory
-        return Trail(kind, (_given(tensor, kind, f"{event.op}()", where),))
-    if fed is None:
-        return Trail(kind, (finding,))
-    if kind == "nan" and fed == "inf":
-        if any(culprit.made for trail in sources for culprit in trail.culprits):
-            return merged(sources, "nan", turned=finding)
-        return Trail("nan", (finding,))
-    return merged(sources, kind)
-
-
-def _worst(kinds: list[Trouble]) -> Trouble | None:
-    return "nan" if "nan" in kinds else "inf" if kinds else None
+        array = numbers(tensor)
+        trail, finding = examined(op, array, kind, operands, sources, where=where, call=call)
+    if finding is None or finding.fed is not None or event.inputs:
+        return trail
+    # torch.tensor([nan]), or what empty() found in memory
+    return Trail(kind, (_given(tensor, kind, f"{event.op}()", where),))
 
 
 def _operands(

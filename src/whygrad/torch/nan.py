@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import torch
 from torch.autograd.graph import GradientEdge
 
-from whygrad.autograd.anomaly_mode.findings import Element, Finding, Trail, merged
+from whygrad.autograd.anomaly_mode.examination import bad_elements, fits, found
+from whygrad.autograd.anomaly_mode.findings import Finding, Trail, merged
 from whygrad.autograd.anomaly_mode.finite import trouble
-from whygrad.autograd.anomaly_mode.watch import at, first_places, fits
 from whygrad.errors import describe, fail
 from whygrad.source import user_frame
 from whygrad.torch import finite, ops
@@ -27,7 +28,6 @@ from whygrad.torch.record import record
 from whygrad.torch.selection import dropped_by
 from whygrad.why.answer import NOTHING_WRONG, Answer, Section
 from whygrad.why.nan.answers import answer_from
-from whygrad.why.nan.recorded import given_numbers
 
 __all__ = ["why_nan"]
 
@@ -177,7 +177,7 @@ class _Backward:
             finding = _summed(senders[-1], gradient)
         else:  # finite numbers do not add up to NaN, and a single one is no sum
             writer = f"a hook on what arrives for {node.name()}"
-            finding = given_numbers(gradient, kind, writer, where_of(node))
+            finding = found(gradient, kind, writer=writer, where=where_of(node))
         self.trails[node, slot] = [Trail(kind, (finding,))]
         return self.trails[node, slot]
 
@@ -193,7 +193,7 @@ class _Backward:
                 if trouble(each) is not None
                 for trail in self._arrived(node, slot, each)
             ]
-            bad = np.isnan(gradient) if kind == "nan" else np.isinf(gradient)
+            bad = bad_elements(gradient, kind)
             only = next(iter(arrived.values())) if len(arrived) == 1 else None
             if before and only is not None and _opposite(node, only, gradient):
                 fresh = bad & np.isfinite(only)
@@ -226,31 +226,26 @@ class _Backward:
             if isinstance(each, (np.ndarray, float, int)) and fits(np.asarray(each), shape)
         }
         opposite = incoming if incoming is not None and incoming.shape == shape else None
-        slopes = None if opposite is None else _slopes(node, position)
-        elements = tuple(
-            Element(
-                place,
-                float(gradient[place].real),
-                {name: at(each, shape, place) for name, each in known.items()},
-                None if opposite is None else float(opposite[place].real),
-                None if slopes is None else float(slopes[place].real),
-            )
-            for place in first_places(bad)
-        )
-        dropped = elements[0].incoming == 0
-        return Finding(
+        derivatives = None if opposite is None else _slopes(node, position)
+        finding = found(
+            gradient,
+            kind,
+            bad,
             op=known_op(ops.op_name(node), ops.is_custom(node)),
-            kind=kind,
-            dtype=gradient.dtype,
-            shape=shape,
-            count=int(bad.sum()),
-            elements=elements,
+            inputs=known,
+            incoming=opposite,
+            slopes=None
+            if derivatives is None
+            else lambda places: [derivatives[place] for place in places],
             where=where_of(node),
             backward=True,
             position=position,
             fed="inf" if fed else None,
-            selection=dropped_by(node, elements[0].index, self.root) if dropped else None,
         )
+        first = finding.elements[0]
+        if first.incoming != 0:
+            return finding
+        return replace(finding, selection=dropped_by(node, first.index, self.root))
 
 
 def _opposite(node: Any, incoming: Any, sent: Any) -> bool:
@@ -291,17 +286,6 @@ def _slopes(node: Any, position: int) -> Any:
 
 def _summed(node: Any, gradient: Any) -> Finding:
     """The sum is not finite since ``node`` added its contribution, which is, to the others."""
-    bad = np.isinf(gradient)
-    return Finding(
-        op=known_op(ops.op_name(node), ops.is_custom(node)),
-        kind="inf",
-        dtype=gradient.dtype,
-        shape=gradient.shape,
-        count=int(bad.sum()),
-        elements=tuple(
-            Element(place, float(gradient[place].real), {}) for place in first_places(bad)
-        ),
-        where=where_of(node),
-        backward=True,
-        summed=True,
-    )
+    op = known_op(ops.op_name(node), ops.is_custom(node))
+    where = where_of(node)
+    return found(gradient, "inf", op=op, where=where, backward=True, summed=True)

@@ -7,9 +7,10 @@ arrives where it does damage, at the loss or at a gradient somebody asked for, a
 tells who made it: the op that got finite numbers and returned something else, not the ones that
 passed it on.
 
-:mod:`.finite` looks at numbers, :mod:`.findings` says what was found, :mod:`.watch` looks forward,
-:mod:`.walk` and :mod:`.evidence` backward; :mod:`.advice`, :mod:`.selection` and
-:mod:`.wording` make the sentences.  :mod:`.contents` notices what NumPy wrote to saved memory.
+:mod:`.finite` looks at numbers, :mod:`.examination` says who is to blame for a result and
+:mod:`.findings` what was found; :mod:`.watch` looks forward, :mod:`.walk` and :mod:`.evidence`
+backward; :mod:`.advice`, :mod:`.selection` and :mod:`.wording` make the sentences.
+:mod:`.contents` notices what NumPy wrote to saved memory.
 """
 
 from __future__ import annotations

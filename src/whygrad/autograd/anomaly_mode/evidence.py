@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from whygrad.autograd.anomaly_mode import finite, selection
-from whygrad.autograd.anomaly_mode.findings import Element, Finding, Memo, Trail, trail_of
-from whygrad.autograd.anomaly_mode.watch import at, first_places, fits, number
+from whygrad.autograd.anomaly_mode.examination import Place, bad_elements, fits, found
+from whygrad.autograd.anomaly_mode.findings import Finding, Memo, Trail, trail_of
 from whygrad.autograd.fitting import widen
 from whygrad.autograd.node import Node
 from whygrad.ops.namespace import raw
@@ -67,7 +68,7 @@ class Evidence:
         self.overflowed = returned is not None and finite.trouble(returned) is None
         self.gradient = sent if returned is None or self.overflowed else returned
         self.kind: finite.Trouble = finite.trouble(self.gradient) or "nan"
-        self.bad = np.isnan(self.gradient) if self.kind == "nan" else np.isinf(self.gradient)
+        self.bad = bad_elements(self.gradient, self.kind)
         self.fed_by = None if self.overflowed else self._fed_by()
 
     def _edge(self, edge: tuple[Node, int]) -> tuple[int, Any]:
@@ -129,30 +130,19 @@ class Evidence:
 
     def replaced(self) -> Finding:
         """The gradient was finite when it was sent here: a hook must have changed it."""
-        return Finding(
-            op=None,
-            kind=self.kind,
-            dtype=self.gradient.dtype,
-            shape=self.gradient.shape,
-            count=int(self.bad.sum()),
-            elements=tuple(
-                Element(place, number(self.gradient[place]), {}) for place in first_places(self.bad)
-            ),
-            where=self.node.where,
-            writer=f"a hook on what arrives for {self.node.name()}",
-        )
+        writer = f"a hook on what arrives for {self.node.name()}"
+        return found(self.gradient, self.kind, self.bad, where=self.node.where, writer=writer)
 
     def finding(self) -> Finding:
         node, memo = self.node, memo_of(self.node)
-        elements = self._elements()
-        dropped = not self.overflowed and elements[0].incoming == 0
-        return Finding(
+        finding = found(
+            self.gradient,
+            self.kind,
+            self.bad,
             op=self.plan.op,
-            kind=self.kind,
-            dtype=self.gradient.dtype,
-            shape=self.gradient.shape,
-            count=int(self.bad.sum()),
-            elements=elements,
+            inputs={name: each for name, each in self.saved.items() if self._fit(each)},
+            incoming=self.incoming if self._fit(self.incoming) else None,
+            slopes=self._slopes,
             where=node.where,
             calls=[] if memo is None else memo.calls,
             during=None if memo is None else memo.during,
@@ -160,28 +150,16 @@ class Evidence:
             position=self.plan.positions[self.index],
             fed=None if self.fed_by is None else "inf",
             overflowed=self.overflowed,
-            selection=self._selection(elements[0].index) if dropped else None,
             node_reference=weakref.ref(node),
         )
-
-    def _elements(self) -> tuple[Element, ...]:
-        places = first_places(self.bad)
-        readable = {name: each for name, each in self.saved.items() if self._fit(each)}
-        incoming = self.incoming if self._fit(self.incoming) else None
-        slopes = self._slopes(places)
+        first = finding.elements[0]
+        if self.overflowed or first.incoming != 0:
+            return finding
         shape = self.gradient.shape
-        return tuple(
-            Element(
-                place,
-                number(self.gradient[place]),
-                {name: at(each, shape, place) for name, each in readable.items()},
-                None if incoming is None else at(incoming, shape, place),
-                None if slopes is None else number(slopes[position]),
-            )
-            for position, place in enumerate(places)
-        )
+        dropped = selection.of(node, first.index, shape, self.roots, self.conditions)
+        return replace(finding, selection=dropped)
 
-    def _slopes(self, places: list[tuple[int, ...]]) -> Any:
+    def _slopes(self, places: list[Place]) -> Any:
         """The local derivatives: what the rule answers to an incoming gradient of 1."""
         if self.overflowed or not all(self._fit(each) for each in self.saved.values()):
             return None
@@ -194,7 +172,3 @@ class Evidence:
         ones = np.ones(len(places), self.gradient.dtype)
         slopes = self._returned(self.index, ones, values)
         return None if slopes is None else np.broadcast_to(slopes, ones.shape)
-
-    def _selection(self, place: tuple[int, ...]) -> selection.Selection | None:
-        shape = self.gradient.shape
-        return selection.of(self.node, place, shape, self.roots, self.conditions)

@@ -14,14 +14,9 @@ import numpy as np
 from whygrad.autograd import modes
 from whygrad.autograd.anomaly_mode import finite, selection, wording
 from whygrad.autograd.anomaly_mode.evidence import Evidence, Running, memo_of
-from whygrad.autograd.anomaly_mode.findings import (
-    During,
-    Element,
-    Finding,
-    Trail,
-    merged,
-)
-from whygrad.autograd.anomaly_mode.watch import Watch, first_places, given, number
+from whygrad.autograd.anomaly_mode.examination import found, made
+from whygrad.autograd.anomaly_mode.findings import During, Finding, Trail, merged
+from whygrad.autograd.anomaly_mode.watch import Watch, given
 from whygrad.autograd.engine import Walk
 from whygrad.autograd.node import Node
 from whygrad.dispatch import quiet
@@ -59,7 +54,7 @@ class WatchfulWalk(Walk):
             return
         kind = finite.trouble(array) or "nan"
         trail = self.watch.trail(root, kind)
-        on_purpose = array.size > 1 and not any(each.made for each in trail.culprits)
+        on_purpose = array.size > 1 and not made([trail])
         if kind == "nan" or not (on_purpose or self.watch.allow_inf):
             self.watch.blame(trail.culprits, self.where)
             raise wording.reached_the_loss(trail, root, self.where)
@@ -139,7 +134,7 @@ class WatchfulWalk(Walk):
             sources = [arrived or Trail(evidence.kind, (evidence.replaced(),))]
         else:
             sources = evidence.trails_of_saved()
-        made_before = any(culprit.made for trail in sources for culprit in trail.culprits)
+        made_before = made(sources)
         if evidence.fed_by == "incoming" and (evidence.kind == sources[0].kind or not made_before):
             trail = merged(sources, evidence.kind)
         elif made_before:
@@ -161,14 +156,11 @@ class WatchfulWalk(Walk):
     def _note_sum(self, sender: Node, node: Node, total: Any) -> None:
         """Several finite contributions whose sum is not."""
         kind = finite.trouble(total) or "inf"
-        bad = ~np.isfinite(total)
-        finding = Finding(
+        finding = found(
+            total,
+            kind,
+            ~np.isfinite(total),
             op=sender.plan.op,
-            kind=kind,
-            dtype=total.dtype,
-            shape=total.shape,
-            count=int(bad.sum()),
-            elements=tuple(Element(place, number(total[place]), {}) for place in first_places(bad)),
             where=sender.where,
             backward=True,
             summed=True,

@@ -15,17 +15,8 @@ import numpy as np
 
 from whygrad.autograd.anomaly_mode import finite
 from whygrad.autograd.anomaly_mode.contents import Contents
-from whygrad.autograd.anomaly_mode.findings import (
-    SHOWN,
-    During,
-    Element,
-    Finding,
-    Memo,
-    Trail,
-    mark,
-    merged,
-    trail_of,
-)
+from whygrad.autograd.anomaly_mode.examination import examined, found
+from whygrad.autograd.anomaly_mode.findings import During, Finding, Memo, Trail, mark, trail_of
 from whygrad.dispatch import quiet
 from whygrad.errors import describe_call
 from whygrad.source import Calls, Where, caller, callers
@@ -36,9 +27,7 @@ if TYPE_CHECKING:
     from whygrad.dispatch.paths import Entry
     from whygrad.ops.define import Op
 
-__all__ = ["Suspect", "Watch", "at", "first_places", "fits", "given", "number"]
-
-Operands = list[tuple[str, Any]]
+__all__ = ["Suspect", "Watch", "given"]
 
 
 @dataclass
@@ -92,54 +81,34 @@ class Watch:
 
     def _examined(self, op: Op, args: tuple[Any, ...], out: Tensor) -> tuple[Trail, Finding | None]:
         """Who is to blame for a result that is not finite; a finding if it is this call."""
-        array = out._array
-        kind = finite.trouble(array)
+        kind = finite.trouble(out._array)
         assert kind is not None
-        bad = np.isnan(array) if kind == "nan" else np.isinf(array)
-        operands = list(_operands(op, args))
-        arrays = {
-            name: value
-            for name, value in _arrays(operands)
-            if fits(value, array.shape) and (op.kind == "elementwise" or name not in op.param_names)
+        operands = {
+            name: (value, array)
+            for name, value in _operands(op, args)
+            if (array := _array(value)) is not None
         }
-        fed = _fed(op, operands, arrays, bad)
-        if op.kind == "elementwise" and fed is None:  # here and there NaN may have come in as well
-            for each in arrays.values():
-                bad = bad & np.isfinite(np.broadcast_to(each, array.shape))
         where, calls, node = self._scene(out)
-        finding = Finding(
-            op=op,
-            kind=kind,
-            dtype=array.dtype,
-            shape=array.shape,
-            count=int(bad.sum()),
-            elements=tuple(
-                Element(
-                    place,
-                    number(array[place]),
-                    {name: at(each, array.shape, place) for name, each in arrays.items()},
-                )
-                for place in first_places(bad)
-            ),
+        return examined(
+            op,
+            out._array,
+            kind,
+            {
+                name: array
+                for name, (_, array) in operands.items()
+                if op.kind == "elementwise" or name not in op.param_names
+            },
+            [
+                self.trail(value, fed)
+                for value, array in operands.values()
+                if (fed := finite.trouble(array)) is not None
+            ],
             where=where,
             calls=calls,
             during=self.during,
             call=describe_call(op.name, (*op.tensor_names, *op.param_names), args),
-            fed=fed,
             node_reference=None if node is None else weakref.ref(node),
         )
-        if fed is None:
-            return Trail(kind, (finding,)), finding
-        sources = [
-            self.trail(value, found)
-            for _, value in operands
-            if (found := finite.trouble(_array(value))) is not None
-        ]
-        if kind == "nan" and fed == "inf":
-            if any(culprit.made for trail in sources for culprit in trail.culprits):
-                return merged(sources, "nan", turned=finding), None
-            return Trail("nan", (finding,)), finding
-        return merged(sources, kind), None
 
     def _scene(self, out: Tensor) -> tuple[Where, Calls, Node | None]:
         """Where ``out`` was just computed, and the node of that call."""
@@ -199,61 +168,8 @@ def _array(value: Any) -> Any:
     return finite.numbers(value) if isinstance(value, Tensor) else np.asarray(value)
 
 
-def _arrays(operands: Operands) -> Iterator[tuple[str, Any]]:
-    for name, value in operands:
-        array = _array(value)
-        if array is not None:
-            yield name, array
-
-
-def fits(array: Any, shape: tuple[int, ...]) -> bool:
-    """Whether it can be read at the indices of ``shape``."""
-    return len(array.shape) <= len(shape) and all(
-        size in (1, whole)
-        for size, whole in zip(reversed(array.shape), reversed(shape), strict=False)
-    )
-
-
-def _fed(op: Op, operands: Operands, fitting: dict[str, Any], bad: Any) -> finite.Trouble | None:
-    """The worst among what went into the bad elements; None if this call made each of them."""
-    if op.kind != "elementwise":
-        kinds = {finite.trouble(array) for _, array in _arrays(operands)}
-        return "nan" if "nan" in kinds else "inf" if "inf" in kinds else None
-    fed = np.zeros(bad.shape, bool)
-    worst: finite.Trouble | None = None
-    for array in fitting.values():
-        whole = np.broadcast_to(array, bad.shape)
-        fed |= ~np.isfinite(whole)
-        found = finite.trouble(whole[bad])
-        worst = found if worst is None or found == "nan" else worst
-    return None if (bad & ~fed).any() else worst
-
-
-def first_places(bad: Any) -> list[tuple[int, ...]]:
-    """The indices of the first few True elements."""
-    if not bad.shape:
-        return [()]
-    flat = np.flatnonzero(bad)[:SHOWN]
-    axes = np.unravel_index(flat, bad.shape)
-    return [tuple(map(int, place)) for place in zip(*axes, strict=True)]
-
-
-def at(array: Any, shape: tuple[int, ...], place: tuple[int, ...]) -> float:
-    """The number of a broadcast operand at one element of the result."""
-    return number(np.broadcast_to(array, shape)[place])
-
-
-def number(value: Any) -> float:
-    """A number as it is shown; of a complex one, its real part."""
-    return float(value.real) if value.dtype.kind == "c" else float(value)
-
-
 def given(value: Any, kind: finite.Trouble, writer: str | None = None) -> Finding:
     """A number that no op made: data, or something written on purpose."""
-    array = _array(value)
-    with np.errstate(all="ignore"):
-        bad = np.isnan(array) if kind == "nan" else np.isinf(array)
-        places = first_places(bad)
     where = caller()
     if not isinstance(value, Tensor):
         writer = f"the number {value}"
@@ -263,13 +179,5 @@ def given(value: Any, kind: finite.Trouble, writer: str | None = None) -> Findin
             writer, where = last
         elif value._node is not None:
             where = value._node.where
-    return Finding(
-        op=None,
-        kind=kind,
-        dtype=array.dtype,
-        shape=array.shape,
-        count=int(bad.sum()),
-        elements=tuple(Element(place, number(array[place]), {}) for place in places),
-        where=where,
-        writer=writer,
-    )
+    with np.errstate(all="ignore"):
+        return found(_array(value), kind, where=where, writer=writer)

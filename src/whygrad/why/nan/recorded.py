@@ -16,23 +16,16 @@ from typing import Any
 import numpy as np
 
 from whygrad.autograd.anomaly_mode import finite
-from whygrad.autograd.anomaly_mode.findings import (
-    Element,
-    Finding,
-    Trail,
-    mark,
-    merged,
-    trail_of,
-    unmark,
-)
-from whygrad.autograd.anomaly_mode.watch import Watch, first_places
+from whygrad.autograd.anomaly_mode.examination import found
+from whygrad.autograd.anomaly_mode.findings import Trail, mark, merged, trail_of, unmark
+from whygrad.autograd.anomaly_mode.watch import Watch
 from whygrad.autograd.node import Node
 from whygrad.source import Calls, Where
 from whygrad.tensor import Tensor, wrap
 from whygrad.why.names import Names
 from whygrad.why.nan.values import ABSENT, Call, Place, Values
 
-__all__ = ["Gap", "RecordedWatch", "given_numbers"]
+__all__ = ["Gap", "RecordedWatch"]
 
 # Ops that hand numbers on: if one that is not finite comes out, one went in.
 _CARRIERS = ("cat", "copy", "copy_slices", "fill", "index_put", "scatter", "stack", "where")
@@ -87,12 +80,12 @@ class RecordedWatch(Watch):
                 self._pass_over(call, place)
             elif not finite.all_finite(array):
                 known = trail_of(array)
-                found = known or self._examine(call, array)
-                if isinstance(found, Gap):
-                    self._gaps[place] = found
+                cause = known or self._examine(call, array)
+                if isinstance(cause, Gap):
+                    self._gaps[place] = cause
                 else:
-                    self._trails[place] = found
-                    self._saved.append((array, found))
+                    self._trails[place] = cause
+                    self._saved.append((array, cause))
 
     def _sources(self, call: Call) -> Iterator[tuple[int, Place]]:
         """The tensor arguments with a history."""
@@ -186,7 +179,7 @@ class RecordedWatch(Watch):
         writer = f"an argument of {call.node.plan.op.name} that was not kept (a constant)"
         if len(leaves) == len(missing):
             writer = f"what {leaves[0]} held then (it was written to since)"
-        return Trail(kind, (given_numbers(array, kind, writer, call.node.where),))
+        return Trail(kind, (found(array, kind, writer=writer, where=call.node.where),))
 
     def _operand(self, call: Call, position: int, array: Any) -> Trail:
         """Where the numbers of one argument come from."""
@@ -203,7 +196,7 @@ class RecordedWatch(Watch):
         writer = (
             f"the constant {name}" if name else f"a constant argument of {call.node.plan.op.name}"
         )
-        return Trail(kind, (given_numbers(array, kind, writer, call.node.where),))
+        return Trail(kind, (found(array, kind, writer=writer, where=call.node.where),))
 
     def _given_leaf(self, leaf: Node, array: Any) -> Trail:
         kind = finite.trouble(array) or "nan"
@@ -213,7 +206,7 @@ class RecordedWatch(Watch):
         last = None if tensor is None else tensor._storage.last_writer
         if last is not None:
             writer, where = f"{last[0]} on {name}", last[1]
-        return Trail(kind, (given_numbers(array, kind, writer, where),))
+        return Trail(kind, (found(array, kind, writer=writer, where=where),))
 
     def _scene(self, out: Tensor) -> tuple[Where, Calls, Node | None]:
         assert self._node is not None
@@ -225,7 +218,7 @@ class RecordedWatch(Watch):
             return known
         writer = f"the number {value}"
         where = None if self._node is None else self._node.where
-        return Trail(kind, (given_numbers(np.asarray(value), kind, writer, where),))
+        return Trail(kind, (found(np.asarray(value), kind, writer=writer, where=where),))
 
     @contextmanager
     def shared(self) -> Iterator[None]:
@@ -253,20 +246,3 @@ def _held(nodes: Iterable[Node], names: Names) -> dict[Place, Any]:
 
 def _only_hands_on(op: str, kind: finite.Trouble) -> bool:
     return op in _CARRIERS or (op in _SUMS and kind == "nan")
-
-
-def given_numbers(array: Any, kind: finite.Trouble, writer: str, where: Where | None) -> Finding:
-    """Numbers that no op of the program made."""
-    bad = np.isnan(array) if kind == "nan" else np.isinf(array)
-    return Finding(
-        op=None,
-        kind=kind,
-        dtype=array.dtype,
-        shape=array.shape,
-        count=int(bad.sum()),
-        elements=tuple(
-            Element(place, float(np.real(array[place])), {}) for place in first_places(bad)
-        ),
-        where=where,
-        writer=writer,
-    )

@@ -7,19 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.autograd.anomaly_mode.findings import Element, Finding, Trail, merged
+from whygrad.autograd.anomaly_mode.examination import examined, found
+from whygrad.autograd.anomaly_mode.findings import Finding, Trail, merged
 from whygrad.ops.define import table
 from whygrad.scalar import Value
 from whygrad.why.answer import NOTHING_WRONG, Answer
 from whygrad.why.names import Names
 from whygrad.why.nan.answers import answer_from
-from whygrad.why.nan.recorded import given_numbers
 from whygrad.why.zero.scalar import op_name
 
 __all__ = ["of_value"]
 
 _BINARY = ("add", "div", "maximum", "minimum", "mul", "pow", "sub")
-_FLOAT = np.dtype(np.float64)
 
 
 def of_value(loss: Value) -> Answer:
@@ -64,19 +63,21 @@ def _forward(nodes: list[Value], names: Names) -> dict[Value, Trail]:
             continue
         kind = _kind(node.data)
         sources = [trails[each] for each in node._prev if each in trails]
-        if sources and any(each.kind == kind for each in sources):
-            trails[node] = merged(sources, kind)
-        elif sources:
-            finding = _finding(node, kind, fed="inf")
-            made = any(culprit.made for each in sources for culprit in each.culprits)
-            trails[node] = merged(sources, kind, finding) if made else Trail(kind, (finding,))
-        elif not node._prev or _holds_constant(node):
+        if not sources and (not node._prev or _holds_constant(node)):
             name = names.of_value(node)
             writer = f"the number in {name}" if node._prev else f"the data of {name}"
-            finding = given_numbers(np.asarray(node.data), kind, writer, node.where)
+            finding = found(np.asarray(node.data), kind, writer=writer, where=node.where)
             trails[node] = Trail(kind, (finding,))
         else:
-            trails[node] = Trail(kind, (_finding(node, kind),))
+            trails[node], _ = examined(
+                table[op_name(node._op)],
+                np.asarray(node.data),
+                kind,
+                {name: np.asarray(each) for name, each in _inputs(node).items()},
+                sources,
+                where=node.where,
+                call=_call(node),
+            )
     return trails
 
 
@@ -96,21 +97,15 @@ def _inputs(node: Value) -> dict[str, float]:
     return {name: each.data for name, each in zip(named, node._prev, strict=False)}
 
 
-def _finding(node: Value, kind: Any, **details: Any) -> Finding:
-    op = op_name(node._op)
-    inputs = _inputs(node)
-    element = Element((), node.data, inputs)
-    return Finding(
-        op=table[op],
-        kind=kind,
-        dtype=_FLOAT,
-        shape=(),
-        count=1,
-        elements=(details.pop("element", element),),
-        where=node.where,
-        call=f"{op}({', '.join(f'{name}={value:.4g}' for name, value in inputs.items())})",
-        **details,
-    )
+def _call(node: Value) -> str:
+    inputs = ", ".join(f"{name}={value:.4g}" for name, value in _inputs(node).items())
+    return f"{op_name(node._op)}({inputs})"
+
+
+def _returned(node: Value, number: float, kind: Any, **details: Any) -> Finding:
+    """A gradient that the rule of ``node`` made, and that is not finite."""
+    op = table[op_name(node._op)]
+    return found(np.asarray(number), kind, op=op, where=node.where, backward=True, **details)
 
 
 def _backward(nodes: list[Value], root: Value) -> tuple[Trail, Value] | None:
@@ -125,10 +120,9 @@ def _backward(nodes: list[Value], root: Value) -> tuple[Trail, Value] | None:
             if not isfinite(contribution):
                 kind = _kind(contribution)
                 before = trails.get(node)
-                known = {**_inputs(node), "y": node.data}
-                element = Element((), contribution, known, incoming, float(slope))
-                finding = _finding(
-                    node, kind, element=element, backward=True, position=position,
+                finding = _returned(
+                    node, contribution, kind, inputs={**_inputs(node), "y": node.data},
+                    incoming=incoming, slopes=lambda _, slope=slope: [slope], position=position,
                     fed=None if before is None else "inf",
                 )  # fmt: skip
                 if before is None:
@@ -140,9 +134,7 @@ def _backward(nodes: list[Value], root: Value) -> tuple[Trail, Value] | None:
                 )
             elif not isfinite(grads[parent]) and parent not in trails:
                 kind = _kind(grads[parent])
-                element = Element((), grads[parent], {})
-                finding = _finding(node, kind, element=element, backward=True, summed=True)
-                trails[parent] = Trail(kind, (finding,))
+                trails[parent] = Trail(kind, (_returned(node, grads[parent], kind, summed=True),))
     for node in nodes:
         if not node._prev and node in trails and not isfinite(grads[node]):
             return trails[node], node
