@@ -8,7 +8,7 @@ network puts each place: ``.`` for one moon, ``:`` for the other, ``o`` and ``x`
 import math
 import random
 
-from whygrad.scalar_nn import MLP
+from whygrad.scalar.nn import MLP
 
 POINTS, STEPS = 100, 60
 

@@ -7,7 +7,7 @@ follow the same gradients.  After all the steps they differ by rounding and noth
 import whygrad as wg
 from whygrad import Value, data, nn, optim
 from whygrad.nn import functional as F
-from whygrad.scalar_nn import MLP
+from whygrad.scalar.nn import MLP
 
 
 def line_by_values(xs, ys, steps, rate):

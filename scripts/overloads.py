@@ -13,12 +13,12 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from whygrad import return_types
+from whygrad.ops.public import return_types
 from whygrad.random import Generator
 from whygrad.tensor import Tensor
 
 if TYPE_CHECKING:
-    from whygrad._types import DTypeLike, Operand
+    from whygrad.tensor._types import DTypeLike, Operand
 
 __all__ = ["forms", "method_forms"]
 

@@ -46,16 +46,16 @@ _WORDS = {
 # Where the words above live, and names that the source imports for type checkers only.
 _HOMES = {
     "Any": "typing",
-    "DTypeLike": "whygrad._types",
-    "DeviceLike": "whygrad._types",
+    "DTypeLike": "whygrad.tensor._types",
+    "DeviceLike": "whygrad.tensor._types",
     "Generator": "whygrad.random",
-    "Layout": "whygrad.devices",
-    "MemoryFormat": "whygrad.memory",
-    "Number": "whygrad._types",
-    "Operand": "whygrad._types",
+    "Layout": "whygrad.tensor.devices",
+    "MemoryFormat": "whygrad.tensor.memory",
+    "Number": "whygrad.tensor._types",
+    "Operand": "whygrad.tensor._types",
     "Sequence": "collections.abc",
-    "Ints": "whygrad._types",
-    "Tensor": "whygrad.tensor",
+    "Ints": "whygrad.tensor._types",
+    "Tensor": "whygrad.tensor.tensor",
 }
 
 

@@ -29,9 +29,9 @@ import whygrad
 from scripts.overloads import forms, method_forms
 from scripts.signatures import Imports, parameters_of, render, scope_of, with_out
 from tests.conformance.harness import whygrad_side
-from whygrad import return_types
 from whygrad.ops import late
 from whygrad.ops.define import Op, aliases, table
+from whygrad.ops.public import return_types
 from whygrad.ops.samples import samples_of
 from whygrad.tensor import Tensor
 
@@ -40,7 +40,7 @@ __all__ = ["generate", "main"]
 Function = Callable[..., Any]
 
 _PACKAGE = Path(whygrad.__file__).parent
-_COLLECTIONS = ("whygrad", "whygrad.linalg", "whygrad.nn.functional")
+_COLLECTIONS = ("whygrad", "whygrad.nn.functional", "whygrad.ops.public.linalg")
 # Operators are installed as primitives, whose parameters say less than the operator's name.
 _OPERATOR_HOMES = ("whygrad.dispatch", "whygrad.ops.inplace.writing", "whygrad.ops.operators")
 _IN_PLACE_HOMES = ("whygrad.ops.inplace.writing", "whygrad.ops.inplace.geometry")
@@ -52,8 +52,8 @@ def generate() -> dict[Path, str]:
     """Every stub by its path."""
     late.load_all()
     texts = {
-        _PACKAGE / "_methods.pyi": _methods(),
-        _PACKAGE / "return_types.pyi": _results(),
+        _PACKAGE / "tensor" / "_methods.pyi": _methods(),
+        _PACKAGE / "ops" / "public" / "return_types.pyi": _results(),
         _PACKAGE / "ops" / "late_names.py": _late_names(),
     }
     for name in (*_COLLECTIONS, *_gathering()):
@@ -142,7 +142,7 @@ def _results() -> str:
     """The named tuples, which are made at import."""
     imports = Imports(return_types.__all__)
     imports.add("typing", "NamedTuple")
-    imports.add("whygrad.tensor", "Tensor")
+    imports.add("whygrad.tensor.tensor", "Tensor")
     body = [f"__all__ = {return_types.__all__!r}"]
     for name in return_types.__all__:
         value = getattr(return_types, name)

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import whygrad
-from whygrad import dispatch, keys
-from whygrad.tensor import Tensor, wrap
+from whygrad import dispatch
+from whygrad.tensor import Tensor, keys, wrap
 
 launched: Counter[str] = Counter()
 

@@ -195,7 +195,7 @@ def test_the_keys_explained_are_the_keys_used(op: Op, index: int) -> None:
     }  # fmt: skip
     op.table.clear()
     side.run(op.public)
-    from whygrad.keys import describe
+    from whygrad.tensor.keys import describe
 
     assert {tuple(describe(bits)) for bits in op.table} == explained
 

@@ -35,7 +35,7 @@ def _train(model: Any, forward: Callable[[Any], Any]) -> Run:
 
 
 def with_whygrad() -> Run:
-    from whygrad.scalar_nn import MLP
+    from whygrad.scalar.nn import MLP
 
     model = MLP(*SIZES, activation="relu")
     return _train(model, model)
@@ -43,7 +43,7 @@ def with_whygrad() -> Run:
 
 def one_op_at_a_time() -> Run:
     """The same network with ``+`` and ``*``, as micrograd computes it."""
-    from whygrad.scalar_nn import MLP
+    from whygrad.scalar.nn import MLP
 
     model = MLP(*SIZES, activation="relu")
 

@@ -11,50 +11,12 @@ from math import e, inf, nan, pi
 from typing import Any
 
 from whygrad import aliases as _aliases
-from whygrad import autograd, dispatch, dtypes
-from whygrad.allocator import keep_freed_memory as _keep_freed_memory
-from whygrad.autograd.modes import (
-    enable_grad,
-    inference_mode,
-    is_anomaly_check_nan_enabled,
-    is_anomaly_enabled,
-    is_grad_enabled,
-    is_inference_mode_enabled,
-    no_grad,
-    set_grad_enabled,
-)
-from whygrad.devices import Device as device
-from whygrad.devices import Layout as layout
-from whygrad.devices import (
-    get_default_device,
-    set_default_device,
-    sparse_coo,
-    sparse_csr,
-    strided,
-)
-from whygrad.dtypes import (
-    DType,
-    can_cast,
-    finfo,
-    get_default_dtype,
-    iinfo,
-    promote_types,
-    result_type,
-    set_default_dtype,
-)
+from whygrad import autograd, dispatch
 from whygrad.fast import install as _install_fast_kernels
-from whygrad.memory import MemoryFormat as memory_format
-from whygrad.memory import (
-    Size,
-    channels_last,
-    channels_last_3d,
-    contiguous_format,
-    preserve_format,
-)
+from whygrad.fast.allocator import keep_freed_memory as _keep_freed_memory
 from whygrad.ops import functions as _functions
 from whygrad.ops import late as _late
 from whygrad.ops.creation.conversion import is_tensor
-from whygrad.printing import get_printoptions, printoptions, set_printoptions
 from whygrad.random import (
     Generator,
     default_generator,
@@ -66,7 +28,45 @@ from whygrad.random import (
     set_rng_state,
     thread_safe_generator,
 )
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, dtypes
+from whygrad.tensor.devices import Device as device
+from whygrad.tensor.devices import Layout as layout
+from whygrad.tensor.devices import (
+    get_default_device,
+    set_default_device,
+    sparse_coo,
+    sparse_csr,
+    strided,
+)
+from whygrad.tensor.dtypes import (
+    DType,
+    can_cast,
+    finfo,
+    get_default_dtype,
+    iinfo,
+    promote_types,
+    result_type,
+    set_default_dtype,
+)
+from whygrad.tensor.memory import MemoryFormat as memory_format
+from whygrad.tensor.memory import (
+    Size,
+    channels_last,
+    channels_last_3d,
+    contiguous_format,
+    preserve_format,
+)
+from whygrad.tensor.modes import (
+    enable_grad,
+    inference_mode,
+    is_anomaly_check_nan_enabled,
+    is_anomaly_enabled,
+    is_grad_enabled,
+    is_inference_mode_enabled,
+    no_grad,
+    set_grad_enabled,
+)
+from whygrad.tensor.printing import get_printoptions, printoptions, set_printoptions
 
 _aliases.install()
 _keep_freed_memory()
@@ -81,7 +81,7 @@ _dtypes: dict[str, DType] = {dtype.name: dtype for dtype in dtypes.ALL} | dtypes
 _lazy = (  # modules that load on first use
     "accelerator", "amp", "backends", "compiler", "cpu", "cuda", "data", "distributions", "doctor",
     "fft", "files", "func", "jit", "linalg", "mps", "multiprocessing", "nn", "optim", "overrides",
-    "scalar", "scalar_check", "scalar_nn", "serialization", "sparse", "special", "testing",
+    "scalar", "serialization", "sparse", "special", "testing",
     "training", "types", "utils", "version", "why", "xpu",
 )  # fmt: skip
 _home = {  # names that load their module on first use
@@ -89,8 +89,8 @@ _home = {  # names that load their module on first use
     "DisableTorchFunctionSubclass": "overrides",
     "GradScaler": "amp",
     "OutOfMemoryError": "cuda",
-    "TypedStorage": "storages",
-    "UntypedStorage": "storages",
+    "TypedStorage": "ops.public.storages",
+    "UntypedStorage": "ops.public.storages",
     "Value": "scalar",
     "autocast": "amp",
     "convolution": "nn.any_convolution",
@@ -99,10 +99,10 @@ _home = {  # names that load their module on first use
     "load": "files",
     "save": "files",
     "set_anomaly_enabled": "autograd.anomaly_mode",
-    "set_default_tensor_type": "legacy",
+    "set_default_tensor_type": "ops.public.legacy",
     "summary": "training",
     "track": "training",
-    "typename": "legacy",
+    "typename": "ops.public.legacy",
     "vmap": "func",
     "why_nan": "why",
     "why_none": "why",
@@ -115,7 +115,7 @@ _autocast = (  # of the module amp.state
     "set_autocast_cache_enabled", "set_autocast_cpu_dtype", "set_autocast_cpu_enabled",
     "set_autocast_dtype", "set_autocast_enabled", "set_autocast_gpu_dtype",
 )  # fmt: skip
-_environment = (  # of the module environment
+_environment = (  # of the module compat.environment
     "are_deterministic_algorithms_enabled", "compile", "get_deterministic_debug_mode",
     "get_device_module", "get_float32_matmul_precision", "get_num_interop_threads",
     "get_num_threads", "is_deterministic_algorithms_warn_only_enabled", "is_warn_always_enabled",
@@ -123,11 +123,11 @@ _environment = (  # of the module environment
     "set_num_interop_threads", "set_num_threads", "set_warn_always",
     "use_deterministic_algorithms",
 )  # fmt: skip
-_tensor_types = (  # of the module legacy
+_tensor_types = (  # of the module ops.public.legacy
     "BFloat16Tensor", "BoolTensor", "ByteTensor", "CharTensor", "DoubleTensor", "FloatTensor",
     "HalfTensor", "IntTensor", "LongTensor", "ShortTensor",
 )  # fmt: skip
-_storage_types = (  # of the module storages
+_storage_types = (  # of the module ops.public.storages
     "BFloat16Storage", "BoolStorage", "ByteStorage", "CharStorage", "ComplexDoubleStorage",
     "ComplexFloatStorage", "DoubleStorage", "FloatStorage", "HalfStorage", "IntStorage",
     "LongStorage", "ShortStorage",
@@ -173,11 +173,11 @@ def __getattr__(name: str) -> Any:
     if name in _autocast:
         return getattr(importlib.import_module("whygrad.amp.state"), name)
     if name in _environment:
-        return getattr(importlib.import_module("whygrad.environment"), name)
+        return getattr(importlib.import_module("whygrad.compat.environment"), name)
     if name in _tensor_types:
-        return importlib.import_module("whygrad.legacy").tensor_type(name)
+        return importlib.import_module("whygrad.ops.public.legacy").tensor_type(name)
     if name in _storage_types:
-        return importlib.import_module("whygrad.storages").storage_type(name)
+        return importlib.import_module("whygrad.ops.public.storages").storage_type(name)
     if name in _functions or (_late.load(name) and name in _functions):
         globals()[name] = _functions[name]
         return _functions[name]

@@ -9,42 +9,21 @@ import builtins
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, Unpack, overload
 
-from whygrad import accelerator as accelerator
 from whygrad import amp as amp
 from whygrad import autograd as autograd
-from whygrad import backends as backends
-from whygrad import compiler as compiler
-from whygrad import cpu as cpu
-from whygrad import cuda as cuda
 from whygrad import data as data
 from whygrad import dispatch as dispatch
 from whygrad import distributions as distributions
 from whygrad import doctor as doctor
-from whygrad import fft as fft
 from whygrad import files as files
 from whygrad import func as func
-from whygrad import jit as jit
-from whygrad import linalg as linalg
-from whygrad import mps as mps
-from whygrad import multiprocessing as multiprocessing
 from whygrad import nn as nn
 from whygrad import optim as optim
-from whygrad import overrides as overrides
-from whygrad import return_types
 from whygrad import scalar as scalar
-from whygrad import scalar_check as scalar_check
-from whygrad import scalar_nn as scalar_nn
-from whygrad import serialization as serialization
-from whygrad import sparse as sparse
-from whygrad import special as special
 from whygrad import testing as testing
 from whygrad import training as training
-from whygrad import types as types
 from whygrad import utils as utils
-from whygrad import version as version
 from whygrad import why as why
-from whygrad import xpu as xpu
-from whygrad._types import DeviceLike, DTypeLike, Ints, Number, Operand
 from whygrad.amp.autocast_mode import autocast as autocast
 from whygrad.amp.grad_scaler import GradScaler as GradScaler
 from whygrad.amp.state import autocast_decrement_nesting as autocast_decrement_nesting
@@ -63,68 +42,61 @@ from whygrad.amp.state import set_autocast_dtype as set_autocast_dtype
 from whygrad.amp.state import set_autocast_enabled as set_autocast_enabled
 from whygrad.amp.state import set_autocast_gpu_dtype as set_autocast_gpu_dtype
 from whygrad.autograd.anomaly_mode.switch import set_anomaly_enabled as set_anomaly_enabled
-from whygrad.autograd.modes import enable_grad as enable_grad
-from whygrad.autograd.modes import inference_mode as inference_mode
-from whygrad.autograd.modes import is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled
-from whygrad.autograd.modes import is_anomaly_enabled as is_anomaly_enabled
-from whygrad.autograd.modes import is_grad_enabled as is_grad_enabled
-from whygrad.autograd.modes import is_inference_mode_enabled as is_inference_mode_enabled
-from whygrad.autograd.modes import no_grad as no_grad
-from whygrad.autograd.modes import set_grad_enabled as set_grad_enabled
-from whygrad.cuda import OutOfMemoryError as OutOfMemoryError
-from whygrad.devices import Device as device
-from whygrad.devices import Layout
-from whygrad.devices import Layout as layout
-from whygrad.devices import get_default_device as get_default_device
-from whygrad.devices import set_default_device as set_default_device
-from whygrad.dtypes import DType as DType
-from whygrad.dtypes import DType as dtype
-from whygrad.dtypes import can_cast as can_cast
-from whygrad.dtypes import finfo as finfo
-from whygrad.dtypes import get_default_dtype as get_default_dtype
-from whygrad.dtypes import iinfo as iinfo
-from whygrad.dtypes import promote_types as promote_types
-from whygrad.dtypes import result_type as result_type
-from whygrad.dtypes import set_default_dtype as set_default_dtype
-from whygrad.environment import (
+from whygrad.compat import compiler as compiler
+from whygrad.compat import jit as jit
+from whygrad.compat import multiprocessing as multiprocessing
+from whygrad.compat import types as types
+from whygrad.compat import version as version
+from whygrad.compat.environment import (
     are_deterministic_algorithms_enabled as are_deterministic_algorithms_enabled,
 )
-from whygrad.environment import compile as compile
-from whygrad.environment import get_deterministic_debug_mode as get_deterministic_debug_mode
-from whygrad.environment import get_device_module as get_device_module
-from whygrad.environment import get_float32_matmul_precision as get_float32_matmul_precision
-from whygrad.environment import get_num_interop_threads as get_num_interop_threads
-from whygrad.environment import get_num_threads as get_num_threads
-from whygrad.environment import (
+from whygrad.compat.environment import compile as compile
+from whygrad.compat.environment import get_deterministic_debug_mode as get_deterministic_debug_mode
+from whygrad.compat.environment import get_device_module as get_device_module
+from whygrad.compat.environment import get_float32_matmul_precision as get_float32_matmul_precision
+from whygrad.compat.environment import get_num_interop_threads as get_num_interop_threads
+from whygrad.compat.environment import get_num_threads as get_num_threads
+from whygrad.compat.environment import (
     is_deterministic_algorithms_warn_only_enabled as is_deterministic_algorithms_warn_only_enabled,
 )
-from whygrad.environment import is_warn_always_enabled as is_warn_always_enabled
-from whygrad.environment import set_deterministic_debug_mode as set_deterministic_debug_mode
-from whygrad.environment import set_float32_matmul_precision as set_float32_matmul_precision
-from whygrad.environment import set_flush_denormal as set_flush_denormal
-from whygrad.environment import set_num_interop_threads as set_num_interop_threads
-from whygrad.environment import set_num_threads as set_num_threads
-from whygrad.environment import set_warn_always as set_warn_always
-from whygrad.environment import use_deterministic_algorithms as use_deterministic_algorithms
+from whygrad.compat.environment import is_warn_always_enabled as is_warn_always_enabled
+from whygrad.compat.environment import set_deterministic_debug_mode as set_deterministic_debug_mode
+from whygrad.compat.environment import set_float32_matmul_precision as set_float32_matmul_precision
+from whygrad.compat.environment import set_flush_denormal as set_flush_denormal
+from whygrad.compat.environment import set_num_interop_threads as set_num_interop_threads
+from whygrad.compat.environment import set_num_threads as set_num_threads
+from whygrad.compat.environment import set_warn_always as set_warn_always
+from whygrad.compat.environment import use_deterministic_algorithms as use_deterministic_algorithms
+from whygrad.dispatch import overrides as overrides
+from whygrad.dispatch.overrides import DisableTorchFunction as DisableTorchFunction
+from whygrad.dispatch.overrides import DisableTorchFunctionSubclass as DisableTorchFunctionSubclass
 from whygrad.files import load as load
 from whygrad.files import save as save
+from whygrad.files import serialization as serialization
 from whygrad.func.vmap import vmap as vmap
-from whygrad.legacy import TensorType
-from whygrad.legacy import set_default_tensor_type as set_default_tensor_type
-from whygrad.legacy import typename as typename
-from whygrad.memory import MemoryFormat
-from whygrad.memory import MemoryFormat as memory_format
-from whygrad.memory import Size as Size
+from whygrad.hardware import accelerator as accelerator
+from whygrad.hardware import backends as backends
+from whygrad.hardware import cpu as cpu
+from whygrad.hardware import cuda as cuda
+from whygrad.hardware import mps as mps
+from whygrad.hardware import xpu as xpu
+from whygrad.hardware.cuda import OutOfMemoryError as OutOfMemoryError
 from whygrad.nn.any_convolution import convolution as convolution
 from whygrad.ops.creation.conversion import is_tensor as is_tensor
 from whygrad.ops.creation.creation import Options
 from whygrad.ops.creation.sampling import RandomOptions
 from whygrad.ops.normalization.native import Normalized
-from whygrad.overrides import DisableTorchFunction as DisableTorchFunction
-from whygrad.overrides import DisableTorchFunctionSubclass as DisableTorchFunctionSubclass
-from whygrad.printing import get_printoptions as get_printoptions
-from whygrad.printing import printoptions as printoptions
-from whygrad.printing import set_printoptions as set_printoptions
+from whygrad.ops.public import fft as fft
+from whygrad.ops.public import linalg as linalg
+from whygrad.ops.public import return_types
+from whygrad.ops.public import sparse as sparse
+from whygrad.ops.public import special as special
+from whygrad.ops.public.legacy import TensorType
+from whygrad.ops.public.legacy import set_default_tensor_type as set_default_tensor_type
+from whygrad.ops.public.legacy import typename as typename
+from whygrad.ops.public.storages import StorageType
+from whygrad.ops.public.storages import TypedStorage as TypedStorage
+from whygrad.ops.public.storages import UntypedStorage as UntypedStorage
 from whygrad.random import Generator as Generator
 from whygrad.random import fork_rng as fork_rng
 from whygrad.random import get_rng_state as get_rng_state
@@ -133,11 +105,37 @@ from whygrad.random import manual_seed as manual_seed
 from whygrad.random import seed as seed
 from whygrad.random import set_rng_state as set_rng_state
 from whygrad.random import thread_safe_generator as thread_safe_generator
-from whygrad.scalar import Value as Value
-from whygrad.storages import StorageType
-from whygrad.storages import TypedStorage as TypedStorage
-from whygrad.storages import UntypedStorage as UntypedStorage
-from whygrad.tensor import Tensor as Tensor
+from whygrad.scalar.value import Value as Value
+from whygrad.tensor._types import DeviceLike, DTypeLike, Ints, Number, Operand
+from whygrad.tensor.devices import Device as device
+from whygrad.tensor.devices import Layout
+from whygrad.tensor.devices import Layout as layout
+from whygrad.tensor.devices import get_default_device as get_default_device
+from whygrad.tensor.devices import set_default_device as set_default_device
+from whygrad.tensor.dtypes import DType as DType
+from whygrad.tensor.dtypes import DType as dtype
+from whygrad.tensor.dtypes import can_cast as can_cast
+from whygrad.tensor.dtypes import finfo as finfo
+from whygrad.tensor.dtypes import get_default_dtype as get_default_dtype
+from whygrad.tensor.dtypes import iinfo as iinfo
+from whygrad.tensor.dtypes import promote_types as promote_types
+from whygrad.tensor.dtypes import result_type as result_type
+from whygrad.tensor.dtypes import set_default_dtype as set_default_dtype
+from whygrad.tensor.memory import MemoryFormat
+from whygrad.tensor.memory import MemoryFormat as memory_format
+from whygrad.tensor.memory import Size as Size
+from whygrad.tensor.modes import enable_grad as enable_grad
+from whygrad.tensor.modes import inference_mode as inference_mode
+from whygrad.tensor.modes import is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled
+from whygrad.tensor.modes import is_anomaly_enabled as is_anomaly_enabled
+from whygrad.tensor.modes import is_grad_enabled as is_grad_enabled
+from whygrad.tensor.modes import is_inference_mode_enabled as is_inference_mode_enabled
+from whygrad.tensor.modes import no_grad as no_grad
+from whygrad.tensor.modes import set_grad_enabled as set_grad_enabled
+from whygrad.tensor.printing import get_printoptions as get_printoptions
+from whygrad.tensor.printing import printoptions as printoptions
+from whygrad.tensor.printing import set_printoptions as set_printoptions
+from whygrad.tensor.tensor import Tensor as Tensor
 from whygrad.training.gradient_flow import grad_flow as grad_flow
 from whygrad.training.model_summary import summary as summary
 from whygrad.training.progress import track as track
@@ -799,8 +797,6 @@ __all__ = [
     "saddmm",
     "save",
     "scalar",
-    "scalar_check",
-    "scalar_nn",
     "scalar_tensor",
     "scaled_dot_product_attention",
     "scatter",

@@ -42,6 +42,17 @@ ALIASES: dict[str, str] = {
     for room, names in _DISTRIBUTIONS.items()
     for name in names
 } | {
+    "__config__": "compat.config",
+    "accelerator": "hardware.accelerator",
+    "backends": "hardware.backends",
+    "compiler": "compat.compiler",
+    "cpu": "hardware.cpu",
+    "cuda": "hardware.cuda",
+    "fft": "ops.public.fft",
+    "jit": "compat.jit",
+    "linalg": "ops.public.linalg",
+    "mps": "hardware.mps",
+    "multiprocessing": "compat.multiprocessing",
     "nn.modules.adaptive": "nn.modules.loss.adaptive",
     "nn.modules.channelshuffle": "nn.modules.shape",
     "nn.modules.distance": "nn.modules.loss.margin",
@@ -50,11 +61,19 @@ ALIASES: dict[str, str] = {
     "nn.modules.instancenorm": "nn.modules.batchnorm",
     "nn.modules.linear_cross_entropy_options": "nn.modules.loss.linear_cross_entropy",
     "nn.modules.pixelshuffle": "nn.modules.shape",
+    "overrides": "dispatch.overrides",
+    "return_types": "ops.public.return_types",
+    "serialization": "files.serialization",
+    "sparse": "ops.public.sparse",
+    "special": "ops.public.special",
+    "types": "compat.types",
     "utils.data._utils": "data",
     "utils.data.dataloader": "data.loader",
     "utils.data.dataset": "data.dataset",
     "utils.data.distributed": "data.shares",
     "utils.data.sampler": "data.samplers",
+    "version": "compat.version",
+    "xpu": "hardware.xpu",
 }
 
 

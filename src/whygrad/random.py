@@ -15,9 +15,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from whygrad import devices
 from whygrad.errors import fail
-from whygrad.tensor import Tensor, wrap
+from whygrad.tensor import Tensor, devices, wrap
 from whygrad.threads import PerThread
 
 if TYPE_CHECKING:

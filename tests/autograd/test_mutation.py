@@ -19,7 +19,7 @@ from whygrad.autograd.graph import (
     saved_bytes_peak,
     saved_tensors_hooks,
 )
-from whygrad.storage import readers
+from whygrad.tensor.storage import readers
 
 
 def square_then_sine(lib: Any, a: Any) -> Any:

@@ -15,9 +15,9 @@ import torch
 
 import whygrad
 from tests.conformance.harness import Side, as_numpy, flatten, torch_function
-from whygrad.dtypes import DType
 from whygrad.ops.define import Op
 from whygrad.ops.samples import Call, samples_of
+from whygrad.tensor.dtypes import DType
 
 __all__ = ["DTYPES", "INPUTS", "differences", "takes_dtype"]
 

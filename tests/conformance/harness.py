@@ -17,10 +17,10 @@ import numpy as np
 import torch
 
 import whygrad
-from whygrad.dtypes import DType
 from whygrad.ops.define import Op, table
 from whygrad.ops.samples import Call, Constant, samples_of
 from whygrad.tensor import Tensor
+from whygrad.tensor.dtypes import DType
 
 # PyTorch hands out the results of LAPACK and of its FFT as they lie; ours are row-major like
 # everything else.

@@ -12,9 +12,9 @@ import torch
 
 import whygrad
 from tests.conformance.harness import Side, torch_function
-from whygrad.dtypes import DType
 from whygrad.ops.define import Op, table
 from whygrad.ops.samples import Call, samples_of
+from whygrad.tensor.dtypes import DType
 
 # Where the precision differs on purpose, or where PyTorch's follows from how it is built.
 EXCEPTIONS = {

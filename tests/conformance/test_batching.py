@@ -17,11 +17,11 @@ from tests.conformance.harness import (
     weighted_sum,
     whygrad_side,
 )
-from whygrad.dtypes import DType
 from whygrad.func import grad, vmap
 from whygrad.ops.define import Op, table
 from whygrad.ops.samples import Call, samples_of
 from whygrad.tensor import Tensor
+from whygrad.tensor.dtypes import DType
 
 SIZE = 3
 # What an op says that needs the numbers themselves, gives results of unforeseeable shape, or asks

@@ -11,9 +11,9 @@ import torch
 import whygrad
 from tests.conformance.harness import Side, as_numpy, torch_function
 from tests.conformance.test_batching import on_other_inputs
-from whygrad.dtypes import DType
 from whygrad.ops.define import Op, table
 from whygrad.ops.samples import Call, samples_of
+from whygrad.tensor.dtypes import DType
 
 OPS = [
     op

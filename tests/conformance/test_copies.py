@@ -19,10 +19,10 @@ import torch
 
 import whygrad as wg
 from whygrad import data, nn, optim
-from whygrad.devices import Layout
-from whygrad.dtypes import DType
-from whygrad.memory import MemoryFormat
 from whygrad.optim import lr_scheduler
+from whygrad.tensor.devices import Layout
+from whygrad.tensor.dtypes import DType
+from whygrad.tensor.memory import MemoryFormat
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 

@@ -89,7 +89,7 @@ VALUES: dict[str, Any] = {
     "random state": whygrad.Generator().manual_seed(3).get_state(),
     **{
         f"{dtype.name} tensor": whygrad.tensor([0, 1, 2, 3]).to(dtype)
-        for dtype in whygrad.dtypes.ALL
+        for dtype in whygrad.tensor.dtypes.ALL
     },
 }  # fmt: skip
 

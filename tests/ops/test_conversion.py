@@ -10,7 +10,7 @@ import pytest
 import torch
 
 import whygrad
-from whygrad import dtypes
+from whygrad.tensor import dtypes
 
 NAMES = [dtype.name for dtype in dtypes.ALL]
 SHORTCUTS = {

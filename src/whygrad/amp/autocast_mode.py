@@ -7,10 +7,10 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from whygrad import devices, dtypes
 from whygrad.amp import state as settings
 from whygrad.amp.casting import cast_floats
 from whygrad.errors import fail
+from whygrad.tensor import devices, dtypes
 
 __all__ = ["autocast", "custom_bwd", "custom_fwd", "is_autocast_available"]
 

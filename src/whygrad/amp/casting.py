@@ -9,11 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from whygrad import dtypes, keys
 from whygrad.amp.state import get_autocast_dtype, state
-from whygrad.autograd import modes
 from whygrad.dispatch import register_layer
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, dtypes, keys, modes
 
 if TYPE_CHECKING:
     from whygrad.ops.define import Op

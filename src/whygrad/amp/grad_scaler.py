@@ -14,10 +14,8 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from whygrad import dtypes
-from whygrad.autograd import modes
 from whygrad.errors import describe, fail
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, dtypes, modes
 
 __all__ = ["GradScaler", "OptState"]
 

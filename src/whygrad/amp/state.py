@@ -11,10 +11,8 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
-from whygrad import devices, dtypes, keys
-from whygrad.autograd import modes
 from whygrad.errors import fail
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, devices, dtypes, keys, modes
 
 __all__ = [
     "autocast_decrement_nesting",

@@ -8,6 +8,14 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+from whygrad.tensor.modes import (
+    enable_grad,
+    inference_mode,
+    is_grad_enabled,
+    no_grad,
+    set_grad_enabled,
+)
+
 __all__ = [
     "AnomalyError",
     "Function",
@@ -44,18 +52,13 @@ _HOME = {
     "Variable": "variable",
     "backward": "api",
     "detect_anomaly": "anomaly_mode",
-    "enable_grad": "modes",
     "enforce_grad_layout_policy": "grad_mode",
     "grad": "api",
     "gradcheck": "check",
     "gradcheck_report": "check",
     "gradcheck_sweep": "sweep",
     "gradgradcheck": "check",
-    "inference_mode": "modes",
-    "is_grad_enabled": "modes",
-    "no_grad": "modes",
     "set_detect_anomaly": "anomaly_mode",
-    "set_grad_enabled": "modes",
     "set_multithreading_enabled": "grad_mode",
 }
 

@@ -8,16 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from whygrad import keys
-from whygrad.autograd import lineage
 from whygrad.autograd.arrivals import Target
 from whygrad.autograd.edges import GradientEdge, tensor_at
 from whygrad.autograd.engine import run
 from whygrad.autograd.fitting import fresh
-from whygrad.autograd.lineage import DEED, cut_of
 from whygrad.dispatch.answers import handed, is_theirs
 from whygrad.errors import describe, fail
-from whygrad.tensor import Tensor, wrap
+from whygrad.tensor import Tensor, keys, lineage, wrap
+from whygrad.tensor.lineage import DEED, cut_of
 
 __all__ = ["backward", "grad", "root_gradients"]
 

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from whygrad.autograd import modes
 from whygrad.autograd.fitting import added, laid_out_like
 from whygrad.autograd.leaves import add_to_grad
 from whygrad.autograd.reach import nodes_leading_to, reachable
 from whygrad.dispatch import quiet
 from whygrad.ops.namespace import raw
+from whygrad.tensor import modes
 
 if TYPE_CHECKING:
     from whygrad.autograd.node import Node

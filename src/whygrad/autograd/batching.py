@@ -17,7 +17,6 @@ from itertools import count
 from math import prod
 from typing import Any, NoReturn
 
-from whygrad import keys
 from whygrad.dispatch import register_layer
 from whygrad.errors import describe, describe_call, fail
 from whygrad.ops.batching import (
@@ -30,7 +29,7 @@ from whygrad.ops.batching import (
 )
 from whygrad.ops.define import Op
 from whygrad.ops.namespace import recorded
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, keys
 from whygrad.threads import PerThread
 
 __all__ = [

@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.lib.array_utils import byte_bounds
 
-from whygrad import keys
-from whygrad.devices import MetaArray
 from whygrad.ops.sparse.pattern import Pattern, SparseArray
-from whygrad.tensor import Tensor, payload_keys
+from whygrad.tensor import Tensor, keys, payload_keys
+from whygrad.tensor.devices import MetaArray
 
 if TYPE_CHECKING:
     from whygrad.autograd.node import Node

@@ -13,12 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from whygrad import dtypes
 from whygrad.autograd import forward_ad
 from whygrad.autograd.api import grad
 from whygrad.autograd.numeric import Function, central_difference, quotients
 from whygrad.errors import describe, fail
-from whygrad.tensor import Tensor, wrap
+from whygrad.tensor import Tensor, dtypes, wrap
 
 __all__ = [
     "Comparison",

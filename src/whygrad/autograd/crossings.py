@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from whygrad.autograd.lineage import step_of
 from whygrad.autograd.reach import reachable
 from whygrad.autograd.steps import Step
+from whygrad.tensor.lineage import step_of
 
 if TYPE_CHECKING:
     from whygrad.autograd.node import Node

@@ -13,8 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from whygrad import keys
-from whygrad.autograd import modes
 from whygrad.autograd.arrivals import Arrivals, Target
 from whygrad.autograd.fitting import conjugated, fit, widen, wrapped
 from whygrad.autograd.hooks import hooked_leaves
@@ -26,7 +24,7 @@ from whygrad.errors import explained, fail
 from whygrad.ops.namespace import raw, recorded
 from whygrad.ops.ties import tie
 from whygrad.source import caller
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, keys, modes
 from whygrad.threads import PerThread, is_deep, on_new_stack
 
 __all__ = ["Walk", "chosen", "run"]

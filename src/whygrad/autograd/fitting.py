@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from whygrad.autograd import modes
 from whygrad.autograd.node import Node
 from whygrad.dispatch import quiet
 from whygrad.errors import fail
-from whygrad.memory import is_dense
 from whygrad.ops.complex_numbers import is_complex
 from whygrad.ops.namespace import Namespace
-from whygrad.tensor import Tensor, wrap
+from whygrad.tensor import Tensor, modes, wrap
+from whygrad.tensor.memory import is_dense
 
 if TYPE_CHECKING:
     from whygrad.autograd.engine import Walk

@@ -14,8 +14,6 @@ from contextlib import contextmanager
 from itertools import count
 from typing import Any, NamedTuple
 
-from whygrad import keys
-from whygrad.autograd import modes
 from whygrad.autograd.node import Node
 from whygrad.autograd.views import twins
 from whygrad.dispatch import register_layer
@@ -23,7 +21,7 @@ from whygrad.errors import describe, fail
 from whygrad.ops.define import Op
 from whygrad.ops.namespace import recorded
 from whygrad.ops.plan import names_needed_by
-from whygrad.tensor import Tensor, alias
+from whygrad.tensor import Tensor, alias, keys, modes
 from whygrad.threads import PerThread
 
 __all__ = [

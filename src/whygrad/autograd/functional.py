@@ -13,13 +13,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, TypeVar
 
-from whygrad.autograd import modes
 from whygrad.errors import describe, fail
 from whygrad.func.arguments import check_differentiable
 from whygrad.func.jacobians import jacfwd, jacobian_of
 from whygrad.func.tape import Tape, Transposed
 from whygrad.ops.namespace import recorded
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, modes
 
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import ContextDecorator
 
-from whygrad.autograd.modes import enable_grad, inference_mode, no_grad, set_grad_enabled
+from whygrad.tensor.modes import enable_grad, inference_mode, no_grad, set_grad_enabled
 
 __all__ = [
     "enable_grad",

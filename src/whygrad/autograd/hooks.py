@@ -20,11 +20,10 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from whygrad import keys
 from whygrad.autograd.node import AccumulateGrad, Node
 from whygrad.errors import describe, fail
 from whygrad.source import Where, caller
-from whygrad.tensor import Tensor, wrap
+from whygrad.tensor import Tensor, keys, wrap
 from whygrad.utils.hooks import RemovableHandle
 
 if TYPE_CHECKING:

@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from whygrad import keys
-from whygrad.autograd import lineage, modes
 from whygrad.errors import describe, fail
 from whygrad.source import caller
-from whygrad.storage import CutStorage, Storage
+from whygrad.tensor import keys, lineage, modes
+from whygrad.tensor.storage import CutStorage, Storage
 
 if TYPE_CHECKING:
     from whygrad.autograd.arrivals import Arrivals

@@ -18,7 +18,7 @@ from whygrad.autograd.node import Packed
 from whygrad.autograd.saved_bytes import note_saved
 from whygrad.autograd.saved_hooks import Keeper, innermost_keeper
 from whygrad.errors import fail
-from whygrad.storage import DataStorage, Storage, readers
+from whygrad.tensor.storage import DataStorage, Storage, readers
 
 if TYPE_CHECKING:
     from whygrad.autograd.node import Node

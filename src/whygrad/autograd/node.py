@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from whygrad.autograd.steps import Source, Step
     from whygrad.ops.define import Op
     from whygrad.ops.plan import Plan
-    from whygrad.storage import Storage
     from whygrad.tensor import Tensor
+    from whygrad.tensor.storage import Storage
     from whygrad.utils.hooks import RemovableHandle
 
 __all__ = ["AccumulateGrad", "Edge", "Extras", "Freed", "ManyOutputs", "Node", "Packed"]

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.autograd import modes
 from whygrad.errors import fail
-from whygrad.tensor import Tensor, wrap
+from whygrad.tensor import Tensor, modes, wrap
 
 __all__ = ["Function", "central_difference", "quotients"]
 

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from whygrad.autograd import modes
 from whygrad.autograd.node import next_order
 from whygrad.errors import describe, fail
-from whygrad.storage import DataStorage, new_storage
+from whygrad.tensor import modes
+from whygrad.tensor.storage import DataStorage, new_storage
 
 if TYPE_CHECKING:
     from whygrad.tensor import Tensor

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from whygrad import keys
 from whygrad.autograd.node import Node
-from whygrad.tensor import Tensor, wrap
+from whygrad.tensor import Tensor, keys, wrap
 
 if TYPE_CHECKING:
-    from whygrad.storage import Storage
+    from whygrad.tensor.storage import Storage
 
 __all__ = ["as_tensors"]
 

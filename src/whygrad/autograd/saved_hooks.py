@@ -16,8 +16,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from whygrad import keys
-from whygrad.autograd import modes
 from whygrad.autograd.blocks import blocks, is_of_leaf, recorded_node
 from whygrad.autograd.node import Packed
 from whygrad.autograd.saved_bytes import note_saved
@@ -25,7 +23,7 @@ from whygrad.dispatch import quiet
 from whygrad.dispatch.interception import intercepting
 from whygrad.errors import describe, fail
 from whygrad.source import Where
-from whygrad.tensor import Tensor, alias
+from whygrad.tensor import Tensor, alias, keys, modes
 from whygrad.threads import PerThread
 
 if TYPE_CHECKING:

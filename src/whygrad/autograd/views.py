@@ -17,12 +17,12 @@ from __future__ import annotations
 import weakref
 from typing import TYPE_CHECKING, Any
 
-from whygrad import keys
-from whygrad.autograd import leaves, modes
+from whygrad.autograd import leaves
 from whygrad.autograd.node import Node, next_order
 from whygrad.errors import describe, fail
-from whygrad.memory import may_overlap
 from whygrad.source import Where, user_frame
+from whygrad.tensor import keys, modes
+from whygrad.tensor.memory import may_overlap
 
 if TYPE_CHECKING:
     from types import CodeType

@@ -10,9 +10,9 @@ from rich.markup import escape
 from rich.table import Table
 
 import whygrad  # noqa: F401  (fills the op table)
-from whygrad import keys
 from whygrad.ops.batching import GenericRule, aligned, loop
 from whygrad.ops.define import Op, table
+from whygrad.tensor import keys
 
 __all__ = ["show_all", "show_one"]
 

@@ -14,12 +14,10 @@ from collections.abc import Callable, Mapping
 from sys import _getframe as getframe
 from typing import TYPE_CHECKING, Any
 
-from whygrad import keys
-from whygrad.autograd import modes
 from whygrad.dispatch.answers import Answer, handed, is_theirs, public_codes
 from whygrad.dispatch.out import into
 from whygrad.errors import describe, explained, fail, kind_of, too_large
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, keys, modes
 
 if TYPE_CHECKING:
     from whygrad.ops.define import Op

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from whygrad import keys
-from whygrad.autograd import modes
 from whygrad.dispatch.answers import (
     Answer,
     handed,
@@ -27,7 +25,7 @@ from whygrad.dispatch.out import into
 from whygrad.dispatch.paths import Entry
 from whygrad.dispatch.routes import KernelTable
 from whygrad.errors import explained, fail
-from whygrad.tensor import Tensor, wrap
+from whygrad.tensor import Tensor, keys, modes, wrap
 
 if TYPE_CHECKING:
     from whygrad.ops.define import Op

@@ -16,13 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from whygrad import dispatch, keys
-from whygrad.autograd import modes
+from whygrad import dispatch
 from whygrad.dispatch.paths import Entry
 from whygrad.errors import describe, fail
 from whygrad.ops.define import Op, table
 from whygrad.random import fork_rng
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, keys, modes
 
 __all__ = ["Argument", "Explanation", "Step", "explain"]
 

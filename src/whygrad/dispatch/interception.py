@@ -16,10 +16,9 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from whygrad import keys
-from whygrad.autograd import modes
 from whygrad.dispatch.paths import Entry
 from whygrad.dispatch.routes import register_layer
+from whygrad.tensor import keys, modes
 from whygrad.threads import PerThread
 
 if TYPE_CHECKING:

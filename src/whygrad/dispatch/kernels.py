@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from whygrad import devices, keys
 from whygrad.errors import fail
+from whygrad.tensor import devices, keys
 
 if TYPE_CHECKING:
     from whygrad.ops.define import Op

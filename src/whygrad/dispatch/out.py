@@ -12,13 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from whygrad import dtypes, keys
-from whygrad.autograd import modes
 from whygrad.dispatch.silence import quiet
 from whygrad.errors import describe, fail
-from whygrad.memory import share_partly
 from whygrad.source import caller
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, dtypes, keys, modes
+from whygrad.tensor.memory import share_partly
 
 if TYPE_CHECKING:
     from whygrad.ops.define import Op

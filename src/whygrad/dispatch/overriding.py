@@ -18,14 +18,13 @@ from contextlib import contextmanager
 from types import FrameType, FunctionType
 from typing import TYPE_CHECKING, Any
 
-from whygrad import keys
-from whygrad.autograd import modes as thread
 from whygrad.dispatch.answers import Answer, is_stand_in, public_codes
 from whygrad.dispatch.paths import Entry
 from whygrad.errors import fail
 from whygrad.ops.late import Method
 from whygrad.source import is_outside
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, keys
+from whygrad.tensor import modes as thread
 from whygrad.threads import PerThread
 
 if TYPE_CHECKING:
@@ -298,8 +297,8 @@ def _attributes() -> dict[str, Any]:
 
 def _new(cls: Any, *data: Any, **_: Any) -> Any:
     """``Meta([1.0, 2.0])``, and ``super().__new__(cls, data)`` in a constructor of its own."""
-    from whygrad.copies import of_class
-    from whygrad.legacy import old_style
+    from whygrad.ops.public.legacy import old_style
+    from whygrad.tensor.copies import of_class
 
     return of_class(cls, old_style(cls.__name__, data, None))
 

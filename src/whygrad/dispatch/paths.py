@@ -12,15 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from whygrad import dtypes, keys
-from whygrad.autograd import lineage, modes
 from whygrad.autograd.node import ManyOutputs, Node, next_order
 from whygrad.autograd.views import share_memory
 from whygrad.dispatch.silence import quiet
 from whygrad.errors import describe_call, explained, fail, kind_of, too_large
 from whygrad.source import outside, user_files, user_frame
-from whygrad.storage import InferenceStorage
-from whygrad.tensor import Tensor, dtype_keys, wrap
+from whygrad.tensor import Tensor, dtype_keys, dtypes, keys, lineage, modes, wrap
+from whygrad.tensor.storage import InferenceStorage
 
 if TYPE_CHECKING:
     from whygrad.ops.define import Op

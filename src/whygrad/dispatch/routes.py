@@ -11,12 +11,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from whygrad import devices, dtypes, keys
-from whygrad.autograd import lineage
 from whygrad.dispatch.kernels import kernel_for
 from whygrad.dispatch.paths import Entry, plain, recording
 from whygrad.errors import describe_call, fail
-from whygrad.tensor import Tensor, payload_keys
+from whygrad.tensor import Tensor, devices, dtypes, keys, lineage, payload_keys
 from whygrad.threads import PerThread
 
 if TYPE_CHECKING:

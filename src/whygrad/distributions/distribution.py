@@ -12,12 +12,12 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import whygrad
-from whygrad.autograd.modes import no_grad
 from whygrad.distributions import constraints
 from whygrad.distributions.utils import lazy_property
 from whygrad.errors import describe, fail
-from whygrad.memory import Size
 from whygrad.tensor import Tensor
+from whygrad.tensor.memory import Size
+from whygrad.tensor.modes import no_grad
 
 __all__ = ["Distribution"]
 

@@ -10,8 +10,8 @@ from whygrad.distributions.constraints import Constraint
 from whygrad.distributions.distribution import Distribution
 from whygrad.distributions.utils import sum_rightmost
 from whygrad.errors import fail
-from whygrad.memory import Size
 from whygrad.tensor import Tensor
+from whygrad.tensor.memory import Size
 
 __all__ = ["Independent"]
 

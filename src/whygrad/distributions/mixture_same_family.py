@@ -10,9 +10,9 @@ from whygrad.distributions.constraints import Constraint
 from whygrad.distributions.discrete.categorical import Categorical
 from whygrad.distributions.distribution import Distribution
 from whygrad.errors import fail
-from whygrad.memory import Size
 from whygrad.nn.functional import log_softmax
 from whygrad.tensor import Tensor
+from whygrad.tensor.memory import Size
 
 __all__ = ["MixtureSameFamily"]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from whygrad.autograd.modes import no_grad
 from whygrad.distributions import constraints
 from whygrad.distributions.constraints import Constraint
 from whygrad.distributions.distribution import Distribution
@@ -13,8 +12,9 @@ from whygrad.distributions.independent import Independent
 from whygrad.distributions.transforms import ComposeTransform, Transform
 from whygrad.distributions.utils import sum_rightmost
 from whygrad.errors import fail
-from whygrad.memory import Size
 from whygrad.tensor import Tensor
+from whygrad.tensor.memory import Size
+from whygrad.tensor.modes import no_grad
 
 __all__ = ["TransformedDistribution"]
 

@@ -7,10 +7,10 @@ from numbers import Number
 from typing import Any
 
 import whygrad
-from whygrad.autograd.modes import enable_grad
 from whygrad.errors import describe, fail
 from whygrad.nn import functional
 from whygrad.tensor import Tensor
+from whygrad.tensor.modes import enable_grad
 
 __all__ = [
     "EULER",

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from whygrad import keys
 from whygrad.dispatch import register
 from whygrad.ops.define import table
 from whygrad.ops.namespace import raw
+from whygrad.tensor import keys
 
 __all__ = ["FLOATS", "faster", "register_all"]
 

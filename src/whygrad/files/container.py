@@ -16,10 +16,10 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from whygrad import dtypes
 from whygrad.errors import fail
 from whygrad.files.atomic import replacing
 from whygrad.files.errors import CheckpointError, damaged
+from whygrad.tensor import dtypes
 
 __all__ = ["DTYPES", "Place", "label_of", "on_disk", "read", "write"]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from whygrad.devices import Device
 from whygrad.errors import describe, fail
 from whygrad.tensor import Tensor
+from whygrad.tensor.devices import Device
 
 __all__ = ["Placement"]
 

@@ -13,11 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from whygrad import devices, dtypes
 from whygrad.files.pickles import Constructor, Refused, built, shown, simple
-from whygrad.memory import Size, strided
-from whygrad.storage import Storage
-from whygrad.tensor import Tensor, wrap
+from whygrad.tensor import Tensor, devices, dtypes, wrap
+from whygrad.tensor.memory import Size, strided
+from whygrad.tensor.storage import Storage
 
 __all__ = ["Memory", "Names", "checked_result", "give_state", "storage_dtype"]
 

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import byte_bounds
 
-from whygrad.storage import Storage
 from whygrad.tensor import Tensor, wrap
+from whygrad.tensor.storage import Storage
 
 __all__ = ["Blocks", "note_shared"]
 

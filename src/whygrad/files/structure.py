@@ -16,12 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from whygrad import dtypes, keys
 from whygrad.errors import describe, fail
 from whygrad.files.container import DTYPES
 from whygrad.files.placement import Placement
 from whygrad.files.sharing import Blocks, note_shared
-from whygrad.tensor import Tensor, wrap
+from whygrad.tensor import Tensor, dtypes, keys, wrap
 
 __all__ = ["Decoder", "Encoder"]
 

@@ -19,11 +19,10 @@ from typing import IO, Any
 
 import numpy as np
 
-from whygrad import dtypes
 from whygrad.files.errors import damaged
 from whygrad.files.pickles import Machine, Refused, shown
 from whygrad.files.rebuilding import Memory, Names, checked_result, give_state, storage_dtype
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, dtypes
 
 __all__ = ["is_torch_file", "load_torch_file"]
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from whygrad.autograd import modes
 from whygrad.autograd.forward_ad import dual_level, make_dual, unpack_dual
 from whygrad.autograd.runs import Run
 from whygrad.errors import describe, fail
 from whygrad.func.arguments import Selected, name_of, outputs_of, split_aux, tensors_like
 from whygrad.func.reverse import grad
 from whygrad.ops.namespace import recorded
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, modes
 from whygrad.trees import flatten
 
 __all__ = ["hvp", "jvp"]

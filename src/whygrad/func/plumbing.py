@@ -6,10 +6,8 @@ import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from whygrad import keys
-from whygrad.autograd import modes
 from whygrad.errors import fail
-from whygrad.tensor import Tensor, alias
+from whygrad.tensor import Tensor, alias, keys, modes
 
 if TYPE_CHECKING:
     from whygrad.nn.modules.module import Module

@@ -14,8 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from whygrad import keys
-from whygrad.autograd import api, lineage, modes
+from whygrad.autograd import api
 from whygrad.autograd.batching import (
     add_batch,
     is_of_directions,
@@ -28,7 +27,7 @@ from whygrad.autograd.node import AccumulateGrad, Node
 from whygrad.autograd.runs import Run
 from whygrad.errors import describe, fail
 from whygrad.ops.namespace import recorded
-from whygrad.tensor import Tensor, alias, wrap
+from whygrad.tensor import Tensor, alias, keys, lineage, modes, wrap
 from whygrad.trees import flatten
 
 __all__ = ["Tape", "Transposed"]

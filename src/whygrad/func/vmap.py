@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator
 from itertools import chain
 from typing import Any
 
-from whygrad import keys
 from whygrad.autograd.batching import add_batch, batch_level, level_of, remove_batch
 from whygrad.autograd.randomness import randomness_of
 from whygrad.autograd.recompute.streams import Streams
@@ -19,7 +18,7 @@ from whygrad.errors import describe, fail
 from whygrad.ops.geometry import normalize_dim
 from whygrad.ops.namespace import recorded
 from whygrad.ops.shape.axes import movedim
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, keys
 from whygrad.trees import Tree, broadcast_prefix, flatten
 
 __all__ = ["over_directions", "vmap"]

@@ -4,14 +4,14 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from whygrad._types import DTypeLike, Ints, Number, Operand
 from whygrad.nn.multi_head import multi_head_attention_forward as multi_head_attention_forward
 from whygrad.nn.older_functions import upsample as upsample
 from whygrad.nn.older_functions import upsample_bilinear as upsample_bilinear
 from whygrad.nn.older_functions import upsample_nearest as upsample_nearest
 from whygrad.ops.normalization.channels import functional_batch_norm as batch_norm
 from whygrad.ops.normalization.groups import functional_instance_norm as instance_norm
-from whygrad.tensor import Tensor
+from whygrad.tensor._types import DTypeLike, Ints, Number, Operand
+from whygrad.tensor.tensor import Tensor
 
 __all__ = [
     "adaptive_avg_pool1d",

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from whygrad.autograd.api import grad
-from whygrad.autograd.modes import enable_grad, is_grad_enabled
 from whygrad.ops import functions
 from whygrad.tensor import Tensor
+from whygrad.tensor.modes import enable_grad, is_grad_enabled
 
 __all__ = [
     "conv1d_input",

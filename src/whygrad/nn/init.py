@@ -12,12 +12,10 @@ import warnings
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from whygrad import dtypes
-from whygrad.autograd import modes
 from whygrad.errors import describe, fail
 from whygrad.ops import functions, table
 from whygrad.random import Generator
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, dtypes, modes
 
 __all__ = [
     "calculate_gain",

@@ -9,10 +9,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from whygrad import dtypes
 from whygrad.errors import describe, fail
 from whygrad.ops import functions
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, dtypes
 
 __all__ = ["Heads", "attend", "multi_head_attention_forward"]
 

@@ -10,11 +10,9 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from whygrad import keys
-from whygrad.autograd import lineage
 from whygrad.errors import describe, fail
 from whygrad.ops import functions
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, keys, lineage
 
 __all__ = [
     "Buffer",

@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from whygrad import keys
 from whygrad.ops.namespace import recorded
+from whygrad.tensor import keys
 
 if TYPE_CHECKING:
     from whygrad.ops.define import Op

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from whygrad.dtypes import DType
+from whygrad.tensor.dtypes import DType
 
 if TYPE_CHECKING:
     from whygrad.ops.namespace import Namespace

@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from whygrad import keys
 from whygrad.errors import describe, fail
-from whygrad.memory import Size
 from whygrad.ops.define import composite
-from whygrad.storage_contents import Contents
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, keys
+from whygrad.tensor.memory import Size
+from whygrad.tensor.storage_contents import Contents
 
 
 def holds_somewhere(condition: Tensor) -> bool:

@@ -13,10 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from whygrad import keys
-from whygrad.autograd import modes
 from whygrad.ops.define import define, elementwise
-from whygrad.tensor import Tensor, wrap
+from whygrad.tensor import Tensor, keys, modes, wrap
 
 if TYPE_CHECKING:
     from whygrad.autograd.node import Node

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from whygrad import dtypes
 from whygrad.errors import describe, fail
 from whygrad.optim.optimizer import Parameters
 from whygrad.optim.options import checked
 from whygrad.optim.parameterwise import Group, PerParameter, State, advanced, written
 from whygrad.source import Where
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, dtypes
 
 __all__ = ["Adafactor"]
 

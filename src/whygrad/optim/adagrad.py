@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from whygrad import keys
 from whygrad.errors import describe, fail
 from whygrad.optim.arithmetic import Rule
 from whygrad.optim.elementwise import Elementwise, Group, State, advanced, towards
 from whygrad.optim.optimizer import Parameters
 from whygrad.optim.options import checked
 from whygrad.source import Where
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, keys
 
 __all__ = ["Adagrad"]
 

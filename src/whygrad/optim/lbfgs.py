@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from whygrad.autograd.modes import no_grad
 from whygrad.errors import describe, fail
 from whygrad.ops import functions
 from whygrad.optim.line_search import Point, strong_wolfe
 from whygrad.optim.optimizer import Optimizer, Parameters
 from whygrad.optim.options import checked
 from whygrad.tensor import Tensor
+from whygrad.tensor.modes import no_grad
 
 __all__ = ["LBFGS"]
 

@@ -6,14 +6,13 @@ from collections.abc import Mapping
 from math import sqrt
 from typing import Any, ClassVar
 
-from whygrad import dtypes
 from whygrad.errors import describe, fail
 from whygrad.ops import functions
 from whygrad.optim.optimizer import Parameters
 from whygrad.optim.options import checked
 from whygrad.optim.parameterwise import Group, PerParameter, written
 from whygrad.source import Where
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, dtypes
 
 __all__ = ["Muon"]
 

@@ -12,13 +12,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from whygrad import dtypes, keys
-from whygrad.autograd.modes import no_grad
 from whygrad.errors import describe, fail
 from whygrad.ops.inplace.writing import check_writable
 from whygrad.optim.optimizer import Optimizer
 from whygrad.source import Where, caller
-from whygrad.tensor import Tensor, wrap
+from whygrad.tensor import Tensor, dtypes, keys, wrap
+from whygrad.tensor.modes import no_grad
 
 __all__ = ["Group", "PerParameter", "State", "advanced", "written"]
 

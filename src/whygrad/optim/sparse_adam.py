@@ -8,14 +8,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from whygrad import keys
 from whygrad.errors import describe
 from whygrad.ops import functions
 from whygrad.optim.optimizer import Parameters
 from whygrad.optim.options import checked
 from whygrad.optim.parameterwise import Group, PerParameter, State
 from whygrad.source import Where
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, keys
 
 __all__ = ["SparseAdam"]
 

@@ -8,15 +8,14 @@ from copy import deepcopy
 from itertools import chain
 from typing import Any
 
-from whygrad import dtypes
-from whygrad.autograd.modes import no_grad
 from whygrad.errors import fail
 from whygrad.nn import Module
 from whygrad.nn.modules.batchnorm import _BatchNorm
 from whygrad.ops import functions
 from whygrad.optim.lr_scheduler.base import LRScheduler, Rate, per_group, refusal
 from whygrad.optim.optimizer import Optimizer
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, dtypes
+from whygrad.tensor.modes import no_grad
 
 __all__ = [
     "SWALR",

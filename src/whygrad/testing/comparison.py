@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from whygrad import devices, dtypes
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, devices, dtypes
 
 __all__ = ["assert_allclose", "assert_close"]
 

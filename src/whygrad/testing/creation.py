@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from whygrad import dtypes
 from whygrad.errors import fail
 from whygrad.ops import functions
 from whygrad.ops.geometry import shape_from
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, dtypes
 
 __all__ = ["make_tensor"]
 

@@ -9,9 +9,9 @@ import numpy as np
 import torch
 from torch.utils._python_dispatch import _disable_current_modes
 
-from whygrad import dtypes
 from whygrad.autograd.anomaly_mode.finite import Trouble
 from whygrad.errors import describe
+from whygrad.tensor import dtypes
 
 __all__ = ["array_to_tensor", "copied", "described", "numbers", "quietly", "readable", "trouble"]
 

@@ -17,12 +17,12 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.autograd.modes import no_grad
 from whygrad.errors import describe, fail
 from whygrad.nn.modules.module import Module
 from whygrad.optim.lbfgs import LBFGS
 from whygrad.optim.optimizer import Optimizer
 from whygrad.tensor import Tensor
+from whygrad.tensor.modes import no_grad
 from whygrad.training.tables import as_html, as_text
 
 __all__ = ["Flow", "GradFlow", "grad_flow"]

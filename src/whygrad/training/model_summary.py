@@ -13,13 +13,13 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from whygrad.autograd.memory_report import in_words
-from whygrad.autograd.modes import enable_grad, inference_mode
 from whygrad.autograd.saved_bytes import SavedBytes, saved_bytes_peak
 from whygrad.errors import describe, fail
 from whygrad.func import functional_call
 from whygrad.nn.modules.module import Module
 from whygrad.random import fork_rng
 from whygrad.tensor import Tensor
+from whygrad.tensor.modes import enable_grad, inference_mode
 from whygrad.training.tables import as_html, as_text
 from whygrad.trees import flatten
 

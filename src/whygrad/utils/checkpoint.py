@@ -11,7 +11,6 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from itertools import pairwise
 from typing import Any
 
-from whygrad.autograd import modes
 from whygrad.autograd.recompute.regions import Region, Settings
 from whygrad.autograd.recompute.reports import CheckpointError
 from whygrad.autograd.recompute.selective import (
@@ -21,6 +20,7 @@ from whygrad.autograd.recompute.selective import (
 )
 from whygrad.autograd.recompute.streams import Streams
 from whygrad.errors import fail
+from whygrad.tensor import modes
 from whygrad.threads import PerThread
 
 __all__ = [

@@ -110,7 +110,8 @@ def test_nothing_is_kept_alive() -> None:
 
 
 def test_off_means_plain() -> None:
-    from whygrad.autograd import engine, modes
+    from whygrad.autograd import engine
+    from whygrad.tensor import modes
 
     with detect_anomaly():
         x = leaf(1.0) * 2

@@ -19,9 +19,9 @@ import torch
 import whygrad
 from tests.conformance import outputs
 from tests.conformance.harness import convert, flatten, torch_function
-from whygrad.dtypes import DType
 from whygrad.ops.define import table
 from whygrad.ops.samples import Call, samples_of
+from whygrad.tensor.dtypes import DType
 
 NUDGE = 0.02  # small against the distance the samples keep from kinks and ties
 FEW_BITS = 512  # what large numbers are rounded to, so that their products are exact

@@ -155,7 +155,7 @@ def test_differences_say_how_the_error_shrank_and_where_f_was_asked(tmp_path: Pa
 
 
 def test_differences_are_not_borrowed(tmp_path: Path) -> None:
-    change = ("from whygrad import Value", "from whygrad.scalar_check import Value")
+    change = ("from whygrad import Value", "from whygrad.scalar.check import Value")
     verdict = first_failing("finite-differences", tmp_path, change)
     assert (verdict.id, verdict.kind) == ("log-sigmoid", "forbidden")
 

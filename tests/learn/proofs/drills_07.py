@@ -12,7 +12,7 @@ import torch
 import whygrad as wg
 from tests.learn.proofs import proves
 from whygrad import Value
-from whygrad.scalar_check import numeric_gradient
+from whygrad.scalar.check import numeric_gradient
 
 
 def _assigning(result: Value) -> None:

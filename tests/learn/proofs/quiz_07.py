@@ -14,7 +14,7 @@ import whygrad as wg
 from tests.learn.programs import changed_lines, names, printed, question
 from tests.learn.proofs import proves
 from whygrad import Value
-from whygrad.scalar_check import check_gradient, numeric_gradient
+from whygrad.scalar.check import check_gradient, numeric_gradient
 
 
 def _gradient(function: Callable[[Value], Value], at: float) -> float:

@@ -6,8 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from whygrad import keys
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, keys
 
 __all__ = ["Trouble", "all_finite", "fingerprint", "numbers", "trouble"]
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from whygrad.autograd import engine, modes
+from whygrad.autograd import engine
 from whygrad.autograd.anomaly_mode.walk import WatchfulWalk
 from whygrad.autograd.anomaly_mode.watch import Watch
 from whygrad.dispatch import interception
 from whygrad.errors import fail
+from whygrad.tensor import modes
 from whygrad.threads import PerThread
 
 __all__ = ["detect_anomaly", "report", "set_anomaly_enabled", "set_detect_anomaly"]

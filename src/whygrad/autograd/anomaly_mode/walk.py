@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.autograd import modes
 from whygrad.autograd.anomaly_mode import finite, selection, wording
 from whygrad.autograd.anomaly_mode.evidence import Evidence, Running, memo_of
 from whygrad.autograd.anomaly_mode.examination import found, made
@@ -21,7 +20,7 @@ from whygrad.autograd.engine import Walk
 from whygrad.autograd.node import Node
 from whygrad.dispatch import quiet
 from whygrad.errors import explained
-from whygrad.tensor import Tensor, wrap
+from whygrad.tensor import Tensor, modes, wrap
 
 __all__ = ["WatchfulWalk"]
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from whygrad import devices, dtypes, keys
 from whygrad.autograd.custom.signature import place_of
 from whygrad.errors import describe, fail
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, devices, dtypes, keys
 
 if TYPE_CHECKING:
     from whygrad.autograd.custom.signature import Signature

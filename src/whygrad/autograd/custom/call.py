@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from whygrad import keys
-from whygrad.autograd import forward_ad, modes
+from whygrad.autograd import forward_ad
 from whygrad.autograd.custom import answers
 from whygrad.autograd.custom.answers import Kind
 from whygrad.autograd.custom.context import FunctionCtx, Held
@@ -22,7 +21,7 @@ from whygrad.autograd.node import next_order
 from whygrad.dispatch.interception import offer
 from whygrad.ops.namespace import recorded
 from whygrad.source import caller, user_frame
-from whygrad.tensor import Tensor, alias
+from whygrad.tensor import Tensor, alias, keys, modes
 
 if TYPE_CHECKING:
     from whygrad.autograd.custom.signature import Signature

@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from whygrad.autograd import modes
 from whygrad.autograd.custom.refusal import physical, refusing
 from whygrad.autograd.custom.signature import place_of
 from whygrad.errors import fail
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, modes
 
 if TYPE_CHECKING:
     from whygrad.autograd.custom.context import FunctionCtx

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from whygrad import keys
-from whygrad.autograd import leaves, modes, views
+from whygrad.autograd import leaves, views
 from whygrad.autograd.custom.signature import place_of
 from whygrad.autograd.custom.varying import is_varying, mark
 from whygrad.errors import describe, fail
-from whygrad.tensor import Tensor, alias
+from whygrad.tensor import Tensor, alias, keys, modes
 from whygrad.trees import flatten
 
 if TYPE_CHECKING:

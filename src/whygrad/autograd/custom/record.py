@@ -18,13 +18,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from whygrad.autograd import modes
 from whygrad.autograd.custom.answers import Kind, gradients
 from whygrad.autograd.custom.signature import place_of
 from whygrad.autograd.node import ManyOutputs
 from whygrad.autograd.saved import as_tensors
 from whygrad.errors import explained, fail
-from whygrad.tensor import Tensor, wrap
+from whygrad.tensor import Tensor, modes, wrap
 
 if TYPE_CHECKING:
     from whygrad.autograd.custom.context import FunctionCtx

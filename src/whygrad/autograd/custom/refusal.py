@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from whygrad import keys
 from whygrad.autograd import leaves, views
 from whygrad.autograd.batching import add_batch
 from whygrad.autograd.node import Node, next_order
 from whygrad.errors import describe, fail
 from whygrad.ops.define import Op
 from whygrad.source import Where, user_frame
-from whygrad.tensor import Tensor, alias
+from whygrad.tensor import Tensor, alias, keys
 
 __all__ = ["physical", "refuse_overwritten", "refusing", "refusing_node"]
 

@@ -11,10 +11,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from whygrad import keys
 from whygrad.dispatch import register_layer
 from whygrad.ops.arithmetic.rounding import no_slope
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, keys
 
 if TYPE_CHECKING:
     from whygrad.dispatch.paths import Entry

@@ -10,13 +10,12 @@ import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from whygrad import keys
 from whygrad.autograd.batching import add_batch
 from whygrad.autograd.recompute.reports import CheckpointError
 from whygrad.errors import describe, fail
 from whygrad.source import Where, caller
-from whygrad.storage import DataStorage, InferenceStorage, Storage
-from whygrad.tensor import Tensor, alias
+from whygrad.tensor import Tensor, alias, keys
+from whygrad.tensor.storage import DataStorage, InferenceStorage, Storage
 
 if TYPE_CHECKING:
     from whygrad.ops.define import Op

@@ -19,8 +19,6 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from whygrad import keys
-from whygrad.autograd import modes
 from whygrad.autograd.blocks import is_of_leaf
 from whygrad.autograd.node import Packed
 from whygrad.autograd.randomness import surroundings
@@ -36,14 +34,15 @@ from whygrad.autograd.saved_bytes import note_saved
 from whygrad.autograd.saved_hooks import Keeper, innermost_keeper
 from whygrad.errors import fail
 from whygrad.source import Where, caller, user_frame
+from whygrad.tensor import keys, modes
 
 if TYPE_CHECKING:
     from whygrad.autograd.node import Node
     from whygrad.autograd.recompute.streams import Streams
     from whygrad.dispatch.paths import Entry
     from whygrad.ops.define import Op
-    from whygrad.storage import Storage
     from whygrad.tensor import Tensor
+    from whygrad.tensor.storage import Storage
 
 __all__ = ["Region", "Settings"]
 

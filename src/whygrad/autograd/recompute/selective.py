@@ -15,18 +15,16 @@ from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from whygrad import keys
-from whygrad.autograd import modes
 from whygrad.autograd.saved_bytes import note_saved
 from whygrad.dispatch.interception import intercepting
 from whygrad.dispatch.paths import plain, recording
 from whygrad.errors import describe, fail
 from whygrad.ops.define import Op, aliases, table
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, keys, modes
 
 if TYPE_CHECKING:
     from whygrad.dispatch.paths import Entry
-    from whygrad.storage import Storage
+    from whygrad.tensor.storage import Storage
 
 __all__ = [
     "CheckpointPolicy",

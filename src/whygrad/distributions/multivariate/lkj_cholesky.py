@@ -12,8 +12,8 @@ from whygrad.distributions.distribution import Distribution
 from whygrad.distributions.unit.beta import Beta
 from whygrad.distributions.utils import broadcast_all
 from whygrad.errors import fail
-from whygrad.memory import Size
 from whygrad.tensor import Tensor
+from whygrad.tensor.memory import Size
 
 __all__ = ["LKJCholesky"]
 

@@ -6,12 +6,12 @@ import math
 from typing import Any, ClassVar
 
 import whygrad
-from whygrad import special
 from whygrad.distributions import constraints
 from whygrad.distributions.constraints import Constraint
 from whygrad.distributions.distribution import Distribution
 from whygrad.distributions.draws import von_mises
 from whygrad.distributions.utils import broadcast_all, lazy_property
+from whygrad.ops.public import special
 from whygrad.tensor import Tensor
 
 __all__ = ["VonMises"]

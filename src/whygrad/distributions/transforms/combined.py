@@ -12,8 +12,8 @@ from whygrad.distributions import constraints
 from whygrad.distributions.transforms.transform import Transform
 from whygrad.distributions.utils import sum_rightmost
 from whygrad.errors import fail
-from whygrad.memory import Size
 from whygrad.tensor import Tensor
+from whygrad.tensor.memory import Size
 
 __all__ = [
     "CatTransform",

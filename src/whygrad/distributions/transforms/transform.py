@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from whygrad.errors import fail
-from whygrad.memory import Size
 from whygrad.tensor import Tensor
+from whygrad.tensor.memory import Size
 
 __all__ = ["PlainTransform", "Transform"]
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import warnings
 from typing import Any, ClassVar
 
-from whygrad import dtypes
-from whygrad.autograd import modes
 from whygrad.errors import describe, fail
 from whygrad.nn import functional, init
 from whygrad.nn.modules.lazy import LazyModuleMixin
@@ -18,7 +16,7 @@ from whygrad.nn.parameter import (
     is_lazy,
 )
 from whygrad.ops import functions
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, dtypes, modes
 
 __all__ = [
     "BatchNorm1d",

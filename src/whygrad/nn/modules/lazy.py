@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from whygrad.autograd.modes import no_grad
 from whygrad.errors import fail
 from whygrad.nn.modules.module import Module
 from whygrad.nn.parameter import is_lazy
 from whygrad.tensor import Tensor
+from whygrad.tensor.modes import no_grad
 
 __all__ = ["LazyModuleMixin"]
 

@@ -4,7 +4,7 @@
 without any, they raise.
 """
 
-from whygrad.missing import raising
+from whygrad.hardware.missing import raising
 from whygrad.nn.parallel.data_parallel import DataParallel, data_parallel
 from whygrad.nn.parallel.distributed import DistributedDataParallel
 

@@ -9,11 +9,11 @@ import warnings
 from collections.abc import Iterable
 from types import GeneratorType
 
-from whygrad.autograd.modes import no_grad
 from whygrad.errors import fail
-from whygrad.linalg import vector_norm
 from whygrad.ops import functions
+from whygrad.ops.public.linalg import vector_norm
 from whygrad.tensor import Tensor
+from whygrad.tensor.modes import no_grad
 
 __all__ = [
     "clip_grad_norm",

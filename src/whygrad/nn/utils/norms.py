@@ -9,9 +9,9 @@ import warnings
 from typing import Any, TypeVar
 
 from whygrad.errors import fail
-from whygrad.linalg import vector_norm
 from whygrad.nn.modules.module import Module
 from whygrad.nn.parameter import Parameter
+from whygrad.ops.public.linalg import vector_norm
 from whygrad.tensor import Tensor
 
 __all__ = ["WeightNorm", "norm_except", "remove_weight_norm", "scaled", "weight_norm"]

@@ -6,14 +6,14 @@ Cayley's rational map of it, and a product of reflections (Householder).
 
 from __future__ import annotations
 
-from whygrad.autograd.modes import no_grad
-from whygrad.dtypes import finfo
 from whygrad.errors import fail
-from whygrad.linalg import solve, vector_norm
 from whygrad.nn.modules.module import Module
 from whygrad.nn.utils.parametrize import register_parametrization
 from whygrad.ops import functions
+from whygrad.ops.public.linalg import solve, vector_norm
 from whygrad.tensor import Tensor
+from whygrad.tensor.dtypes import finfo
+from whygrad.tensor.modes import no_grad
 
 __all__ = ["orthogonal"]
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from whygrad.autograd.modes import no_grad
 from whygrad.errors import fail
-from whygrad.linalg import vector_norm
 from whygrad.nn.modules.module import Module
 from whygrad.nn.utils.norms import norm_except, scaled
 from whygrad.nn.utils.orthogonal import orthogonal
 from whygrad.nn.utils.parametrize import register_parametrization
 from whygrad.ops import functions
+from whygrad.ops.public.linalg import vector_norm
 from whygrad.tensor import Tensor
+from whygrad.tensor.modes import no_grad
 
 __all__ = ["orthogonal", "spectral_norm", "weight_norm"]
 

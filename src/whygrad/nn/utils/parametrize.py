@@ -12,12 +12,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, TypeVar, cast
 
-from whygrad.autograd.modes import no_grad
 from whygrad.errors import describe, fail
 from whygrad.nn.modules.container import ModuleDict, ModuleList
 from whygrad.nn.modules.module import Module
 from whygrad.nn.parameter import Parameter
 from whygrad.tensor import Tensor
+from whygrad.tensor.modes import no_grad
 
 __all__ = [
     "ParametrizationList",

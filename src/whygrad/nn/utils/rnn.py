@@ -11,10 +11,9 @@ from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from whygrad import dtypes
 from whygrad.errors import fail
 from whygrad.ops import functions
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, dtypes
 
 __all__ = [
     "PackedSequence",

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
-from whygrad.autograd.modes import no_grad
 from whygrad.errors import fail
 from whygrad.nn.modules.module import Module
 from whygrad.nn.parameter import Parameter
 from whygrad.ops import functions
 from whygrad.tensor import Tensor
+from whygrad.tensor.modes import no_grad
 
 __all__ = ["SpectralNorm", "remove_spectral_norm", "spectral_norm"]
 

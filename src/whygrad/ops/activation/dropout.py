@@ -6,10 +6,9 @@ import warnings
 
 import numpy as np
 
-from whygrad import dtypes
 from whygrad.errors import describe, fail
 from whygrad.ops.define import composite, elementwise, table
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, dtypes
 
 __all__ = [
     "IN_PLACE",

@@ -5,10 +5,10 @@ from __future__ import annotations
 import warnings
 
 from whygrad.errors import fail
-from whygrad.memory import contiguous_format
 from whygrad.ops.define import composite, table
 from whygrad.ops.ties import straight
 from whygrad.tensor import Tensor
+from whygrad.tensor.memory import contiguous_format
 
 __all__ = ["gumbel_softmax", "rrelu", "rrelu_"]
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from whygrad import dtypes
 from whygrad.ops.activation.smooth import ONLY_FLOATS
 from whygrad.ops.batching import shift_dims
 from whygrad.ops.define import composite, define
@@ -15,7 +14,7 @@ from whygrad.ops.geometry import dims_or_all
 from whygrad.ops.namespace import on_arrays, raw
 from whygrad.ops.totals import add_up
 from whygrad.ops.undefined import UNMASKED_ROW
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, dtypes
 
 __all__ = [
     "below_the_largest",

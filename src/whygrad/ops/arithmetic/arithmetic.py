@@ -11,13 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from whygrad import dtypes, keys
 from whygrad.dispatch import register
 from whygrad.errors import describe, describe_call, fail
 from whygrad.ops.complex_numbers import real_product
 from whygrad.ops.define import Op, alias, composite, elementwise, table
 from whygrad.ops.undefined import DIVISION
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, dtypes, keys
 
 __all__ = ["wrap_numbers"]
 

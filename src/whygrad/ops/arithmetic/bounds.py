@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from whygrad import dtypes
 from whygrad.errors import describe, fail
 from whygrad.ops.define import alias, composite, elementwise, table
 from whygrad.ops.numbers import number_for
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, dtypes
 
 __all__ = ["UNORDERED"]
 

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from whygrad import dtypes, return_types
 from whygrad.errors import describe, fail
 from whygrad.ops.arithmetic.bounds import UNORDERED
 from whygrad.ops.arithmetic.rounding import no_slope
 from whygrad.ops.batching import leading_dims
 from whygrad.ops.define import composite, define, elementwise, table
 from whygrad.ops.namespace import recorded
-from whygrad.tensor import Tensor
+from whygrad.ops.public import return_types
+from whygrad.tensor import Tensor, dtypes
 
 Array = Any
 

@@ -13,12 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from whygrad import keys
 from whygrad.errors import describe_call, fail
 from whygrad.ops.complex_numbers import is_complex
 from whygrad.ops.define import composite, elementwise, table
 from whygrad.ops.undefined import TOO_LARGE, Undefined, always
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, keys
 
 Array = Any
 _NUMBERS = keys.SCALAR_BITS

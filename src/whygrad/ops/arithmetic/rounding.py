@@ -10,14 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from whygrad import dtypes
 from whygrad.errors import describe_call, fail
 from whygrad.ops.arithmetic.arithmetic import wrap_numbers
 from whygrad.ops.arithmetic.bounds import UNORDERED
 from whygrad.ops.complex_numbers import is_complex, real_product
 from whygrad.ops.define import alias, elementwise, table
 from whygrad.ops.undefined import DIVISION
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, dtypes
 
 Array = Any
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from whygrad import dtypes
 from whygrad.errors import describe, fail
 from whygrad.ops.activation.dropout import dropout
 from whygrad.ops.attention.tiles import attend, batch_shape, pull_back
@@ -18,7 +17,7 @@ from whygrad.ops.batching import aligned
 from whygrad.ops.define import define, public_form
 from whygrad.ops.namespace import raw, recorded
 from whygrad.ops.products.products import add_terms
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, dtypes
 
 __all__ = ["scaled_dot_product_attention"]
 

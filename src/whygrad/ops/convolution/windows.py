@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.memory import strided
+from whygrad.tensor.memory import strided
 
 __all__ = [
     "Dims",

@@ -6,15 +6,13 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from whygrad import devices, dtypes
-from whygrad.autograd import lineage
 from whygrad.errors import describe, fail
 from whygrad.ops import complex_numbers
 from whygrad.ops.batching import leading_dims
 from whygrad.ops.creation.transfer import move
 from whygrad.ops.define import composite, define
 from whygrad.ops.undefined import TOO_LARGE, Undefined, always
-from whygrad.tensor import Tensor, alias
+from whygrad.tensor import Tensor, alias, devices, dtypes, lineage
 
 __all__ = ["TENSOR_TYPES", "install", "is_tensor", "type_target"]
 

@@ -6,14 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.autograd import lineage
 from whygrad.errors import describe, fail
 from whygrad.ops.creation.creation import build
 from whygrad.ops.creation.likes import require_tensor
 from whygrad.ops.creation.sampling import check_inexact, rng_of, seeded
 from whygrad.ops.define import composite
 from whygrad.random import draws
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, lineage
 
 Array = Any
 

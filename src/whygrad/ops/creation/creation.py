@@ -8,16 +8,14 @@ from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
-from whygrad import devices, dtypes
-from whygrad.autograd import lineage, modes
 from whygrad.errors import describe, fail
-from whygrad.memory import MemoryFormat
 from whygrad.ops.creation.literals import array_from
 from whygrad.ops.define import composite
 from whygrad.ops.geometry import shape_from
 from whygrad.ops.numbers import fitting
-from whygrad.storage import InferenceStorage
-from whygrad.tensor import Tensor, alias, wrap
+from whygrad.tensor import Tensor, alias, devices, dtypes, lineage, modes, wrap
+from whygrad.tensor.memory import MemoryFormat
+from whygrad.tensor.storage import InferenceStorage
 
 __all__ = [
     "Options",

@@ -7,15 +7,13 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from whygrad import dtypes
-from whygrad.autograd import lineage
 from whygrad.errors import describe, fail
 from whygrad.ops.creation.creation import Shape, build, new_shape
 from whygrad.ops.creation.likes import arranged_like, require_tensor
 from whygrad.ops.creation.sampling import RandomOptions, check_inexact, rng_of, seeded
 from whygrad.ops.define import composite
 from whygrad.random import called, draws, shaped_by_first
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, dtypes, lineage
 
 __all__ = ["check_bounds", "whole_range"]
 

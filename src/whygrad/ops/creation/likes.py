@@ -12,10 +12,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from whygrad import devices, dtypes, keys
-from whygrad.autograd import lineage
 from whygrad.errors import describe, fail
-from whygrad.memory import preserve_format
 from whygrad.ops.batching import leading_dims
 from whygrad.ops.creation.creation import (
     Options,
@@ -29,7 +26,8 @@ from whygrad.ops.creation.creation import (
 )
 from whygrad.ops.creation.literals import array_from
 from whygrad.ops.define import Op, composite, define, public_form
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, devices, dtypes, keys, lineage
+from whygrad.tensor.memory import preserve_format
 
 __all__ = ["in_layout_of", "require_tensor"]
 

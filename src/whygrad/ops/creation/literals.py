@@ -12,9 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from whygrad import dtypes, keys
 from whygrad.errors import describe, fail
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, dtypes, keys
 
 __all__ = ["array_from"]
 

@@ -8,12 +8,11 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from whygrad import dtypes
 from whygrad.errors import fail
 from whygrad.ops.creation.creation import Options, build, number_and_dtype
 from whygrad.ops.define import composite
 from whygrad.ops.numbers import fitting
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, dtypes
 
 Array = Any
 

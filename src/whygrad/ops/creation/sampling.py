@@ -11,14 +11,12 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from whygrad import dtypes
-from whygrad.autograd import lineage
 from whygrad.errors import describe, fail
 from whygrad.ops.creation.creation import Options, Shape, build, new_shape, size_argument
 from whygrad.ops.creation.likes import arranged_like, require_tensor
 from whygrad.ops.define import composite
 from whygrad.random import Generator, default_generator, draws, shaped_by_first
-from whygrad.tensor import Tensor, alias
+from whygrad.tensor import Tensor, alias, dtypes, lineage
 
 __all__ = ["RandomOptions", "check_inexact", "draw_normal", "draw_uniform", "rng_of", "seeded"]
 

@@ -8,9 +8,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from whygrad import dtypes
 from whygrad.errors import describe, fail
-from whygrad.memory import strided
 from whygrad.ops.creation.creation import (
     Options,
     build,
@@ -20,7 +18,8 @@ from whygrad.ops.creation.creation import (
     number_and_dtype,
 )
 from whygrad.ops.define import composite
-from whygrad.tensor import Tensor, wrap
+from whygrad.tensor import Tensor, dtypes, wrap
+from whygrad.tensor.memory import strided
 
 Array = Any
 Shape = tuple[int, ...]

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from whygrad import devices, keys
 from whygrad.dispatch import register
 from whygrad.errors import describe, fail
 from whygrad.ops.batching import leading_dims
 from whygrad.ops.define import define, table
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, devices, keys
 
 __all__ = ["move"]
 

@@ -11,11 +11,10 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from whygrad import dtypes
 from whygrad.errors import fail
 from whygrad.ops.creation.creation import Options, build
 from whygrad.ops.define import composite
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, dtypes
 
 Array = Any
 # From places between −1 and 1 to heights.

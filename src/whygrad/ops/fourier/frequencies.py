@@ -6,11 +6,10 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from whygrad import dtypes
 from whygrad.ops.creation.creation import Options, build
 from whygrad.ops.define import composite, table
 from whygrad.ops.geometry import dims_or_all
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, dtypes
 
 
 def fft_fftfreq(n: int, d: float = 1.0, **options: Unpack[Options]) -> Tensor:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from whygrad import dtypes
 from whygrad.errors import describe, fail
 from whygrad.ops.define import composite, table
 from whygrad.ops.inquiries import holds_somewhere
 from whygrad.ops.namespace import recorded
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, dtypes
 
 
 def _refuse(name: str, input: Tensor, cause: str, fix: str) -> RuntimeError:

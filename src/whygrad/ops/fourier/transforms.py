@@ -6,12 +6,11 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from whygrad import dtypes
 from whygrad.errors import describe, fail
 from whygrad.ops.define import composite, table
 from whygrad.ops.geometry import normalize_dim, normalize_dims
 from whygrad.ops.namespace import recorded
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, dtypes
 
 Sizes = tuple[int, ...]
 Dims = tuple[int, ...]

@@ -12,8 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from whygrad import keys
-from whygrad.autograd import lineage, modes
 from whygrad.dispatch import quiet
 from whygrad.dispatch.answers import Answer, public_codes
 from whygrad.errors import describe, fail
@@ -23,7 +21,7 @@ from whygrad.ops.indexing.subscripts import Selection, read, read_plain
 from whygrad.ops.inplace import writing
 from whygrad.ops.numbers import number_for
 from whygrad.source import caller
-from whygrad.tensor import Tensor, wrap
+from whygrad.tensor import Tensor, keys, lineage, modes, wrap
 
 __all__ = ["assignable"]
 

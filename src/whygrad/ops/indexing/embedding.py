@@ -7,14 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from whygrad import keys
-from whygrad.autograd import modes
 from whygrad.errors import describe, fail
 from whygrad.ops.batching import only
 from whygrad.ops.define import define
 from whygrad.ops.indexing.positions import check_bounds
 from whygrad.ops.indexing.selection import require_integers
-from whygrad.tensor import Tensor, alias
+from whygrad.tensor import Tensor, alias, keys, modes
 
 __all__ = ["lookup"]
 

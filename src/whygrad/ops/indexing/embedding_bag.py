@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from whygrad import dtypes
 from whygrad.errors import describe, fail
 from whygrad.ops.define import composite
 from whygrad.ops.indexing.embedding import lookup
 from whygrad.ops.namespace import recorded
-from whygrad.tensor import Tensor, wrap
+from whygrad.tensor import Tensor, dtypes, wrap
 
 __all__ = ["embedding_bag"]
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from whygrad import keys
 from whygrad.errors import describe, fail
 from whygrad.ops.batching import all_numbers
 from whygrad.ops.define import composite, table
@@ -18,7 +17,7 @@ from whygrad.ops.indexing.selection import (
     require_vector,
     single,
 )
-from whygrad.tensor import Tensor, wrap
+from whygrad.tensor import Tensor, keys, wrap
 
 Array = Any
 

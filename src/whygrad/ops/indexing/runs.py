@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from whygrad import dtypes
 from whygrad.errors import describe, fail
 from whygrad.ops.batching import dynamic_shape
 from whygrad.ops.define import composite, define, table
 from whygrad.ops.geometry import normalize_dim
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, dtypes
 
 Array = Any
 Shape = tuple[int, ...]

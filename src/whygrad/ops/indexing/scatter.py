@@ -12,14 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from whygrad import dtypes
 from whygrad.errors import describe, fail
 from whygrad.ops.batching import shift_dims
 from whygrad.ops.define import define, public_form, table
 from whygrad.ops.geometry import normalize_dim
 from whygrad.ops.indexing.positions import check_bounds, overwritten
 from whygrad.ops.numbers import number_for
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, dtypes
 
 __all__ = ["accumulating", "same_as_input", "with_source"]
 

@@ -6,13 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from whygrad import dtypes
 from whygrad.errors import describe, fail
 from whygrad.ops.batching import leading_dims, shift_dims
 from whygrad.ops.define import composite, define, table
 from whygrad.ops.indexing.scatter import accumulating, same_as_input, with_source
 from whygrad.ops.namespace import raw
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, dtypes
 
 Array = Any
 

@@ -11,12 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from whygrad import dtypes, keys
 from whygrad.errors import describe, fail
 from whygrad.ops.batching import dynamic_shape, leading_dims
 from whygrad.ops.define import composite, define, public_form, table
 from whygrad.ops.geometry import normalize_dim
-from whygrad.tensor import Tensor, wrap
+from whygrad.tensor import Tensor, dtypes, keys, wrap
 
 __all__ = ["nonzero"]
 

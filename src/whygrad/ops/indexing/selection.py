@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from whygrad import dtypes
 from whygrad.errors import describe, fail
 from whygrad.ops.batching import only, shift
 from whygrad.ops.define import composite, define, public_form, table
@@ -16,7 +15,7 @@ from whygrad.ops.indexing.positions import check_bounds
 from whygrad.ops.indexing.searching import nonzero
 from whygrad.ops.indexing.subscripts import read
 from whygrad.ops.numbers import number_for
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, dtypes
 
 __all__ = ["require_integers", "require_same_dtype", "require_vector", "single", "where"]
 

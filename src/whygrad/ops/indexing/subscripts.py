@@ -18,11 +18,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from whygrad import devices, dtypes, keys
 from whygrad.errors import describe, fail
 from whygrad.ops.batching import all_numbers
 from whygrad.ops.indexing.positions import check_bounds, picked_shape, within
-from whygrad.tensor import Tensor, wrap
+from whygrad.tensor import Tensor, devices, dtypes, keys, wrap
 
 __all__ = ["Selection", "read", "read_plain"]
 

@@ -14,15 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from whygrad import devices, keys
-from whygrad.autograd import leaves, modes
+from whygrad.autograd import leaves
 from whygrad.autograd.forward_ad import set_tangents
 from whygrad.errors import describe, fail, too_large
-from whygrad.memory import row_major, strided
 from whygrad.ops.geometry import shape_from
 from whygrad.ops.inplace.writing import check_writable
-from whygrad.storage import InferenceStorage, Storage, new_storage
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, devices, keys, modes
+from whygrad.tensor.memory import row_major, strided
+from whygrad.tensor.storage import InferenceStorage, Storage, new_storage
 
 __all__ = ["install", "resize"]
 

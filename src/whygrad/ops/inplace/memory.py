@@ -8,17 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from whygrad import keys
-from whygrad.autograd import modes
-from whygrad.copies import of_class
 from whygrad.errors import describe, fail
-from whygrad.memory import reinterpreted, row_major, strided
 from whygrad.ops.geometry import shape_from
 from whygrad.ops.inplace.geometry import resize
 from whygrad.ops.inplace.writing import assign, check_writable
-from whygrad.storage import new_storage
-from whygrad.storage_contents import Contents
-from whygrad.tensor import Tensor, wrap
+from whygrad.tensor import Tensor, keys, modes, wrap
+from whygrad.tensor.copies import of_class
+from whygrad.tensor.memory import reinterpreted, row_major, strided
+from whygrad.tensor.storage import new_storage
+from whygrad.tensor.storage_contents import Contents
 
 __all__ = ["install"]
 
@@ -162,7 +160,7 @@ def is_set_to(self: Tensor, tensor: Tensor) -> bool:
 
 def new(self: Tensor, *data: Any, device: Any = None) -> Tensor:
     """PyTorch's first constructor, with dtype and device of this tensor: sizes, or numbers."""
-    from whygrad.legacy import old_style
+    from whygrad.ops.public.legacy import old_style
 
     made: Tensor = old_style("new", data, self.dtype)
     return made.to(self.device if device is None else device)

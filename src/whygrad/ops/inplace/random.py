@@ -13,14 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from whygrad import dtypes
 from whygrad.errors import describe, fail
 from whygrad.ops.creation.creation import build
 from whygrad.ops.creation.discrete import check_bounds, whole_range
 from whygrad.ops.creation.sampling import draw_normal, draw_uniform, rng_of
 from whygrad.ops.inplace.writing import assign, check_writable
 from whygrad.random import Generator, called, drawing, shaped_by_first
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, dtypes
 
 __all__ = ["install"]
 

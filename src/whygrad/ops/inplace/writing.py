@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from whygrad import dtypes, keys
-from whygrad.autograd import lineage, modes, views
+from whygrad.autograd import views
 from whygrad.autograd.runs import check_captured
 from whygrad.dispatch import quiet
 from whygrad.dispatch.answers import Answer, public_codes
@@ -25,7 +24,7 @@ from whygrad.ops.complex_numbers import is_complex
 from whygrad.ops.define import Op, define, table
 from whygrad.ops.numbers import number_for
 from whygrad.source import caller
-from whygrad.tensor import Tensor, wrap
+from whygrad.tensor import Tensor, dtypes, keys, lineage, modes, wrap
 
 __all__ = [
     "assign",

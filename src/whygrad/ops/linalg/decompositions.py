@@ -10,7 +10,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from whygrad import return_types
 from whygrad.errors import describe, fail
 from whygrad.ops.batching import leading_dims
 from whygrad.ops.complex_numbers import real_product
@@ -27,6 +26,7 @@ from whygrad.ops.linalg.matrices import (
     symmetric,
 )
 from whygrad.ops.namespace import recorded
+from whygrad.ops.public import return_types
 from whygrad.ops.undefined import TIED_VALUES
 from whygrad.tensor import Tensor
 

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from whygrad import return_types
 from whygrad.ops.batching import leading_dims
 from whygrad.ops.complex_numbers import is_complex
 from whygrad.ops.define import composite, define
@@ -23,6 +22,7 @@ from whygrad.ops.linalg.matrices import (
     square_only,
 )
 from whygrad.ops.namespace import recorded
+from whygrad.ops.public import return_types
 from whygrad.ops.undefined import Undefined
 from whygrad.tensor import Tensor
 

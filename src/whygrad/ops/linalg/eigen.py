@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from whygrad import dtypes, return_types
 from whygrad.errors import fail
 from whygrad.ops.batching import leading_dims
 from whygrad.ops.define import composite, define, public_form
 from whygrad.ops.linalg.decompositions import did_not_converge
 from whygrad.ops.linalg.matrices import matrix_transpose, require_square
-from whygrad.tensor import Tensor
+from whygrad.ops.public import return_types
+from whygrad.tensor import Tensor, dtypes
 
 Array = Any
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from whygrad import return_types
 from whygrad.errors import describe, fail
 from whygrad.ops.batching import leading_dims
 from whygrad.ops.define import composite, define, public_form, table
@@ -16,6 +15,7 @@ from whygrad.ops.indexing.runs import rising_powers
 from whygrad.ops.linalg.lu import check_info
 from whygrad.ops.linalg.matrices import require_matrices, require_square
 from whygrad.ops.namespace import recorded
+from whygrad.ops.public import return_types
 from whygrad.tensor import Tensor
 
 Array = Any

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from whygrad import return_types
 from whygrad.errors import describe, fail
 from whygrad.ops.batching import all_numbers, leading_dims
 from whygrad.ops.define import composite, define, table
@@ -22,6 +21,7 @@ from whygrad.ops.linalg.matrices import (
     require_square,
 )
 from whygrad.ops.namespace import recorded
+from whygrad.ops.public import return_types
 from whygrad.tensor import Tensor
 
 __all__ = ["check_info"]

@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from whygrad import dtypes
 from whygrad.errors import describe, fail
 from whygrad.ops.batching import repeat_over
 from whygrad.ops.complex_numbers import is_complex
 from whygrad.ops.define import define
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, dtypes
 
 __all__ = [
     "LinAlgError",

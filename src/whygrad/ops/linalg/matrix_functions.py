@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from whygrad import return_types
 from whygrad.errors import describe, fail
 from whygrad.ops.batching import leading_dims, shift_dims
 from whygrad.ops.complex_numbers import real_product
@@ -24,6 +23,7 @@ from whygrad.ops.linalg.matrices import (
 from whygrad.ops.linalg.singular_values import linalg_matrix_rank, pinv_args
 from whygrad.ops.namespace import recorded
 from whygrad.ops.products.products import add_terms
+from whygrad.ops.public import return_types
 from whygrad.ops.shape.parts import distinct_dims
 from whygrad.tensor import Tensor
 

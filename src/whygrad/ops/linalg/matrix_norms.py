@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from whygrad import dtypes
 from whygrad.errors import describe, fail
 from whygrad.ops.define import composite, table
 from whygrad.ops.geometry import normalize_dim
 from whygrad.ops.linalg.matrices import require_floats, require_matrices
 from whygrad.ops.namespace import recorded
 from whygrad.ops.reduction.moments import in_norm_dtype
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, dtypes
 
 
 def linalg_vector_norm(

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from whygrad import return_types
 from whygrad.errors import describe, fail
 from whygrad.ops.define import composite, table
 from whygrad.ops.linalg.matrices import require_square
 from whygrad.ops.namespace import recorded
+from whygrad.ops.public import return_types
 from whygrad.tensor import Tensor
 
 

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from whygrad import return_types
 from whygrad.dispatch.arguments import also_named
 from whygrad.errors import describe, fail
 from whygrad.ops.batching import leading_dims
 from whygrad.ops.define import composite, define, public_form
 from whygrad.ops.linalg.matrices import require_matrices
 from whygrad.ops.namespace import recorded
+from whygrad.ops.public import return_types
 from whygrad.tensor import Tensor
 
 Array = Any

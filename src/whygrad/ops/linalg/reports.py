@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from whygrad import return_types
 from whygrad.ops.batching import leading_dims
 from whygrad.ops.define import define
 from whygrad.ops.linalg.decompositions import cholesky_jvp, cholesky_vjp, on_symmetric
@@ -21,6 +20,7 @@ from whygrad.ops.linalg.solvers import (
     unknowns_are_a_vector,
 )
 from whygrad.ops.namespace import recorded
+from whygrad.ops.public import return_types
 from whygrad.tensor import Tensor
 
 Array = Any

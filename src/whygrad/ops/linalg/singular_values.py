@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from whygrad import dtypes, keys, return_types
-from whygrad.autograd import lineage
 from whygrad.ops.batching import leading_dims
 from whygrad.ops.complex_numbers import real_product
 from whygrad.ops.define import composite, define
@@ -22,8 +20,9 @@ from whygrad.ops.linalg.matrices import (
 )
 from whygrad.ops.namespace import recorded
 from whygrad.ops.products.products import add_terms
+from whygrad.ops.public import return_types
 from whygrad.ops.undefined import TIED_VALUES
-from whygrad.tensor import Tensor, alias
+from whygrad.tensor import Tensor, alias, dtypes, keys, lineage
 
 __all__ = ["linalg_matrix_rank", "pinv_args"]
 

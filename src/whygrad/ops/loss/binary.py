@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from whygrad import dtypes
 from whygrad.errors import describe, fail
 from whygrad.ops.activation.smooth import ONLY_FLOATS
 from whygrad.ops.define import composite, elementwise, table
 from whygrad.ops.loss.shared import check_same_size, reduced, reduction_from, refusal, weighted
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, dtypes
 
 __all__ = ["multilabel_soft_margin_loss", "soft_margin_loss"]
 

@@ -17,11 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from whygrad import dtypes
 from whygrad.ops.define import composite
 from whygrad.ops.loss.shared import reduction_from, refusal
 from whygrad.ops.namespace import recorded
-from whygrad.tensor import Tensor, wrap
+from whygrad.tensor import Tensor, dtypes, wrap
 
 __all__ = ["ctc_loss"]
 

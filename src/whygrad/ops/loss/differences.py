@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from whygrad import dtypes
 from whygrad.ops.activation.smooth import ONLY_FLOATS
 from whygrad.ops.complex_numbers import real_product
 from whygrad.ops.define import elementwise, table
@@ -21,7 +20,7 @@ from whygrad.ops.loss.shared import (
     warn_if_broadcast,
     weighted,
 )
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, dtypes
 
 __all__: list[str] = []
 

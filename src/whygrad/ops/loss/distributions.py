@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from whygrad import dtypes
 from whygrad.ops.define import composite
 from whygrad.ops.inquiries import holds_somewhere
 from whygrad.ops.loss.shared import reduced, reduction_from, refusal, warn_user
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, dtypes
 
 __all__ = ["gaussian_nll_loss", "held_above", "kl_div", "poisson_nll_loss"]
 

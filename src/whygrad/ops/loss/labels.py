@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from whygrad import dtypes
 from whygrad.errors import fail
 from whygrad.ops.loss.shared import refusal
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, dtypes
 
 __all__ = ["Labels", "all_count", "check_weight", "checked_target", "class_dim"]
 

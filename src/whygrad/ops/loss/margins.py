@@ -11,10 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from whygrad import dtypes
 from whygrad.ops.define import composite, table
 from whygrad.ops.loss.shared import reduced, reduction_from, refusal
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, dtypes
 
 __all__ = [
     "hinge_embedding_loss",

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.dtypes import result_type
 from whygrad.ops.define import composite, table
 from whygrad.ops.loss.distributions import held_above
 from whygrad.ops.loss.shared import reduced, reduction_from, refusal
 from whygrad.tensor import Tensor
+from whygrad.tensor.dtypes import result_type
 
 __all__ = [
     "cosine_embedding_loss",

@@ -10,8 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from whygrad import keys
-from whygrad.autograd import modes
 from whygrad.errors import describe, fail
 from whygrad.ops.activation.smooth import ONLY_FLOATS
 from whygrad.ops.define import define, public_form
@@ -25,7 +23,7 @@ from whygrad.ops.normalization.statistics import (
 )
 from whygrad.ops.ties import joined
 from whygrad.ops.totals import add_columns, add_rows, dot_rows, equal_lanes
-from whygrad.tensor import Tensor, alias
+from whygrad.tensor import Tensor, alias, keys, modes
 
 __all__ = [
     "batch_norm",

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.autograd import modes
 from whygrad.errors import describe, fail
 from whygrad.ops.activation.smooth import ONLY_FLOATS
 from whygrad.ops.define import composite, define, public_form, table
@@ -35,7 +34,7 @@ from whygrad.ops.normalization.statistics import (
 )
 from whygrad.ops.ties import joined
 from whygrad.ops.totals import add_rows, dot_rows
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, modes
 
 __all__ = ["functional_instance_norm", "group_norm", "instance_norm"]
 

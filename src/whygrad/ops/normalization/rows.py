@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from whygrad import dtypes
 from whygrad.errors import describe, fail
 from whygrad.ops.activation.smooth import ONLY_FLOATS
 from whygrad.ops.batching import align, repeat_over
@@ -27,7 +26,7 @@ from whygrad.ops.normalization.statistics import (
     standardized_rows,
 )
 from whygrad.ops.totals import add_columns, dot_rows
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, dtypes
 
 Array = Any
 Dims = tuple[int, ...]

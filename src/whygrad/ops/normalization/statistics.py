@@ -12,10 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from whygrad import dtypes
 from whygrad.errors import describe, fail
 from whygrad.ops.totals import add_rows, dot_rows, equal_lanes
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, dtypes
 
 __all__ = ["MixedPrecision", "check_dtype", "only_from_first", "pull", "push", "standardized_rows"]
 

@@ -16,12 +16,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from whygrad import dtypes
 from whygrad.errors import fail
 from whygrad.ops.define import define
 from whygrad.ops.namespace import recorded
 from whygrad.ops.products.products import add_terms, multiply
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, dtypes
 
 __all__ = ["contract"]
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from string import ascii_letters
 from typing import Any
 
-from whygrad import dtypes
 from whygrad.errors import describe, fail
 from whygrad.ops.define import composite, table
 from whygrad.ops.geometry import normalize_dims
 from whygrad.ops.namespace import recorded
 from whygrad.ops.products.contraction import contract
 from whygrad.ops.products.equations import from_sublists, parse
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, dtypes
 
 Dims = tuple[int, ...]
 

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from whygrad import dtypes
 from whygrad.errors import fail
 from whygrad.ops.batching import align, repeat_over
 from whygrad.ops.define import composite, define
@@ -29,7 +28,7 @@ from whygrad.ops.products.products import (
     require_rank,
     right_gradient,
 )
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, dtypes
 
 Array = Any
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from whygrad import dtypes
 from whygrad.errors import describe, fail
 from whygrad.ops.define import composite, table
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, dtypes
 
 
 def grouped_mm(

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from whygrad import dtypes, return_types
 from whygrad.errors import describe, fail
 from whygrad.ops.batching import all_numbers, dynamic_shape
 from whygrad.ops.define import composite, define
 from whygrad.ops.namespace import recorded
-from whygrad.tensor import Tensor, wrap
+from whygrad.ops.public import return_types
+from whygrad.tensor import Tensor, dtypes, wrap
 
 Array = Any
 

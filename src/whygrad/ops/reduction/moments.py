@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from whygrad import dtypes
 from whygrad.errors import describe, fail
 from whygrad.ops.batching import shift_dims
 from whygrad.ops.complex_numbers import is_complex, real_product
@@ -16,7 +15,7 @@ from whygrad.ops.geometry import dims_or_all
 from whygrad.ops.reduction.sums import count, reduced_shape, require_float, with_kept_dims
 from whygrad.ops.totals import add_up, equal_lanes, mean_and_deviation
 from whygrad.ops.undefined import SPREAD
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, dtypes
 
 Array = Any
 Dims = tuple[int, ...]

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from whygrad import return_types
 from whygrad.errors import describe, fail
 from whygrad.ops.batching import shift_dims
 from whygrad.ops.define import define, public_form, table
 from whygrad.ops.geometry import normalize_dim
+from whygrad.ops.public import return_types
 from whygrad.ops.reduction.chosen import (
     INDEX,
     NO_ORDER,

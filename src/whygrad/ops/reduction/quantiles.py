@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from whygrad import dtypes
 from whygrad.errors import describe, fail
 from whygrad.ops.define import composite, table
 from whygrad.ops.geometry import normalize_dim
 from whygrad.ops.reduction.sums import operand
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, dtypes
 
 _ROUNDED = {"lower": "floor", "higher": "ceil", "nearest": "round"}
 _INTERPOLATED = ("linear", "midpoint")

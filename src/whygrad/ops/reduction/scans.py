@@ -12,16 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from whygrad import dtypes, return_types
 from whygrad.errors import describe, fail
 from whygrad.ops.batching import shift_dims
 from whygrad.ops.define import alias, composite, define, public_form
 from whygrad.ops.exponential.exponential import logaddexp
 from whygrad.ops.geometry import normalize_dim
+from whygrad.ops.public import return_types
 from whygrad.ops.reduction.chosen import INDEX, chosen_jvp, chosen_vjp
 from whygrad.ops.reduction.sums import operand, widened
 from whygrad.ops.ties import straight
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, dtypes
 
 Array = Any
 

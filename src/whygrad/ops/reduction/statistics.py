@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from whygrad import dtypes
 from whygrad.errors import describe, fail
 from whygrad.ops.define import composite, table
 from whygrad.ops.geometry import normalize_dim, normalize_dims
 from whygrad.ops.inquiries import holds_somewhere
 from whygrad.ops.namespace import recorded
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, dtypes
 
 # What renorm adds to a norm before it divides by it: PyTorch's.
 _RENORM_EPSILON = 1e-7

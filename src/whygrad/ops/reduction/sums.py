@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from whygrad import dtypes, keys
 from whygrad.dispatch.calls import as_operand
 from whygrad.errors import describe, fail
 from whygrad.ops.batching import shift, shift_dims
@@ -15,7 +14,7 @@ from whygrad.ops.define import composite, define, table
 from whygrad.ops.geometry import dims_or_all, normalize_dim
 from whygrad.ops.totals import add_up
 from whygrad.ops.undefined import Undefined, from_nothing
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, dtypes, keys
 
 __all__ = [
     "count",

@@ -16,13 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from whygrad import dtypes
 from whygrad.errors import describe, fail
 from whygrad.ops.define import alias, composite
 from whygrad.ops.namespace import recorded
 from whygrad.ops.resampling.taps import SHARPNESS
 from whygrad.ops.ties import joined
-from whygrad.tensor import Tensor, wrap
+from whygrad.tensor import Tensor, dtypes, wrap
 
 __all__ = [
     "GRID_SAMPLE_INTERPOLATION_MODES",

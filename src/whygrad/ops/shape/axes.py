@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from whygrad import dtypes
 from whygrad.errors import describe, fail
 from whygrad.ops.batching import leading_dims, shift, shift_dims
 from whygrad.ops.define import composite, define, elementwise
 from whygrad.ops.geometry import normalize_dim, normalize_dims, shape_from
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, dtypes
 
 Array = Any
 Dims = tuple[int, ...]

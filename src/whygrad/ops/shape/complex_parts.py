@@ -12,12 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from whygrad import keys
 from whygrad.errors import describe, fail
 from whygrad.ops.batching import aligned, leading_dims
 from whygrad.ops.complex_numbers import is_complex, real_product
 from whygrad.ops.define import composite, define, elementwise
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, keys
 
 Array = Any
 

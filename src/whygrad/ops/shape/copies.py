@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from whygrad.memory import contiguous_format
 from whygrad.ops.define import composite, table
 from whygrad.ops.geometry import normalize_dim
 from whygrad.ops.shape.parts import along, slice_view
 from whygrad.tensor import Tensor
+from whygrad.tensor.memory import contiguous_format
 
 Samples = Callable[[Any], list[Any]]
 

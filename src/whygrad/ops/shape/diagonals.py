@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from whygrad import dtypes
 from whygrad.errors import describe, fail
 from whygrad.ops.batching import leading_dims
 from whygrad.ops.define import composite, define, table
@@ -16,7 +15,7 @@ from whygrad.ops.shape.joining import atleast_2d, cannot_join, require_tensors
 from whygrad.ops.shape.parts import diagonal_backward, distinct_dims
 from whygrad.ops.shape.reshaping import flatten
 from whygrad.ops.shape.views import clone
-from whygrad.tensor import Tensor, wrap
+from whygrad.tensor import Tensor, dtypes, wrap
 
 Array = Any
 Shape = tuple[int, ...]

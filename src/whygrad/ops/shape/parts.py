@@ -11,13 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from whygrad import dtypes
 from whygrad.errors import describe, fail
-from whygrad.memory import strided
 from whygrad.ops.batching import shift, shift_dims
 from whygrad.ops.define import composite, define
 from whygrad.ops.geometry import normalize_dim
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, dtypes
+from whygrad.tensor.memory import strided
 
 Array = Any
 Shape = tuple[int, ...]

@@ -11,14 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from whygrad import keys
 from whygrad.errors import describe, fail
-from whygrad.memory import row_major
 from whygrad.ops.define import composite
 from whygrad.ops.geometry import normalize_dim, shape_from
 from whygrad.ops.namespace import raw, recorded
 from whygrad.ops.shape.parts import along, distinct_dims
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, keys
+from whygrad.tensor.memory import row_major
 
 Array = Any
 

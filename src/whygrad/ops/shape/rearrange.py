@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from whygrad.errors import describe, fail
-from whygrad.memory import contiguous_format, is_dense
 from whygrad.ops.batching import align, shift, shift_dims
 from whygrad.ops.define import composite, define, table
 from whygrad.ops.geometry import normalize_dim, normalize_dims, shape_from
@@ -17,6 +16,7 @@ from whygrad.ops.shape.axes import transpose
 from whygrad.ops.shape.reshaping import flatten
 from whygrad.ops.shape.views import clone, expand, unsqueeze
 from whygrad.tensor import Tensor, wrap
+from whygrad.tensor.memory import contiguous_format, is_dense
 
 Array = Any
 Shape = tuple[int, ...]

@@ -6,11 +6,11 @@ from math import prod
 from typing import Any
 
 from whygrad.errors import describe, fail
-from whygrad.memory import resolve_shape
 from whygrad.ops.define import composite
 from whygrad.ops.geometry import normalize_dim, shape_from
 from whygrad.ops.shape.views import contiguous, reshape, view
 from whygrad.tensor import Tensor
+from whygrad.tensor.memory import resolve_shape
 
 
 def view_as(input: Tensor, other: Tensor) -> Tensor:

@@ -12,12 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from whygrad import keys
 from whygrad.errors import describe, fail
-from whygrad.memory import may_overlap, strided
 from whygrad.ops.define import define
 from whygrad.ops.geometry import shape_from
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, keys
+from whygrad.tensor.memory import may_overlap, strided
 
 Array = Any
 Shape = tuple[int, ...]

@@ -10,9 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from whygrad import dtypes
 from whygrad.errors import describe, fail
-from whygrad.memory import (
+from whygrad.ops.batching import align, leading_dims, shift, shift_dims
+from whygrad.ops.define import composite, define
+from whygrad.ops.geometry import normalize_dim, normalize_dims, shape_from
+from whygrad.tensor import Tensor, dtypes
+from whygrad.tensor.memory import (
     MemoryFormat,
     contiguous_format,
     expanded_strides,
@@ -21,10 +24,6 @@ from whygrad.memory import (
     strided,
     view_strides,
 )
-from whygrad.ops.batching import align, leading_dims, shift, shift_dims
-from whygrad.ops.define import composite, define
-from whygrad.ops.geometry import normalize_dim, normalize_dims, shape_from
-from whygrad.tensor import Tensor
 
 Array = Any
 Shape = tuple[int, ...]

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from whygrad import dtypes, keys
 from whygrad.dispatch import register
 from whygrad.errors import describe_call, fail
 from whygrad.ops.define import define, table
@@ -30,7 +29,7 @@ from whygrad.ops.sparse.layouts import (
     to_sparse_csr,
 )
 from whygrad.ops.sparse.pattern import CooPattern, Pattern, matched
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, dtypes, keys
 
 __all__ = ["install"]
 

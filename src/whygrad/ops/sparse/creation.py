@@ -10,13 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from whygrad import devices
 from whygrad.errors import describe, fail
 from whygrad.ops.creation.creation import tensor as new_tensor
 from whygrad.ops.define import composite
 from whygrad.ops.sparse.layouts import build
 from whygrad.ops.sparse.pattern import CooPattern, CsrPattern, Pattern
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, devices
 
 __all__ = ["sparse_coo_tensor", "sparse_csr_tensor"]
 

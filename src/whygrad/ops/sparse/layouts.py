@@ -15,13 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from whygrad import devices, keys
 from whygrad.dispatch import register
 from whygrad.errors import describe, fail
 from whygrad.ops.batching import refuse
 from whygrad.ops.define import composite, define
 from whygrad.ops.sparse.pattern import CooArray, CooPattern, CsrArray, CsrPattern, Pattern, matched
-from whygrad.tensor import Tensor, payload_keys
+from whygrad.tensor import Tensor, devices, keys, payload_keys
 
 __all__ = [
     "build",

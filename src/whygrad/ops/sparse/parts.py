@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from whygrad import keys
 from whygrad.errors import describe, fail
 from whygrad.ops.define import composite
 from whygrad.ops.sparse.layouts import entries, is_sparse, pattern_of, require_layout
-from whygrad.tensor import Tensor, wrap
+from whygrad.tensor import Tensor, keys, wrap
 
 __all__ = ["install"]
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from whygrad import dtypes
 from whygrad.errors import describe, fail
 from whygrad.ops.define import composite, elementwise, table
 from whygrad.ops.special.kernels import scipy_kernel
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, dtypes
 
 Array = Any
 

@@ -14,8 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from whygrad import keys
-from whygrad.autograd import modes
 from whygrad.autograd.anomaly_mode import AnomalyError, detect_anomaly, finite
 from whygrad.autograd.anomaly_mode.findings import Finding, Trail
 from whygrad.autograd.anomaly_mode.walk import WatchfulWalk
@@ -27,7 +25,7 @@ from whygrad.dispatch import quiet
 from whygrad.errors import describe, fail
 from whygrad.ops.namespace import raw, recorded
 from whygrad.source import caller
-from whygrad.tensor import Tensor, wrap
+from whygrad.tensor import Tensor, keys, modes, wrap
 from whygrad.why.answer import NOTHING_WRONG, Answer, Section, place
 from whygrad.why.names import Names
 from whygrad.why.nan.recorded import Gap, RecordedWatch

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.autograd import modes
 from whygrad.autograd.arrivals import Target
 from whygrad.autograd.engine import Walk
 from whygrad.autograd.hooks import Hook
@@ -22,9 +21,9 @@ from whygrad.autograd.node import Node
 from whygrad.autograd.reach import nodes_leading_to, reachable
 from whygrad.dispatch import quiet
 from whygrad.ops.namespace import raw
-from whygrad.scalar_math import CLOSED
+from whygrad.scalar.numbers import CLOSED
 from whygrad.source import caller
-from whygrad.tensor import Tensor, wrap
+from whygrad.tensor import Tensor, modes, wrap
 
 __all__ = ["Recording", "Step", "dense", "shape_of"]
 

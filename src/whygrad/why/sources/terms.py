@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.autograd import modes
 from whygrad.autograd.arrivals import Target
 from whygrad.autograd.engine import Walk
 from whygrad.autograd.node import Node
@@ -21,7 +20,7 @@ from whygrad.dispatch import quiet
 from whygrad.dispatch.interception import not_intercepting
 from whygrad.ops.namespace import raw, recorded
 from whygrad.source import caller
-from whygrad.tensor import Tensor, wrap
+from whygrad.tensor import Tensor, modes, wrap
 from whygrad.why.contributions import Term, Terms
 from whygrad.why.sources.recording import Step, dense
 

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from whygrad import keys
 from whygrad.autograd.api import root_gradients
 from whygrad.autograd.engine import Walk
 from whygrad.autograd.fitting import sum_to
@@ -21,7 +20,7 @@ from whygrad.dispatch import quiet
 from whygrad.errors import fail
 from whygrad.ops.namespace import raw
 from whygrad.source import Where, caller
-from whygrad.tensor import Tensor, wrap
+from whygrad.tensor import Tensor, keys, wrap
 from whygrad.why.names import Names
 from whygrad.why.nan.values import Values
 from whygrad.why.question import checked_index

@@ -9,7 +9,7 @@ import numpy as np
 from tests.fuzz.autograd.excuses import states
 from tests.fuzz.autograd.program import INFERENCE, Step
 from tests.fuzz.autograd.session import Session
-from whygrad.memory import may_overlap
+from whygrad.tensor.memory import may_overlap
 
 __all__ = ["GEOMETRY", "LAYOUT", "is_left_out", "partial_overlap"]
 

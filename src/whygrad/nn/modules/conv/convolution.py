@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from whygrad.dtypes import DType
 from whygrad.errors import describe, fail
 from whygrad.nn import functional as F
 from whygrad.nn import init
@@ -14,6 +13,7 @@ from whygrad.nn.modules.module import Module
 from whygrad.nn.parameter import Parameter
 from whygrad.ops import functions
 from whygrad.tensor import Tensor
+from whygrad.tensor.dtypes import DType
 
 __all__ = [
     "Conv1d",

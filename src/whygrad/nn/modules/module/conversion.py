@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from whygrad import devices, dtypes
-from whygrad.autograd import modes
 from whygrad.errors import fail
 from whygrad.nn.parameter import Parameter, is_lazy
 from whygrad.ops import functions
 from whygrad.ops.creation.conversion import type_target
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, devices, dtypes, modes
 
 __all__ = ["Conversion"]
 

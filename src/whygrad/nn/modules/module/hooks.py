@@ -11,10 +11,9 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from whygrad.autograd import modes
 from whygrad.autograd.function import Function
 from whygrad.errors import fail
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, modes
 from whygrad.utils.hooks import RemovableHandle
 
 if TYPE_CHECKING:

@@ -9,10 +9,9 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from whygrad.autograd import modes
 from whygrad.errors import fail
 from whygrad.nn.parameter import Parameter
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, modes
 from whygrad.utils.hooks import RemovableHandle
 
 if TYPE_CHECKING:

@@ -12,8 +12,6 @@ import warnings
 from abc import abstractmethod
 from typing import Any, NamedTuple
 
-from whygrad import keys
-from whygrad.autograd import modes
 from whygrad.errors import describe, fail
 from whygrad.nn import functional, init
 from whygrad.nn.modules.module import Module
@@ -21,7 +19,7 @@ from whygrad.nn.modules.rnn.packed import run_packed
 from whygrad.nn.parameter import Parameter
 from whygrad.nn.utils.rnn import PackedSequence
 from whygrad.ops import functions
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, keys, modes
 
 __all__ = ["RNNBase"]
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from whygrad import keys
 from whygrad.errors import describe, fail
 from whygrad.nn import functional, init
 from whygrad.nn.modules.module import Module
 from whygrad.nn.parameter import Parameter
 from whygrad.ops import functions
 from whygrad.ops.namespace import recorded
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, keys
 
 __all__ = ["GRUCell", "LSTMCell", "RNNCell", "RNNCellBase"]
 

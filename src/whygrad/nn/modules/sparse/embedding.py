@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from whygrad.autograd import modes
 from whygrad.errors import fail
 from whygrad.nn import functional, init
 from whygrad.nn.modules.module import Module
 from whygrad.nn.parameter import Parameter
 from whygrad.ops import functions
-from whygrad.tensor import Tensor
+from whygrad.tensor import Tensor, modes
 
 __all__ = ["Embedding"]
 
