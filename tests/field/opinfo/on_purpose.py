@@ -40,6 +40,14 @@ def _zero_or_same(mine: Any, theirs: Any) -> Any:
     return (mine == 0) | np.isclose(mine, theirs)
 
 
+def _the_other_half(mine: Any, theirs: Any) -> Any:
+    return (mine == 0) ^ (theirs == 0)
+
+
+def _six_digits(mine: Any, theirs: Any) -> Any:
+    return np.isclose(mine, theirs, 0.0, 1e-6, equal_nan=True)
+
+
 def _zero_for_nan(mine: Any, theirs: Any) -> Any:
     return np.isclose(mine, theirs) | (mine == 0) & np.isnan(theirs)
 
@@ -52,11 +60,24 @@ ON_PURPOSE = (
     Meant("*", "Expected out tensor to have dtype", ONE_RULE),
     Meant("complex", "Expected object of scalar type ComplexDouble", ONE_RULE),
     Meant("multinomial", "expects Long tensor out", ONE_RULE),
+    Meant("cat", "the written-to tensor refer to a single memory location", OWN_OUT),
+    Meant("gather", "unsupported operation", OWN_OUT),
     Meant("kthvalue", "unsupported operation", OWN_OUT),
     Meant("masked_select", "unsupported operation", OWN_OUT),
+    Meant("take", "unsupported operation", OWN_OUT),
     Meant("*", "takes no number there", "a number is as good as a tensor without dimensions"),
-    Meant("as_strided_scatter", "gradient 0", "PyTorch's is wrong (docs/differences.md)"),
-    Meant("*linear_cross_entropy", "", "never in chunks, so differentiable to any order"),
+    Meant(
+        "as_strided_scatter",
+        "gradient 0",
+        "what was replaced has no influence, the rest has (docs/differences.md)",
+        _the_other_half,
+    ),
+    Meant(
+        "nn.functional.linear_cross_entropy",
+        "PyTorch None",
+        "never in chunks, so differentiable to any order (docs/differences.md)",
+    ),
+    Meant("special.bessel_*", "result 0", "SciPy's have all digits, PyTorch's six", _six_digits),
     Meant(
         "nn.functional.max_unpool*",
         "gradient 0",
