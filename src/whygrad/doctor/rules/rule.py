@@ -186,7 +186,7 @@ def _page(check: Check) -> dict[str, str]:
     return {"title": title.rstrip("."), **found}
 
 
-def changed(known: Rule, **thresholds: float) -> Rule:
+def changed(known: Rule, /, **thresholds: float) -> Rule:
     """The rule with other thresholds."""
     unknown = set(thresholds) - set(known.thresholds)
     if unknown:

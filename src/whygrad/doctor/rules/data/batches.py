@@ -43,7 +43,17 @@ class _Outlier:
 
 
 @rule(
-    thresholds={"ratio": 5.0, "others": 2.5, "share": 0.1, "passes": 8, "harm": 1.5, "spike": 10.0},
+    thresholds={
+        "ratio": (5.0, "times the usual size: batches of ordinary data stay far below"),
+        "others": (2.5, "times at most for all other batches: else sizes vary anyway"),
+        "share": (0.1, "of the passes at most: more are no exception"),
+        "passes": (8, "to know what is usual"),
+        "harm": (1.5, "times the loss before, after that batch"),
+        "spike": (10.0, "times the usual loss and gradient in that pass"),
+        "soon": (3, "passes within which the loss is gone"),
+        "before": (10, "passes whose loss is compared with …"),
+        "after": (5, "… that of as many behind the batch"),
+    },
     cleared=lambda case: _largest(case),
 )
 def outlier_batch(case: Case) -> Iterator[Finding]:
@@ -133,7 +143,7 @@ def _harm(case: Case, outlier: _Outlier) -> tuple[str, Proof] | None:
         )
     same = [each for each in case.run.passes if each.optimizer == outlier.first.optimizer]
     for each in outlier.passes:
-        if bad is not None and each.number <= bad <= each.number + 3:
+        if bad is not None and each.number <= bad <= each.number + case.limit("soon"):
             return f"the loss is no number from pass {bad} on", Proof.RECORDED
         found = _harm_of(case, each, same, outlier)
         if found is not None:
@@ -147,8 +157,8 @@ def _harm_of(
     """What one batch did: the loss around it, and its own."""
     number = one.number
     usual = [each for each in same if each not in outlier.passes]
-    before = [each.value for each in usual if number - 10 <= each.number < number]
-    after = [each.value for each in usual if number < each.number <= number + 5]
+    before = [each.value for each in usual if number - case.limit("before") <= each.number < number]
+    after = [each.value for each in usual if number < each.number <= number + case.limit("after")]
     if not before or not after:
         return None
     then, now = float(np.median(before)), float(np.median(after))
@@ -209,6 +219,6 @@ def _lines(case: Case, outlier: _Outlier) -> tuple[Where | None, Where | None]:
 
 def _largest(case: Case) -> str | None:
     sizes = [max(each.input_rms) for each in case.run.passes if each.input_rms]
-    if len(sizes) < 8 or not np.median(sizes) > 0:
+    if len(sizes) < case.limit("passes") or not np.median(sizes) > 0:
         return None
     return f"the largest batch has {max(sizes) / np.median(sizes):.3g} times the usual size"

@@ -38,7 +38,14 @@ __all__ = ["bad_labels"]
 Array = np.ndarray[Any, Any]
 
 
-@rule(severity=3, cleared=lambda case: _label_range(case))
+@rule(
+    severity=3,
+    thresholds={
+        "values": (3, "different labels at most where yes and no are meant"),
+        "labels": (8, "fewer may well be all the same"),
+    },
+    cleared=lambda case: _label_range(case),
+)
 def bad_labels(case: Case) -> Iterator[Finding]:
     """The labels are not what the loss expects.
 
@@ -71,7 +78,7 @@ def bad_labels(case: Case) -> Iterator[Finding]:
             continue
         accepted = _wrapped(reading)
         if reading.target is not None and reading.loss_call is not None:
-            accepted = accepted or _misread(reading) or _truncated(reading)
+            accepted = accepted or _misread(case, reading) or _truncated(case, reading)
         if accepted is not None:
             said, fix, where = accepted
             call = reading.loss_call
@@ -181,12 +188,16 @@ def _beyond(labels: Array, count: int, of: str) -> tuple[str, str] | None:
     return said, f"Make the last layer (or the table) {high + 1} wide, or map the labels below it."
 
 
-def _misread(reading: Reading) -> tuple[str, str, Where] | None:
+def _misread(case: Case, reading: Reading) -> tuple[str, str, Where] | None:
     """Yes and no, written as a loss does not read them."""
     call = reading.loss_call
     assert call is not None
     values = np.unique(reading.trace.array(reading.target))
-    if len(values) > 3 or not np.isfinite(values).all() or (values != np.round(values)).any():
+    if (
+        len(values) > case.limit("values")
+        or not np.isfinite(values).all()
+        or (values != np.round(values)).any()
+    ):
         return None
     shown = " and ".join(f"{each:g}" for each in values)
     if call.op in SIGNED_LOSSES and len(values) == 2 and values[0] == 0 and values[1] == 1:
@@ -233,10 +244,14 @@ def _wrapped(reading: Reading) -> tuple[str, str, Where] | None:
     return None
 
 
-def _truncated(reading: Reading) -> tuple[str, str, Where] | None:
+def _truncated(case: Case, reading: Reading) -> tuple[str, str, Where] | None:
     """Fractions that became whole numbers, all of them the same."""
     labels = reading.trace.array(reading.target)
-    if labels.dtype.kind not in "iu" or labels.size < 8 or labels.min() != labels.max():
+    if (
+        labels.dtype.kind not in "iu"
+        or labels.size < case.limit("labels")
+        or labels.min() != labels.max()
+    ):
         return None
     made = reading.trace.made_by(target_source(reading))
     while made is not None and made.sources:

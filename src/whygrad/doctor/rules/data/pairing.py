@@ -12,10 +12,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from whygrad.doctor.evidence.case import Case
+from whygrad.doctor.evidence.curve import ending
 from whygrad.doctor.provenance import Rows, given_inputs, rows_of, target_source
 from whygrad.doctor.recording.record import Course
 from whygrad.doctor.replay.chance import chance
 from whygrad.doctor.rules.rule import Finding, Proof, rule
+from whygrad.doctor.rules.words import listed
 from whygrad.doctor.source.data import loaders, shuffles, shuffles_apart
 from whygrad.doctor.source.loops import is_loop
 from whygrad.ops.families import SORT
@@ -23,12 +25,16 @@ from whygrad.source import Where
 
 __all__ = ["shuffled_labels"]
 
-_BATCH = 8  # samples at once: fewer may be the steps of a sequence
-_NEIGHBOURS = 16  # rows that far apart may belong together: words and their context
-
 
 @rule(
-    thresholds={"unlearned": 0.8, "pairs": 16, "changed": 0.25},
+    thresholds={
+        "unlearned": (0.8, "of what ignoring the input costs: below it pairs do belong together"),
+        "pairs": (16, "samples that were seen again: fewer say little"),
+        "changed": (0.25, "of those with another target: noise and augmentation change fewer"),
+        "batch": (8, "samples at once: fewer may be the steps of a sequence"),
+        "neighbours": (16, "rows that far apart may belong together: words and their context"),
+        "losses": (8, "updates: fewer do not show whether it learns"),
+    },
     cleared=lambda case: _pairs(case),
 )
 def shuffled_labels(case: Case) -> Iterator[Finding]:
@@ -53,7 +59,7 @@ def shuffled_labels(case: Case) -> Iterator[Finding]:
         target = rows_of(trace, target_source(reading), reading.target)
         inputs = [rows_of(trace, source, tensor) for source, tensor in given_inputs(reading)]
         known = [each for each in inputs if each is not None]
-        if target is None or not known or any(_together(each, target) for each in known):
+        if target is None or not known or any(_together(case, each, target) for each in known):
             continue
         apart = known[0]
         proven = apart.base == target.base and (_is_permutation(apart) or _is_permutation(target))
@@ -65,8 +71,8 @@ def shuffled_labels(case: Case) -> Iterator[Finding]:
             step=0,
             proof=Proof.REPLAYED if proven else Proof.INFERRED,
             evidence=[
-                f"the first batch has rows {_some(apart.index)} of the features",
-                f"and rows {_some(target.index)} of the labels",
+                f"the first batch has rows {listed(map(str, apart.index))} of the features",
+                f"and rows {listed(map(str, target.index))} of the labels",
                 f"{int((apart.index == target.index).sum())} of {len(target.index)} samples "
                 "have their own label",
             ],
@@ -121,7 +127,7 @@ def _changing_pairs(case: Case) -> Iterator[Finding]:
     if any(mark.trains for mark in case.run.inference_marks):
         return  # the targets are what a model says, which is not the same every time
     for course in case.courses:
-        seen, changed = _pairs_again(course)
+        seen, changed = _pairs_again(case, course)
         if seen < case.limit("pairs") or changed < case.limit("changed") * seen:
             continue
         reading = case.reading(course.first)
@@ -145,13 +151,17 @@ def _changing_pairs(case: Case) -> Iterator[Finding]:
         )
 
 
-def _pairs_again(course: Course) -> tuple[int, int]:
+def _pairs_again(case: Case, course: Course) -> tuple[int, int]:
     """How many samples were seen again, and how many of them with another target."""
     known: dict[int, int] = {}
     seen = changed = 0
     for step in course.steps:
         sample = step.sample
-        if sample is None or len(sample.rows) != len(sample.answers) or len(sample.rows) < _BATCH:
+        if (
+            sample is None
+            or len(sample.rows) != len(sample.answers)
+            or len(sample.rows) < case.limit("batch")
+        ):
             continue
         if len(set(sample.rows)) < len(sample.rows):
             return 0, 0  # samples of which there are several: no pair is expected to last
@@ -161,14 +171,14 @@ def _pairs_again(course: Course) -> tuple[int, int]:
     return seen, changed
 
 
-def _together(one: Rows, other: Rows) -> bool:
+def _together(case: Case, one: Rows, other: Rows) -> bool:
     """Whether nothing speaks against two lists of rows being pairs."""
     if one.length != other.length or one.index.shape != other.index.shape:
         return True
     if not one.shuffles and not other.shuffles:
         return True
     # The same rows, the next ones, or neighbours: a sequence.
-    return bool(np.ptp(one.index - other.index) <= _NEIGHBOURS)
+    return bool(np.ptp(one.index - other.index) <= case.limit("neighbours"))
 
 
 def _is_permutation(rows: Rows) -> bool:
@@ -184,15 +194,10 @@ def _at_chance(case: Case, course: Course, unlearned: float) -> bool:
     reading = case.reading(course.last or course.first)
     level = None if reading is None else chance(reading)
     losses = case.healthy_losses(course)
-    if level is None or len(losses) < 8:
+    if level is None or len(losses) < case.limit("losses"):
         return False
-    final = float(np.mean(losses[-max(1, len(losses) // 10) :]))
+    final = ending(losses)
     return math.isfinite(final) and final >= unlearned * level
-
-
-def _some(index: np.ndarray[tuple[int], np.dtype[np.int64]]) -> str:
-    shown = ", ".join(str(each) for each in index[:5])
-    return shown + (", …" if len(index) > 5 else "")
 
 
 def _pairs(case: Case) -> str | None:
@@ -202,6 +207,11 @@ def _pairs(case: Case) -> str | None:
     target = rows_of(reading.trace, target_source(reading), reading.target)
     for source, tensor in given_inputs(reading):
         rows = rows_of(reading.trace, source, tensor)
-        if target is not None and rows is not None and target.shuffles and _together(rows, target):
+        if (
+            target is not None
+            and rows is not None
+            and target.shuffles
+            and _together(case, rows, target)
+        ):
             return f"input and target of the first batch are the same {len(target.index)} rows"
     return None

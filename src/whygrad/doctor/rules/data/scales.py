@@ -9,6 +9,7 @@ is standardised and does not when it is left as it was.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from whygrad.doctor.evidence.case import Case
+from whygrad.doctor.evidence.curve import ending, thirds
 from whygrad.doctor.experiments.control import control_step
 from whygrad.doctor.provenance import data_input, given_inputs
 from whygrad.doctor.recording.record import Course, Snapshot
@@ -34,6 +36,20 @@ _DISTANCES = DISTANCE_LOSSES | DIFFERENCES
 
 _Instead = dict[int, dict[int | str, Any]]
 
+# Both rules look at the run and train anew in the same way.
+_COMMON = {
+    "unlearned": (0.7, "of what ignoring the input costs: above it little was learned"),
+    "learned": (0.6, "of the same, that must be reached with the scale put right"),
+    "steps": (60, "of an experiment …"),
+    "longer": (4, "… or so many times that, where it is learning by then"),
+    "still": (0.95, "of its first loss: it is learning"),
+    "slower": (0.85, "of what ignoring the input costs: as it was, it does not learn"),
+    "losses": (8, "updates: fewer do not show whether it learns"),
+    "most": (0.5, "of the features are flat"),
+    "constant": (1e-6, "of its mean that a feature varies by: rounding, nothing to divide by"),
+    "distance": (0.8, "of a standard normal number from its mean"),
+}
+
 
 @dataclass(eq=False)
 class _Meeting:
@@ -44,9 +60,9 @@ class _Meeting:
     values: np.ndarray[Any, Any]
     axis: int  # that of the features
 
-    def instead(self, trace: Trace) -> _Instead:
+    def instead(self, case: Case, trace: Trace) -> _Instead:
         """The same call with standardised data."""
-        better = _standardized(self.values, self.axis)
+        better = _standardized(self.values, self.axis, case.limit("constant"))
         return {self.call.number: {self.place: tensor_like(trace.engine, better)}}
 
 
@@ -93,19 +109,26 @@ def _is_tiny(values: np.ndarray[Any, Any], limit: float) -> bool:
     return 0 < float(np.abs(values).max()) < limit
 
 
-def _is_flat(layer: _Meeting, limit: float) -> bool:
+def _is_flat(layer: _Meeting, limit: float, most: float) -> bool:
     """Whether most features are all but the same number in every sample."""
     others = tuple(axis for axis in range(layer.values.ndim) if axis != layer.axis)
     values = layer.values.astype(np.float64)
     spread, middle = values.std(axis=others), np.abs(values.mean(axis=others))
     return (
-        layer.values.shape[0] > 1 and float(np.mean((spread > 0) & (spread < limit * middle))) > 0.5
+        layer.values.shape[0] > 1
+        and float(np.mean((spread > 0) & (spread < limit * middle))) > most
     )
 
 
-def _off_scale(layer: _Meeting, large: float, tiny: float, flat: float = 0.02) -> bool:
+def _off_scale(case: Case, layer: _Meeting, of: str = "") -> bool:
+    """Whether a layer's input is off scale, by the limits of the rule ``of`` inputs."""
+    large, tiny, flat = (case.limit(name + of) for name in ("large", "tiny", "flat"))
     values = layer.values
-    return _is_large(values, large) or _is_tiny(values, tiny) or _is_flat(layer, flat)
+    return (
+        _is_large(values, large)
+        or _is_tiny(values, tiny)
+        or _is_flat(layer, flat, case.limit("most"))
+    )
 
 
 @dataclass(eq=False)
@@ -119,7 +142,7 @@ class _Outcome:
     final: float  # NaN if the loss ended as something else than a number
 
     @property
-    def ending(self) -> str:
+    def told(self) -> str:
         if not math.isfinite(self.final):
             return "the loss stopped being a number"
         return (
@@ -139,9 +162,8 @@ def _failures(case: Case, unlearned: float) -> Iterator[_Outcome]:
         if level is None or not level > 0:
             continue
         losses = course.losses
-        ending = losses[-max(1, len(losses) // 10) :]
-        final = float(np.mean(ending)) if ending else math.nan
-        if len(losses) >= 8 and not final <= unlearned * level:
+        final = ending(losses)
+        if len(losses) >= case.limit("losses") and not final <= unlearned * level:
             yield _Outcome(course, snapshot, reading, level, final)
 
 
@@ -158,9 +180,10 @@ def _compare(
         return None
     changed = {**both, **changed}
     steps = int(min(case.limit("steps"), len(course.steps)))
-    longer = min(4 * steps, len(course.steps))
+    longer = min(int(case.limit("longer")) * steps, len(course.steps))
     better = _trained_anew(trial, steps, changed)
-    learns = better and case.limit("learned") * level < better[-1] < 0.95 * better[0]
+    still = case.limit("still")
+    learns = better and case.limit("learned") * level < better[-1] < still * better[0]
     if learns and longer > steps and case.budget.allows(trial.snapshot, 2 * longer):
         steps = longer  # the run had the time for more
         better = _trained_anew(trial, steps, changed)
@@ -172,7 +195,7 @@ def _compare(
     before = _relative(worse[-1], level if both else outcome.chance)
     after = _relative(better[-1], level)
     # Not at all against somewhat, or at half the pace at best.
-    return (before, after, steps) if not before < min(0.85, 2 * after) else None
+    return (before, after, steps) if not before < min(case.limit("slower"), 2 * after) else None
 
 
 def _trained_anew(trial: Trial, steps: int, instead: _Instead) -> list[float]:
@@ -186,14 +209,14 @@ def _trained_anew(trial: Trial, steps: int, instead: _Instead) -> list[float]:
     return [] if found is None else found.losses
 
 
-def _standardized(array: np.ndarray[Any, Any], axis: int) -> np.ndarray[Any, Any]:
+def _standardized(array: np.ndarray[Any, Any], axis: int, rounding: float) -> np.ndarray[Any, Any]:
     """Each feature along ``axis`` with mean 0 and standard deviation 1."""
     others = tuple(each for each in range(array.ndim) if each != axis % array.ndim)
     values = array.astype(np.float64)
     mean = values.mean(axis=others, keepdims=True)
     std = values.std(axis=others, keepdims=True)
     # A column that is constant up to rounding has no spread to divide by.
-    std = np.where(std <= 1e-6 * (np.abs(mean) + 1e-30), 1.0, std)
+    std = np.where(std <= rounding * (np.abs(mean) + sys.float_info.min), 1.0, std)
     return ((values - mean) / std).astype(array.dtype)
 
 
@@ -207,13 +230,18 @@ def _said(value: float) -> str:
 
 @rule(
     thresholds={
-        "large": 5.0,
-        "tiny": 0.05,
-        "flat": 0.02,
-        "unlearned": 0.7,
-        "solved": 0.1,
-        "learned": 0.6,
-        "steps": 60,
+        **_COMMON,
+        "large": (5.0, "root mean square: first weights are made for about 1"),
+        "tiny": (0.05, "largest value: below it the input is next to nothing"),
+        "flat": (0.02, "of its mean that a feature varies by: it is a constant to the layer"),
+        "solved": (0.1, "of what ignoring the input costs: below it there is nothing to explain"),
+        "rest": (0.95, "of the loss a third earlier: the run had come to a rest"),
+        "gap": (5, "times lower than without scaling, where the run did learn something"),
+        "lower": (0.2, "of the loss of the run, in that case"),
+        "control": (3, "times higher where straight lines are all there is: not by heart"),
+        "large target": (10.0, "root mean square: then both arms get it standardised"),
+        "dark": (200, "largest value of pictures with 8 bits, at least …"),
+        "white": (255, "… and at most"),
     },
     cleared=lambda case: _input_scale(case),
 )
@@ -232,19 +260,19 @@ def unscaled_input(case: Case) -> Iterator[Finding]:
     Fix: Standardise the features with the mean and standard deviation of the training set.
     Guardrail: assert x.abs().mean() < 5, f'inputs are not scaled: {x.mean()=}, {x.std()=}'
     """
-    large, tiny, flat = case.limit("large"), case.limit("tiny"), case.limit("flat")
+    flat, most = case.limit("flat"), case.limit("most")
     for outcome in _failures(case, case.limit("solved")):
         trace = outcome.reading.trace
-        layers = [each for each in _first_layers(trace) if _off_scale(each, large, tiny, flat)]
+        layers = [each for each in _first_layers(trace) if _off_scale(case, each)]
         start = case.trace(outcome.course.first)
         begun = [] if start is None else _first_layers(start)
         # In one batch and not in another it is the batch that is wrong.
-        if not layers or not any(_off_scale(each, large, tiny, flat) for each in begun):
+        if not layers or not any(_off_scale(case, each) for each in begun):
             continue
         changed: _Instead = {}
         for each in layers:
-            changed |= each.instead(trace)
-        both, level = _with_scaled_target(outcome)
+            changed |= each.instead(case, trace)
+        both, level = _with_scaled_target(case, outcome)
         found = _compare(outcome, both, changed, level, case)
         if found is None:
             continue
@@ -256,19 +284,19 @@ def unscaled_input(case: Case) -> Iterator[Finding]:
         low, high = float(first.values.min()), float(first.values.max())
         size = float(np.sqrt(np.mean(np.square(first.values, dtype=np.float64))))
         yield unscaled_input.finding(
-            where=(_computed_at(outcome) if _is_flat(first, flat) else None)
+            where=(_computed_at(outcome) if _is_flat(first, flat, most) else None)
             or _called_at(outcome.reading)
             or first.call.where,
             step=0,
             proof=Proof.TRIED,
             evidence=[
                 f"the first layer gets values from {low:.4g} to {high:.4g}, {size:.3g} in size",
-                *_flatness(first, flat),
-                outcome.ending,
+                *_flatness(first, flat, most),
+                outcome.told,
                 f"{steps} steps on one batch, standardised: the loss falls to {after:.2g} of what "
                 f"ignoring the input costs; as it was: {_said(before)}",
             ],
-            fix=_scaling_fix(first.values, first.axis),
+            fix=_scaling_fix(case, first.values, first.axis),
             places=[("first weights", first.call.where)],
         )
 
@@ -287,8 +315,8 @@ def _computed_at(outcome: _Outcome) -> Where | None:
     return None
 
 
-def _flatness(layer: _Meeting, limit: float) -> list[str]:
-    if not _is_flat(layer, limit):
+def _flatness(layer: _Meeting, limit: float, most: float) -> list[str]:
+    if not _is_flat(layer, limit, most):
         return []
     others = tuple(axis for axis in range(layer.values.ndim) if axis != layer.axis)
     spread = float(np.median(layer.values.astype(np.float64).std(axis=others)))
@@ -302,20 +330,20 @@ def _finds_more(
     """Whether scaled data lead far below where the run had come to a rest, and not by heart."""
     before, after, steps = found
     course, end = outcome.course, after * outcome.chance
-    losses = course.losses
-    third = len(losses) // 3
-    rests = np.median(losses[-third:]) > 0.95 * np.median(losses[third : 2 * third])
-    if before < 5 * after or end > 0.2 * outcome.final or not rests:
+    parts = thirds(course.losses)
+    rests = parts is not None and parts[2] > case.limit("rest") * parts[1]
+    far = before >= case.limit("gap") * after and end <= case.limit("lower") * outcome.final
+    if not far or not rests:
         return False
     control = control_step(outcome.reading, outcome.snapshot.values, outcome.snapshot)
     if control is None:
         return False
     losses = _trained_anew(Trial(course, control, case.budget), steps, changed)
-    return bool(losses) and losses[-1] > 3 * end
+    return bool(losses) and losses[-1] > case.limit("control") * end
 
 
-def _scaling_fix(values: np.ndarray[Any, Any], axis: int) -> str:
-    if values.min() >= 0 and 200 < values.max() <= 255:
+def _scaling_fix(case: Case, values: np.ndarray[Any, Any], axis: int) -> str:
+    if values.min() >= 0 and case.limit("dark") < values.max() <= case.limit("white"):
         return "These look like pixels from 0 to 255: x = x / 255, or better (x - mean) / std."
     dims = "0" if values.ndim == 2 and axis == 1 else "all but the features"
     return (
@@ -326,20 +354,20 @@ def _scaling_fix(values: np.ndarray[Any, Any], axis: int) -> str:
     )
 
 
-def _with_scaled_target(outcome: _Outcome) -> tuple[_Instead, float]:
+def _with_scaled_target(case: Case, outcome: _Outcome) -> tuple[_Instead, float]:
     """If the target is off scale too, both arms of the experiment get it standardised."""
     target = _target(outcome.reading)
-    if target is None or not _is_large(target.values, 10.0):
+    if target is None or not _is_large(target.values, case.limit("large target")):
         return {}, outcome.chance
-    return target.instead(outcome.reading.trace), _standard_level(outcome, target)
+    return target.instead(case, outcome.reading.trace), _standard_level(case, outcome, target)
 
 
-def _standard_level(outcome: _Outcome, target: _Meeting) -> float:
+def _standard_level(case: Case, outcome: _Outcome, target: _Meeting) -> float:
     """What ignoring the input costs when the target is standardised."""
     values = target.values.astype(np.float64)
     spread = float(np.mean(np.square(values - values.mean(axis=0))))
     squared = outcome.chance / spread if spread else 1.0
-    return squared if target.call.op in MSE_LOSS | DIFFERENCES else 0.8
+    return squared if target.call.op in MSE_LOSS | DIFFERENCES else case.limit("distance")
 
 
 def _called_at(reading: Reading) -> Any:
@@ -359,7 +387,14 @@ def _input_scale(case: Case) -> str | None:
 
 
 @rule(
-    thresholds={"large": 10.0, "tiny": 0.01, "unlearned": 0.7, "learned": 0.6, "steps": 60},
+    thresholds={
+        **_COMMON,
+        "large": (10.0, "root mean square over that of the first outputs"),
+        "tiny": (0.01, "largest value: below it every output is as good"),
+        "large input": (5.0, "root mean square: then both arms get it standardised"),
+        "tiny input": (0.05, "largest value: the same"),
+        "flat input": (0.02, "of its mean that a feature varies by: the same"),
+    },
     cleared=lambda case: _target_scale(case),
 )
 def unscaled_target(case: Case) -> Iterator[Finding]:
@@ -388,10 +423,10 @@ def unscaled_target(case: Case) -> Iterator[Finding]:
         trace = outcome.reading.trace
         both: _Instead = {}
         for each in _first_layers(trace):
-            if _off_scale(each, 5.0, 0.05):
-                both |= each.instead(trace)
-        level = _standard_level(outcome, target)
-        changed = target.instead(trace)
+            if _off_scale(case, each, " input"):
+                both |= each.instead(case, trace)
+        level = _standard_level(case, outcome, target)
+        changed = target.instead(case, trace)
         found = _compare(outcome, both, changed, level, case)
         if found is None:
             continue
@@ -405,7 +440,7 @@ def unscaled_target(case: Case) -> Iterator[Finding]:
             evidence=[
                 f"targets lie between {low:.4g} and {high:.4g}; the model starts with outputs "
                 f"between {float(begun.min()):.3g} and {float(begun.max()):.3g}",
-                outcome.ending,
+                outcome.told,
                 f"{steps} steps on one batch with standardised targets: the loss falls to "
                 f"{after:.2g} of what answering the mean costs; as it was: {_said(before)}",
             ],

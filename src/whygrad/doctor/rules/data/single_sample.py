@@ -22,7 +22,9 @@ _ONE_VALUE = "expected more than 1 value per channel"
 
 @rule(
     severity=3,
-    thresholds={"learned": 0.2},
+    thresholds={
+        "learned": (0.2, "of the loss: a run that falls by more is well with its batches"),
+    },
     cleared=lambda case: _batches_seen(case),
 )
 def batchnorm_single_sample(case: Case) -> Iterator[Finding]:

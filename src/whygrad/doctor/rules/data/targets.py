@@ -43,7 +43,11 @@ Reach = tuple[float, float, Traced]  # lowest and highest value, and the call th
 
 
 @rule(
-    thresholds={"outside": 0.05, "left": 0.05},
+    thresholds={
+        "outside": (0.05, "of the targets: fewer are outliers"),
+        "left": (0.05, "of their variance that no weights can remove"),
+        "beyond": (1e-3, "of the largest target: less is rounding"),
+    },
     cleared=lambda case: _reach_and_targets(case),
 )
 def target_out_of_range(case: Case) -> Iterator[Finding]:
@@ -77,7 +81,9 @@ def target_out_of_range(case: Case) -> Iterator[Finding]:
         else:
             continue
         beyond = np.maximum(low - targets, targets - high).clip(min=0)
-        outside = float((beyond > 1e-3 * max(1.0, float(np.abs(targets).max()))).mean())
+        outside = float(
+            (beyond > case.limit("beyond") * max(1.0, float(np.abs(targets).max()))).mean()
+        )
         spread = float(targets.var())
         left = float(np.square(beyond).mean()) / spread if spread else math.inf
         if outside < case.limit("outside") or left < case.limit("left"):

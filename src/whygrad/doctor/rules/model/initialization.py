@@ -8,6 +8,7 @@ weights: only if that makes the difference were the initial ones to blame.
 from __future__ import annotations
 
 import math
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
@@ -27,7 +28,15 @@ __all__: list[str] = []
 
 
 @rule(
-    thresholds={"steps": 5, "better": 0.8, "part": 0.2},
+    thresholds={
+        "steps": (5, "updates in which units could have become different"),
+        "better": (0.8, "of the loss, with random weights; half of it if units differ by now"),
+        "part": (0.2, "of what ignoring the input costs: below it the width was not needed"),
+        "alike": (1e-7, "of the largest weight: rows that differ by less are the same"),
+        "digits": (4, "to which rows at the end are compared"),
+        "sets": (0.25, "as many different rows as units at most: they are still alike"),
+        "hopeless": (0.95, "of what ignoring the input costs: no experiment is needed"),
+    },
     cleared=lambda case: _all_different(case),
 )
 def symmetric_initialization(case: Case) -> Iterator[Finding]:
@@ -47,15 +56,22 @@ def symmetric_initialization(case: Case) -> Iterator[Finding]:
         trace = case.trace(course.first)
         if trace is None or len(course.steps) < case.limit("steps") or course.last is None:
             continue
-        twins = [each for each in _hidden(case, trace, course) if _alike(each, trace)]
+        twins = [
+            each
+            for each in _hidden(case, trace, course)
+            if _alike(each, trace, case.limit("alike"))
+        ]
         if not twins or not unlearned(case, course, case.limit("part")):
             continue
-        still = [each for each in twins if _distinct(each, course) <= max(1, each.width // 4)]
+        sets = case.limit("sets")
+        still = [
+            each for each in twins if _distinct(case, each, course) <= max(1, sets * each.width)
+        ]
         every = _unusual(layers_of(case, trace), trace, lowest=0.0, highest=math.inf) + twins
         start = fresh_weights(trace.snapshot, _once(every), _gain(trace))
         factor = case.limit("better") if still else case.limit("better") / 2
         arms = repair(case, course, trace.snapshot, factor, start=start)
-        if arms is None and not (still and unlearned(case, course, 0.95)):
+        if arms is None and not (still and unlearned(case, course, case.limit("hopeless"))):
             continue
         layer = (still or twins)[0]
         value = float(layer.weight(trace.snapshot).flat[0])
@@ -66,7 +82,7 @@ def symmetric_initialization(case: Case) -> Iterator[Finding]:
         if still:
             evidence.append(
                 f"after {len(course.steps)} updates the {layer.width} units have "
-                f"{_counted(_distinct(still[0], course))} of weights between them"
+                f"{_counted(_distinct(case, still[0], course))} of weights between them"
             )
         if arms is not None:
             evidence.append(arms.told("from random weights"))
@@ -94,17 +110,17 @@ def _hidden(case: Case, trace: Trace, course: Course) -> list[Layer]:
     ]
 
 
-def _alike(layer: Layer, trace: Trace) -> bool:
+def _alike(layer: Layer, trace: Trace, rounding: float) -> bool:
     rows = layer.weight(trace.snapshot)
-    return rows.shape[1] > 0 and bool(np.ptp(rows, axis=0).max() <= 1e-7 * np.abs(rows).max())
+    return rows.shape[1] > 0 and bool(np.ptp(rows, axis=0).max() <= rounding * np.abs(rows).max())
 
 
-def _distinct(layer: Layer, course: Course) -> int:
+def _distinct(case: Case, layer: Layer, course: Course) -> int:
     """How many different rows the weight has at the end, up to rounding."""
     assert course.last is not None
     rows = layer.weight(course.last).astype(np.float64)
     scale = np.abs(rows).max() or 1.0
-    return len(np.unique(np.round(rows / scale, 4), axis=0))
+    return len(np.unique(np.round(rows / scale, int(case.limit("digits"))), axis=0))
 
 
 def _counted(distinct: int) -> str:
@@ -120,7 +136,16 @@ def _all_different(case: Case) -> str | None:
 
 
 @rule(
-    thresholds={"steps": 8, "lowest": 0.1, "highest": 3.0, "better": 0.5, "part": 0.3},
+    thresholds={
+        "steps": (8, "updates: fewer do not show whether it learns"),
+        "lowest": (0.1, "times the input: below it nothing arrives after a few layers"),
+        "highest": (3.0, "times the input: above it a few layers make it enormous"),
+        "better": (0.5, "of the loss that is reached with ordinary weights"),
+        "part": (0.3, "of what ignoring the input costs: below it the run learned"),
+        "updates": (100, "of the experiment: one batch may be learned by heart in more"),
+        "above": (1.5, "times what ignoring the input costs: far from it at the end"),
+        "start": (5, "times that in the beginning: the weights alone can do that"),
+    },
     cleared=lambda case: _gains(case),
 )
 def bad_initialization(case: Case) -> Iterator[Finding]:
@@ -156,7 +181,7 @@ def bad_initialization(case: Case) -> Iterator[Finding]:
             continue
         learns = is_below(arms.repaired.end, case.limit("better"), arms.repaired.start)
         learns &= arms.helps(case.limit("better"))
-        if not learns and not _starts_hopeless(arms, level(case, course)):
+        if not learns and not _starts_hopeless(case, arms, level(case, course)):
             continue  # ordinary weights only start lower: they do not learn either
         yield _about_size(case, course, trace, unusual, arms)
         return
@@ -166,10 +191,10 @@ def _arms(case: Case, course: Course, trace: Trace, start: dict[int, Any]) -> Ar
     """Training from these weights beside a run that ended far above what ignoring costs."""
     reference, progress = level(case, course), case.progress(course)
     reached = min(progress.end, progress.latest)
-    if reference is None or not reached > 1.5 * reference:
+    if reference is None or not reached > case.limit("above") * reference:
         return None
     trial = case.trial(course, trace.snapshot)
-    steps = min(100, len(course.steps))
+    steps = min(int(case.limit("updates")), len(course.steps))
     repaired = None if trial is None else trial.descend(steps=steps, start=start)
     as_it_was = None if trial is None else trial.descend(steps=steps)
     if repaired is None or as_it_was is None:
@@ -177,17 +202,22 @@ def _arms(case: Case, course: Course, trace: Trace, start: dict[int, Any]) -> Ar
     return Arms(as_it_was, repaired, reached)
 
 
-def _starts_hopeless(arms: Arms, chance: float | None) -> bool:
+def _starts_hopeless(case: Case, arms: Arms, chance: float | None) -> bool:
     """Far above the loss of ignoring the input at first, and still above it at the end."""
     if chance is None:
         return False
-    return arms.as_it_was.start > 5 * chance and arms.reached > chance > arms.repaired.end
+    return (
+        arms.as_it_was.start > case.limit("start") * chance
+        and arms.reached > chance > arms.repaired.end
+    )
 
 
 def _about_size(
     case: Case, course: Course, trace: Trace, unusual: list[Layer], arms: Arms
 ) -> Finding:
-    worst = max(unusual, key=lambda each: abs(math.log10(_strength(each, trace) + 1e-12)))
+    worst = max(
+        unusual, key=lambda each: abs(math.log10(_strength(each, trace) + sys.float_info.epsilon))
+    )
     gain = _strength(worst, trace)
     rows = worst.weight(trace.snapshot)
     usual = 1 / math.sqrt(worst.fan_in)
@@ -199,7 +229,7 @@ def _about_size(
         arms.told("from ordinary weights"),
     ]
     reference = level(case, course)
-    if reference is not None and arms.as_it_was.start > 5 * reference:
+    if reference is not None and arms.as_it_was.start > case.limit("start") * reference:
         evidence.append(
             f"the first loss was {arms.as_it_was.start:.4g}; an answer that ignores the input "
             f"costs {reference:.4g}"
@@ -209,7 +239,8 @@ def _about_size(
         step=0,
         proof=Proof.TRIED,
         evidence=evidence,
-        fix=f"nn.init.kaiming_normal_({worst.label})  # standard deviation {usual * 1.41:.2g}",
+        fix=f"nn.init.kaiming_normal_({worst.label})  "
+        f"# standard deviation {usual * math.sqrt(2):.2g}",
         parameters=[each.label for each in unusual],
     )
 

@@ -38,7 +38,15 @@ _HARMLESS = RESHAPING | ADD | SUB | SCALINGS | DROPOUTS | BATCH_NORM | AVERAGE_P
 
 
 @rule(
-    thresholds={"better": 0.6, "part": 0.4, "far better": 0.2, "solved": 0.1, "steps": 8},
+    thresholds={
+        "better": (0.6, "of the loss that is reached with a ReLU, where little was learned"),
+        "part": (0.4, "of what ignoring the input costs: above it little was learned"),
+        "far better": (0.2, "of the loss, where something was learned"),
+        "solved": (0.1, "of what ignoring the input costs: below it straight lines will do"),
+        "steps": (8, "updates: fewer do not show whether it learns"),
+        "bend": (1.5, "times higher on a control that is all straight lines"),
+        "far bend": (3, "the same, where something was learned"),
+    },
     cleared=lambda case: _all_bent(case),
 )
 def missing_nonlinearity(case: Case) -> Iterator[Finding]:
@@ -66,7 +74,8 @@ def missing_nonlinearity(case: Case) -> Iterator[Finding]:
         poor = unlearned(case, course, case.limit("part"))
         factor = case.limit("better" if poor else "far better")
         arms = repair(case, course, trace.snapshot, factor, repaired=bent)
-        if arms is None or not _finds_something(case, course, bent, arms, 1.5 if poor else 3.0):
+        times = case.limit("bend" if poor else "far bend")
+        if arms is None or not _finds_something(case, course, bent, arms, times):
             continue
         calls = [each.call for each in layers_of(case, trace)]
         one, other = pairs[0]

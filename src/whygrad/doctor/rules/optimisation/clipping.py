@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from whygrad.doctor.evidence.case import Case
+from whygrad.doctor.evidence.curve import quarter, tenths
 from whygrad.doctor.experiments.repairs import level
 from whygrad.doctor.growth import growth
 from whygrad.doctor.ranges import rms
@@ -22,7 +23,19 @@ __all__ = ["ratios_of"]
 
 
 @rule(
-    thresholds={"ratio": 10, "hidden": 100, "active": 0.9, "learned": 0.3, "slow": 0.5},
+    thresholds={
+        "ratio": (10, "of norm over limit: a guard cuts now and then, and less"),
+        "hidden": (100, "of norm over limit: something is far too large"),
+        "active": (0.9, "of the updates"),
+        "learned": (0.3, "of the loss: a run that falls by more is well with its limit"),
+        "slow": (0.5, "the same behind strong clipping, from what ignoring the input costs"),
+        "steps": (5, "updates: fewer are the beginning"),
+        "calm": (0.05, "of the loss that must fall without clipping …"),
+        "times": (5, "… or so many times what falls with it"),
+        "falls": (0.3, "of the loss that must fall at a smaller rate …"),
+        "most": (0.9, "… and no more is asked"),
+        "tenths": (4, "times that the rate is divided by ten"),
+    },
     cleared=lambda case: _cleared_clipping(case),
 )
 def clipping_hides_cause(case: Case) -> Iterator[Finding]:
@@ -46,11 +59,11 @@ def clipping_hides_cause(case: Case) -> Iterator[Finding]:
         if not clips and case.progress(course).suffers(case.limit("learned")):
             ratios = _ratios_by_hand(case, course)
             clips = _clip_by_hand(course) if ratios else []
-        if len(course.steps) < 5 or not ratios or not clips:
+        if len(course.steps) < case.limit("steps") or not ratios or not clips:
             continue
         active = sum(each > 1 for each in ratios) / len(ratios)
         usual = statistics.median(ratios)
-        late = statistics.median(ratios[-max(1, len(ratios) // 4) :])
+        late = statistics.median(ratios[-quarter(ratios) :])
         if active < case.limit("active") or min(usual, late) < case.limit("ratio"):
             continue
         reason = _hidden_cause(case, course, clips[0], min(usual, late))
@@ -99,7 +112,8 @@ def _hidden_cause(
         held = trial.descend(clip=limit) if by_norm else trial.descend(1.0 / ratio)
     if free is None or held is None:
         return None
-    if free.is_calm(max(0.05, 5 * held.drop)):
+    times = case.limit("times")
+    if free.is_calm(max(case.limit("calm"), times * held.drop)):
         return (
             f"without it the loss of the first batch goes {free}, with it {held}",
             f"Raise the limit to about {size}, the usual size of the gradient, or remove it.",
@@ -107,9 +121,10 @@ def _hidden_cause(
         )
     if ratio < case.limit("hidden") or not free.is_unstable:
         return None
-    for factor in (0.1, 0.01, 1e-3, 1e-4):
+    enough = min(case.limit("most"), max(case.limit("falls"), times * held.drop))
+    for factor in tenths(case.limit("tenths")):
         better = trial.descend(factor) if trial is not None else None
-        if better is not None and better.is_calm(min(0.9, max(0.3, 5 * held.drop))):
+        if better is not None and better.is_calm(enough):
             return (
                 f"the same steps on the first batch: {held} with it, {free} without it, and "
                 f"{better} without it at {factor:g} of the learning rate",

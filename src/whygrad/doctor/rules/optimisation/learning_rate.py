@@ -11,26 +11,29 @@ from collections.abc import Iterator
 from typing import Any
 
 from whygrad.doctor.evidence.case import Case
+from whygrad.doctor.evidence.curve import tenths
 from whygrad.doctor.experiments.sound_loss import after_fixes, sound_trial
 from whygrad.doctor.growth import runaway
 from whygrad.doctor.recording.record import Course, Snapshot
 from whygrad.doctor.replay.optimizers import rate_of
 from whygrad.doctor.replay.trainer import Descent
 from whygrad.doctor.replay.trial import Trial
-from whygrad.doctor.rules.optimisation.oscillation import heavy_momentum
+from whygrad.doctor.rules.optimisation.oscillation import MOMENTUM, heavy_momentum
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.source import Where
 
 __all__ = ["lr_too_high"]
 
-_SMALLER = (0.1, 0.01, 0.001)
 
-
-def _line(course: Course) -> Where | None:
+def _line(case: Case, course: Course) -> Where | None:
     """Where the rate was chosen: the scheduler, if that is what raised it."""
     optimizer = course.optimizer
     chosen = optimizer.options.get("lr")
-    if optimizer.schedulers and isinstance(chosen, float) and rate_of(course) > 1.5 * chosen:
+    if (
+        optimizer.schedulers
+        and isinstance(chosen, float)
+        and rate_of(course) > case.limit("raised") * chosen
+    ):
         return optimizer.schedulers[-1][1]
     return optimizer.made_at or course.steps[0].where
 
@@ -43,9 +46,10 @@ def _overflowed(case: Case, course: Course) -> bool:
     ranges = [each for call in trace.calls for each in (*call.before, *call.after)]
     sizes = [each.largest for each in ranges if each.size and math.isfinite(each.largest)]
     losses = [abs(each) for each in course.losses if math.isfinite(each)]
-    grown = len(losses) > 1 and losses[-1] > 1e6 * max(losses[0], 1e-6)
+    least = case.limit("least loss")
+    grown = len(losses) > 1 and losses[-1] > case.limit("grown") * max(losses[0], least)
     lost = any(each.nans + each.infs == each.size for each in ranges if each.size)
-    return max(sizes, default=0.0) > 1e12 or grown or (lost and not sizes)
+    return max(sizes, default=0.0) > case.limit("huge") or grown or (lost and not sizes)
 
 
 def _starts(case: Case, course: Course) -> Iterator[Snapshot]:
@@ -59,7 +63,19 @@ def _starts(case: Case, course: Course) -> Iterator[Snapshot]:
 
 
 @rule(
-    thresholds={"learned": 0.2, "progress": 0.02},
+    thresholds={
+        **MOMENTUM,
+        "learned": (0.2, "of the loss: a run that falls by more is left alone"),
+        "progress": (0.02, "of the loss that must fall at a smaller rate"),
+        "worse": (0.1, "by which that may stay behind what the own rate reaches"),
+        "tenths": (3, "times that the rate is divided by ten"),
+        "sound tenths": (4, "the same with a squared error, which has a scale of its own"),
+        "runaway": (0.01, "of the rate: if it takes less, a sequence is to blame"),
+        "raised": (1.5, "times the chosen rate: a schedule raised it"),
+        "huge": (1e12, "value or larger: it grew, no invalid operation made it"),
+        "grown": (1e6, "times the first loss: the same"),
+        "least loss": (1e-6, "from which growth is counted"),
+    },
     cleared=lambda case: _cleared_high(case),
 )
 def lr_too_high(case: Case) -> Iterator[Finding]:
@@ -78,7 +94,6 @@ def lr_too_high(case: Case) -> Iterator[Finding]:
     on.
     Guardrail: assert loss.item() < 2 * first_loss, f'step {step}: loss {loss.item()} is rising'
     """
-    least = case.limit("progress")
     for course in case.courses:
         if not case.progress(course).suffers(case.limit("learned")):
             continue
@@ -90,25 +105,28 @@ def lr_too_high(case: Case) -> Iterator[Finding]:
             own = None if trial is None else trial.descend()
             if trial is None or own is None or not own.is_unstable:
                 continue
-            if _momentum_is_to_blame(course, trial):
+            if _momentum_is_to_blame(case, course, trial):
                 continue
-            better = _smaller_that_works(trial, own, least)
-            if better is not None and not (better[0] < 0.01 and runaway(case, course)):
+            better = _smaller_that_works(case, trial, own)
+            if better is not None and not (
+                better[0] < case.limit("runaway") and runaway(case, course)
+            ):
                 yield _too_high(case, course, start.step, trial, own, *better)
                 break
 
 
-def _momentum_is_to_blame(course: Course, trial: Trial) -> bool:
+def _momentum_is_to_blame(case: Case, course: Course, trial: Trial) -> bool:
     """Whether the same rate is well with the usual momentum."""
-    heavy = heavy_momentum(course)
+    heavy = heavy_momentum(case, course)
     usual = None if heavy is None else trial.descend(**heavy[1])
     return usual is not None and not usual.is_unstable
 
 
-def _smaller_that_works(trial: Trial, own: Descent, least: float) -> tuple[float, Descent] | None:
-    for factor in _SMALLER:
+def _smaller_that_works(case: Case, trial: Trial, own: Descent) -> tuple[float, Descent] | None:
+    least = max(case.limit("progress"), own.drop - case.limit("worse"))
+    for factor in tenths(case.limit("tenths")):
         descent = trial.descend(factor)
-        if descent is not None and descent.is_calm(max(least, own.drop - 0.1)):
+        if descent is not None and descent.is_calm(least):
             return factor, descent
     return None
 
@@ -128,7 +146,7 @@ def _too_high(
             f"the run began at {progress.opening:.4g} and stood at {progress.height:.4g}"
         )
     return lr_too_high.finding(
-        where=_line(course),
+        where=_line(case, course),
         step=step,
         proof=Proof.TRIED,
         evidence=evidence,
@@ -156,11 +174,12 @@ def _with_sound_loss(case: Case, course: Course) -> Iterator[Finding]:
     """The program's loss says nothing: what does the rate do to its model with a sound one?"""
     trial = sound_trial(case, course)
     own = None if trial is None else trial.descend()
-    tenth = None if trial is None else trial.descend(0.1)
+    tenth, *smaller = tenths(case.limit("sound tenths"))
+    barely = None if trial is None else trial.descend(tenth)
     # The squared error has a scale of its own, so the rate must be off by far to be blamed.
-    if trial is None or own is None or tenth is None or not (own.diverges and tenth.is_unstable):
+    if trial is None or own is None or barely is None or not (own.diverges and barely.is_unstable):
         return
-    for factor in (0.01, 0.001, 1e-4):
+    for factor in smaller:
         good = trial.descend(factor)
         if good is None or not good.is_calm(0.0):
             continue
@@ -179,7 +198,7 @@ def _with_sound_loss(case: Case, course: Course) -> Iterator[Finding]:
                 "statement": str(rest),
             }  # fmt: skip
         yield lr_too_high.finding(
-            where=_line(course),
+            where=_line(case, course),
             step=0,  # gradients are cleared in the experiment: it is the rate, from the start
             proof=Proof.TRIED,
             evidence=evidence,
@@ -191,7 +210,7 @@ def _with_sound_loss(case: Case, course: Course) -> Iterator[Finding]:
 
 def _cleared_high(case: Case) -> str | None:
     for course in case.courses:
-        if not case.progress(course).suffers(0.2):
+        if not case.progress(course).suffers(case.limit("learned")):
             progress = case.progress(course)
             return f"the loss went from {progress.start:.4g} to {progress.end:.4g} at this rate"
         trial = case.trial(course, course.first)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 import statistics
+import sys
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
 from whygrad.doctor.evidence.case import Case
+from whygrad.doctor.evidence.curve import quarter, tenths, third
 from whygrad.doctor.evidence.ordering import ordered_by_class
 from whygrad.doctor.progress import is_entangled
 from whygrad.doctor.recording.record import Course
@@ -17,39 +19,55 @@ from whygrad.doctor.replay.trainer import Descent, drop, is_below
 from whygrad.doctor.replay.trial import Trial
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 
-__all__ = ["heavy_momentum"]
+__all__ = ["MOMENTUM", "heavy_momentum"]
 
-_LONG = 60  # steps: a swing takes longer than the first fall
-_USUAL = 0.9
+# For every rule that asks whether the momentum is to blame.
+MOMENTUM = {
+    "heavy": (0.95, "gradients of twenty steps and more are kept"),
+    "usual": (0.9, "momentum in its place"),
+}
 
 
-def heavy_momentum(course: Course) -> tuple[str, dict[str, Any]] | None:
+def heavy_momentum(case: Case, course: Course) -> tuple[str, dict[str, Any]] | None:
     """The option that remembers gradients for too long, in words, and its usual value."""
-    options = course.optimizer.options
+    options, heavy, usual = course.optimizer.options, case.limit("heavy"), case.limit("usual")
     momentum, betas = options.get("momentum"), options.get("betas")
-    if isinstance(momentum, float) and momentum > 0.95:
-        return f"momentum={momentum:g}", {"momentum": _USUAL}
-    if isinstance(betas, (tuple, list)) and isinstance(betas[0], float) and betas[0] > 0.95:
-        return f"betas={tuple(betas)}", {"betas": (_USUAL, *betas[1:])}
+    if isinstance(momentum, float) and momentum > heavy:
+        return f"momentum={momentum:g}", {"momentum": usual}
+    if isinstance(betas, (tuple, list)) and isinstance(betas[0], float) and betas[0] > heavy:
+        return f"betas={tuple(betas)}", {"betas": (usual, *betas[1:])}
     return None
 
 
-def _rebound(descent: Descent) -> float:
+def _rebound(case: Case, descent: Descent) -> float:
     """How far the loss came back up after its lowest point, as a part of where it began."""
-    early = descent.losses[: 3 * len(descent.losses) // 4]
+    losses = descent.losses
+    early = losses[: -quarter(losses)]
     low = min(early)
-    late = statistics.median(descent.losses[early.index(low) :][-len(descent.losses) // 3 :])
-    return (late - low) / max(abs(descent.start), 1e-12) if late > 3 * abs(low) else 0.0
+    late = statistics.median(losses[early.index(low) :][-third(losses) :])
+    if late <= case.limit("swing") * abs(low):
+        return 0.0
+    return (late - low) / max(abs(descent.start), sys.float_info.min)
 
 
 @rule(
     thresholds={
-        "learned": 0.8,
-        "rebound": 0.1,
-        "steps": 30,
-        "turns": 0.9,
-        "silent": 0.3,
-        "done": 0.05,
+        **MOMENTUM,
+        "learned": (0.8, "of the loss: above it a swing does no harm"),
+        "rebound": (0.1, "of the first loss by which it comes back up"),
+        "steps": (30, "updates: a swing takes longer than the first fall"),
+        "turns": (0.9, "of the steps: noise turns round at two of three"),
+        "silent": (0.3, "of the steps where nothing is drawn and the batch is the same"),
+        "done": (0.05, "of the first loss: below it turning is rounding"),
+        "long": (60, "steps of the experiment: a swing takes longer than the first fall"),
+        "same": (1e-4, "relative: the loss of the first batch is that of the last"),
+        "moves": (12, "turns that could be: fewer are accidents"),
+        "level": (0.05, "of the loss that still falls between two quarters"),
+        "swing": (3, "times the lowest loss, to which it returns"),
+        "above": (1.2, "times the first loss in the second half: it is no noise"),
+        "falls": (0.3, "of the loss at the own rate: then nothing jumps"),
+        "deeper": (0.3, "of what is reached, with calmer steps"),
+        "calm": (0.5, "of the loss that must fall smoothly, if the run itself fell by less"),
     },
 )
 def oscillation(case: Case) -> Iterator[Finding]:
@@ -85,16 +103,17 @@ def oscillation(case: Case) -> Iterator[Finding]:
             yield seen
             continue
         trial = case.trial(course, course.first)
-        own = None if trial is None else trial.descend(steps=_LONG)
+        own = None if trial is None else trial.descend(steps=int(case.limit("long")))
         if trial is None or own is None or own.diverges:
             continue
-        swings = _rebound(own) >= case.limit("rebound")
-        for said, better in _calmer(course, trial):
+        swings = _rebound(case, own) >= case.limit("rebound")
+        for said, better in _calmer(case, course, trial):
+            calm = case.limit("calm")
             # A smaller rate gets further only if the larger one jumps from side to side.
-            jumps = better is not None and better.is_calm(0.5) and progress.gain < 0.5
-            deeper = better is not None and is_below(better.end, 0.3, own.end)
+            jumps = better is not None and better.is_calm(calm) and progress.gain < calm
+            deeper = better is not None and is_below(better.end, case.limit("deeper"), own.end)
             if better is not None and deeper and (swings or jumps):
-                yield _swinging(course, own, said, better)
+                yield _swinging(case, course, own, said, better)
                 break
 
 
@@ -102,14 +121,15 @@ def _by_turns(case: Case, course: Course) -> Finding | None:
     """Data in the order of their classes: each is learned in turn, and the others forgotten."""
     losses = course.losses
     late = losses[len(losses) // 2 :]
-    if not late or max(late) <= 1.2 * abs(losses[0]):
+    high = case.limit("above") * abs(losses[0]) if losses else 0.0
+    if not late or max(late) <= high:
         return None
     ordered = ordered_by_class(case, course)
     if ordered is None:
         return None
     return oscillation.finding(
         where=ordered.where,
-        step=next(place for place, each in enumerate(losses) if each > 1.2 * abs(losses[0])),
+        step=next(place for place, each in enumerate(losses) if each > high),
         proof=Proof.INFERRED,
         evidence=[
             f"{ordered.pure} of {ordered.batches} batches that were looked at hold a single class, "
@@ -126,7 +146,7 @@ def _same_at_every_step(case: Case, course: Course) -> bool:
     """Whether each step has the same data, and draws nothing: the first one gives the last loss."""
     if course.last is None or course.last is course.first:
         return False
-    return math.isclose(case.progress(course).latest, course.last.value, rel_tol=1e-4)
+    return math.isclose(case.progress(course).latest, course.last.value, rel_tol=case.limit("same"))
 
 
 def _to_and_fro(case: Case, course: Course) -> Finding | None:
@@ -135,23 +155,25 @@ def _to_and_fro(case: Case, course: Course) -> Finding | None:
     late = losses[len(losses) // 2 :]
     moves = [after - before for before, after in pairwise(late)]
     turns = [one * other < 0 for one, other in pairwise(moves)]
-    quarter = len(losses) // 4
+    part = quarter(losses)
     # Noise turns round at two of three steps, never at nearly all of them; without any noise the
     # loss has no reason to turn round at all.
     silent = _same_at_every_step(case, course)
     least = case.limit("silent" if silent else "turns")
-    if len(turns) < 12 or sum(turns) < least * len(turns):
+    if len(turns) < case.limit("moves") or sum(turns) < least * len(turns):
         return None
-    end, before = statistics.fmean(losses[-quarter:]), statistics.fmean(late[:quarter])
+    end, before = statistics.fmean(losses[-part:]), statistics.fmean(late[:part])
     trial = case.trial(course, course.last)
     own = None if trial is None else trial.descend()
-    calm = None if trial is None else trial.descend(0.1)
-    if own is None or calm is None or drop(before, end) > 0.05:
+    calm = None if trial is None else trial.descend(*tenths(1))
+    if own is None or calm is None or drop(before, end) > case.limit("level"):
         return None
     reached = min(own.losses[len(own.losses) // 2 :]) if silent else min(own.end, own.start)
-    if (own.drop > 0.3 and not silent) or not is_below(calm.end, 0.3, reached):
+    if (own.drop > case.limit("falls") and not silent) or not is_below(
+        calm.end, case.limit("deeper"), reached
+    ):
         return None
-    rate = rate_of(course)
+    rate, tenth = rate_of(course), tenths(1)[0]
     return oscillation.finding(
         where=course.optimizer.made_at or course.steps[0].where,
         step=len(losses) // 2,
@@ -161,26 +183,29 @@ def _to_and_fro(case: Case, course: Course) -> Finding | None:
             f"steps, between {min(late):.4g} and {max(late):.4g}",
             f"from the latest state it goes {own} with steps of this length, {calm} with a tenth",
         ],
-        fix=f"Make the steps shorter as the loss levels off: lr={rate / 10:.2g} instead of "
-        f"{rate:.3g}, or let it decay.",
+        fix=f"Make the steps shorter as the loss levels off: lr={rate * tenth:.2g} instead "
+        f"of {rate:.3g}, or let it decay.",
         data={"losses": losses, "losses_calm": calm.losses},
     )
 
 
-def _calmer(course: Course, trial: Trial) -> Iterator[tuple[str, Descent | None]]:
-    heavy = heavy_momentum(course)
+def _calmer(case: Case, course: Course, trial: Trial) -> Iterator[tuple[str, Descent | None]]:
+    heavy = heavy_momentum(case, course)
     if heavy is not None:
         name = next(iter(heavy[1]))
-        yield f"{name}={heavy[1][name]}", trial.descend(steps=_LONG, **heavy[1])
-    yield f"lr={rate_of(course) / 10:.3g}", trial.descend(0.1, steps=_LONG)
+        yield f"{name}={heavy[1][name]}", trial.descend(steps=int(case.limit("long")), **heavy[1])
+    tenth = tenths(1)[0]
+    yield f"lr={rate_of(course) * tenth:.3g}", trial.descend(tenth, steps=int(case.limit("long")))
 
 
-def _swinging(course: Course, own: Descent, said: str, better: Descent) -> Finding:
-    heavy = heavy_momentum(course)
+def _swinging(case: Case, course: Course, own: Descent, said: str, better: Descent) -> Finding:
+    heavy = heavy_momentum(case, course)
     now = heavy[0] if heavy is not None else f"lr={rate_of(course):g}"
     low = own.losses.index(min(own.losses))
     top = max(own.losses[low:])
-    swing = f" and swings back to {top:.4g}" if top > 1.5 * abs(own.losses[low]) else ""
+    swing = (
+        f" and swings back to {top:.4g}" if top > case.limit("above") * abs(own.losses[low]) else ""
+    )
     return oscillation.finding(
         where=course.optimizer.made_at or course.steps[0].where,
         step=low,

@@ -23,8 +23,6 @@ from whygrad.source import Where
 
 __all__ = ["over_regularized"]
 
-_LONG = 60
-
 
 @dataclass(frozen=True)
 class _Comparison:
@@ -40,12 +38,17 @@ class _Comparison:
 
 @rule(
     thresholds={
-        "learned": 0.6,
-        "half": 0.5,
-        "free": 0.25,
-        "steps": 10,
-        "dropped": 0.9,
-        "guess": 0.9,
+        "learned": (0.6, "of the loss: above it the decay does no harm"),
+        "half": (0.5, "of what is reached with it, without it"),
+        "free": (0.25, "of the loss that must fall without it"),
+        "steps": (10, "updates: fewer do not show whether it learns"),
+        "dropped": (0.9, "of the units: so much is the probability to keep one"),
+        "guess": (0.9, "of what ignoring the input costs: no better than a guess"),
+        "long": (60, "steps of the experiment"),
+        "stuck": (0.4, "of the first loss: a run that gets below is not stuck"),
+        "held": (0.3, "of what falls without it, at most, falls with it"),
+        "remedy": (100, "times smaller: the advice"),
+        "weak": (1e-4, "the strongest decay that is advised"),
     },
     cleared=lambda case: _cleared(case),
 )
@@ -73,9 +76,11 @@ def over_regularized(case: Case) -> Iterator[Finding]:
             # Both ends: a run that got nowhere, and an experiment that shows why.
             stuck = min(each.reached, each.held)
             halved = is_below(each.free.end, case.limit("half"), stuck)
-            halved &= not is_below(stuck, 0.4, each.free.start)
+            halved &= not is_below(stuck, case.limit("stuck"), each.free.start)
             held = drop(each.free.start, stuck)
-            if halved or (each.free.drop > case.limit("free") and held < 0.3 * each.free.drop):
+            if halved or (
+                each.free.drop > case.limit("free") and held < case.limit("held") * each.free.drop
+            ):
                 yield _drowned(each)
         yield from _by_dropout(case, course)
 
@@ -86,17 +91,18 @@ def _by_weight_decay(case: Case, course: Course) -> _Comparison | None:
     if not decay > 0 or progress.gain >= case.limit("learned"):
         return None
     trial = case.trial(course, course.first)
-    held = None if trial is None else trial.descend(steps=_LONG)
-    free = None if trial is None else trial.descend(steps=_LONG, weight_decay=0.0)
+    held = None if trial is None else trial.descend(steps=int(case.limit("long")))
+    free = None if trial is None else trial.descend(steps=int(case.limit("long")), weight_decay=0.0)
     if held is None or free is None or not math.isfinite(progress.latest):
         return None
+    weaker = min(case.limit("weak"), decay / case.limit("remedy"))
     return _Comparison(
         f"weight_decay={decay:g}",
         course.optimizer.made_at or course.steps[0].where,
         progress.latest,
         held.end,
         free,
-        f"weight_decay={min(1e-4, decay / 100):.0e} instead of {decay:g}",
+        f"weight_decay={weaker:.0e} instead of {decay:g}",
     )
 
 
@@ -109,7 +115,9 @@ def _by_dropout(case: Case, course: Course) -> Iterator[Finding]:
     share, worst = max(shares, key=lambda each: each[0], default=(0.0, None))
     if worst is None or share < case.limit("dropped"):
         return
-    free = Trial(course, without_dropout(trace.snapshot), case.budget).descend(steps=_LONG)
+    free = Trial(course, without_dropout(trace.snapshot), case.budget).descend(
+        steps=int(case.limit("long"))
+    )
     if free is None or free.is_unstable or free.drop < case.limit("free"):
         return
     yield over_regularized.finding(
@@ -119,8 +127,8 @@ def _by_dropout(case: Case, course: Course) -> Iterator[Finding]:
         evidence=[
             f"dropout sets {share:.0%} of its inputs to zero",
             f"the loss ends at {case.progress(course).end:.4g}, no better than a guess",
-            f"{_LONG} steps on the first batch without dropout lead from {free.start:.4g} to "
-            f"{free.end:.4g}",
+            f"{len(free.losses) - 1} steps on the first batch without dropout lead from "
+            f"{free.start:.4g} to {free.end:.4g}",
         ],
         fix="Dropout takes the probability to drop a unit, not to keep it: 0.1 to 0.5.",
     )
@@ -160,8 +168,8 @@ def _by_penalty(case: Case, course: Course) -> _Comparison | None:
 
     data = case.trial(course, course.first, data_only)
     whole = case.trial(course, course.first)
-    held = None if whole is None else whole.descend(steps=_LONG)
-    free = None if data is None else data.descend(steps=_LONG)
+    held = None if whole is None else whole.descend(steps=int(case.limit("long")))
+    free = None if data is None else data.descend(steps=int(case.limit("long")))
     if data is None or held is None or free is None:
         return None
     share = sum(float(trace.array(each.outputs[0])) for each in penalties)
@@ -210,8 +218,8 @@ def _drowned(found: _Comparison) -> Finding:
             f"there is {found.name}",
             f"loss of the first batch on the data: {found.free.start:.4g} at first, "
             f"{found.reached:.4g} with the weights the run ended with",
-            f"{_LONG} steps from the first state lead to {found.held:.4g} with it and to "
-            f"{found.free.end:.4g} without it",
+            f"{len(found.free.losses) - 1} steps from the first state lead to {found.held:.4g} "
+            f"with it and to {found.free.end:.4g} without it",
         ],
         fix=f"Use {found.remedy}.",
     )
@@ -220,6 +228,6 @@ def _drowned(found: _Comparison) -> Finding:
 def _cleared(case: Case) -> str | None:
     for course in case.courses:
         decay = _decay(course)
-        if decay > 0 and case.progress(course).gain >= 0.6:
+        if decay > 0 and case.progress(course).gain >= case.limit("learned"):
             return f"weight_decay={decay:g}, and the loss fell by {case.progress(course).gain:.0%}"
     return None

@@ -15,7 +15,11 @@ __all__ = ["sum_reduction"]
 
 
 @rule(
-    thresholds={"learned": 0.2, "progress": 0.02, "elements": 8},
+    thresholds={
+        "learned": (0.2, "of the loss: a run that falls by more is left alone"),
+        "progress": (0.02, "of the loss that must fall with the mean"),
+        "elements": (8, "fewer make little difference"),
+    },
 )
 def sum_reduction(case: Case) -> Iterator[Finding]:
     """The loss is a sum, the learning rate is one for a mean.

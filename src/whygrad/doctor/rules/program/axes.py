@@ -54,7 +54,12 @@ _PRODUCTS = MATRIX_PRODUCTS | EINSUM
 _SCALING = SCALINGS | ADD | CHOICES
 
 
-@rule()
+@rule(
+    thresholds={
+        "links": (4, "calls between scores and their product that scale or mask"),
+        "sum": (0.05, "by which probabilities may miss 1: half precision does"),
+    },
+)
 def wrong_dim(case: Case) -> Iterator[Finding]:
     """A softmax, a loss or a recurrent layer runs along the wrong axis.
 
@@ -175,7 +180,7 @@ def _mixed_along_another(case: Case, trace: Trace, call: Traced) -> Finding | No
     matrices.
     """
     shape, axis = shape_of(call.inputs[0]), axis_of(call)
-    if call.op in LOG_SOFTMAX or len(shape) < 2 or not _compares(trace, call.sources[0]):
+    if call.op in LOG_SOFTMAX or len(shape) < 2 or not _compares(case, trace, call.sources[0]):
         return None
     sizes = [1] * len(shape)
     sizes[axis] = shape[axis]
@@ -221,9 +226,9 @@ def _follow_weights(trace: Trace, source: Produced | None) -> Way:
     return Way(earlier.maker, earlier.source, [*earlier.passed, *way.passed])
 
 
-def _compares(trace: Trace, source: Produced | None) -> bool:
+def _compares(case: Case, trace: Trace, source: Produced | None) -> bool:
     """Whether scores are products of queries and keys, scaled or masked perhaps."""
-    for _ in range(4):
+    for _ in range(int(case.limit("links"))):
         maker = follow(trace, source).maker
         if maker is None:
             return False
@@ -262,7 +267,8 @@ def _labelled(case: Case, trace: Trace, call: Traced) -> Finding | None:
         return _batch_as_classes(trace, call, shape)
     if way.op in SOFTMAXES and call.op in NLL_LOSS:
         values = trace.array(call.inputs[0]).astype(np.float64)
-        if np.abs(np.exp(values).sum(axis=1) - 1).max() > 0.05 and way.op in LOG_SOFTMAX:
+        total = np.exp(values).sum(axis=1)
+        if np.abs(total - 1).max() > case.limit("sum") and way.op in LOG_SOFTMAX:
             return _not_normalized(case, trace, call, way.maker, shape)
         way = follow(trace, way.maker.sources[0])
     layer = feature_axis(trace, way)

@@ -21,17 +21,30 @@ from whygrad.doctor.engines import Engine
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.replay import Traced
 from whygrad.doctor.rules.rule import Finding, Proof, rule
+from whygrad.doctor.rules.words import quoted
 from whygrad.doctor.source.lines import defined, raised
 
 __all__: list[str] = []
 
-_ELEMENTS = 24  # of an input that are checked
 _REFUSED = ("returned an invalid gradient", "returned an incorrect number of gradients",
             "incorrect number of gradients", "number of gradients")  # fmt: skip
 
 
 @rule(
-    thresholds={"error": 0.02, "fraction": 0.25},
+    thresholds={
+        "error": (0.02, "relative: differences in float64 are far better, formulas in float32 not"),
+        "fraction": (0.25, "of an input's elements: a few may lie at kinks"),
+        "elements": (24, "of an input that are checked: each costs four forward runs"),
+        "nudge": (1e-5, "by which an element is moved"),
+        "second": (1e-6, "the same for a second look: a slope does not depend on it"),
+        "kink": (1e-3, "between the two looks: more is a kink or a jump"),
+        "slope": (1e-6, "below it slopes are compared as if they were this large"),
+        "rounding": (1e-4, "of the largest slope that a small one may be off by"),
+        "values": (16, "inputs, and outputs at most, where rounding is looked for"),
+        "levels": (0.25, "as many different outputs as inputs at most: it rounds"),
+        "digits": (9, "to which outputs are the same"),
+        "nothing": (1e-9, "of the slope: so much is returned of an input that was forgotten"),
+    },
     cleared=lambda case: _agreeing(case),
 )
 def wrong_backward(case: Case) -> Iterator[Finding]:
@@ -52,10 +65,10 @@ def wrong_backward(case: Case) -> Iterator[Finding]:
         yield found
         return
     for name, call in _functions(case).items():
-        check = _check(call, case.run.engine)
+        check = _check(case, call)
         if check is None:
             continue
-        wrong = check.wrong(case.limit("error"), case.limit("fraction"))
+        wrong = check.wrong(case)
         if not wrong:
             continue
         claimed, true = max(wrong, key=lambda each: abs(each[0] - each[1]))
@@ -70,7 +83,7 @@ def wrong_backward(case: Case) -> Iterator[Finding]:
                 f"the worst: backward() says {claimed:.5g}, the forward changes at {true:.5g}",
             ],
             places=[("applied here", call.where)],
-            fix=f"Correct {name}.backward. {_hint(wrong)}".rstrip(),
+            fix=f"Correct {name}.backward. {_hint(case, wrong)}".rstrip(),
         )
 
 
@@ -85,15 +98,15 @@ class _Check:
     def count(self) -> int:
         return sum(len(each.sloped) for each in self.inputs)
 
-    def wrong(self, tolerance: float, fraction: float) -> list[tuple[float, float]]:
+    def wrong(self, case: Case) -> list[tuple[float, float]]:
         """What is claimed and what is true, for the inputs that more than a few of them belong to.
 
         One formula is wrong where the others are right, so each input is judged by itself.
         """
         found: list[tuple[float, float]] = []
         for each in self.inputs:
-            wrong = each.wrong(tolerance, self.rectifies)
-            if len(wrong) > fraction * max(1, len(each.sloped)):
+            wrong = each.wrong(case, self.rectifies)
+            if len(wrong) > case.limit("fraction") * max(1, len(each.sloped)):
                 found += wrong
         return found
 
@@ -105,15 +118,16 @@ class _Slopes:
     sloped: list[tuple[float, float]]  # claimed, true: where the forward has a slope
     flat: list[float]  # claimed, where it has none
 
-    def wrong(self, tolerance: float, rectifies: bool) -> list[tuple[float, float]]:
+    def wrong(self, case: Case, rectifies: bool) -> list[tuple[float, float]]:
         scale = max((abs(true) for _, true in self.sloped), default=0.0)
+        tolerance, rounding = case.limit("error"), case.limit("rounding") * scale
         found = [
             (claimed, true)
             for claimed, true in self.sloped
-            if abs(claimed - true) > tolerance * max(abs(claimed), abs(true)) + 1e-4 * scale
+            if abs(claimed - true) > tolerance * max(abs(claimed), abs(true)) + rounding
         ]
         if rectifies:  # a clamp may let gradients through on purpose; a ReLU does not
-            found += [(claimed, 0.0) for claimed in self.flat if abs(claimed) > 1e-4 * scale]
+            found += [(claimed, 0.0) for claimed in self.flat if abs(claimed) > rounding]
         return found
 
 
@@ -144,11 +158,12 @@ def _is_the_programs(function: Any) -> bool:
     return module.partition(".")[0] not in ("torch", "whygrad")
 
 
-def _check(call: Traced, engine: Engine | None) -> _Check | None:
+def _check(case: Case, call: Traced) -> _Check | None:
     """Compare on the inputs of a call; None if the function differs on purpose or cannot be run."""
+    engine = case.run.engine
     if engine is None:
         return None
-    runner = _Runner(engine, call)
+    runner = _Runner(case, engine, call)
     try:
         with engine.unwatched():
             return runner.check()
@@ -159,7 +174,8 @@ def _check(call: Traced, engine: Engine | None) -> _Check | None:
 class _Runner:
     """Runs a function again and again on changed inputs."""
 
-    def __init__(self, engine: Engine, call: Traced) -> None:
+    def __init__(self, case: Case, engine: Engine, call: Traced) -> None:
+        self._case = case
         self._engine = engine
         self._call = call
         self._random = np.random.default_rng(0)
@@ -181,7 +197,8 @@ class _Runner:
         for place in places:
             slopes = self._slopes(args, place, claimed[place], weights)
             found.inputs.append(slopes)
-            if not slopes.sloped or _has_few_values(self._engine.array(args[place]), outputs[0]):
+            given = self._engine.array(args[place])
+            if not slopes.sloped or _has_few_values(self._case, given, outputs[0]):
                 return None  # constant between jumps: an estimator
         first = self._engine.array(args[places[0]])
         found.rectifies = first.shape == outputs[0].shape and np.array_equal(
@@ -232,13 +249,14 @@ class _Runner:
     ) -> _Slopes:
         """What some elements of one input do."""
         values = self._engine.array(args[place])
-        count = min(_ELEMENTS, values.size)
+        count = min(int(self._case.limit("elements")), values.size)
+        nudge, second, kink = (self._case.limit(each) for each in ("nudge", "second", "kink"))
         found = _Slopes([], [])
         for flat in self._random.choice(values.size, size=count, replace=False):
             index = np.unravel_index(flat, values.shape)
-            slopes = [self._slope(args, place, index, weights, size) for size in (1e-5, 1e-6)]
-            if not np.isfinite(slopes).all() or abs(slopes[0] - slopes[1]) > 1e-3 * max(
-                abs(slopes[0]), abs(slopes[1]), 1e-6
+            slopes = [self._slope(args, place, index, weights, size) for size in (nudge, second)]
+            if not np.isfinite(slopes).all() or abs(slopes[0] - slopes[1]) > kink * max(
+                abs(slopes[0]), abs(slopes[1]), self._case.limit("slope")
             ):
                 continue  # at a kink or a jump
             if slopes[0] == 0.0:
@@ -270,21 +288,23 @@ def _is_same(given: np.ndarray[Any, Any], made: np.ndarray[Any, Any]) -> bool:
     return given.size == made.size and np.allclose(given.ravel(), made.ravel())
 
 
-def _has_few_values(given: np.ndarray[Any, Any], made: np.ndarray[Any, Any]) -> bool:
+def _has_few_values(case: Case, given: np.ndarray[Any, Any], made: np.ndarray[Any, Any]) -> bool:
     """Whether many inputs come out as a few values: rounded, and then perhaps scaled."""
-    if given.size < 16 or made.size != given.size:
+    most = case.limit("values")
+    if given.size < most or made.size != given.size:
         return False
-    return bool(np.unique(np.round(made, 9)).size <= min(16, np.unique(given).size // 4))
+    levels = np.unique(np.round(made, int(case.limit("digits")))).size
+    return bool(levels <= min(most, case.limit("levels") * np.unique(given).size))
 
 
-def _hint(wrong: list[tuple[float, float]]) -> str:
+def _hint(case: Case, wrong: list[tuple[float, float]]) -> str:
     """What the ratio of the two tells."""
     ratios = np.array([claimed / true for claimed, true in wrong if true])
-    if ratios.size < 3:
+    if ratios.size <= 2:
         return ""
     middle = float(np.median(ratios))
-    if np.allclose(ratios, middle, rtol=0.02):
-        if abs(middle) < 1e-9:
+    if np.allclose(ratios, middle, rtol=case.limit("error")):
+        if abs(middle) < case.limit("nothing"):
             return "It returns nothing for an input that matters."
         return f"It is {middle:.3g} times the derivative everywhere: a factor or a sign."
     return ""
@@ -304,7 +324,7 @@ def _failed(case: Case) -> Finding | None:
                 where=where,
                 step=each.number,
                 proof=Proof.RAISED,
-                evidence=[f"a custom backward failed: {text.splitlines()[0][:200]}"],
+                evidence=[f"a custom backward failed: {quoted(text)}"],
                 places=[("during this pass", each.where)],
                 fix="Return one gradient per argument of forward(), each of its argument's shape.",
             )

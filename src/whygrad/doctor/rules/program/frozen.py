@@ -18,8 +18,9 @@ import numpy as np
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.experiments.repairs import repair, unlearned
 from whygrad.doctor.recording.record import Course, Parameter, Snapshot
-from whygrad.doctor.rules.program.gradient_flow import NO_HISTORY, groups, listed
+from whygrad.doctor.rules.program.gradient_flow import NO_HISTORY, groups
 from whygrad.doctor.rules.rule import Finding, Proof, rule
+from whygrad.doctor.rules.words import listed
 from whygrad.doctor.source.lines import set_on
 from whygrad.source import Where
 
@@ -27,7 +28,12 @@ __all__: list[str] = []
 
 
 @rule(
-    thresholds={"unlearned": 0.6, "unlearned half": 0.2, "better": 0.4},
+    thresholds={
+        "unlearned": (0.6, "of what ignoring the input costs: above it nothing was learned"),
+        "unlearned half": (0.2, "the same, where only the biases of a layer are trained"),
+        "better": (0.4, "of the loss that is reached frozen: so low it must get when trained"),
+        "varied": (0.9, "of the values are different: random ones, not a pattern"),
+    },
     cleared=lambda case: _none_frozen(case),
 )
 def frozen_parameter(case: Case) -> Iterator[Finding]:
@@ -208,7 +214,10 @@ def _is_random(case: Case, parameter: Parameter) -> bool:
     if engine is None:
         return False
     values = engine.array(parameter.tensor)
-    return bool(np.unique(values).size > 0.9 * values.size and values.min() < 0 < values.max())
+    return bool(
+        np.unique(values).size > case.limit("varied") * values.size
+        and values.min() < 0 < values.max()
+    )
 
 
 def _frozen_here(frozen: list[Parameter]) -> list[tuple[str, Where]]:

@@ -14,11 +14,12 @@ from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.recording.calls import Produced, RecordedCall
 from whygrad.doctor.recording.record import Course, Parameter, Snapshot
 from whygrad.doctor.rules.rule import Finding, Proof, rule
+from whygrad.doctor.rules.words import listed
 from whygrad.doctor.source.lines import assigned, switched_off, turned_off
 from whygrad.ops.families import LEAVING, LINEAR
 from whygrad.source import Where
 
-__all__ = ["NO_HISTORY", "groups", "listed"]
+__all__ = ["NO_HISTORY", "groups"]
 
 _CUTS = {
     "boolean": "turned into True or False",
@@ -40,7 +41,9 @@ NO_HISTORY = "does not require grad"  # what both engines say of a loss without 
 
 
 @rule(
-    thresholds={"updates": 4},
+    thresholds={
+        "updates": (4, "without a gradient: a part may not have had its turn yet"),
+    },
     cleared=lambda case: _all_reached(case),
 )
 def disconnected_parameter(case: Case) -> Iterator[Finding]:
@@ -82,7 +85,9 @@ def disconnected_parameter(case: Case) -> Iterator[Finding]:
 
 @rule(
     severity=3,
-    thresholds={"updates": 1},
+    thresholds={
+        "updates": (1, "without a gradient: the cut itself was seen"),
+    },
     cleared=lambda case: _all_reached(case),
 )
 def detached_graph(case: Case) -> Iterator[Finding]:
@@ -386,11 +391,6 @@ def _repair_of_cut(kind: str, names: list[str]) -> str:
     if kind == "sampled":
         return "Draw the noise apart and compute with it: mean + std * torch.randn_like(std)."
     return "Compute with the tensor itself: a new one made from its values has no history."
-
-
-def listed(names: list[str], most: int = 4) -> str:
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more
 
 
 def _updates(case: Case) -> int:

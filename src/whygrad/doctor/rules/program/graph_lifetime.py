@@ -64,7 +64,12 @@ def freed_graph(case: Case) -> Iterator[Finding]:
 
 @rule(
     severity=1,
-    thresholds={"passes": 20, "alive": 0.8, "carried": 0.25},
+    thresholds={
+        "passes": (20, "a history of fewer steps is small"),
+        "alive": (0.8, "of the earlier graphs: a window of recent ones is deliberate"),
+        "carried": (0.25, "of the watched steps add to a graph of earlier ones"),
+        "times": (10, "at least: back-propagation through time carries a few"),
+    },
     cleared=lambda case: _graphs_alive(case),
 )
 def graph_kept_alive(case: Case) -> Iterator[Finding]:
@@ -101,7 +106,7 @@ def graph_kept_alive(case: Case) -> Iterator[Finding]:
     carried = [] if case.observer is None else case.observer.carried
     line, times = max(carried, key=lambda each: each[1], default=(None, 0))
     watched = min(passes, case.run.watched)  # of a run that goes well, not every step is
-    if line is not None and times >= max(10, case.limit("carried") * watched):
+    if line is not None and times >= max(case.limit("times"), case.limit("carried") * watched):
         yield graph_kept_alive.finding(
             where=line,
             step=0,

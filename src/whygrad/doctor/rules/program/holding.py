@@ -14,6 +14,7 @@ from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.experiments.repairs import unlearned
 from whygrad.doctor.recording.record import Course, Parameter
 from whygrad.doctor.rules.rule import Finding, Proof, rule
+from whygrad.doctor.rules.words import listed
 from whygrad.doctor.source.lines import assigned, raised
 from whygrad.source import Where
 
@@ -21,7 +22,13 @@ __all__: list[str] = []
 
 
 @rule(
-    thresholds={"unlearned": 0.3, "updates": 2},
+    thresholds={
+        "unlearned": (0.3, "of what ignoring the input costs: below it the run did without them"),
+        "updates": (2, "of an optimizer: one alone is no training"),
+        "depth": (3, "of lists in lists that are looked into for layers"),
+        "members": (1000, "of a list that are looked at"),
+        "passes": (3, "after which an update by hand may have failed for good"),
+    },
     cleared=lambda case: _all_held(case),
 )
 def parameter_not_in_optimizer(case: Case) -> Iterator[Finding]:
@@ -95,18 +102,20 @@ def _attribute(case: Case, tensor: Any) -> tuple[Any, str] | None:
     for _, root, _ in case.run.roots:
         for module in root.modules():
             for name, value in vars(module).items():
-                if not name.startswith("_") and _holds(value, tensor):
+                if not name.startswith("_") and _holds(case, value, tensor):
                     return module, name
     return None
 
 
-def _holds(value: Any, tensor: Any, depth: int = 0) -> bool:
+def _holds(case: Case, value: Any, tensor: Any, depth: int = 0) -> bool:
     if value is tensor:
         return True
     if isinstance(value, dict):
         value = list(value.values())
-    if isinstance(value, (list, tuple)) and depth < 3:
-        return any(_holds(each, tensor, depth + 1) for each in value[:1000])
+    if isinstance(value, (list, tuple)) and depth < case.limit("depth"):
+        return any(
+            _holds(case, each, tensor, depth + 1) for each in value[: int(case.limit("members"))]
+        )
     if depth and hasattr(value, "parameters") and hasattr(value, "named_modules"):
         return any(each is tensor for each in value.parameters())
     return False
@@ -235,7 +244,9 @@ def _replaced(case: Case) -> Finding | None:
     lines: Counter[Where] = Counter()
     for each in idle:
         where, times = max(each.replaced.items(), key=lambda item: item[1])
-        if times >= max(1, passes - 1) or (case.run.error is not None and passes <= 3):
+        if times >= max(1, passes - 1) or (
+            case.run.error is not None and passes <= case.limit("passes")
+        ):
             lines[where] += 1
     if not lines or case.courses:
         return None
@@ -261,9 +272,8 @@ def _made_here(parameters: list[Parameter]) -> list[tuple[str, Where]]:
     return [] if where is None else [("trained, but not by the optimizer", where)]
 
 
-def _listed(parameters: list[Parameter], most: int = 4) -> str:
-    names = [each.name for each in parameters]
-    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+def _listed(parameters: list[Parameter]) -> str:
+    return listed(each.name for each in parameters)
 
 
 def _all_held(case: Case) -> str | None:

@@ -19,6 +19,7 @@ from whygrad.doctor.recording.record import Pass, Snapshot
 from whygrad.doctor.replay import Trace, Traced
 from whygrad.doctor.rules.program.graph_lifetime import exception, no_exception
 from whygrad.doctor.rules.rule import Finding, Proof, rule
+from whygrad.doctor.rules.words import few, quoted
 from whygrad.doctor.source.lines import place, raised
 from whygrad.ops.families import ADD, DETACHES, DIV, MUL, SETITEM, STEPS, SUB
 
@@ -34,7 +35,16 @@ _SIGNS = (("*", MUL), ("+", ADD), ("-", SUB), ("/", DIV))
 
 @rule(
     severity=3,
-    thresholds={"error": 0.2},
+    thresholds={
+        "error": (0.2, "between claimed and measured slope: float32 differences are no better"),
+        "reach": (3e-3, "of the parameters' size: how far the loss is followed"),
+        "farther": (1e-2, "the same for a second look: a slope does not depend on the reach"),
+        "steady": (0.1, "between the two looks: more is curvature or a jump"),
+        "floor": (1e-3, "below it sizes and slopes count as this much"),
+        "letters": (4, "of an op's name by which PyTorch's node of it is known"),
+        "values": (8, "fewer say nothing about being stepwise"),
+        "levels": (0.1, "as many different values as elements at most: it was rounded"),
+    },
     cleared=lambda case: no_exception(case, "overwritten"),
 )
 def inplace_corruption(case: Case) -> Iterator[Finding]:
@@ -71,10 +81,10 @@ def inplace_corruption(case: Case) -> Iterator[Finding]:
 def _crashed(case: Case, text: str, failed: Pass | None) -> Finding:
     """Find the line that wrote."""
     snapshot = (failed.snapshot if failed is not None else None) or case.run.last_snapshot
-    told = re.search(r"(\w+) wrote to this memory at (.+?):(\d+)", text)
+    told = re.search(r"(\w+) wrote to this memory at (.+?):(?P<line>\d+)", text)
     writer, where = None, None
     if told is not None:
-        line = int(told.group(3))
+        line = int(told["line"])
         writer = next((each for each in _writes(snapshot) if each.where.line == line), None)
         file = case.run.script or (failed.where.file if failed is not None else "")
         where = writer.where if writer is not None else place(file, line)
@@ -82,7 +92,7 @@ def _crashed(case: Case, text: str, failed: Pass | None) -> Finding:
         writer = _writer(case, snapshot, text)
         where = None if writer is None else writer.where
     number = len(case.run.passes) - 1 if failed is None else failed.number
-    evidence = ["backward() stopped: " + text.splitlines()[0][:200]]
+    evidence = ["backward() stopped: " + quoted(text)]
     fix = inplace_corruption.fix
     if writer is not None:
         evidence.append(
@@ -124,6 +134,7 @@ def _writer(case: Case, snapshot: Snapshot, text: str) -> RecordedCall | None:
     maker = re.search(r"output \d+ of (\w+?)(?:Backward\d*)?,", text)
     trace = case.trace(snapshot)
     known = {} if trace is None else {each.number: each for each in trace.calls}
+    letters = int(case.limit("letters"))
     fitting: list[tuple[int, RecordedCall]] = []
     for call in _writes(snapshot):
         target = call.args[0] if call.args else None
@@ -133,7 +144,7 @@ def _writer(case: Case, snapshot: Snapshot, text: str) -> RecordedCall | None:
         if isinstance(target, snapshot.engine.tensor) and target.is_leaf:  # type: ignore[attr-defined]
             continue
         made = source is not None and maker is not None
-        made = made and maker.group(1).lower().startswith(source.op[:4])  # type: ignore[union-attr]
+        made = made and maker.group(1).lower().startswith(source.op[:letters])  # type: ignore[union-attr]
         fitting.append(((size == wanted) + 2 * made, call))
     return max(fitting, key=lambda each: each[0])[1] if fitting else None
 
@@ -158,7 +169,9 @@ def _silent(case: Case) -> Iterator[Finding]:
     if snapshot is None or trace is None or not trace.reproduced or trace.error is not None:
         return
     writers = [each for each in trace.calls if each.call.writes and _behind(trace, each)]
-    writers = [each for each in writers if each.op not in STEPS and not _is_stepwise(trace, each)]
+    writers = [
+        each for each in writers if each.op not in STEPS and not _is_stepwise(case, trace, each)
+    ]
     if not writers:
         return
     upstream = {
@@ -169,7 +182,7 @@ def _silent(case: Case) -> Iterator[Finding]:
         if (made := trace.made_by(Produced(number, 0))) is not None
         and any(given is leaf for given in made.inputs)
     }
-    measured = _slopes(snapshot, trace, upstream)
+    measured = _slopes(case, snapshot, trace, upstream)
     if measured is None:
         return
     true, claimed = measured
@@ -186,7 +199,7 @@ def _silent(case: Case) -> Iterator[Finding]:
             f"along the gradient the loss changes at a rate of {true:.4g}; backward() says "
             f"{claimed:.4g}",
         ],
-        places=[("and here", each.where) for each in writers[1:4] if each.where != first.where],
+        places=[("and here", each.where) for each in few(writers[1:]) if each.where != first.where],
         fix="Leave out .data and compute a new tensor: h = (h - h.mean(0)) / h.std(0).",
     )
 
@@ -201,15 +214,20 @@ def _behind(trace: Trace, call: Traced) -> bool:
     return alias.sources[0] is not None and bool(alias.inputs[0].requires_grad)
 
 
-def _is_stepwise(trace: Trace, call: Traced) -> bool:
+def _is_stepwise(case: Case, trace: Trace, call: Traced) -> bool:
     """Whether what was written has only a few values, as after rounding."""
     if not call.outputs or not isinstance(call.outputs[0], trace.engine.tensor):
         return False
     values = trace.array(call.outputs[0])
-    return bool(values.size >= 8 and np.unique(values).size <= max(2, values.size // 10))
+    return bool(
+        values.size >= case.limit("values")
+        and np.unique(values).size <= max(2, case.limit("levels") * values.size)
+    )
 
 
-def _slopes(snapshot: Snapshot, trace: Trace, names: set[int]) -> tuple[float, float] | None:
+def _slopes(
+    case: Case, snapshot: Snapshot, trace: Trace, names: set[int]
+) -> tuple[float, float] | None:
     """How fast the loss changes along the gradient of these leaves: measured, and as claimed."""
     gradients = {name: trace.gradients[name] for name in names if name in trace.gradients}
     norm = float(
@@ -221,9 +239,9 @@ def _slopes(snapshot: Snapshot, trace: Trace, names: set[int]) -> tuple[float, f
     namespace: Any = engine.namespace
     values = {name: engine.array(snapshot.values[name]) for name in gradients}
     size = float(np.sqrt(sum(float(np.sum(each.astype(float) ** 2)) for each in values.values())))
-    found = []
-    for part in (3e-3, 1e-2):
-        reach = part * max(size, 1e-3)
+    found, floor = [], case.limit("floor")
+    for part in (case.limit("reach"), case.limit("farther")):
+        reach = part * max(size, floor)
         ends = [
             trace.again(backward=False, values={name: namespace.as_tensor(
                 (each + sign * reach * gradients[name] / norm).astype(each.dtype))
@@ -231,5 +249,7 @@ def _slopes(snapshot: Snapshot, trace: Trace, names: set[int]) -> tuple[float, f
             for sign in (1.0, -1.0)
         ]  # fmt: skip
         found.append((ends[0] - ends[1]) / (2 * reach))
-    steady = abs(found[0] - found[1]) <= 0.1 * max(abs(found[0]), abs(found[1]), 1e-3 * norm)
+    steady = abs(found[0] - found[1]) <= case.limit("steady") * max(
+        abs(found[0]), abs(found[1]), floor * norm
+    )
     return (found[0], norm) if steady and np.isfinite(found[0]) else None

@@ -19,7 +19,10 @@ __all__: list[str] = []
 
 
 @rule(
-    thresholds={"passes": 3, "repeats": 4},
+    thresholds={
+        "passes": (3, "of training in evaluation mode: a single one may be meant"),
+        "repeats": (4, "calls with the same input: dropout is used to sample"),
+    },
     cleared=lambda case: _modes_seen(case),
 )
 def wrong_mode(case: Case) -> Iterator[Finding]:

@@ -18,7 +18,9 @@ __all__ = ["wrong_output_activation"]
 
 
 @rule(
-    thresholds={"cut": 0.25},
+    thresholds={
+        "cut": (0.25, "of the samples with the right class cut off: fewer recover"),
+    },
     cleared=lambda case: _cleared(case),
 )
 def wrong_output_activation(case: Case) -> Iterator[Finding]:

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from whygrad.doctor.evidence.case import Case
+from whygrad.doctor.evidence.curve import quarter
 from whygrad.doctor.flow import first_traces
 from whygrad.doctor.measures import Measure, Sign, measures_of, sign_of
 from whygrad.doctor.progress import draws_itself, is_entangled
@@ -33,7 +34,11 @@ _SCALED = RESHAPING | TOTALS | NEG | SCALINGS
 
 
 @rule(
-    thresholds={"far": 100},
+    thresholds={
+        "far": (100, "times the first loss below zero: other terms no longer count"),
+        "falling": (1.5, "times lower in the last quarter: it speeds up, with no end"),
+        "along": (0.2, "cosine of the update with the gradient: momentum and noise stay below"),
+    },
     cleared=lambda case: _cleared(case),
 )
 def loss_sign(case: Case) -> Iterator[Finding]:
@@ -59,7 +64,7 @@ def loss_sign(case: Case) -> Iterator[Finding]:
         if not judged or any(sign.value is None for _, sign in judged):
             continue
         directions = {measure.wanted * (sign.value or 0) for measure, sign in judged}
-        uphill = _goes_uphill(course, trace)
+        uphill = _goes_uphill(case, course, trace)
         if directions == {-1} and not uphill:
             yield from _turned(case, course, trace, judged)
         elif directions == {1} and uphill:
@@ -85,7 +90,7 @@ def _is_trained_elsewhere(case: Case, name: int) -> bool:
     return known is not None and (known.module is not None or bool(known.optimizers))
 
 
-def _goes_uphill(course: Course, trace: Trace) -> bool:
+def _goes_uphill(case: Case, course: Course, trace: Trace) -> bool:
     """Whether the first update went along the gradient of the loss."""
     if course.optimizer.options.get("maximize"):
         return True
@@ -105,7 +110,7 @@ def _goes_uphill(course: Course, trace: Trace) -> bool:
         theirs += float((gradient.astype(np.float64) ** 2).sum())
     if not (ours > 0 and theirs > 0):
         return False
-    return dot / float(np.sqrt(ours * theirs)) > 0.2
+    return dot / float(np.sqrt(ours * theirs)) > case.limit("along")
 
 
 def _later_loss(course: Course, trace: Trace) -> float | None:
@@ -158,10 +163,13 @@ def _bottomless(case: Case, course: Course, trace: Trace, judged: Judged) -> Ite
     losses, last = course.losses, course.last
     if last is None or is_entangled(course, case.courses) or not trace.reproduced:
         return
-    quarter = max(1, len(losses) // 4)
-    before = float(np.median(losses[-2 * quarter : -quarter]))
-    end = float(np.median(losses[-quarter:]))
-    if not (end < 1.5 * before < 0 and end < -case.limit("far") * max(1.0, abs(losses[0]))):
+    last_part = quarter(losses)
+    before = float(np.median(losses[-2 * last_part : -last_part]))
+    end = float(np.median(losses[-last_part:]))
+    if not (
+        end < case.limit("falling") * before < 0
+        and end < -case.limit("far") * max(1.0, abs(losses[0]))
+    ):
         return
     later = trace.again(values=last.values, backward=False)
     measure = judged[0][0]

@@ -17,7 +17,11 @@ __all__: list[str] = []
 
 
 @rule(
-    thresholds={"updates": 2, "fraction": 0.25},
+    thresholds={
+        "updates": (2, "that used gradients again: once may be deliberate"),
+        "fraction": (0.25, "of all updates: fewer are accumulation over a last, short round"),
+        "shown": (40, "updates from the start whose largest gradient is quoted"),
+    },
     cleared=lambda case: _all_cleared(case),
 )
 def missing_zero_grad(case: Case) -> Iterator[Finding]:
@@ -40,7 +44,7 @@ def missing_zero_grad(case: Case) -> Iterator[Finding]:
         where = first.passes[-1].where if first.passes else first.where
         places = [("updated here", first.where)] if first.where is not None else []
         places += [("cleared here, too rarely", each) for each in case.run.zeroings[:1]]
-        growth = _growth(course)
+        growth = _growth(case, course)
         yield missing_zero_grad.finding(
             where=where,
             step=first.number,
@@ -57,7 +61,10 @@ def missing_zero_grad(case: Case) -> Iterator[Finding]:
 
 
 @rule(
-    thresholds={"passes": 3, "wasted": 0.5},
+    thresholds={
+        "passes": (3, "backward() calls: fewer may be a try-out"),
+        "wasted": (0.5, "of the passes: some gradients may be looked at and dropped"),
+    },
     cleared=lambda case: _all_used(case),
 )
 def missing_step(case: Case) -> Iterator[Finding]:
@@ -88,11 +95,12 @@ def missing_step(case: Case) -> Iterator[Finding]:
 # --- zero_grad ------------------------------------------------------------------------------------
 
 
-def _growth(course: Course) -> str | None:
+def _growth(case: Case, course: Course) -> str | None:
     """How the gradients grew while they were added up."""
-    sizes = [max((each or 0.0) for each in step.gradients.values()) for step in course.steps[:40]
-             if step.gradients]  # fmt: skip
-    if len(sizes) < 3 or not sizes[0] > 0 or not max(sizes) > 2 * sizes[0]:
+    early = course.steps[: int(case.limit("shown"))]
+    sizes = [max(each or 0.0 for each in step.gradients.values())
+             for step in early if step.gradients]  # fmt: skip
+    if len(sizes) < 2 or not sizes[0] > 0 or not max(sizes) > 2 * sizes[0]:
         return None
     return f"the largest gradient (rms) went from {sizes[0]:.3g} to {max(sizes):.3g}"
 
@@ -119,7 +127,7 @@ def _never(case: Case, course: Course, passes: list[Pass]) -> Finding | None:
     if any(busy & set(each.optimizers) for each in idle):
         return None
     last = passes[-1]
-    constant = len({round(each.value, 6) for each in passes}) == 1
+    constant = len({f"{each.value:.6g}" for each in passes}) == 1
     made = course.optimizer.made_at
     return missing_step.finding(
         where=last.where,

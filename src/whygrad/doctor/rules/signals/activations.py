@@ -28,6 +28,7 @@ from whygrad.doctor.recording.record import Course
 from whygrad.doctor.replay import Trace, Traced
 from whygrad.doctor.replay.recipes import Wrapper, swapped, tensor_like
 from whygrad.doctor.rules.rule import Finding, Proof, rule
+from whygrad.doctor.rules.words import few, listed
 from whygrad.ops.families import ADD, CONVOLUTIONS, DROPOUTS, NORMALIZERS, RESHAPING, SCALINGS
 from whygrad.source import Where
 
@@ -37,7 +38,14 @@ _PASSING = RESHAPING | NORMALIZERS | ADD | SCALINGS | DROPOUTS
 
 
 @rule(
-    thresholds={"dead": 0.5, "better": 0.5, "part": 0.3, "steps": 5},
+    thresholds={
+        "dead": (0.5, "of a layer's units: the other half may carry it"),
+        "better": (0.5, "of the loss that is reached with a leaky slope"),
+        "part": (0.3, "of what ignoring the input costs: below it the run learned"),
+        "steps": (5, "updates: fewer do not show whether units come back"),
+        "start": (0.9, "of the dead ones were so at the first step"),
+        "leak": (0.1, "slope below zero in the experiment"),
+    },
     cleared=lambda case: _most_dead(case),
 )
 def dead_relu(case: Case) -> Iterator[Finding]:
@@ -73,7 +81,8 @@ def dead_relu(case: Case) -> Iterator[Finding]:
             continue
         proof = None
         if not whole:
-            other = swapped(course.last, {each.number: _leaky for each, _ in bad})
+            leaky = _leaky(case.limit("leak"))
+            other = swapped(course.last, {each.number: leaky for each, _ in bad})
             arms = repair(case, course, course.last, case.limit("better"), repaired=other)
             if arms is None:
                 continue
@@ -93,7 +102,7 @@ def _about_dead(
     call, mask = bad[0]
     place = rectifiers_of(late).index(call)
     early = _dead_in(traces[:1], place)
-    from_start = bool(early.mean() >= 0.9 * mask.mean())
+    from_start = bool(early.mean() >= case.limit("start") * mask.mean())
     line = activation_place(case, call)
     before = call.before[0]
     evidence = [
@@ -107,13 +116,13 @@ def _about_dead(
         if late.descends(call, each.call) and not _moves(late, each)
     ]
     if silent:
-        evidence.append(f"the gradient of {', '.join(silent[:4])} is exactly zero")
+        evidence.append(f"the gradient of {listed(silent)} is exactly zero")
     if proof:
         evidence.append(proof)
     bias = _pushing_bias(case, traces[0], place) if from_start else None
     return dead_relu.finding(
         where=bias or line,
-        step=0 if from_start else _since(course, float(mask.mean())),
+        step=0 if from_start else _since(course, case.limit("start") * float(mask.mean())),
         proof=Proof.REPLAYED if mask.all() else Proof.TRIED,
         evidence=evidence,
         fix=(
@@ -189,16 +198,19 @@ def _pushing_bias(case: Case, trace: Trace, place: int) -> Where | None:
 def _since(course: Course, part: float) -> int:
     """The first sampled step with this part of some layer dead."""
     for step in course.steps:
-        if step.sample and any(each.dead >= 0.9 * part for each in step.sample.layers.values()):
+        if step.sample and any(each.dead >= part for each in step.sample.layers.values()):
             return step.index
     return 0
 
 
-def _leaky(inner: Callable[..., Any]) -> Callable[..., Any]:
-    def leaky(given: Any, *rest: Any, **named: Any) -> Any:
-        return inner(given, *rest, **named) + 0.1 * (given - abs(given)) / 2
+def _leaky(leak: float) -> Wrapper:
+    def wrapper(inner: Callable[..., Any]) -> Callable[..., Any]:
+        def leaky(given: Any, *rest: Any, **named: Any) -> Any:
+            return inner(given, *rest, **named) + leak * (given - abs(given)) / 2
 
-    return leaky
+        return leaky
+
+    return wrapper
 
 
 def _most_dead(case: Case) -> str | None:
@@ -218,7 +230,15 @@ def _most_dead(case: Case) -> str | None:
 
 
 @rule(
-    thresholds={"saturated": 0.5, "better": 0.5, "part": 0.3, "steps": 8},
+    thresholds={
+        "saturated": (0.5, "of its inputs at the flat ends: the others may carry it"),
+        "better": (0.5, "of the loss that is reached with centred inputs"),
+        "far better": (0.3, "the same, where random features carried the run some way"),
+        "part": (0.3, "of what ignoring the input costs: below it the run got some way"),
+        "solved": (0.1, "of the same: below it there is nothing to explain"),
+        "steps": (8, "updates: fewer do not show whether it learns"),
+        "reach": (5.0, "input beyond which a sigmoid's slope is below one per cent"),
+    },
     cleared=lambda case: _most_saturated(case),
 )
 def saturated_activation(case: Case) -> Iterator[Finding]:
@@ -243,14 +263,15 @@ def saturated_activation(case: Case) -> Iterator[Finding]:
         flat = [
             (call, part)
             for call in squashers_of(trace)
-            if (part := _beyond(trace, call)) >= case.limit("saturated")
+            if (part := _beyond(case, trace, call)) >= case.limit("saturated")
             and any(trace.descends(each.call, call) for each in layers)
             and any(trace.descends(call, each.call) for each in layers)
         ]
-        if not flat or not unlearned(case, course, case.limit("part") / 3):
+        if not flat or not unlearned(case, course, case.limit("solved")):
             continue
         # Random features behind a flat activation may carry a run some way: then more is asked.
-        factor = case.limit("better") if unlearned(case, course, case.limit("part")) else 0.3
+        poor = unlearned(case, course, case.limit("part"))
+        factor = case.limit("better" if poor else "far better")
         repaired = swapped(trace.snapshot, {call.number: _at_home(trace, call) for call, _ in flat})
         arms = repair(case, course, trace.snapshot, factor, repaired=repaired)
         if arms is None:
@@ -270,14 +291,14 @@ def saturated_activation(case: Case) -> Iterator[Finding]:
                 f"The input of this {call.op} has size {size:.3g}. Divide it by about that much, "
                 "drop the factor that makes it so steep, or put nn.LayerNorm before it."
             ),
-            places=[("also here", activation_place(case, each)) for each, _ in flat[1:4]],
+            places=[("also here", activation_place(case, each)) for each, _ in few(flat[1:])],
         )
         return
 
 
-def _beyond(trace: Trace, call: Traced) -> float:
+def _beyond(case: Case, trace: Trace, call: Traced) -> float:
     """The part of an activation's inputs that are on its flat ends."""
-    reach = 1.0 if call.op.startswith("hard") else 5.0
+    reach = 1.0 if call.op.startswith("hard") else case.limit("reach")
     return float(np.mean(np.abs(trace.array(call.inputs[0])) > reach))
 
 
@@ -296,5 +317,5 @@ def _at_home(trace: Trace, call: Traced) -> Wrapper:
 
 def _most_saturated(case: Case) -> str | None:
     trace = case.trace(case.first)
-    found = [] if trace is None else [_beyond(trace, each) for each in squashers_of(trace)]
+    found = [] if trace is None else [_beyond(case, trace, each) for each in squashers_of(trace)]
     return f"at most {max(found):.0%} of sigmoid or tanh inputs lay beyond ±5" if found else None

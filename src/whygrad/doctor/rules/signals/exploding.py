@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 import statistics
+import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from whygrad.doctor.evidence.case import Case
+from whygrad.doctor.evidence.curve import tenths
 from whygrad.doctor.growth import Growth, Runaway, growth, runaway
 from whygrad.doctor.recording.record import Course
 from whygrad.doctor.rules.optimisation.clipping import ratios_of
@@ -18,7 +20,16 @@ __all__ = ["exploding_gradient"]
 
 
 @rule(
-    thresholds={"factor": 1e3, "links": 5, "learned": 0.2, "rise": 1e3, "astronomical": 1e6},
+    thresholds={
+        "factor": (1e3, "from the end of a chain to its beginning"),
+        "links": (5, "multiplications: fewer are no chain"),
+        "learned": (0.2, "of the loss: a run that falls by more is left alone"),
+        "rise": (1e3, "times the usual size during the run"),
+        "astronomical": (1e6, "from end to beginning: however far the loss fell"),
+        "clipped": (100, "of norm over limit: clipping hides it"),
+        "tenths": (2, "times that the rate is divided by ten"),
+        "first": (3, "updates that say what is usual"),
+    },
     cleared=lambda case: _cleared(case),
 )
 def exploding_gradient(case: Case) -> Iterator[Finding]:
@@ -41,7 +52,7 @@ def exploding_gradient(case: Case) -> Iterator[Finding]:
     for course in case.courses:
         found = growth(case, course, links=int(case.limit("links")), factor=case.limit("factor"))
         hidden = ratios_of(course)
-        clipped = bool(hidden) and statistics.median(hidden) >= 100
+        clipped = bool(hidden) and statistics.median(hidden) >= case.limit("clipped")
         suffers = case.progress(course).suffers(case.limit("learned")) or _goes_on(case, course)
         if found is not None and (clipped or suffers):
             yield _structural(case, found, clipped)
@@ -102,7 +113,9 @@ def _line_of_layers(case: Case, found: Growth) -> Where:
 def _at_any_rate(case: Case, course: Course) -> bool:
     """Whether the run would also have been thrown off at a tenth and a hundredth of its rate."""
     trial = case.trial(course, course.first)
-    tried = [None if trial is None else trial.descend(factor) for factor in (0.1, 0.01)]
+    tried = [
+        None if trial is None else trial.descend(factor) for factor in tenths(case.limit("tenths"))
+    ]
     return all(each is not None and each.is_unstable for each in tried)
 
 
@@ -133,7 +146,7 @@ def _during_the_run(case: Case, course: Course) -> Iterator[Finding]:
     finite = [(step, size) for step, size in sizes if 0 < size < math.inf]
     if len(finite) < 2:
         return
-    usual = statistics.median(size for _, size in finite[:3])
+    usual = statistics.median(size for _, size in finite[: int(case.limit("first"))])
     large = next(((s, size) for s, size in finite if size > case.limit("rise") * usual), None)
     if large is None:
         return
@@ -157,6 +170,8 @@ def _total(gradients: Mapping[str, float | None]) -> float:
 def _cleared(case: Case) -> str | None:
     for course in case.courses:
         sizes = [_total(step.gradients) for step in course.steps]
-        if sizes and max(sizes) < 1e3 * max(statistics.median(sizes), 1e-30):
+        if sizes and max(sizes) < case.limit("rise") * max(
+            statistics.median(sizes), sys.float_info.min
+        ):
             return f"the largest gradient had a root mean square of {max(sizes):.3g}"
     return None

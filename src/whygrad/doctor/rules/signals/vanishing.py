@@ -35,15 +35,18 @@ __all__: list[str] = []
 
 @rule(
     thresholds={
-        "ratio": 1e-3,
-        "nothing": 1e-7,
-        "depth": 4,
-        "better": 0.6,
-        "part": 0.5,
-        "stuck": 0.9,
-        "remembers": 0.95,
-        "told": 0.8,
-        "steps": 8,
+        "ratio": (1e-3, "of the last layer's gradient: updates of the first are lost in noise"),
+        "nothing": (1e-7, "of it: the first layers stand still in float32"),
+        "depth": (4, "layers: fewer lose nothing by depth"),
+        "better": (0.6, "of the loss that is reached with factors near one"),
+        "part": (0.5, "of what ignoring the input costs: below it the run learned"),
+        "stuck": (0.9, "of the same: nothing was learned at all"),
+        "remembers": (0.95, "of the loss with a recurrent weight that forgets nothing"),
+        "told": (0.8, "of the targets' variance that an early step tells"),
+        "steps": (8, "updates: fewer do not show whether it learns"),
+        "recovered": (30, "times the ratio at the end: it has found its way"),
+        "early": (0.1, "of a sequence that counts as its beginning"),
+        "samples": (4, "for each feature of a linear fit"),
     },
     cleared=lambda case: _told_ratio(case),
 )
@@ -82,7 +85,7 @@ def _through_layers(case: Case, course: Course, trace: Trace, late: Trace) -> Fi
     chain = _chain(case, trace)
     if len(chain) < case.limit("depth") or _ratio(chain) > case.limit("ratio"):
         return None
-    if _ratio(_chain(case, late)) > 30 * case.limit("ratio"):
+    if _ratio(_chain(case, late)) > case.limit("recovered") * case.limit("ratio"):
         return None  # it has found its way in the meantime
     if any(each.kind.startswith("BatchNorm") and not each.training for each in trace.marks()):
         return None  # the layers are meant to be normalised, and are not
@@ -162,9 +165,9 @@ def _told_early(case: Case, course: Course, worst: Recurrence) -> str | None:
             array = np.swapaxes(array, 0, 1)
         if array.shape[:2] != (len(target), worst.length):
             continue
-        for step in range(max(1, worst.length // 10)):
+        for step in range(max(1, int(case.limit("early") * worst.length))):
             features = _columns(array[:, step])
-            if features is None or 4 * features.shape[1] > len(target):
+            if features is None or case.limit("samples") * features.shape[1] > len(target):
                 continue
             part = _explained(features, target)
             if part >= case.limit("told"):

@@ -25,23 +25,24 @@ from whygrad.ops.families import BINARY_LOSSES, CLASS_LOSSES, TOTALS
 
 __all__ = ["class_imbalance"]
 
-_PARTS = 4  # of the samples: one is asked about, the others are shown
 
 Array = np.ndarray[Any, Any]
 
 
 @rule(
     thresholds={
-        "share": 0.85,
-        "always": 0.99,
-        "recall": 0.1,
-        "rare": 3,
-        "steps": 20,
-        "rounds": 5,
-        "trained": 100,
-        "patience": 300,
-        "hidden": 20,
-        "errors": 3.0,
+        "share": (0.85, "of the labels in one class"),
+        "always": (0.99, "of the answers are that class"),
+        "recall": (0.1, "of the rare samples that are recognised at most"),
+        "rare": (3, "samples of other classes at least"),
+        "steps": (20, "updates: fewer do not show what it answers"),
+        "rounds": (5, "times that each sample was seen"),
+        "trained": (100, "steps of the experiment with balanced batches"),
+        "patience": (300, "further steps as it was: it may only need time"),
+        "hidden": (20, "samples of each class: else none can be kept back"),
+        "errors": (3.0, "standard errors between hits and false alarms"),
+        "parts": (4, "of the samples: one is asked about, the others are shown"),
+        "spare": (400, "steps of the budget beyond those of the experiment"),
     },
     cleared=lambda case: _shares(case),
 )
@@ -85,7 +86,9 @@ def class_imbalance(case: Case) -> Iterator[Finding]:
             or answers.always < case.limit("always")
         ):
             continue
-        if not case.budget.allows(data.recipe, _PARTS * _steps(case, course) + 400):
+        if not case.budget.allows(
+            data.recipe, int(case.limit("parts")) * _steps(case, course) + int(case.limit("spare"))
+        ):
             continue
         balanced = _trained_anew(case, course, data)
         if balanced is None or balanced.tells_apart < case.limit("errors"):
@@ -166,9 +169,10 @@ def _trained_anew(case: Case, course: Course, data: Samples) -> Answers | None:
     rare = random.permutation(np.flatnonzero(data.classes != data.common))
     others = random.permutation(np.flatnonzero(data.classes == data.common))
     parts: list[Answers] = []
+    count = int(case.limit("parts"))
     for shown, hidden in _splits(case, data):
-        groups = [each[np.isin(np.arange(len(each)) % _PARTS, shown)] for each in (rare, others)]
-        asked = [each[np.isin(np.arange(len(each)) % _PARTS, hidden)] for each in (rare, others)]
+        groups = [each[np.isin(np.arange(len(each)) % count, shown)] for each in (rare, others)]
+        asked = [each[np.isin(np.arange(len(each)) % count, hidden)] for each in (rare, others)]
         values = train(case, course, data, data.recipe.values, _steps(case, course), *groups)
         rows = np.concatenate(asked)[: ASKED * data.size]
         answers = None if values is None else ask(case, data, values, rows)
@@ -184,7 +188,7 @@ def _trained_anew(case: Case, course: Course, data: Samples) -> Answers | None:
 
 def _splits(case: Case, data: Samples) -> list[tuple[Array, Array]]:
     """Which samples to show, and which to ask about, as remainders of their numbers."""
-    parts = np.arange(_PARTS)
+    parts = np.arange(int(case.limit("parts")))
     if not _can_hide(case, data):
         return [(parts, parts)]
     return [(parts[parts != each], parts[parts == each]) for each in parts]

@@ -36,11 +36,12 @@ from whygrad.ops.families import (
 __all__: list[str] = []
 
 
-_ROUNDING = 5e-6  # what some tens of operations in float32 leave
-
-
 @rule(
-    thresholds={"steps": 5},
+    thresholds={
+        "steps": (5, "updates: fewer may not have moved it"),
+        "rounding": (5e-6, "of the values: what some tens of operations in float32 leave"),
+        "samples": (4, "fewer may well have the same output"),
+    },
     cleared=lambda case: _spread(case),
 )
 def constant_output(case: Case) -> Iterator[Finding]:
@@ -62,13 +63,13 @@ def constant_output(case: Case) -> Iterator[Finding]:
         begun, ended = (_unvaried(case, each) for each in (course.first, course.last))
         if begun is None or ended is None:
             continue
-        call, later = (_loss_of_sample(each) for each in (begun, ended))
+        call, later = (_loss_of_sample(case, each) for each in (begun, ended))
         if call is None or later is None:
             # Data are often prepared once: then the first step alone has the calls on its tape.
-            call = later = _loss_in_data(begun)
+            call = later = _loss_in_data(case, begun)
         if call is None or later is None:
-            found = _about_data(begun)
-            if found is not None and _about_data(ended) is not None:
+            found = _about_data(case, begun)
+            if found is not None and _about_data(case, ended) is not None:
                 yield found
                 return
             continue
@@ -91,11 +92,11 @@ def constant_output(case: Case) -> Iterator[Finding]:
         return
 
 
-def _about_data(reading: Reading) -> Finding | None:
+def _about_data(case: Case, reading: Reading) -> Finding | None:
     """The model was given the same values for every sample."""
     inputs = [each for each in reading.inputs if each.ndim and each.shape[0] > 1]
     arrays = [reading.trace.array(each) for each in inputs]
-    if not arrays or not all(map(_is_constant, arrays)):
+    if not arrays or not all(_is_constant(case, each) for each in arrays):
         return None
     size, low, high = inputs[0].shape[0], arrays[0].min(), arrays[0].max()
     values = f"{low:g}" if low == high else f"the same values, from {low:.3g} to {high:.3g}"
@@ -122,34 +123,40 @@ def _unvaried(case: Case, snapshot: Snapshot | None) -> Reading | None:
     trace = reading.trace
     prediction, target = trace.array(reading.prediction), trace.array(reading.target)
     size = prediction.shape[0] if prediction.ndim else 0
-    if size < 4 or not target.ndim or target.shape[0] != size or _is_constant(target):
+    if (
+        size < case.limit("samples")
+        or not target.ndim
+        or target.shape[0] != size
+        or _is_constant(case, target)
+    ):
         return None
-    return reading if _is_constant(prediction) else None
+    return reading if _is_constant(case, prediction) else None
 
 
-def _loss_of_sample(reading: Reading) -> Traced | None:
+def _loss_of_sample(case: Case, reading: Reading) -> Traced | None:
     """The call of a step behind which all samples are alike."""
     trace, size = reading.trace, reading.prediction.shape[0]
     call = trace.made_by(reading.prediction_source)
     while call is not None:
-        if any(map(partial(_differs, trace, size), call.inputs, call.sources)):
+        if any(map(partial(_differs, case, trace, size), call.inputs, call.sources)):
             return call
         call = next(
             (
                 made
                 for each in call.sources
-                if (made := trace.made_by(each)) is not None and _is_of_samples(trace, made, size)
+                if (made := trace.made_by(each)) is not None
+                and _is_of_samples(case, trace, made, size)
             ),
             None,
         )
     return None
 
 
-def _loss_in_data(reading: Reading) -> Traced | None:
+def _loss_in_data(case: Case, reading: Reading) -> Traced | None:
     """The call that made samples alike before the model got them, in one go or one by one."""
     trace = reading.trace
     for source, given in given_inputs(reading):
-        if source is None or not given.ndim or not _is_constant(trace.array(given)):
+        if source is None or not given.ndim or not _is_constant(case, trace.array(given)):
             continue
         group = [trace.made_by(source)]
         while group and all(each is not None and each.inputs for each in group):
@@ -163,24 +170,24 @@ def _loss_in_data(reading: Reading) -> Traced | None:
             if any(each.shape != arrays[0].shape for each in arrays):
                 break
             varied = arrays[0] if len(calls) == 1 else np.stack(arrays)
-            if varied.ndim and not _is_constant(varied):
+            if varied.ndim and not _is_constant(case, varied):
                 return calls[0]
             group = [trace.made_by(each.sources[0]) for each in calls]
     return None
 
 
-def _is_of_samples(trace: Trace, call: Traced, size: int) -> bool:
+def _is_of_samples(case: Case, trace: Trace, call: Traced, size: int) -> bool:
     """Whether something in the past of a call differs between samples."""
     past = trace.ancestors(call) | {call.number}
     return any(
-        _differs(trace, size, given, source)
+        _differs(case, trace, size, given, source)
         for each in trace.calls
         if each.number in past
         for given, source in zip(each.inputs, each.sources)
     )
 
 
-def _differs(trace: Trace, size: int, tensor: Any, source: Produced | None) -> bool:
+def _differs(case: Case, trace: Trace, size: int, tensor: Any, source: Produced | None) -> bool:
     """Whether a tensor has one entry a sample, and they are not all the same."""
     array = trace.array(tensor)
     data = not tensor.requires_grad or not tensor.is_leaf
@@ -188,15 +195,17 @@ def _differs(trace: Trace, size: int, tensor: Any, source: Produced | None) -> b
     # What is left of a sum that cancels out is rounding, small against what was added up.
     sums = made is not None and made.op in TOTALS | AVERAGE_POOLS
     scale = float(np.abs(trace.array(made.inputs[0])).max(initial=0.0)) if made and sums else 0.0
-    return data and array.ndim > 0 and array.shape[0] == size and not _is_constant(array, scale)
+    return (
+        data and array.ndim > 0 and array.shape[0] == size and not _is_constant(case, array, scale)
+    )
 
 
-def _is_constant(array: np.ndarray[Any, Any], scale: float = 0.0) -> bool:
+def _is_constant(case: Case, array: np.ndarray[Any, Any], scale: float = 0.0) -> bool:
     values = array.astype(np.float64)
     if not np.isfinite(values).all():
         return False
     scale = max(scale, float(np.abs(values).max(initial=0.0)))
-    return bool(np.ptp(values, axis=0).max(initial=0.0) <= _ROUNDING * scale)
+    return bool(np.ptp(values, axis=0).max(initial=0.0) <= case.limit("rounding") * scale)
 
 
 def _belongs_elsewhere(trace: Trace, call: Traced) -> bool:

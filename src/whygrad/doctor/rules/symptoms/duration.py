@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from whygrad.doctor.evidence.case import Case
+from whygrad.doctor.evidence.curve import third
+from whygrad.doctor.evidence.curve import thirds as thirds_of
 from whygrad.doctor.experiments.repairs import level
 from whygrad.doctor.progress import is_entangled
 from whygrad.doctor.recording.record import Course
@@ -27,13 +29,16 @@ __all__: list[str] = []
 @rule(
     severity=1,
     thresholds={
-        "pace": 0.5,
-        "left": 0.6,
-        "steps": 12,
-        "ratio": 3e-4,
-        "near": 0.7,
-        "few": 60,
-        "above": 1.3,
+        "pace": (0.5, "of the fall before, in the last third"),
+        "left": (0.6, "of the first loss: it is still near its start"),
+        "steps": (12, "updates: four in each third"),
+        "ratio": (3e-4, "of a weight that an update changes: below it the rate is to blame"),
+        "near": (0.7, "of what ignoring the input costs: still no better than chance"),
+        "few": (60, "updates: a run of more was meant to be that long"),
+        "above": (1.3, "times what ignoring the input costs: far from chance"),
+        "informative": (0.975, "of the first third: less of a fall may be all there is to learn"),
+        "falls": (0.9, "of the loss in earlier thirds"),
+        "unfinished": (0.3, "of what ignoring the input costs: below it one batch was enough"),
     },
     cleared=lambda case: _slowed(case),
 )
@@ -65,7 +70,7 @@ def under_trained(case: Case) -> Iterator[Finding]:
         if found is None:
             continue
         line, evidence, fix = found
-        thirds = _thirds(course)
+        thirds = thirds_of(course.losses)
         if thirds is not None:
             first, middle, last = thirds
             evidence.append(
@@ -137,12 +142,12 @@ def _judged_early(case: Case, course: Course, loops: list[Loop]) -> _Found | Non
     passes = len(case.run.passes)
     evaluated = any(each.after >= passes for each in (*case.run.evaluations, *case.run.figures))
     reference = level(case, course)
-    thirds = _thirds(course)
+    thirds = thirds_of(course.losses)
     if not evaluated or not loops or reference is None or thirds is None:
         return None
     if thirds[2] < case.limit("near") * reference or len(course.steps) > case.limit("few"):
         return None
-    if thirds[2] > 0.975 * thirds[0]:
+    if thirds[2] > case.limit("informative") * thirds[0]:
         return None  # it may be all that these data have to tell
     outer = loops[-1]
     planned = "" if outer.rounds is None else f" {outer.rounds} rounds of"
@@ -159,11 +164,11 @@ def _judged_early(case: Case, course: Course, loops: list[Loop]) -> _Found | Non
 
 def _far_from_chance(case: Case, course: Course, loops: list[Loop]) -> _Found | None:
     """A few epochs that end on their way down, above what answering always the same would cost."""
-    thirds, reference = _thirds(course), level(case, course)
+    thirds, reference = thirds_of(course.losses), level(case, course)
     few = case.limit("steps") <= len(course.steps) <= case.limit("few")
     if thirds is None or reference is None or len(loops) < 2 or not few:
         return None
-    falls = thirds[2] < 0.9 * thirds[0] and thirds[2] < 0.9 * thirds[1]
+    falls = thirds[2] < case.limit("falls") * min(thirds[:2])
     if not falls or thirds[2] < case.limit("above") * reference:
         return None
     trial = case.trial(course, course.last)
@@ -189,7 +194,7 @@ def _far_from_chance(case: Case, course: Course, loops: list[Loop]) -> _Found | 
 
 def _is_falling(case: Case, course: Course) -> bool:
     """Whether the loss falls at the end as it did before, and is still near its start."""
-    thirds = _thirds(course)
+    thirds = thirds_of(course.losses)
     if thirds is None or len(course.losses) < case.limit("steps"):
         return False
     first, middle, last = thirds
@@ -198,26 +203,17 @@ def _is_falling(case: Case, course: Course) -> bool:
 
 
 def _is_unfinished(case: Case, course: Course) -> bool:
-    thirds = _thirds(course)
+    thirds = thirds_of(course.losses)
     reference = level(case, course)
     if thirds is None or reference is None:
         return False
-    return thirds[2] > 0.3 * reference and thirds[2] < thirds[0]
-
-
-def _thirds(course: Course) -> tuple[float, float, float] | None:
-    losses = [each for each in course.losses if math.isfinite(each)]
-    size = len(losses) // 3
-    if size < 1:
-        return None
-    middle = statistics.median(losses[size : 2 * size])
-    return statistics.median(losses[:size]), middle, statistics.median(losses[-size:])
+    return thirds[2] > case.limit("unfinished") * reference and thirds[2] < thirds[0]
 
 
 def _noise(course: Course) -> float:
     """How uncertain the median of a third is."""
     losses = course.losses
-    size = len(losses) // 3
+    size = third(losses)
     jumps = [abs(after - before) for before, after in pairwise(losses)]
     return statistics.median(jumps) / math.sqrt(size) if size else math.inf
 
@@ -237,7 +233,7 @@ def _updates_are_ordinary(case: Case, course: Course) -> bool:
 def _slowed(case: Case) -> str | None:
     if not case.courses:
         return None
-    thirds = _thirds(case.courses[0])
+    thirds = thirds_of(case.courses[0].losses)
     if thirds is None:
         return None
     return "the loss in thirds of the run: " + ", ".join(f"{each:.3g}" for each in thirds)

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from whygrad.doctor.evidence.case import Case
+from whygrad.doctor.evidence.curve import ending, tenth
 from whygrad.doctor.progress import is_entangled
 from whygrad.doctor.recording.record import Course, Evaluation
 from whygrad.doctor.replay.chance import chance
@@ -44,12 +45,24 @@ class _Series:
 @rule(
     severity=1,
     thresholds={
-        "rise": 1.4,
-        "apart": 4.0,
-        "evaluations": 4,
-        "fall": 0.1,
-        "by heart": 0.05,
-        "accuracy": 0.75,
+        "rise": (1.4, "times the best validation loss"),
+        "apart": (4.0, "times the training loss"),
+        "evaluations": (4, "values of a figure: fewer are no course"),
+        "fall": (0.1, "of accuracy that is lost again"),
+        "by heart": (0.05, "of the loss of knowing nothing"),
+        "accuracy": (0.75, "on other samples, below which they are not known"),
+        "losses": (10, "updates: fewer know nothing by heart"),
+        "end": (0.8, "of the updates that a figure must cover to speak of the end"),
+        "classes": (20, "different targets, or one in four: more are measurements"),
+        "samples": (0.25, "as many different targets as samples at most: the same"),
+        "guess": (0.7, "of one over the classes: an accuracy is not below"),
+        "near": (5, "updates around the first value of a figure"),
+        "alike": (3, "times the training loss of that time: it measures the same"),
+        "late": (0.33, "of the updates: a figure that begins later is not compared"),
+        "meanwhile": (0.7, "of the training loss at the best value: it went on falling"),
+        "known": (0.25, "of the loss of knowing nothing, where accuracy is what falls"),
+        "worse": (1.2, "times what ignoring the input costs, on other samples"),
+        "times": (10, "the training loss at least"),
     },
     cleared=lambda case: _validation(case),
 )
@@ -70,20 +83,18 @@ def overfitting(case: Case) -> Iterator[Finding]:
     for course in case.courses:
         losses = np.array(case.healthy_losses(course))
         # A loss that goes below zero has no floor to compare with.
-        if len(losses) < 10 or losses.min() < 0 or _restores_weights(case):
+        if len(losses) < case.limit("losses") or losses.min() < 0 or _restores_weights(case):
             continue
         if is_entangled(course, case.courses):
             continue
         for series in _all_series(case, course):
-            if series.after[-1] < 0.8 * len(losses):
+            if series.after[-1] < case.limit("end") * len(losses):
                 continue  # it says nothing about the end
             if series.correct:
                 if not _is_accuracy(case, course, series):
                     continue
-            elif not _begins_alike(series, losses):
+            elif not _begins_alike(case, series, losses):
                 continue
-            if series.after[-1] < 0.8 * len(losses):
-                continue  # nobody knows how it ended
             found = _turned(case, course, series, losses) or _apart(case, course, series, losses)
             if found is None:
                 continue
@@ -176,15 +187,18 @@ def _is_accuracy(case: Case, course: Course, series: _Series) -> bool:
     target = reading.trace.array(reading.target)
     labels = target.dtype.kind in "iu" and reading.prediction.ndim > 1
     classes = reading.prediction.shape[1] if labels else len(np.unique(target))
-    return classes <= max(20, target.size // 4) and min(series.values) >= 0.7 / max(2, classes)
+    most = max(case.limit("classes"), case.limit("samples") * target.size)
+    return classes <= most and min(series.values) >= case.limit("guess") / max(2, classes)
 
 
-def _begins_alike(series: _Series, losses: Losses) -> bool:
+def _begins_alike(case: Case, series: _Series, losses: Losses) -> bool:
     """Whether a figure starts near the training loss of that time: then it measures the same."""
     at = min(series.after[0], len(losses) - 1)
-    near = losses[max(0, at - 5) : at + 6]
+    near, alike = int(case.limit("near")), case.limit("alike")
+    around = losses[max(0, at - near) : at + near + 1]
     return (
-        series.after[0] > len(losses) // 3 or near.min() / 3 <= series.values[0] <= 3 * near.max()
+        series.after[0] > case.limit("late") * len(losses)
+        or around.min() / alike <= series.values[0] <= alike * around.max()
     )
 
 
@@ -192,15 +206,15 @@ def _turned(case: Case, course: Course, series: _Series, losses: Losses) -> _Fou
     """The figure was better once, and got worse while the training loss went on falling."""
     values = np.array(series.values)
     best = int(values.argmax() if series.correct else values.argmin())
-    last = _ending(values)
+    last = ending(values)
     after = series.after[best]
-    before = losses[max(0, after - len(losses) // 10 - 1) : max(after, 1)]
-    train_best, train_last = float(np.mean(before)), _ending(losses)
+    before = losses[max(0, after - tenth(losses) - 1) : max(after, 1)]
+    train_best, train_last = float(np.mean(before)), ending(losses)
     few = len(values) < case.limit("evaluations") or best >= len(values) - 2
-    if few or train_last >= 0.7 * train_best:
+    if few or train_last >= case.limit("meanwhile") * train_best:
         return None
     if series.correct:
-        by_heart = train_last <= 0.25 * _beginning(case, course, losses)
+        by_heart = train_last <= case.limit("known") * _beginning(case, course, losses)
         if values[best] - last < case.limit("fall") or not by_heart:
             return None
         said = f"accuracy {values[best]:.1%} after {after} steps, {last:.1%} at the end"
@@ -217,17 +231,19 @@ def _turned(case: Case, course: Course, series: _Series, losses: Losses) -> _Fou
 
 def _apart(case: Case, course: Course, series: _Series, losses: Losses) -> _Found | None:
     """The training samples are known by heart, and others no better than by guessing."""
-    train_last = _ending(losses)
+    train_last = ending(losses)
     if train_last > case.limit("by heart") * _beginning(case, course, losses):
         return None
-    last = _ending(np.array(series.values))
+    last = ending(np.array(series.values))
     reading = case.reading(course.last)
     level = None if reading is None else chance(reading)
     if series.correct:
         if last > case.limit("accuracy"):
             return None
         said = f"accuracy {last:.1%} on samples that it was not trained on"
-    elif level is not None and last >= 1.2 * level and last >= 10 * train_last:
+    elif level is not None and last >= max(
+        case.limit("worse") * level, case.limit("times") * train_last
+    ):
         said = f"validation loss {last:.4g}; an answer that ignores the input costs {level:.4g}"
     else:
         return None
@@ -241,11 +257,6 @@ def _beginning(case: Case, course: Course, losses: Losses) -> float:
     reading = case.reading(course.last)
     level = None if reading is None else chance(reading)
     return float(losses[0]) if level is None else min(level, float(losses[0]))
-
-
-def _ending(values: Losses) -> float:
-    """The mean of the last tenth."""
-    return float(np.mean(values[-max(1, len(values) // 10) :]))
 
 
 def _validation(case: Case) -> str | None:

@@ -22,10 +22,17 @@ from whygrad.doctor.rules.rule import Finding, Proof, rule, rules
 
 __all__ = ["backward_raised", "non_finite_value"]
 
-_HUGE = 1e9
 
-
-@rule(severity=3, last=True)
+@rule(
+    severity=3,
+    thresholds={
+        "huge": (1e9, "value or larger: the call overflowed for the size of what came in"),
+        "links": (3, "multiplications that values grow through"),
+        "factor": (30.0, "from the beginning to the end of such a chain"),
+        "norm": (3, "times the first parameters: they had grown"),
+    },
+    last=True,
+)
 def non_finite_value(case: Case) -> Iterator[Finding]:
     """A value is not finite, and nothing explains it.
 
@@ -45,7 +52,7 @@ def non_finite_value(case: Case) -> Iterator[Finding]:
     bad = case.first_bad
     incident = next(each for each in case.run.incidents if each.kind in ("loss", "gradient"))
     course = next((each for each in case.courses if each.bad is not None), None)
-    known = _domain(bad) or (None if course is None else _grown(case, course, bad))
+    known = _domain(case, bad) or (None if course is None else _grown(case, course, bad))
     chosen, said = known if known is not None else ("non-finite-value", None)
     by_rate = chosen == "lr-too-high" and course is not None
     where = incident.where if bad is None else bad.where
@@ -62,19 +69,19 @@ def non_finite_value(case: Case) -> Iterator[Finding]:
     )
 
 
-def _domain(bad: FirstBad | None) -> tuple[str, str] | None:
+def _domain(case: Case, bad: FirstBad | None) -> tuple[str, str] | None:
     """The rule of a call that has no value, or no slope, everywhere."""
     name = None if bad is None else rule_of(bad.op)
     if bad is None or name is None or name == "overflow-in-exp" or name not in rules:
         return None
-    if any(each.size and each.largest >= _HUGE for each in bad.before):
+    if any(each.size and each.largest >= case.limit("huge") for each in bad.before):
         return None  # an overflow: it is the size of what came in
     return name, f"{bad.op} is not finite, or has no finite slope, for every input"
 
 
 def _grown(case: Case, course: Course, bad: FirstBad | None) -> tuple[str, str] | None:
     """Whether numbers were growing: along the depth from the start, or from step to step."""
-    chain = growth(case, course, links=3, factor=30.0)
+    chain = growth(case, course, links=int(case.limit("links")), factor=case.limit("factor"))
     if chain is not None:
         return (
             "exploding-gradient",
@@ -87,7 +94,7 @@ def _grown(case: Case, course: Course, bad: FirstBad | None) -> tuple[str, str] 
     shared = broken.values.keys() & course.first.values.keys()
     now = _norm(broken.engine, [broken.values[each] for each in shared])
     then = _norm(broken.engine, [course.first.values[each] for each in shared])
-    if math.isfinite(now) and not now > 3 * then:
+    if math.isfinite(now) and not now > case.limit("norm") * then:
         return None
     if not math.isfinite(now) and len(course.steps) < 2:
         return None

@@ -19,22 +19,22 @@ from whygrad.source import Where
 __all__: list[str] = []
 
 
-_SHORT = 10  # few enough not to learn one batch by heart
-
-
-_RATES = (0.03, 0.1, 0.3, 1.0)  # parts of the highest one: a run could have gone on at any
-
-
 @rule(
     severity=1,
     thresholds={
-        "gone": 0.01,
-        "part": 0.4,
-        "learned": 0.8,
-        "other": 0.06,
-        "steps": 20,
-        "most": 0.6,
-        "finished": 0.95,
+        "gone": (0.01, "of the highest rate: it changes nothing any more"),
+        "part": (0.4, "of the steps at such a rate: a schedule may end there"),
+        "learned": (0.8, "of the loss: above it a standstill is the end"),
+        "other": (0.06, "of the loss of other batches that still falls"),
+        "steps": (20, "updates: fewer have no schedule"),
+        "most": (0.6, "of the steps at such a rate, where much was learned"),
+        "finished": (0.95, "of the loss: nothing is left to learn"),
+        "short": (10, "steps of an experiment: few enough not to learn one batch by heart"),
+        "slow": (0.1, "of the highest rate, and …"),
+        "slower": (0.3, "… of each of the two, at which a run could have gone on"),
+        "spread": (0.5, "of the mean loss: batches that differ by more say little"),
+        "standing": (0.1, "of what falls at some rate, at most, falls at the last rate"),
+        "each": (0.5, "of the fall of other batches that each of them must show"),
     },
 )
 def loss_plateau(case: Case) -> Iterator[Finding]:
@@ -97,18 +97,22 @@ def _stopped_on_the_way(case: Case, course: Course, gone: list[Update]) -> str |
         return None
     losses = [each.loss for each in gone if each.loss is not None]
     # Nothing moves, so losses differ as batches do: of such that are all different, few say little.
-    if statistics.stdev(losses) > 0.5 * abs(statistics.fmean(losses)):
+    if statistics.stdev(losses) > case.limit("spread") * abs(statistics.fmean(losses)):
         return None
-    peak, rate = rate_of(course), max(gone[-1].rates)
+    peak, rate, short = rate_of(course), max(gone[-1].rates), case.limit("short")
     control = _in_turns(case, course, rate / peak)
     factor, further = _gain_at_some_rate(case, course)
-    if further < case.limit("other") or not control or max(map(abs, control)) > 0.1 * further:
+    if (
+        further < case.limit("other")
+        or not control
+        or max(map(abs, control)) > case.limit("standing") * further
+    ):
         return None
     return (
         f"not one bit of the parameters changed between steps {earlier.step} and {last.step}; "
-        f"{_SHORT} steps from there on each batch that was kept but one, at lr={factor * peak:g}, "
-        f"lower that one by {further:.0%} (mean of {len(control)}, all of them fall); at "
-        f"lr={rate:.3g} by {max(control):.1%}"
+        f"{short:.0f} steps from there on each batch that was kept but one, at "
+        f"lr={factor * peak:g}, lower that one by {further:.0%} (mean of {len(control)}, "
+        f"all of them fall); at lr={rate:.3g} by {max(control):.1%}"
     )
 
 
@@ -119,12 +123,13 @@ def _gain_at_some_rate(case: Case, course: Course) -> tuple[float, float]:
     in short steps first, and what falls in long ones only has fallen by luck.
     """
     best = 0.0, 0.0
-    for factor in _RATES:
+    slow, slower = case.limit("slow"), case.limit("slower")
+    for factor in (slow * slower, slow, slower, 1.0):
         drops = _in_turns(case, course, factor)
         if not drops or min(drops) <= 0:
             break
         further = statistics.fmean(drops)
-        if min(drops) >= 0.5 * case.limit("other") and further > best[1]:
+        if min(drops) >= case.limit("each") * case.limit("other") and further > best[1]:
             best = factor, further
     return best
 
@@ -150,7 +155,7 @@ def _in_turns(case: Case, course: Course, factor: float) -> list[float]:
         values = now
         for trained in known:
             if trained is not left_out:
-                descent = trained.descend(factor, steps=_SHORT, start=values)
+                descent = trained.descend(factor, steps=int(case.limit("short")), start=values)
                 if descent is None:
                     return []
                 values = descent.values
@@ -165,7 +170,7 @@ def _tried_on_other_batches(case: Case, course: Course) -> tuple[Descent, float]
     now = course.last.values
     trials = [case.trial(course, each) for each in (course.last, course.earlier, course.first)]
     known = [each for each in trials if each is not None]
-    descents = [each.descend(steps=_SHORT, start=now) for each in known]
+    descents = [each.descend(steps=int(case.limit("short")), start=now) for each in known]
     drops = [
         drop(other.loss(now), other.loss(descent.values))
         for trained, descent in zip(known, descents)

@@ -17,11 +17,21 @@ from whygrad.ops.families import CROSS_ENTROPY, MSE_LOSS
 
 __all__ = ["lr_too_low"]
 
-_LARGER = (1e2, 1e3, 1e4, 1e5, 1e6, 1e7)
-
 
 @rule(
-    thresholds={"learned": 0.03, "own": 0.01, "reached": 0.3, "steps": 20},
+    thresholds={
+        "learned": (0.03, "of the loss of the first batch: so little is standing still"),
+        "own": (0.01, "of the loss that falls in the experiment at the own rate"),
+        "reached": (0.3, "of the loss that falls at a larger one"),
+        "steps": (20, "updates: fewer may be too few at any rate"),
+        "tenfold": (10, "from one try to the next"),
+        "faster": (1e2, "times the rate, to begin with: less may be a matter of patience"),
+        "fastest": (1e7, "times the rate, at the end"),
+        "curve": (0.3, "of the loss over the run: batches that differ may fall by themselves"),
+        "chance": (0.5, "of what ignoring the input costs: it was trained before"),
+        "rises": (1e-4, "of the loss by which it may rise: rounding"),
+        "fell": (0.05, "of the loss: worth saying that it is not so"),
+    },
     cleared=lambda case: _cleared_low(case),
 )
 def lr_too_low(case: Case) -> Iterator[Finding]:
@@ -42,15 +52,17 @@ def lr_too_low(case: Case) -> Iterator[Finding]:
             continue
         trial = case.trial(course, course.first)
         own = None if trial is None else trial.descend()
-        if trial is None or own is None or not -1e-4 < own.drop < case.limit("own"):
+        if trial is None or own is None or not -case.limit("rises") < own.drop < case.limit("own"):
             continue
-        for factor in _LARGER:
+        factor = case.limit("faster")
+        while factor <= case.limit("fastest"):
             better = trial.descend(factor)
             if better is None or better.is_unstable:
                 break
             if better.drop >= case.limit("reached"):
                 yield _too_low(case, course, own, factor, better)
                 break
+            factor *= case.limit("tenfold")
 
 
 def _stands_still(case: Case, course: Course) -> bool:
@@ -62,7 +74,7 @@ def _stands_still(case: Case, course: Course) -> bool:
     least = case.limit("learned")
     if math.isnan(progress.pair):
         return abs(progress.curve) < least
-    return abs(progress.pair) < least and progress.curve < 0.3
+    return abs(progress.pair) < least and progress.curve < case.limit("curve")
 
 
 def _begins_trained(case: Case, course: Course) -> bool:
@@ -75,7 +87,7 @@ def _begins_trained(case: Case, course: Course) -> bool:
             return True
     reading = case.reading(course.first)
     chance = None if reading is None else _loss_of_chance(reading)
-    return chance is not None and course.losses[0] < 0.5 * chance
+    return chance is not None and course.losses[0] < case.limit("chance") * chance
 
 
 def _loss_of_chance(reading: Reading) -> float | None:
@@ -112,6 +124,6 @@ def _too_low(case: Case, course: Course, own: Descent, factor: float, better: De
 def _cleared_low(case: Case) -> str | None:
     for course in case.courses:
         progress = case.progress(course)
-        if not progress.broken and progress.gain > 0.05:
+        if not progress.broken and progress.gain > case.limit("fell"):
             return f"{progress.steps} steps lowered the loss by {progress.gain:.0%}"
     return None
