@@ -7,7 +7,6 @@ advantage, a weight that may be negative) it is unknown, and unknown it stays.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +16,6 @@ from whygrad.doctor.flow import follow, sums_to_one
 from whygrad.doctor.recording.calls import Produced
 from whygrad.doctor.replay import Trace, Traced
 from whygrad.doctor.replay.reading import Reading, Term
-from whygrad.doctor.source.lines import names_at
 from whygrad.ops.families import (
     ABS,
     ADD,
@@ -71,8 +69,6 @@ _POSITIVE = (
 _PLAIN = RESHAPING | TOTALS | NEG | SHIFTS | SCALINGS | DETACHES | LEAVING
 _HINGES = LOWER_CLAMPS | RELU | SOFTPLUS
 _MANY = 32
-_REWARD = re.compile(r"reward|return|advantage|(^|_)(adv|rew|rets?)s?(_|$)", re.IGNORECASE)
-_COST = re.compile(r"cost|penalt|regret|error|distance", re.IGNORECASE)
 
 
 @dataclass(eq=False)
@@ -113,9 +109,6 @@ def measures_of(reading: Reading) -> list[Measure]:
             found += [Measure(each, 1, "the margin loss") for each in _hinges(trace, term)]
         elif _is_logarithm(trace, term.source):
             found.append(Measure(term.call, -1, "the log-likelihood"))
-    rewarded = _rewarded(trace)
-    within = {number for each in rewarded for number in trace.ancestors(each.call)}
-    found = [each for each in found if each.call.number not in within] + rewarded
     return found or _own_pairs(trace) or _pairs(trace)
 
 
@@ -130,30 +123,6 @@ def _own_pairs(trace: Trace) -> list[Measure]:
         and call.inputs[0].shape[0] == call.inputs[0].shape[1]
         and _is_logarithm(trace, call.sources[0])
     ]
-
-
-def _rewarded(trace: Trace) -> list[Measure]:
-    """What a policy has drawn, its log-probability times what the program calls a reward.
-
-    Of a cost the same product is to become small, so the name decides.
-    """
-    found = []
-    for call in trace.calls:
-        if call.op not in MUL or len(call.inputs) != 2:
-            continue
-        learned = [place for place, each in enumerate(call.inputs) if each.requires_grad]
-        if len(learned) != 1:
-            continue
-        turns, source = 0, call.sources[learned[0]]
-        while (made := follow(trace, source).maker) is not None and made.op in NEG | SUM:
-            turns, source = turns + (made.op in NEG), made.sources[0]
-        named = names_at(call.where)
-        rewards = [each for each in named if _REWARD.search(each)]
-        if not rewards or any(map(_COST.search, named)) or not _is_logarithm(trace, source):
-            continue
-        name = f"the log-probability times {rewards[-1]!r}"
-        found.append(Measure(call, 1 if turns % 2 else -1, f"minus {name}" if turns % 2 else name))
-    return found
 
 
 def _pairs(trace: Trace) -> list[Measure]:

@@ -15,14 +15,14 @@ import numpy as np
 
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.curve import quarter
-from whygrad.doctor.flow import first_traces
+from whygrad.doctor.flow import first_traces, follow
 from whygrad.doctor.measures import Measure, Sign, measures_of, sign_of
 from whygrad.doctor.progress import draws_itself, is_entangled
 from whygrad.doctor.recording.record import Course
 from whygrad.doctor.replay import Trace, Traced
 from whygrad.doctor.replay.reading import Reading
 from whygrad.doctor.rules.rule import Finding, Proof, rule
-from whygrad.doctor.source.lines import loss_assigned, names_at
+from whygrad.doctor.source.lines import loss_assigned
 from whygrad.ops.families import NEG, RESHAPING, REVERSED_SUB, SCALINGS, SHIFTS, SUB, TOTALS
 from whygrad.source import Where
 
@@ -48,10 +48,9 @@ def loss_sign(case: Case) -> Iterator[Finding]:
     minus, or a likelihood without one, or the update follows the gradient instead of going
     against it. The model gets worse with every step.
 
-    Measured: The sign with which each error, likelihood, similarity or reward (by its name)
-    enters the loss, followed through the calls; the direction of the first update against the
-    gradient; the error before and after training; and a term beside the error that falls
-    without end.
+    Measured: The sign with which each error, likelihood or similarity enters the loss, followed
+    through the calls; the direction of the first update against the gradient; the error before
+    and after training; and a term beside the error that falls without end.
     Fix: Minimise the error: loss = criterion(output, target), or minus the mean log-likelihood.
     Guardrail: assert loss.item() >= 0  # for errors that cannot be negative
     """
@@ -133,7 +132,7 @@ def _turned(case: Case, course: Course, trace: Trace, judged: Judged) -> Iterato
         return
     measure, sign = judged[0]
     where = _where(course, trace, measure, sign)
-    density = _is_of_a_density(measure, sign)
+    density = _is_of_a_density(trace, measure, sign)
     wanted = -measure.wanted if density else measure.wanted
     turned = -(sign.value or 0) if density else (sign.value or 0)
     evidence = [
@@ -192,7 +191,7 @@ def _bottomless(case: Case, course: Course, trace: Trace, judged: Judged) -> Ite
             f"{errors[1]:.4g} on the first batch: beside that term it no longer counts",
         ],
         fix=f"Turn the sign of the term at line {term.where.line} around: as a penalty it has to "
-        "be smallest where the model should go (KL is -0.5 * (1 + logvar - mu**2 - exp(logvar))).",
+        "be smallest where the model should go.",
         places=[("the error", measure.call.where)],
     )
 
@@ -235,7 +234,7 @@ def _where(course: Course, trace: Trace, measure: Measure, sign: Sign) -> Where:
     """
     root = trace.root
     assert root is not None
-    if measure.wanted > 0 and sign.turned_at and not _is_of_a_density(measure, sign):
+    if measure.wanted > 0 and sign.turned_at and not _is_of_a_density(trace, measure, sign):
         return sign.turned_at[-1].where
     backward = next((each.where for each in course.steps[0].passes), None)
     if backward is None or _LOSS.search(root.where.function):
@@ -243,10 +242,21 @@ def _where(course: Course, trace: Trace, measure: Measure, sign: Sign) -> Where:
     return loss_assigned(backward) or root.where
 
 
-def _is_of_a_density(measure: Measure, sign: Sign) -> bool:
-    """Whether an error has its minus from the formula of a density, where it is right."""
-    turned = names_at(sign.turned_at[-1].where) if sign.turned_at else []
-    return measure.wanted > 0 and "log_prob" in turned
+def _is_of_a_density(trace: Trace, measure: Measure, sign: Sign) -> bool:
+    """Whether an error has its minus from the formula of a density, where it is right.
+
+    There a logarithm, or the number that it comes to, is subtracted sample by sample.
+    """
+    if not sign.turned_at or measure.wanted < 0:
+        return False
+    size = sign.turned_at[-1].outputs[0].numel()
+    return any(
+        call.op in ("sub", "sub_")
+        and trace.descends(call, sign.turned_at[-1])
+        and call.outputs[0].numel() == size > 1
+        and (len(call.inputs) == 1 or follow(trace, call.sources[1]).op == "log")
+        for call in trace.calls
+    )
 
 
 def _ascending(case: Case, course: Course, trace: Trace, judged: Judged) -> Iterator[Finding]:
