@@ -36,7 +36,7 @@ def ask(folder: Path, rule: str, text: str, engine: str = "torch") -> list[Findi
     with quiet, one_thread_and_defaults(), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the script's own affair
         session = run_script(str(path)).session
-    case = Case(session.run, session.observer)
+    case = Case(session.run)
     case.rule = rules[rule]
     return list(rules[rule].check(case))
 

@@ -35,7 +35,7 @@ def _train(steps: int, *, ruin: bool) -> tuple[Any, Where]:
 def healthy(steps: int = 12) -> Diagnosis:
     """A run without findings."""
     doc, _ = _train(steps, ruin=False)
-    found = Diagnosis(Case(doc.run, doc.observer))
+    found = Diagnosis(Case(doc.run))
     found.ruled_out = [("dead-relu", "there is no ReLU")]
     return found
 
@@ -43,7 +43,7 @@ def healthy(steps: int = 12) -> Diagnosis:
 def sick(steps: int = 12) -> Diagnosis:
     """A run whose loss is NaN from the middle on: two causes, a symptom of the first."""
     doc, where = _train(steps, ruin=True)
-    found = Diagnosis(Case(doc.run, doc.observer))
+    found = Diagnosis(Case(doc.run))
     verdict = Finding(
         "nan-from-log",
         "The log of <negative> numbers",

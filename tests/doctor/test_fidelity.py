@@ -24,7 +24,7 @@ import whygrad
 from tests.doctor.suite import RUNS
 from tests.test_scripts import SCRIPTS, one_thread_and_defaults, swapped
 from whygrad.doctor import Outcome, run_script, watch
-from whygrad.doctor.recording.transparency import without_doctor
+from whygrad.doctor.wrapping.transparency import without_doctor
 
 # One of each kind; the others differ in what they compute, not in how.
 CHOSEN = {
@@ -299,13 +299,20 @@ def test_tracebacks_have_no_frames_of_the_doctor() -> None:
 
 
 def test_trouble_of_the_doctor_is_not_the_programs(monkeypatch: pytest.MonkeyPatch) -> None:
-    from whygrad.doctor.observer import Observer
+    from whygrad.doctor.recording.loop import Loop
+    from whygrad.doctor.recording.modules import Modules
+    from whygrad.doctor.recording.recorder import Recorder
 
     def broken(*_: Any, **__: Any) -> None:
         raise KeyError("the doctor's mistake")
 
-    for name in ("enter", "leave", "backward_begins", "step_begins", "zeroed", "_before_write"):
-        monkeypatch.setattr(Observer, name, broken)
+    for part, names in {
+        Modules: ("enter", "leave"),
+        Loop: ("backward_begins", "step_begins", "zeroed"),
+        Recorder: ("_before_write",),
+    }.items():
+        for name in names:
+            monkeypatch.setattr(part, name, broken)
     with watch() as session:
         model = torch.nn.Linear(2, 1)
         optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
@@ -378,7 +385,7 @@ def test_memory_does_not_grow(library: Any) -> None:
             optimizer.step()
             if step in (200, 2000):
                 alive.append(tensors())
-        tape = session.observer.tape(session.run.engine)  # type: ignore[arg-type]
+        tape = session.observer.snapshots.log(session.run.engine)  # type: ignore[arg-type]
         assert len(tape) < 500
     assert alive[1] <= alive[0] + 50
     assert len(session.run.courses[0].steps) == 2001

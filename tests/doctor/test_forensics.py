@@ -118,7 +118,7 @@ def test_producer_and_propagators_are_told_apart() -> None:
         loss = (torch.log(model(torch.zeros(3, 2)) * 0) + 1).mean()
         loss.backward()
         optimizer.step()
-    bad = Case(doc.run, doc.observer).first_bad
+    bad = Case(doc.run).first_bad
     assert bad is not None
     assert (bad.kind, bad.op, bad.step) == ("forward", "log", 0)
     assert bad.before[0].zeros == 1.0
@@ -137,4 +137,4 @@ def test_nothing_bad_is_found_where_nothing_is() -> None:
         loss = torch.softmax(scores, dim=0)[1].sum()
         loss.backward()
         optimizer.step()
-    assert Case(doc.run, doc.observer).first_bad is None
+    assert Case(doc.run).first_bad is None

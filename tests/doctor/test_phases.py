@@ -93,6 +93,6 @@ def test_many_optimizers_do_not_keep_it_awake() -> None:
                 loss.backward()
                 optimizer.step()
             if number == 30:
-                assert doc.observer.dozing
+                assert doc.observer.sampler.idle
     assert len(doc.run.passes) == 300
     assert torch.overrides._get_current_function_mode_stack() == []

@@ -273,7 +273,7 @@ def test_passes_without_updates_hold_no_data(space) -> None:
         _train(space, net, optimizer, 100)
         for _ in range(100):
             net(space.ones(16, 4)).mean().backward()
-        assert len(doc.observer._unseen) <= 16
+        assert len(doc.observer.snapshots._held) <= 16
 
 
 @pytest.mark.parametrize("passes", [1, 4, 5])
@@ -335,7 +335,7 @@ def test_a_doctor_that_cannot_watch_is_out_of_the_way(space, monkeypatch) -> Non
     def broken(*_):
         raise TypeError("no eyes")
 
-    monkeypatch.setattr("whygrad.doctor.session.instruments", broken)
+    monkeypatch.setattr("whygrad.doctor.session.attached", broken)
     net = space.nn.Linear(4, 1)
     optimizer = _sgd(space, net)
     with watch(net, optimizer) as doc:

@@ -1,7 +1,7 @@
 """The doctor: point it at a training run and get the root cause.
 
 ``whygrad doctor train.py`` runs a script, ``with watch(model, optimizer) as doc`` goes around a
-loop.  Either way: signals are collected as the run goes (:mod:`.observer`), rules turn them into
+loop.  Either way: signals are collected as the run goes (:mod:`.recording`), rules turn them into
 findings (:mod:`.rules`), and the verdict is the one finding that explains the others
 (:mod:`.verdict`).  :mod:`.checks` has questions that need no run.
 """

@@ -240,8 +240,8 @@ def _found_in(case: Case, trace: Trace, call: Traced, place: int, step: int) -> 
         if found.stray is not None:
             _point_at(found, found.stray)
         return found
-    tape = trace.snapshot.tape
-    origin = None if tape is None or kept is None else tape.origin(kept)
+    log = trace.snapshot.log
+    origin = None if log is None or kept is None else log.origin(kept)
     if origin is not None:
         earlier = _earlier(case, origin.op, origin.where, step)
         if earlier is not None:

@@ -12,11 +12,11 @@ from typing import Any
 
 from whygrad.doctor.engines import Engine, engine_of, engines
 from whygrad.doctor.evidence.case import Case
-from whygrad.doctor.instruments import instruments
-from whygrad.doctor.observer import Observer
+from whygrad.doctor.recording.observer import Observer
 from whygrad.doctor.recording.record import Run
 from whygrad.doctor.rules.rule import Finding
 from whygrad.doctor.verdict import Diagnosis, diagnose
+from whygrad.doctor.wrapping.layer import attached
 from whygrad.errors import fail
 
 __all__ = ["Session", "watch"]
@@ -45,14 +45,14 @@ class Session:
     def attach(self, engine: Engine) -> None:
         """Watch this engine from now on; if that cannot be done the program runs all the same."""
         try:
-            self._stack.enter_context(instruments(engine, self.observer))
+            self._stack.enter_context(attached(engine, self.observer))
         except Exception as error:
-            self.observer.trouble(error)
+            self.run.trouble(error)
 
     def _introduce(self, thing: Any) -> None:
         """Get to know a model or an optimizer that was made before the doctor came."""
         if hasattr(thing, "param_groups"):
-            self.observer.optimizer_made(thing, None)
+            self.observer.loop.optimizer_made(thing, None)
         else:
             self.observer.registry.root(engine_of(thing), thing)
 
@@ -71,14 +71,14 @@ class Session:
             try:
                 self.observer.finish()
             except Exception as trouble:  # the program's own exception must come through
-                self.observer.trouble(trouble)
+                self.run.trouble(trouble)
             self._seen = None  # the end tells more, also without a new pass
 
     @property
     def diagnosis(self) -> Diagnosis:
         """What is known up to now; examined again when there are new passes."""
         if self._seen is None or self._seen[0] != len(self.run.passes):
-            case = Case(self.run, self.observer)
+            case = Case(self.run)
             with self.observer.scope.paused(), _silence():
                 self._seen = len(self.run.passes), diagnose(case, self._ignore)
         return self._seen[1]

@@ -52,7 +52,7 @@ def run_of(width: int = 4, steps: int = 4) -> Any:
             optimizer.zero_grad()
             ((model(x) - x.sum(1, keepdim=True)) ** 2).mean().backward()
             optimizer.step()
-    return Case(doc.run, doc.observer), doc.run.courses[0]
+    return Case(doc.run), doc.run.courses[0]
 
 
 def test_nothing_in_the_doctor_asks_the_clock() -> None:

@@ -27,7 +27,7 @@ def read(loss: Loss) -> Reading:
     with watch(model, optimizer) as doc:
         loss(model, inputs, numbers, labels).backward()
         optimizer.step()
-    case = Case(doc.run, doc.observer)
+    case = Case(doc.run)
     reading = case.reading(case.first)
     assert reading is not None
     return reading

@@ -36,7 +36,7 @@ def course_of(space: Any, optimizer: str = "SGD", after: Any = None, **options: 
             chosen.step()
             if after is not None:
                 after(x)
-    return Case(doc.run, doc.observer), doc.run.courses[0]
+    return Case(doc.run), doc.run.courses[0]
 
 
 @pytest.mark.parametrize("space", ENGINES)

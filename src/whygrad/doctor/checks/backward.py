@@ -18,7 +18,7 @@ import numpy as np
 from whygrad.doctor.checks.batch import tensors_in
 from whygrad.doctor.checks.result import Result, figure
 from whygrad.doctor.engines import Engine, engine_of
-from whygrad.doctor.recording.scope import unrecorded
+from whygrad.doctor.wrapping.scope import unrecorded
 from whygrad.errors import fail
 
 __all__ = ["BackwardCheck", "Slope", "check_backward"]

@@ -18,8 +18,8 @@ from whygrad.doctor.checks.batch import Batch, LossFunction, require_module
 from whygrad.doctor.checks.preserving import preserving
 from whygrad.doctor.checks.result import Result
 from whygrad.doctor.engines import Engine
-from whygrad.doctor.recording.scope import unrecorded
 from whygrad.doctor.session import watch
+from whygrad.doctor.wrapping.scope import unrecorded
 from whygrad.errors import fail
 
 __all__ = ["Overfit", "overfit_one_batch"]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from whygrad.doctor.engines import engine_of
-from whygrad.doctor.recording.scope import unrecorded
+from whygrad.doctor.wrapping.scope import unrecorded
 
 __all__ = ["preserving"]
 

@@ -2,7 +2,7 @@
 
 :class:`Engine` is what the rest of the doctor knows: how to see calls, how to read a tensor as an
 array, how to copy one.  Hooks and patches are the same for both, because whygrad has PyTorch's
-names; they are in :mod:`whygrad.doctor.instruments`.
+names; they are in :mod:`whygrad.doctor.wrapping`.
 """
 
 from __future__ import annotations

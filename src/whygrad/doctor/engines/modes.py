@@ -17,9 +17,9 @@ import torch
 from torch._functorch import eager_transforms, vmap
 from torch.overrides import _pop_mode, _push_mode
 
-from whygrad.doctor.recording.patching import patched
-from whygrad.doctor.recording.scope import Scope
 from whygrad.doctor.source.frames import user_frame
+from whygrad.doctor.wrapping.patching import patched
+from whygrad.doctor.wrapping.scope import Scope
 
 if TYPE_CHECKING:
     from whygrad.doctor.engines.engine import Engine, Handler

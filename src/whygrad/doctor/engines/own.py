@@ -26,9 +26,9 @@ from whygrad.dispatch.interception import (
 )
 from whygrad.doctor.engines.engine import Handler
 from whygrad.doctor.ranges import hint, rms, thinned
-from whygrad.doctor.recording.patching import patched
-from whygrad.doctor.recording.scope import Scope
 from whygrad.doctor.source.frames import user_frame
+from whygrad.doctor.wrapping.patching import patched
+from whygrad.doctor.wrapping.scope import Scope
 from whygrad.nn import functional
 from whygrad.ops.define import table
 from whygrad.ops.families import LOSSES, MAKERS

@@ -24,8 +24,8 @@ from whygrad.doctor.engines.modes import (
     transforms_unwatched,
 )
 from whygrad.doctor.ranges import hint, rms, thinned
-from whygrad.doctor.recording.scope import Scope
 from whygrad.doctor.source.frames import user_frame
+from whygrad.doctor.wrapping.scope import Scope
 from whygrad.ops.spellings import shared_name, spelled
 from whygrad.torch.calls import name_of, uneventful
 from whygrad.torch.record import record

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 from whygrad.doctor.forensics import FirstBad, find_first_bad
 from whygrad.doctor.mechanism import Mechanism, find_mechanism
-from whygrad.doctor.observer import Observer
 from whygrad.doctor.progress import Progress, progress_of
 from whygrad.doctor.recording.record import Course, Incident, Parameter, Run, Snapshot
 from whygrad.doctor.replay import Trace
@@ -32,9 +31,8 @@ __all__ = ["Case"]
 class Case:
     """One run under examination."""
 
-    def __init__(self, run: Run, observer: Observer | None = None) -> None:
+    def __init__(self, run: Run) -> None:
         self.run = run
-        self.observer = observer
         self._traces: dict[int, Trace] = {}
         self._readings: dict[int, Reading] = {}
         self._progress: dict[int, Progress] = {}

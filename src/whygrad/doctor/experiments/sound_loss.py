@@ -128,8 +128,8 @@ def _target(reading: Reading, output: Any) -> np.ndarray[Any, Any]:
     """A tensor of the program's that has the shape of the output and is no part of the step."""
     trace = reading.trace
     shape = tuple(output.shape)
-    tape = trace.snapshot.tape
-    for each in tape.bystanders() if tape is not None else ():
+    log = trace.snapshot.log
+    for each in log.bystanders() if log is not None else ():
         if tuple(each.shape) == shape and each.is_floating_point() and not each.requires_grad:
             values = trace.array(each)
             if np.isfinite(values).all() and values.std() > 0:

@@ -1,22 +1,23 @@
-"""The recipe of one training step: which calls were made, on what, from which line.
+"""The log of a program's calls into an engine: which, on what, from which line.
 
 A call keeps tensors that came from elsewhere (the batch, parameters, targets) and points by number
-at those that an earlier call of the same step made.  So the recipe costs a few microseconds a call
-and no activation memory, and a step that went bad can be run again from it, call by call, with a
-look at every value: see :mod:`.replay`.
+at those that an earlier call of the same step made.  So the log costs a few microseconds a call and
+no activation memory, and a step that went bad can be run again from it, call by call, with a look
+at every value.
 """
 
 from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Iterable, Iterator
+from copy import copy
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
 from whygrad.ops.families import SETITEM, VIEWS
 from whygrad.source import Where
 
-__all__ = ["CallLog", "Origin", "Produced", "RecordedCall"]
+__all__ = ["CallLog", "Origin", "Produced", "RecordedCall", "mapped", "members"]
 
 
 _NESTED = (tuple, list, dict)
@@ -70,7 +71,7 @@ class RecordedCall:
         self.module = module  # the path of the module in whose forward it was made
         self.random = random  # the state of the generator before the call, for ops that draw
         self.recorded = recorded  # whether gradients were being recorded
-        self.number = -1  # its place on the tape
+        self.number = -1  # its place in the log
 
     @property
     def where(self) -> Where:
@@ -83,22 +84,46 @@ class RecordedCall:
 
     def sources(self) -> Iterator[Produced]:
         """The arguments that earlier calls made."""
-        waiting = [self.args, self.kwargs]
-        while waiting:
-            each = waiting.pop()
+        for each in members([self.args, self.kwargs]):
             if type(each) is Produced:
                 yield each
-            elif isinstance(each, (list, tuple)):
-                waiting.extend(each)
-            elif isinstance(each, dict):
-                waiting.extend(each.values())
+
+    def with_arguments(self, function: Callable[[Any], Any]) -> RecordedCall:
+        """The same call with ``function`` of each of its arguments."""
+        changed = copy(self)
+        changed.args = mapped(function, self.args)
+        changed.kwargs = mapped(function, self.kwargs)
+        return changed
 
     def __repr__(self) -> str:
         return f"<{self.op} at {self.where}>"
 
 
+def members(value: Any) -> Iterator[Any]:
+    """What is in arguments, however deep in lists and dictionaries."""
+    waiting = [value]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, (list, tuple)) and type(each) is not Produced:
+            waiting.extend(each)
+        elif isinstance(each, dict):
+            waiting.extend(each.values())
+        else:
+            yield each
+
+
+def mapped(function: Callable[[Any], Any], value: Any) -> Any:
+    """Arguments with ``function`` of each in its place."""
+    kind = type(value)
+    if kind is tuple or kind is list:
+        return kind([mapped(function, each) for each in value])
+    if kind is dict:
+        return {key: mapped(function, each) for key, each in value.items()}
+    return function(value)
+
+
 class CallLog:
-    """The calls since the last update of the parameters."""
+    """The calls of the latest steps."""
 
     def __init__(self, tensor_type: type, limit: int = 50_000) -> None:
         self._tensor = tensor_type
@@ -123,16 +148,8 @@ class CallLog:
         return self.calls[place] if 0 <= place < len(self.calls) else None
 
     def encode(self, value: Any) -> Any:
-        """An argument as a call keeps it."""
-        if isinstance(value, self._tensor):
-            entry = self._made.get(id(value))
-            return value if entry is None or entry[0]() is not value else entry[1]
-        kind = type(value)
-        if kind is tuple or kind is list:
-            return kind([self.encode(each) for each in value])
-        if kind is dict:
-            return {key: self.encode(each) for key, each in value.items()}
-        return value
+        """Arguments as a call keeps them."""
+        return mapped(lambda each: self.source(each) or each, value)
 
     def take(self, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], int]:
         """The arguments of a call as it keeps them, and how many of them are, or hold, tensors.
@@ -147,7 +164,7 @@ class CallLog:
                 if entry is not None and entry[0]() is value:
                     value = entry[1]
             elif type(value) in _NESTED:
-                tensors += self._holds(value)
+                tensors += any(isinstance(each, self._tensor) for each in members(value))
                 value = self.encode(value)
             kept.append(value)
         return tuple(kept), tensors
@@ -156,13 +173,6 @@ class CallLog:
         """Like :meth:`take`, for arguments by name."""
         kept, tensors = self.take(tuple(kwargs.values()))
         return dict(zip(kwargs, kept)), tensors
-
-    def _holds(self, value: Any) -> bool:
-        members = value.values() if isinstance(value, dict) else value
-        return any(
-            isinstance(each, self._tensor) or (type(each) in _NESTED and self._holds(each))
-            for each in members
-        )
 
     def add(self, call: RecordedCall, result: Any) -> None:
         """Enter a call that was carried out."""
@@ -190,7 +200,7 @@ class CallLog:
                 )
 
     def source(self, tensor: Any) -> Produced | None:
-        """Which call of this tape made ``tensor``."""
+        """Which call of this log made ``tensor``."""
         entry = self._made.get(id(tensor))
         return None if entry is None or entry[0]() is not tensor else entry[1]
 
@@ -211,7 +221,7 @@ class CallLog:
                 yield tensor
 
     def set_origin(self, tensor: Any, origin: Origin) -> None:
-        """Say where a tensor comes from that no call of the tape made."""
+        """Say where a tensor comes from that no call of the log made."""
         self._origins[id(tensor)] = weakref.ref(tensor), origin
 
     def set_evaluation(self, result: Any, mark: Any) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.doctor.engines import Engine
+from whygrad.doctor.engines import Engine, engine_of
 from whygrad.doctor.ranges import summarize
 from whygrad.doctor.recording.calls import CallLog
 from whygrad.doctor.recording.record import Parameter, Run
@@ -121,8 +121,6 @@ class Registry:
             known.made_at = home or known.made_at
 
     def _enter(self, tensor: Any, name: str) -> Parameter:
-        from whygrad.doctor.engines import engine_of
-
         engine = engine_of(tensor)
         taken = {each.name for each in self._run.parameters.values()}
         while name in taken:
@@ -170,24 +168,16 @@ class Registry:
             switches = self._thawed if wanted else self._frozen
             switches[id(tensor)] = weakref.ref(tensor), where
 
-    def switched(self, tensor: Any) -> tuple[Where | None, Where | None]:
-        """The lines that switched ``requires_grad`` of a tensor off, and on."""
-        found = []
-        for switches in (self._frozen, self._thawed):
-            known = switches.get(id(tensor))
-            found.append(None if known is None or known[0]() is not tensor else known[1])
-        return found[0], found[1]
-
-    def find_leaves(self, engine: Engine, tape: CallLog) -> None:
+    def find_leaves(self, engine: Engine, log: CallLog) -> None:
         """Enter the leaves that the program made without a module."""
-        for call in tape.calls[max(0, self._scanned - tape.first) :]:
+        for call in log.calls[max(0, self._scanned - log.first) :]:
             for each in (*call.args, *call.kwargs.values()):
                 if isinstance(each, engine.tensor) and each.requires_grad and each.is_leaf:  # type: ignore[attr-defined]
                     known = self.parameter(each)
                     if known.made_at is None:
-                        origin = tape.origin(each)
+                        origin = log.origin(each)
                         known.made_at = None if origin is None else origin.where
-        self._scanned = tape.end
+        self._scanned = log.end
         if not self._run.passes:
             for known in self.parameters():
                 if known.initial is None:
@@ -212,21 +202,22 @@ class Registry:
         if all(known.reached for known in self.parameters()):
             self._all_reached = len(self._run.parameters)
 
-    def settle(self) -> None:
-        """At the end: who has a gradient that came at a step that was not looked at."""
+    def finish(self) -> None:
+        """At the end: who has got a gradient, is what it was, and who made it a constant."""
         for known in self.parameters():
-            if not known.reached and known.tensor.grad is not None:
+            if not known.reached and known.tensor.grad is not None:  # of a step that was skipped
                 known.reached, known.none_because = True, None
+            known.frozen_at = _line(self._frozen, known.tensor)
+            known.thawed_at = _line(self._thawed, known.tensor)
+            before = self._first_values.get(id(known.tensor))
+            now = engine_of(known.tensor).array(known.tensor)
+            if before is not None and before.shape == now.shape:
+                known.changed = known.changed or not np.array_equal(before, now, equal_nan=True)
 
-    def compare(self, known: Parameter) -> None:
-        """At the end: whether a parameter is what it was, and who made it a constant."""
-        from whygrad.doctor.engines import engine_of
 
-        known.frozen_at, known.thawed_at = self.switched(known.tensor)
-        before = self._first_values.get(id(known.tensor))
-        now = engine_of(known.tensor).array(known.tensor)
-        if before is not None and before.shape == now.shape:
-            known.changed = known.changed or not np.array_equal(before, now, equal_nan=True)
+def _line(switches: dict[int, tuple[weakref.ref[Any], Where]], tensor: Any) -> Where | None:
+    known = switches.get(id(tensor))
+    return None if known is None or known[0]() is not tensor else known[1]
 
 
 def _address(array: np.ndarray[Any, Any]) -> int:

@@ -1,17 +1,15 @@
-"""A step that went by unseen, put together from the recipe of an earlier one.
+"""A step that was skipped, put together from the recipe of an earlier one.
 
-While the doctor's eyes are closed nothing is on the tape, but what models are given is held until
-the next step, and other data are in the program's variables.  A step like all the others
-has the same calls: with these inputs, these targets and the parameters of today, its recipe is the
-latest one.  Whether that is true shows in
-the replay: the loss must come out as the program saw it.
+While the wrappers are idle no call is recorded, but what models are given is held until the next
+update, and other data are in the program's variables.  A step like all the others has the same
+calls: with these inputs, these targets and the parameters of today, its recipe is the latest one.
+Whether that is true shows in the replay: the loss must come out as the program saw it.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from copy import copy
 from dataclasses import dataclass, field, replace
 from types import FrameType
 from typing import Any
@@ -24,17 +22,19 @@ from whygrad.doctor.recording.variables import key_of, today
 from whygrad.doctor.replay import goes_bad
 from whygrad.ops.families import LINEAR, LOSSES
 
-__all__ = ["Given", "data_now", "recalled"]
+__all__ = ["Given", "data_now", "reconstructed"]
 
 
 @dataclass(slots=True)
 class Given:
-    """What the models of one pass were called with, in order."""
+    """What one pass was given."""
 
-    models: list[tuple[Any, ...]] = field(default_factory=list)
+    models: list[tuple[Any, ...]] = field(default_factory=list)  # of a skipped one, in order
+    inputs: list[float] = field(default_factory=list)  # rms of what its models got …
+    targets: list[float] = field(default_factory=list)  # … and of what its losses compare with
 
 
-def recalled(
+def reconstructed(
     recipe: Snapshot, given: Given, frame: FrameType | None, step: int, value: float
 ) -> Snapshot:
     """The recipe with the data and the parameters of another step, which is at ``frame``, if known.
@@ -100,21 +100,7 @@ def _computed_and_unsound(recipe: Snapshot, key: Any, tensor: Any) -> bool:
 
 
 def _with(recipe: Snapshot, swaps: dict[Any, Any]) -> dict[int, RecordedCall]:
-    return {number: _swapped_call(call, swaps) for number, call in recipe.calls.items()}
+    def today(each: Any) -> Any:
+        return swaps.get(key_of(each), each)
 
-
-def _swapped_call(call: RecordedCall, swaps: dict[Any, Any]) -> RecordedCall:
-    changed = copy(call)
-    changed.args = _swapped(call.args, swaps)
-    changed.kwargs = _swapped(call.kwargs, swaps)
-    return changed
-
-
-def _swapped(value: Any, swaps: dict[Any, Any]) -> Any:
-    if isinstance(value, Produced):
-        return swaps.get(value, value)
-    if isinstance(value, (list, tuple)):
-        return type(value)(_swapped(each, swaps) for each in value)
-    if isinstance(value, dict):
-        return {name: _swapped(each, swaps) for name, each in value.items()}
-    return swaps.get(id(value), value)
+    return {number: call.with_arguments(today) for number, call in recipe.calls.items()}

@@ -117,7 +117,7 @@ class Snapshot:
     leaves: dict[int, Any]  # the leaves themselves
     # Calls of the step that the loss does not depend on.
     loose: list[RecordedCall] = field(default_factory=list)
-    tape: CallLog | None = None  # for the origins of tensors
+    log: CallLog | None = None  # for the origins of tensors
     switched: frozenset[Produced] = frozenset()  # results that were told to require gradients
     # The variables of the program that held data of it, with keys of these data.
     variables: dict[Variable, Any] = field(default_factory=dict)
@@ -210,6 +210,7 @@ class Course:
 
     optimizer: Optimizer
     steps: list[Update] = field(default_factory=list)
+    used: int = -1  # the number of the last pass that an update used
     parameters: list[Parameter] = field(default_factory=list)
     first: Snapshot | None = None  # the first step
     after: dict[int, Any] = field(default_factory=dict)  # its parameters after that step, by id
@@ -314,12 +315,19 @@ class Run:
     zeroings: list[Where] = field(default_factory=list)
     retained: list[tuple[int, int]] = field(default_factory=list)  # (pass, passes still alive)
     holders: list[str] = field(default_factory=list)  # names of what keeps them alive
+    carried: dict[Where, int] = field(default_factory=dict)  # lines with an old graph: how often
     inference_marks: list[Mark] = field(default_factory=list)  # module calls without gradients
     last_snapshot: Snapshot | None = None  # of the pass that was not finished, if any
     error: BaseException | None = None  # what ended the program, if anything did
     failure: Failure | None = None  # the latest call that raised
     watched: int = 0  # updates whose calls were written down from the first on
     troubles: list[str] = field(default_factory=list)  # what went wrong with the watching itself
+
+    def trouble(self, error: Exception) -> None:
+        """The doctor itself went wrong: the program must not notice, the report says so."""
+        text = f"{type(error).__name__}: {error}"
+        if text not in self.troubles and len(self.troubles) < 8:
+            self.troubles.append(text)
 
     def parameter(self, name: str) -> Parameter | None:
         return next((each for each in self.parameters.values() if each.name == name), None)

@@ -13,21 +13,22 @@ from __future__ import annotations
 import gc
 import sys
 import weakref
-from types import CodeType, FrameType
+from types import FrameType
 from typing import Any
 
 from whygrad.doctor.recording.calls import Produced
 from whygrad.doctor.recording.record import Run
 from whygrad.doctor.source.frames import user_frame
+from whygrad.source import Where
 
-__all__ = ["Keeping"]
+__all__ = ["Retention"]
 
 _MANY = 12  # graphs that are alive before it is worth a look who holds them
 _DEPTH = 3  # containers in containers
 _REMEMBERED = 10_000  # calls whose age is kept
 
 
-class Keeping:
+class Retention:
     """The graphs of one run's passes."""
 
     def __init__(self, run: Run) -> None:
@@ -36,7 +37,6 @@ class Keeping:
         self._watched = 0  # passes whose outputs were noted, which those that go by unseen are not
         self._latest = -1
         self._ages: dict[int, int] = {}  # calls with a graph from before the last update: updates
-        self.carried: dict[tuple[CodeType, int], int] = {}  # lines with an old graph: how often
 
     def note(self, tensor: Any, number: int, output: bool = False) -> None:
         """``tensor`` is a loss of the pass ``number``, or an output of a model."""
@@ -59,8 +59,8 @@ class Keeping:
                 self._ages = ages = {each: ages[each] for each in list(ages)[-_REMEMBERED // 2 :]}
             ages[number] = age
             if age > len(self._run.courses) + 1:
-                place = frame.f_code, frame.f_lasti
-                self.carried[place] = self.carried.get(place, 0) + 1
+                where, carried = Where(frame.f_code, frame.f_lasti), self._run.carried
+                carried[where] = carried.get(where, 0) + 1
 
     def count(self, number: int) -> None:
         """Enter how many passes have a tensor that is alive."""

@@ -30,11 +30,11 @@ def key_of(argument: Any) -> Any:
     return argument if isinstance(argument, Produced) else id(argument)
 
 
-def held(frame: FrameType, tape: CallLog, kind: type, used: Container[Any]) -> dict[Variable, Any]:
+def held(frame: FrameType, log: CallLog, kind: type, used: Container[Any]) -> dict[Variable, Any]:
     """The variables that hold data of a recipe, with the keys of these data."""
     found: dict[Variable, Any] = {}
     for code, name, place, value in _tensors(frame, kind):
-        key = key_of(tape.source(value) or value)
+        key = key_of(log.source(value) or value)
         if key in used:
             found[code, name, place] = key
     return found

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from whygrad.doctor.engines import Engine
-from whygrad.doctor.recording.calls import Produced, RecordedCall
+from whygrad.doctor.recording.calls import Produced
 from whygrad.doctor.recording.record import Snapshot
 from whygrad.doctor.replay.budget import Budget, work_of
 from whygrad.doctor.replay.trace import Trace
@@ -49,8 +49,13 @@ def condensed(snapshot: Snapshot, budget: Budget) -> Snapshot:
         return snapshot
     varying = _varying(trace)
     known = {each.number: each.outputs for each in trace.calls if each.number not in varying}
+
+    def result(each: Any) -> Any:
+        made = type(each) is Produced and each.call in known
+        return known[each.call][each.place] if made else each
+
     calls = {
-        number: _filled_call(call, known)
+        number: call.with_arguments(result)
         for number, call in snapshot.calls.items()
         if number in varying
     }
@@ -77,19 +82,3 @@ def _varying(trace: Trace) -> set[int]:
             if made is not None and made.number not in found:
                 found |= {made.number} | trace.ancestors(made)
     return found
-
-
-def _filled_call(call: RecordedCall, known: dict[int, list[Any]]) -> RecordedCall:
-    copied = copy(call)
-    copied.args, copied.kwargs = _filled(call.args, known), _filled(call.kwargs, known)
-    return copied
-
-
-def _filled(value: Any, known: dict[int, list[Any]]) -> Any:
-    if type(value) is Produced:
-        return known[value.call][value.place] if value.call in known else value
-    if type(value) in (tuple, list):
-        return type(value)([_filled(each, known) for each in value])
-    if type(value) is dict:
-        return {key: _filled(each, known) for key, each in value.items()}
-    return value

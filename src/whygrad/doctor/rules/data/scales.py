@@ -303,13 +303,13 @@ def unscaled_input(case: Case) -> Iterator[Finding]:
 
 def _computed_at(outcome: _Outcome) -> Where | None:
     """The line that computed the data that batches are cut from."""
-    trace, tape = outcome.reading.trace, outcome.snapshot.tape
+    trace, log = outcome.reading.trace, outcome.snapshot.log
     for source, _ in given_inputs(outcome.reading):
         made = trace.made_by(source)
         while made is not None and made.sources and made.sources[0] is not None:
             made = trace.made_by(made.sources[0])
         kept = None if made is None or not made.call.args else made.call.args[0]
-        origin = None if tape is None or kept is None else tape.origin(kept)
+        origin = None if log is None or kept is None else log.origin(kept)
         if origin is not None:
             return origin.where
     return None

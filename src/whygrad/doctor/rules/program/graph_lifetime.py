@@ -91,8 +91,8 @@ def graph_kept_alive(case: Case) -> Iterator[Finding]:
     if retained and all(alive >= case.limit("alive") * number for number, alive in retained):
         number, alive = retained[-1]
         file = case.run.passes[-1].where.file
-        carried = [] if case.observer is None else case.observer.carried
-        sums = [line for line, _ in sorted(carried, key=lambda each: -each[1])]
+        carried = case.run.carried
+        sums = sorted(carried, key=lambda line: -carried[line])
         lines = [collected(file, case.run.holders), *sums, case.run.passes[-1].where]
         where = next(each for each in lines if each is not None)
         held = f" in {case.run.holders[0]}" if case.run.holders else ""
@@ -103,8 +103,7 @@ def graph_kept_alive(case: Case) -> Iterator[Finding]:
             evidence=[f"at step {number} the graphs of {alive} steps are alive{held}"],
         )
         return
-    carried = [] if case.observer is None else case.observer.carried
-    line, times = max(carried, key=lambda each: each[1], default=(None, 0))
+    line, times = max(case.run.carried.items(), key=lambda each: each[1], default=(None, 0))
     watched = min(passes, case.run.watched)  # of a run that goes well, not every step is
     if line is not None and times >= max(case.limit("times"), case.limit("carried") * watched):
         yield graph_kept_alive.finding(

@@ -1,4 +1,4 @@
-"""Between sampled steps the eyes are closed: what must be seen all the same."""
+"""Between sampled steps the wrappers are idle: what must be seen all the same."""
 
 from __future__ import annotations
 
@@ -121,21 +121,21 @@ def _after_eval(space, step: int, model, inputs) -> None:
     [_without_gradients, _in_inference_mode, _by_hand_on_another_line, _after_eval],
     ids=lambda function: function.__name__.strip("_"),
 )
-def test_an_evaluation_opens_the_eyes(engine: str, measure) -> None:
+def test_an_evaluation_is_recorded(engine: str, measure) -> None:
     assert _evaluated(engine, measure) == [101, 151]
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_the_eyes_are_closed_and_opened(engine: str) -> None:
+def test_steps_are_idle_and_recorded(engine: str) -> None:
     space = _engine(engine)
     model = space.nn.Linear(3, 1)
     optimizer = space.optim.SGD(model.parameters(), lr=0.01)
-    dozing = []
+    idle = []
     with watch(model, optimizer) as doc:
-        _loop(space, model, optimizer, lambda *_: dozing.append(doc.observer.dozing))
-    assert not any(dozing[:31])
+        _loop(space, model, optimizer, lambda *_: idle.append(doc.observer.sampler.idle))
+    assert not any(idle[:31])
     # from 64 on two passes in a doubling are looked at; what is asked after a step is of the next
-    assert [step + 1 for step in range(63, 170) if not dozing[step]] == [64, 96, 128]
+    assert [step + 1 for step in range(63, 170) if not idle[step]] == [64, 96, 128]
 
 
 def test_modes_of_the_program_are_left_as_they_are() -> None:
@@ -150,7 +150,7 @@ def test_modes_of_the_program_are_left_as_they_are() -> None:
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
     with watch(model, optimizer) as doc:
         _loop(torch, model, optimizer, lambda *_: None)
-        assert doc.observer.dozing
+        assert doc.observer.sampler.idle
         with Mine():
             torch.ones(3).sum()
             seen = Mine.seen
@@ -159,7 +159,7 @@ def test_modes_of_the_program_are_left_as_they_are() -> None:
             assert Mine.seen > seen > 0
             stack = torch.overrides._get_current_function_mode_stack()
             assert isinstance(stack[-1], Mine)
-        assert not doc.observer.dozing
+        assert not doc.observer.sampler.idle
     assert torch.overrides._get_current_function_mode_stack() == []
 
 
