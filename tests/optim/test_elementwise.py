@@ -21,7 +21,7 @@ from tests.optim.problems import (
     optimizer_of,
 )
 from whygrad.autograd.graph import allow_mutation_on_saved_tensors
-from whygrad.optim import arithmetic
+from whygrad.optim.base import arithmetic
 
 EVERY_NAME = pytest.mark.parametrize("name", CASES)
 BOTH = pytest.mark.parametrize("library", LIBRARIES.values(), ids=LIBRARIES)

@@ -6,9 +6,8 @@ from whygrad.optim import lr_scheduler
 from whygrad.optim.adadelta import Adadelta
 from whygrad.optim.adafactor import Adafactor
 from whygrad.optim.adagrad import Adagrad
-from whygrad.optim.adam import Adam
+from whygrad.optim.adam import Adam, AdamW
 from whygrad.optim.adamax import Adamax
-from whygrad.optim.adamw import AdamW
 from whygrad.optim.asgd import ASGD
 from whygrad.optim.lbfgs import LBFGS
 from whygrad.optim.muon import Muon

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from whygrad.errors import describe, fail
+from whygrad.optim.base.options import checked, given
+from whygrad.optim.base.parameterwise import Group, PerParameter, State, advanced, written
 from whygrad.optim.optimizer import Parameters
-from whygrad.optim.options import checked
-from whygrad.optim.parameterwise import Group, PerParameter, State, advanced, written
 from whygrad.source import Where
 from whygrad.tensor import Tensor, dtypes
 
@@ -35,6 +33,7 @@ class Adafactor(PerParameter):
         foreach: bool | None = None,
         maximize: bool = False,
     ) -> None:
+        options = checked(self, given(locals()), but="eps")
         for index, epsilon in enumerate(eps):
             if epsilon is not None and not epsilon >= 0:
                 raise fail(
@@ -43,18 +42,7 @@ class Adafactor(PerParameter):
                     cause=f"epsilon{index + 1} should be >= 0 but is: {epsilon}",
                     fix="leave eps out, or give (None, 1e-3)",
                 )
-        defaults: dict[str, Any] = {
-            "lr": lr,
-            "beta2_decay": beta2_decay,
-            "eps": eps,
-            "d": d,
-            "weight_decay": weight_decay,
-            "foreach": foreach,
-            "maximize": maximize,
-        }
-        single = {name: value for name, value in defaults.items() if name != "eps"}
-        checked(self, single)
-        super().__init__(params, defaults)
+        super().__init__(params, options)
 
     def _update(
         self, group: Group, param: Tensor, gradient: Tensor, name: str, where: Where

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from whygrad.errors import describe, fail
-from whygrad.optim.arithmetic import Rule
-from whygrad.optim.elementwise import Elementwise, Group, State, advanced, towards
+from whygrad.optim.base.arithmetic import Rule
+from whygrad.optim.base.elementwise import Elementwise, Group, State, advanced, towards
+from whygrad.optim.base.options import checked, given
 from whygrad.optim.optimizer import Parameters
-from whygrad.optim.options import checked
 from whygrad.source import Where
 from whygrad.tensor import Tensor, keys
 
@@ -38,17 +38,7 @@ class Adagrad(Elementwise):
         differentiable: bool = False,
         fused: bool | None = None,
     ) -> None:
-        options: dict[str, Any] = {
-            "lr": lr,
-            "lr_decay": lr_decay,
-            "eps": eps,
-            "weight_decay": weight_decay,
-            "initial_accumulator_value": initial_accumulator_value,
-            "foreach": foreach,
-            "maximize": maximize,
-            "differentiable": differentiable,
-            "fused": fused,
-        }
+        options = given(locals(), eps="weight_decay")
         super().__init__(params, checked(self, options))
 
     def add_param_group(self, param_group: Group) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from whygrad.optim.arithmetic import Rule
-from whygrad.optim.elementwise import Elementwise, Group, State, advanced, towards
+from whygrad.optim.base.arithmetic import Rule
+from whygrad.optim.base.elementwise import Elementwise, Group, State, advanced, towards
+from whygrad.optim.base.options import checked, given
 from whygrad.optim.optimizer import Parameters
-from whygrad.optim.options import checked
 from whygrad.tensor import Tensor
 
 __all__ = ["Adamax"]
@@ -32,17 +32,7 @@ class Adamax(Elementwise):
         differentiable: bool = False,
         capturable: bool = False,
     ) -> None:
-        options: dict[str, Any] = {
-            "lr": lr,
-            "betas": betas,
-            "eps": eps,
-            "weight_decay": weight_decay,
-            "foreach": foreach,
-            "maximize": maximize,
-            "differentiable": differentiable,
-            "capturable": capturable,
-        }
-        super().__init__(params, checked(self, options))
+        super().__init__(params, checked(self, given(locals())))
 
     def _buffers(self, group: Group) -> dict[str, float]:
         return {"exp_avg": 0.0, "exp_inf": 0.0}

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from whygrad.optim.arithmetic import Rule
-from whygrad.optim.elementwise import Elementwise, Group, State, advanced, towards
+from whygrad.optim.base.arithmetic import Rule
+from whygrad.optim.base.elementwise import Elementwise, Group, State, advanced, towards
+from whygrad.optim.base.options import checked, given
 from whygrad.optim.optimizer import Parameters
-from whygrad.optim.options import checked
 from whygrad.tensor import Tensor
 
 __all__ = ["ASGD"]
@@ -37,18 +37,7 @@ class ASGD(Elementwise):
         differentiable: bool = False,
         capturable: bool = False,
     ) -> None:
-        options: dict[str, Any] = {
-            "lr": lr,
-            "lambd": lambd,
-            "alpha": alpha,
-            "t0": t0,
-            "weight_decay": weight_decay,
-            "foreach": foreach,
-            "maximize": maximize,
-            "differentiable": differentiable,
-            "capturable": capturable,
-        }
-        super().__init__(params, checked(self, options))
+        super().__init__(params, checked(self, given(locals())))
 
     def _buffers(self, group: Group) -> dict[str, float]:
         return {"ax": 0.0}

@@ -7,9 +7,9 @@ from typing import Any
 
 from whygrad.errors import describe, fail
 from whygrad.ops import functions
+from whygrad.optim.base.options import checked, given
 from whygrad.optim.line_search import Point, strong_wolfe
 from whygrad.optim.optimizer import Optimizer, Parameters
-from whygrad.optim.options import checked
 from whygrad.tensor import Tensor
 from whygrad.tensor.modes import no_grad
 
@@ -39,16 +39,9 @@ class LBFGS(Optimizer):
         history_size: int = 100,
         line_search_fn: str | None = None,
     ) -> None:
-        options: dict[str, Any] = {
-            "lr": lr,
-            "max_iter": max_iter,
-            "max_eval": max_iter * 5 // 4 if max_eval is None else max_eval,
-            "tolerance_grad": tolerance_grad,
-            "tolerance_change": tolerance_change,
-            "history_size": history_size,
-            "line_search_fn": line_search_fn,
-        }
-        checked(self, options)
+        if max_eval is None:
+            max_eval = max_iter * 5 // 4
+        options = checked(self, given(locals()))
         if line_search_fn not in (None, "strong_wolfe"):
             raise self._refusal(
                 RuntimeError,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import sqrt
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from whygrad.errors import describe, fail
 from whygrad.ops import functions
+from whygrad.optim.base.options import checked, given
+from whygrad.optim.base.parameterwise import Group, PerParameter, written
 from whygrad.optim.optimizer import Parameters
-from whygrad.optim.options import checked
-from whygrad.optim.parameterwise import Group, PerParameter, written
 from whygrad.source import Where
 from whygrad.tensor import Tensor, dtypes
 
@@ -44,16 +44,14 @@ class Muon(PerParameter):
         ns_steps: int = 5,
         adjust_lr_fn: str | None = None,
     ) -> None:
-        options: dict[str, Any] = {"lr": lr, "weight_decay": weight_decay, "momentum": momentum}
-        checked(self, options)
+        options = checked(self, given(locals()), but="eps")
         if adjust_lr_fn not in (None, "original", "match_rms_adamw"):
             raise self._refusal(
                 ValueError,
                 f"Adjust learning rate function {adjust_lr_fn} is not supported",
                 "pass None, 'original' or 'match_rms_adamw'",
             )
-        options |= {"nesterov": nesterov, "ns_coefficients": ns_coefficients, "eps": eps}
-        super().__init__(params, options | {"ns_steps": ns_steps, "adjust_lr_fn": adjust_lr_fn})
+        super().__init__(params, options)
         for group in self.param_groups:
             for param in group["params"]:
                 if param.ndim != 2:

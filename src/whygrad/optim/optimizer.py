@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 from whygrad.errors import describe, fail
-from whygrad.optim.state import Stateful
+from whygrad.optim.base.state import Stateful
 from whygrad.tensor import Tensor
 from whygrad.tensor.modes import enable_grad
 from whygrad.utils.hooks import RemovableHandle

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from whygrad.optim.arithmetic import Rule
-from whygrad.optim.elementwise import Elementwise, Group, State, advanced, towards
+from whygrad.optim.base.arithmetic import Rule
+from whygrad.optim.base.elementwise import Elementwise, Group, State, advanced, towards
+from whygrad.optim.base.options import checked, given
 from whygrad.optim.optimizer import Parameters
-from whygrad.optim.options import checked
 from whygrad.tensor import Tensor
 
 __all__ = ["RMSprop"]
@@ -35,18 +35,7 @@ class RMSprop(Elementwise):
         maximize: bool = False,
         differentiable: bool = False,
     ) -> None:
-        options: dict[str, Any] = {
-            "lr": lr,
-            "momentum": momentum,
-            "alpha": alpha,
-            "eps": eps,
-            "centered": centered,
-            "weight_decay": weight_decay,
-            "capturable": capturable,
-            "foreach": foreach,
-            "maximize": maximize,
-            "differentiable": differentiable,
-        }
+        options = given(locals(), momentum="alpha", centered="weight_decay")
         super().__init__(params, checked(self, options))
 
     def _buffers(self, group: Group) -> dict[str, float]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from whygrad.errors import fail
-from whygrad.optim.arithmetic import Rule
-from whygrad.optim.elementwise import Elementwise, Group, State, advanced
+from whygrad.optim.base.arithmetic import Rule
+from whygrad.optim.base.elementwise import Elementwise, Group, State, advanced
+from whygrad.optim.base.options import checked, given
 from whygrad.optim.optimizer import Parameters
-from whygrad.optim.options import checked
 from whygrad.tensor import Tensor
 
 __all__ = ["Rprop"]
@@ -34,16 +34,12 @@ class Rprop(Elementwise):
         maximize: bool = False,
         differentiable: bool = False,
     ) -> None:
-        options: dict[str, Any] = {
-            "lr": lr,
-            "etas": etas,
-            "step_sizes": step_sizes,
-            "foreach": foreach,
-            "maximize": maximize,
-            "differentiable": differentiable,
-            "capturable": capturable,
-        }
-        checked(self, options)
+        options = checked(
+            self,
+            given(
+                locals(), foreach="capturable", maximize="capturable", differentiable="capturable"
+            ),
+        )
         if not 0 < etas[0] < 1 < etas[1]:
             raise fail(
                 ValueError,

@@ -10,9 +10,9 @@ import numpy as np
 
 from whygrad.errors import describe
 from whygrad.ops import functions
+from whygrad.optim.base.options import checked, given
+from whygrad.optim.base.parameterwise import Group, PerParameter, State
 from whygrad.optim.optimizer import Parameters
-from whygrad.optim.options import checked
-from whygrad.optim.parameterwise import Group, PerParameter, State
 from whygrad.source import Where
 from whygrad.tensor import Tensor, keys
 
@@ -36,8 +36,7 @@ class SparseAdam(PerParameter):
         eps: float = 1e-8,
         maximize: bool = False,
     ) -> None:
-        options: dict[str, Any] = {"lr": lr, "betas": betas, "eps": eps, "maximize": maximize}
-        checked(self, options)
+        options = checked(self, given(locals()))
         for option in ("lr", "eps"):
             if not options[option] > 0:
                 raise self._refusal(

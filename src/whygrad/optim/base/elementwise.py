@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from whygrad.ops import functions
-from whygrad.optim.arithmetic import Rule, arrays, tensors
-from whygrad.optim.parameterwise import Group, PerParameter, State, advanced
+from whygrad.optim.base.arithmetic import Rule, arrays, tensors
+from whygrad.optim.base.parameterwise import Group, PerParameter, State, advanced
 from whygrad.source import Where
 from whygrad.tensor import Tensor, wrap
 

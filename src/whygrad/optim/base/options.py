@@ -8,7 +8,7 @@ from typing import Any
 from whygrad.errors import describe, fail
 from whygrad.tensor import Tensor
 
-__all__ = ["checked"]
+__all__ = ["checked", "given"]
 
 
 def _not_negative(value: Any) -> bool:
@@ -35,8 +35,21 @@ _LIMITS: dict[str, tuple[Callable[[Any], bool], str, str]] = {
 }  # fmt: skip
 
 
-def checked(optimizer: object, options: dict[str, Any]) -> dict[str, Any]:
-    """``options`` as the defaults of ``optimizer``, if every one of them makes sense."""
+def given(arguments: dict[str, Any], **before: str) -> dict[str, Any]:
+    """The options among the ``locals()`` of an ``__init__``, whose signature names each once.
+
+    PyTorch saves some in another order than it takes them: ``maximize="foreach"`` puts one before
+    the other.
+    """
+    names = [name for name in arguments if name not in ("self", "params", "__class__")]
+    for name, other in before.items():
+        names.remove(name)
+        names.insert(names.index(other), name)
+    return {name: arguments[name] for name in names}
+
+
+def checked(optimizer: object, options: dict[str, Any], but: str = "") -> dict[str, Any]:
+    """``options`` as the defaults of ``optimizer``, if every one ``but`` this makes sense."""
     name = type(optimizer).__name__
 
     def refuse(call: str, cause: str, fix: str, kind: type[Exception] = ValueError) -> Exception:
@@ -56,7 +69,7 @@ def checked(optimizer: object, options: dict[str, Any]) -> dict[str, Any]:
                         f"Invalid beta parameter at index {index}: {beta}",
                         "give numbers from 0 up to, but not including, 1: (0.9, 0.999)",
                     )
-        elif option in _LIMITS:
+        elif option in _LIMITS and option != but:
             holds, mistake, fix = _LIMITS[option]
             if not holds(value):
                 raise refuse(call, mistake.format(value), fix)

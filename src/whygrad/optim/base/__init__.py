@@ -1,0 +1,1 @@
+"""What optimizers are made of: options, state, loops over parameters, formulas per element."""
