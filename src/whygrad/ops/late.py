@@ -38,6 +38,7 @@ MODULES = (
     "linalg.matrix_functions",
     "linalg.matrix_norms",
     "linalg.older",
+    "linalg.qr",
     "linalg.reflections",
     "linalg.reports",
     "linalg.singular_values",

@@ -14,7 +14,7 @@ import numpy as np
 from whygrad.errors import describe, fail
 from whygrad.ops.batching import shift_dims
 from whygrad.ops.define import Op, define
-from whygrad.ops.reduction.sums import count, reduced_shape
+from whygrad.ops.reduction.shared import count, reduced_shape
 from whygrad.tensor import Tensor
 
 __all__ = [

@@ -22,7 +22,7 @@ from whygrad.ops.reduction.chosen import (
     share_among_tied,
     tied_average,
 )
-from whygrad.ops.reduction.sums import operand, reduced_shape, with_kept_dims
+from whygrad.ops.reduction.shared import operand, reduced_shape, with_kept_dims
 from whygrad.tensor import Tensor
 
 Array = Any

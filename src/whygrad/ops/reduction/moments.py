@@ -12,7 +12,8 @@ from whygrad.ops.batching import shift_dims
 from whygrad.ops.complex_numbers import is_complex, real_product
 from whygrad.ops.define import define, table
 from whygrad.ops.geometry import dims_or_all
-from whygrad.ops.reduction.sums import count, reduced_shape, require_float, with_kept_dims
+from whygrad.ops.reduction import sums  # noqa: F401  (declares mean)
+from whygrad.ops.reduction.shared import count, reduced_shape, require_float, with_kept_dims
 from whygrad.ops.totals import add_up, equal_lanes, mean_and_deviation
 from whygrad.ops.undefined import SPREAD
 from whygrad.tensor import Tensor, dtypes

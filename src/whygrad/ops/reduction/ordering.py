@@ -25,7 +25,7 @@ from whygrad.ops.reduction.chosen import (
     declare_of_all,
     refuse_empty,
 )
-from whygrad.ops.reduction.sums import operand
+from whygrad.ops.reduction.shared import operand
 
 Array = Any
 

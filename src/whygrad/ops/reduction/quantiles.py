@@ -9,7 +9,7 @@ import numpy as np
 from whygrad.errors import describe, fail
 from whygrad.ops.define import composite, table
 from whygrad.ops.geometry import normalize_dim
-from whygrad.ops.reduction.sums import operand
+from whygrad.ops.reduction.shared import operand
 from whygrad.tensor import Tensor, dtypes
 
 _ROUNDED = {"lower": "floor", "higher": "ceil", "nearest": "round"}

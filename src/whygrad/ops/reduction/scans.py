@@ -19,7 +19,7 @@ from whygrad.ops.exponential.exponential import logaddexp
 from whygrad.ops.geometry import normalize_dim
 from whygrad.ops.public import return_types
 from whygrad.ops.reduction.chosen import INDEX, chosen_jvp, chosen_vjp
-from whygrad.ops.reduction.sums import operand, widened
+from whygrad.ops.reduction.shared import operand, widened
 from whygrad.ops.ties import straight
 from whygrad.tensor import Tensor, dtypes
 
