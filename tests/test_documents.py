@@ -48,7 +48,7 @@ def test_excerpt(command: str, shown: list[str]) -> None:
 
 def test_the_op_in_the_contributing_guide_passes_the_suite() -> None:
     """The guide promises that one entry is enough; so it is."""
-    from tests.conformance.test_derivatives import test_first_order, test_second_order
+    from tests.conformance.derivatives.test_derivatives import test_first_order, test_second_order
     from tests.conformance.test_memory import test_saved_values_are_as_declared
     from tests.conformance.test_table import test_meta_agrees_on_shapes, test_row_is_complete
     from whygrad.ops.define import table

@@ -18,7 +18,7 @@ import torch
 
 import whygrad
 
-SCRIPTS = sorted((Path(__file__).parent / "scripts").glob("*.py"))
+SCRIPTS = sorted((Path(__file__).parent / "scripts").rglob("*.py"))
 NUMBER = re.compile(r"-?\d+\.?\d*(?:e[-+]\d+)?")
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from tests.conformance.derivatives.test_derivatives import as_function
 from tests.conformance.harness import compare_with_torch
-from tests.conformance.test_derivatives import as_function
 from whygrad.autograd.check import GradcheckError, gradcheck
 from whygrad.ops.define import Op, table
 from whygrad.ops.samples import samples_of

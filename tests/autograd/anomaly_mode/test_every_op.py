@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import whygrad as wg
+from tests.conformance.derivatives.test_derivatives import as_function
 from tests.conformance.harness import weighted_sum
-from tests.conformance.test_derivatives import as_function
 from whygrad.autograd import AnomalyError, detect_anomaly
 from whygrad.ops.define import Op, table
 from whygrad.ops.samples import Call, samples_of

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from whygrad import return_types
 from whygrad.errors import describe, fail
 from whygrad.ops.batching import leading_dims
 from whygrad.ops.define import composite, define
@@ -16,6 +15,7 @@ from whygrad.ops.linalg.matrices import (
     require_matrices,
 )
 from whygrad.ops.namespace import recorded
+from whygrad.ops.public import return_types
 from whygrad.tensor import Tensor
 
 Array = Any

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 import whygrad
-from tests.conformance.extremes import PATTERNS, differences, orders, selected, variants
+from tests.conformance.derivatives.extremes import PATTERNS, differences, orders, selected, variants
 from tests.conformance.harness import Side, whygrad_side
 from whygrad.nn import functional
 from whygrad.ops.define import Op, table

@@ -9,8 +9,8 @@ import pytest
 import torch
 
 import whygrad
+from tests.conformance.derivatives.test_batching import on_other_inputs
 from tests.conformance.harness import Side, as_numpy, torch_function
-from tests.conformance.test_batching import on_other_inputs
 from whygrad.ops.define import Op, table
 from whygrad.ops.samples import Call, samples_of
 from whygrad.tensor.dtypes import DType

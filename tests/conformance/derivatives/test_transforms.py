@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import whygrad
+from tests.conformance.derivatives.test_batching import DOCUMENTED, SIZE, on_other_inputs
+from tests.conformance.derivatives.transforms import PAIRS, Sample, telling_samples, with_pytorch
 from tests.conformance.harness import as_numpy, whygrad_side
-from tests.conformance.test_batching import DOCUMENTED, SIZE, on_other_inputs
-from tests.conformance.transforms import PAIRS, Sample, telling_samples, with_pytorch
 from whygrad.autograd import batching, forward_ad, lifting
 from whygrad.func import tape, vmap
 from whygrad.ops.define import Op, table

@@ -15,8 +15,8 @@ import torch
 import torch.func
 
 import whygrad
+from tests.conformance.derivatives.test_batching import SIZE, on_other_inputs
 from tests.conformance.harness import as_numpy, flatten, torch_function, torch_side, whygrad_side
-from tests.conformance.test_batching import SIZE, on_other_inputs
 from whygrad.func import grad, jvp, vmap
 from whygrad.ops.define import Op
 from whygrad.ops.samples import Call, samples_of
