@@ -129,3 +129,18 @@ def test_the_same_report_on_a_busy_machine(fault: str, tmp_path: Path) -> None:
     assert "train.py" in idle
     with load():
         assert report_of(path) == idle
+
+
+def test_a_step_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    looks: list[bool] = []
+    whole = Budget.replay
+
+    def counted(self: Budget, *given: Any, look: bool = False, **how: Any) -> Any:
+        looks.append(look)
+        return whole(self, *given, look=look, **how)
+
+    monkeypatch.setattr(Budget, "replay", counted)
+    case, course = run_of()
+    first = case.trace(course.first)
+    assert case.trace(course.first) is first
+    assert looks == [True]

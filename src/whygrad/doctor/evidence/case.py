@@ -48,8 +48,9 @@ class Case:
         """The replay of a step with every value, forward and backward."""
         if snapshot is None:
             return None
+        budget = self.budget  # made with the first steps of all courses
         if id(snapshot) not in self._traces:
-            self._traces[id(snapshot)] = self.budget.replay(snapshot, look=True)
+            self._traces[id(snapshot)] = budget.replay(snapshot, look=True)
         return self._traces[id(snapshot)]
 
     def reading(self, snapshot: Snapshot | None) -> Reading | None:
@@ -73,10 +74,10 @@ class Case:
         """What all replays together may cost, measured by the first step of every course."""
         budget = Budget()
         for course in self.courses:
-            if course.first is not None:
-                self._traces[id(course.first)] = budget.replay(course.first, look=True)
-                passes = sum(len(step.passes) for step in course.steps)
-                budget.add_passes(course.first, passes)
+            first = course.first
+            if first is not None and id(first) not in self._traces:
+                self._traces[id(first)] = budget.replay(first, look=True)
+                budget.add_passes(first, sum(len(step.passes) for step in course.steps))
         return budget
 
     def trial(

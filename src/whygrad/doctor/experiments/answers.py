@@ -79,7 +79,7 @@ def ask(case: Case, data: Samples, values: Mapping[int, Any], rows: Array) -> An
         chosen = np.resize(rows[start:], data.size)  # the last batch is filled with its own rows
         batch = data.batch(chosen)
         trace = case.budget.replay(data.recipe, values=values, instead=batch, backward=False)
-        again = next((each for each in trace.calls if each.number == call.number), None)
+        again = trace.call(call.number)
         if again is None or trace.error is not None or not again.args:
             return None
         answer = _classes_of(trace.array(again.args[0]), call.op)

@@ -38,7 +38,7 @@ def control_step(reading: Reading, latest: Values, snapshot: Snapshot) -> Snapsh
     if place is None or learned is None:
         return None
     later = reading.trace.again(values=latest, backward=False)
-    same = next((each for each in later.calls if each.number == call.number), None)
+    same = later.call(call.number)
     if same is None or later.error is not None:
         return None
     engine = reading.trace.engine

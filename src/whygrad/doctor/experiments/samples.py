@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
@@ -108,23 +107,12 @@ def _recipe(reading: Reading, given: set[tuple[int, int | str]]) -> Snapshot:
                 name: again.kwargs[name] if (number, name) in given else each
                 for name, each in call.kwargs.items()
             }
-            waiting += _makers((call.args, call.kwargs))
+            waiting += [source.call for source in call.sources()]
     budget = reading.trace.budget
     assert budget is not None
     short = replace(whole, calls=dict(sorted(calls.items())))
     # What was written in place may be missing now: the loss would not be the same.
     return short if budget.replay(short, backward=False).reproduced else whole
-
-
-def _makers(value: Any) -> Iterator[int]:
-    """The numbers of the calls that made what is in some arguments."""
-    if type(value) is Produced:
-        yield value.call
-    elif isinstance(value, (tuple, list)):
-        for each in value:
-            yield from _makers(each)
-    elif isinstance(value, dict):
-        yield from _makers(list(value.values()))
 
 
 def _places(call: Traced, tensor: Any) -> Places:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -82,14 +83,15 @@ class Trace:
 
     def made_by(self, source: Produced | None) -> Traced | None:
         """The call that a tensor came from."""
-        return None if source is None else self._by_number.get(source.call)
+        return None if source is None else self.call(source.call)
 
-    @property
+    def call(self, number: int) -> Traced | None:
+        """A call by its number; None if the replay did not get there."""
+        return self._by_number.get(number)
+
+    @cached_property
     def _by_number(self) -> dict[int, Traced]:
-        known = self.__dict__.get("_numbers")
-        if known is None:
-            known = self.__dict__["_numbers"] = {each.number: each for each in self.calls}
-        return known
+        return {each.number: each for each in self.calls}
 
     def consumers(self, source: Produced) -> list[Traced]:
         """The calls that a result went into."""

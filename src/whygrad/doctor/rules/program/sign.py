@@ -172,7 +172,7 @@ def _bottomless(case: Case, course: Course, trace: Trace, judged: Judged) -> Ite
         return
     later = trace.again(values=last.values, backward=False)
     measure = judged[0][0]
-    again = next((each for each in later.calls if each.number == measure.call.number), None)
+    again = later.call(measure.call.number)
     term = _lowest_term(later)
     if later.error is not None or again is None or term is None:
         return
