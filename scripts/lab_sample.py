@@ -11,7 +11,7 @@ from rich.console import Console
 
 from whygrad.learn.lab.catalogue import find
 from whygrad.learn.lab.grading import grade
-from whygrad.learn.lab.show import Screen
+from whygrad.learn.lab.show import GradingScreen
 from whygrad.learn.lab.workspace import make, opened
 from whygrad.learn.language import Language
 
@@ -32,7 +32,7 @@ def sample(language: Language) -> str:
             Path(name).write_text(fault)
         work = opened(Path())
         assert work is not None
-        screen = Screen(console, work)
+        screen = GradingScreen(console, work)
         screen.title()
         report = grade(lab, Path(), language=language, seed=_SEED, hear=screen.check)
         screen.end(report)

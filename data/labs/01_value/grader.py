@@ -104,14 +104,14 @@ def _forward(bench: Bench, sources: Sequence[str]) -> None:
         }
         code = f"{_program(source, inputs)}print(y, y._prev, y._op)"
         cases.append(Case({"source": _statements(source), "inputs": inputs}, target, code))
-    answers = bench.answers("operation", [case.inputs for case in cases])
-    for case, answer in zip(cases, answers):
-        if answer.trouble is not None:
-            answer.trouble.example = case.code
-            raise answer.trouble
+    replies = bench.replies("operation", [case.inputs for case in cases])
+    for case, reply in zip(cases, replies):
+        if reply.trouble is not None:
+            reply.trouble.example = case.code
+            raise reply.trouble
         if case.target["in _prev"] is None:
-            answer.value["in _prev"] = None
-        bench.same(case.target, answer.value, code=case.code, printed=answer.printed)
+            reply.value["in _prev"] = None
+        bench.same(case.target, reply.value, code=case.code, printed=reply.printed)
 
 
 def _log_domain(bench: Bench) -> None:
@@ -248,14 +248,14 @@ def _faulty(bench: Bench) -> list[Mutant]:
         _case(each, bench.random, {name: fixed[name] for name in _names(each)}).inputs
         for each in _WITNESSES
     ]
-    right = bench.answers("expression", cases)
+    right = bench.replies("expression", cases)
     found = []
     candidates = mutants(bench.source("value.py"))
     for mutant in bench.random.sample(candidates, min(len(candidates), _MOST_MUTANTS)):
-        answers = bench.with_files({"value.py": mutant.source}).answers("expression", cases)
+        replies = bench.with_files({"value.py": mutant.source}).replies("expression", cases)
         if any(
             theirs.trouble is not None or worst(ours.value, theirs.value, relative=1e-9)
-            for ours, theirs in zip(right, answers)
+            for ours, theirs in zip(right, replies)
         ):
             found.append(mutant)
     return found

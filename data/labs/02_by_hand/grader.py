@@ -13,7 +13,7 @@ from typing import Any
 from whygrad import Value
 from whygrad.learn.lab import Bench, Case, Check, Wrong
 from whygrad.learn.lab.compare import worst
-from whygrad.learn.lab.sandbox import Answer
+from whygrad.learn.lab.sandbox import Reply
 
 __all__ = ["grade"]
 
@@ -152,13 +152,13 @@ def _formulas(*functions: str) -> Callable[[Bench], None]:
             drawn = [_point(bench, exercise) for _ in range(_POINTS)]
             points = sorted((*corners, *drawn), key=_size)
             cases = [_case(function, point) for point in points]
-            answers = bench.answers("formula", [case.inputs for case in cases])
-            message = _first_remark(bench, exercise, parts, points, answers)
-            for case, answer in zip(cases, answers):
-                if answer.trouble is not None:
-                    answer.trouble.example = case.code
-                    raise answer.trouble
-                bench.same(case.target, answer.value, message=message, code=case.code)
+            replies = bench.replies("formula", [case.inputs for case in cases])
+            message = _first_remark(bench, exercise, parts, points, replies)
+            for case, reply in zip(cases, replies):
+                if reply.trouble is not None:
+                    reply.trouble.example = case.code
+                    raise reply.trouble
+                bench.same(case.target, reply.value, message=message, code=case.code)
 
     return check
 
@@ -168,11 +168,11 @@ def _first_remark(
     exercise: Exercise,
     parts: Sequence[str],
     points: Sequence[Point],
-    answers: Sequence[Answer],
+    replies: Sequence[Reply],
 ) -> str:
     for part in parts:
         yours = [
-            each.value.get(part) if isinstance(each.value, dict) else each.value for each in answers
+            each.value.get(part) if isinstance(each.value, dict) else each.value for each in replies
         ]
         if remark := _recognised(bench, exercise, part, list(zip(points, yours))):
             return remark
@@ -187,15 +187,15 @@ def _by_hand(bench: Bench) -> None:
 
 
 def _recognised(
-    bench: Bench, exercise: Exercise, part: str, answers: Sequence[tuple[Point, Any]]
+    bench: Bench, exercise: Exercise, part: str, replies: Sequence[tuple[Point, Any]]
 ) -> str:
     """What to say of wrong answers if exactly one classic mistake gives all of them."""
-    if all(_same(_parts(exercise, point)[part], yours) for point, yours in answers):
+    if all(_same(_parts(exercise, point)[part], yours) for point, yours in replies):
         return ""
     found = {
         key
         for key, formula in exercise.mistakes.get(part, ())
-        if all(_same(eval(formula, dict(point)), yours) for point, yours in answers)
+        if all(_same(eval(formula, dict(point)), yours) for point, yours in replies)
     }
     return bench.say(found.pop(), part=part) if len(found) == 1 else ""
 

@@ -71,8 +71,8 @@ def _centred(bench: Bench) -> None:
         for source, x in zip(sources, points)
         for epsilon in epsilons
     ]
-    answers = _values(bench, "slope", inputs)
-    for source, x, *estimates in zip(sources, points, answers[::2], answers[1::2]):
+    replies = _values(bench, "slope", inputs)
+    for source, x, *estimates in zip(sources, points, replies[::2], replies[1::2]):
         exact = _gradient(source, x)
         errors = [abs(_number(bench, estimate) - exact) for estimate in estimates]
         ratio = errors[0] / errors[1] if errors[1] else math.inf
@@ -92,7 +92,7 @@ def _centred(bench: Bench) -> None:
 
 def _where_asked(bench: Bench, source: str, x: float) -> list[str]:
     inputs = {"source": source, "x": x, "epsilon": _LARGE_EPSILON}
-    (asked,) = bench.answers("asked_at", [inputs])
+    (asked,) = bench.replies("asked_at", [inputs])
     if not isinstance(asked.value, list) or not 0 < len(asked.value) < 5:
         return []
     points = ", ".join(f"{each:.6g}" for each in asked.value)
@@ -237,11 +237,11 @@ def _number(bench: Bench, value: Any) -> float:
 
 
 def _values(bench: Bench, probe: str, inputs: Sequence[Mapping[str, Any]]) -> list[Any]:
-    answers = bench.answers(probe, inputs)
-    for answer in answers:
-        if answer.trouble is not None:
-            raise answer.trouble
-    return [answer.value for answer in answers]
+    replies = bench.replies(probe, inputs)
+    for reply in replies:
+        if reply.trouble is not None:
+            raise reply.trouble
+    return [reply.value for reply in replies]
 
 
 def _near(target: Any, yours: Any) -> bool:

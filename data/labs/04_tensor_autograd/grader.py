@@ -276,16 +276,16 @@ def _classifier(leaves: Mapping[str, np.ndarray], labels: np.ndarray) -> Task:
 def _run(bench: Bench, tasks: Sequence[Task], *, message: str = "", shape_note: str = "") -> None:
     """All tasks in one process, the smallest first; the first that fails is reported."""
     ordered = sorted(tasks, key=lambda task: task.size)
-    answers = bench.answers(ordered[0].probe, [task.inputs for task in ordered])
-    for task, answer in zip(ordered, answers):
-        if answer.trouble is not None:
-            answer.trouble.example = task.code
-            raise answer.trouble
-        if answer.value["results"] is None:
+    replies = bench.replies(ordered[0].probe, [task.inputs for task in ordered])
+    for task, reply in zip(ordered, replies):
+        if reply.trouble is not None:
+            reply.trouble.example = task.code
+            raise reply.trouble
+        if reply.value["results"] is None:
             raise Wrong(bench.say("two_results"), example=task.code)
-        for name, yours in zip(task.targets, answer.value["results"]):
+        for name, yours in zip(task.targets, reply.value["results"]):
             _judge(bench, task, name, yours, message, shape_note)
-        if answer.value["changed"]:
+        if reply.value["changed"]:
             raise Wrong(bench.say("arguments_changed"), example=task.code)
 
 

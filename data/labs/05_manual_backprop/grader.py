@@ -192,15 +192,15 @@ def _asked(
 ) -> Iterator[dict[str, Any]]:
     """What a function returns for each network, if all parts are there."""
     inputs = [{"function": function, "arrays": _sent(network.arrays)} for network in networks]
-    for network, answer in zip(networks, bench.answers("call", inputs)):
-        if answer.trouble is not None:
-            answer.trouble.example = network.code(function, names[0])
-            raise answer.trouble
-        results = answer.value["results"] or {}
+    for network, reply in zip(networks, bench.replies("call", inputs)):
+        if reply.trouble is not None:
+            reply.trouble.example = network.code(function, names[0])
+            raise reply.trouble
+        results = reply.value["results"] or {}
         if missing := [name for name in names if name not in results]:
             words = bench.say("parts_missing", function=function, names=", ".join(missing))
             raise Wrong(words, example=network.code(function, names[0]))
-        if answer.value["changed"]:
+        if reply.value["changed"]:
             raise Wrong(bench.say("arguments_changed"), example=network.code(function, names[0]))
         yield results
 

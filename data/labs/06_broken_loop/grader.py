@@ -11,7 +11,7 @@ from typing import Any
 
 from whygrad.learn.lab import Bench, Check, Wrong
 from whygrad.learn.lab.compare import worst
-from whygrad.learn.lab.sandbox import Answer
+from whygrad.learn.lab.sandbox import Reply
 
 __all__ = ["grade"]
 
@@ -58,18 +58,18 @@ class _Observations:
         }
 
     @cached_property
-    def _answers(self) -> dict[str, Answer]:
-        answers = self.bench.answers("observe", list(self.questions.values()))
-        return dict(zip(self.questions, answers))
+    def _replies(self) -> dict[str, Reply]:
+        replies = self.bench.replies("observe", list(self.questions.values()))
+        return dict(zip(self.questions, replies))
 
-    def _answer(self, name: str) -> Any:
-        answer = self._answers[name]
-        if answer.trouble is not None:
-            raise answer.trouble
-        return answer.value
+    def _reply(self, name: str) -> Any:
+        reply = self._replies[name]
+        if reply.trouble is not None:
+            raise reply.trouble
+        return reply.value
 
     def _events(self, kind: str, run: str = "run") -> list[dict[str, Any]]:
-        return [each for each in self._answer(run)["events"] if each["event"] == kind]
+        return [each for each in self._reply(run)["events"] if each["event"] == kind]
 
     def _wrong(self, key: str, **values: Any) -> Wrong:
         return Wrong(self.bench.say(key, **values))
@@ -90,7 +90,7 @@ class _Observations:
         steps = len(self._events("step"))
         if steps < _STEPS - 1:
             raise self._wrong("few_steps", steps=steps)
-        if not self._answer("run")["returned"]:
+        if not self._reply("run")["returned"]:
             raise self._wrong("not_returned")
 
     def seed(self, bench: Bench) -> None:
@@ -102,12 +102,12 @@ class _Observations:
                     raise self._wrong(f"two_runs_{part}", step=step, **numbers)
 
     def inspect(self, bench: Bench) -> None:
-        for case, yours in zip(self.cases, self._answer("inspection")):
+        for case, yours in zip(self.cases, self._reply("inspection")):
             target = _measurements(case)
             _same_measurements(bench, target, yours, _call(case))
 
     def first(self, bench: Bench) -> None:
-        steps = self._answer("original")
+        steps = self._reply("original")
         for number, each in enumerate(steps):
             target = {"step": number, **{name: each[name] for name in _MEASURED}}
             target["invalid"] = _first_invalid(target)
@@ -122,7 +122,7 @@ class _Observations:
                 return
 
     def watched(self, bench: Bench) -> None:
-        order = [each for each in self._answer("run")["events"] if each["event"] != "forward"]
+        order = [each for each in self._reply("run")["events"] if each["event"] != "forward"]
         for step, events in enumerate(_by_batch(order)):
             kinds = [each["event"] for each in events]
             if "step" not in kinds:
@@ -183,26 +183,26 @@ class _Observations:
             raise self._wrong("rate_too_small", data=data, first=losses[0], last=last)
 
     def saturation(self, bench: Bench) -> None:
-        answer = self._answer("saturation")
-        written = answer["written"]
+        reply = self._reply("saturation")
+        written = reply["written"]
         names = ("ordinary", "large")
         for name in names:
             message = bench.say("shares_wrong", name=bench.say(f"batch_{name}"))
-            shares, yours = answer[name]["shares"], answer[name]["yours"]
+            shares, yours = reply[name]["shares"], reply[name]["yours"]
             bench.same(shares, yours, absolute=1e-3, message=message)
         for name in names:
             if not isinstance(written, Mapping) or not _two_numbers(written.get(name)):
                 raise self._wrong("not_written", name=name)
             message = bench.say("written_wrong", name=name)
-            bench.same(answer[name]["shares"], written[name], absolute=_ABOUT, message=message)
-        high = [name for name in names if max(answer[name]["shares"]) > _CONCERN]
+            bench.same(reply[name]["shares"], written[name], absolute=_ABOUT, message=message)
+        high = [name for name in names if max(reply[name]["shares"]) > _CONCERN]
         truth = "yes" if "ordinary" in high else "large" if high else "no"
         if written.get("concern") != truth:
             raise self._wrong(
                 "concern_wrong",
                 yours=written.get("concern"),
-                ordinary=_percent(answer["ordinary"]["shares"]),
-                large=_percent(answer["large"]["shares"]),
+                ordinary=_percent(reply["ordinary"]["shares"]),
+                large=_percent(reply["large"]["shares"]),
             )
 
 

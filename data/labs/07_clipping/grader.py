@@ -131,12 +131,12 @@ def _cosine(bench: Bench) -> None:
 
 def _turned(bench: Bench) -> None:
     """The learner's example: value clipping turns it, clipping by norm would not."""
-    answer = bench.ask("example")
-    limit, before = answer["limit"], _arrays(answer["before"])
+    reply = bench.ask("example")
+    limit, before = reply["limit"], _arrays(reply["before"])
     if not isinstance(limit, (int, float)) or not limit > 0 or not 0 < _length(before) < math.inf:
         raise Wrong(bench.say("no_example"))
     target = [np.clip(each, -limit, limit) for each in before]
-    bench.same(_lists(target), answer["after"], message=bench.say("clip_by_value_wrong"))
+    bench.same(_lists(target), reply["after"], message=bench.say("clip_by_value_wrong"))
     measured = _cosine_of(before, target)
     if not measured < _TURNED:
         same = _largest(before) <= limit
@@ -164,26 +164,26 @@ def _model(bench: Bench) -> None:
             inputs: dict[str, Any] = {"function": function, "threshold": threshold}
             inputs |= {"seed": seed, "scale": scale}
             cases.append(Case(inputs, target, _model_program(**inputs)))
-    answers = bench.answers("model", [case.inputs for case in cases])
-    for case, answer in zip(cases, answers):
-        if answer.trouble is not None:
-            answer.trouble.example = case.code
-            raise answer.trouble
+    replies = bench.replies("model", [case.inputs for case in cases])
+    for case, reply in zip(cases, replies):
+        if reply.trouble is not None:
+            reply.trouble.example = case.code
+            raise reply.trouble
         for part in ("norms", "grads"):
             bench.same(
-                case.target[part], answer.value[part],
+                case.target[part], reply.value[part],
                 relative=1e-4, absolute=1e-6, message=bench.say(f"model_{part}"), code=case.code,
             )  # fmt: skip
 
 
 def _statements(bench: Bench) -> None:
-    answer = bench.ask("statements")
-    if not isinstance(answer, dict) or sorted(answer) != sorted(_TRUTH):
+    reply = bench.ask("statements")
+    if not isinstance(reply, dict) or sorted(reply) != sorted(_TRUTH):
         raise Wrong(bench.say("other_keys", keys=", ".join(_TRUTH)))
-    undecided = [key for key, value in answer.items() if not isinstance(value, bool)]
+    undecided = [key for key, value in reply.items() if not isinstance(value, bool)]
     if undecided:
         raise Wrong(bench.say("undecided", keys=", ".join(undecided)))
-    right = sum(answer[key] is truth for key, truth in _TRUTH.items())
+    right = sum(reply[key] is truth for key, truth in _TRUTH.items())
     if right < len(_TRUTH):
         raise Wrong(bench.say("some_right", right=right, count=len(_TRUTH)))
 
@@ -197,17 +197,17 @@ def _compare(
 ) -> None:
     """Like ``bench.compare``, with a word on the mistake if the result is that of a known one."""
     ordered = sorted(cases, key=lambda case: case.size)
-    answers = bench.answers(probe, [case.inputs for case in ordered])
-    for case, answer in zip(ordered, answers):
-        if answer.trouble is not None:
-            answer.trouble.example = case.code
-            raise answer.trouble
+    replies = bench.replies(probe, [case.inputs for case in ordered])
+    for case, reply in zip(ordered, replies):
+        if reply.trouble is not None:
+            reply.trouble.example = case.code
+            raise reply.trouble
         message = ""
-        if probe == "clipped" and worst(case.target["grads"], answer.value["grads"]) is not None:
+        if probe == "clipped" and worst(case.target["grads"], reply.value["grads"]) is not None:
             message = bench.say("inputs_changed")
-        elif worst(case.target, answer.value, relative=relative, absolute=1e-12) is not None:
-            message = _named(bench, case, answer.value, mistakes)
-        bench.same(case.target, answer.value, relative=relative, message=message, code=case.code)
+        elif worst(case.target, reply.value, relative=relative, absolute=1e-12) is not None:
+            message = _named(bench, case, reply.value, mistakes)
+        bench.same(case.target, reply.value, relative=relative, message=message, code=case.code)
 
 
 def _named(bench: Bench, case: Case, yours: Any, mistakes: dict[str, Callable[..., Any]]) -> str:

@@ -55,13 +55,13 @@ def grade(bench: Bench) -> Iterator[Check]:
 def _predicted(bench: Bench, program: _Program) -> None:
     draws = [_numbers(bench, program) for _ in range(_DRAWS)]
     cases = [{"program": program.name, "numbers": each} for each in draws]
-    for numbers, answer in zip(draws, _without_whygrad(bench).answers("prediction", cases)):
-        if answer.trouble is not None:
-            raise answer.trouble
+    for numbers, reply in zip(draws, _without_whygrad(bench).replies("prediction", cases)):
+        if reply.trouble is not None:
+            raise reply.trouble
         target = _truth(program, numbers)
-        if worst(target, answer.value, relative=1e-6, absolute=1e-9) is not None:
+        if worst(target, reply.value, relative=1e-6, absolute=1e-9) is not None:
             why = bench.say("why_" + program.name.removeprefix("program_"))
-            note = bench.say(_reproach(target, answer.value), yours=shown(answer.value))
+            note = bench.say(_reproach(target, reply.value), yours=shown(reply.value))
             raise Wrong(why, notes=[note], example=program.shown(numbers))
 
 

@@ -72,13 +72,13 @@ def _gradients(bench: Bench, shapes: Sequence[Any], causal: bool) -> None:
         code = _paste(arrays, _BACKWARD.format(causal, arrays["incoming"].tolist()))
         target = _plain(_attention(arrays, causal))
         cases.append(Case(inputs, target, code, size=arrays["q"].size))
-    answers = bench.answers("gradients", [case.inputs for case in cases])
-    message = _diagnosis(bench, draws[-1], causal, answers[-1].value)
-    for case, answer in zip(cases, answers):
-        if answer.trouble is not None:
-            answer.trouble.example = case.code
-            raise answer.trouble
-        bench.same(case.target, answer.value, relative=1e-7, absolute=1e-9,
+    replies = bench.replies("gradients", [case.inputs for case in cases])
+    message = _diagnosis(bench, draws[-1], causal, replies[-1].value)
+    for case, reply in zip(cases, replies):
+        if reply.trouble is not None:
+            reply.trouble.example = case.code
+            raise reply.trouble
+        bench.same(case.target, reply.value, relative=1e-7, absolute=1e-9,
                    message=message, code=case.code)  # fmt: skip
 
 
@@ -89,7 +89,7 @@ print(q.grad, k.grad, v.grad)"""
 
 
 def _diagnosis(bench: Bench, arrays: Arrays, causal: bool, yours: Any) -> str:
-    """The usual mistake that gives exactly this answer, in words."""
+    """The usual mistake that gives exactly this reply, in words."""
     for mistake in _MISTAKES:
         wrong = _plain(_attention(arrays, causal, mistake))
         if worst(wrong, yours, relative=1e-7, absolute=1e-9) is None:
@@ -149,14 +149,14 @@ def _needs(bench: Bench) -> None:
     arrays = _arrays(bench, (3, 3, 2, 2, ()))
     wishes = ["qkv", "q", "k", "v", "qk", "qv", "kv"]
     cases = [{"arguments": _lists(arrays), "wanted": each} for each in wishes]
-    answers = bench.answers("needs", cases)
-    for wanted, answer in zip(wishes, answers):
-        if answer.trouble is not None:
-            raise answer.trouble
-        if answer.value["returned"] != list(wanted):
-            given = ", ".join(answer.value["returned"]) or "None"
+    replies = bench.replies("needs", cases)
+    for wanted, reply in zip(wishes, replies):
+        if reply.trouble is not None:
+            raise reply.trouble
+        if reply.value["returned"] != list(wanted):
+            given = ", ".join(reply.value["returned"]) or "None"
             raise Wrong(bench.say("needless", wanted=", ".join(wanted), given=given))
-    if answers[3].value["operations"] >= answers[0].value["operations"]:
+    if replies[3].value["operations"] >= replies[0].value["operations"]:
         raise Wrong(bench.say("computed_anyway"))
 
 

@@ -74,14 +74,14 @@ def _extra(bench: Bench) -> None:
 
 
 def _gradients(bench: Bench) -> None:
-    for inputs, code, answer in _trained(bench, [(2, 1), (4, 2), (7, 3), (12, 4), (36, 6)]):
-        _same_results(bench, inputs, answer, bench.say("gradients_wrong"), code)
+    for inputs, code, reply in _trained(bench, [(2, 1), (4, 2), (7, 3), (12, 4), (36, 6)]):
+        _same_results(bench, inputs, reply, bench.say("gradients_wrong"), code)
 
 
 def _segments(bench: Bench) -> None:
-    for inputs, code, answer in _trained(bench, [(4, 1), (4, 2), (4, 4), (7, 3), (12, 5), (36, 6)]):
+    for inputs, code, reply in _trained(bench, [(4, 1), (4, 2), (4, 4), (7, 3), (12, 5), (36, 6)]):
         n, wanted = len(inputs["weights"]), inputs["segments"]
-        calls = answer["calls"]
+        calls = reply["calls"]
         if calls[:n] != list(range(n)):
             raise Wrong(bench.say("not_in_order", calls=shown(calls[:n])), example=code)
         again = _runs(calls[n:])
@@ -99,16 +99,16 @@ def _segments(bench: Bench) -> None:
 def _memory(bench: Bench) -> None:
     plans = [(4, 2), (12, 3), (36, 6), (36, 12)]
     for inside in (1, 3):
-        for inputs, code, answer in _trained(bench, plans, inside=inside):
+        for inputs, code, reply in _trained(bench, plans, inside=inside):
             _, peak = _measured(len(inputs["weights"]), inputs["segments"], inside)
-            if answer["peak"] > peak:
-                found = {"yours": f"{answer['peak']:g}", "target": f"{peak:g}"}
+            if reply["peak"] > peak:
+                found = {"yours": f"{reply['peak']:g}", "target": f"{peak:g}"}
                 raise Wrong(bench.say("too_much_memory", **found), example=code)
 
 
 def _dropout(bench: Bench) -> None:
-    for inputs, code, answer in _trained(bench, [(2, 2), (6, 3), (12, 4)], dropout=0.5):
-        _same_results(bench, inputs, answer, bench.say("dropout_wrong"), code)
+    for inputs, code, reply in _trained(bench, [(2, 2), (6, 3), (12, 4)], dropout=0.5):
+        _same_results(bench, inputs, reply, bench.say("dropout_wrong"), code)
 
 
 def _best(bench: Bench) -> None:
@@ -137,16 +137,16 @@ def _budget(bench: Bench) -> None:
 
 
 def _same_results(
-    bench: Bench, inputs: dict[str, Any], answer: dict[str, Any], message: str, code: str
+    bench: Bench, inputs: dict[str, Any], reply: dict[str, Any], message: str, code: str
 ) -> None:
     target = _plain(inputs)
-    bench.same(target, {name: answer[name] for name in target}, message=message, code=code)
+    bench.same(target, {name: reply[name] for name in target}, message=message, code=code)
 
 
 def _trained(
     bench: Bench, plans: list[tuple[int, int]], inside: int = 1, dropout: float = 0.0
 ) -> Iterator[tuple[dict[str, Any], str, dict[str, Any]]]:
-    """Inputs, a program to paste and the answer, for each (layers, segments), smallest first."""
+    """Inputs, a program to paste and the reply, for each (layers, segments), smallest first."""
     generator = bench.generator()
     cases, codes = [], []
     for n, segments in plans:
@@ -159,15 +159,15 @@ def _trained(
             "seed": bench.random.getrandbits(16),
         })  # fmt: skip
         codes.append(_paste(n, segments, inside, dropout))
-    for inputs, code, answer in zip(cases, codes, bench.answers("trained", cases)):
-        trouble = answer.trouble
+    for inputs, code, reply in zip(cases, codes, bench.replies("trained", cases)):
+        trouble = reply.trouble
         if trouble is not None and trouble.facts.get("type") == "CheckpointError":
             cause = str(trouble.facts.get("message", "")).split("\n  fix:")[0]
             raise Wrong(bench.say("second_run"), notes=[cause], example=code)
         if trouble is not None:
             trouble.example = code
             raise trouble
-        yield inputs, code, answer.value
+        yield inputs, code, reply.value
 
 
 def _plain(inputs: dict[str, Any]) -> dict[str, Any]:

@@ -50,13 +50,13 @@ def review(deck: str | None, lang: str | None, limit: int | None, new: int | Non
     from rich.console import Console
 
     from whygrad.learn.drill.keyboard import keyboard
-    from whygrad.learn.drill.session import Session
+    from whygrad.learn.drill.session import DrillSession
     from whygrad.learn.language import chosen
 
     language = chosen(lang)
     names = (deck,) if deck else ()
     decks = _decks(names, language)
-    Session(
+    DrillSession(
         Console(highlight=False), decks, _reviews(), language, keyboard(), limit=limit, new=new
     ).run()
 

@@ -190,7 +190,7 @@ def hint(check: str | None, name: str | None, folder: Path | None, lang: str | N
     from whygrad.learn.lab import progress
     from whygrad.learn.lab.bench import Bench
     from whygrad.learn.lab.catalogue import UnknownLab, find
-    from whygrad.learn.lab.show import Screen, show_hints
+    from whygrad.learn.lab.show import GradingScreen, show_hints
     from whygrad.learn.lab.workspace import enclosing
 
     here = enclosing(Path.cwd())
@@ -214,7 +214,7 @@ def hint(check: str | None, name: str | None, folder: Path | None, lang: str | N
         names = ", ".join(work.lab.checks)
         raise misuse(words["unknown_check"].format(name=work.lab.name, wish=check, checks=names))
     if blocked is not None:
-        Screen(console, work).blocked(blocked)
+        GradingScreen(console, work).blocked(blocked)
         return
     given, count = been.hints.get(check, 0), len(work.lab.hints[check])
     if given < count:
@@ -298,11 +298,11 @@ def author_check(context: click.Context, names: tuple[str, ...], lang: str | Non
 
 def _graded(console: Console, work: Workspace, seed: int | None) -> Report:
     from whygrad.learn.lab.grading import grade
-    from whygrad.learn.lab.show import Screen
+    from whygrad.learn.lab.show import GradingScreen
     from whygrad.learn.lab.troubles import BLOCKING
 
     _can_be_done(work.lab, work.language)
-    screen = Screen(console, work)
+    screen = GradingScreen(console, work)
     screen.title()
     report = grade(work.lab, work.folder, language=work.language, seed=seed, hear=screen.check)
     failing = [verdict for verdict in report.checks if not verdict.passed]

@@ -13,7 +13,7 @@ from rich.console import Console
 
 from tests.learn.drill.support import NOON, deck_of, review, to_line
 from whygrad.learn.drill import progress
-from whygrad.learn.drill.session import Session
+from whygrad.learn.drill.session import DrillSession
 from whygrad.learn.language import Language
 
 
@@ -56,7 +56,7 @@ def session(
     out = io.StringIO()
     console = Console(file=out, width=100, color_system=None)
     reader = typing(keys, end)
-    Session(
+    DrillSession(
         console, [deck_of(count)], path, language, reader, limit=limit, new=new,
         clock=clock or Clock(),
     ).run()  # fmt: skip

@@ -117,11 +117,11 @@ def test_the_smallest_failing_case_is_reported_in_full(bench: Bench) -> None:
 
 def test_trouble_in_one_case_leaves_the_others(bench: Bench) -> None:
     source = "def double(number):\n    return 2 * number if number < 10 else 1 / 0\n"
-    answers = bench.with_files({"work.py": source}).answers(
+    replies = bench.with_files({"work.py": source}).replies(
         "double", [{"number": 1}, {"number": 11}, {"number": 2}]
     )
-    assert [answer.value for answer in answers] == [2, None, 4]
-    trouble = answers[1].trouble
+    assert [reply.value for reply in replies] == [2, None, 4]
+    trouble = replies[1].trouble
     assert trouble is not None
     assert trouble.kind == "exception"
     assert trouble.facts["line"] == 2
@@ -131,18 +131,18 @@ def test_what_was_answered_before_the_end_counts(bench: Bench) -> None:
     source = (
         "import os\ndef double(number):\n    return 2 * number if number < 10 else os._exit(3)\n"
     )
-    answers = bench.with_files({"work.py": source}).answers(
+    replies = bench.with_files({"work.py": source}).replies(
         "double", [{"number": 1}, {"number": 11}, {"number": 2}]
     )
-    assert answers[0].value == 2
-    assert [each.trouble.facts for each in answers[1:] if each.trouble] == [{"code": 3}] * 2
+    assert replies[0].value == 2
+    assert [each.trouble.facts for each in replies[1:] if each.trouble] == [{"code": 3}] * 2
 
 
 def test_each_question_has_a_fresh_process(bench: Bench) -> None:
     source = "calls = []\ndef double(number):\n    calls.append(1)\n    return len(calls)\n"
     bench = bench.with_files({"work.py": source})
     assert [bench.ask("double", number=1) for _ in range(2)] == [1, 1]
-    assert [each.value for each in bench.answers("double", [{"number": 1}] * 2)] == [1, 2]
+    assert [each.value for each in bench.replies("double", [{"number": 1}] * 2)] == [1, 2]
 
 
 def test_the_learners_line_is_shown(run: Run) -> None:

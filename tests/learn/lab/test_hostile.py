@@ -389,8 +389,8 @@ def test_after_one_delay_the_rest_is_hurried(tiny: Lab, tmp_path: Path) -> None:
     taken = []
     for _ in range(2):
         start = time.monotonic()
-        (answer,) = bench.answers("anything", [{}])
+        (reply,) = bench.replies("anything", [{}])
         taken.append(time.monotonic() - start)
-        assert answer.trouble is not None
-        assert answer.trouble.kind == "timeout"
+        assert reply.trouble is not None
+        assert reply.trouble.kind == "timeout"
     assert taken[0] >= 3.0 > taken[1]

@@ -200,7 +200,7 @@ def test_a_thousand_lines_do_not_take_a_thousand_processes(
     monkeypatch.setattr(grader, "_MOST_MUTANTS", 5)
     asked = []
     bench = Bench(LAB, tmp_path).with_files({"value.py": engine, "test_value.py": TESTS})
-    answers = Bench.answers
-    monkeypatch.setattr(Bench, "answers", lambda *args: asked.append(args) or answers(*args))
+    replies = Bench.replies
+    monkeypatch.setattr(Bench, "replies", lambda *args: asked.append(args) or replies(*args))
     grader._faulty(bench)
     assert len(asked) == 6

@@ -150,10 +150,10 @@ def test_single_choice_explains_what_was_chosen() -> None:
     question = QUESTIONS["q-99-01"]
     wrong, right = judge_choice(question, ["a"]), judge_choice(question, ["b"])
     assert (wrong.score, wrong.right, wrong.answer) == (0, False, ["a"])
-    assert [(note.about, note.right) for note in wrong.notes] == [("a", False)]
-    assert wrong.notes[0].text["en"] == "Speed has nothing to do with it."
+    assert [(remark.about, remark.right) for remark in wrong.remarks] == [("a", False)]
+    assert wrong.remarks[0].text["en"] == "Speed has nothing to do with it."
     assert (right.score, right.right) == (1, True)
-    assert [(note.about, note.right) for note in right.notes] == [("b", True)]
+    assert [(remark.about, remark.right) for remark in right.remarks] == [("b", True)]
 
 
 @pytest.mark.parametrize(
@@ -164,10 +164,10 @@ def test_multiple_choice_takes_back_for_wrong_ones(chosen: str, score: float) ->
     verdict = judge_choice(QUESTIONS["q-99-02"], list(chosen))
     assert verdict.score == score
     assert verdict.right == (score == 1)
-    missed = {note.about for note in verdict.notes if note.missed}
+    missed = {remark.about for remark in verdict.remarks if remark.missed}
     assert missed == set("ac") - set(chosen)
-    assert {note.about for note in verdict.notes} == set(chosen) | missed
-    assert {note.about for note in verdict.notes if note.right} == set("ac") & set(chosen)
+    assert {remark.about for remark in verdict.remarks} == set(chosen) | missed
+    assert {remark.about for remark in verdict.remarks if remark.right} == set("ac") & set(chosen)
 
 
 @pytest.mark.parametrize(("value", "answer", "tolerance", "counts"), NEAR)
@@ -214,11 +214,11 @@ def test_mentions() -> None:
 def test_lines_of_a_bug() -> None:
     question = QUESTIONS["q-99-07"]
     assert judge_line(question, 3).right
-    (note,) = judge_line(question, 1).notes
-    assert note.text is not None
-    assert note.text["es"] == "Empezar en `0.0` es correcto."
-    (note,) = judge_line(question, 4).notes
-    assert (note.about, note.right, note.text) == ("4", False, None)
+    (remark,) = judge_line(question, 1).remarks
+    assert remark.text is not None
+    assert remark.text["es"] == "Empezar en `0.0` es correcto."
+    (remark,) = judge_line(question, 4).remarks
+    assert (remark.about, remark.right, remark.text) == ("4", False, None)
 
 
 @pytest.mark.parametrize(("expected", "given_", "same"), SAME_LINES)

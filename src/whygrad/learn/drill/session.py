@@ -22,7 +22,7 @@ from whygrad.learn.drill.wording import in_words
 from whygrad.learn.language import Language, in_language
 from whygrad.learn.references import command_for
 
-__all__ = ["NAMES", "Session", "kept_standings"]
+__all__ = ["NAMES", "DrillSession", "kept_standings"]
 
 NAMES: dict[Rating, str] = {1: "again", 2: "hard", 3: "good", 4: "easy"}
 _COLOURS: dict[Rating, str] = {1: "red", 2: "yellow", 3: "green", 4: "cyan"}
@@ -37,7 +37,7 @@ class _Stop(Exception):
     """The learner wants to stop."""
 
 
-class Session:
+class DrillSession:
     """Asks the cards of some decks until none is due or the learner stops."""
 
     def __init__(

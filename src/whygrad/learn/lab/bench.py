@@ -22,7 +22,7 @@ from whygrad.learn.content import phrases
 from whygrad.learn.lab.catalogue import Lab
 from whygrad.learn.lab.compare import Difference, worst
 from whygrad.learn.lab.returns import forgotten
-from whygrad.learn.lab.sandbox import Answer, Limits, Trouble, ask, unfit_file
+from whygrad.learn.lab.sandbox import Limits, Reply, Trouble, ask, unfit_file
 from whygrad.learn.lab.troubles import BLOCKING, explained, harmless
 from whygrad.learn.language import Language
 
@@ -126,15 +126,15 @@ class Bench:
 
     def ask(self, probe: str, **inputs: Any) -> Any:
         """Call one probe in a fresh process; plain data comes back, or Trouble is raised."""
-        (answer,) = self.answers(probe, [inputs])
-        if answer.trouble is not None:
-            raise answer.trouble
-        return answer.value
+        (reply,) = self.replies(probe, [inputs])
+        if reply.trouble is not None:
+            raise reply.trouble
+        return reply.value
 
-    def answers(self, probe: str, cases: Sequence[Mapping[str, Any]]) -> list[Answer]:
+    def replies(self, probe: str, cases: Sequence[Mapping[str, Any]]) -> list[Reply]:
         """Call one probe for many inputs in a single fresh process; never raises Trouble."""
         seconds = min(self.lab.seconds, _HURRIED) if self.delays else self.lab.seconds
-        answers = ask(
+        replies = ask(
             self.folder,
             probes=self.lab.folder / "probes.py",
             probe=probe,
@@ -144,9 +144,9 @@ class Bench:
             banned=self.lab.forbids,
             limits=Limits(seconds=seconds, megabytes=self.lab.megabytes),
         )
-        if any(each.trouble is not None and each.trouble.kind == "timeout" for each in answers):
+        if any(each.trouble is not None and each.trouble.kind == "timeout" for each in replies):
             self.delays.append(probe)
-        return answers
+        return replies
 
     def compare(
         self,
@@ -162,19 +162,19 @@ class Bench:
         Sorted by size, cases of one size stay in the order given.
         """
         ordered = sorted(cases, key=lambda case: case.size)
-        answers = self.answers(probe, [case.inputs for case in ordered])
-        for case, answer in zip(ordered, answers):
-            if answer.trouble is not None:
-                answer.trouble.example = case.code
-                raise answer.trouble
+        replies = self.replies(probe, [case.inputs for case in ordered])
+        for case, reply in zip(ordered, replies):
+            if reply.trouble is not None:
+                reply.trouble.example = case.code
+                raise reply.trouble
             self.same(
                 case.target,
-                answer.value,
+                reply.value,
                 relative=relative,
                 absolute=absolute,
                 message=message,
                 code=case.code,
-                printed=answer.printed,
+                printed=reply.printed,
             )
 
     def same(

@@ -1,9 +1,9 @@
 """The process in which a learner's program runs; a script of its own, never imported by the grader.
 
-The job comes through stdin.  Answers leave through what was stdout, one line of JSON each; what the
+The job comes through stdin.  Replies leave through what was stdout, one line of JSON each; what the
 program prints goes to stderr.  The lab's probes are loaded first, with whatever libraries they
 import; then the guard is armed; only then is a line of the learner's executed.  After the last
-answer the process ends on the spot: no exit handler and no thread gets another turn.
+reply the process ends on the spot: no exit handler and no thread gets another turn.
 
 Everything here runs with built-ins of its own: ``builtins.len = None`` does not reach it.
 """
@@ -101,8 +101,8 @@ def _execute(file: str, namespace: dict[str, Any]) -> None:
 
 
 def _channel() -> Callable[[dict[str, Any]], None]:
-    """A way out for the answers; what the learner prints takes the other one."""
-    answers = os.dup(1)
+    """A way out for the replies; what the learner prints takes the other one."""
+    replies = os.dup(1)
     os.dup2(2, 1)
     empty = os.open(os.devnull, os.O_RDONLY)
     os.dup2(empty, 0)
@@ -112,7 +112,7 @@ def _channel() -> Callable[[dict[str, Any]], None]:
     def send(message: dict[str, Any]) -> None:
         line = (encode(message) + "\n").encode()
         while line:
-            line = line[write(answers, line) :]
+            line = line[write(replies, line) :]
 
     return send
 

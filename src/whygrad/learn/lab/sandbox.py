@@ -26,7 +26,7 @@ from typing import IO, Any
 
 from whygrad.learn.content import folder as course
 
-__all__ = ["Answer", "Limits", "Trouble", "ask", "unfit_file"]
+__all__ = ["Limits", "Reply", "Trouble", "ask", "unfit_file"]
 
 _CHILD = Path(__file__).with_name("child.py")
 _PACKAGE = Path(__file__).parents[2]
@@ -66,7 +66,7 @@ class Trouble(Exception):
 
 
 @dataclass(frozen=True)
-class Answer:
+class Reply:
     """What one case gave: a value of plain data, or the trouble."""
 
     value: Any = None
@@ -84,7 +84,7 @@ def ask(
     replaced: Mapping[str, str] | None = None,
     banned: Sequence[str] = (),
     limits: Limits = Limits(),
-) -> list[Answer]:
+) -> list[Reply]:
     """Call a probe for each case, all in one fresh process, on a copy of the folder.
 
     ``replaced`` gives other texts for some of the files, by name.
@@ -92,7 +92,7 @@ def ask(
     texts = dict(replaced or {})
     for name in files:
         if name not in texts and (unfit := unfit_file(folder, name)):
-            return [Answer(trouble=unfit) for _ in cases]
+            return [Reply(trouble=unfit) for _ in cases]
     with _copy(folder, files, texts) as root:
         job = {
             "probes": str(probes),
@@ -108,7 +108,7 @@ def ask(
             "seconds": limits.seconds,
             "megabytes": limits.megabytes,
         }
-        return _Run(root, job, limits).answers(len(cases))
+        return _Child(root, job, limits).replies(len(cases))
 
 
 def unfit_file(folder: Path, name: str) -> Trouble | None:
@@ -119,7 +119,7 @@ def unfit_file(folder: Path, name: str) -> Trouble | None:
     return Trouble("large", facts) if (folder / name).stat().st_size > _LARGEST_FILE else None
 
 
-class _Run:
+class _Child:
     """One child, from its start to its end."""
 
     def __init__(self, root: Path, job: Mapping[str, Any], limits: Limits) -> None:
@@ -145,21 +145,21 @@ class _Run:
         for thread in self.threads:
             thread.start()
 
-    def answers(self, count: int) -> list[Answer]:
-        """One answer per case; after the child's end, the first without one has the reason."""
+    def replies(self, count: int) -> list[Reply]:
+        """One reply per case; after the child's end, the first without one has the reason."""
         trouble = self._wait()
         printed = self.printed.decode("utf-8", "replace")
-        found: dict[int, Answer] = {}
+        found: dict[int, Reply] = {}
         for message in self.messages:
             number = message.get("case")
             if not isinstance(number, int) or number in found:
                 continue
             if "value" in message:
-                found[number] = Answer(message["value"], printed=printed)
+                found[number] = Reply(message["value"], printed=printed)
             else:
-                found[number] = Answer(trouble=self._reported(message.get("error")))
+                found[number] = Reply(trouble=self._reported(message.get("error")))
         silent = trouble or self._trouble("ended", {"code": self.process.returncode})
-        return [found.get(number, Answer(trouble=silent)) for number in range(count)]
+        return [found.get(number, Reply(trouble=silent)) for number in range(count)]
 
     def _wait(self) -> Trouble | None:
         try:
@@ -202,16 +202,16 @@ class _Run:
         for thread in self.threads:
             thread.join(_PATIENCE)  # in vain if a descendant escaped and holds the pipe
 
-    def _read(self, stream: IO[bytes], has_answers: bool) -> None:
+    def _read(self, stream: IO[bytes], has_replies: bool) -> None:
         with stream:
-            if has_answers:
-                self._read_answers(stream)
+            if has_replies:
+                self._read_replies(stream)
             else:
                 self._read_output(stream)
             while os.read(stream.fileno(), 65536):
                 pass  # a closed pipe would be one more failure, and the first is to be told
 
-    def _read_answers(self, stream: IO[bytes]) -> None:
+    def _read_replies(self, stream: IO[bytes]) -> None:
         size = 0
         ready = False
         while line := stream.readline(self.limits.answer + 1):

@@ -30,7 +30,7 @@ from whygrad.learn.language import Language
 from whygrad.learn.markup import to_terminal
 from whygrad.learn.references import command_for
 
-__all__ = ["Screen", "show_hints", "show_labs", "show_solution"]
+__all__ = ["GradingScreen", "show_hints", "show_labs", "show_solution"]
 
 _DETAILED = 2  # failing checks that are explained; more would only bury the first
 _PRINTED_LINES = 8
@@ -57,7 +57,7 @@ def show_labs(console: Console, language: Language) -> None:
         )
 
 
-class Screen:
+class GradingScreen:
     """One grading, verdict by verdict: details of the first failures, what blocks all only once."""
 
     def __init__(self, console: Console, work: Workspace) -> None:

@@ -18,8 +18,8 @@ from whygrad.learn.language import Language, Words
 
 __all__ = [
     "LETTERS",
-    "Note",
     "Printed",
+    "Remark",
     "Verdict",
     "first_out_of_place",
     "judge_choice",
@@ -42,7 +42,7 @@ _TOKEN = re.compile(r"([^\W\d]\w*)|([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|(
 
 
 @dataclass(frozen=True)
-class Note:
+class Remark:
     """What the author says about a choice or a line."""
 
     about: str  # an option's id, a line's number
@@ -55,7 +55,7 @@ class Note:
 class Verdict:
     score: float
     answer: object  # as it is kept: plain data
-    notes: tuple[Note, ...] = ()
+    remarks: tuple[Remark, ...] = ()
 
     @property
     def right(self) -> bool:
@@ -103,12 +103,12 @@ def judge_choice(question: Question, chosen: Collection[str]) -> Verdict:
     score = max(0, len(picked & right) - len(picked - right)) / len(right)
     # of a single choice the explanation already says what would have been right
     missed = right - picked if question.kind == "multiple" else set()
-    notes = tuple(
-        Note(option.id, option.id in picked & right, option.id in missed, option.feedback)
+    remarks = tuple(
+        Remark(option.id, option.id in picked & right, option.id in missed, option.feedback)
         for option in question.options
         if option.id in picked | missed
     )
-    return Verdict(score, sorted(picked), notes)
+    return Verdict(score, sorted(picked), remarks)
 
 
 def judge_number(question: Question, value: float) -> Verdict:
@@ -139,7 +139,7 @@ def judge_line(question: Question, line: int) -> Verdict:
     """Of the number of the line with the bug."""
     right = line in question.lines
     return Verdict(
-        float(right), line, (Note(str(line), right, False, question.line_feedback.get(line)),)
+        float(right), line, (Remark(str(line), right, False, question.line_feedback.get(line)),)
     )
 
 

@@ -22,9 +22,9 @@ from whygrad.learn.quiz.answers import (
     shown_options,
     signs_of,
 )
-from whygrad.learn.quiz.progress import Progress, Run
+from whygrad.learn.quiz.progress import QuizProgress, Run
 from whygrad.learn.quiz.running import CannotRun, output_of
-from whygrad.learn.quiz.showing import Screen
+from whygrad.learn.quiz.showing import QuestionScreen
 
 __all__ = ["Asker", "Ending", "Read"]
 
@@ -58,9 +58,9 @@ class Asker:
 
     def __init__(
         self,
-        screen: Screen,
+        screen: QuestionScreen,
         read: Read,
-        progress: Progress,
+        progress: QuizProgress,
         *,
         seed: str | None = None,
         pause: bool = False,

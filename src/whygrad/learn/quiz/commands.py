@@ -20,11 +20,11 @@ from whygrad.learn.language import Language, chosen
 from whygrad.learn.markup import to_plain, to_terminal
 from whygrad.learn.quiz import report
 from whygrad.learn.quiz.asking import Asker
-from whygrad.learn.quiz.progress import Progress, Run
+from whygrad.learn.quiz.progress import QuizProgress, Run
 from whygrad.learn.quiz.reading import cleaned
 from whygrad.learn.quiz.record import quizzes_record, results_record
 from whygrad.learn.quiz.running import run_programs
-from whygrad.learn.quiz.showing import Screen
+from whygrad.learn.quiz.showing import QuestionScreen
 from whygrad.learn.quiz.words import Speech
 from whygrad.learn.writing import write
 
@@ -69,7 +69,7 @@ def ask(
 
     The exit code is 130 after Ctrl-C, as of other programs.
     """
-    console, progress = Console(highlight=False), Progress()
+    console, progress = Console(highlight=False), QuizProgress()
     run = _run(quiz, progress, chosen(lang), wrong=wrong, question=question, restart=restart)
     say = Speech(chosen(lang or run.language))
     if not run.questions:
@@ -86,7 +86,9 @@ def ask(
         console.print(to_terminal(text))
     elif run.whole:
         console.print(to_terminal(say.of(quiz.about)))
-    asker = Asker(Screen(console, say), _read, progress, seed=seed, pause=_prepared_for_a_person())
+    asker = Asker(
+        QuestionScreen(console, say), _read, progress, seed=seed, pause=_prepared_for_a_person()
+    )
     asked = [each for each in quiz.questions if each.id in run.questions]
     ending = asker.ask_all(run, asked)
     report.show_end(console, say, quiz, run, ending, progress.standing(quiz))
@@ -95,7 +97,7 @@ def ask(
 
 def _run(
     quiz: Quiz,
-    progress: Progress,
+    progress: QuizProgress,
     language: Language,
     *,
     wrong: bool,
@@ -133,19 +135,19 @@ def _prepared_for_a_person() -> bool:
 
 
 def show_list(known: Sequence[Quiz], language: Language) -> None:
-    standings = Progress().standings(known)
+    standings = QuizProgress().standings(known)
     report.show_list(Console(highlight=False), Speech(language), standings)
 
 
 def show_results(known: Sequence[Quiz], language: Language) -> None:
-    standings = Progress().standings(known)
+    standings = QuizProgress().standings(known)
     report.show_results(Console(highlight=False), Speech(language), standings)
 
 
 def write_json(known: Sequence[Quiz], language: Language, target: str, *, results: bool) -> None:
     """Questions with answers, or the learner's results, to a file or (``-``) to the terminal."""
     if results:
-        record = results_record(Progress().standings(known))
+        record = results_record(QuizProgress().standings(known))
     else:
         run_programs(known, Speech(language))
         record = quizzes_record(known)

@@ -20,7 +20,7 @@ from whygrad.learn.home import data_folder
 from whygrad.learn.journal import Journal, field
 from whygrad.learn.language import LANGUAGES, Language
 
-__all__ = ["Answer", "Progress", "QuizStanding", "Run", "journal"]
+__all__ = ["Answer", "QuizProgress", "QuizStanding", "Run", "journal"]
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ def journal(path: Path | None = None) -> Journal[Run | tuple[str, Answer]]:
     return Journal(path or data_folder() / "quizzes.jsonl", _entry, "an answer")
 
 
-class Progress:
+class QuizProgress:
     """A learner's answers, in the journal."""
 
     def __init__(self, path: Path | None = None) -> None:

@@ -12,16 +12,16 @@ from rich.text import Text
 
 from whygrad.learn.content import Option, Question
 from whygrad.learn.markup import to_screen, to_terminal
-from whygrad.learn.quiz.answers import Note, Printed, Verdict, first_out_of_place, signs_of
+from whygrad.learn.quiz.answers import Printed, Remark, Verdict, first_out_of_place, signs_of
 from whygrad.learn.quiz.repair import repair
 from whygrad.learn.quiz.words import Speech
 
-__all__ = ["Screen"]
+__all__ = ["QuestionScreen"]
 
 _RIGHT, _PARTLY, _WRONG = "green", "yellow", "red"
 
 
-class Screen:
+class QuestionScreen:
     """Writes to a console in one language."""
 
     def __init__(self, console: Console, say: Speech) -> None:
@@ -79,8 +79,8 @@ class Screen:
         letters = {option.id: letter for letter, option in zip(signs_of(question), options)}
         self.console.print(
             _labelled(
-                (Text(f"{letters[note.about]})", "bold"), self._note(note))
-                for note in sorted(verdict.notes, key=lambda note: letters[note.about])
+                (Text(f"{letters[remark.about]})", "bold"), self._remark(remark))
+                for remark in sorted(verdict.remarks, key=lambda remark: letters[remark.about])
             )
         )
         if not verdict.right:
@@ -97,12 +97,12 @@ class Screen:
                 listed = " ".join(letters[each.id] for each in right)
                 self.console.print(Text.assemble((self.say("answer_is"), "bold"), f" {listed}"))
 
-    def _note(self, note: Note) -> Text:
-        sign, style = ("✓", _RIGHT) if note.right else ("✗", _WRONG)
+    def _remark(self, remark: Remark) -> Text:
+        sign, style = ("✓", _RIGHT) if remark.right else ("✗", _WRONG)
         shown = Text(f"{sign} ", style)
-        if note.missed:
+        if remark.missed:
             shown = Text(f"○ {self.say('belongs')}. ", _PARTLY)
-        return shown + (to_terminal(self.say.of(note.text)) if note.text else Text())
+        return shown + (to_terminal(self.say.of(remark.text)) if remark.text else Text())
 
     def number(self, question: Question) -> None:
         assert question.answer is not None
@@ -161,11 +161,11 @@ class Screen:
 
     def line(self, question: Question, verdict: Verdict) -> None:
         """What the chosen line does, and which one is wrong."""
-        (note,) = verdict.notes
-        if note.text:
-            self.text(self.say.of(note.text))
+        (remark,) = verdict.remarks
+        if remark.text:
+            self.text(self.say.of(remark.text))
         elif not verdict.right:
-            self.console.print(self.say("not_that_line", line=note.about))
+            self.console.print(self.say("not_that_line", line=remark.about))
         if not verdict.right:
             lines = ", ".join(map(str, question.lines))
             self.console.print(Text(self.say("line_is", lines=lines), "bold"))
