@@ -47,8 +47,8 @@ def test_report_in_words() -> None:
 whygrad.add(input, other) is a primitive
 
 arguments and their keys
-  input  float32[2]  float32 · cpu · autograd
-  other  int64[2]    int64 · cpu
+  input  float32[2]  float32 · cpu · strided · autograd
+  other  int64[2]    int64 · cpu · strided
 
 mode
   grad mode on
@@ -57,6 +57,7 @@ combined keys
   int64     set by other
   float32   set by input
   cpu       set by input, other
+  strided   set by input, other
   autograd  set by input
 
 what runs, in order
@@ -66,7 +67,7 @@ what runs, in order
   4     add  kernel     reference: numpy.add
 
 result
-  float32[2] · cpu · autograd"""
+  float32[2] · cpu · strided · autograd"""
     )
 
 

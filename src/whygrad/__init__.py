@@ -13,7 +13,6 @@ from typing import Any
 from whygrad import aliases as _aliases
 from whygrad import autograd, dispatch
 from whygrad.fast import install as _install_fast_kernels
-from whygrad.fast.allocator import keep_freed_memory as _keep_freed_memory
 from whygrad.ops import functions as _functions
 from whygrad.ops import late as _late
 from whygrad.ops.creation.conversion import is_tensor
@@ -69,7 +68,6 @@ from whygrad.tensor.modes import (
 from whygrad.tensor.printing import get_printoptions, printoptions, set_printoptions
 
 _aliases.install()
-_keep_freed_memory()
 _install_fast_kernels()
 newaxis = None
 has_lapack = True  # NumPy and SciPy bring it

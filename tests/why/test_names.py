@@ -152,3 +152,28 @@ def test_parameters_and_buffers_of_modules_by_their_path() -> None:
     names = Names()
     assert names.of(model.inner.weight) == "model.inner.weight"
     assert names.of(model.inner.mean) == "model.inner.mean"
+
+
+def test_a_list_that_grows_while_it_is_read() -> None:
+    class Growing:
+        """Asking for its class, as isinstance does, makes one more of them."""
+
+        @property
+        def __class__(self) -> type:  # type: ignore[override]
+            assert len(growing) < 100, "the list is read without end"
+            growing.append(Growing())
+            return object
+
+    growing: list[Any] = []
+    growing.append(Growing())
+    mine = leaf()
+    assert here().of_tensor(mine) == "mine"
+    assert len(growing) < 100
+
+
+def test_what_only_looks_like_a_module() -> None:
+    odd = SimpleNamespace(_modules=[1, 2], _parameters=None)
+    mine = leaf()
+    odd.inner = mine
+    del mine
+    assert here().of_tensor(odd.inner) == "odd.inner"

@@ -67,11 +67,9 @@ class Explanation:
     @property
     def keys(self) -> dict[str, list[str]]:
         """Each key of the call, with the names of the arguments that set it."""
-        return {
-            key: [each.name for each in self.arguments if key in each.keys]
-            for key in keys.describe(-1)
-            if any(key in each.keys for each in self.arguments)
-        }
+        order = [*keys.describe_tensor(~keys.LAYOUTS), *keys.describe(keys.LAYOUTS)]
+        found = {key: [each.name for each in self.arguments if key in each.keys] for key in order}
+        return {key: names for key, names in found.items() if names}
 
     def to_dict(self) -> dict[str, Any]:
         """Plain dicts, lists and strings."""
@@ -178,10 +176,12 @@ def _keys(value: Any, used: set[str]) -> list[str]:
     """The keys an argument brings.  A number brings one as an operand, none as a parameter."""
     if not isinstance(value, (Tensor, list, tuple)):
         return [key for key in keys.describe(keys.SCALAR_BITS.get(type(value), 0)) if key in used]
-    bits = 0
-    for each in [value] if isinstance(value, Tensor) else value:
-        bits |= each._keys if isinstance(each, Tensor) else 0
-    return keys.describe(bits)
+    tensors = [each for each in _listed(value) if isinstance(each, Tensor)]
+    return list(dict.fromkeys(key for each in tensors for key in keys.describe_tensor(each._keys)))
+
+
+def _listed(value: Any) -> Sequence[Any]:
+    return [value] if isinstance(value, Tensor) else value
 
 
 def _copy(value: Any) -> Any:
@@ -216,7 +216,7 @@ def _describe_result(result: Any) -> str:
         return ", ".join(map(_describe_result, result))
     if not isinstance(result, Tensor):
         return describe(result)
-    notes = [describe(result), *keys.describe(result._keys & ~keys.DTYPES)]
+    notes = [describe(result), *keys.describe_tensor(result._keys & ~keys.DTYPES)]
     return " · ".join(notes)
 
 

@@ -44,11 +44,17 @@ class KernelTable(dict[int, Entry]):
         self.composites: list[tuple[int, Callable[..., Any]]] = []
 
     def __missing__(self, bits: int) -> Entry:
+        while before_first_op:
+            before_first_op.pop()()
         entry = route(self.op, bits).build()
         if watching.observe is not None:
             return watching.observe(self.op, bits, entry)
         self[bits] = entry
         return entry
+
+
+# Run once, when the process first computes with whygrad: importing it changes nothing.
+before_first_op: list[Callable[[], None]] = []
 
 
 class _Watching(PerThread):

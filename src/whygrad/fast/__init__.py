@@ -15,6 +15,9 @@ from __future__ import annotations
 import os
 from importlib.util import find_spec
 
+from whygrad.dispatch.routes import before_first_op
+from whygrad.fast.allocator import keep_freed_memory
+
 __all__ = ["available", "install", "load"]
 
 
@@ -24,7 +27,8 @@ def available() -> bool:
 
 
 def install() -> None:
-    """Let large arrays take the fused kernels from now on, if they are available."""
+    """Prepare for large arrays: memory that is used again, and the fused kernels if available."""
+    before_first_op.append(keep_freed_memory)
     if available():
         from whygrad.fast.choice import register_all
 

@@ -3,7 +3,9 @@
 For large arrays the cost of an op is fresh memory, not arithmetic.  By default glibc gives freed
 memory back to the system as soon as a few hundred kilobytes are free at the end of the heap, and
 the next array has to be mapped in again, page by page: that alone can triple the time of a step.
-Here glibc is told to keep up to 64 MB.  Who has set its own variables for this is left alone.
+Here glibc is told to keep up to 64 MB, once the process computes with whygrad: a program that only
+has it imported, such as one of PyTorch's that the doctor watches, keeps the allocator it had.  Who
+has set its own variables for this is left alone.
 """
 
 from __future__ import annotations

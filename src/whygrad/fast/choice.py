@@ -49,10 +49,8 @@ def register_all() -> None:
 
 
 def _choice(kernel: Kernel, reference: Kernel, least: int, dtypes: tuple[Any, ...]) -> Kernel:
-    first, last = dtypes[0], dtypes[-1]
-
     def choose(x: Any, *rest: Any) -> Any:
-        if x.size >= least and x.flags.c_contiguous and (x.dtype is first or x.dtype is last):
+        if x.size >= least and x.flags.c_contiguous and x.dtype in dtypes:
             answer = kernel(x, *rest)
             if answer is not None:
                 return answer

@@ -31,6 +31,7 @@ __all__ = [
     "UNRECORDED",
     "VARYING",
     "describe",
+    "describe_tensor",
     "new_device",
     "new_layout",
 ]
@@ -119,3 +120,13 @@ def new_layout(name: str) -> int:
 def describe(keys: int) -> list[str]:
     """The names of the set bits, lowest first."""
     return [name for bit, name in _names.items() if keys & bit]
+
+
+def describe_tensor(keys: int) -> list[str]:
+    """The names of a tensor's keys: dtype, device, layout, layers.
+
+    Nearly every tensor is strided, so that layout is the one without a bit: no kernel has to ask.
+    """
+    basis = DTYPES | SCALARS | DEVICES
+    layout = describe(keys & LAYOUTS) or ["strided"]
+    return [*describe(keys & basis), *layout, *describe(keys & ~basis & ~LAYOUTS)]

@@ -165,19 +165,22 @@ def _locals(frame: FrameType) -> list[tuple[str, Any]]:
 
 
 def _members(thing: Any) -> Iterator[tuple[str, Any]]:
-    """What an object has in its attributes, or a container in its places, without running code."""
+    """What an object has in its attributes, or a container in its places, without running code.
+
+    Each is read as it is now: a thread, or a look at what it holds, may let it grow meanwhile.
+    """
     kind = type(thing)
     if kind in (list, tuple) and len(thing) <= _FEW:
-        yield from ((f"[{place}]", held) for place, held in enumerate(thing))
+        yield from ((f"[{place}]", held) for place, held in enumerate(tuple(thing)))
     elif kind is dict and len(thing) <= _FEW:
-        yield from ((f"[{key!r}]", held) for key, held in thing.items() if type(key) is str)
+        yield from ((f"[{key!r}]", held) for key, held in list(thing.items()) if type(key) is str)
     elif not isinstance(thing, (type, ModuleType)):
         try:
             attributes = object.__getattribute__(thing, "__dict__")
         except AttributeError:
             return
         if type(attributes) is dict and len(attributes) <= _FEW:
-            yield from ((f".{name}", held) for name, held in attributes.items())
+            yield from ((f".{name}", held) for name, held in list(attributes.items()))
             yield from _parts(attributes)
 
 
@@ -186,8 +189,13 @@ def _parts(module: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     waiting = [("", module)]
     for path, attributes in waiting:  # grows while it is walked
         for home in ("_parameters", "_buffers"):
-            for name, held in attributes.get(home, {}).items():
+            for name, held in _entries(attributes, home):
                 yield f"{path}.{name}", held
-        for name, inner in attributes.get("_modules", {}).items():
+        for name, inner in _entries(attributes, "_modules"):
             if hasattr(inner, "__dict__") and len(waiting) < _FEW:
                 waiting.append((f"{path}.{name}", vars(inner)))
+
+
+def _entries(attributes: dict[str, Any], home: str) -> list[tuple[str, Any]]:
+    held = attributes.get(home)
+    return list(held.items()) if isinstance(held, dict) else []
