@@ -12,8 +12,8 @@ import whygrad
 from tests.conformance.harness import every_sample, whygrad_side
 from whygrad import dispatch
 from whygrad.autograd import forward_ad
+from whygrad.autograd.explanation import Explanation, Step
 from whygrad.dispatch import explain
-from whygrad.dispatch.explanation import Explanation, Step
 from whygrad.ops.define import Op, table
 from whygrad.ops.samples import samples_of
 

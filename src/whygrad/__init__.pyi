@@ -42,6 +42,7 @@ from whygrad.amp.state import set_autocast_dtype as set_autocast_dtype
 from whygrad.amp.state import set_autocast_enabled as set_autocast_enabled
 from whygrad.amp.state import set_autocast_gpu_dtype as set_autocast_gpu_dtype
 from whygrad.autograd.anomaly_mode.switch import set_anomaly_enabled as set_anomaly_enabled
+from whygrad.autograd.vmap import vmap as vmap
 from whygrad.compat import compiler as compiler
 from whygrad.compat import jit as jit
 from whygrad.compat import multiprocessing as multiprocessing
@@ -73,7 +74,6 @@ from whygrad.dispatch.overrides import DisableTorchFunctionSubclass as DisableTo
 from whygrad.files import load as load
 from whygrad.files import save as save
 from whygrad.files import serialization as serialization
-from whygrad.func.vmap import vmap as vmap
 from whygrad.hardware import accelerator as accelerator
 from whygrad.hardware import backends as backends
 from whygrad.hardware import cpu as cpu

@@ -44,6 +44,7 @@ ALIASES: dict[str, str] = {
 } | {
     "__config__": "compat.config",
     "accelerator": "hardware.accelerator",
+    "autograd.functional": "func.functional",
     "backends": "hardware.backends",
     "compiler": "compat.compiler",
     "cpu": "hardware.cpu",
@@ -75,6 +76,7 @@ ALIASES: dict[str, str] = {
     "utils.data.dataset": "data.dataset",
     "utils.data.distributed": "data.shares",
     "utils.data.sampler": "data.samplers",
+    "utils.hooks": "autograd.handles",
     "version": "compat.version",
     "xpu": "hardware.xpu",
 }

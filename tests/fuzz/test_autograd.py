@@ -20,10 +20,10 @@ from tests.fuzz.autograd.judge import difference, shrink
 from tests.fuzz.autograd.program import Leaf, Program, Step
 from tests.fuzz.autograd.session import Session
 from whygrad.autograd import arrivals, hooks, views
-from whygrad.autograd.node import Node
 from whygrad.autograd.recompute.inputs import Memory
 from whygrad.errors import fail
 from whygrad.ops.inplace import writing
+from whygrad.tensor.graph.node import Node
 
 PROGRAMS = 40
 

@@ -12,7 +12,7 @@ import pytest
 import whygrad as wg
 from tests.autograd.tensors import leaf
 from whygrad.autograd.crossings import crossings
-from whygrad.tensor.lineage import step_of
+from whygrad.tensor.graph.lineage import step_of
 
 F = wg.nn.functional
 Way = Callable[[Any], Any]

@@ -17,12 +17,12 @@ import pytest
 import whygrad as wg
 from tests.autograd.tensors import leaf
 from whygrad.autograd.crossings import crossings, is_forgetful
-from whygrad.autograd.steps import Source, Step
 from whygrad.dispatch.routes import route
 from whygrad.ops.define import table
 from whygrad.ops.samples import Constant, samples_of
 from whygrad.tensor import keys
-from whygrad.tensor.lineage import step_of, trips
+from whygrad.tensor.graph.lineage import step_of, trips
+from whygrad.tensor.graph.steps import Source, Step
 
 OPS = [each for each in table.values() if each.kind != "composite"]
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import whygrad
-from whygrad.tensor.lineage import DEED
+from whygrad.tensor.graph.lineage import DEED
 from whygrad.why.zero.causes import TABLE, Row
 
 PAGE = Path(__file__).parents[2] / "docs" / "why.md"

@@ -11,10 +11,10 @@ import whygrad
 from tests.conformance.harness import every_sample, whygrad_side
 from tests.why.asking import ask
 from whygrad import tensor
-from whygrad.autograd.reach import reachable
 from whygrad.ops.define import Op
 from whygrad.ops.samples import samples_of
 from whygrad.tensor import Tensor
+from whygrad.tensor.graph.reach import reachable
 from whygrad.why.nan.values import Values
 
 

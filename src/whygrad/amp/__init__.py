@@ -8,6 +8,7 @@ outside, nothing is spent.
 
 from __future__ import annotations
 
+from whygrad.amp import casting as _casting  # takes over the calls inside autocast
 from whygrad.amp.autocast_mode import autocast, custom_bwd, custom_fwd, is_autocast_available
 from whygrad.amp.grad_scaler import GradScaler
 

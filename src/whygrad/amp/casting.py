@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from whygrad.amp.state import get_autocast_dtype, state
 from whygrad.dispatch import register_layer
+from whygrad.dispatch.arguments import lowering
 from whygrad.tensor import Tensor, dtypes, keys, modes
 
 if TYPE_CHECKING:
@@ -131,3 +132,4 @@ def _layer(op: Op, bits: int) -> Callable[..., Any]:
 
 
 register_layer(keys.AUTOCAST, _layer)
+lowering.run = run_lowered

@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+from whygrad.tensor.above import above
 from whygrad.tensor.modes import (
     enable_grad,
     inference_mode,
@@ -71,3 +72,32 @@ def __getattr__(name: str) -> Any:
     if name in __all__:
         return importlib.import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+# What tensors, nodes and ops have done for them by this layer.
+above.provide("whygrad.autograd.api", "backward")
+above.provide("whygrad.autograd.explanation", "explain")
+above.provide(
+    "whygrad.autograd.hooks",
+    "register_node_hook",
+    "register_post_accumulate_grad_hook",
+    "register_prehook",
+    "register_tensor_hook",
+)
+above.provide(
+    "whygrad.autograd.leaves",
+    "check_gradient",
+    "cut_off",
+    "detach_batched",
+    "is_retained",
+    "move",
+    "replace_data",
+    "retain",
+    "set_requires_grad",
+    "warn_not_retained",
+)
+above.provide("whygrad.autograd.batching", "add_batch", "physical_pair")
+above.provide("whygrad.autograd.forward_ad", "set_tangents")
+above.provide("whygrad.autograd.node_types", "shown")
+above.provide("whygrad.autograd.runs", "check_captured")
+above.provide("whygrad.autograd.views", "check_recorded_write", "rewrite")

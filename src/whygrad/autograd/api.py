@@ -14,8 +14,9 @@ from whygrad.autograd.engine import run
 from whygrad.autograd.fitting import fresh
 from whygrad.dispatch.answers import handed, is_theirs
 from whygrad.errors import describe, fail
-from whygrad.tensor import Tensor, keys, lineage, wrap
-from whygrad.tensor.lineage import DEED, cut_of
+from whygrad.tensor import Tensor, keys, wrap
+from whygrad.tensor.graph import lineage
+from whygrad.tensor.graph.lineage import DEED, cut_of
 
 __all__ = ["backward", "grad", "root_gradients"]
 

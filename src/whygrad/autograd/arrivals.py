@@ -17,16 +17,16 @@ import numpy as np
 
 from whygrad.autograd.fitting import added, laid_out_like
 from whygrad.autograd.leaves import add_to_grad
-from whygrad.autograd.reach import nodes_leading_to, reachable
 from whygrad.dispatch import quiet
 from whygrad.ops.namespace import raw
 from whygrad.tensor import modes
+from whygrad.tensor.graph.reach import nodes_leading_to, reachable
 
 if TYPE_CHECKING:
-    from whygrad.autograd.node import Node
     from whygrad.ops.namespace import Namespace
     from whygrad.source import Where
     from whygrad.tensor import Tensor
+    from whygrad.tensor.graph.node import Node
 
 __all__ = ["Arrivals", "Target"]
 

@@ -1,7 +1,6 @@
 """``grad(is_grads_batched=True)``: one walk for a whole batch of cotangents.
 
-That is ``vmap`` over the pull-back, so this module imports against the grain and is loaded by the
-call that needs it only.
+That is ``vmap`` over the pull-back.
 """
 
 from __future__ import annotations
@@ -9,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from whygrad.autograd.vmap import vmap
 from whygrad.errors import describe, fail
-from whygrad.func.vmap import vmap
 from whygrad.tensor import Tensor
 
 __all__ = ["grad_of_batch"]

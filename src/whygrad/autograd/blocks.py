@@ -18,7 +18,7 @@ from whygrad.tensor import Tensor, keys, payload_keys
 from whygrad.tensor.devices import MetaArray
 
 if TYPE_CHECKING:
-    from whygrad.autograd.node import Node
+    from whygrad.tensor.graph.node import Node
 
 __all__ = ["blocks", "is_of_leaf", "owner", "recorded_node"]
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from whygrad.autograd.reach import reachable
-from whygrad.autograd.steps import Step
-from whygrad.tensor.lineage import step_of
+from whygrad.tensor.graph.lineage import step_of
+from whygrad.tensor.graph.reach import reachable
+from whygrad.tensor.graph.steps import Step
 
 if TYPE_CHECKING:
-    from whygrad.autograd.node import Node
     from whygrad.tensor import Tensor
+    from whygrad.tensor.graph.node import Node
 
 __all__ = ["Crossing", "crossings", "is_forgetful"]
 

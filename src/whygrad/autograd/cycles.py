@@ -13,13 +13,13 @@ from collections.abc import Iterable, Iterator
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-from whygrad.autograd.node import Node
-from whygrad.autograd.reach import reachable
 from whygrad.errors import describe
 from whygrad.ops.define import Op
 from whygrad.ops.plan import Plan
 from whygrad.source import Where
 from whygrad.tensor import Tensor
+from whygrad.tensor.graph.node import Node
+from whygrad.tensor.graph.reach import reachable
 
 __all__ = ["warn_of_cycles"]
 

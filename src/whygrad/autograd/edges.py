@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from whygrad.autograd.node import AccumulateGrad, Node
 from whygrad.errors import describe, fail
 from whygrad.tensor import Tensor, wrap
+from whygrad.tensor.graph.node import AccumulateGrad, Node
 
 __all__ = ["GradientEdge", "get_gradient_edge", "tensor_at"]
 

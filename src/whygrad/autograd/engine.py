@@ -16,8 +16,6 @@ import numpy as np
 from whygrad.autograd.arrivals import Arrivals, Target
 from whygrad.autograd.fitting import conjugated, fit, widen, wrapped
 from whygrad.autograd.hooks import hooked_leaves
-from whygrad.autograd.node import Freed, Node
-from whygrad.autograd.reach import Turns
 from whygrad.autograd.saved import as_tensors
 from whygrad.dispatch import quiet
 from whygrad.errors import explained, fail
@@ -25,6 +23,8 @@ from whygrad.ops.namespace import raw, recorded
 from whygrad.ops.ties import tie
 from whygrad.source import caller
 from whygrad.tensor import Tensor, keys, modes
+from whygrad.tensor.graph.node import Freed, Node
+from whygrad.tensor.graph.reach import Turns
 from whygrad.threads import PerThread, is_deep, on_new_stack
 
 __all__ = ["Walk", "chosen", "run"]

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from whygrad.autograd.node import Node
 from whygrad.dispatch import quiet
 from whygrad.errors import fail
 from whygrad.ops.complex_numbers import is_complex
 from whygrad.ops.namespace import Namespace
 from whygrad.tensor import Tensor, modes, wrap
+from whygrad.tensor.graph.node import Node
 from whygrad.tensor.memory import is_dense
 
 if TYPE_CHECKING:

@@ -14,7 +14,6 @@ from contextlib import contextmanager
 from itertools import count
 from typing import Any, NamedTuple
 
-from whygrad.autograd.node import Node
 from whygrad.autograd.views import twins
 from whygrad.dispatch import register_layer
 from whygrad.errors import describe, fail
@@ -22,6 +21,7 @@ from whygrad.ops.define import Op
 from whygrad.ops.namespace import recorded
 from whygrad.ops.plan import names_needed_by
 from whygrad.tensor import Tensor, alias, keys, modes
+from whygrad.tensor.graph.node import Node
 from whygrad.threads import PerThread
 
 __all__ = [

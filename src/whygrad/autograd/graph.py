@@ -7,13 +7,13 @@ from whygrad.autograd.leaves import increment_version
 from whygrad.autograd.memory_report import memory
 from whygrad.autograd.multi_grad import register_multi_grad_hook
 from whygrad.autograd.mutation import allow_mutation_on_saved_tensors
-from whygrad.autograd.node import AccumulateGrad, Node
 from whygrad.autograd.saved_bytes import saved_bytes_peak
 from whygrad.autograd.saved_hooks import (
     disable_saved_tensors_hooks,
     save_on_cpu,
     saved_tensors_hooks,
 )
+from whygrad.tensor.graph.node import AccumulateGrad, Node
 
 __all__ = [
     "AccumulateGrad",

@@ -20,11 +20,11 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from whygrad.autograd.node import AccumulateGrad, Node
+from whygrad.autograd.handles import RemovableHandle
 from whygrad.errors import describe, fail
 from whygrad.source import Where, caller
 from whygrad.tensor import Tensor, keys, wrap
-from whygrad.utils.hooks import RemovableHandle
+from whygrad.tensor.graph.node import AccumulateGrad, Node
 
 if TYPE_CHECKING:
     from whygrad.autograd.arrivals import Arrivals

@@ -15,7 +15,8 @@ import numpy as np
 
 from whygrad.errors import describe, fail
 from whygrad.source import caller
-from whygrad.tensor import keys, lineage, modes
+from whygrad.tensor import keys, modes
+from whygrad.tensor.graph import lineage
 from whygrad.tensor.storage import CutStorage, Storage
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ def set_requires_grad(tensor: Tensor, wanted: Any) -> None:
             "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed",
             "clone() it first, or make it under no_grad() instead of inference_mode()",
         )
-    from whygrad.autograd.node import AccumulateGrad
+    from whygrad.tensor.graph.node import AccumulateGrad
 
     frozen = tensor.__dict__.pop("_frozen", None)
     tensor._enter_graph(AccumulateGrad(tensor) if frozen is None else frozen.node)

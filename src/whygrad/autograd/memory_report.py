@@ -15,10 +15,10 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from whygrad.autograd.blocks import blocks
-from whygrad.autograd.node import Freed, Node
 from whygrad.errors import describe, fail
 from whygrad.source import Where
 from whygrad.tensor import Tensor
+from whygrad.tensor.graph.node import Freed, Node
 
 if TYPE_CHECKING:
     from types import CodeType

@@ -6,15 +6,15 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
+from whygrad.autograd.handles import RemovableHandle
 from whygrad.autograd.hooks import Hook, add_tensor_hook
 from whygrad.errors import describe, fail
 from whygrad.source import Where, caller
 from whygrad.tensor import Tensor
-from whygrad.utils.hooks import RemovableHandle
 
 if TYPE_CHECKING:
     from whygrad.autograd.arrivals import Arrivals
-    from whygrad.autograd.node import Node
+    from whygrad.tensor.graph.node import Node
 
 __all__ = ["register_multi_grad_hook"]
 

@@ -14,15 +14,15 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from whygrad.autograd.blocks import is_of_leaf
-from whygrad.autograd.node import Packed
 from whygrad.autograd.saved_bytes import note_saved
 from whygrad.autograd.saved_hooks import Keeper, innermost_keeper
 from whygrad.errors import fail
+from whygrad.tensor.graph.node import Packed
 from whygrad.tensor.storage import DataStorage, Storage, readers
 
 if TYPE_CHECKING:
-    from whygrad.autograd.node import Node
     from whygrad.tensor import Tensor
+    from whygrad.tensor.graph.node import Node
 
 __all__ = ["allow_mutation_on_saved_tensors"]
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from whygrad.autograd.node import AccumulateGrad, ManyOutputs, Node
+from whygrad.tensor.graph.node import AccumulateGrad, ManyOutputs, Node
 
 if TYPE_CHECKING:
     from collections.abc import Callable

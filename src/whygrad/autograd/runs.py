@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from whygrad.autograd.node import next_order
 from whygrad.errors import describe, fail
 from whygrad.tensor import modes
+from whygrad.tensor.graph.node import next_order
 from whygrad.tensor.storage import DataStorage, new_storage
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from whygrad.autograd.node import Node
 from whygrad.tensor import Tensor, keys, wrap
+from whygrad.tensor.graph.node import Node
 
 if TYPE_CHECKING:
     from whygrad.tensor.storage import Storage

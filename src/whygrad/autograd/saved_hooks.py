@@ -1,7 +1,7 @@
 """Somebody else keeps what backward needs.
 
 While a :class:`Keeper` is open, each node that is recorded hands over the tensors it saved and
-gets something in their place that can bring them back: :class:`~whygrad.autograd.node.Packed`.
+gets something in their place that can bring them back: :class:`~whygrad.tensor.graph.node.Packed`.
 ``saved_tensors_hooks`` leaves the keeping to two functions of the user's, as in PyTorch; of several
 keepers the innermost one counts.
 """
@@ -17,19 +17,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from whygrad.autograd.blocks import blocks, is_of_leaf, recorded_node
-from whygrad.autograd.node import Packed
 from whygrad.autograd.saved_bytes import note_saved
 from whygrad.dispatch import quiet
 from whygrad.dispatch.interception import intercepting
 from whygrad.errors import describe, fail
 from whygrad.source import Where
 from whygrad.tensor import Tensor, alias, keys, modes
+from whygrad.tensor.graph.node import Packed
 from whygrad.threads import PerThread
 
 if TYPE_CHECKING:
-    from whygrad.autograd.node import Node
     from whygrad.dispatch.paths import Entry
     from whygrad.ops.define import Op
+    from whygrad.tensor.graph.node import Node
 
 __all__ = [
     "Box",

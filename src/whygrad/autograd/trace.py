@@ -9,11 +9,11 @@ import numpy as np
 
 from whygrad.autograd.api import root_gradients
 from whygrad.autograd.engine import Walk
-from whygrad.autograd.node import Node
 from whygrad.dispatch import quiet
 from whygrad.ops.namespace import raw
 from whygrad.source import caller
 from whygrad.tensor import Tensor
+from whygrad.tensor.graph.node import Node
 
 __all__ = ["Contribution", "Step", "trace_backward"]
 

@@ -18,59 +18,18 @@ import weakref
 from typing import TYPE_CHECKING, Any
 
 from whygrad.autograd import leaves
-from whygrad.autograd.node import Node, next_order
 from whygrad.errors import describe, fail
 from whygrad.source import Where, user_frame
 from whygrad.tensor import keys, modes
+from whygrad.tensor.graph.bases import Made
+from whygrad.tensor.graph.node import Node, next_order
 from whygrad.tensor.memory import may_overlap
 
 if TYPE_CHECKING:
-    from types import CodeType
-
     from whygrad.ops.define import Op
     from whygrad.tensor import Tensor
 
-__all__ = ["check_writable", "restrict", "rewrite", "share_memory"]
-
-
-# How a view came to be that must not be written to: the op, and the place of the call if known.
-Made = tuple["Op", "CodeType | None", int]
-
-
-def share_memory(view: Tensor, source: Tensor, op: Op) -> None:
-    """Let ``view``, which ``op`` made of ``source``, know its base and its storage."""
-    view._storage = storage = source._storage
-    view._base = source if source._base is None else source._base
-    if modes.state.recording:
-        storage.add_view(view)
-        if op.returns_list:
-            _restrict(view, op)
-        elif storage.restricted and source._base is not None:
-            _inherit(view, source)
-    else:
-        _restrict(view, op)
-
-
-def _restrict(view: Tensor, op: Op) -> None:
-    view._storage.restricted = True
-    if view._base is None or view._base._node is None:  # a line is worth its price in graphs only
-        view.__dict__["_made"] = (op, None, 0)
-    else:
-        frame = user_frame()
-        view.__dict__["_made"] = (op, frame.f_code, frame.f_lasti)
-
-
-def restrict(view: Tensor, made: Made) -> None:
-    """``view`` is an output of a custom function, whose ``backward`` a write would go around."""
-    view._storage.restricted = True
-    view._storage.add_view(view)
-    view.__dict__["_made"] = made
-
-
-def _inherit(view: Tensor, source: Tensor) -> None:
-    made = source.__dict__.get("_made")
-    if made is not None:
-        view.__dict__["_made"] = made
+__all__ = ["check_recorded_write", "rewrite"]
 
 
 def twins(twin: Tensor, tensor: Tensor) -> Tensor:
@@ -96,7 +55,7 @@ def _twin_of(tensor: Tensor) -> Tensor | None:
     return None if reference is None else reference()
 
 
-def check_writable(
+def check_recorded_write(
     target: Tensor, source: Tensor | None, name: str, where: Where, uniform: bool
 ) -> None:
     """Raise unless a recorded write of ``source`` to ``target`` has a meaning."""

@@ -12,7 +12,6 @@ from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
-from whygrad.autograd.node import Node
 from whygrad.autograd.trace import Step, trace_backward
 from whygrad.doctor.report import terminal
 from whygrad.doctor.report.document import document
@@ -22,6 +21,7 @@ from whygrad.doctor.source.program import Program
 from whygrad.doctor.verdict import Diagnosis
 from whygrad.random import manual_seed
 from whygrad.tensor import Tensor
+from whygrad.tensor.graph.node import Node
 
 __all__ = ["run"]
 

@@ -26,6 +26,7 @@ from whygrad.dispatch.routes import (
     watching,
 )
 from whygrad.dispatch.silence import quiet
+from whygrad.tensor.above import above
 
 __all__ = [
     "bind",
@@ -44,6 +45,7 @@ __all__ = [
 
 def explain(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Show which argument set which key, and which kernels would run in which order."""
-    from whygrad.dispatch.explanation import explain as show
+    return above.explain(function, *args, **kwargs)
 
-    return show(function, *args, **kwargs)
+
+above.provide("whygrad.dispatch.overriding", "adopt", "carry_out")

@@ -80,9 +80,16 @@ def run_lowered(
     op: Op, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
     """The call in the precision that ``autocast`` wants: the casts come before anybody looks."""
-    from whygrad.amp.casting import run_lowered as run  # loaded when somebody is inside autocast
+    return lowering.run(op, function, args, kwargs)
 
-    return run(op, function, args, kwargs)
+
+class _Lowering:
+    """Filled by :mod:`whygrad.amp.casting`, which whoever switches autocast on has loaded."""
+
+    run: Callable[..., Any]
+
+
+lowering = _Lowering()
 
 
 def also_named(**second: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

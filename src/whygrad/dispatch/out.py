@@ -16,6 +16,7 @@ from whygrad.dispatch.silence import quiet
 from whygrad.errors import describe, fail
 from whygrad.source import caller
 from whygrad.tensor import Tensor, dtypes, keys, modes
+from whygrad.tensor.above import above
 from whygrad.tensor.memory import share_partly
 
 if TYPE_CHECKING:
@@ -89,8 +90,6 @@ _COMPUTES_IN_ITS_DTYPE = frozenset(("cumprod", "cumsum", "prod", "sum"))
 
 def into(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call the public function of ``op`` and write what it returns into ``kwargs["out"]``."""
-    from whygrad.ops.inplace.writing import assign, check_writable
-
     out = kwargs["out"]
     rest = {name: value for name, value in kwargs.items() if name != "out"}
     if out is None:
@@ -105,7 +104,7 @@ def into(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     elif op.name in _COMPUTES_IN_ITS_DTYPE and rest.get("dtype") is None:
         rest["dtype"] = call.targets[0].dtype
     for target in call.targets:
-        check_writable(target, call.name)
+        above.check_writable(target, call.name)
         if (op.kind == "elementwise" or op.variadic) and target._keys & keys.CPU:
             call.check_overlap(target, inputs)
     if _computed_in_place(op, args, rest, out, call.name):
@@ -120,7 +119,7 @@ def into(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if target.shape != each.shape:
             _resize(target, each, silent=created and op.name != "arange")
     for target, each in pairs:
-        assign(target, each, call.name)
+        above.assign(target, each, call.name)
     if not isinstance(result, tuple):
         return out.requires_grad_() if requires_grad else out
     return type(result)(*call.targets) if hasattr(result, "_fields") else call.targets
@@ -130,16 +129,14 @@ def _computed_in_place(
     op: Op, args: tuple[Any, ...], rest: dict[str, Any], out: Any, name: str
 ) -> bool:
     """Let the kernel write to ``out`` itself, where nothing stands between them."""
-    from whygrad.ops.inplace.writing import payload, plain_operands
-
     kernel: Any = op.forward
     if not isinstance(kernel, np.ufunc) or rest or len(args) != kernel.nin:
         return False
-    if not isinstance(out, Tensor) or not plain_operands(out, args):
+    if not isinstance(out, Tensor) or not above.plain_operands(out, args):
         return False
     if all(getattr(arg, "shape", None) != out.shape for arg in args):
         return False  # the result is smaller than out
-    quiet.run(kernel, *[payload(arg) for arg in args], out=out._array)
+    quiet.run(kernel, *[above.payload(arg) for arg in args], out=out._array)
     out._storage.bump(name, caller())
     return True
 
@@ -160,8 +157,6 @@ def _laid_out(sequence: Tensor, target: Tensor) -> Tensor:
 
 def _resize(target: Tensor, result: Tensor, silent: bool) -> None:
     """As PyTorch does, and with its remark where it makes one: it was hardly meant that way."""
-    from whygrad.ops.inplace.geometry import resize
-
     if target.numel() and not silent:
         warnings.warn(
             "An output with one or more elements was resized since it had shape "
@@ -170,7 +165,7 @@ def _resize(target: Tensor, result: Tensor, silent: bool) -> None:
             UserWarning,
             stacklevel=4,
         )
-    resize(target, tuple(result.shape))
+    above.resize(target, tuple(result.shape))
 
 
 class _Call:

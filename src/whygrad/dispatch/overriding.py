@@ -21,10 +21,10 @@ from typing import TYPE_CHECKING, Any
 from whygrad.dispatch.answers import Answer, is_stand_in, public_codes
 from whygrad.dispatch.paths import Entry
 from whygrad.errors import fail
-from whygrad.ops.late import Method
 from whygrad.source import is_outside
 from whygrad.tensor import Tensor, keys
 from whygrad.tensor import modes as thread
+from whygrad.tensor.above import above
 from whygrad.threads import PerThread
 
 if TYPE_CHECKING:
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 __all__ = [
     "adopt",
     "answer",
+    "carry_out",
     "concerned",
-    "default",
     "disabled",
     "hand_over",
     "inside",
@@ -198,7 +198,7 @@ def layer(op: Op, bits: int) -> Entry:
     return ask
 
 
-def default(
+def carry_out(
     cls: type[Tensor],
     function: Any,
     types: tuple[type, ...],
@@ -290,17 +290,16 @@ def _attributes() -> dict[str, Any]:
                 continue
             if isinstance(found, property):
                 made[name] = _property(found)
-            elif isinstance(found, (FunctionType, Method)):
+            elif isinstance(found, FunctionType) or hasattr(found, "stands_for_method"):
                 made[name] = _method(name)
     return made
 
 
 def _new(cls: Any, *data: Any, **_: Any) -> Any:
     """``Meta([1.0, 2.0])``, and ``super().__new__(cls, data)`` in a constructor of its own."""
-    from whygrad.ops.public.legacy import old_style
     from whygrad.tensor.copies import of_class
 
-    return of_class(cls, old_style(cls.__name__, data, None))
+    return of_class(cls, above.old_style(cls.__name__, data, None))
 
 
 def _init(self: Any, *_: Any, **__: Any) -> None:

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from whygrad.autograd.node import ManyOutputs, Node, next_order
-from whygrad.autograd.views import share_memory
 from whygrad.dispatch.silence import quiet
 from whygrad.errors import describe_call, explained, fail, kind_of, too_large
 from whygrad.source import outside, user_files, user_frame
-from whygrad.tensor import Tensor, dtype_keys, dtypes, keys, lineage, modes, wrap
+from whygrad.tensor import Tensor, dtype_keys, dtypes, keys, modes, wrap
+from whygrad.tensor.graph import lineage
+from whygrad.tensor.graph.bases import share_memory
+from whygrad.tensor.graph.node import ManyOutputs, Node, next_order
 from whygrad.tensor.storage import InferenceStorage
 
 if TYPE_CHECKING:

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from whygrad.dispatch.kernels import kernel_for
 from whygrad.dispatch.paths import Entry, plain, recording
 from whygrad.errors import describe_call, fail
-from whygrad.tensor import Tensor, devices, dtypes, keys, lineage, payload_keys
+from whygrad.tensor import Tensor, devices, dtypes, keys, payload_keys
+from whygrad.tensor.graph import lineage
 from whygrad.threads import PerThread
 
 if TYPE_CHECKING:

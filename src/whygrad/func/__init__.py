@@ -1,5 +1,6 @@
 """Functions of functions, as in ``torch.func``."""
 
+from whygrad.autograd.vmap import vmap
 from whygrad.func.forward import hvp, jvp
 from whygrad.func.jacobians import hessian, jacfwd, jacrev
 from whygrad.func.modules import functional_call, stack_module_state
@@ -9,7 +10,6 @@ from whygrad.func.plumbing import (
     replace_all_batch_norm_modules_,
 )
 from whygrad.func.reverse import grad, grad_and_value, linearize, vjp
-from whygrad.func.vmap import vmap
 
 __all__ = [
     "debug_unwrap",

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from whygrad.autograd.vmap import over_directions, vmap
 from whygrad.errors import fail
 from whygrad.func.arguments import Argnums, Selected, name_of, outputs_of, split_aux
 from whygrad.func.forward import jvp
 from whygrad.func.tape import Tape
-from whygrad.func.vmap import over_directions, vmap
 from whygrad.ops.namespace import recorded
 from whygrad.ops.shape.axes import movedim
 from whygrad.tensor import Tensor, wrap

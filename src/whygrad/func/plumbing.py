@@ -60,10 +60,8 @@ def replace_all_batch_norm_modules_(root: Kind) -> Kind:
 
     Running statistics cannot follow the samples of ``vmap``.
     """
-    from whygrad.nn.modules.batchnorm import _BatchNorm
-
     for module in root.modules():
-        if isinstance(module, _BatchNorm):
-            module.running_mean = module.running_var = module.num_batches_tracked = None
-            module.track_running_stats = False
+        forget = getattr(module, "_forget_statistics", None)
+        if forget is not None:
+            forget()
     return root

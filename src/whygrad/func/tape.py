@@ -23,11 +23,12 @@ from whygrad.autograd.batching import (
 )
 from whygrad.autograd.forward_ad import set_tangents
 from whygrad.autograd.lifting import Levels, levels_of, lower, raised
-from whygrad.autograd.node import AccumulateGrad, Node
 from whygrad.autograd.runs import Run
 from whygrad.errors import describe, fail
 from whygrad.ops.namespace import recorded
-from whygrad.tensor import Tensor, alias, keys, lineage, modes, wrap
+from whygrad.tensor import Tensor, alias, keys, modes, wrap
+from whygrad.tensor.graph import lineage
+from whygrad.tensor.graph.node import AccumulateGrad, Node
 from whygrad.trees import flatten
 
 __all__ = ["Tape", "Transposed"]

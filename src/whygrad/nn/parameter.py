@@ -12,7 +12,9 @@ from typing import Any
 
 from whygrad.errors import describe, fail
 from whygrad.ops import functions
-from whygrad.tensor import Tensor, keys, lineage
+from whygrad.tensor import Tensor, keys
+from whygrad.tensor.copies import of_class
+from whygrad.tensor.graph import lineage
 
 __all__ = [
     "Buffer",
@@ -84,8 +86,14 @@ def _learned(kind: Any) -> Any:
         "__qualname__": kind.__qualname__,
         "__init__": Parameter.__init__,
         "_results_as": kind,
+        "_loaded_by": staticmethod(_load_learned),
     }
     return type(kind.__name__, (kind, Parameter), names)
+
+
+def _load_learned(kind: type[Tensor], load: Any, arguments: tuple[Any, ...]) -> Tensor:
+    plain = load(*arguments)
+    return Parameter(of_class(kind, plain.detach()), plain.requires_grad)
 
 
 def _adopted(cls: type[Tensor], data: Any) -> Tensor:

@@ -31,6 +31,7 @@ from whygrad.ops import (
 from whygrad.ops.define import Op, aliases, table
 from whygrad.ops.inplace import geometry, memory, random, writing
 from whygrad.tensor import Tensor
+from whygrad.tensor.above import above
 
 __all__ = ["functions", "table"]
 
@@ -126,3 +127,14 @@ _WRITTEN = (
 for _written in _WRITTEN:
     functions[_written.__name__] = _written
 late.activate(_publish)
+
+# What tensors and the dispatcher have done for them by ops.
+above.provide("whygrad.ops", "functions")
+above.provide("whygrad.ops.geometry", "normalize_dim")
+above.provide("whygrad.ops.inplace.geometry", "resize")
+above.provide(
+    "whygrad.ops.inplace.writing", "assign", "check_writable", "payload", "plain_operands"
+)
+above.provide("whygrad.ops.public.legacy", "old_style")
+above.provide("whygrad.ops.public.storages", "TypedStorage", "storage_type_of")
+above.provide("whygrad.ops.shape.axes", "imag", "matrix_transpose", "real")

@@ -95,6 +95,8 @@ def load_all() -> None:
 class Method:
     """Stands on ``Tensor`` for a method of an op that is not declared yet."""
 
+    stands_for_method = True
+
     def __init__(self, name: str) -> None:
         self.name = name
 

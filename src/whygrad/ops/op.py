@@ -18,10 +18,10 @@ from whygrad.dispatch.out import TAKES_OUT
 from whygrad.ops.plan import Plan, Rule
 
 if TYPE_CHECKING:
-    from whygrad.autograd.node import Node
     from whygrad.dispatch.routes import KernelTable
     from whygrad.ops.batching import GenericRule
     from whygrad.ops.undefined import Undefined
+    from whygrad.tensor.graph.node import Node
 
 __all__ = ["Op", "unbound"]
 

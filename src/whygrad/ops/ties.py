@@ -17,8 +17,8 @@ from whygrad.ops.define import define, elementwise
 from whygrad.tensor import Tensor, keys, modes, wrap
 
 if TYPE_CHECKING:
-    from whygrad.autograd.node import Node
     from whygrad.ops.plan import Plan
+    from whygrad.tensor.graph.node import Node
 
 __all__ = ["joined", "straight", "tie"]
 

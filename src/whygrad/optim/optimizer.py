@@ -13,11 +13,11 @@ from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
+from whygrad.autograd.handles import RemovableHandle
 from whygrad.errors import describe, fail
 from whygrad.optim.base.state import Stateful
 from whygrad.tensor import Tensor
 from whygrad.tensor.modes import enable_grad
-from whygrad.utils.hooks import RemovableHandle
 
 __all__ = [
     "Optimizer",

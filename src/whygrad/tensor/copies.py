@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from whygrad.errors import describe, fail
-from whygrad.tensor import keys, lineage
+from whygrad.tensor import keys
+from whygrad.tensor.graph import lineage
 from whygrad.tensor.memory import strided
 from whygrad.tensor.storage import DataStorage, Storage, new_storage
 
@@ -66,8 +67,7 @@ def reduced(tensor: Any) -> tuple[Any, ...]:
     else:
         made = (_load, (tensor._array, tensor.requires_grad))
     if kind is not Tensor:
-        learned = kind._results_as is not None  # both a Parameter and of that class
-        made = (_load_learned, (kind._results_as, *made)) if learned else (_load_as, (kind, *made))
+        made = (kind._loaded_by or _load_as, (kind._results_as or kind, *made))
     return *made, _attributes(tensor) or None
 
 
@@ -138,10 +138,3 @@ def _load_meta(shape: tuple[int, ...], dtype: str, requires_grad: bool) -> Tenso
 def _load_as(kind: type[Tensor], load: Any, arguments: tuple[Any, ...]) -> Tensor:
     plain = load(*arguments)
     return of_class(kind, plain.detach()).requires_grad_(plain.requires_grad)
-
-
-def _load_learned(kind: type[Tensor], load: Any, arguments: tuple[Any, ...]) -> Tensor:
-    from whygrad.nn import Parameter
-
-    plain = load(*arguments)
-    return Parameter(of_class(kind, plain.detach()), plain.requires_grad)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from whygrad.errors import fail
 from whygrad.tensor import devices, dtypes, keys
+from whygrad.tensor.above import above
 from whygrad.tensor.memory import MemoryFormat, Size, contiguous_format, row_major
 
 if TYPE_CHECKING:
@@ -54,8 +55,6 @@ class Geometry:
         return strides if dim is None else self._of_dim(strides, dim, "stride")
 
     def _of_dim(self: Any, values: tuple[int, ...], dim: int, call: str) -> int:
-        from whygrad.ops.geometry import normalize_dim
-
         if not values:
             raise fail(
                 IndexError,
@@ -63,7 +62,7 @@ class Geometry:
                 cause=f"Dimension specified as {dim} but tensor has no dimensions",
                 fix=f"use {call}() without a dimension",
             )
-        return values[normalize_dim(dim, len(values), call)]
+        return values[above.normalize_dim(dim, len(values), call)]
 
     def numel(self: Any) -> int:
         """The number of elements."""
@@ -91,15 +90,11 @@ class Geometry:
 
     def storage(self: Any) -> TypedStorage:
         """The block of memory this tensor looks at, counted in its elements."""
-        from whygrad.ops.public.storages import TypedStorage
-
-        return TypedStorage(wrap_storage=self._storage, dtype=self.dtype)
+        return above.TypedStorage(wrap_storage=self._storage, dtype=self.dtype)
 
     def storage_type(self: Any) -> StorageType:
         """The type of its storage: ``whygrad.FloatStorage``."""
-        from whygrad.ops.public.storages import storage_type_of
-
-        return storage_type_of(self.dtype)
+        return above.storage_type_of(self.dtype)
 
     def is_contiguous(self: Any, memory_format: MemoryFormat = contiguous_format) -> bool:
         """Whether the elements lie in row-major (or the given) order without gaps."""
@@ -125,9 +120,7 @@ class Geometry:
     @property
     def mT(self: Any) -> Tensor:
         """The last two dimensions exchanged."""
-        from whygrad.ops.shape.axes import matrix_transpose
-
-        return matrix_transpose(self)
+        return above.matrix_transpose(self)
 
     @property
     def H(self: Any) -> Tensor:
@@ -150,16 +143,12 @@ class Geometry:
     @property
     def real(self: Any) -> Tensor:
         """The real part, sharing memory."""
-        from whygrad.ops.shape.axes import real
-
-        return real(self)
+        return above.real(self)
 
     @property
     def imag(self: Any) -> Tensor:
         """The imaginary part of a complex tensor, sharing memory."""
-        from whygrad.ops.shape.axes import imag
-
-        return imag(self)
+        return above.imag(self)
 
     @property
     def dtype(self: Any) -> dtypes.DType:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from whygrad.errors import describe, fail
-from whygrad.tensor import copies, keys, lineage, modes
+from whygrad.tensor import copies, keys, modes
+from whygrad.tensor.graph import lineage
 from whygrad.tensor.printing import tensor_repr
 
 if TYPE_CHECKING:

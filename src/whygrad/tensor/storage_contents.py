@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from whygrad.errors import fail
+from whygrad.tensor.above import above
 
 if TYPE_CHECKING:
     from whygrad.tensor import Tensor
@@ -39,12 +40,11 @@ class Contents:
         raise NotImplementedError
 
     def _tensor(self) -> Tensor:
-        from whygrad.ops import functions
         from whygrad.tensor.modes import no_grad
 
         storage, dtype = self._memory()
         with no_grad():
-            empty: Tensor = functions["empty"](0, dtype=dtype, device=self.device)
+            empty: Tensor = above.functions["empty"](0, dtype=dtype, device=self.device)
             return empty.set_(storage)
 
     def _write(self, change: Callable[[Tensor], Any]) -> None:

@@ -12,21 +12,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from whygrad.autograd import leaves
 from whygrad.errors import fail
-from whygrad.tensor import devices, dtypes, keys, lineage, modes
+from whygrad.tensor import devices, dtypes, keys, modes
+from whygrad.tensor.above import above
 from whygrad.tensor.geometry import Geometry
+from whygrad.tensor.graph import lineage
 from whygrad.tensor.interchange import Interchange
 from whygrad.tensor.storage import DataStorage, InferenceStorage, Storage
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from whygrad.autograd.node import Node
+    from whygrad.autograd.handles import RemovableHandle
     from whygrad.tensor._methods import (
         OpMethods,  # a stub without a module, written by `make stubs`
     )
-    from whygrad.utils.hooks import RemovableHandle
+    from whygrad.tensor.graph.node import Node
 else:
     OpMethods = object  # whygrad.ops installs the methods on Tensor itself
 
@@ -64,15 +65,14 @@ class Tensor(Geometry, Interchange, OpMethods):
     name: str | None = None  # free for the user: shown in explanations
     _class_keys = 0  # key bits of all objects of a subclass
     _results_as: type[Tensor] | None = None  # the class of results, if it is another one
+    _loaded_by: Any = None  # makes one of what pickle kept, if that takes more than the class
 
     __array_priority__ = 1000
     __hash__ = object.__hash__
 
     def __init__(self, *data: Any) -> None:
         """PyTorch's first constructor: sizes, or numbers that become the default float."""
-        from whygrad.ops.public.legacy import old_style
-
-        made = old_style("Tensor", data, None)
+        made = above.old_style("Tensor", data, None)
         self._array = made._array
         self._storage = made._storage
         self._keys = made._keys
@@ -83,9 +83,7 @@ class Tensor(Geometry, Interchange, OpMethods):
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         if not cls.__module__.startswith("whygrad."):
-            from whygrad.dispatch.overriding import adopt
-
-            adopt(cls)
+            above.adopt(cls)
 
     @classmethod
     def __torch_function__(
@@ -96,9 +94,7 @@ class Tensor(Geometry, Interchange, OpMethods):
         kwargs: dict[str, Any] | None = None,
     ) -> Any:
         """Carry out ``func``; what it makes of a subclass's objects is of that class, too."""
-        from whygrad.dispatch.overriding import default
-
-        return default(cls, func, types, args, kwargs)
+        return above.carry_out(cls, func, types, args, kwargs)
 
     def _empty_slot(self, name: str) -> Any:
         """What an empty slot stands for; called for truly unknown names, too."""
@@ -132,7 +128,7 @@ class Tensor(Geometry, Interchange, OpMethods):
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Start (or stop) asking for the gradient of this leaf."""
         if requires_grad is not (self._node is not None):
-            leaves.set_requires_grad(self, requires_grad)
+            above.set_requires_grad(self, requires_grad)
         return self
 
     @property
@@ -144,9 +140,7 @@ class Tensor(Geometry, Interchange, OpMethods):
         """The node that made this tensor; None for leaves."""
         if self.is_leaf:
             return None
-        from whygrad.autograd.node_types import shown
-
-        return shown(self._node)
+        return above.shown(self._node)
 
     @property
     def output_nr(self) -> int:
@@ -157,14 +151,14 @@ class Tensor(Geometry, Interchange, OpMethods):
     def grad(self) -> Tensor | None:
         """What backward() has added up so far; kept for leaves, elsewhere after retain_grad()."""
         gradient = self._grad
-        if gradient is None and not self.is_leaf and not leaves.is_retained(self):
-            leaves.warn_not_retained(self)
+        if gradient is None and not self.is_leaf and not above.is_retained(self):
+            above.warn_not_retained(self)
         return gradient
 
     @grad.setter
     def grad(self, value: Tensor | None) -> None:
         if value is not None:
-            leaves.check_gradient(self, value)
+            above.check_gradient(self, value)
         self._grad = value
 
     @grad.deleter
@@ -173,21 +167,19 @@ class Tensor(Geometry, Interchange, OpMethods):
 
     def retain_grad(self) -> None:
         """Keep ``.grad`` of this tensor in backward() although it is not a leaf."""
-        leaves.retain(self)
+        above.retain(self)
 
     @property
     def retains_grad(self) -> bool:
         """Whether ``retain_grad`` was called on this tensor, which is not a leaf."""
-        return leaves.is_retained(self)
+        return above.is_retained(self)
 
     def register_hook(self, hook: Callable[[Tensor], Any]) -> RemovableHandle:
         """Call ``hook(gradient)`` whenever a gradient of this tensor is computed.
 
         A tensor that it returns is used in place of the gradient.
         """
-        from whygrad.autograd.hooks import register_tensor_hook
-
-        return register_tensor_hook(self, hook)
+        return above.register_tensor_hook(self, hook)
 
     def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], Any]) -> RemovableHandle:
         """Call ``hook(leaf)`` once backward() has added to ``.grad`` of this leaf.
@@ -195,9 +187,7 @@ class Tensor(Geometry, Interchange, OpMethods):
         That is during backward(), as soon as nothing more can arrive: the hook may use ``.grad``
         and set it to None before the gradients of other leaves are computed.
         """
-        from whygrad.autograd.hooks import register_post_accumulate_grad_hook
-
-        return register_post_accumulate_grad_hook(self, hook)
+        return above.register_post_accumulate_grad_hook(self, hook)
 
     @property
     def data(self) -> Tensor:
@@ -212,18 +202,18 @@ class Tensor(Geometry, Interchange, OpMethods):
 
     @data.setter
     def data(self, value: Tensor) -> None:
-        leaves.replace_data(self, value)
+        above.replace_data(self, value)
 
     def detach(self) -> Tensor:
         """The same memory, cut off from the graph."""
         if self._keys & keys.BATCHED:
-            return leaves.detach_batched(self)
+            return above.detach_batched(self)
         same = alias(self)
         return lineage.cut(self, same, "detach") if self._keys & _KNOWN_ORIGIN else same
 
     def detach_(self) -> Tensor:
         """Forget how this tensor was computed: it becomes a leaf."""
-        return leaves.cut_off(self)
+        return above.cut_off(self)
 
     def _enter_graph(self, node: Any, slot: int = 0) -> None:
         """Become what ``node`` made."""
@@ -249,9 +239,7 @@ class Tensor(Geometry, Interchange, OpMethods):
         inputs: Any = None,
     ) -> None:
         """Add the gradient of this tensor to ``.grad`` of the leaves it was computed from."""
-        from whygrad.autograd.api import backward
-
-        backward(self, gradient, retain_graph, create_graph, inputs)
+        above.backward(self, gradient, retain_graph, create_graph, inputs)
 
 
 def _has_storage(tensor: Tensor) -> bool:

@@ -43,7 +43,7 @@ class Subject:
 class Cut:
     """A place where the value of x left the graph, on its way to the loss."""
 
-    kind: str  # "detach", "no_grad", …: the words of whygrad.tensor.lineage.DEED
+    kind: str  # "detach", "no_grad", …: the words of whygrad.tensor.graph.lineage.DEED
     where: Where | None
     way_out: Sequence[Point] = ()  # in the graph, from x to what was cut off
     outside: Sequence[Point] = ()  # the cut, and what was computed with the value afterwards

@@ -20,7 +20,7 @@ from whygrad.tensor import Tensor
 from whygrad.why.syntax import parsed
 
 if TYPE_CHECKING:
-    from whygrad.autograd.node import Node
+    from whygrad.tensor.graph.node import Node
 
 __all__ = ["Names", "expression_at", "shortened"]
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from whygrad.tensor.lineage import DEED
+from whygrad.tensor.graph.lineage import DEED
 from whygrad.why.answer import NOTHING_WRONG, Answer, Section, place
 from whygrad.why.connection import TO_LEAVE, Connection, Cut, Departure, Point
 

@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from whygrad.autograd.api import root_gradients
-from whygrad.autograd.node import Freed
 from whygrad.dispatch.interception import not_intercepting
 from whygrad.errors import describe, fail
 from whygrad.scalar import Value
 from whygrad.tensor import Tensor, keys
+from whygrad.tensor.graph.node import Freed
 from whygrad.why.contributions import Terms
 from whygrad.why.flow import Edge, Flow
 from whygrad.why.names import Names

@@ -20,7 +20,7 @@ from whygrad.ops.define import Op, table
 from whygrad.ops.samples import Call, samples_of
 from whygrad.tensor import Tensor
 
-vmap_module = importlib.import_module("whygrad.func.vmap")  # the function has the same name
+vmap_module = importlib.import_module("whygrad.autograd.vmap")  # the function has the same name
 DIFFERENTIATED = tuple(name for name in PAIRS if "jvp" in name or "grad" in name)
 
 

@@ -16,7 +16,7 @@ from whygrad.autograd.anomaly_mode.finite import fingerprint
 from whygrad.tensor import Tensor
 
 if TYPE_CHECKING:
-    from whygrad.autograd.node import Node
+    from whygrad.tensor.graph.node import Node
 
 __all__ = ["Contents", "Prints", "owner"]
 

@@ -13,9 +13,9 @@ from whygrad.autograd.anomaly_mode import finite, selection
 from whygrad.autograd.anomaly_mode.examination import Place, bad_elements, fits, found
 from whygrad.autograd.anomaly_mode.findings import Finding, Memo, Trail, trail_of
 from whygrad.autograd.fitting import widen
-from whygrad.autograd.node import Node
 from whygrad.ops.namespace import raw
 from whygrad.tensor import Tensor
+from whygrad.tensor.graph.node import Node
 
 __all__ = ["Evidence", "Running", "memo_of"]
 

@@ -20,8 +20,8 @@ from whygrad.autograd.anomaly_mode.finite import Trouble
 from whygrad.source import Calls, Where
 
 if TYPE_CHECKING:
-    from whygrad.autograd.node import Node
     from whygrad.ops.define import Op
+    from whygrad.tensor.graph.node import Node
 
 __all__ = [
     "During",

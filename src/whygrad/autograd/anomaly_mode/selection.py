@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from whygrad.autograd.node import Node
 from whygrad.source import Where
+from whygrad.tensor.graph.node import Node
 
 __all__ = ["Selection", "of", "safe_value"]
 

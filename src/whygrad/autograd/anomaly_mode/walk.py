@@ -17,10 +17,10 @@ from whygrad.autograd.anomaly_mode.examination import found, made
 from whygrad.autograd.anomaly_mode.findings import During, Finding, Trail, merged
 from whygrad.autograd.anomaly_mode.watch import Watch, given
 from whygrad.autograd.engine import Walk
-from whygrad.autograd.node import Node
 from whygrad.dispatch import quiet
 from whygrad.errors import explained
 from whygrad.tensor import Tensor, modes, wrap
+from whygrad.tensor.graph.node import Node
 
 __all__ = ["WatchfulWalk"]
 

@@ -23,9 +23,9 @@ from whygrad.source import Calls, Where, caller, callers
 from whygrad.tensor import Tensor
 
 if TYPE_CHECKING:
-    from whygrad.autograd.node import Node
     from whygrad.dispatch.paths import Entry
     from whygrad.ops.define import Op
+    from whygrad.tensor.graph.node import Node
 
 __all__ = ["Suspect", "Watch", "given"]
 

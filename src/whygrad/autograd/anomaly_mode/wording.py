@@ -15,8 +15,8 @@ from whygrad.source import Calls, Where
 if TYPE_CHECKING:
     from whygrad.autograd.anomaly_mode.selection import Selection
     from whygrad.autograd.anomaly_mode.watch import Suspect
-    from whygrad.autograd.node import Node
     from whygrad.tensor import Tensor
+    from whygrad.tensor.graph.node import Node
 
 __all__ = [
     "Account",

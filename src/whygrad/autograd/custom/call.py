@@ -17,11 +17,11 @@ from whygrad.autograd.custom.context import FunctionCtx, Held
 from whygrad.autograd.custom.outputs import Outputs
 from whygrad.autograd.custom.record import CallPlan, FunctionNode, no_history, of_user
 from whygrad.autograd.custom.varying import is_varying, mark
-from whygrad.autograd.node import next_order
 from whygrad.dispatch.interception import offer
 from whygrad.ops.namespace import recorded
 from whygrad.source import caller, user_frame
 from whygrad.tensor import Tensor, alias, keys, modes
+from whygrad.tensor.graph.node import next_order
 
 if TYPE_CHECKING:
     from whygrad.autograd.custom.signature import Signature

@@ -13,13 +13,14 @@ from whygrad.autograd.custom.signature import place_of
 from whygrad.autograd.custom.varying import is_varying, mark
 from whygrad.errors import describe, fail
 from whygrad.tensor import Tensor, alias, keys, modes
+from whygrad.tensor.graph import bases
 from whygrad.trees import flatten
 
 if TYPE_CHECKING:
     from whygrad.autograd.custom.context import FunctionCtx
     from whygrad.autograd.custom.signature import Signature
-    from whygrad.autograd.node import Node
     from whygrad.source import Where
+    from whygrad.tensor.graph.node import Node
 
 __all__ = ["Outputs"]
 
@@ -111,7 +112,7 @@ class Outputs:
         """A recorded write to a view would go around the user's ``backward``: forbid it."""
         for made in self.tensors:
             if made._base is not None:
-                views.restrict(made, (node.op, node.code, node.instruction))
+                bases.restrict(made, (node.op, node.code, node.instruction))
 
     def finished(self, arguments: list[Tensor]) -> Any:
         """What ``apply`` returns."""
@@ -141,7 +142,7 @@ class Outputs:
         if self.recording:  # the base of a constant view may have a history
             source = next((each for each in self.arguments if each._node is not None), None)
             name = f"{self.signature.name}.forward"
-            views.check_writable(tensor, source, name, self.where, uniform=False)
+            views.check_recorded_write(tensor, source, name, self.where, uniform=False)
 
     def _check_dirty_are_returned(self, returned: list[Any], ctx: FunctionCtx) -> None:
         for tensor in ctx._dirty:

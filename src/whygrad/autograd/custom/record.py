@@ -20,10 +20,10 @@ import numpy as np
 
 from whygrad.autograd.custom.answers import Kind, gradients
 from whygrad.autograd.custom.signature import place_of
-from whygrad.autograd.node import ManyOutputs
 from whygrad.autograd.saved import as_tensors
 from whygrad.errors import explained, fail
 from whygrad.tensor import Tensor, modes, wrap
+from whygrad.tensor.graph.node import ManyOutputs
 
 if TYPE_CHECKING:
     from whygrad.autograd.custom.context import FunctionCtx

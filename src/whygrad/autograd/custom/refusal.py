@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from whygrad.autograd import leaves, views
+from whygrad.autograd import leaves
 from whygrad.autograd.batching import add_batch
-from whygrad.autograd.node import Node, next_order
 from whygrad.errors import describe, fail
 from whygrad.ops.define import Op
 from whygrad.source import Where, user_frame
 from whygrad.tensor import Tensor, alias, keys
+from whygrad.tensor.graph import bases
+from whygrad.tensor.graph.node import Node, next_order
 
 __all__ = ["physical", "refuse_overwritten", "refusing", "refusing_node"]
 
@@ -73,7 +74,7 @@ def refusing(
     return alias(tensor, refusing_node(tensor, sources, name, error))
 
 
-def refuse_overwritten(view: Tensor, base: Tensor, made: views.Made) -> None:
+def refuse_overwritten(view: Tensor, base: Tensor, made: bases.Made) -> None:
     """The memory of a custom function's view was written to: nobody knows its derivative now."""
     op, code, instruction = made
     wrote, line = base._storage.last_writer or ("a write", "an unknown line")

@@ -20,7 +20,6 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from whygrad.autograd.blocks import is_of_leaf
-from whygrad.autograd.node import Packed
 from whygrad.autograd.randomness import surroundings
 from whygrad.autograd.recompute.determinism import Note, difference
 from whygrad.autograd.recompute.inputs import Entrusted, Inputs, Memory, Reads, overwritten
@@ -35,13 +34,14 @@ from whygrad.autograd.saved_hooks import Keeper, innermost_keeper
 from whygrad.errors import fail
 from whygrad.source import Where, caller, user_frame
 from whygrad.tensor import keys, modes
+from whygrad.tensor.graph.node import Packed
 
 if TYPE_CHECKING:
-    from whygrad.autograd.node import Node
     from whygrad.autograd.recompute.streams import Streams
     from whygrad.dispatch.paths import Entry
     from whygrad.ops.define import Op
     from whygrad.tensor import Tensor
+    from whygrad.tensor.graph.node import Node
     from whygrad.tensor.storage import Storage
 
 __all__ = ["Region", "Settings"]

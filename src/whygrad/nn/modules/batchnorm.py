@@ -166,6 +166,11 @@ class _BatchNorm(_NormBase):
                 self.num_batches_tracked.add_(1)
         return normalized
 
+    def _forget_statistics(self) -> None:
+        """Use those of the batch only: see ``func.replace_all_batch_norm_modules_``."""
+        self.running_mean = self.running_var = self.num_batches_tracked = None
+        self.track_running_stats = False
+
     def _share_of_this_batch(self) -> float:
         """How far the running statistics move towards this batch's."""
         if self.momentum is not None:

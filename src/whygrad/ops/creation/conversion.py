@@ -12,7 +12,8 @@ from whygrad.ops.batching import leading_dims
 from whygrad.ops.creation.transfer import move
 from whygrad.ops.define import composite, define
 from whygrad.ops.undefined import TOO_LARGE, Undefined, always
-from whygrad.tensor import Tensor, alias, devices, dtypes, lineage
+from whygrad.tensor import Tensor, alias, devices, dtypes
+from whygrad.tensor.graph import lineage
 
 __all__ = ["TENSOR_TYPES", "install", "is_tensor", "type_target"]
 

@@ -12,7 +12,8 @@ from whygrad.ops.creation.likes import require_tensor
 from whygrad.ops.creation.sampling import check_inexact, rng_of, seeded
 from whygrad.ops.define import composite
 from whygrad.random import draws
-from whygrad.tensor import Tensor, lineage
+from whygrad.tensor import Tensor
+from whygrad.tensor.graph import lineage
 
 Array = Any
 

@@ -13,7 +13,8 @@ from whygrad.ops.creation.literals import array_from
 from whygrad.ops.define import composite
 from whygrad.ops.geometry import shape_from
 from whygrad.ops.numbers import fitting
-from whygrad.tensor import Tensor, alias, devices, dtypes, lineage, modes, wrap
+from whygrad.tensor import Tensor, alias, devices, dtypes, modes, wrap
+from whygrad.tensor.graph import lineage
 from whygrad.tensor.memory import MemoryFormat
 from whygrad.tensor.storage import InferenceStorage
 

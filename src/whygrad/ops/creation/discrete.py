@@ -13,7 +13,8 @@ from whygrad.ops.creation.likes import arranged_like, require_tensor
 from whygrad.ops.creation.sampling import RandomOptions, check_inexact, rng_of, seeded
 from whygrad.ops.define import composite
 from whygrad.random import called, draws, shaped_by_first
-from whygrad.tensor import Tensor, dtypes, lineage
+from whygrad.tensor import Tensor, dtypes
+from whygrad.tensor.graph import lineage
 
 __all__ = ["check_bounds", "whole_range"]
 

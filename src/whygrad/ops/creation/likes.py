@@ -26,7 +26,9 @@ from whygrad.ops.creation.creation import (
 )
 from whygrad.ops.creation.literals import array_from
 from whygrad.ops.define import Op, composite, define, public_form
-from whygrad.tensor import Tensor, devices, dtypes, keys, lineage
+from whygrad.tensor import Tensor, devices, dtypes, keys
+from whygrad.tensor.above import above
+from whygrad.tensor.graph import lineage
 from whygrad.tensor.memory import preserve_format
 
 __all__ = ["in_layout_of", "require_tensor"]
@@ -85,11 +87,9 @@ def _built_like(
     What takes after a batched tensor can be written to sample by sample.
     """
     if input._keys & keys.BATCHED:
-        from whygrad.autograd.batching import add_batch
-
         batch: Tensor = input._array.tensor
         made = _built_like(name, batch, (batch.shape[0], *shape), make, options)
-        return add_batch(made, input._array.level)
+        return above.add_batch(made, input._array.level)
 
     def filled_array(dtype: Any) -> Array:
         return make(input, shape, dtype)

@@ -16,7 +16,8 @@ from whygrad.ops.creation.creation import Options, Shape, build, new_shape, size
 from whygrad.ops.creation.likes import arranged_like, require_tensor
 from whygrad.ops.define import composite
 from whygrad.random import Generator, default_generator, draws, shaped_by_first
-from whygrad.tensor import Tensor, alias, dtypes, lineage
+from whygrad.tensor import Tensor, alias, dtypes
+from whygrad.tensor.graph import lineage
 
 __all__ = ["RandomOptions", "check_inexact", "draw_normal", "draw_uniform", "rng_of", "seeded"]
 

@@ -21,7 +21,8 @@ from whygrad.ops.indexing.subscripts import Selection, read, read_plain
 from whygrad.ops.inplace import writing
 from whygrad.ops.numbers import number_for
 from whygrad.source import caller
-from whygrad.tensor import Tensor, keys, lineage, modes, wrap
+from whygrad.tensor import Tensor, keys, modes, wrap
+from whygrad.tensor.graph import lineage
 
 __all__ = ["assignable"]
 

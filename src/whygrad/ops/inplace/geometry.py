@@ -14,12 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.autograd import leaves
-from whygrad.autograd.forward_ad import set_tangents
 from whygrad.errors import describe, fail, too_large
 from whygrad.ops.geometry import shape_from
 from whygrad.ops.inplace.writing import check_writable
 from whygrad.tensor import Tensor, devices, keys, modes
+from whygrad.tensor.above import above
 from whygrad.tensor.memory import row_major, strided
 from whygrad.tensor.storage import InferenceStorage, Storage, new_storage
 
@@ -41,11 +40,11 @@ def _make_method(name: str) -> Callable[..., Tensor]:
             seen: Tensor = look(self, *args, **kwargs)
         self._array = seen._array
         if seen._node is not None:
-            leaves.move(self, seen._node, seen._slot)
+            above.move(self, seen._node, seen._slot)
         elif self._node is not None:
             self._node.shape = seen._array.shape
         if seen._tangent:
-            set_tangents(self, seen._tangent)
+            above.set_tangents(self, seen._tangent)
         return self
 
     method.__name__ = method.__qualname__ = f"{name}_"

@@ -13,8 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.autograd import views
-from whygrad.autograd.runs import check_captured
 from whygrad.dispatch import quiet
 from whygrad.dispatch.answers import Answer, public_codes
 from whygrad.dispatch.calls import method_of
@@ -24,7 +22,9 @@ from whygrad.ops.complex_numbers import is_complex
 from whygrad.ops.define import Op, define, table
 from whygrad.ops.numbers import number_for
 from whygrad.source import caller
-from whygrad.tensor import Tensor, dtypes, keys, lineage, modes, wrap
+from whygrad.tensor import Tensor, dtypes, keys, modes, wrap
+from whygrad.tensor.above import above
+from whygrad.tensor.graph import lineage
 
 __all__ = [
     "assign",
@@ -117,9 +117,8 @@ def assign(target: Tensor, result: Tensor, name: str, uniform: bool = False) -> 
     ``uniform``: every element gets the same number, so they may share memory.
     """
     if (target._keys | result._keys) & keys.BATCHED:
-        from whygrad.autograd.batching import physical_pair
-
-        assign(*physical_pair(target, result, name), name, uniform)
+        pair: tuple[Tensor, Tensor] = above.physical_pair(target, result, name)
+        assign(*pair, name, uniform)
         return target
     if result.shape != target.shape:
         raise fail(
@@ -151,7 +150,7 @@ def assign(target: Tensor, result: Tensor, name: str, uniform: bool = False) -> 
         for written in (target, target._base):
             if written is not None:
                 written._keys |= keys.VARYING
-    views.rewrite(target, result)
+    above.rewrite(target, result)
     return target
 
 
@@ -198,10 +197,10 @@ def check_writable(
             fix="clone() the tensor before writing to it",
         )
     if modes.state.run is not None and source is not None:
-        check_captured(target, source, name)
+        above.check_captured(target, source, name)
     target._storage.prepare_write(name, where)
     if modes.state.recording:
-        views.check_writable(target, source, name, where, uniform)
+        above.check_recorded_write(target, source, name, where, uniform)
 
 
 def overlaps_itself(array: Any) -> bool:
@@ -214,9 +213,7 @@ def overlaps_itself(array: Any) -> bool:
 def snapshot(tensor: Tensor, op: Op) -> Tensor:
     """What the op should read: a copy if backward will need the value the write destroys."""
     if tensor._keys & keys.BATCHED:
-        from whygrad.autograd.batching import add_batch
-
-        return add_batch(snapshot(tensor._array.tensor, op), tensor._array.level)
+        return above.add_batch(snapshot(tensor._array.tensor, op), tensor._array.level)
     recording = modes.state.recording
     if not recording or (op.kind != "composite" and not _saves_first_input(op)):
         copy = wrap(tensor._array)

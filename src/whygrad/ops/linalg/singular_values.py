@@ -22,7 +22,8 @@ from whygrad.ops.namespace import recorded
 from whygrad.ops.products.products import add_terms
 from whygrad.ops.public import return_types
 from whygrad.ops.undefined import TIED_VALUES
-from whygrad.tensor import Tensor, alias, dtypes, keys, lineage
+from whygrad.tensor import Tensor, alias, dtypes, keys
+from whygrad.tensor.graph import lineage
 
 __all__ = ["linalg_matrix_rank", "pinv_args"]
 

@@ -12,9 +12,9 @@ from collections.abc import Callable, Mapping
 from copy import deepcopy
 from typing import Any
 
+from whygrad.autograd.handles import RemovableHandle
 from whygrad.errors import describe, fail
 from whygrad.tensor import Tensor
-from whygrad.utils.hooks import RemovableHandle
 
 __all__ = ["Stateful"]
 

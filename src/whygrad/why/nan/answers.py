@@ -19,13 +19,13 @@ from whygrad.autograd.anomaly_mode.findings import Finding, Trail
 from whygrad.autograd.anomaly_mode.walk import WatchfulWalk
 from whygrad.autograd.anomaly_mode.watch import Watch
 from whygrad.autograd.anomaly_mode.wording import account
-from whygrad.autograd.node import AccumulateGrad, Node
-from whygrad.autograd.reach import reachable
 from whygrad.dispatch import quiet
 from whygrad.errors import describe, fail
 from whygrad.ops.namespace import raw, recorded
 from whygrad.source import caller
 from whygrad.tensor import Tensor, keys, modes, wrap
+from whygrad.tensor.graph.node import AccumulateGrad, Node
+from whygrad.tensor.graph.reach import reachable
 from whygrad.why.answer import NOTHING_WRONG, Answer, Section, place
 from whygrad.why.names import Names
 from whygrad.why.nan.recorded import Gap, RecordedWatch

@@ -19,9 +19,9 @@ from whygrad.autograd.anomaly_mode import finite
 from whygrad.autograd.anomaly_mode.examination import found
 from whygrad.autograd.anomaly_mode.findings import Trail, mark, merged, trail_of, unmark
 from whygrad.autograd.anomaly_mode.watch import Watch
-from whygrad.autograd.node import Node
 from whygrad.source import Calls, Where
 from whygrad.tensor import Tensor, wrap
+from whygrad.tensor.graph.node import Node
 from whygrad.why.names import Names
 from whygrad.why.nan.values import ABSENT, Call, Place, Values
 

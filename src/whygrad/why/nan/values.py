@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from whygrad.autograd.node import AccumulateGrad, Node
 from whygrad.dispatch import quiet
 from whygrad.dispatch.kernels import kernel_for
 from whygrad.tensor import wrap
+from whygrad.tensor.graph.node import AccumulateGrad, Node
 from whygrad.why.syntax import parsed
 
 __all__ = ["ABSENT", "Call", "Values"]

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from whygrad.autograd.crossings import Crossing, crossings, is_forgetful
-from whygrad.autograd.node import AccumulateGrad, Freed
-from whygrad.autograd.reach import nodes_leading_to, reachable
-from whygrad.autograd.steps import Source, Step, Trip, sources_of
 from whygrad.errors import describe, fail
 from whygrad.source import Where
 from whygrad.tensor import Tensor
-from whygrad.tensor.lineage import step_of, trips
+from whygrad.tensor.graph.lineage import step_of, trips
+from whygrad.tensor.graph.node import AccumulateGrad, Freed
+from whygrad.tensor.graph.reach import nodes_leading_to, reachable
+from whygrad.tensor.graph.steps import Source, Step, Trip, sources_of
 from whygrad.why.connection import (
     TO_LEAVE,
     Connection,
@@ -29,7 +29,7 @@ from whygrad.why.dataflow import statement_at, used_at
 from whygrad.why.names import Names
 
 if TYPE_CHECKING:
-    from whygrad.autograd.node import Node
+    from whygrad.tensor.graph.node import Node
 
 __all__ = ["connection", "reassigned_name"]
 

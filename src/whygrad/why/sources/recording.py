@@ -17,13 +17,13 @@ import numpy as np
 from whygrad.autograd.arrivals import Target
 from whygrad.autograd.engine import Walk
 from whygrad.autograd.hooks import Hook
-from whygrad.autograd.node import Node
-from whygrad.autograd.reach import nodes_leading_to, reachable
 from whygrad.dispatch import quiet
 from whygrad.ops.namespace import raw
 from whygrad.scalar.numbers import CLOSED
 from whygrad.source import caller
 from whygrad.tensor import Tensor, modes, wrap
+from whygrad.tensor.graph.node import Node
+from whygrad.tensor.graph.reach import nodes_leading_to, reachable
 
 __all__ = ["Recording", "Step", "dense", "shape_of"]
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.autograd.node import Node
+from whygrad.tensor.graph.node import Node
 from whygrad.why.contributions import Terms
 from whygrad.why.flow import Box, Edge, Flow
 from whygrad.why.names import Names

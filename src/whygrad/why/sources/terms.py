@@ -14,13 +14,13 @@ import numpy as np
 
 from whygrad.autograd.arrivals import Target
 from whygrad.autograd.engine import Walk
-from whygrad.autograd.node import Node
 from whygrad.autograd.saved import as_tensors
 from whygrad.dispatch import quiet
 from whygrad.dispatch.interception import not_intercepting
 from whygrad.ops.namespace import raw, recorded
 from whygrad.source import caller
 from whygrad.tensor import Tensor, modes, wrap
+from whygrad.tensor.graph.node import Node
 from whygrad.why.contributions import Term, Terms
 from whygrad.why.sources.recording import Step, dense
 

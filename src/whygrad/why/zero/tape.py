@@ -14,13 +14,13 @@ import numpy as np
 from whygrad.autograd.api import root_gradients
 from whygrad.autograd.engine import Walk
 from whygrad.autograd.fitting import sum_to
-from whygrad.autograd.node import Freed, Node
-from whygrad.autograd.reach import nodes_leading_to, reachable
 from whygrad.dispatch import quiet
 from whygrad.errors import fail
 from whygrad.ops.namespace import raw
 from whygrad.source import Where, caller
 from whygrad.tensor import Tensor, keys, wrap
+from whygrad.tensor.graph.node import Freed, Node
+from whygrad.tensor.graph.reach import nodes_leading_to, reachable
 from whygrad.why.names import Names
 from whygrad.why.nan.values import Values
 from whygrad.why.question import checked_index

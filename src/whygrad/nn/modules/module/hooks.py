@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from whygrad.autograd.function import Function
+from whygrad.autograd.handles import RemovableHandle
 from whygrad.errors import fail
 from whygrad.tensor import Tensor, modes
-from whygrad.utils.hooks import RemovableHandle
 
 if TYPE_CHECKING:
     from whygrad.nn.modules.module.module import Module

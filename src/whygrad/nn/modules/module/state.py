@@ -9,10 +9,10 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from whygrad.autograd.handles import RemovableHandle
 from whygrad.errors import fail
 from whygrad.nn.parameter import Parameter
 from whygrad.tensor import Tensor, modes
-from whygrad.utils.hooks import RemovableHandle
 
 if TYPE_CHECKING:
     from whygrad.nn.modules.module.module import Module

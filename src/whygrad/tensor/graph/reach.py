@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 from heapq import heappush
 from typing import TYPE_CHECKING, Any
 
-from whygrad.autograd.node import Node, next_order
+from whygrad.tensor.graph.node import Node, next_order
 
 if TYPE_CHECKING:
     from whygrad.autograd.arrivals import Arrivals

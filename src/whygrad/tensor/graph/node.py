@@ -13,18 +13,19 @@ from typing import TYPE_CHECKING, Any
 
 from whygrad.errors import fail
 from whygrad.source import Where, user_frame
+from whygrad.tensor.above import above
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import CodeType
 
+    from whygrad.autograd.handles import RemovableHandle
     from whygrad.autograd.hooks import Hooks
-    from whygrad.autograd.steps import Source, Step
     from whygrad.ops.define import Op
     from whygrad.ops.plan import Plan
     from whygrad.tensor import Tensor
+    from whygrad.tensor.graph.steps import Source, Step
     from whygrad.tensor.storage import Storage
-    from whygrad.utils.hooks import RemovableHandle
 
 __all__ = ["AccumulateGrad", "Edge", "Extras", "Freed", "ManyOutputs", "Node", "Packed"]
 
@@ -146,13 +147,11 @@ class Node:
     @property
     def next_functions(self) -> tuple[Edge, ...]:
         """One (node, output slot) per tensor argument; (None, 0) where no gradient flows."""
-        from whygrad.autograd.node_types import shown
-
         edges: list[Edge] = [(None, 0)] * self.plan.arity
         for position, parent, slot in zip(
             self.plan.positions, self.parents, self.slots, strict=True
         ):
-            edges[position] = (shown(parent), slot)
+            edges[position] = (above.shown(parent), slot)
         return tuple(edges)
 
     @property
@@ -178,15 +177,11 @@ class Node:
         ``grad_inputs`` is what goes on, one per tensor argument (None where no gradient flows); a
         tuple that ``fn`` returns goes on in its place.
         """
-        from whygrad.autograd.hooks import register_node_hook
-
-        return register_node_hook(self, fn)
+        return above.register_node_hook(self, fn)
 
     def register_prehook(self, fn: Callable[[tuple[Any, ...]], Any]) -> RemovableHandle:
         """Call ``fn(grad_outputs)`` before this node runs; a tuple it returns is used instead."""
-        from whygrad.autograd.hooks import register_prehook
-
-        return register_prehook(self, fn)
+        return above.register_prehook(self, fn)
 
     @property
     def where(self) -> Where:

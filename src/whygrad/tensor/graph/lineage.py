@@ -19,17 +19,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from whygrad.autograd.steps import Source, Step, Trip, Trips, floats_in, sources_of
 from whygrad.source import outside, user_files
 from whygrad.tensor import keys, modes
+from whygrad.tensor.graph.steps import Source, Step, Trip, Trips, floats_in, sources_of
 
 if TYPE_CHECKING:
     from types import CodeType
 
-    from whygrad.autograd.node import Node
     from whygrad.dispatch.paths import Entry
     from whygrad.ops.define import Op
     from whygrad.tensor import Tensor
+    from whygrad.tensor.graph.node import Node
 
 __all__ = [
     "DEED",

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from whygrad.autograd.reach import reachable
 from whygrad.source import Where
+from whygrad.tensor.graph.reach import reachable
 
 if TYPE_CHECKING:
     from types import CodeType
 
-    from whygrad.autograd.node import Node
+    from whygrad.tensor.graph.node import Node
 
 __all__ = ["Mention", "Source", "Step", "Trip", "Trips", "entering", "floats_in", "sources_of"]
 
