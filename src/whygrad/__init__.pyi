@@ -42,7 +42,7 @@ from whygrad.amp.state import set_autocast_dtype as set_autocast_dtype
 from whygrad.amp.state import set_autocast_enabled as set_autocast_enabled
 from whygrad.amp.state import set_autocast_gpu_dtype as set_autocast_gpu_dtype
 from whygrad.autograd.anomaly_mode.switch import set_anomaly_enabled as set_anomaly_enabled
-from whygrad.autograd.vmap import vmap as vmap
+from whygrad.autograd.transforms.vmap import vmap as vmap
 from whygrad.compat import compiler as compiler
 from whygrad.compat import jit as jit
 from whygrad.compat import multiprocessing as multiprocessing

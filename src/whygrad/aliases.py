@@ -44,6 +44,7 @@ ALIASES: dict[str, str] = {
 } | {
     "__config__": "compat.config",
     "accelerator": "hardware.accelerator",
+    "autograd.forward_ad": "autograd.transforms.forward_ad",
     "autograd.functional": "func.functional",
     "backends": "hardware.backends",
     "compiler": "compat.compiler",
@@ -76,7 +77,7 @@ ALIASES: dict[str, str] = {
     "utils.data.dataset": "data.dataset",
     "utils.data.distributed": "data.shares",
     "utils.data.sampler": "data.samplers",
-    "utils.hooks": "autograd.handles",
+    "utils.hooks": "autograd.hooks.handles",
     "version": "compat.version",
     "xpu": "hardware.xpu",
 }

@@ -9,7 +9,7 @@ import pytest
 
 from tests.conformance.derivatives.test_derivatives import as_function
 from tests.conformance.harness import compare_with_torch
-from whygrad.autograd.check import GradcheckError, gradcheck
+from whygrad.autograd.checks.gradcheck import GradcheckError, gradcheck
 from whygrad.ops.define import Op, table
 from whygrad.ops.samples import samples_of
 

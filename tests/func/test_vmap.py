@@ -10,7 +10,8 @@ import pytest
 import torch
 
 import whygrad as wg
-from whygrad.autograd import batching, forward_ad
+from whygrad.autograd import forward_ad
+from whygrad.autograd.transforms import batching
 from whygrad.func import vmap
 
 

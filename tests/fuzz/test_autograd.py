@@ -19,7 +19,8 @@ from tests.fuzz.autograd.excuses import left_out, only_pytorch, only_whygrad, ot
 from tests.fuzz.autograd.judge import difference, shrink
 from tests.fuzz.autograd.program import Leaf, Program, Step
 from tests.fuzz.autograd.session import Session
-from whygrad.autograd import arrivals, hooks, views
+from whygrad.autograd import arrivals, views
+from whygrad.autograd.hooks.nodes import nodes as hooks
 from whygrad.autograd.recompute.inputs import Memory
 from whygrad.errors import fail
 from whygrad.ops.inplace import writing

@@ -49,16 +49,16 @@ __all__ = [
 _HOME = {
     "AnomalyError": "anomaly_mode",
     "Function": "function",
-    "GradcheckError": "check",
+    "GradcheckError": "checks.gradcheck",
     "Variable": "variable",
     "backward": "api",
     "detect_anomaly": "anomaly_mode",
     "enforce_grad_layout_policy": "grad_mode",
     "grad": "api",
-    "gradcheck": "check",
-    "gradcheck_report": "check",
-    "gradcheck_sweep": "sweep",
-    "gradgradcheck": "check",
+    "gradcheck": "checks.gradcheck",
+    "gradcheck_report": "checks.gradcheck",
+    "gradcheck_sweep": "checks.sweep",
+    "gradgradcheck": "checks.gradcheck",
     "set_detect_anomaly": "anomaly_mode",
     "set_multithreading_enabled": "grad_mode",
 }
@@ -78,7 +78,7 @@ def __getattr__(name: str) -> Any:
 above.provide("whygrad.autograd.api", "backward")
 above.provide("whygrad.autograd.explanation", "explain")
 above.provide(
-    "whygrad.autograd.hooks",
+    "whygrad.autograd.hooks.nodes",
     "register_node_hook",
     "register_post_accumulate_grad_hook",
     "register_prehook",
@@ -96,8 +96,8 @@ above.provide(
     "set_requires_grad",
     "warn_not_retained",
 )
-above.provide("whygrad.autograd.batching", "add_batch", "physical_pair")
-above.provide("whygrad.autograd.forward_ad", "set_tangents")
+above.provide("whygrad.autograd.transforms.batching", "add_batch", "physical_pair")
+above.provide("whygrad.autograd.transforms.forward_ad", "set_tangents")
 above.provide("whygrad.autograd.node_types", "shown")
-above.provide("whygrad.autograd.runs", "check_captured")
+above.provide("whygrad.autograd.transforms.runs", "check_captured")
 above.provide("whygrad.autograd.views", "check_recorded_write", "rewrite")

@@ -103,7 +103,7 @@ def grad(
     )
     given = _sequence(grad_outputs, len(roots))
     if is_grads_batched:
-        from whygrad.autograd.batched_grads import grad_of_batch
+        from whygrad.autograd.transforms.batched_grads import grad_of_batch
 
         return grad_of_batch(
             grad,
@@ -118,7 +118,7 @@ def grad(
             },
         )
     if any(_is_batched(each) for each in roots) and all(_is_batched(each) for each in wanted):
-        from whygrad.autograd.lifting import grad_of_samples
+        from whygrad.autograd.transforms.lifting import grad_of_samples
 
         options = (retain_graph, create_graph, True, allow_unused, False, materialize_grads)
         return grad_of_samples(grad, roots, wanted, given, options)

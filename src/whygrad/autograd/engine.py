@@ -15,8 +15,8 @@ import numpy as np
 
 from whygrad.autograd.arrivals import Arrivals, Target
 from whygrad.autograd.fitting import conjugated, fit, widen, wrapped
-from whygrad.autograd.hooks import hooked_leaves
-from whygrad.autograd.saved import as_tensors
+from whygrad.autograd.hooks.nodes import hooked_leaves
+from whygrad.autograd.saving.values import as_tensors
 from whygrad.dispatch import quiet
 from whygrad.errors import explained, fail
 from whygrad.ops.namespace import raw, recorded

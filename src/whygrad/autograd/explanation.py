@@ -190,7 +190,7 @@ def _copy(value: Any) -> Any:
         if type(value._array) is np.ndarray:  # other payloads are never written to
             copied = copied.clone()
         if value._tangent is not None:
-            from whygrad.autograd.forward_ad import set_tangents
+            from whygrad.autograd.transforms.forward_ad import set_tangents
 
             set_tangents(copied, dict(value._tangent))
         return copied.requires_grad_() if value.requires_grad else copied

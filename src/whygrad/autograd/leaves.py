@@ -102,7 +102,7 @@ def set_requires_grad(tensor: Tensor, wanted: Any) -> None:
 
 def detach_batched(tensor: Tensor) -> Tensor:
     """The same batch behind a sample, cut off from the graph."""
-    from whygrad.autograd.batching import add_batch
+    from whygrad.autograd.transforms.batching import add_batch
 
     return add_batch(tensor._array.tensor.detach(), tensor._array.level)
 
@@ -123,7 +123,7 @@ def cut_off(tensor: Tensor) -> Tensor:
     if node is not None:
         lineage.cut_off(tensor, node)
     if tensor._tangent is not None:
-        from whygrad.autograd.forward_ad import set_tangents
+        from whygrad.autograd.transforms.forward_ad import set_tangents
 
         set_tangents(tensor, {})
     storage = tensor._storage
@@ -214,7 +214,7 @@ def retain(tensor: Tensor) -> None:
         )
     if tensor.is_leaf or is_retained(tensor):
         return
-    from whygrad.autograd.hooks import hooks_of
+    from whygrad.autograd.hooks.nodes import hooks_of
 
     hooks_of(tensor._node).retainers.append(_Retainer(tensor))
 

@@ -90,7 +90,7 @@ def _torch_name(op: Op, name: str) -> str:
 
 def _reader(name: str) -> Callable[[Node], Any]:
     def saved(node: Node) -> Any:
-        from whygrad.autograd.saved import as_tensors
+        from whygrad.autograd.saving.values import as_tensors
 
         names = node.plan.saved_names
         if name not in names:  # this call had no use for it

@@ -171,7 +171,7 @@ def rewrite(target: Tensor, written: Tensor) -> None:
 
 def _tell_primal(dual: Tensor) -> None:
     """What was written to a dual tensor stands in its primal, with the tangents of lower levels."""
-    from whygrad.autograd.forward_ad import without
+    from whygrad.autograd.transforms.forward_ad import without
 
     reference, level = dual.__dict__.get("_primal", (None, 0))
     primal = None if reference is None else reference()
@@ -287,7 +287,7 @@ def _tangent(tensor: Tensor, level: int) -> Tensor:
 
 def _adopt(tensor: Tensor, tangents: dict[int, Tensor]) -> None:
     """Give ``tensor`` these tangents; a write that is not recorded leaves their history alone."""
-    from whygrad.autograd.forward_ad import set_tangents
+    from whygrad.autograd.transforms.forward_ad import set_tangents
 
     before = tensor._tangent
     if before is not None and not modes.state.recording:
@@ -302,7 +302,7 @@ def _with_history(written: Tensor, before: Tensor) -> Tensor:
     from whygrad.tensor import alias
 
     if written._keys & before._keys & keys.BATCHED and written._array.level == before._array.level:
-        from whygrad.autograd.batching import add_batch
+        from whygrad.autograd.transforms.batching import add_batch
 
         batch = _with_history(written._array.tensor, before._array.tensor)
         return add_batch(batch, written._array.level)

@@ -1,6 +1,6 @@
 """Functions of functions, as in ``torch.func``."""
 
-from whygrad.autograd.vmap import vmap
+from whygrad.autograd.transforms.vmap import vmap
 from whygrad.func.forward import hvp, jvp
 from whygrad.func.jacobians import hessian, jacfwd, jacrev
 from whygrad.func.modules import functional_call, stack_module_state

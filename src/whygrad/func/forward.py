@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from whygrad.autograd.forward_ad import dual_level, make_dual, unpack_dual
-from whygrad.autograd.runs import Run
+from whygrad.autograd.transforms.forward_ad import dual_level, make_dual, unpack_dual
+from whygrad.autograd.transforms.runs import Run
 from whygrad.errors import describe, fail
 from whygrad.func.arguments import Selected, name_of, outputs_of, split_aux, tensors_like
 from whygrad.func.reverse import grad

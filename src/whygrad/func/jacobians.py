@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.autograd.vmap import over_directions, vmap
+from whygrad.autograd.transforms.vmap import over_directions, vmap
 from whygrad.errors import fail
 from whygrad.func.arguments import Argnums, Selected, name_of, outputs_of, split_aux
 from whygrad.func.forward import jvp

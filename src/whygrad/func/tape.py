@@ -15,15 +15,15 @@ from typing import Any
 import numpy as np
 
 from whygrad.autograd import api
-from whygrad.autograd.batching import (
+from whygrad.autograd.transforms.batching import (
     add_batch,
     is_of_directions,
     open_levels,
     without_highest_level,
 )
-from whygrad.autograd.forward_ad import set_tangents
-from whygrad.autograd.lifting import Levels, levels_of, lower, raised
-from whygrad.autograd.runs import Run
+from whygrad.autograd.transforms.forward_ad import set_tangents
+from whygrad.autograd.transforms.lifting import Levels, levels_of, lower, raised
+from whygrad.autograd.transforms.runs import Run
 from whygrad.errors import describe, fail
 from whygrad.ops.namespace import recorded
 from whygrad.tensor import Tensor, alias, keys, modes, wrap

@@ -13,7 +13,7 @@ from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
-from whygrad.autograd.handles import RemovableHandle
+from whygrad.autograd.hooks.handles import RemovableHandle
 from whygrad.errors import describe, fail
 from whygrad.optim.base.state import Stateful
 from whygrad.tensor import Tensor

@@ -23,7 +23,7 @@ from whygrad.tensor.storage import DataStorage, InferenceStorage, Storage
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from whygrad.autograd.handles import RemovableHandle
+    from whygrad.autograd.hooks.handles import RemovableHandle
     from whygrad.tensor._methods import (
         OpMethods,  # a stub without a module, written by `make stubs`
     )

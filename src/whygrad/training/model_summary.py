@@ -12,8 +12,8 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from whygrad.autograd.memory_report import in_words
-from whygrad.autograd.saved_bytes import SavedBytes, saved_bytes_peak
+from whygrad.autograd.saving.bytes import SavedBytes, saved_bytes_peak
+from whygrad.autograd.saving.report import in_words
 from whygrad.errors import describe, fail
 from whygrad.func import functional_call
 from whygrad.nn.modules.module import Module

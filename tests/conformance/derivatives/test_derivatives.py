@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tests.conformance.harness import every_sample, flatten, whygrad_side
-from whygrad.autograd.check import gradcheck, gradgradcheck
+from whygrad.autograd.checks.gradcheck import gradcheck, gradgradcheck
 from whygrad.ops.define import Op, table
 from whygrad.ops.samples import Call, samples_of
 from whygrad.tensor import Tensor

@@ -14,13 +14,16 @@ import whygrad
 from tests.conformance.derivatives.test_batching import DOCUMENTED, SIZE, on_other_inputs
 from tests.conformance.derivatives.transforms import PAIRS, Sample, telling_samples, with_pytorch
 from tests.conformance.harness import as_numpy, whygrad_side
-from whygrad.autograd import batching, forward_ad, lifting
+from whygrad.autograd import forward_ad
+from whygrad.autograd.transforms import batching, lifting
 from whygrad.func import tape, vmap
 from whygrad.ops.define import Op, table
 from whygrad.ops.samples import Call, samples_of
 from whygrad.tensor import Tensor
 
-vmap_module = importlib.import_module("whygrad.autograd.vmap")  # the function has the same name
+vmap_module = importlib.import_module(
+    "whygrad.autograd.transforms.vmap"
+)  # the function has the same name
 DIFFERENTIATED = tuple(name for name in PAIRS if "jvp" in name or "grad" in name)
 
 

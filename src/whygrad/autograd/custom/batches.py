@@ -11,7 +11,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from whygrad.autograd.batching import (
+from whygrad.autograd.custom import answers
+from whygrad.autograd.custom.answers import Kind
+from whygrad.autograd.custom.context import FunctionCtx
+from whygrad.autograd.custom.signature import Signature
+from whygrad.autograd.custom.varying import is_varying
+from whygrad.autograd.transforms.batching import (
     add_batch,
     batch_level,
     carries,
@@ -20,12 +25,7 @@ from whygrad.autograd.batching import (
     remove_batch,
     without_highest_level,
 )
-from whygrad.autograd.custom import answers
-from whygrad.autograd.custom.answers import Kind
-from whygrad.autograd.custom.context import FunctionCtx
-from whygrad.autograd.custom.signature import Signature
-from whygrad.autograd.custom.varying import is_varying
-from whygrad.autograd.randomness import mode_of, randomness_of
+from whygrad.autograd.transforms.randomness import mode_of, randomness_of
 from whygrad.errors import fail
 from whygrad.ops.namespace import recorded
 from whygrad.ops.shape.axes import movedim

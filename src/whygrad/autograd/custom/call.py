@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from whygrad.autograd import forward_ad
 from whygrad.autograd.custom import answers
 from whygrad.autograd.custom.answers import Kind
 from whygrad.autograd.custom.context import FunctionCtx, Held
 from whygrad.autograd.custom.outputs import Outputs
 from whygrad.autograd.custom.record import CallPlan, FunctionNode, no_history, of_user
 from whygrad.autograd.custom.varying import is_varying, mark
+from whygrad.autograd.transforms import forward_ad
 from whygrad.dispatch.interception import offer
 from whygrad.ops.namespace import recorded
 from whygrad.source import caller, user_frame

@@ -20,7 +20,7 @@ import numpy as np
 
 from whygrad.autograd.custom.answers import Kind, gradients
 from whygrad.autograd.custom.signature import place_of
-from whygrad.autograd.saved import as_tensors
+from whygrad.autograd.saving.values import as_tensors
 from whygrad.errors import explained, fail
 from whygrad.tensor import Tensor, modes, wrap
 from whygrad.tensor.graph.node import ManyOutputs

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from whygrad.autograd import leaves
-from whygrad.autograd.batching import add_batch
+from whygrad.autograd.transforms.batching import add_batch
 from whygrad.errors import describe, fail
 from whygrad.ops.define import Op
 from whygrad.source import Where, user_frame

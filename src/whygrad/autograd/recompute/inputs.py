@@ -10,8 +10,8 @@ import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from whygrad.autograd.batching import add_batch
 from whygrad.autograd.recompute.reports import CheckpointError
+from whygrad.autograd.transforms.batching import add_batch
 from whygrad.errors import describe, fail
 from whygrad.source import Where, caller
 from whygrad.tensor import Tensor, alias, keys

@@ -19,8 +19,6 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from whygrad.autograd.blocks import is_of_leaf
-from whygrad.autograd.randomness import surroundings
 from whygrad.autograd.recompute.determinism import Note, difference
 from whygrad.autograd.recompute.inputs import Entrusted, Inputs, Memory, Reads, overwritten
 from whygrad.autograd.recompute.reports import (
@@ -29,8 +27,10 @@ from whygrad.autograd.recompute.reports import (
     different_work,
     surplus,
 )
-from whygrad.autograd.saved_bytes import note_saved
-from whygrad.autograd.saved_hooks import Keeper, innermost_keeper
+from whygrad.autograd.saving.blocks import is_of_leaf
+from whygrad.autograd.saving.bytes import note_saved
+from whygrad.autograd.saving.hooks import Keeper, innermost_keeper
+from whygrad.autograd.transforms.randomness import surroundings
 from whygrad.errors import fail
 from whygrad.source import Where, caller, user_frame
 from whygrad.tensor import keys, modes

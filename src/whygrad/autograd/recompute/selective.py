@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from whygrad.autograd.saved_bytes import note_saved
+from whygrad.autograd.saving.bytes import note_saved
 from whygrad.dispatch.interception import intercepting
 from whygrad.dispatch.paths import plain, recording
 from whygrad.errors import describe, fail

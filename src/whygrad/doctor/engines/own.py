@@ -76,7 +76,7 @@ class OwnEngine:
             for name in (each for each in whygrad.__all__ if each in MAKERS):
                 wrapper = partial(_whole, self, handler, name)
                 stack.enter_context(patched(whygrad, name, wrapper, scope=scope))
-            transform = importlib.import_module("whygrad.autograd.vmap")
+            transform = importlib.import_module("whygrad.autograd.transforms.vmap")
             level = partial(_unwatched_level, scope)
             stack.enter_context(patched(transform, "batch_level", level, scope=scope))
             self._see = see

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from copy import deepcopy
 from typing import Any
 
-from whygrad.autograd.handles import RemovableHandle
+from whygrad.autograd.hooks.handles import RemovableHandle
 from whygrad.errors import describe, fail
 from whygrad.tensor import Tensor
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import CodeType
 
-    from whygrad.autograd.handles import RemovableHandle
-    from whygrad.autograd.hooks import Hooks
+    from whygrad.autograd.hooks.handles import RemovableHandle
+    from whygrad.autograd.hooks.nodes import Hooks
     from whygrad.ops.define import Op
     from whygrad.ops.plan import Plan
     from whygrad.tensor import Tensor

@@ -16,7 +16,7 @@ import numpy as np
 
 from whygrad.autograd.arrivals import Target
 from whygrad.autograd.engine import Walk
-from whygrad.autograd.hooks import Hook
+from whygrad.autograd.hooks.nodes import Hook
 from whygrad.dispatch import quiet
 from whygrad.ops.namespace import raw
 from whygrad.scalar.numbers import CLOSED

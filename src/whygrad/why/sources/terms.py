@@ -14,7 +14,7 @@ import numpy as np
 
 from whygrad.autograd.arrivals import Target
 from whygrad.autograd.engine import Walk
-from whygrad.autograd.saved import as_tensors
+from whygrad.autograd.saving.values import as_tensors
 from whygrad.dispatch import quiet
 from whygrad.dispatch.interception import not_intercepting
 from whygrad.ops.namespace import raw, recorded

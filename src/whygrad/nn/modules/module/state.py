@@ -9,7 +9,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from whygrad.autograd.handles import RemovableHandle
+from whygrad.autograd.hooks.handles import RemovableHandle
 from whygrad.errors import fail
 from whygrad.nn.parameter import Parameter
 from whygrad.tensor import Tensor, modes

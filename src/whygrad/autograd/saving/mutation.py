@@ -13,9 +13,9 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from whygrad.autograd.blocks import is_of_leaf
-from whygrad.autograd.saved_bytes import note_saved
-from whygrad.autograd.saved_hooks import Keeper, innermost_keeper
+from whygrad.autograd.saving.blocks import is_of_leaf
+from whygrad.autograd.saving.bytes import note_saved
+from whygrad.autograd.saving.hooks import Keeper, innermost_keeper
 from whygrad.errors import fail
 from whygrad.tensor.graph.node import Packed
 from whygrad.tensor.storage import DataStorage, Storage, readers

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.autograd import forward_ad
 from whygrad.autograd.api import grad
-from whygrad.autograd.numeric import Function, central_difference, quotients
+from whygrad.autograd.checks.numeric import Function, central_difference, quotients
+from whygrad.autograd.transforms import forward_ad
 from whygrad.errors import describe, fail
 from whygrad.tensor import Tensor, dtypes, wrap
 

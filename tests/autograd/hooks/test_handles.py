@@ -7,7 +7,7 @@ import weakref
 from collections import OrderedDict
 from typing import Any
 
-from whygrad.autograd.handles import RemovableHandle
+from whygrad.autograd.hooks.handles import RemovableHandle
 
 
 def test_a_handle_removes_its_own_entries() -> None:

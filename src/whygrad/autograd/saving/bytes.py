@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from whygrad.autograd.blocks import blocks, is_of_leaf, recorded_node
+from whygrad.autograd.saving.blocks import blocks, is_of_leaf, recorded_node
 from whygrad.dispatch.interception import intercepting
 from whygrad.tensor import Tensor
 from whygrad.threads import PerThread

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
-from whygrad.autograd.batching import add_batch, level_of, remembered_levels
+from whygrad.autograd.transforms.batching import add_batch, level_of, remembered_levels
 from whygrad.errors import fail
 from whygrad.ops.namespace import recorded
 from whygrad.random import drawing

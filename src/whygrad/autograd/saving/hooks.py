@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from whygrad.autograd.blocks import blocks, is_of_leaf, recorded_node
-from whygrad.autograd.saved_bytes import note_saved
+from whygrad.autograd.saving.blocks import blocks, is_of_leaf, recorded_node
+from whygrad.autograd.saving.bytes import note_saved
 from whygrad.dispatch import quiet
 from whygrad.dispatch.interception import intercepting
 from whygrad.errors import describe, fail

@@ -13,7 +13,7 @@ import whygrad as wg
 import whygrad.nn.functional as F
 from tests.autograd.tensors import leaf
 from whygrad.autograd.graph import memory, saved_bytes_peak, saved_tensors_hooks
-from whygrad.autograd.memory_report import GraphMemory, in_words
+from whygrad.autograd.saving.report import GraphMemory, in_words
 
 
 def rows(report: GraphMemory) -> set[tuple[str, str, str, int, int]]:

@@ -14,8 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.autograd.check import GradcheckError, Report, _Check, _reason_to_refuse, _unit
-from whygrad.autograd.numeric import Function
+from whygrad.autograd.checks.gradcheck import (
+    GradcheckError,
+    Report,
+    _Check,
+    _reason_to_refuse,
+    _unit,
+)
+from whygrad.autograd.checks.numeric import Function
 from whygrad.errors import fail
 from whygrad.tensor import Tensor
 

@@ -13,7 +13,7 @@ import pytest
 import whygrad as wg
 from tests.autograd.hooking import Log, fails, noting, numbers, times
 from tests.autograd.tensors import leaf
-from whygrad.autograd.hooks import hooked_leaves
+from whygrad.autograd.hooks.nodes import hooked_leaves
 
 
 def test_a_gradient_asked_for_is_the_one_the_hooks_made() -> None:

@@ -109,7 +109,11 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
             fix="make it with whygrad.randn_like(tensor) or whygrad.ones_like(tensor)",
         )
     if tensor._keys & keys.BATCHED:
-        from whygrad.autograd.batching import add_batch, remove_batch, without_highest_level
+        from whygrad.autograd.transforms.batching import (
+            add_batch,
+            remove_batch,
+            without_highest_level,
+        )
 
         (physical,), batch = without_highest_level(tensor)
         tangent = remove_batch(tangent, batch, physical.shape[0])
@@ -126,8 +130,8 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
     """Take a dual tensor apart."""
     level = _current(level, "unpack_dual")
     if tensor._keys & keys.BATCHED:
-        from whygrad.autograd.batching import add_batch
-        from whygrad.autograd.lifting import within_level
+        from whygrad.autograd.transforms.batching import add_batch
+        from whygrad.autograd.transforms.lifting import within_level
 
         batch = tensor._array.level
         inner = unpack_dual(tensor._array.tensor, level=level)

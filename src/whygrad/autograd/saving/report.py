@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from whygrad.autograd.blocks import blocks
+from whygrad.autograd.saving.blocks import blocks
 from whygrad.errors import describe, fail
 from whygrad.source import Where
 from whygrad.tensor import Tensor

@@ -1,7 +1,7 @@
 """``vmap``: a function of one sample becomes a function of a whole batch.
 
 The function runs once.  Its tensors look like single samples, and every op on them works on all
-samples at the same time (:mod:`whygrad.autograd.batching`).
+samples at the same time (:mod:`whygrad.autograd.transforms.batching`).
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator
 from itertools import chain
 from typing import Any
 
-from whygrad.autograd.batching import add_batch, batch_level, level_of, remove_batch
-from whygrad.autograd.randomness import randomness_of
 from whygrad.autograd.recompute.streams import Streams
+from whygrad.autograd.transforms.batching import add_batch, batch_level, level_of, remove_batch
+from whygrad.autograd.transforms.randomness import randomness_of
 from whygrad.errors import describe, fail
 from whygrad.ops.geometry import normalize_dim
 from whygrad.ops.namespace import recorded

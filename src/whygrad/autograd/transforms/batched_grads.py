@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from whygrad.autograd.vmap import vmap
+from whygrad.autograd.transforms.vmap import vmap
 from whygrad.errors import describe, fail
 from whygrad.tensor import Tensor
 

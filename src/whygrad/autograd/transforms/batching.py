@@ -198,7 +198,7 @@ def remove_batch(tensor: Tensor, level: int, size: int) -> Tensor:
 
 def _with_physical_tangents(tensor: Tensor, level: int, size: int) -> Tensor:
     """The same value for every sample, with the tangents that differ per sample."""
-    from whygrad.autograd.forward_ad import set_tangents, without_tangents
+    from whygrad.autograd.transforms.forward_ad import set_tangents, without_tangents
 
     repeated: Tensor = repeat_over(without_tangents(tensor), size)
     tangents = tensor._tangent.items()

@@ -20,7 +20,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from whygrad.autograd.handles import RemovableHandle
+from whygrad.autograd.hooks.handles import RemovableHandle
 from whygrad.errors import describe, fail
 from whygrad.source import Where, caller
 from whygrad.tensor import Tensor, keys, wrap

@@ -6,8 +6,8 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from whygrad.autograd.handles import RemovableHandle
-from whygrad.autograd.hooks import Hook, add_tensor_hook
+from whygrad.autograd.hooks.handles import RemovableHandle
+from whygrad.autograd.hooks.nodes import Hook, add_tensor_hook
 from whygrad.errors import describe, fail
 from whygrad.source import Where, caller
 from whygrad.tensor import Tensor

@@ -1,9 +1,9 @@
 """From a sample to the tensor with all samples, through every open level of ``vmap``, and back.
 
-Only physical tensors have a place in the graph (:mod:`whygrad.autograd.batching`), so a gradient
-inside ``vmap`` is taken there.  An input that all samples share is repeated for each of them
-first: samples do not depend on each other, hence the gradient of the sum over all samples with
-respect to the repeated input *is* the gradient of each sample, side by side.
+Only physical tensors have a place in the graph (:mod:`~whygrad.autograd.transforms.batching`), so
+a gradient inside ``vmap`` is taken there.  An input that all samples share is repeated for each of
+them first: samples do not depend on each other, hence the gradient of the sum over all samples
+with respect to the repeated input *is* the gradient of each sample, side by side.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from whygrad.autograd.batching import add_batch, level_of, remove_batch
+from whygrad.autograd.transforms.batching import add_batch, level_of, remove_batch
 from whygrad.errors import describe, fail
 from whygrad.ops.namespace import recorded
 from whygrad.tensor import Tensor

@@ -1,0 +1,1 @@
+"""Functions of the user that see gradients on their way."""

@@ -1,0 +1,1 @@
+"""Forward mode and batching: the layers that ``whygrad.func`` is built on."""
