@@ -164,7 +164,7 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> Any:
-    if name in _lazy or name in ("__config__", "torch"):  # `import *` should not load PyTorch
+    if name in _lazy or name in ("__config__", "return_types", "torch"):  # `import *` leaves them
         return importlib.import_module(f"whygrad.{name}")
     if name in _home:
         return getattr(importlib.import_module(f"whygrad.{_home[name]}"), name)
