@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from whygrad.doctor.evidence.progress import Progress, progress_of
 from whygrad.doctor.forensics import FirstBad, find_first_bad
 from whygrad.doctor.mechanism import Mechanism, find_mechanism
-from whygrad.doctor.progress import Progress, progress_of
 from whygrad.doctor.recording.record import Course, Incident, Parameter, Run, Snapshot
 from whygrad.doctor.replay import Trace
 from whygrad.doctor.replay.budget import Budget
@@ -23,6 +23,7 @@ from whygrad.doctor.replay.trial import Trial
 from whygrad.source import Where
 
 if TYPE_CHECKING:
+    from whygrad.doctor.observer import Observer
     from whygrad.doctor.rules.rule import Rule
 
 __all__ = ["Case"]

@@ -14,7 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.doctor.flow import Way, feature_axis, follow, is_sigmoid, shape_of, sums_to_one
+from whygrad.doctor.evidence.flow import (
+    Way,
+    feature_axis,
+    follow,
+    is_sigmoid,
+    shape_of,
+    sums_to_one,
+)
 from whygrad.doctor.replay import Trace, Traced
 from whygrad.ops.families import (
     ACTIVATIONS,

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.doctor.anatomy import layers_of, size_of
+from whygrad.doctor.evidence.anatomy import layers_of, size_of
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.ranges import rms
 from whygrad.doctor.replay import Trace, Traced

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from whygrad.doctor.evidence.case import Case
-from whygrad.doctor.flow import shape_of
-from whygrad.doctor.provenance import given_inputs, rows_of
+from whygrad.doctor.evidence.flow import shape_of
+from whygrad.doctor.evidence.provenance import given_inputs, rows_of
 from whygrad.doctor.recording.calls import Produced
 from whygrad.doctor.recording.record import Mark
 from whygrad.doctor.replay import Trace

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.doctor.anatomy import Layer
+from whygrad.doctor.evidence.anatomy import Layer
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.recording.record import Course, Snapshot
 from whygrad.doctor.replay.chance import chance

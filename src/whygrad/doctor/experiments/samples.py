@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from whygrad.doctor.evidence.case import Case
-from whygrad.doctor.provenance import Rows, given_inputs, rows_of, target_source
+from whygrad.doctor.evidence.provenance import Rows, given_inputs, rows_of, target_source
 from whygrad.doctor.recording.calls import Produced, RecordedCall
 from whygrad.doctor.recording.record import Course, Snapshot
 from whygrad.doctor.replay import Traced

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from whygrad.doctor.evidence.case import Case
-from whygrad.doctor.provenance import data_input, given_inputs, making, target_source
+from whygrad.doctor.evidence.provenance import data_input, given_inputs, making, target_source
 from whygrad.doctor.recording.record import Pass
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.doctor.source.loops import is_repeated_with

@@ -12,7 +12,7 @@ import numpy as np
 
 from whygrad.doctor.engines import engine_of
 from whygrad.doctor.evidence.case import Case
-from whygrad.doctor.provenance import target_source
+from whygrad.doctor.evidence.provenance import target_source
 from whygrad.doctor.recording.record import Failure
 from whygrad.doctor.replay.reading import Reading
 from whygrad.doctor.replay.recipes import tensor_like

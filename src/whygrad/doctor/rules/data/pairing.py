@@ -13,7 +13,7 @@ import numpy as np
 
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.curve import ending
-from whygrad.doctor.provenance import Rows, given_inputs, rows_of, target_source
+from whygrad.doctor.evidence.provenance import Rows, given_inputs, rows_of, target_source
 from whygrad.doctor.recording.record import Course
 from whygrad.doctor.replay.chance import chance
 from whygrad.doctor.rules.rule import Finding, Proof, rule

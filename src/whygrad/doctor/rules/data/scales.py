@@ -18,8 +18,8 @@ import numpy as np
 
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.curve import ending, thirds
+from whygrad.doctor.evidence.provenance import data_input, given_inputs
 from whygrad.doctor.experiments.control import control_step
-from whygrad.doctor.provenance import data_input, given_inputs
 from whygrad.doctor.recording.record import Course, Snapshot
 from whygrad.doctor.replay import Trace, Traced
 from whygrad.doctor.replay.chance import chance

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.doctor.anatomy import Layer, layers_of, rectifiers_of
+from whygrad.doctor.evidence.anatomy import Layer, layers_of, rectifiers_of
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.experiments.repairs import Arms, fresh_weights, level, repair, unlearned
 from whygrad.doctor.recording.record import Course, Parameter

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from whygrad.doctor.anatomy import (
+from whygrad.doctor.evidence.anatomy import (
     Layer,
     call_place,
     layers_of,

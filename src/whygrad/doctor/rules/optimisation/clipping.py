@@ -10,8 +10,8 @@ import numpy as np
 
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.curve import quarter, tenths
+from whygrad.doctor.evidence.growth import growth
 from whygrad.doctor.experiments.repairs import level
-from whygrad.doctor.growth import growth
 from whygrad.doctor.ranges import rms
 from whygrad.doctor.recording.record import Clip, Course
 from whygrad.doctor.replay.optimizers import rate_of

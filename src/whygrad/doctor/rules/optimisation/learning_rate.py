@@ -12,8 +12,8 @@ from typing import Any
 
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.curve import tenths
+from whygrad.doctor.evidence.growth import runaway
 from whygrad.doctor.experiments.sound_loss import after_fixes, sound_trial
-from whygrad.doctor.growth import runaway
 from whygrad.doctor.recording.record import Course, Snapshot
 from whygrad.doctor.replay.optimizers import rate_of
 from whygrad.doctor.replay.trainer import Descent

@@ -12,7 +12,7 @@ from typing import Any
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.curve import quarter, tenths, third
 from whygrad.doctor.evidence.ordering import ordered_by_class
-from whygrad.doctor.progress import is_entangled
+from whygrad.doctor.evidence.progress import is_entangled
 from whygrad.doctor.recording.record import Course
 from whygrad.doctor.replay.optimizers import rate_of
 from whygrad.doctor.replay.trainer import Descent, drop, is_below

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from whygrad.doctor.anatomy import activation_place
+from whygrad.doctor.evidence.anatomy import activation_place
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.experiments.repairs import unlearned, without_dropout
 from whygrad.doctor.recording.record import Course

@@ -13,8 +13,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from whygrad.doctor.evidence.case import Case
-from whygrad.doctor.evidence.sequence import Crossing, crossings
-from whygrad.doctor.flow import (
+from whygrad.doctor.evidence.flow import (
     Way,
     axis_of,
     carry,
@@ -26,6 +25,7 @@ from whygrad.doctor.flow import (
     shape_of,
     sums_to_one,
 )
+from whygrad.doctor.evidence.sequence import Crossing, crossings
 from whygrad.doctor.recording.calls import Produced
 from whygrad.doctor.replay import Trace, Traced
 from whygrad.doctor.replay.reading import Reading, Term

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from whygrad.doctor.evidence.case import Case
-from whygrad.doctor.flow import first_line, first_traces, shape_of
+from whygrad.doctor.evidence.flow import first_line, first_traces, shape_of
 from whygrad.doctor.replay import Trace, Traced
 from whygrad.doctor.replay.reading import Reading, Term
 from whygrad.doctor.rules.rule import Finding, Proof, rule

@@ -15,9 +15,9 @@ import numpy as np
 
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.curve import quarter
-from whygrad.doctor.flow import first_traces, follow
-from whygrad.doctor.measures import Measure, Sign, measures_of, sign_of
-from whygrad.doctor.progress import draws_itself, is_entangled
+from whygrad.doctor.evidence.flow import first_traces, follow
+from whygrad.doctor.evidence.measures import Measure, Sign, measures_of, sign_of
+from whygrad.doctor.evidence.progress import draws_itself, is_entangled
 from whygrad.doctor.recording.record import Course
 from whygrad.doctor.replay import Trace, Traced
 from whygrad.doctor.replay.reading import Reading

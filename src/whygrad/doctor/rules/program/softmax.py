@@ -12,7 +12,7 @@ import math
 from collections.abc import Iterator
 
 from whygrad.doctor.evidence.case import Case
-from whygrad.doctor.flow import (
+from whygrad.doctor.evidence.flow import (
     axis_of,
     feature_axis,
     first_line,

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.curve import tenths
-from whygrad.doctor.growth import Growth, Runaway, growth, runaway
+from whygrad.doctor.evidence.growth import Growth, Runaway, growth, runaway
 from whygrad.doctor.recording.record import Course
 from whygrad.doctor.rules.optimisation.clipping import ratios_of
 from whygrad.doctor.rules.rule import Finding, Proof, rule

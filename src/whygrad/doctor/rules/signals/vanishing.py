@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.doctor.anatomy import (
+from whygrad.doctor.evidence.anatomy import (
     Layer,
     activation_place,
     common,

@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.doctor.anatomy import (
+from whygrad.doctor.evidence.anatomy import (
     activation_place,
     rectifiers_of,
     squashers_of,
 )
 from whygrad.doctor.evidence.case import Case
-from whygrad.doctor.provenance import given_inputs
+from whygrad.doctor.evidence.provenance import given_inputs
 from whygrad.doctor.recording.calls import Produced
 from whygrad.doctor.recording.record import Snapshot
 from whygrad.doctor.replay import Trace, Traced

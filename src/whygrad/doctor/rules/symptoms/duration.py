@@ -15,8 +15,8 @@ from itertools import pairwise
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.curve import third
 from whygrad.doctor.evidence.curve import thirds as thirds_of
+from whygrad.doctor.evidence.progress import is_entangled
 from whygrad.doctor.experiments.repairs import level
-from whygrad.doctor.progress import is_entangled
 from whygrad.doctor.recording.record import Course
 from whygrad.doctor.replay.trainer import is_below
 from whygrad.doctor.rules.rule import Finding, Proof, rule

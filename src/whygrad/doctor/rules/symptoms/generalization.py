@@ -17,7 +17,7 @@ import numpy as np
 
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.curve import ending, tenth
-from whygrad.doctor.progress import is_entangled
+from whygrad.doctor.evidence.progress import is_entangled
 from whygrad.doctor.recording.record import Course, Evaluation
 from whygrad.doctor.replay.chance import chance
 from whygrad.doctor.rules.rule import Finding, Proof, rule

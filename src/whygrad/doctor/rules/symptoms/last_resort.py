@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from whygrad.doctor.evidence.case import Case
+from whygrad.doctor.evidence.growth import growth
 from whygrad.doctor.forensics import FirstBad
-from whygrad.doctor.growth import growth
 from whygrad.doctor.mechanism.domains import rule_of
 from whygrad.doctor.recording.record import Course
 from whygrad.doctor.rules.rule import Finding, Proof, rule, rules

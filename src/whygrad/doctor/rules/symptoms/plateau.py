@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from whygrad.doctor.evidence.case import Case
-from whygrad.doctor.progress import is_entangled
+from whygrad.doctor.evidence.progress import is_entangled
 from whygrad.doctor.recording.record import Course, Snapshot, Update
 from whygrad.doctor.replay.optimizers import rate_of
 from whygrad.doctor.replay.trainer import Descent, drop

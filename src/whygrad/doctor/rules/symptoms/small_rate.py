@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 
 from whygrad.doctor.evidence.case import Case
-from whygrad.doctor.progress import is_entangled
+from whygrad.doctor.evidence.progress import is_entangled
 from whygrad.doctor.recording.record import Course
 from whygrad.doctor.replay.optimizers import rate_of
 from whygrad.doctor.replay.reading import Reading

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.doctor.flow import follow, sums_to_one
+from whygrad.doctor.evidence.flow import follow, sums_to_one
 from whygrad.doctor.recording.calls import Produced
 from whygrad.doctor.replay import Trace, Traced
 from whygrad.doctor.replay.reading import Reading, Term
