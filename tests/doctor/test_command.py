@@ -91,7 +91,7 @@ def test_reports_are_written_in_every_format(tmp_path: Path) -> None:
     seen = asked(*options, "--exit-code", script)
     assert seen.exit_code == 1
     facts = json.loads(files["json"].read_text(encoding="utf-8"))
-    assert facts["schema"] == 1
+    assert facts["schema"] == 2
     assert facts["status"] == "sick"
     assert facts["verdict"]["rule"] == "missing-zero-grad"
     assert facts["verdict"]["file"].endswith("train.py")

@@ -15,7 +15,7 @@ from whygrad.doctor.checks import (
     inspect_batch,
     overfit_one_batch,
 )
-from whygrad.doctor.rules.rule import Finding, Rule, register, rule, rules
+from whygrad.doctor.rules.rule import Finding, Proof, Rule, register, rule, rules
 from whygrad.doctor.script import Outcome, run_script
 from whygrad.doctor.session import Session, watch
 from whygrad.doctor.verdict import Diagnosis, diagnose
@@ -24,6 +24,7 @@ __all__ = [
     "Diagnosis",
     "Finding",
     "Outcome",
+    "Proof",
     "Rule",
     "Session",
     "attach_nan_hooks",

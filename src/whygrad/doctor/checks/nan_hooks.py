@@ -101,16 +101,16 @@ def attach_nan_hooks(model: Any, *, stop: bool = False) -> NanHooks:
     """
     engine = require_module(model, "attach_nan_hooks")
     seen = NanHooks()
-    witness = _Witness(engine, seen, stop, model)
+    recorder = _Recorder(engine, seen, stop, model)
     for name, module in model.named_modules():
-        seen._handles.append(module.register_forward_hook(partial(witness.forward, name)))
+        seen._handles.append(module.register_forward_hook(partial(recorder.forward, name)))
     for name, parameter in model.named_parameters():
         if parameter.requires_grad:
-            seen._handles.append(parameter.register_hook(partial(witness.parameter, name)))
+            seen._handles.append(parameter.register_hook(partial(recorder.parameter, name)))
     return seen
 
 
-class _Witness:
+class _Recorder:
     """Looks at values as they come and finds out who made the first bad one."""
 
     def __init__(self, engine: Engine, seen: NanHooks, stop: bool, model: Any) -> None:

@@ -23,7 +23,6 @@ from whygrad.doctor.replay.trial import Trial
 from whygrad.source import Where
 
 if TYPE_CHECKING:
-    from whygrad.doctor.observer import Observer
     from whygrad.doctor.rules.rule import Rule
 
 __all__ = ["Case"]

@@ -18,7 +18,7 @@ from whygrad.source import Where
 
 __all__ = ["SCHEMA", "json_text", "record"]
 
-SCHEMA = 1
+SCHEMA = 2
 
 
 def record(diagnosis: Diagnosis) -> dict[str, Any]:

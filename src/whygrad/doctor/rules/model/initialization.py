@@ -1,6 +1,6 @@
 """Initial weights that keep a model from learning: of a wrong size, or all the same.
 
-Both are settled by the state before the first update.  That weights are unusual is no fault yet
+Both are seen in the state before the first update.  That weights are unusual is no fault yet
 (last layers are often set to zero on purpose), so the model is also trained again from ordinary
 weights: only if that makes the difference were the initial ones to blame.
 """

@@ -2,7 +2,7 @@
 
 What a unit does is read off the replayed steps: which outputs are zero for every sample, how far
 out on its flat end an activation works.  Whether that is what keeps the run from learning is
-settled by training the same step with another activation.
+decided by training the same step with another activation.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.doctor.reporting import healthy, sick
+from tests.doctor.report.reporting import healthy, sick
 from whygrad.doctor import Diagnosis
 from whygrad.doctor.report import render
 from whygrad.doctor.report.chart import asinh_scale, linear_scale, log_scale

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.doctor.reporting import healthy, sick
+from tests.doctor.report.reporting import healthy, sick
 from whygrad.doctor import Diagnosis, watch
 from whygrad.doctor.report import render, show
 from whygrad.doctor.report.blocks import Code, Text
@@ -45,7 +45,7 @@ def strict(text: str) -> dict[str, object]:
 
 def test_json_of_a_sick_run(ill: Diagnosis) -> None:
     found = strict(render(ill, "json"))
-    assert found["schema"] == 1
+    assert found["schema"] == 2
     assert found["status"] == "sick"
     verdict, findings = found["verdict"], found["findings"]
     assert isinstance(verdict, dict)

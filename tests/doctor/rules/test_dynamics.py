@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.doctor.test_learning_rate import ENGINES, NOISE, findings, script
+from tests.doctor.rules.test_learning_rate import ENGINES, NOISE, findings, script
 
 pytest.importorskip("torch")
 
