@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from whygrad.doctor.ranges import Range, summarize
-from whygrad.doctor.recording.calls import Produced, RecordedCall
+from whygrad.doctor.recording.calls import Produced, RecordedCall, mapped
 from whygrad.doctor.recording.record import Snapshot
 from whygrad.doctor.replay.trace import Trace, Traced
 from whygrad.ops.families import CASTS, SETITEM
@@ -123,8 +123,8 @@ class _Runner:
 
     def _carry_out(self, number: int, call: RecordedCall) -> None:
         engine = self._engine
-        args = self._decode(call.args)
-        kwargs = self._decode(call.kwargs)
+        args = mapped(self._decode, call.args)
+        kwargs = mapped(self._decode, call.kwargs)
         if number in self._instead:
             other = self._instead[number]
             args = tuple(other.get(place, each) for place, each in enumerate(args))
@@ -168,15 +168,10 @@ class _Runner:
         ]
 
     def _decode(self, value: Any) -> Any:
+        """An argument that is no collection, as this replay has it."""
         if type(value) is Produced:
             return self._results[value.call][value.place]
-        if isinstance(value, self._engine.tensor):
-            return self._own(value)
-        if type(value) in (tuple, list):
-            return type(value)([self._decode(each) for each in value])
-        if type(value) is dict:
-            return {key: self._decode(each) for key, each in value.items()}
-        return value
+        return self._own(value) if isinstance(value, self._engine.tensor) else value
 
     def _own(self, tensor: Any) -> Any:
         """A copy in place of a tensor of the program's; the same one each time."""

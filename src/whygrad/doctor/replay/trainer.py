@@ -23,6 +23,10 @@ from whygrad.doctor.replay.trace import Trace
 __all__ = ["STEPS", "Descent", "Instead", "Objective", "drop", "is_below", "norm", "train"]
 
 STEPS = 20  # of a descent, unless told otherwise
+_ZERO = 1e-12  # a loss below this is none
+_CALM = 0.05  # of its beginning: how far a calm descent may rise above it
+_DIVERGED = -1.0  # the drop of a descent that ends at twice its beginning or more
+_LATEST = 4  # the end of a descent is the last of so many parts
 Objective = Callable[[Trace], Any]
 Instead = Mapping[int, Mapping[int | str, Any]]  # arguments of calls, by number and place or name
 
@@ -31,7 +35,7 @@ def drop(before: float, after: float) -> float:
     """By which part of itself a loss fell; negative if it rose, -inf if it was lost altogether."""
     if not (math.isfinite(before) and math.isfinite(after)):
         return -math.inf
-    return (before - after) / max(abs(before), 1e-12)
+    return (before - after) / max(abs(before), _ZERO)
 
 
 def is_below(loss: float, part: float, other: float) -> bool:
@@ -57,7 +61,7 @@ class Descent:
         """The middle of the last few losses: one lucky bounce is no success."""
         if not math.isfinite(self.losses[-1]):
             return math.inf
-        return statistics.median(self.losses[-max(1, len(self.losses) // 4) :])
+        return statistics.median(self.losses[-max(1, len(self.losses) // _LATEST) :])
 
     @property
     def peak(self) -> float:
@@ -70,7 +74,7 @@ class Descent:
     @property
     def diverges(self) -> bool:
         """Whether it ends far above where it began, or nowhere."""
-        return not math.isfinite(self.end) or self.drop < -1.0
+        return not math.isfinite(self.end) or self.drop < _DIVERGED
 
     @property
     def is_unstable(self) -> bool:
@@ -79,7 +83,7 @@ class Descent:
 
     def is_calm(self, least: float) -> bool:
         """Whether it falls by a part of at least ``least``, never much above its beginning."""
-        smooth = self.peak <= self.start + 0.05 * abs(self.start)
+        smooth = self.peak <= self.start + _CALM * abs(self.start)
         return math.isfinite(self.end) and self.drop >= least and smooth
 
     def __str__(self) -> str:
