@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -70,3 +71,31 @@ def test_the_op_in_the_contributing_guide_passes_the_suite() -> None:
             check(op)
     finally:
         del table["softsquare"]
+
+
+def test_the_rule_in_the_contributing_guide_finds_its_fault(tmp_path: Path) -> None:
+    """The guide promises that one file is enough; so it is."""
+    from tests.doctor.asking import ask
+    from whygrad.doctor import rules
+
+    guide = (ROOT / "CONTRIBUTING.md").read_text()
+    module = next(match[1] for match in EXAMPLE.finditer(guide) if "constant_target" in match[1])
+    exec(module, {"__name__": "whygrad.doctor.rules.data.constant"})
+    text = """
+model = nn.Linear(4, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(20):
+    loss = F.mse_loss(model(x), {target})
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+    try:
+        assert rules["constant-target"].tier == "data"
+        same = text.format(target="torch.full((64, 1), 3.0)")
+        (found,) = ask(tmp_path, "constant-target", same, "whygrad")
+        assert found.certainty == "certain"
+        assert "all targets are 3" in found.evidence[0]
+        assert not ask(tmp_path, "constant-target", text.format(target="y"), "whygrad")
+    finally:
+        del rules["constant-target"]
