@@ -1,4 +1,4 @@
-"""What pyproject.toml cannot say: the course in ``data/`` goes into the wheel."""
+"""What pyproject.toml cannot say: the course and the stubs of aliases go into the wheel."""
 
 from __future__ import annotations
 
@@ -8,16 +8,19 @@ from pathlib import Path
 from setuptools import setup
 from setuptools.command.build_py import build_py
 
+COPIED = {"data": "whygrad/learn/course", "src/whygrad-stubs": "whygrad-stubs"}
 
-class BuildWithCourse(build_py):
-    """Copies ``data/`` to ``whygrad/learn/course``; an editable install reads it where it is."""
+
+class BuildWithCopies(build_py):
+    """Copies folders that are no packages; an editable install reads them where they are."""
 
     def run(self) -> None:
         super().run()
         if not self.editable_mode:
-            course = Path(self.build_lib, "whygrad", "learn", "course")
-            shutil.rmtree(course, ignore_errors=True)  # a build before may have had other files
-            shutil.copytree("data", course, ignore=shutil.ignore_patterns("__pycache__"))
+            for source, target in COPIED.items():
+                place = Path(self.build_lib, target)
+                shutil.rmtree(place, ignore_errors=True)  # a build before may have had other files
+                shutil.copytree(source, place, ignore=shutil.ignore_patterns("__pycache__"))
 
 
-setup(cmdclass={"build_py": BuildWithCourse})
+setup(cmdclass={"build_py": BuildWithCopies})

@@ -29,6 +29,7 @@ import whygrad
 from scripts.overloads import forms, method_forms
 from scripts.signatures import Imports, parameters_of, render, scope_of, with_out
 from tests.conformance.harness import whygrad_side
+from whygrad.aliases import ALIASES
 from whygrad.ops import late
 from whygrad.ops.define import Op, aliases, table
 from whygrad.ops.public import return_types
@@ -40,6 +41,7 @@ __all__ = ["generate", "main"]
 Function = Callable[..., Any]
 
 _PACKAGE = Path(whygrad.__file__).parent
+_STUBS = _PACKAGE.parent / "whygrad-stubs"
 _COLLECTIONS = ("whygrad", "whygrad.nn.functional", "whygrad.ops.public.linalg")
 # Operators are installed as primitives, whose parameters say less than the operator's name.
 _OPERATOR_HOMES = ("whygrad.dispatch", "whygrad.ops.inplace.writing", "whygrad.ops.operators")
@@ -59,7 +61,27 @@ def generate() -> dict[Path, str]:
     for name in (*_COLLECTIONS, *_gathering()):
         module = importlib.import_module(name)
         texts[Path(str(module.__file__)).with_suffix(".pyi")] = _collection(module)
-    return {path: _tidy(text, path) for path, text in texts.items()}
+    return {path: _tidy(text, path) for path, text in texts.items()} | _alias_stubs()
+
+
+def _alias_stubs() -> dict[Path, str]:
+    """PyTorch's dotted paths, which :mod:`whygrad.aliases` finds at run time.
+
+    They stand in a package of stubs beside whygrad, as PEP 561 has it: "partial" lets a type
+    checker look there first and then in whygrad itself.
+    """
+    texts = {_STUBS / "py.typed": "partial\n"}
+    for alias, real in ALIASES.items():
+        home = _PACKAGE.joinpath(*real.split("."))
+        inside = sorted(home.rglob("*.py")) if home.is_dir() else [home.with_suffix(".py")]
+        for file in inside:
+            path = _STUBS.joinpath(*alias.split(".")).with_suffix(".pyi")
+            if home.is_dir():
+                path = path.with_suffix("") / file.relative_to(home).with_suffix(".pyi")
+            parts = file.relative_to(_PACKAGE.parent).with_suffix("").parts
+            module = ".".join(parts).removesuffix(".__init__")
+            texts[path] = f"# {_NOTICE}\nfrom {module} import *\n"
+    return texts
 
 
 def _gathering() -> list[str]:
@@ -325,6 +347,7 @@ def main(arguments: list[str]) -> int:
     for path, text in stale.items():
         print(f"{'stale' if check else 'wrote'} {path.relative_to(_PACKAGE.parent)}")
         if not check:
+            path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
     return int(check and bool(stale))
 

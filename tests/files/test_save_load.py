@@ -23,6 +23,7 @@ from hypothesis import given, settings
 
 import whygrad
 from whygrad.files import CheckpointError
+from whygrad.tensor import dtypes
 
 
 def _through(value: Any) -> Any:
@@ -89,7 +90,7 @@ VALUES: dict[str, Any] = {
     "random state": whygrad.Generator().manual_seed(3).get_state(),
     **{
         f"{dtype.name} tensor": whygrad.tensor([0, 1, 2, 3]).to(dtype)
-        for dtype in whygrad.tensor.dtypes.ALL
+        for dtype in dtypes.ALL
     },
 }  # fmt: skip
 

@@ -258,7 +258,7 @@ class _KeysByPayload(dict[type, int]):
             TypeError,
             call=f"a kernel returned a {kind.__name__}",
             cause="no device or layout is registered for this kind of payload",
-            fix="register it: whygrad.tensor.payload_keys[kind] = bits",
+            fix="register it with whygrad.dispatch.register_device or register_layout",
         )
 
 

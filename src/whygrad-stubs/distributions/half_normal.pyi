@@ -1,0 +1,2 @@
+# Written by scripts/stubs.py: run `make stubs` instead of editing.
+from whygrad.distributions.positive.half_normal import *

@@ -1,0 +1,2 @@
+# Written by scripts/stubs.py: run `make stubs` instead of editing.
+from whygrad.ops.public.return_types import *
