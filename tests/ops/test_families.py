@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import whygrad
 from scripts.opnames import offenders
 from whygrad.ops import families
 from whygrad.ops.define import table
@@ -117,6 +118,10 @@ def test_no_result_leaves_the_image_of_its_op() -> None:
 
 def test_the_doctor_names_no_ops() -> None:
     assert offenders() == []
+
+
+def test_anomaly_mode_names_no_ops() -> None:
+    assert offenders(Path(whygrad.autograd.__file__).parent / "anomaly_mode") == []
 
 
 def test_the_check_finds_lists_and_comparisons(tmp_path: Path) -> None:

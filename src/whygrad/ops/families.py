@@ -22,22 +22,22 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ABS", "ACTIVATIONS", "ADD", "ADDED_PRODUCTS", "ATTENTION", "AVERAGE_POOLS", "BATCH_NORM",
-    "BINARY_CROSS_ENTROPY", "BINARY_LOSSES", "BINARY_WITH_LOGITS", "BRACKETS", "BROADCAST_TENSORS",
-    "CASTS", "CAT", "CHOICES", "CHOICE_LOSSES", "CLAMP", "CLAMPS", "CLASS_LOSSES", "COMPARISONS",
-    "CONVOLUTIONS", "COSH", "COSINE_SIMILARITY", "CROSS_ENTROPY", "DETACHES", "DIAGONALS",
-    "DIFFERENCES", "DISTANCE_LOSSES", "DIV", "DRAWS", "DROPOUTS", "EINSUM", "ELEMENTWISE",
-    "ELEMENTWISE_LOSSES", "EMBEDDING", "EXP", "EXPONENTIALS", "EXTREMES", "FILLS", "FLIP",
-    "GATHERS", "GETITEM", "GUMBEL_SOFTMAX", "HARDTANH", "INDEXED", "INDEX_SELECT", "INVERSES",
-    "JOINS", "KL_DIV", "LEAVING", "LIKENESSES", "LIKES", "LINEAR", "LOG", "LOGARITHMS", "LOGS",
-    "LOGSUMEXP", "LOG_PROBABILITIES", "LOG_SOFTMAX", "LOSSES", "LOWER_CLAMPS", "MAKERS",
+    "BINARY_CROSS_ENTROPY", "BINARY_LOSSES", "BINARY_WITH_LOGITS", "BOUNDS", "BRACKETS",
+    "BROADCAST_TENSORS", "CARRIERS", "CASTS", "CAT", "CHOICES", "CHOICE_LOSSES", "CLAMP", "CLAMPS",
+    "CLASS_LOSSES", "COMPARISONS", "CONVOLUTIONS", "COSH", "COSINE_SIMILARITY", "CROSS_ENTROPY",
+    "DETACHES", "DIAGONALS", "DIFFERENCES", "DISTANCE_LOSSES", "DIV", "DRAWS", "DROPOUTS", "EINSUM",
+    "ELEMENTWISE", "ELEMENTWISE_LOSSES", "EMBEDDING", "EXP", "EXPONENTIALS", "EXTREMES", "FILLS",
+    "FLIP", "GATHERS", "GETITEM", "GUMBEL_SOFTMAX", "HARDTANH", "INDEXED", "INDEX_SELECT",
+    "INVERSES", "JOINS", "KL_DIV", "LEAVING", "LIKENESSES", "LIKES", "LINEAR", "LOG", "LOGARITHMS",
+    "LOGS", "LOGSUMEXP", "LOG_PROBABILITIES", "LOG_SOFTMAX", "LOSSES", "LOWER_CLAMPS", "MAKERS",
     "MASKED_FILL", "MASKED_SELECT", "MATRIX_PRODUCTS", "MAXIMUM", "MEAN", "MSE_LOSS", "MUL", "NEG",
     "NEVER_NEGATIVE", "NLL_LOSS", "NORM", "NORMALIZERS", "ONE_HOT", "ORDERINGS", "PICKS",
     "PLAIN_SEQUENCES", "POISSON_NLL_LOSS", "POWERS", "PROBABILITIES", "PROBABILITY_LOSSES", "PROD",
-    "QUOTIENTS", "RANDOM", "RECTIFIERS", "RECURRENT", "RELU", "REORDERINGS", "RESHAPING",
-    "REVERSED_DIV", "REVERSED_POW", "REVERSED_SUB", "RISKY", "ROW_MIXING", "SAMPLE_NORMALIZERS",
-    "SATURATING", "SCALINGS", "SCATTERS", "SEQUENCES", "SETITEM", "SHIFTS", "SIGMOID", "SIGMOIDS",
-    "SIGNED_LOSSES", "SOFTMAX", "SOFTMAXES", "SOFTPLUS", "SORT", "SOUNDNESS", "SPLITS", "SPREADS",
-    "SQRT", "SQUASHERS", "STACK", "STEPS", "SUB", "SUM", "TOPK", "TOTALS",
+    "PRODUCTS", "QUOTIENTS", "RANDOM", "RECTIFIERS", "RECURRENT", "RELU", "REORDERINGS",
+    "RESHAPING", "REVERSED_DIV", "REVERSED_POW", "REVERSED_SUB", "RISKY", "ROW_MIXING",
+    "SAMPLE_NORMALIZERS", "SATURATING", "SCALINGS", "SCATTERS", "SEQUENCES", "SETITEM", "SHIFTS",
+    "SIGMOID", "SIGMOIDS", "SIGNED_LOSSES", "SOFTMAX", "SOFTMAXES", "SOFTPLUS", "SORT", "SOUNDNESS",
+    "SPLITS", "SPREADS", "SQRT", "SQUASHERS", "STACK", "STEPS", "SUB", "SUM", "TOPK", "TOTALS",
     "TRANSPOSED_CONVOLUTIONS", "TRANSPOSES", "TRIANGLES", "TWO_SIDED", "UNFOLD", "VIEWS",
     "WEIGHTED", "WHERE", "XLOGY", "Family",
 ]  # fmt: skip
@@ -124,6 +124,7 @@ ORDERINGS = _named("ge", "gt", "le", "lt")
 COMPARISONS = _declared("comparison")
 SOUNDNESS = _named("isfinite", "isinf", "isnan", "nan_to_num")  # asks whether values are finite
 MAXIMUM = _named("maximum")
+BOUNDS = MAXIMUM | _named("minimum")
 EXTREMES = _named("amax", "amin", "max", "min", "max_of_all", "min_of_all")
 
 # --- what is undefined somewhere ------------------------------------------------------------------
@@ -172,6 +173,8 @@ TRANSPOSED_CONVOLUTIONS = _named(
 )
 MATRIX_PRODUCTS = _named("addbmm", "addmm", "baddbmm", "bmm", "matmul", "mm", "mv")
 EINSUM = _named("einsum")
+# Sums of products: the gradient of one factor is the incoming gradient times the other.
+PRODUCTS = _declared("products")
 ADDED_PRODUCTS = _named("addbmm", "addmm", "baddbmm")  # the bias comes first
 WEIGHTED = CONVOLUTIONS | _named("linear")  # x, weight, bias
 LINEAR = WEIGHTED | MATRIX_PRODUCTS | _named("bilinear")
@@ -246,6 +249,8 @@ JOINS = STACK | CAT | _named(
     "column_stack", "concat", "concatenate", "dstack", "hstack", "vstack"
 )  # fmt: skip
 DETACHES = _named("detach")
+# What comes out is what went in, here or there.
+CARRIERS = CAT | STACK | WHERE | _named("copy", "copy_slices", "fill", "index_put", "scatter")
 # Results that are another name for memory of the first argument.
 VIEWS = (
     _rows(lambda row: row.kind == "view")

@@ -14,7 +14,7 @@ from whygrad.ops.define import aliases, table
 if TYPE_CHECKING:
     from whygrad.ops.op import Op
 
-__all__ = ["Spelling", "row_of", "shared_name", "spelled"]
+__all__ = ["Spelling", "row_of", "shared_name", "spelled", "spoken_name"]
 
 # Exactly an op of the table, where neither a rule of spelling nor an alias of the op says so.
 _OTHERWISE = {
@@ -28,6 +28,12 @@ _SPECIAL_CASES = {
     "linalg_vector_norm": "norm", "mm": "matmul", "mv": "matmul",
     "native_batch_norm": "batch_norm", "native_layer_norm": "layer_norm", "square": "pow",
     "to_copy": "cast", "vector_norm": "norm",
+}  # fmt: skip
+# What users call ops that have another name in the table.
+_SPOKEN = {
+    "copy_slices": "assignment", "drop": "dropout", "einsum_pair": "einsum",
+    "gather_last": "gather", "index_last": "index", "max_of_all": "max", "median_of_all": "median",
+    "min_of_all": "min", "nanmedian_of_all": "nanmedian", "split_with_sizes": "split",
 }  # fmt: skip
 _OPERATORS = ("add", "div", "mul", "pow", "sub", "truediv")
 _COMMUTING = ("add", "mul")
@@ -67,6 +73,11 @@ def spelled(name: str) -> Spelling:
 def shared_name(op: str) -> str:
     """The op under which the words about it are kept: ``matmul`` for ``mm``."""
     return _SPECIAL_CASES.get(op, op)
+
+
+def spoken_name(op: str) -> str:
+    """The name that a user knows an op of the table by."""
+    return _SPOKEN.get(op, op)
 
 
 def row_of(name: str) -> Op | None:

@@ -14,6 +14,7 @@ import numpy as np
 import torch
 
 from whygrad.ops.define import table
+from whygrad.ops.families import DROPOUTS, MUL
 from whygrad.ops.spellings import shared_name
 from whygrad.torch import finite
 from whygrad.torch.graph import event_of
@@ -28,7 +29,6 @@ __all__ = [
 ]  # fmt: skip
 
 _WORDS = {"result": "y", "min": "low", "max": "high", "exponent": "b"}
-_BELONG_TO_THEIR_CALL = ("alpha_dropout", "dropout", "dropout1d", "dropout2d", "dropout3d")
 
 
 def op_name(node: Any) -> str:
@@ -37,7 +37,7 @@ def op_name(node: Any) -> str:
         return type(node).__name__.removesuffix("Backward")
     name = plain_op(node)
     event = event_of(node)
-    if name == "mul" and event is not None and event.op in _BELONG_TO_THEIR_CALL:
+    if name in MUL and event is not None and event.op in DROPOUTS:
         return "dropout"
     return shared_name(name)
 

@@ -12,6 +12,7 @@ from typing import Any
 import torch
 
 from whygrad.autograd.anomaly_mode.selection import Selection, safe_value
+from whygrad.ops.families import CHOICES, MUL, WHERE
 from whygrad.torch import ops
 from whygrad.torch.anomalies import known_op
 from whygrad.torch.backward import run
@@ -56,14 +57,14 @@ def dropped_by(node: Any, place: tuple[int, ...], root: Any) -> Selection | None
 def _worded(node: Any, user: Any, position: int, where: Any) -> Selection:
     op, name = ops.op_name(node), ops.op_name(user)
     safe = safe_value(known_op(op))
-    if name in ("where", "masked_fill"):
-        branch = _BRANCHES[position] if name == "where" else "the input"
+    if name in CHOICES:
+        branch = _BRANCHES[position] if name in WHERE else "the input"
         fix = (
             f"choose before the op as well (double where): safe = torch.where(mask, x, {safe}), "
             f"then torch.where(mask, torch.{op}(safe), …)"
         )
         return Selection(name, where, branch, fix)
-    if name == "mul":
+    if name in MUL:
         fix = (
             "0 · inf is nan, so a product with 0 hides nothing: choose before the op, "
             f"torch.where(mask, x, {safe})"

@@ -13,14 +13,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from whygrad.ops.families import BOUNDS, CLAMPS, EXTREMES, MASKED_FILL, MUL, PICKS, RELU
 from whygrad.source import Where
 from whygrad.tensor.graph.node import Node
 
 __all__ = ["Selection", "of", "safe_value"]
 
 _FAR = 200  # nodes to look at between an op and the where behind it
-_LIMITS = ("clamp", "relu", "maximum", "minimum", "amax", "amin", "max_of_all", "min_of_all")
-_PICKS = ("gather", "index", "index_select", "slice")
+_LIMITS = CLAMPS | RELU | BOUNDS | EXTREMES
 
 
 class Selection(NamedTuple):
@@ -53,9 +53,9 @@ def of(
         name = user.plan.op.name
         if name in _LIMITS:
             return Selection(name, user.where, None, _limit_first(node, name))
-        if name in _PICKS:
+        if name in PICKS:
             return Selection(name, user.where, None, _pick_first(node))
-        if name == "mul":
+        if name in MUL:
             return Selection(name, user.where, None, _mask_first(node, user, position))
     return None
 
@@ -163,7 +163,7 @@ def _parts(call: ast.expr, position: int) -> _Parts | None:
         return _Parts(call, arguments[0], branch, position == 1, True, name)
     if name == "masked_fill" and len(arguments) == 3:
         return _Parts(call, arguments[1], arguments[0], False, False, name)
-    if name in ("masked_fill", "masked_fill_") and len(arguments) == 2:
+    if name in MASKED_FILL and len(arguments) == 2:
         return _Parts(call, arguments[0], call.func.value, False, True, name)
     return None
 

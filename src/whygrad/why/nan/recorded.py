@@ -19,6 +19,7 @@ from whygrad.autograd.anomaly_mode import finite
 from whygrad.autograd.anomaly_mode.examination import found
 from whygrad.autograd.anomaly_mode.findings import Trail, mark, merged, trail_of, unmark
 from whygrad.autograd.anomaly_mode.watch import Watch
+from whygrad.ops.families import ADD, CARRIERS, SUB
 from whygrad.source import Calls, Where
 from whygrad.tensor import Tensor, wrap
 from whygrad.tensor.graph.node import Node
@@ -26,10 +27,6 @@ from whygrad.why.names import Names
 from whygrad.why.nan.values import ABSENT, Call, Place, Values
 
 __all__ = ["Gap", "RecordedWatch"]
-
-# Ops that hand numbers on: if one that is not finite comes out, one went in.
-_CARRIERS = ("cat", "copy", "copy_slices", "fill", "index_put", "scatter", "stack", "where")
-_SUMS = ("add", "sub")  # likewise for NaN; finite numbers can add up to inf
 
 
 class _NotKept:
@@ -245,4 +242,5 @@ def _held(nodes: Iterable[Node], names: Names) -> dict[Place, Any]:
 
 
 def _only_hands_on(op: str, kind: finite.Trouble) -> bool:
-    return op in _CARRIERS or (op in _SUMS and kind == "nan")
+    """Whether one that is not finite went in; finite numbers can add up to inf, not to NaN."""
+    return op in CARRIERS or (op in ADD | SUB and kind == "nan")

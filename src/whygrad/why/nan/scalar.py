@@ -10,6 +10,7 @@ import numpy as np
 from whygrad.autograd.anomaly_mode.examination import examined, found
 from whygrad.autograd.anomaly_mode.findings import Finding, Trail, merged
 from whygrad.ops.define import table
+from whygrad.ops.families import ADD, BOUNDS, MUL, SUB
 from whygrad.scalar import Value
 from whygrad.why.answer import NOTHING_WRONG, Answer
 from whygrad.why.names import Names
@@ -17,8 +18,6 @@ from whygrad.why.nan.answers import answer_from
 from whygrad.why.zero.scalar import op_name
 
 __all__ = ["of_value"]
-
-_BINARY = ("add", "div", "maximum", "minimum", "mul", "pow", "sub")
 
 
 def of_value(loss: Value) -> Answer:
@@ -84,16 +83,16 @@ def _forward(nodes: list[Value], names: Names) -> dict[Value, Trail]:
 def _holds_constant(node: Value) -> bool:
     """Whether a plain number beside a finite Value must be what is not finite."""
     op = op_name(node._op)
-    if op not in _BINARY or len(node._prev) > 1:
+    if len(table[op].tensor_names) != 2 or len(node._prev) > 1:
         return False
     (source,), (slope,) = node._prev, node._slopes
-    if op in ("add", "sub"):
+    if op in ADD | SUB:
         return isnan(node.data) or abs(source.data) < 1e307
-    return op in ("maximum", "minimum") or (op == "mul" and not isfinite(float(slope)))
+    return op in BOUNDS or (op in MUL and not isfinite(float(slope)))
 
 
 def _inputs(node: Value) -> dict[str, float]:
-    named = ("a", "b") if op_name(node._op) in _BINARY else ("x",)
+    named = table[op_name(node._op)].tensor_names
     return {name: each.data for name, each in zip(named, node._prev, strict=False)}
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from whygrad.ops.families import SOFTMAXES
 from whygrad.source import Where
 from whygrad.why.answer import Section, place
 from whygrad.why.names import shortened
@@ -78,7 +79,7 @@ def verdict_on(report: ZeroReport, event: Event) -> Verdict:
 
 
 def cancelled_fix(op: str) -> str:
-    if op in ("softmax", "log_softmax"):
+    if op in SOFTMAXES:
         return (
             "the outputs of softmax always add up to 1: a loss that treats them all alike cannot "
             "change its input"

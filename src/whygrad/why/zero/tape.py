@@ -16,7 +16,9 @@ from whygrad.autograd.engine import Walk
 from whygrad.autograd.fitting import sum_to
 from whygrad.dispatch import quiet
 from whygrad.errors import fail
+from whygrad.ops.families import PRODUCTS
 from whygrad.ops.namespace import raw
+from whygrad.ops.spellings import spoken_name
 from whygrad.source import Where, caller
 from whygrad.tensor import Tensor, keys, wrap
 from whygrad.tensor.graph.node import Freed, Node
@@ -29,16 +31,6 @@ from whygrad.why.zero.report import ZeroReport
 from whygrad.why.zero.walk import WEAK, Event, Gate, Passage, ZeroWalk
 
 __all__ = ["freed_at", "report"]
-
-# Sums of products: the gradient of one factor is the incoming gradient times the other.
-_PRODUCTS = ("addmm", "addmv", "baddbmm", "einsum_pair", "linear", "matmul")
-
-# What users call ops that have another name in the table.
-_SPOKEN = {
-    "copy_slices": "assignment", "drop": "dropout", "einsum_pair": "einsum",
-    "gather_last": "gather", "index_last": "index", "max_of_all": "max", "median_of_all": "median",
-    "min_of_all": "min", "nanmedian_of_all": "nanmedian", "split_with_sizes": "split",
-}  # fmt: skip
 
 
 def report(
@@ -173,7 +165,7 @@ class Tape:
                 node=node,
                 source=node.parents[index],
                 slot=node.slots[index],
-                op=_SPOKEN.get(node.plan.op.name, node.plan.op.name),
+                op=spoken_name(node.plan.op.name),
                 argument=_argument(node, index),
                 where=node.where,
                 incoming=incoming,
@@ -280,7 +272,7 @@ class TensorGate(Gate):
         self._opposite = None
 
     def reach(self, probes: list[Any]) -> Any:
-        if self.node.plan.op.name not in _PRODUCTS:
+        if self.node.plan.op.name not in PRODUCTS:
             return None
         values = tuple(_ones(each) for each in self._tape.saved(self.node))
         return self._tape.ask(self.node, probes, values)[1][self.index]
