@@ -22,25 +22,7 @@ from whygrad.doctor.ranges import Range
 from whygrad.doctor.recording.calls import Produced
 from whygrad.doctor.recording.record import Snapshot, Stray
 from whygrad.doctor.replay import Trace, Traced
-from whygrad.ops.families import (
-    ATTENTION,
-    CHOICES,
-    COMPARISONS,
-    CROSS_ENTROPY,
-    DETACHES,
-    EXP,
-    EXTREMES,
-    FILLS,
-    LOGSUMEXP,
-    MAXIMUM,
-    RELU,
-    RISKY,
-    SETITEM,
-    SIGMOIDS,
-    SOFTMAXES,
-    TOPK,
-    TRIANGLES,
-)
+from whygrad.ops import families as ops
 from whygrad.source import Where
 
 if TYPE_CHECKING:
@@ -50,12 +32,12 @@ __all__ = ["FirstBad", "find_first_bad"]
 
 # Calls that have a finite answer for -inf: a mask may pass through them.
 _TAKES_MASKS = (
-    SOFTMAXES | LOGSUMEXP | EXP | SIGMOIDS | EXTREMES | MAXIMUM | RELU | ATTENTION | CROSS_ENTROPY
-    | TOPK
+    ops.SOFTMAXES | ops.LOGSUMEXP | ops.EXP | ops.SIGMOIDS | ops.EXTREMES | ops.MAXIMUM | ops.RELU
+    | ops.ATTENTION | ops.CROSS_ENTROPY | ops.TOPK
 )  # fmt: skip
 # Calls that put an infinity where the program wants one.
-_PLACES_MASKS = CHOICES | FILLS | SETITEM | TRIANGLES
-_COMPARING = COMPARISONS | DETACHES
+_PLACES_MASKS = ops.CHOICES | ops.FILLS | ops.SETITEM | ops.TRIANGLES
+_COMPARING = ops.COMPARISONS | ops.DETACHES
 _PASSES_BEFORE = 8  # of one update: its gradients may come from any of them
 
 
@@ -299,14 +281,14 @@ def _given_to_model(trace: Trace, tensor: Any) -> Where | None:
 
 def _was_update(stray: Stray, step: int) -> bool:
     """Whether a stray call belongs to the update before a step."""
-    return stray.passes == step and stray.op in RISKY and stray.given is None
+    return stray.passes == step and stray.op in ops.RISKY and stray.given is None
 
 
 def _made_outside(case: Case, found: FirstBad) -> Stray | None:
     """The call that made data unsound, if it was seen doing so."""
     shape = None if found.after is None else found.after.shape
     for each in case.run.strays:
-        if each.op not in RISKY or each.given is not None or each.passes > found.step:
+        if each.op not in ops.RISKY or each.given is not None or each.passes > found.step:
             continue
         if each.where == found.where or each.after.shape == shape:
             return each
@@ -352,7 +334,7 @@ def _maker_of_gradient(trace: Trace) -> tuple[Traced, Range] | None:
         suspects = [each for each in sound if each.gradients] or sound or consumers
         if not suspects:
             return None
-        return max(suspects, key=lambda each: (each.op in RISKY, each.number)), gradient
+        return max(suspects, key=lambda each: (each.op in ops.RISKY, each.number)), gradient
     return None
 
 

@@ -27,7 +27,12 @@ class Range:
 
     @property
     def finite(self) -> bool:
-        return not (self.nans or self.infs)
+        return not self.unsound
+
+    @property
+    def unsound(self) -> int:
+        """How many values are not finite."""
+        return self.nans + self.infs
 
     @property
     def size(self) -> int:

@@ -17,27 +17,7 @@ import numpy as np
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.recording.calls import Produced
 from whygrad.doctor.replay import Trace, Traced
-from whygrad.ops.families import (
-    ADD,
-    BROADCAST_TENSORS,
-    CHOICES,
-    CONVOLUTIONS,
-    DIV,
-    EXP,
-    GATHERS,
-    GUMBEL_SOFTMAX,
-    INVERSES,
-    JOINS,
-    LINEAR,
-    MASKED_FILL,
-    PICKS,
-    RESHAPING,
-    SIGMOIDS,
-    SOFTMAXES,
-    SPLITS,
-    SUB,
-    WHERE,
-)
+from whygrad.ops import families as ops
 from whygrad.source import Where
 
 __all__ = [
@@ -54,7 +34,7 @@ __all__ = [
     "sums_to_one",
 ]
 
-_HANDING_ON = RESHAPING | PICKS | SPLITS | MASKED_FILL
+_HANDING_ON = ops.RESHAPING | ops.PICKS | ops.SPLITS | ops.MASKED_FILL
 
 
 def first_traces(case: Case) -> Iterator[Trace]:
@@ -92,7 +72,7 @@ def follow(trace: Trace, source: Produced | None) -> Way:
         if made is None or source is None:
             return Way(None, None, passed[::-1])
         place = _handed_on(made, source.place)
-        if place is None and made.op in JOINS and _is_uniform(trace, made):
+        if place is None and made.op in ops.JOINS and _is_uniform(trace, made):
             place = 0
         if place is None:
             return Way(made, source, passed[::-1])
@@ -106,9 +86,9 @@ def _handed_on(call: Traced, result: int) -> int | None:
         return None
     if call.op in _HANDING_ON:
         return 0
-    if call.op in BROADCAST_TENSORS:
+    if call.op in ops.BROADCAST_TENSORS:
         return result
-    if call.op in WHERE:  # a mask: one branch is learned, the other is a number
+    if call.op in ops.WHERE:  # a mask: one branch is learned, the other is a number
         learned = [place for place, each in enumerate(call.inputs) if each.requires_grad]
         return learned[0] if len(learned) == 1 else None
     return None
@@ -122,7 +102,7 @@ def _is_uniform(trace: Trace, call: Traced) -> bool:
         while made is not None and (place := _handed_on(made, 0)) is not None:
             made = trace.made_by(made.sources[place])
         kinds.add("" if made is None else made.op)
-    return len(kinds) == 1 and not JOINS.any_of(kinds)
+    return len(kinds) == 1 and not ops.JOINS.any_of(kinds)
 
 
 def carry(trace: Trace, way: Way, labels: np.ndarray[Any, Any]) -> np.ndarray[Any, Any] | None:
@@ -131,7 +111,7 @@ def carry(trace: Trace, way: Way, labels: np.ndarray[Any, Any]) -> np.ndarray[An
     with engine.unwatched(), engine.namespace.no_grad():
         moved: Any = engine.namespace.tensor(np.ascontiguousarray(labels, dtype=np.float32))
         for call, place, result in way.passed:
-            if call.op in JOINS or call.op in CHOICES:
+            if call.op in ops.JOINS or call.op in ops.CHOICES:
                 if tuple(call.outputs[0].shape) != tuple(moved.shape):
                     return None
                 continue
@@ -149,14 +129,14 @@ def feature_axis(trace: Trace, way: Way) -> tuple[tuple[int, ...], int] | None:
     for _ in range(2):  # a bias may be added by hand
         if maker is None or not maker.outputs:
             return None
-        if maker.op in ADD | SUB and _adds_bias(maker):
+        if maker.op in ops.ADD | ops.SUB and _adds_bias(maker):
             maker = follow(trace, next(each for each in maker.sources if each is not None)).maker
-    if maker is None or maker.op not in LINEAR or not _has_weight(trace, maker):
+    if maker is None or maker.op not in ops.LINEAR or not _has_weight(trace, maker):
         return None
     shape = shape_of(maker.outputs[0])
     if not shape:
         return None
-    return shape, 1 if maker.op in CONVOLUTIONS and len(shape) > 1 else len(shape) - 1
+    return shape, 1 if maker.op in ops.CONVOLUTIONS and len(shape) > 1 else len(shape) - 1
 
 
 def _adds_bias(call: Traced) -> bool:
@@ -196,8 +176,8 @@ def first_line(error: BaseException) -> str:
 def axis_of(call: Traced) -> int:
     """The axis that a softmax or its like runs along."""
     rank = len(shape_of(call.inputs[0]))
-    default = 1 if call.op in GATHERS | SOFTMAXES else -1
-    place = 4 if call.op in GUMBEL_SOFTMAX else 1
+    default = 1 if call.op in ops.GATHERS | ops.SOFTMAXES else -1
+    place = 4 if call.op in ops.GUMBEL_SOFTMAX else 1
     dim = call.argument(place, "dim", None)
     if isinstance(dim, (tuple, list)):
         dim = dim[0] if dim else None
@@ -210,14 +190,14 @@ def is_sigmoid(trace: Trace, call: Traced | None) -> bool:
     """A sigmoid, also one written as ``1 / (1 + exp(-x))``."""
     if call is None:
         return False
-    if call.op in SIGMOIDS:
+    if call.op in ops.SIGMOIDS:
         return True
-    if call.op not in DIV | INVERSES or len(call.inputs) != 1:
+    if call.op not in ops.DIV | ops.INVERSES or len(call.inputs) != 1:
         return False
     below = follow(trace, call.sources[0]).maker
-    if below is None or below.op not in ADD or len(below.inputs) != 1:
+    if below is None or below.op not in ops.ADD or len(below.inputs) != 1:
         return False
-    return follow(trace, below.sources[0]).op in EXP
+    return follow(trace, below.sources[0]).op in ops.EXP
 
 
 def line_of(case: Case, trace: Trace, call: Traced) -> Where:

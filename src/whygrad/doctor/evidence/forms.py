@@ -23,32 +23,11 @@ from whygrad.doctor.evidence.flow import (
     sums_to_one,
 )
 from whygrad.doctor.replay import Trace, Traced
-from whygrad.ops.families import (
-    ACTIVATIONS,
-    BINARY_CROSS_ENTROPY,
-    BINARY_WITH_LOGITS,
-    CLAMPS,
-    CROSS_ENTROPY,
-    DISTANCE_LOSSES,
-    EXP,
-    KL_DIV,
-    LOG_PROBABILITIES,
-    LOG_SOFTMAX,
-    LOWER_CLAMPS,
-    NEVER_NEGATIVE,
-    NLL_LOSS,
-    NORMALIZERS,
-    POISSON_NLL_LOSS,
-    SIGMOIDS,
-    SOFTMAX,
-    SOFTPLUS,
-    TWO_SIDED,
-    Family,
-)
+from whygrad.ops import families as ops
 
 __all__ = ["Mismatch", "form_of", "rectified_regression"]
 
-_LAYERS = NORMALIZERS | (ACTIVATIONS - SIGMOIDS - LOG_PROBABILITIES)
+_LAYERS = ops.NORMALIZERS | (ops.ACTIVATIONS - ops.SIGMOIDS - ops.LOG_PROBABILITIES)
 
 
 @dataclass(eq=False)
@@ -74,7 +53,7 @@ def _remove(maker: Traced, why: str) -> str:
 
 
 def _probabilities(trace: Trace, maker: Traced | None) -> bool:
-    return is_sigmoid(trace, maker) or (maker is not None and maker.op in SOFTMAX)
+    return is_sigmoid(trace, maker) or (maker is not None and maker.op in ops.SOFTMAX)
 
 
 def _is_raw(trace: Trace, way: Way) -> bool:
@@ -91,11 +70,11 @@ def with_logits(trace: Trace, call: Traced) -> Mismatch | None:
     below, above = float((target < 0.5).mean()), float((target > 0.5).mean())
     if _probabilities(trace, maker):
         told = "a score in [0, 1] is a probability in [0.5, 0.73] after the second sigmoid"
-    elif maker.op in TWO_SIDED:
+    elif maker.op in ops.TWO_SIDED:
         told = "a score in [-1, 1] is a probability in [0.27, 0.73]"
-    elif maker.op in NEVER_NEGATIVE and below:
+    elif maker.op in ops.NEVER_NEGATIVE and below:
         told = f"without scores below 0 no probability is below 0.5; {below:.0%} of the targets are"
-    elif maker.op in LOG_PROBABILITIES and above:
+    elif maker.op in ops.LOG_PROBABILITIES and above:
         told = f"without scores above 0 no probability is above 0.5; {above:.0%} of the targets are"
     else:
         return None
@@ -111,11 +90,11 @@ def cross_entropy(trace: Trace, call: Traced) -> Mismatch | None:
 def _bounded_scores(trace: Trace, softmax: Traced, loss: Traced) -> Mismatch | None:
     """Scores that a sigmoid or tanh keeps close together, before the softmax of a loss."""
     maker = follow(trace, softmax.sources[0]).maker
-    if maker is None or not (is_sigmoid(trace, maker) or maker.op in TWO_SIDED):
+    if maker is None or not (is_sigmoid(trace, maker) or maker.op in ops.TWO_SIDED):
         return None
     shape = shape_of(loss.inputs[0])
     classes = shape[1] if len(shape) > 1 else shape[0]
-    reach = 2.0 if maker.op in TWO_SIDED else 1.0
+    reach = 2.0 if maker.op in ops.TWO_SIDED else 1.0
     best = float(np.log1p((classes - 1) * np.exp(-reach)))
     told = (
         f"scores that are at most {reach:g} apart cannot bring the loss over {classes} classes "
@@ -138,7 +117,7 @@ def _logarithms(trace: Trace, call: Traced) -> Mismatch | None:
     """nll_loss, and the prediction of kl_div: logarithms of probabilities."""
     way = follow(trace, call.sources[0])
     values = trace.array(call.inputs[0])
-    if way.op in LOG_SOFTMAX and way.maker is not None:
+    if way.op in ops.LOG_SOFTMAX and way.maker is not None:
         return _bounded_scores(trace, way.maker, call)
     if way.maker is None or _log_normalized(values):
         return None
@@ -171,14 +150,14 @@ def kl_div(trace: Trace, call: Traced) -> Mismatch | None:
 def binary_cross_entropy(trace: Trace, call: Traced) -> Mismatch | None:
     """binary_cross_entropy: probabilities, from one sigmoid over free scores."""
     way = follow(trace, call.sources[0])
-    clamp = way.maker if way.op in CLAMPS else None
+    clamp = way.maker if way.op in ops.CLAMPS else None
     if clamp is not None:
         way = follow(trace, clamp.sources[0])
     if way.maker is None:
         return None
     if is_sigmoid(trace, way.maker):
         return _second_sigmoid(trace, call, way.maker)
-    if way.op in SOFTMAX:
+    if way.op in ops.SOFTMAX:
         return _several_labels(trace, call, way.maker)
     if not _is_raw(trace, way):
         return None
@@ -196,7 +175,7 @@ def _second_sigmoid(trace: Trace, call: Traced, outer: Traced) -> Mismatch | Non
     below = float((trace.array(call.inputs[1]) < 0.5).mean())
     if _probabilities(trace, inner):
         told = "a sigmoid of a probability lies in [0.5, 0.73]"
-    elif inner.op in NEVER_NEGATIVE and below:
+    elif inner.op in ops.NEVER_NEGATIVE and below:
         told = f"no sigmoid of what {inner.op} returns is below 0.5; {below:.0%} of the targets are"
     else:
         return None
@@ -229,7 +208,7 @@ def poisson_nll_loss(trace: Trace, call: Traced) -> Mismatch | None:
     if way.maker is None:
         return None
     evidence = [_given(call), _comes_from(way.maker)]
-    if logarithms and way.op in EXP | SOFTPLUS:
+    if logarithms and way.op in ops.EXP | ops.SOFTPLUS:
         evidence.append("log_input is True: they are exponentiated once more")
         fix = f"Remove {way.op} at line {way.maker.where.line}, or say log_input=False."
         return Mismatch(way.maker, evidence, fix)
@@ -245,7 +224,7 @@ def rectified_regression(trace: Trace, call: Traced) -> Mismatch | None:
     if place is None or len(call.inputs) < 2 or call.inputs[1 - place].requires_grad:
         return None
     maker = follow(trace, call.sources[place]).maker
-    if maker is None or not (maker.op in NEVER_NEGATIVE or _clamps_at_zero(maker)):
+    if maker is None or not (maker.op in ops.NEVER_NEGATIVE or _clamps_at_zero(maker)):
         return None
     target = trace.array(call.inputs[1 - place]).astype(np.float64)
     below = np.minimum(target, 0)
@@ -261,20 +240,20 @@ def rectified_regression(trace: Trace, call: Traced) -> Mismatch | None:
 
 
 def _clamps_at_zero(call: Traced) -> bool:
-    if call.op not in LOWER_CLAMPS:
+    if call.op not in ops.LOWER_CLAMPS:
         return False
     return call.argument(1, "min") == 0 and call.argument(2, "max") is None
 
 
 Form = Callable[[Trace, Traced], Mismatch | None]
-_FORMS: tuple[tuple[Family, Form], ...] = (
-    (BINARY_CROSS_ENTROPY, binary_cross_entropy),
-    (BINARY_WITH_LOGITS, with_logits),
-    (CROSS_ENTROPY, cross_entropy),
-    (DISTANCE_LOSSES, rectified_regression),
-    (KL_DIV, kl_div),
-    (NLL_LOSS, _logarithms),
-    (POISSON_NLL_LOSS, poisson_nll_loss),
+_FORMS: tuple[tuple[ops.Family, Form], ...] = (
+    (ops.BINARY_CROSS_ENTROPY, binary_cross_entropy),
+    (ops.BINARY_WITH_LOGITS, with_logits),
+    (ops.CROSS_ENTROPY, cross_entropy),
+    (ops.DISTANCE_LOSSES, rectified_regression),
+    (ops.KL_DIV, kl_div),
+    (ops.NLL_LOSS, _logarithms),
+    (ops.POISSON_NLL_LOSS, poisson_nll_loss),
 )
 
 

@@ -16,58 +16,23 @@ from whygrad.doctor.evidence.flow import follow, sums_to_one
 from whygrad.doctor.recording.calls import Produced
 from whygrad.doctor.replay import Trace, Traced
 from whygrad.doctor.replay.reading import Reading, Term
-from whygrad.ops.families import (
-    ABS,
-    ADD,
-    CHOICES,
-    CLAMPS,
-    COSINE_SIMILARITY,
-    DETACHES,
-    DIAGONALS,
-    DIFFERENCES,
-    DIV,
-    EXP,
-    EXTREMES,
-    JOINS,
-    LEAVING,
-    LOG,
-    LOG_PROBABILITIES,
-    LOGARITHMS,
-    LOGSUMEXP,
-    LOSSES,
-    LOWER_CLAMPS,
-    MUL,
-    NEG,
-    NORM,
-    PICKS,
-    POWERS,
-    PROBABILITIES,
-    RELU,
-    RESHAPING,
-    REVERSED_SUB,
-    SCALINGS,
-    SHIFTS,
-    SIGMOIDS,
-    SOFTPLUS,
-    SPLITS,
-    SPREADS,
-    SQRT,
-    SUB,
-    SUM,
-    TOTALS,
-)
+from whygrad.ops import families as ops
 
 __all__ = ["Measure", "Sign", "measures_of", "sign_of"]
 
 _RISING = (
-    RESHAPING | TOTALS | ADD | JOINS | PICKS | SPLITS | CLAMPS | CHOICES | POWERS | EXTREMES
-    | LOGARITHMS | LOGSUMEXP | EXP | SQRT | RELU | SOFTPLUS
+    ops.RESHAPING | ops.TOTALS | ops.ADD | ops.JOINS | ops.PICKS | ops.SPLITS | ops.CLAMPS
+    | ops.CHOICES | ops.POWERS | ops.EXTREMES | ops.LOGARITHMS | ops.LOGSUMEXP | ops.EXP
+    | ops.SQRT | ops.RELU | ops.SOFTPLUS
 )  # fmt: skip
 _POSITIVE = (
-    EXP | SOFTPLUS | POWERS | ABS | SIGMOIDS | PROBABILITIES | RELU | SQRT | SPREADS
+    ops.EXP | ops.SOFTPLUS | ops.POWERS | ops.ABS | ops.SIGMOIDS | ops.PROBABILITIES | ops.RELU
+    | ops.SQRT | ops.SPREADS
 )  # fmt: skip
-_PLAIN = RESHAPING | TOTALS | NEG | SHIFTS | SCALINGS | DETACHES | LEAVING
-_HINGES = LOWER_CLAMPS | RELU | SOFTPLUS
+_PLAIN = (
+    ops.RESHAPING | ops.TOTALS | ops.NEG | ops.SHIFTS | ops.SCALINGS | ops.DETACHES | ops.LEAVING
+)
+_HINGES = ops.LOWER_CLAMPS | ops.RELU | ops.SOFTPLUS
 _MANY = 32
 
 
@@ -98,13 +63,13 @@ def measures_of(reading: Reading) -> list[Measure]:
     for term in terms:
         if term.target is None or _is_sampled(trace, term):
             continue
-        if term.call.op in LOSSES:
+        if term.call.op in ops.LOSSES:
             found.append(Measure(term.call, 1, term.call.op))
-        elif term.call.op in DIFFERENCES:
+        elif term.call.op in ops.DIFFERENCES:
             found += [Measure(each, 1, "the error") for each in _sizes(trace, term.call)]
-        elif term.call.op in COSINE_SIMILARITY:
+        elif term.call.op in ops.COSINE_SIMILARITY:
             found.append(Measure(term.call, -1, "the similarity"))
-        elif term.call.op in MUL:
+        elif term.call.op in ops.MUL:
             found += _weighted_logarithm(trace, term)
             found += [Measure(each, 1, "the margin loss") for each in _hinges(trace, term)]
         elif _is_logarithm(trace, term.source):
@@ -117,7 +82,7 @@ def _own_pairs(trace: Trace) -> list[Measure]:
     return [
         Measure(call, -1, "the log-likelihood")
         for call in trace.calls
-        if call.op in DIAGONALS
+        if call.op in ops.DIAGONALS
         and call.inputs
         and call.inputs[0].ndim == 2
         and call.inputs[0].shape[0] == call.inputs[0].shape[1]
@@ -145,15 +110,15 @@ def _pairs(trace: Trace) -> list[Measure]:
 def _compared(trace: Trace, call: Traced) -> Traced | None:
     """The call that gets both sides of a cosine: itself, or the product of two unit vectors."""
     product: Traced | None = None
-    if call.op in COSINE_SIMILARITY:
+    if call.op in ops.COSINE_SIMILARITY:
         product = call
-    elif call.op in SUM and call.sources:
+    elif call.op in ops.SUM and call.sources:
         product = trace.made_by(call.sources[0])
     if product is None or len(product.sources) != 2 or None in product.sources:
         return None
     if product is call:
         return call
-    if product.op not in MUL or product.sources[0] == product.sources[1]:
+    if product.op not in ops.MUL or product.sources[0] == product.sources[1]:
         return None
     one, other = (trace.array(each) for each in product.inputs)
     axis = one.ndim - 1
@@ -219,12 +184,12 @@ def _sizes(trace: Trace, difference: Traced) -> list[Traced]:
 
 
 def _forgets_sign(call: Traced) -> bool:
-    if call.op in POWERS:
+    if call.op in ops.POWERS:
         exponent = call.argument(1, "exponent", 2)
         return isinstance(exponent, (int, float)) and exponent % 2 == 0
-    if call.op in MUL:
+    if call.op in ops.MUL:
         return len(call.sources) == 2 and call.sources[0] == call.sources[1]
-    return call.op in ABS | NORM
+    return call.op in ops.ABS | ops.NORM
 
 
 def _hinges(trace: Trace, term: Term) -> list[Traced]:
@@ -236,7 +201,7 @@ def _hinges(trace: Trace, term: Term) -> list[Traced]:
     for call in trace.calls:
         if not any(source and source.call in reached for source in call.sources):
             continue
-        if call.op in SHIFTS | NEG and len(call.inputs) == 1:
+        if call.op in ops.SHIFTS | ops.NEG and len(call.inputs) == 1:
             reached.add(call.number)
         elif call.op in _HINGES:
             found.append(call)
@@ -248,11 +213,11 @@ def _is_logarithm(trace: Trace, source: Produced | None) -> bool:
     maker = follow(trace, source).maker
     if maker is None:
         return False
-    if maker.op in LOG | LOG_PROBABILITIES:
+    if maker.op in ops.LOG | ops.LOG_PROBABILITIES:
         return True
-    if maker.op not in SUB or len(maker.sources) < 2 or not maker.inputs[0].requires_grad:
+    if maker.op not in ops.SUB or len(maker.sources) < 2 or not maker.inputs[0].requires_grad:
         return False  # log p − log q with a given p is a divergence
-    return follow(trace, maker.sources[1]).op in LOGSUMEXP | LOG
+    return follow(trace, maker.sources[1]).op in ops.LOGSUMEXP | ops.LOG
 
 
 def _weighted_logarithm(trace: Trace, term: Term) -> list[Measure]:
@@ -271,7 +236,7 @@ def _weighted_logarithm(trace: Trace, term: Term) -> list[Measure]:
 def _has_twin(trace: Trace, term: Term, target: np.ndarray[Any, Any]) -> bool:
     """Whether another product weights a logarithm with one minus the target."""
     for each in trace.calls:
-        if each is term.call or each.op not in MUL or len(each.inputs) != 2:
+        if each is term.call or each.op not in ops.MUL or len(each.inputs) != 2:
             continue
         for given, source in zip(each.inputs, each.sources[::-1]):
             if given.requires_grad or tuple(given.shape) != target.shape:
@@ -307,20 +272,20 @@ def _turn(trace: Trace, call: Traced, place: int, measure: Measure) -> int | Non
     """Whether a call keeps the sign of what goes in at ``place`` (1), turns it (-1), or depends."""
     given = call.inputs[place]
     first = bool(call.args) and call.args[0] is given
-    if call.op in ADD and not first:
+    if call.op in ops.ADD and not first:
         return _of_number(call.kwargs.get("alpha", 1))
-    if call.op in POWERS and not first:
+    if call.op in ops.POWERS and not first:
         return None
     if call.op in _RISING:
         return 1
-    if call.op in NEG:
+    if call.op in ops.NEG:
         return -1
-    if call.op in SUB:
+    if call.op in ops.SUB:
         return 1 if first else -1
-    if call.op in REVERSED_SUB:
+    if call.op in ops.REVERSED_SUB:
         return -1 if first else 1
-    if call.op in SCALINGS:
-        if call.op in DIV and not first:
+    if call.op in ops.SCALINGS:
+        if call.op in ops.DIV and not first:
             return None
         others = [each for each in call.args if each is not given]
         return _factor(trace, call, others[0], measure) if len(others) == 1 else None
@@ -345,7 +310,7 @@ def _factor(trace: Trace, call: Traced, other: Any, measure: Measure) -> int | N
         # Zeros and ones on an error are a mask; on a log-likelihood they may be rewards or costs.
         return 1 if measure.wanted > 0 else None
     maker = follow(trace, call.sources[place]).maker
-    if maker is not None and maker.op in MUL and maker.sources:  # 2 * sigma ** 2
+    if maker is not None and maker.op in ops.MUL and maker.sources:  # 2 * sigma ** 2
         maker = follow(trace, maker.sources[0]).maker
     positive = maker is not None and maker.op in _POSITIVE and bool((values > 0).all())
     return 1 if positive else None

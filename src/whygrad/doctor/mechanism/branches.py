@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from whygrad.doctor.mechanism.domains import singular
-from whygrad.doctor.mechanism.shared import Array
+from whygrad.doctor.mechanism.domains import Array, singular
 from whygrad.doctor.recording.calls import Produced
 from whygrad.doctor.replay import Trace, Traced
 from whygrad.ops.families import CHOICES, GETITEM, MASKED_FILL, MASKED_SELECT, WHERE

@@ -11,11 +11,9 @@ from typing import TYPE_CHECKING
 
 from whygrad.doctor.forensics import FirstBad
 from whygrad.doctor.mechanism.branches import selection
-from whygrad.doctor.mechanism.domains import outside_of_domain, rule_of
+from whygrad.doctor.mechanism.domains import Mechanism, outside_of_domain, rule_of
 from whygrad.doctor.mechanism.formulas import in_exponential, in_log
-from whygrad.doctor.mechanism.growth import exploded, inflater
-from whygrad.doctor.mechanism.halves import overflows_in_half
-from whygrad.doctor.mechanism.shared import Mechanism, unsound
+from whygrad.doctor.mechanism.overflow import exploded, inflater, overflows_in_half
 from whygrad.doctor.replay import Trace, Traced
 from whygrad.ops.families import EXPONENTIALS, LOGS, POISSON_NLL_LOSS, POWERS
 
@@ -76,7 +74,7 @@ def _exponentiates(call: Traced) -> bool:
 
 def _of_data(bad: FirstBad) -> Mechanism:
     values = bad.after
-    count = "values" if values is None else f"{unsound(values)} of {values.size} values"
+    count = "values" if values is None else f"{values.unsound} of {values.size} values"
     shape = "" if values is None else f" in a tensor {list(values.shape)}"
     text = f"{count}{shape} are not finite before the model has computed anything"
     places = [] if bad.call is None else [("first used here", bad.call.where)]
@@ -89,7 +87,7 @@ def _of_stray(bad: FirstBad) -> Mechanism | None:
     if rule is None or bad.after is None:
         return None
     given = "; ".join(str(each) for each in bad.before)
-    text = f"{bad.op} got {given} and made {unsound(bad.after)} values that are not finite"
+    text = f"{bad.op} got {given} and made {bad.after.unsound} values that are not finite"
     return Mechanism(rule, bad, bad.where, text)
 
 

@@ -7,12 +7,12 @@ throughout) is told apart by hand.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from whygrad.doctor.forensics import FirstBad
-from whygrad.doctor.mechanism.shared import Array
 from whygrad.doctor.replay import Trace, Traced
 from whygrad.ops.families import (
     ATTENTION,
@@ -28,8 +28,14 @@ from whygrad.ops.families import (
 )
 from whygrad.ops.spellings import row_of, spelled
 from whygrad.ops.undefined import Known, Undefined
+from whygrad.source import Where
 
-__all__ = ["Outside", "known_values", "outside_of_domain", "rule_of", "singular", "undefined_there"]
+__all__ = [
+    "Array", "Mechanism", "Outside", "known_values", "outside_of_domain", "rule_of", "singular",
+    "undefined_there",
+]  # fmt: skip
+
+Array = np.ndarray[Any, Any]
 
 _RULES = {
     "log": "nan-from-log",
@@ -39,6 +45,18 @@ _RULES = {
 }
 _TINY = 1e-18  # divisors below are zero for all purposes: their square is not a float32 any more
 _HUGE = 1e18  # the square of such values is no float32 either
+
+
+@dataclass(eq=False)
+class Mechanism:
+    """The rule that a first bad value belongs to, and what shows it."""
+
+    rule: str
+    bad: FirstBad
+    where: Where
+    because: str  # one sentence with the numbers
+    places: list[tuple[str, Where]] = field(default_factory=list)
+    by_hand: str | None = None  # "log(softmax)", "log(sigmoid)", "exp / sum of exp", …
 
 
 class Outside(NamedTuple):

@@ -9,50 +9,23 @@ from __future__ import annotations
 import numpy as np
 
 from whygrad.doctor.forensics import FirstBad
-from whygrad.doctor.mechanism.domains import known_values, undefined_there
-from whygrad.doctor.mechanism.shared import Mechanism, descendants
+from whygrad.doctor.mechanism.domains import Mechanism, known_values, undefined_there
 from whygrad.doctor.recording.calls import Produced
 from whygrad.doctor.replay import Trace, Traced
-from whygrad.ops.families import (
-    ABS,
-    ADD,
-    DIV,
-    EXP,
-    EXP2,
-    EXTREMES,
-    HYPERBOLIC,
-    JOINS,
-    LOG,
-    LOG1P,
-    LOGARITHMS,
-    LOGSUMEXP,
-    LOSSES,
-    MUL,
-    PICKS,
-    POWERS,
-    PROBABILITY_LOSSES,
-    PROD,
-    QUOTIENTS,
-    RESHAPING,
-    REVERSED_POW,
-    SHIFTS,
-    SIGMOID,
-    SOFTMAX,
-    SPLITS,
-    SUM,
-    TOTALS,
-    Family,
-)
+from whygrad.ops import families as ops
 from whygrad.ops.spellings import row_of
 
 __all__ = ["in_exponential", "in_log"]
 
 # What probabilities pass through on the way to a log without becoming something else.
-_ARRANGING = RESHAPING | PICKS | SPLITS | JOINS | TOTALS | EXTREMES | PROD | MUL | SHIFTS
-_PROBABILITIES = SOFTMAX | SIGMOID | EXP
+_ARRANGING = (
+    ops.RESHAPING | ops.PICKS | ops.SPLITS | ops.JOINS | ops.TOTALS | ops.EXTREMES | ops.PROD
+    | ops.MUL | ops.SHIFTS
+)  # fmt: skip
+_PROBABILITIES = ops.SOFTMAX | ops.SIGMOID | ops.EXP
 # A regression on what an exp gives: it is an activation.  A loss of probabilities is no such.
-_ACTIVATED = (LOSSES - PROBABILITY_LOSSES) | POWERS | ABS
-_OTHER_BASES = EXP2 | POWERS | REVERSED_POW
+_ACTIVATED = (ops.LOSSES - ops.PROBABILITY_LOSSES) | ops.POWERS | ops.ABS
+_OTHER_BASES = ops.EXP2 | ops.POWERS | ops.REVERSED_POW
 _ENDS = {"float16": 11.09, "float64": 709.78}  # where exp overflows; 88.72 for float32 and bfloat16
 _STEEP = 1e-30  # 1/x of less leaves float32 when it is multiplied on
 
@@ -62,7 +35,7 @@ def in_log(trace: Trace, call: Traced, bad: FirstBad) -> Mechanism | None:
     known = known_values(trace, call)
     outside = undefined_there(call, known)
     lowest = float(np.min(known[_argument(call)], initial=np.inf))
-    edge = -1.0 if call.op in LOG1P else 0.0
+    edge = -1.0 if call.op in ops.LOG1P else 0.0
     rounded = None
     if outside is not None:
         text = outside.sentence
@@ -99,14 +72,14 @@ def _rounded(trace: Trace, log: Traced) -> tuple[Traced, str] | None:
         before = [each for each in call.sources if each is not None]
         if call.op in _PROBABILITIES:
             output = call.after[source.place]
-            certain = call.op not in EXP and output.high >= 1.0
+            certain = call.op not in ops.EXP and output.high >= 1.0
             if not certain and _is_masked(trace, call):
                 continue
             if output.zeros or certain or not output.finite or output.low < _STEEP:
                 return call, name or call.op.rstrip("_")
         elif call.op in _ARRANGING:
             waiting += [(each, name) for each in before]
-        elif call.op in QUOTIENTS and _has_exp(trace, call):
+        elif call.op in ops.QUOTIENTS and _has_exp(trace, call):
             by_hand = "softmax" if len(before) > 1 else "sigmoid"
             if call.after[source.place].low < _STEEP and _is_by_hand(trace, call):
                 return call, by_hand
@@ -128,22 +101,22 @@ def _is_by_hand(trace: Trace, quotient: Traced) -> bool:
     """Whether a quotient is exp(x) / sum, or 1 / (1 + exp(x)), with nothing else in between."""
     for source in quotient.sources:
         made = trace.made_by(source)
-        while made is not None and made.op in RESHAPING | SUM | ADD:
+        while made is not None and made.op in ops.RESHAPING | ops.SUM | ops.ADD:
             made = next((each for one in made.sources if (each := trace.made_by(one))), None)
-        if made is not None and made.op in EXP:
+        if made is not None and made.op in ops.EXP:
             return True
     return False
 
 
 def _has_exp(trace: Trace, quotient: Traced) -> bool:
     numbers = trace.ancestors(quotient)
-    return any(each.op in EXP for each in trace.calls if each.number in numbers)
+    return any(each.op in ops.EXP for each in trace.calls if each.number in numbers)
 
 
 def in_exponential(trace: Trace, call: Traced, bad: FirstBad) -> Mechanism | None:
     """An exponential that overflows, and whether it belongs to a loss by hand or to the model."""
-    both_ways = call.op in HYPERBOLIC
-    given = trace.array(call.inputs[-1 if call.op in POWERS else 0]).astype(np.float64)
+    both_ways = call.op in ops.HYPERBOLIC
+    given = trace.array(call.inputs[-1 if call.op in ops.POWERS else 0]).astype(np.float64)
     high = float((np.abs(given) if both_ways else given).max(initial=0.0))
     dtype = call.before[0].dtype
     end = _ENDS.get(dtype, 88.72)
@@ -159,27 +132,38 @@ def in_exponential(trace: Trace, call: Traced, bad: FirstBad) -> Mechanism | Non
     return Mechanism("unstable-loss", bad, call.where, f"{text}, in {by_hand}", [], by_hand)
 
 
+def _descendants(trace: Trace, call: Traced) -> list[Traced]:
+    """The calls that were computed from ``call``, in order."""
+    known = {call.number}
+    found = []
+    for each in trace.calls:
+        if any(source is not None and source.call in known for source in each.sources):
+            known.add(each.number)
+            found.append(each)
+    return found
+
+
 def _formula_of_loss(trace: Trace, exp: Traced) -> str | None:
     """The formula of a loss that an exp is a part of; None if it belongs to the model."""
-    later = descendants(trace, exp)
+    later = _descendants(trace, exp)
     parameters = list(trace.parameters.values())
     if any(given is each for call in later for given in call.inputs for each in parameters):
         return None
-    ops = {call.op for call in later}
-    if _ACTIVATED.any_of(ops):
+    present = {call.op for call in later}
+    if _ACTIVATED.any_of(present):
         return None  # a regression on what the exp gives: it is an activation
-    sums = [call for call in later if call.op in SUM | LOGSUMEXP]
+    sums = [call for call in later if call.op in ops.SUM | ops.LOGSUMEXP]
     if any(_is_normalised(trace, exp, call, sums) for call in later):
         return "exp / sum of exp"
-    if any(call.op in LOG and _comes_from(trace, call, SUM) for call in later):
+    if any(call.op in ops.LOG and _comes_from(trace, call, ops.SUM) for call in later):
         return "log(sum of exp)"
-    undone = LOGARITHMS.any_of(ops) and not _in_model(trace, exp)
+    undone = ops.LOGARITHMS.any_of(present) and not _in_model(trace, exp)
     return "log(1 + exp)" if undone else None
 
 
 def _is_normalised(trace: Trace, exp: Traced, call: Traced, sums: list[Traced]) -> bool:
     """Whether a call divides the exp by its sum."""
-    if call.op not in DIV or len(call.sources) < 2:
+    if call.op not in ops.DIV or len(call.sources) < 2:
         return False
     above, below = (trace.made_by(each) for each in call.sources[:2])
     if above is None or below is None or not trace.descends(above, exp):
@@ -188,9 +172,9 @@ def _is_normalised(trace: Trace, exp: Traced, call: Traced, sums: list[Traced]) 
     return any(each.number in numbers for each in sums)
 
 
-def _comes_from(trace: Trace, call: Traced, family: Family) -> bool:
+def _comes_from(trace: Trace, call: Traced, family: ops.Family) -> bool:
     made = trace.made_by(call.sources[0]) if call.sources else None
-    while made is not None and made.op in RESHAPING and made.sources:
+    while made is not None and made.op in ops.RESHAPING and made.sources:
         made = trace.made_by(made.sources[0])
     return made is not None and made.op in family
 

@@ -12,54 +12,24 @@ from whygrad.doctor.evidence.flow import first_line, first_traces, shape_of
 from whygrad.doctor.replay import Trace, Traced
 from whygrad.doctor.replay.reading import Reading, Term
 from whygrad.doctor.rules.rule import Finding, Proof, rule
-from whygrad.ops.families import (
-    ABS,
-    BRACKETS,
-    CAT,
-    COSH,
-    DETACHES,
-    DIFFERENCES,
-    ELEMENTWISE,
-    ELEMENTWISE_LOSSES,
-    EXTREMES,
-    GETITEM,
-    LIKES,
-    LOGARITHMS,
-    LOSSES,
-    LOWER_CLAMPS,
-    MASKED_FILL,
-    MASKED_SELECT,
-    NEG,
-    NORM,
-    ORDERINGS,
-    POWERS,
-    RELU,
-    RESHAPING,
-    REVERSED_DIV,
-    SCALINGS,
-    SHIFTS,
-    SQRT,
-    STACK,
-    TOTALS,
-    WHERE,
-    XLOGY,
-)
+from whygrad.ops import families as ops
 
 __all__ = ["loss_broadcast"]
 
 Shape = tuple[int, ...]
 
-_MEETING = DIFFERENCES | SCALINGS | XLOGY
-_SELECTING = WHERE | BRACKETS | MASKED_SELECT
+_MEETING = ops.DIFFERENCES | ops.SCALINGS | ops.XLOGY
+_SELECTING = ops.WHERE | ops.BRACKETS | ops.MASKED_SELECT
 # What stands between a difference and its sum where an error is measured, and not a likeness.
 _MEASURING = (
-    RESHAPING | _SELECTING | POWERS | ABS | SCALINGS | REVERSED_DIV | NEG | SHIFTS | SQRT
-    | LOGARITHMS | COSH | NORM | TOTALS | LOWER_CLAMPS | RELU | ORDERINGS
+    ops.RESHAPING | _SELECTING | ops.POWERS | ops.ABS | ops.SCALINGS | ops.REVERSED_DIV | ops.NEG
+    | ops.SHIFTS | ops.SQRT | ops.LOGARITHMS | ops.COSH | ops.NORM | ops.TOTALS | ops.LOWER_CLAMPS
+    | ops.RELU | ops.ORDERINGS
 )  # fmt: skip
 # What treats each element alone, or only arranges them.
-_ALONE = (ELEMENTWISE - LOSSES) | CAT | STACK | DETACHES | LIKES
+_ALONE = (ops.ELEMENTWISE - ops.LOSSES) | ops.CAT | ops.STACK | ops.DETACHES | ops.LIKES
 # Ops in which more data may be the weights of the errors, and need not be a target.
-_WEIGHING = _SELECTING | SCALINGS | REVERSED_DIV | ORDERINGS | MASKED_FILL
+_WEIGHING = _SELECTING | ops.SCALINGS | ops.REVERSED_DIV | ops.ORDERINGS | ops.MASKED_FILL
 
 
 @rule(cleared=lambda case: _same_shapes(case))
@@ -88,7 +58,7 @@ def loss_broadcast(case: Case) -> Iterator[Finding]:
 def _raised(case: Case) -> Iterator[Finding]:
     """The same shapes where they cannot be broadcast, or where the loss refuses to."""
     failure = case.run.failure
-    if failure is None or failure.op not in ELEMENTWISE_LOSSES | DIFFERENCES:
+    if failure is None or failure.op not in ops.ELEMENTWISE_LOSSES | ops.DIFFERENCES:
         return
     shapes = [shape_of(each) for each in failure.args[:2] if hasattr(each, "shape")]
     if len(shapes) == 2 and len(shapes[0]) != len(shapes[1]) and _same_numbers(*shapes):
@@ -124,7 +94,7 @@ def _broadcasts(reading: Reading, term: Term) -> bool:
         return False
     call = term.call
     one, other = shape_of(term.prediction), shape_of(term.target)
-    if call.op in ELEMENTWISE_LOSSES:
+    if call.op in ops.ELEMENTWISE_LOSSES:
         return _is_crossed(one, other)
     if call.op not in _MEETING or not _is_crossed(one, other):
         return False
@@ -138,7 +108,7 @@ def _is_on_purpose(reading: Reading, term: Term) -> bool:
         one, source = term.target, term.target_source
     while not any(one is each for each in reading.outputs):
         made = reading.trace.made_by(source)
-        if made is None or made.op not in RESHAPING | GETITEM or not made.inputs:
+        if made is None or made.op not in ops.RESHAPING | ops.GETITEM or not made.inputs:
             return False
         if made.inputs[0].ndim < one.ndim:
             return True
@@ -168,7 +138,7 @@ def _is_measured(trace: Trace, call: Traced, on_purpose: bool) -> bool:
 
 def _treats_each_alone(call: Traced) -> bool:
     """Whether each element of the result comes from one place of the inputs."""
-    if call.op in EXTREMES:  # of two tensors, not of one along an axis
+    if call.op in ops.EXTREMES:  # of two tensors, not of one along an axis
         return len(call.inputs) == 2
     return call.op in _ALONE
 
@@ -178,7 +148,7 @@ def _meets_more_data(call: Traced, places: list[int], pairs: int) -> bool:
 
     Weights are no target, unless there is one for each pair: then the pairs are meant.
     """
-    if call.op in RESHAPING:
+    if call.op in ops.RESHAPING:
         return False
     most = pairs - 1 if call.op in _WEIGHING else 1
     return any(
