@@ -23,7 +23,7 @@ from whygrad.doctor.replay import Trace, Traced
 from whygrad.doctor.replay.reading import Reading
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.doctor.source.lines import loss_assigned
-from whygrad.ops.families import NEG, RESHAPING, REVERSED_SUB, SCALINGS, SHIFTS, SUB, TOTALS
+from whygrad.ops.families import LOG, NEG, RESHAPING, REVERSED_SUB, SCALINGS, SHIFTS, SUB, TOTALS
 from whygrad.source import Where
 
 __all__ = ["loss_sign"]
@@ -251,10 +251,10 @@ def _is_of_a_density(trace: Trace, measure: Measure, sign: Sign) -> bool:
         return False
     size = sign.turned_at[-1].outputs[0].numel()
     return any(
-        call.op in ("sub", "sub_")
+        call.op in SUB
         and trace.descends(call, sign.turned_at[-1])
         and call.outputs[0].numel() == size > 1
-        and (len(call.inputs) == 1 or follow(trace, call.sources[1]).op == "log")
+        and (len(call.inputs) == 1 or follow(trace, call.sources[1]).op in LOG)
         for call in trace.calls
     )
 
