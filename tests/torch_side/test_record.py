@@ -16,7 +16,6 @@ from torch import nn
 from torch.utils.checkpoint import checkpoint
 
 import whygrad.torch
-from whygrad.source import Where
 from whygrad.torch.record import Recording, latest_recording
 
 
@@ -146,7 +145,7 @@ def test_every_node_of_a_recorded_graph_has_a_line_of_the_users_program(program:
 
 
 def lines(tape: Recording, op: str) -> list[str]:
-    return [Where(*event.call).text for event in tape.events if event.op == op and event.call]
+    return [event.call.text for event in tape.events if event.op == op and event.call]
 
 
 def test_the_line_is_where_the_users_code_calls_the_module() -> None:
@@ -227,7 +226,7 @@ def test_the_line_that_switched_recording_off() -> None:
             x * before
     (event,) = [event for event in tape.events if event.op == "mul"]
     assert event.since is not None
-    assert Where(*event.since).text == "with torch.no_grad():"
+    assert event.since.text == "with torch.no_grad():"
 
 
 def test_nothing_is_kept_alive() -> None:

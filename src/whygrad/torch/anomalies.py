@@ -78,7 +78,7 @@ def _trail(
     event: Event, seen: Before, outputs: Sequence[torch.Tensor], tensor: torch.Tensor, kind: Trouble
 ) -> Trail:
     op = known_op(event.op)
-    where = None if event.call is None else Where(*event.call)
+    where = event.call
     call = f"{event.op}({', '.join(described(each) for each in seen.tensors)})"
     operands = dict(_operands(op, event.op, seen, outputs))
     with np.errstate(all="ignore"):

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import torch
 
+from whygrad.source import Where
 from whygrad.torch.identity import Track
-from whygrad.torch.lines import Call
 
 __all__ = ["Event", "giving_shape", "kind_of_cut", "leaving", "name_of", "tensors_in", "uneventful"]
 
@@ -54,7 +54,7 @@ class Event:
     __slots__ = ("applied", "call", "cuts", "guesses", "inputs", "left", "nodes", "op",
                  "outputs", "since", "strangers", "time", "written")  # fmt: skip
 
-    def __init__(self, time: int, op: str, call: Call | None) -> None:
+    def __init__(self, time: int, op: str, call: Where | None) -> None:
         self.time = time
         self.op = op
         self.call = call
@@ -65,8 +65,8 @@ class Event:
         self.cuts: tuple[str | None, ...] = ()  # one per output: what cut it off from the inputs
         self.written: tuple[Track, ...] = ()  # the outputs that were there before
         self.left: str | None = None  # "item" or "numpy", if a tensor became something else
-        self.applied: Call | None = None  # the F.apply(…) in whose forward it happened
-        self.since: Call | None = None  # what had switched recording off, for a cut by no_grad
+        self.applied: Where | None = None  # the F.apply(…) in whose forward it happened
+        self.since: Where | None = None  # what had switched recording off, for a cut by no_grad
         self.nodes = 0  # of PyTorch's graph that it made
 
 

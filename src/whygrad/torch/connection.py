@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 import torch
 from torch.autograd.function import BackwardCFunction
@@ -15,7 +14,6 @@ from whygrad.torch.finite import described
 from whygrad.torch.graph import event_of, is_leaf, leads_to, node_of, reachable, where_of
 from whygrad.torch.identity import Track, identities
 from whygrad.torch.lineage import Lineage, Route, nearest_cut
-from whygrad.torch.lines import Call
 from whygrad.torch.names import TorchNames
 from whygrad.torch.record import Recording
 from whygrad.why.connection import (
@@ -110,9 +108,9 @@ class Inspection:
         if track is None:
             return None
         if track.required_at is not None:
-            return _where(track.required_at[1])
+            return track.required_at[1]
         made = self._made.get(track)
-        return None if made is None else _where(made.call)
+        return None if made is None else made.call
 
     def _is_younger(self, x: torch.Tensor, track: Track | None) -> bool:
         """Whether x came into the graph after the loss was computed."""
@@ -126,7 +124,7 @@ class Inspection:
     def _walked_at(self) -> Where | None:
         """The backward pass that ran on this very loss, if it was recorded."""
         walks = () if self.tape is None else reversed(self.tape.walks)
-        return next((_where(call) for track, call in walks if track is self.track), None)
+        return next((call for track, call in walks if track is self.track), None)
 
     def _own_rules(self, x: torch.Tensor) -> list[str]:
         custom = [each for each in self.graph if isinstance(each, BackwardCFunction)]
@@ -150,10 +148,10 @@ class Inspection:
         inside = next((at for at, each in enumerate(chain) if at and each.nodes), len(chain))
         outside = _points(chain[:inside])
         if route.kind == "no_grad" and route.cut is not None and route.cut.since is not None:
-            outside.insert(0, Point("no_grad", _where(route.cut.since)))
+            outside.insert(0, Point("no_grad", route.cut.since))
         return Cut(
             kind=route.kind,
-            where=None if route.cut is None else _where(route.cut.call),
+            where=None if route.cut is None else route.cut.call,
             way_out=_points(route.way_out) or [Point("leaf")],
             outside=outside,
             way_back=_points(reversed(chain[inside:])),
@@ -165,7 +163,7 @@ class Inspection:
         if found is None:
             return None
         kind, way = found
-        return Cut(kind, _where(way[0].call), outside=_points(way))
+        return Cut(kind, way[0].call, outside=_points(way))
 
     def _departures(self, lineage: Lineage) -> list[Departure]:
         """Lines that handed numbers computed from x to Python: those that matter first."""
@@ -173,21 +171,21 @@ class Inspection:
         first = {each.call: (each, source) for each, source in reversed(lineage.departures)}
         found = []
         for event, source in first.values():
-            start = _where(event.call)
-            later = [Where(*each.call) for each in uses if each.call and each.time > event.time]
+            start = event.call
+            later = [each.call for each in uses if each.call and each.time > event.time]
             used = None if start is None else used_at(start, later)
             kind, cut = str(event.left), event
             for route in lineage.routes_to(source)[:1]:
                 on_purpose = route.kind in TO_LEAVE and not any(each.nodes for each in route.beyond)
                 if route.cut is not None and not on_purpose:
                     kind, cut = route.kind, route.cut
-            found.append(Departure(kind, cut.op, _where(cut.call), (), used))
+            found.append(Departure(kind, cut.op, cut.call, (), used))
         return sorted(found, key=lambda each: each.used_at is None)[:_MANY]
 
     def _replaced(self, x: torch.Tensor, track: Track | None) -> Subject | None:
         """The leaf whose name ``x`` took over: ``w = w - lr * g`` computes a new tensor."""
         made = None if track is None else self._made.get(track)
-        where = None if made is None else _where(made.call)
+        where = None if made is None else made.call
         if made is None or where is None:
             return None
         assigned = reassigned_name(where)
@@ -197,7 +195,7 @@ class Inspection:
             held = leaf.thing
             known = None if held is None else self.names.of(held)
             if leaf.shape == tuple(x.shape) and (known is None or not known.isidentifier()):
-                since = None if leaf.required_at is None else _where(leaf.required_at[1])
+                since = None if leaf.required_at is None else leaf.required_at[1]
                 return Subject(assigned, "", since, True, True)
         return None
 
@@ -214,13 +212,9 @@ class Inspection:
         return found
 
 
-def _line(event: Event) -> tuple[Any, int] | None:
-    return None if event.call is None else (event.call.code, Where(*event.call).line)
-
-
-def _where(call: Call | None) -> Where | None:
-    return None if call is None else Where(*call)
+def _line(event: Event) -> tuple[str, int] | None:
+    return None if event.call is None else (event.call.file, event.call.line)
 
 
 def _points(events: Iterable[Event]) -> list[Point]:
-    return [Point(each.op, _where(each.call)) for each in events]
+    return [Point(each.op, each.call) for each in events]

@@ -45,7 +45,7 @@ def event_of(node: Any) -> Event | None:
 def where_of(node: Any) -> Where | None:
     """The user's line that made a node, if it was recorded."""
     event = event_of(node)
-    return None if event is None or event.call is None else Where(*event.call)
+    return None if event is None else event.call
 
 
 def claim(nodes: Iterable[Any], event: Event) -> None:

@@ -18,7 +18,7 @@ import torch
 from torch.multiprocessing.reductions import StorageWeakRef
 
 from whygrad.autograd.anomaly_mode.findings import Trail
-from whygrad.torch.lines import Call
+from whygrad.source import Where
 
 __all__ = ["Track", "identities"]
 
@@ -43,8 +43,8 @@ class Track:
     def __init__(self, number: int, thing: Any, memory: int | None) -> None:
         self.number = number  # numbers are times as well: of when it was first seen
         self.memory = memory
-        self.applied: Call | None = None  # in the forward of whose F.apply(…) it was made
-        self.required_at: tuple[int, Call | None] | None = None  # requires_grad_(): time and line
+        self.applied: Where | None = None  # in the forward of whose F.apply(…) it was made
+        self.required_at: tuple[int, Where | None] | None = None  # requires_grad_(): time and line
         self.is_leaf = isinstance(thing, torch.Tensor) and thing.requires_grad and thing.is_leaf
         self.trail: Trail | None = None  # where its numbers that are not finite come from
         number_only = isinstance(thing, float)

@@ -11,21 +11,13 @@ import os
 import sys
 import sysconfig
 from types import CodeType, FrameType
-from typing import NamedTuple
 
 import torch
 
 import whygrad
 from whygrad.source import Where
 
-__all__ = ["Call", "call_of", "function_call", "user_where"]
-
-
-class Call(NamedTuple):
-    """A place in running code: two references, resolved to a line only when somebody asks."""
-
-    code: CodeType
-    instruction: int
+__all__ = ["call_of", "function_call", "user_where"]
 
 
 def _folder(path: str) -> str:
@@ -50,7 +42,7 @@ def _written_by_user(file: str) -> bool:
     return known
 
 
-def call_of(frame: FrameType | None) -> Call | None:
+def call_of(frame: FrameType | None) -> Where | None:
     """The user's call that led to ``frame``; None if no line of the user's is on the stack.
 
     A program that itself lives among the installed packages is better named than nothing, so then
@@ -59,16 +51,16 @@ def call_of(frame: FrameType | None) -> Call | None:
     start = frame
     while frame is not None:
         if _written_by_user(frame.f_code.co_filename):
-            return Call(frame.f_code, frame.f_lasti)
+            return Where(frame.f_code, frame.f_lasti)
         frame = frame.f_back
     while start is not None:
         if not start.f_code.co_filename.startswith(_ENGINES):
-            return Call(start.f_code, start.f_lasti)
+            return Where(start.f_code, start.f_lasti)
         start = start.f_back
     return None
 
 
-def function_call() -> Call | None:
+def function_call() -> Where | None:
     """The user's ``F.apply(…)`` if an ``autograd.Function`` is running its forward, else None."""
     frame: FrameType | None = sys._getframe(1)
     applied = None
@@ -81,5 +73,4 @@ def function_call() -> Call | None:
 
 def user_where() -> Where | None:
     """The user's line that is running."""
-    call = call_of(sys._getframe(1))
-    return None if call is None else Where(*call)
+    return call_of(sys._getframe(1))

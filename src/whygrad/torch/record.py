@@ -13,7 +13,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -22,6 +22,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from whygrad.ops.spellings import row_of
+from whygrad.source import Where
 from whygrad.torch import finite
 from whygrad.torch.anomalies import examine, given
 from whygrad.torch.calls import (
@@ -35,10 +36,10 @@ from whygrad.torch.calls import (
 )
 from whygrad.torch.graph import claim, event_of, mark, unseen_behind
 from whygrad.torch.identity import Track, identities
-from whygrad.torch.lines import Call, call_of, function_call
+from whygrad.torch.lines import call_of, function_call
 from whygrad.torch.ops import op_name
 
-__all__ = ["Recording", "latest_recording", "record"]
+__all__ = ["Recorder", "Recording", "kept", "latest_recording", "record"]
 
 _LIMIT = 100_000
 _WALKS = 64
@@ -52,8 +53,8 @@ class Recording:
         self.values = values  # whether results are looked at
         self.seen = 0
         # What backward() ran on, and where.
-        self.walks: deque[tuple[Track, Call | None]] = deque(maxlen=_WALKS)
-        self._switched_off: Call | None = None
+        self.walks: deque[tuple[Track, Where | None]] = deque(maxlen=_WALKS)
+        self._switched_off: Where | None = None
 
     def __repr__(self) -> str:
         return f"<a recording of {self.seen} calls of PyTorch>"
@@ -63,7 +64,7 @@ class Recording:
         """How many calls were seen and are no longer known."""
         return self.seen - len(self.events)
 
-    def new_event(self, op: str, call: Call | None) -> Event:
+    def new_event(self, op: str, call: Where | None) -> Event:
         """An event of its own time, entered."""
         self.seen += 1
         plain = op[2:-2] if op.startswith("__") and op.endswith("__") else op
@@ -104,11 +105,11 @@ class Recording:
         event.outputs, event.cuts = (track,), (None,)
         claim(fresh[:1] if call is not None else fresh, event)
 
-    def switched(self, on: bool, call: Call | None) -> None:
+    def switched(self, on: bool, call: Where | None) -> None:
         """The program switched the recording of gradients on or off."""
         self._switched_off = None if on else call
 
-    def note(self, seen: Before, result: Any, call: Call | None) -> None:
+    def note(self, seen: Before, result: Any, call: Where | None) -> None:
         """A call was carried out."""
         name, left = seen.name, leaving(seen.name)
         if name in ("requires_grad", "requires_grad_"):
@@ -135,7 +136,7 @@ class Recording:
             return
         self._produce(event, seen, fresh, written)
 
-    def _require(self, tensor: torch.Tensor, call: Call | None) -> None:
+    def _require(self, tensor: torch.Tensor, call: Where | None) -> None:
         track = identities.track(tensor)
         track.is_leaf = tensor.requires_grad and tensor.is_leaf
         track.required_at = identities.tick(), call
@@ -245,12 +246,19 @@ def _version(tensor: torch.Tensor) -> int:
     return -1 if tensor.is_inference() else tensor._version
 
 
-class _Recorder(TorchFunctionMode):  # type: ignore[misc]
-    """Sees the calls of one thread."""
+class Recorder(TorchFunctionMode):  # type: ignore[misc]
+    """Sees the calls of one thread, and shows them to its readers.
 
-    def __init__(self, tape: Recording) -> None:
+    A ``recording`` notes where values come from; ``carry_out``, if there is one, carries out the
+    calls, with notes of its own.  Either may be there or not from one call to the next.
+    """
+
+    def __init__(
+        self, recording: Recording | None = None, carry_out: Callable[..., Any] | None = None
+    ) -> None:
         super().__init__()
-        self.tape = tape
+        self.recording = recording
+        self._carry_out = carry_out or _plainly
         self._names: dict[Any, tuple[str, bool]] = {}
 
     def __torch_function__(
@@ -262,23 +270,30 @@ class _Recorder(TorchFunctionMode):  # type: ignore[misc]
         name, skip = self._names.get(func) or self._learn(func)
         if skip:
             return func(*args, **kwargs)
+        recording = self.recording
+        if recording is None:
+            return self._carry_out(func, args, kwargs)
         if name == "data" and sys._getframe(1).f_code.co_name == "__deepcopy__":
             name = "__deepcopy__"  # a Parameter copies its data
         with torch._C.DisableTorchFunction():
-            before = Before(self.tape, name, args, kwargs, func is torch.autograd.grad)
-        result = func(*args, **kwargs)
+            before = Before(recording, name, args, kwargs, func is torch.autograd.grad)
+        result = self._carry_out(func, args, kwargs)
         with torch._C.DisableTorchFunction():
             call = call_of(sys._getframe(1))
             if name == "_set_grad_enabled":
-                self.tape.switched(torch.is_grad_enabled(), call)
+                recording.switched(torch.is_grad_enabled(), call)
             else:
-                self.tape.note(before, result, call)
+                recording.note(before, result, call)
         return result
 
     def _learn(self, func: Any) -> tuple[str, bool]:
         name = name_of(func)
         known = self._names[func] = name, uneventful(func, name)
         return known
+
+
+def _plainly(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    return function(*args, **kwargs)
 
 
 class _State(threading.local):
@@ -303,11 +318,17 @@ def record(limit: int = _LIMIT, *, values: bool = True) -> Iterator[Recording]:
     last ``limit`` calls are remembered.  Without ``values`` no result is looked at: that is faster,
     and :func:`why_nan` has nothing to go by.
     """
-    tape = Recording(limit, values)
-    _state.on.append(tape)
-    _state.latest = tape
+    recording = Recording(limit, values)
+    with kept(recording), Recorder(recording):
+        yield recording
+
+
+@contextmanager
+def kept(recording: Recording) -> Iterator[None]:
+    """While inside, and after it, questions are answered from this recording."""
+    _state.on.append(recording)
+    _state.latest = recording
     try:
-        with _Recorder(tape):
-            yield tape
+        yield
     finally:
-        _state.on.remove(tape)
+        _state.on.remove(recording)

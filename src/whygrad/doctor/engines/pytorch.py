@@ -6,13 +6,12 @@ import math
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 import torch
-from torch.overrides import TorchFunctionMode
 
 from whygrad.doctor.engines.engine import Handler
 from whygrad.doctor.engines.modes import (
@@ -28,7 +27,7 @@ from whygrad.doctor.source.frames import user_frame
 from whygrad.doctor.wrapping.scope import Scope
 from whygrad.ops.spellings import shared_name, spelled
 from whygrad.torch.calls import name_of, uneventful
-from whygrad.torch.record import record
+from whygrad.torch.record import Recorder, Recording, kept
 
 __all__ = ["TorchEngine"]
 
@@ -50,56 +49,47 @@ class TorchEngine:
         return TorchEngine()
 
     def __init__(self) -> None:
-        self._recording: ExitStack | None = None
-        self._mode: _Mode | None = None
-        self._place: int | None = None  # of the mode among others, while looking away
+        self._recorder: Recorder | None = None
+        self._place: int | None = None  # of the recorder among modes, while looking away
+        self._structure = ExitStack()  # ends what only the first passes need
 
     @contextmanager
     def watching(self, handler: Handler, scope: Scope) -> Iterator[None]:
-        """Until the first passes are over, everything is recorded for ``why_none`` as well."""
         with (
             compiled_whole(self, handler, scope),
             transforms_unwatched(scope),
             fast_paths_open(),
-            _Mode(self, handler) as self._mode,
+            Recorder(carry_out=partial(_handed_over, self, handler)) as self._recorder,
         ):
-            self._recording = ExitStack()
-            self._recording.enter_context(record(values=False))
+            self.first_passes_again()
             try:
                 yield
             finally:
                 self.look_again()
-                if self._recording is not None:
-                    self._recording.close()
+                self.first_passes_over()
 
     def look_away(self) -> None:
-        if self._place is None and self._mode is not None:
-            self._place = taken_out(self._mode)
+        if self._place is None and self._recorder is not None:
+            self._place = taken_out(self._recorder)
 
     def look_again(self) -> None:
-        if self._place is not None and self._mode is not None:
-            put_in(self._mode, self._place)
+        if self._place is not None and self._recorder is not None:
+            put_in(self._recorder, self._place)
             self._place = None
 
     def compiles(self) -> bool:
         return compiler_in_use()
 
     def first_passes_over(self) -> None:
-        """Stop the costly recording, unless the program has put a mode of its own on top."""
-        if self._recording is None:
-            return
-        modes = torch.overrides._get_current_function_mode_stack()
-        ours = modes and type(modes[-1]).__module__ == record.__module__
-        if ours:
-            self._recording.close()
-            self._recording = None
+        """Stop the costly recording that answers ``why_none``."""
+        if self._recorder is not None and self._recorder.recording is not None:
+            self._recorder.recording = None
+            self._structure.close()
 
     def first_passes_again(self) -> None:
-        """Record anew, unless a mode of the program's is there, which would end out of turn."""
-        modes = torch.overrides._get_current_function_mode_stack()
-        if self._recording is None and all(isinstance(each, _Mode) for each in modes):
-            self._recording = ExitStack()
-            self._recording.enter_context(record(values=False))
+        if self._recorder is not None and self._recorder.recording is None:
+            self._recorder.recording = Recording(values=False)
+            self._structure.enter_context(kept(self._recorder.recording))
 
     def is_recording(self) -> bool:
         return torch.is_grad_enabled()
@@ -167,26 +157,17 @@ class TorchEngine:
             return why_none(parameter, loss)
 
 
-class _Mode(TorchFunctionMode):  # type: ignore[misc]
-    def __init__(self, engine: TorchEngine, handler: Handler) -> None:
-        super().__init__()
-        self._engine = engine
-        self.handler = handler
-        self._names: dict[Any, str | None] = {}
-
-    def __torch_function__(
-        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
-    ) -> Any:
-        try:
-            name = self._names[func]
-        except KeyError:
-            name = self._names[func] = _plain_name(func)
-        if name is None:
-            return func(*args, **(kwargs or {}))
-        frame = user_frame(sys._getframe(1))
-        if torch._C._is_any_autocast_enabled() and torch.is_autocast_enabled("cpu"):
-            func = partial(_cast_to, torch.get_autocast_dtype("cpu"), func)
-        return self.handler(self._engine, name, func, args, kwargs or {}, frame)
+def _handed_over(
+    engine: TorchEngine, handler: Handler, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """Let the handler carry out a call."""
+    name = _plain_name(func)
+    if name is None:
+        return func(*args, **kwargs)
+    frame = user_frame(sys._getframe(1))
+    if torch._C._is_any_autocast_enabled() and torch.is_autocast_enabled("cpu"):
+        func = partial(_cast_to, torch.get_autocast_dtype("cpu"), func)
+    return handler(engine, name, func, args, kwargs, frame)
 
 
 def _cast_to(dtype: torch.dtype, function: Any, *args: Any, **kwargs: Any) -> Any:
@@ -195,6 +176,7 @@ def _cast_to(dtype: torch.dtype, function: Any, *args: Any, **kwargs: Any) -> An
         return function(*args, **kwargs)
 
 
+@lru_cache(maxsize=4096)
 def _plain_name(function: Any) -> str | None:
     """The op's name without its spelling; None for what computes nothing."""
     name = name_of(function)
