@@ -96,3 +96,19 @@ def test_many_optimizers_do_not_keep_it_awake() -> None:
                 assert doc.observer.sampler.idle
     assert len(doc.run.passes) == 300
     assert torch.overrides._get_current_function_mode_stack() == []
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_second_watch_in_the_same_process_sees_as_much(engine: str) -> None:
+    space = importlib.import_module(engine)
+    for _ in range(2):
+        model = space.nn.Linear(3, 1)
+        optimizer = space.optim.SGD(model.parameters(), lr=0.1)
+        with watch(model, optimizer) as doc:
+            for _ in range(3):
+                optimizer.zero_grad()
+                model(space.randn(4, 3)).square().mean().backward()
+                optimizer.step()
+        assert len(doc.run.passes) == 3
+    model(space.randn(4, 3)).sum().backward()
+    assert len(doc.run.passes) == 3  # nobody looks any more

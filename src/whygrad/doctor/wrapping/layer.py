@@ -25,6 +25,7 @@ from whygrad.doctor.recording.observer import Observer
 from whygrad.doctor.source.frames import here, user_frame, where_made
 from whygrad.doctor.wrapping.optimizers import Steps
 from whygrad.doctor.wrapping.patching import Patch, wrapped
+from whygrad.tensor.above import above
 
 __all__ = ["attached"]
 
@@ -112,8 +113,8 @@ class _Layer:
             yield self._wrap(owner, "zero_grad", self._zero_grad, self._zero_grad_idle)
         yield self._wrap(space.autograd, "backward", self._backward, self._backward_idle)
         if self._engine.name == "whygrad":
-            api = sys.modules["whygrad.autograd.api"]
-            yield self._wrap(api, "backward", self._backward, self._backward_idle)
+            # what Tensor.backward calls: looked up once, so a patch of its module is not seen
+            yield self._wrap(above, "backward", self._backward, self._backward_idle)
         for owner in (space.no_grad, space.inference_mode):
             yield self._wrap(owner, "__enter__", None, self._no_grad_idle)
         yield self._wrap(space.set_grad_enabled, "__init__", None, self._set_grad_enabled_idle)
