@@ -4,7 +4,8 @@ Imports point one way: ``tensor`` does not know how ``backward()`` works, nor ``
 result is written to memory that is already there.  Yet a tensor has a method ``backward``.  So a
 layer that can do something says so when it is loaded, ``above.provide("whygrad.autograd.api",
 "backward")``, and a layer below calls ``above.backward(…)``.  The module is loaded by the first
-call; from then on the function is an ordinary attribute.
+call; from then on the function is an ordinary attribute, and who wants to see the calls (the
+doctor) puts another one in its place.
 """
 
 from __future__ import annotations

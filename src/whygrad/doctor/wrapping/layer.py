@@ -171,8 +171,8 @@ class _Layer:
 
         @functools.wraps(kind.__call__)
         def call(module: Any, *args: Any, **kwargs: Any) -> Any:
-            above: Any = super(kind, module)
-            inner = above.__call__ if own is None else functools.partial(own, module)
+            inherited: Any = super(kind, module)
+            inner = inherited.__call__ if own is None else functools.partial(own, module)
             watched = sampler.idle and type(module) is kind and get_ident() == scope.thread
             if not watched or not is_model(module):
                 return inner(*args, **kwargs)
