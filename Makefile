@@ -14,7 +14,7 @@ RUN_STAMP  := $(VENV)/.installed-run
 DEV_STAMP  := $(VENV)/.installed-dev
 BENCH_STAMP := $(VENV)/.installed-bench
 
-.PHONY: docs run test lint format stubs bench fuzz clean
+.PHONY: facts docs run test lint format stubs bench fuzz clean
 
 run: $(RUN_STAMP)  ## a guided minute with whygrad in the terminal
 	$(BIN)/whygrad tour
@@ -43,6 +43,9 @@ bench: $(BENCH_STAMP)  ## speed against every installed peer, in one run
 FUZZ ?= 20000
 fuzz: $(DEV_STAMP)  ## a long run of random programs against PyTorch: make fuzz FUZZ=100000
 	$(BIN)/python -m tests.fuzz --programs $(FUZZ)
+
+facts: $(DEV_STAMP)  ## the numbers that say whether the house is in order
+	$(BIN)/python -m scripts.facts
 
 docs: $(DEV_STAMP)  ## rerun what the documents show and write the output back
 	$(BIN)/python -m tests.learn.drill.revisions

@@ -53,7 +53,8 @@ class Script:
 
     @property
     def half(self) -> str:
-        return self.path.parent.name
+        """A folder above that of its kind; the few scripts beside the folders are in every half."""
+        return self.path.parents[1].name if self.path.parent != RUNS else RUNS.name
 
     @property
     def name(self) -> str:

@@ -34,7 +34,7 @@ CHOSEN = {
 }  # fmt: skip
 HEALTHY = {"bfloat16_autocast", "frozen_backbone", "sparse_embedding", "wgan_gp"}
 PROGRAMS = [path for path in SCRIPTS if path.stem in CHOSEN] + [
-    path for path in sorted((RUNS / "healthy" / "tuning").glob("*.py")) if path.stem in HEALTHY
+    path for path in sorted((RUNS / "healthy" / "tuning").rglob("*.py")) if path.stem in HEALTHY
 ]
 
 

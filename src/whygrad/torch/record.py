@@ -24,7 +24,6 @@ from torch.overrides import TorchFunctionMode
 from whygrad.ops.spellings import row_of
 from whygrad.source import Where
 from whygrad.torch import finite
-from whygrad.torch.anomalies import examine, given
 from whygrad.torch.calls import (
     Event,
     giving_shape,
@@ -37,6 +36,7 @@ from whygrad.torch.calls import (
 from whygrad.torch.graph import claim, event_of, mark, unseen_behind
 from whygrad.torch.identity import Track, identities
 from whygrad.torch.lines import call_of, function_call
+from whygrad.torch.nan.anomalies import examine, given
 from whygrad.torch.ops import op_name
 
 __all__ = ["Recorder", "Recording", "kept", "latest_recording", "record"]

@@ -17,15 +17,15 @@ from whygrad.autograd.anomaly_mode.finite import trouble
 from whygrad.errors import describe, fail
 from whygrad.source import user_frame
 from whygrad.torch import finite, ops
-from whygrad.torch.anomalies import known_op
 from whygrad.torch.backward import Place, grad, released, run
 from whygrad.torch.flow import dense
 from whygrad.torch.graph import event_of, is_leaf, node_of, reachable, where_of
 from whygrad.torch.identity import identities
 from whygrad.torch.lines import user_where
 from whygrad.torch.names import TorchNames
+from whygrad.torch.nan.anomalies import known_op
+from whygrad.torch.nan.selection import dropped_by
 from whygrad.torch.record import record
-from whygrad.torch.selection import dropped_by
 from whygrad.why.answer import NOTHING_WRONG, Answer, Section
 from whygrad.why.nan.answers import answer_from
 

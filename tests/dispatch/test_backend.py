@@ -219,7 +219,7 @@ def test_reading_copies_the_data() -> None:
 
 def test_explain_names_the_toy_kernel() -> None:
     report = str(dispatch.explain(whygrad.add, on_toy([1.0]), on_toy([1.0])))
-    assert "registered for toy: tests.test_backend.kernel" in report
+    assert "registered for toy: tests.dispatch.test_backend.kernel" in report
 
 
 def test_layout_from_outside() -> None:

@@ -14,9 +14,9 @@ import torch
 from whygrad.autograd.anomaly_mode.selection import Selection, safe_value
 from whygrad.ops.families import CHOICES, MUL, WHERE
 from whygrad.torch import ops
-from whygrad.torch.anomalies import known_op
 from whygrad.torch.backward import run
 from whygrad.torch.graph import reachable, where_of
+from whygrad.torch.nan.anomalies import known_op
 
 __all__ = ["dropped_by"]
 
