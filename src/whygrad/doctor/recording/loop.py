@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import math
 import sys
-import weakref
 from collections.abc import Mapping
 from types import FrameType
 from typing import Any
@@ -25,7 +24,6 @@ from whygrad.doctor.recording.reconstruction import Given, data_now
 from whygrad.doctor.recording.record import (
     Clip,
     Course,
-    Derivative,
     Incident,
     Optimizer,
     Pass,
@@ -37,7 +35,7 @@ from whygrad.doctor.recording.record import (
 from whygrad.doctor.recording.retention import Retention
 from whygrad.doctor.recording.sampler import Sampler
 from whygrad.doctor.recording.sizes import Sizes
-from whygrad.doctor.recording.snapshots import Snapshots, keep, leaves_of
+from whygrad.doctor.recording.snapshots import Snapshots, keep
 from whygrad.doctor.recording.variables import losses_left
 from whygrad.doctor.replay import goes_bad
 from whygrad.doctor.source.frames import user_frame
@@ -45,7 +43,6 @@ from whygrad.source import Where
 
 __all__ = ["Loop"]
 
-_DERIVATIVES = 1000  # that are kept at most
 _PHASES = 8  # optimizers whose first steps are looked at closely
 
 
@@ -124,10 +121,6 @@ class Loop:
     def scheduler_made(self, optimizer: Any, kind: str, where: Where) -> None:
         self.optimizer_made(optimizer, None).optimizer.schedulers.append((kind, where))
 
-    @property
-    def has_optimizer(self) -> bool:
-        return any(course.optimizer.thing is not None for course in self.run.courses)
-
     # --- passes -----------------------------------------------------------------------------------
 
     def backward_begins(self, engine: Engine, loss: Any, where: Where) -> None:
@@ -203,36 +196,10 @@ class Loop:
                 self.registry.reached(engine, loss, first=True)
             return
         self.registry.reached(engine, loss, first=this.number - self.sampler.began < 2)
-        if not self.has_optimizer:
+        if not self.run.has_optimizer:
             self._gradients_by_hand(
                 engine, self.gradients.sizes(engine, self.registry.parameters())
             )
-
-    def may_train(self, engine: Engine, loss: Any, leaves: list[Any]) -> bool:
-        """Whether ``autograd.grad`` is asked for the gradients of parameters, to change them.
-
-        Of a single leaf that is no Parameter it may be those of an input; and a program with an
-        optimizer trains by that, whatever it asks on the side.
-        """
-        if self.has_optimizer:
-            return False
-        kinds = engine.tensor, engine.namespace.nn.Parameter
-        if not isinstance(loss, kinds[0]) or loss.numel() != 1 or not loss.requires_grad:  # type: ignore[attr-defined]
-            return False
-        parameters = [each for each in leaves if isinstance(each, kinds[0]) and each.is_leaf]  # type: ignore[attr-defined]
-        named = all(isinstance(each, kinds[1]) for each in parameters)
-        return len(parameters) == len(leaves) and (named or len(leaves) > 1)
-
-    def differentiated(self, engine: Engine, loss: Any, results: Any, where: Where) -> None:
-        """``autograd.grad`` has answered; without a graph what follows is a constant."""
-        log = self.snapshots.log(engine)
-        source = log.source(loss)
-        if source is None or len(self.run.derivatives) >= _DERIVATIVES:
-            return
-        leaves = frozenset(leaves_of(log.slice([source]).values(), engine.tensor))
-        for each in results:
-            if isinstance(each, engine.tensor) and not each.requires_grad:  # type: ignore[attr-defined]
-                self.run.derivatives[id(each)] = Derivative(weakref.ref(each), where, leaves)
 
     def gradients_taken(self, engine: Engine, leaves: list[Any], gradients: Any) -> None:
         """``autograd.grad`` has answered: a pass whose gradients are in no ``.grad``."""

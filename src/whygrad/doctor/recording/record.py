@@ -329,5 +329,10 @@ class Run:
         if text not in self.troubles and len(self.troubles) < 8:
             self.troubles.append(text)
 
+    @property
+    def has_optimizer(self) -> bool:
+        """Whether anything is updated by an optimizer, not by hand."""
+        return any(course.optimizer.thing is not None for course in self.courses)
+
     def parameter(self, name: str) -> Parameter | None:
         return next((each for each in self.parameters.values() if each.name == name), None)

@@ -21,6 +21,7 @@ from types import FrameType
 from typing import Any
 
 from whygrad.doctor.engines import Engine
+from whygrad.doctor.recording.derivatives import differentiated, may_train
 from whygrad.doctor.recording.observer import Observer
 from whygrad.doctor.source.frames import here, user_frame, where_made
 from whygrad.doctor.wrapping.optimizers import Steps
@@ -263,10 +264,11 @@ class _Layer:
         observer, engine, loop = self._observer, self._engine, self._observer.loop
         loss = outputs[0] if isinstance(outputs, (list, tuple)) and outputs else outputs
         leaves = list(inputs) if isinstance(inputs, (list, tuple)) else [inputs]
-        if args or kwargs.get("create_graph") or not loop.may_train(engine, loss, leaves):
+        if args or kwargs.get("create_graph") or not may_train(observer.run, engine, loss, leaves):
             results = inner(outputs, inputs, *args, **kwargs)
             if not observer.sampler.idle:
-                observer.tell(loop.differentiated, engine, loss, results, here())
+                run, snapshots, where = observer.run, observer.snapshots, here()
+                observer.tell(differentiated, run, snapshots, engine, loss, results, where)
             return results
         with engine.unwatched():
             begun = observer.tell(loop.backward_begins, engine, loss, here())

@@ -196,3 +196,14 @@ def test_what_a_teacher_says_is_not_taken_for_training(engine: str) -> None:
     unusual = doc.run.passes[150]
     assert unusual.input_rms[0] < 10  # not what the teacher was given
     assert unusual.target_rms[0] > 1e4
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_passes_are_heard_after_one_that_was_not_watched(engine: str) -> None:
+    space = _engine(engine)
+    weight = space.ones(2, requires_grad=True)
+    weight.sum().backward()
+    with watch() as doc:
+        weight.sum().backward()
+    weight.sum().backward()
+    assert len(doc.run.passes) == 1
