@@ -172,7 +172,7 @@ def differences(op: Op, state: Callable[..., Room], mine: Written, theirs: Writt
     found = [] if mine.returned_out else ["something else than out is returned"]
     if mine.warned is not theirs.warned and op.name not in OWN_REMARKS:
         found.append("a warning too many" if mine.warned else "no warning")
-    strides = op.family not in harness.OWN_STRIDES and op.name not in OWN_STRIDES
+    strides = op.name not in harness.OWN_STRIDES and op.name not in OWN_STRIDES
     for a, b in zip(mine.outs, theirs.outs, strict=True):
         found += [f"out: {each}" for each in _of_tensors(op, a, b, strides)]
     if strides or state not in RESIZED_VIEWS:  # which lie in memory in the order of their strides

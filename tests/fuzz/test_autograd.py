@@ -20,7 +20,7 @@ from tests.fuzz.autograd.judge import difference, shrink
 from tests.fuzz.autograd.program import Leaf, Program, Step
 from tests.fuzz.autograd.session import Session
 from whygrad.autograd import arrivals, views
-from whygrad.autograd.hooks.nodes import nodes as hooks
+from whygrad.autograd.hooks import nodes as hooks
 from whygrad.autograd.recompute.inputs import Memory
 from whygrad.errors import fail
 from whygrad.ops.inplace import writing
@@ -126,7 +126,7 @@ def _refuses_writes(patch: Any) -> None:
     def refuse(*_: Any) -> None:
         raise fail(RuntimeError, call="a write", cause="no reason", fix="none")
 
-    patch.setattr(views, "check_writable", refuse)
+    patch.setattr(writing, "check_writable", refuse)
 
 
 @broken("a write before its check", r"_\(|\] \S?= | \S?= ")
@@ -145,7 +145,7 @@ def _raises_raw(patch: Any) -> None:
     def refuse(*_: Any) -> None:
         raise KeyError("base")
 
-    patch.setattr(views, "check_writable", refuse)
+    patch.setattr(writing, "check_writable", refuse)
 
 
 BUGS = [_forgets_views, _guards_nothing, _calls_no_hook, _does_not_accumulate,

@@ -5,7 +5,6 @@ floats under it, :mod:`~whygrad.scalar.nn` networks of Values, and :mod:`~whygra
 comparison with finite differences.
 """
 
-from whygrad.scalar import check, nn
 from whygrad.scalar.value import Value
 
-__all__ = ["Value", "check", "nn"]
+__all__ = ["Value"]

@@ -204,10 +204,10 @@ def what_is_a_key_in_whygrad() -> None:
     def keys_of(tensor: whygrad.Tensor) -> set[str]:
         return set(explain(whygrad.add, tensor, tensor).keys)
 
-    assert keys_of(plain) == {"float32", "cpu"}
-    assert keys_of(plain.double()) == {"float64", "cpu"}
-    assert keys_of(plain.to("meta")) == {"float32", "meta"}
-    assert keys_of(plain.clone().requires_grad_()) == {"float32", "cpu", "autograd"}
+    assert keys_of(plain) == {"float32", "cpu", "strided"}
+    assert keys_of(plain.double()) == {"float64", "cpu", "strided"}
+    assert keys_of(plain.to("meta")) == {"float32", "meta", "strided"}
+    assert keys_of(plain.clone().requires_grad_()) == {"float32", "cpu", "strided", "autograd"}
     assert keys_of(plain.to_sparse()) - keys_of(plain) == {"sparse_coo"}
 
 

@@ -300,7 +300,7 @@ def test_a_wrong_index_is_named_and_changes_nothing(
         x[index(text, whygrad)]
     assert phrase in str(caught.value)
     assert "float64[2, 3, 4][" in str(caught.value)
-    assert "test_indexing.py" in str(caught.value)
+    assert "test_brackets.py" in str(caught.value)
     with pytest.raises(kind):
         x[index(text, whygrad)] = 1.0
     np.testing.assert_array_equal(x.numpy(), VALUES)

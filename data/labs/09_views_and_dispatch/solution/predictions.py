@@ -42,16 +42,16 @@ SAVES = {
 
 # «about_keys»
 KEYS = {
-    "wg.mul(f, f)": {"float32", "cpu"},
-    "wg.mul(w, f)": {"float32", "cpu", "autograd"},
-    "wg.add(i, f)": {"int64", "float32", "cpu"},
-    "wg.exp(m)": {"float32", "meta"},
-    "wg.matmul(s, f)": {"float32", "cpu", "sparse_coo"},
-    "wg.matmul(s, w)": {"float32", "cpu", "sparse_coo", "autograd"},
+    "wg.mul(f, f)": {"float32", "cpu", "strided"},
+    "wg.mul(w, f)": {"float32", "cpu", "autograd", "strided"},
+    "wg.add(i, f)": {"int64", "float32", "cpu", "strided"},
+    "wg.exp(m)": {"float32", "meta", "strided"},
+    "wg.matmul(s, f)": {"float32", "cpu", "sparse_coo", "strided"},
+    "wg.matmul(s, w)": {"float32", "cpu", "sparse_coo", "autograd", "strided"},
 }
 
 # «about_no_grad»
 KEYS_UNDER_NO_GRAD = {
-    "wg.mul(w, f)": {"float32", "cpu"},
-    "wg.matmul(s, w)": {"float32", "cpu", "sparse_coo"},
+    "wg.mul(w, f)": {"float32", "cpu", "strided"},
+    "wg.matmul(s, w)": {"float32", "cpu", "sparse_coo", "strided"},
 }
