@@ -78,7 +78,8 @@ def _publish() -> None:
                     setattr(Tensor, name + suffix, method)
     for name in _INPLACE:
         method = vars(Tensor).get(name)
-        if method is not None and not isinstance(method, late.Method):
+        known = dict.__contains__(functions, name)  # a watched method is not what it was
+        if method is not None and not known and not isinstance(method, late.Method):
             functions[name] = method
     _name_methods()
 
