@@ -293,3 +293,10 @@ def test_the_ramp_ends_at_the_first_invalid_step(ill: Diagnosis, well: Diagnosis
     assert set(rows[0].gradients) == {"0", "2"}
     assert rows[0].ratio is not None
     assert rows[0].activation is not None
+
+
+def test_a_healthy_report_says_which_rules_failed() -> None:
+    """A tick is worth what was asked."""
+    diagnosis = healthy()
+    diagnosis.failures = [("my-rule", "ZeroDivisionError: division by zero")]
+    assert "my-rule could not be judged: ZeroDivisionError" in render(diagnosis).replace("`", "")

@@ -74,16 +74,17 @@ def _healthy(case: Postmortem, full: bool) -> Iterator[Section]:
     if points:
         losses = change(points[0][1], points[-1][1]) if len(points) > 1 else number(points[0][1])
         watched = count(len(run.parameters), "parameter")
-        lines.append(Text(f"loss {losses}; {watched}, {len(rules)} rules asked", faint=True))
+        asked = len(rules.keys() - {name for name, _ in case.diagnosis.failures})
+        lines.append(Text(f"loss {losses}; {watched}, {asked} rules asked", faint=True))
     if run.error is not None:
         stopped = f"{type(run.error).__name__}: {run.error}".splitlines()[0]
         lines.append(Text(f"The program itself ended with {stopped}"))
     lines += [Text(f"Note: {note}") for note in case.diagnosis.notes]
     yield Section("verdict", "Verdict", tuple(lines))
-    if full:
-        for each in (_ramp(case), _parameters(case), _ruled_out(case, full), _remarks(case)):
-            if each is not None:
-                yield each
+    sections = (_ramp(case), _parameters(case), _ruled_out(case, full)) if full else ()
+    for each in (*sections, _remarks(case)):
+        if each is not None:
+            yield each
 
 
 # --- a sick one -----------------------------------------------------------------------------------
