@@ -1,7 +1,8 @@
 """Names of ops that stand outside the op table, where they would drift from it.
 
 ``python -m scripts.opnames`` prints each literal collection of op names and each comparison of a
-call's op with a name in the doctor: those are questions for :mod:`whygrad.ops.families`.
+call's op with a name, in the doctor and in what watches for it: those are questions for
+:mod:`whygrad.ops.families`.
 """
 
 from __future__ import annotations
@@ -15,15 +16,17 @@ from whygrad.ops.define import aliases, table
 
 __all__ = ["main", "offenders"]
 
-DOCTOR = Path(__file__).parents[1] / "src" / "whygrad" / "doctor"
+PACKAGE = Path(__file__).parents[1] / "src" / "whygrad"
+ROOMS = (PACKAGE / "doctor", PACKAGE / "recording")
 _STEPS = ("getitem", "item", "rdiv", "rpow", "setitem")  # what tapes call ops that have no row
 
 
-def offenders(folder: Path = DOCTOR) -> list[str]:
-    """``file:line: what stands there``, for every file of a folder."""
+def offenders(*folders: Path) -> list[str]:
+    """``file:line: what stands there``, for every file of the folders; of both rooms by default."""
     known = {*table, *aliases, *_STEPS}
     return [
         f"{path.relative_to(folder)}:{line}: {text}"
+        for folder in folders or ROOMS
         for path in sorted(folder.rglob("*.py"))
         for line, text in _in_file(ast.parse(path.read_text(encoding="utf-8")), known)
     ]

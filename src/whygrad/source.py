@@ -14,16 +14,21 @@ from collections.abc import Iterator
 from functools import lru_cache
 from itertools import islice
 from types import CodeType, FrameType
+from typing import Any
 
 __all__ = [
     "Calls",
     "Where",
     "caller",
     "callers",
+    "in_program",
     "is_outside",
     "outside",
+    "program_frame",
+    "program_line",
     "user_files",
     "user_frame",
+    "where_made",
 ]
 
 _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
@@ -78,6 +83,62 @@ def callers(most: int = 12) -> Calls:
                 break
         frame = frame.f_back
     return calls
+
+
+# Files, and whether they are the program's: neither whygrad's nor those of an installed package nor
+# of Python's own library.  Asked at every call of a watched program, hence remembered.
+_programs: dict[str, bool] = {}
+
+
+def in_program(file: str) -> bool:
+    """Whether a file belongs to the program, not to a library."""
+    known = _programs.get(file)
+    if known is None:
+        known = _programs[file] = not (file.startswith(_libraries()) or "site-packages" in file)
+    return known
+
+
+@lru_cache(maxsize=1)
+def _libraries() -> tuple[str, ...]:
+    import sysconfig  # only who watches a program asks
+
+    names = ("stdlib", "platstdlib", "purelib", "platlib")
+    return (_PACKAGE, *(sysconfig.get_path(name) + os.sep for name in names), "<frozen")
+
+
+def program_frame(frame: FrameType) -> FrameType:
+    """The innermost frame of the program from ``frame`` outwards; ``frame`` itself if none is."""
+    start = frame
+    known = _programs
+    while True:
+        file = frame.f_code.co_filename
+        if known[file] if file in known else in_program(file):
+            return frame
+        if frame.f_back is None:
+            return start
+        frame = frame.f_back
+
+
+def program_line() -> Where:
+    """The line of the program that led here."""
+    frame = program_frame(sys._getframe(1))
+    return Where(frame.f_code, frame.f_lasti)
+
+
+def where_made(thing: Any) -> Where:
+    """The line of the program that constructs ``thing``, from inside its ``__init__``.
+
+    The frames of its own ``__init__`` chain do not count: of ``Net()`` the line with ``Net()`` is
+    wanted, not its ``super().__init__()``.
+    """
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        own = frame.f_code.co_varnames[:1]
+        inside = bool(own) and frame.f_locals.get(own[0]) is thing
+        if not inside and in_program(frame.f_code.co_filename):
+            return Where(frame.f_code, frame.f_lasti)
+        frame = frame.f_back
+    return program_line()
 
 
 class Where:

@@ -30,6 +30,7 @@ LAYERS = (
     "training utils",
     "why",
     "torch",
+    "recording",
     "doctor",
     "learn",
     "cli",

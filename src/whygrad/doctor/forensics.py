@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from whygrad.doctor.ranges import Range
-from whygrad.doctor.recording.calls import Produced
-from whygrad.doctor.recording.record import Snapshot, Stray
-from whygrad.doctor.replay import Trace, Traced
 from whygrad.ops import families as ops
+from whygrad.recording.calls import Produced
+from whygrad.recording.ranges import Range
+from whygrad.recording.record import Snapshot, Stray
+from whygrad.recording.replay import Trace, Traced
 from whygrad.source import Where
 
 if TYPE_CHECKING:

@@ -16,11 +16,11 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
-from whygrad.doctor.engines import engines, imported_engines
 from whygrad.doctor.session import Session
 from whygrad.doctor.source.program import Program, as_main, load_script
 from whygrad.doctor.verdict import Diagnosis
-from whygrad.doctor.wrapping.transparency import honest_warnings, without_doctor
+from whygrad.recording.engines import engines, imported_engines
+from whygrad.recording.wrapping.transparency import honest_warnings, without_doctor
 
 __all__ = ["Outcome", "run_program", "run_script"]
 

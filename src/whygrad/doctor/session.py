@@ -10,14 +10,14 @@ from contextlib import ExitStack, contextmanager, redirect_stdout
 from types import TracebackType
 from typing import Any
 
-from whygrad.doctor.engines import Engine, engine_of, engines
 from whygrad.doctor.evidence.case import Case
-from whygrad.doctor.recording.observer import Observer
-from whygrad.doctor.recording.record import Run
 from whygrad.doctor.rules.rule import Finding
 from whygrad.doctor.verdict import Diagnosis, diagnose
-from whygrad.doctor.wrapping.layer import attached
 from whygrad.errors import fail
+from whygrad.recording.engines import Engine, engine_of, engines
+from whygrad.recording.observer import Observer
+from whygrad.recording.record import Run
+from whygrad.recording.wrapping.layer import attached
 
 __all__ = ["Session", "watch"]
 

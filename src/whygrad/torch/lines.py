@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import os
 import sys
-import sysconfig
 from types import CodeType, FrameType
 
 import torch
 
 import whygrad
-from whygrad.source import Where
+from whygrad.source import Where, in_program
 
 __all__ = ["call_of", "function_call", "user_where"]
 
@@ -25,21 +24,7 @@ def _folder(path: str) -> str:
 
 
 _ENGINES = (_folder(torch.__file__), _folder(whygrad.__file__))
-_LIBRARIES = (
-    *_ENGINES,
-    *(sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib", "purelib", "platlib")),
-    "<frozen",
-)
 _APPLY: CodeType = torch.autograd.Function.apply.__func__.__code__
-
-_is_users: dict[str, bool] = {}
-
-
-def _written_by_user(file: str) -> bool:
-    known = _is_users.get(file)
-    if known is None:
-        known = _is_users[file] = not (file.startswith(_LIBRARIES) or "site-packages" in file)
-    return known
 
 
 def call_of(frame: FrameType | None) -> Where | None:
@@ -50,7 +35,7 @@ def call_of(frame: FrameType | None) -> Where | None:
     """
     start = frame
     while frame is not None:
-        if _written_by_user(frame.f_code.co_filename):
+        if in_program(frame.f_code.co_filename):
             return Where(frame.f_code, frame.f_lasti)
         frame = frame.f_back
     while start is not None:

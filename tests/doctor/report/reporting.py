@@ -9,8 +9,7 @@ import torch
 from whygrad.doctor import Diagnosis, Finding, watch
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.rules.rule import Proof
-from whygrad.doctor.source.frames import here
-from whygrad.source import Where
+from whygrad.source import Where, program_line
 
 __all__ = ["healthy", "sick"]
 
@@ -24,7 +23,7 @@ def _train(steps: int, *, ruin: bool) -> tuple[Any, Where]:
         for step in range(steps):
             optimizer.zero_grad()
             output = model(x)
-            bad, where = ruin and step == steps // 2, here()
+            bad, where = ruin and step == steps // 2, program_line()
             loss = torch.log(output).sqrt().mean() if bad else ((output - y) ** 2).mean()
             loss.backward()
             torch.nn.utils.clip_grad_norm_(model.parameters(), 0.05)

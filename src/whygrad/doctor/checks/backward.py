@@ -17,9 +17,9 @@ import numpy as np
 
 from whygrad.doctor.checks.batch import tensors_in
 from whygrad.doctor.checks.result import Result, figure
-from whygrad.doctor.engines import Engine, engine_of
-from whygrad.doctor.wrapping.scope import unrecorded
 from whygrad.errors import fail
+from whygrad.recording.engines import Engine, engine_of
+from whygrad.recording.wrapping.scope import unrecorded
 
 __all__ = ["BackwardCheck", "Slope", "check_backward"]
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.doctor.engines import Engine, engine_of
 from whygrad.errors import fail
+from whygrad.recording.engines import Engine, engine_of
 
 __all__ = ["Batch", "LossFunction", "require_module", "tensors_in"]
 

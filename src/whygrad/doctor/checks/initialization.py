@@ -16,8 +16,8 @@ import numpy as np
 from whygrad.doctor.checks.batch import Batch, LossFunction, require_module, tensors_in
 from whygrad.doctor.checks.preserving import preserving
 from whygrad.doctor.checks.result import Result, figure
-from whygrad.doctor.engines import Engine
-from whygrad.doctor.recording.layers import look
+from whygrad.recording.engines import Engine
+from whygrad.recording.layers import look
 
 __all__ = ["InitCheck", "LayerScale", "check_init"]
 

@@ -11,8 +11,8 @@ import numpy as np
 from whygrad.doctor.checks.batch import Batch, LossFunction, require_module, tensors_in
 from whygrad.doctor.checks.preserving import preserving
 from whygrad.doctor.checks.result import Result, figure
-from whygrad.doctor.engines import Engine
-from whygrad.doctor.ranges import Range, summarize
+from whygrad.recording.engines import Engine
+from whygrad.recording.ranges import Range, summarize
 
 __all__ = ["Inspection", "ParameterGradient", "inspect_batch"]
 

@@ -18,8 +18,8 @@ import numpy as np
 
 from whygrad.doctor.checks.batch import require_module, tensors_in
 from whygrad.doctor.checks.result import Result, figure
-from whygrad.doctor.engines import Engine
 from whygrad.errors import fail
+from whygrad.recording.engines import Engine
 
 __all__ = ["Magnitudes", "NanHooks", "attach_nan_hooks"]
 

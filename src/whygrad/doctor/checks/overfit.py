@@ -17,10 +17,10 @@ import numpy as np
 from whygrad.doctor.checks.batch import Batch, LossFunction, require_module
 from whygrad.doctor.checks.preserving import preserving
 from whygrad.doctor.checks.result import Result
-from whygrad.doctor.engines import Engine
 from whygrad.doctor.session import watch
-from whygrad.doctor.wrapping.scope import unrecorded
 from whygrad.errors import fail
+from whygrad.recording.engines import Engine
+from whygrad.recording.wrapping.scope import unrecorded
 
 __all__ = ["Overfit", "overfit_one_batch"]
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.doctor.engines import engine_of
-from whygrad.doctor.wrapping.scope import unrecorded
+from whygrad.recording.engines import engine_of
+from whygrad.recording.wrapping.scope import unrecorded
 
 __all__ = ["preserving"]
 

@@ -14,10 +14,6 @@ from typing import Any
 import numpy as np
 
 from whygrad.doctor.evidence.case import Case
-from whygrad.doctor.ranges import Range
-from whygrad.doctor.recording.calls import Produced
-from whygrad.doctor.recording.record import Parameter, Snapshot
-from whygrad.doctor.replay import Trace, Traced
 from whygrad.ops.families import (
     ADD,
     ADDED_PRODUCTS,
@@ -32,6 +28,10 @@ from whygrad.ops.families import (
     WEIGHTED,
     Family,
 )
+from whygrad.recording.calls import Produced
+from whygrad.recording.ranges import Range
+from whygrad.recording.record import Parameter, Snapshot
+from whygrad.recording.replay import Trace, Traced
 from whygrad.source import Where
 
 __all__ = [

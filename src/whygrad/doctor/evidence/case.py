@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 from whygrad.doctor.evidence.progress import Progress, progress_of
 from whygrad.doctor.forensics import FirstBad, find_first_bad
 from whygrad.doctor.mechanism import Mechanism, find_mechanism
-from whygrad.doctor.recording.record import Course, Incident, Parameter, Run, Snapshot
-from whygrad.doctor.replay import Trace
-from whygrad.doctor.replay.budget import Budget
-from whygrad.doctor.replay.reading import Reading, read
-from whygrad.doctor.replay.trainer import Objective
-from whygrad.doctor.replay.trial import Trial
+from whygrad.recording.record import Course, Incident, Parameter, Run, Snapshot
+from whygrad.recording.replay import Trace
+from whygrad.recording.replay.budget import Budget
+from whygrad.recording.replay.reading import Reading, read
+from whygrad.recording.replay.trainer import Objective
+from whygrad.recording.replay.trial import Trial
 from whygrad.source import Where
 
 if TYPE_CHECKING:

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from whygrad.doctor.evidence.case import Case
-from whygrad.doctor.recording.calls import Produced
-from whygrad.doctor.replay import Trace, Traced
 from whygrad.ops import families as ops
+from whygrad.recording.calls import Produced
+from whygrad.recording.replay import Trace, Traced
 from whygrad.source import Where
 
 __all__ = [

@@ -22,8 +22,8 @@ from whygrad.doctor.evidence.flow import (
     shape_of,
     sums_to_one,
 )
-from whygrad.doctor.replay import Trace, Traced
 from whygrad.ops import families as ops
+from whygrad.recording.replay import Trace, Traced
 
 __all__ = ["Mismatch", "form_of", "rectified_regression"]
 

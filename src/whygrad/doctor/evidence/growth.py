@@ -14,9 +14,9 @@ from itertools import pairwise
 from typing import Any
 
 from whygrad.doctor.evidence.case import Case
-from whygrad.doctor.recording.record import Course, Parameter, Snapshot
-from whygrad.doctor.replay import Trace, Traced
 from whygrad.ops.families import LINEAR, RESHAPING, SEQUENCES
+from whygrad.recording.record import Course, Parameter, Snapshot
+from whygrad.recording.replay import Trace, Traced
 
 __all__ = ["Growth", "Runaway", "growth", "runaway"]
 

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from whygrad.doctor.evidence.flow import follow, sums_to_one
-from whygrad.doctor.recording.calls import Produced
-from whygrad.doctor.replay import Trace, Traced
-from whygrad.doctor.replay.reading import Reading, Term
 from whygrad.ops import families as ops
+from whygrad.recording.calls import Produced
+from whygrad.recording.replay import Trace, Traced
+from whygrad.recording.replay.reading import Reading, Term
 
 __all__ = ["Measure", "Sign", "measures_of", "sign_of"]
 

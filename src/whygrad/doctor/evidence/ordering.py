@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from whygrad.doctor.evidence.case import Case
-from whygrad.doctor.recording.record import Course, Snapshot
 from whygrad.doctor.source.data import loaders
 from whygrad.doctor.source.loops import loops_around
 from whygrad.ops.families import CLASS_LOSSES
+from whygrad.recording.record import Course, Snapshot
 from whygrad.source import Where
 
 __all__ = ["Ordered", "ordered_by_class"]

@@ -13,10 +13,10 @@ import statistics
 from dataclasses import dataclass
 from typing import Any
 
-from whygrad.doctor.recording.record import Course, Snapshot
-from whygrad.doctor.replay import Trace
-from whygrad.doctor.replay.trainer import drop
 from whygrad.ops.families import DRAWS
+from whygrad.recording.record import Course, Snapshot
+from whygrad.recording.replay import Trace
+from whygrad.recording.replay.trainer import drop
 
 __all__ = ["Progress", "draws_itself", "is_entangled", "progress_of"]
 

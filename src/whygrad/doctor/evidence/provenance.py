@@ -13,9 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.doctor.recording.calls import Produced
-from whygrad.doctor.replay import Trace, Traced
-from whygrad.doctor.replay.reading import Reading
 from whygrad.ops.families import (
     FLIP,
     GETITEM,
@@ -31,6 +28,9 @@ from whygrad.ops.families import (
     SPLITS,
     STACK,
 )
+from whygrad.recording.calls import Produced
+from whygrad.recording.replay import Trace, Traced
+from whygrad.recording.replay.reading import Reading
 
 __all__ = ["Rows", "Shuffle", "data_input", "given_inputs", "making", "rows_of", "target_source"]
 

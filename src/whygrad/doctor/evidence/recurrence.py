@@ -16,10 +16,10 @@ import numpy as np
 
 from whygrad.doctor.evidence.anatomy import layers_of, size_of
 from whygrad.doctor.evidence.case import Case
-from whygrad.doctor.ranges import rms
-from whygrad.doctor.replay import Trace, Traced
-from whygrad.doctor.replay.recipes import swapped
 from whygrad.ops.families import PLAIN_SEQUENCES, SQUASHERS
+from whygrad.recording.ranges import rms
+from whygrad.recording.replay import Trace, Traced
+from whygrad.recording.replay.recipes import swapped
 
 __all__ = ["Recurrence", "recurrences"]
 

@@ -18,10 +18,10 @@ import numpy as np
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.flow import shape_of
 from whygrad.doctor.evidence.provenance import given_inputs, rows_of
-from whygrad.doctor.recording.calls import Produced
-from whygrad.doctor.recording.record import Mark
-from whygrad.doctor.replay import Trace
-from whygrad.doctor.replay.reading import Reading, Term
+from whygrad.recording.calls import Produced
+from whygrad.recording.record import Mark
+from whygrad.recording.replay import Trace
+from whygrad.recording.replay.reading import Reading, Term
 
 __all__ = ["Crossing", "crossings"]
 

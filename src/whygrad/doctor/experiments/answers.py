@@ -11,10 +11,10 @@ import numpy as np
 
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.experiments.samples import Samples
-from whygrad.doctor.recording.record import Course
-from whygrad.doctor.replay import trainer
-from whygrad.doctor.replay.trainer import Instead
 from whygrad.ops.families import BINARY_WITH_LOGITS, CLASS_LOSSES
+from whygrad.recording.record import Course
+from whygrad.recording.replay import trainer
+from whygrad.recording.replay.trainer import Instead
 
 __all__ = ["ASKED", "Answers", "ask", "train"]
 

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.doctor.recording.record import Snapshot
-from whygrad.doctor.replay.reading import Reading
-from whygrad.doctor.replay.recipes import swapped, tensor_like
 from whygrad.ops.families import BINARY_CROSS_ENTROPY, BINARY_WITH_LOGITS, CLASS_LOSSES
+from whygrad.recording.record import Snapshot
+from whygrad.recording.replay.reading import Reading
+from whygrad.recording.replay.recipes import swapped, tensor_like
 
 __all__ = ["control_step"]
 

@@ -16,13 +16,13 @@ import numpy as np
 
 from whygrad.doctor.evidence.anatomy import Layer
 from whygrad.doctor.evidence.case import Case
-from whygrad.doctor.recording.record import Course, Snapshot
-from whygrad.doctor.replay.chance import chance
-from whygrad.doctor.replay.reading import Reading
-from whygrad.doctor.replay.recipes import Wrapper, swapped, tensor_like
-from whygrad.doctor.replay.trainer import Descent, is_below
-from whygrad.doctor.replay.trial import Trial
 from whygrad.ops.families import DROPOUTS
+from whygrad.recording.record import Course, Snapshot
+from whygrad.recording.replay.chance import chance
+from whygrad.recording.replay.reading import Reading
+from whygrad.recording.replay.recipes import Wrapper, swapped, tensor_like
+from whygrad.recording.replay.trainer import Descent, is_below
+from whygrad.recording.replay.trial import Trial
 
 __all__ = [
     "Arms",

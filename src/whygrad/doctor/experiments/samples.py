@@ -10,12 +10,12 @@ import numpy as np
 
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.provenance import Rows, given_inputs, rows_of, target_source
-from whygrad.doctor.recording.calls import Produced, RecordedCall
-from whygrad.doctor.recording.record import Course, Snapshot
-from whygrad.doctor.replay import Traced
-from whygrad.doctor.replay.reading import Reading
-from whygrad.doctor.replay.recipes import tensor_like
 from whygrad.ops.families import CLASS_LOSSES
+from whygrad.recording.calls import Produced, RecordedCall
+from whygrad.recording.record import Course, Snapshot
+from whygrad.recording.replay import Traced
+from whygrad.recording.replay.reading import Reading
+from whygrad.recording.replay.recipes import tensor_like
 
 __all__ = ["Samples", "as_classes", "samples_of"]
 

@@ -14,15 +14,15 @@ from typing import Any
 import numpy as np
 
 from whygrad.doctor.evidence.case import Case
-from whygrad.doctor.ranges import rms
-from whygrad.doctor.recording.calls import Produced
-from whygrad.doctor.recording.layers import look
-from whygrad.doctor.recording.record import Course, Snapshot
-from whygrad.doctor.replay import Trace
-from whygrad.doctor.replay.reading import Reading
-from whygrad.doctor.replay.trainer import Objective
-from whygrad.doctor.replay.trial import Trial
 from whygrad.ops.families import SATURATING
+from whygrad.recording.calls import Produced
+from whygrad.recording.layers import look
+from whygrad.recording.ranges import rms
+from whygrad.recording.record import Course, Snapshot
+from whygrad.recording.replay import Trace
+from whygrad.recording.replay.reading import Reading
+from whygrad.recording.replay.trainer import Objective
+from whygrad.recording.replay.trial import Trial
 
 __all__ = ["AfterFixes", "after_fixes", "sound_trial"]
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from whygrad.doctor.mechanism.domains import Array, singular
-from whygrad.doctor.recording.calls import Produced
-from whygrad.doctor.replay import Trace, Traced
 from whygrad.ops.families import CHOICES, GETITEM, MASKED_FILL, MASKED_SELECT, WHERE
+from whygrad.recording.calls import Produced
+from whygrad.recording.replay import Trace, Traced
 
 __all__ = ["selection"]
 

@@ -14,8 +14,8 @@ from whygrad.doctor.mechanism.branches import selection
 from whygrad.doctor.mechanism.domains import Mechanism, outside_of_domain, rule_of
 from whygrad.doctor.mechanism.formulas import in_exponential, in_log
 from whygrad.doctor.mechanism.overflow import exploded, inflater, overflows_in_half
-from whygrad.doctor.replay import Trace, Traced
 from whygrad.ops.families import EXPONENTIALS, LOGS, POISSON_NLL_LOSS, POWERS
+from whygrad.recording.replay import Trace, Traced
 
 if TYPE_CHECKING:
     from whygrad.doctor.evidence.case import Case

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from whygrad.doctor.forensics import FirstBad
-from whygrad.doctor.replay import Trace, Traced
 from whygrad.ops.families import (
     ATTENTION,
     CLASS_LOSSES,
@@ -28,6 +27,7 @@ from whygrad.ops.families import (
 )
 from whygrad.ops.spellings import row_of, spelled
 from whygrad.ops.undefined import Known, Undefined
+from whygrad.recording.replay import Trace, Traced
 from whygrad.source import Where
 
 __all__ = [

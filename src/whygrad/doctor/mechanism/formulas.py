@@ -10,10 +10,10 @@ import numpy as np
 
 from whygrad.doctor.forensics import FirstBad
 from whygrad.doctor.mechanism.domains import Mechanism, known_values, undefined_there
-from whygrad.doctor.recording.calls import Produced
-from whygrad.doctor.replay import Trace, Traced
 from whygrad.ops import families as ops
 from whygrad.ops.spellings import row_of
+from whygrad.recording.calls import Produced
+from whygrad.recording.replay import Trace, Traced
 
 __all__ = ["in_exponential", "in_log"]
 

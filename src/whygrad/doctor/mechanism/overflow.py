@@ -8,9 +8,9 @@ import numpy as np
 
 from whygrad.doctor.forensics import FirstBad
 from whygrad.doctor.mechanism.domains import Mechanism
-from whygrad.doctor.recording.record import Snapshot
-from whygrad.doctor.replay import Trace, Traced
 from whygrad.ops.families import LINEAR
+from whygrad.recording.record import Snapshot
+from whygrad.recording.replay import Trace, Traced
 from whygrad.source import Where
 
 if TYPE_CHECKING:

@@ -7,14 +7,14 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from whygrad.doctor.recording.layers import LOOKED_AT
-from whygrad.doctor.recording.record import Snapshot
 from whygrad.doctor.report.blocks import Figure, Legend
 from whygrad.doctor.report.chart import Canvas, Scale, asinh_scale, linear_scale
 from whygrad.doctor.report.postmortem import Postmortem
 from whygrad.doctor.report.tables import spread
 from whygrad.doctor.report.words import count, number
 from whygrad.ops.families import ACTIVATIONS
+from whygrad.recording.layers import LOOKED_AT
+from whygrad.recording.record import Snapshot
 
 __all__ = ["activations"]
 

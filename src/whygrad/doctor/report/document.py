@@ -9,7 +9,6 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 
-from whygrad.doctor.replay import SAME_LOSS
 from whygrad.doctor.report.blocks import (
     Block,
     Code,
@@ -27,6 +26,7 @@ from whygrad.doctor.report.postmortem import Postmortem
 from whygrad.doctor.report.tables import frames_table, parameters_table, ramp_table
 from whygrad.doctor.report.words import change, count, extent, line, number, path, place
 from whygrad.doctor.rules.rule import Finding, rules
+from whygrad.recording.replay import SAME_LOSS
 from whygrad.source import Where
 
 __all__ = ["document", "subject"]

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from whygrad.doctor.evidence.case import Case
-from whygrad.doctor.recording.record import Course, Parameter, Update
+from whygrad.recording.record import Course, Parameter, Update
 
 __all__ = ["History", "Row", "Series", "ramp", "thinned"]
 

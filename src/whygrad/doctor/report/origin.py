@@ -9,9 +9,9 @@ import numpy as np
 
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.forensics import find_first_bad
-from whygrad.doctor.ranges import Range
-from whygrad.doctor.replay import Trace, Traced
 from whygrad.doctor.report.words import line
+from whygrad.recording.ranges import Range
+from whygrad.recording.replay import Trace, Traced
 from whygrad.source import Where
 
 __all__ = ["FirstInvalid", "Frame", "first_invalid", "frames"]

@@ -10,11 +10,11 @@ import math
 from collections.abc import Sequence
 
 from whygrad.doctor.evidence.case import Case
-from whygrad.doctor.recording.record import Update
 from whygrad.doctor.report.blocks import Table
 from whygrad.doctor.report.history import Row
 from whygrad.doctor.report.origin import Frame
 from whygrad.doctor.report.words import line, number
+from whygrad.recording.record import Update
 
 __all__ = ["frames_table", "parameters_table", "ramp_table", "spread"]
 

@@ -6,7 +6,7 @@ import math
 import os
 import re
 
-from whygrad.doctor.ranges import Range
+from whygrad.recording.ranges import Range
 from whygrad.source import Where
 from whygrad.why.syntax import parsed
 

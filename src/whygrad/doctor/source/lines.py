@@ -13,9 +13,8 @@ from collections.abc import Iterable, Iterator
 from types import CodeType
 from typing import Any
 
-from whygrad.doctor.source.frames import user_frame
 from whygrad.doctor.source.reader import Source, called, covers, source_of, walked
-from whygrad.source import Where
+from whygrad.source import Where, program_frame
 from whygrad.why.dataflow import statement_at
 
 __all__ = [
@@ -97,7 +96,7 @@ def raised(error: BaseException | None) -> list[Where]:
     traceback = None if error is None else error.__traceback__
     while traceback is not None:
         frame = traceback.tb_frame
-        if user_frame(frame) is frame and _is_the_users(frame.f_code):
+        if program_frame(frame) is frame and _is_the_users(frame.f_code):
             found.append(Where(frame.f_code, traceback.tb_lasti))
         traceback = traceback.tb_next
     return found

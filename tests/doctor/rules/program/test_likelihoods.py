@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.doctor.asking import ENGINES, ask, only
-from whygrad.doctor.replay.trainer import is_below
+from whygrad.recording.replay.trainer import is_below
 
 pytest.importorskip("torch")
 

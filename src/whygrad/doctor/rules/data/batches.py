@@ -15,10 +15,10 @@ import numpy as np
 
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.provenance import data_input, given_inputs, making, target_source
-from whygrad.doctor.recording.record import Pass
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.doctor.source.loops import is_repeated_with
 from whygrad.ops.families import CAT
+from whygrad.recording.record import Pass
 from whygrad.source import Where
 
 __all__ = ["outlier_batch"]

@@ -10,12 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.doctor.engines import engine_of
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.provenance import target_source
-from whygrad.doctor.recording.record import Failure
-from whygrad.doctor.replay.reading import Reading
-from whygrad.doctor.replay.recipes import tensor_like
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.ops.families import (
     BINARY_LOSSES,
@@ -30,6 +26,10 @@ from whygrad.ops.families import (
     SETITEM,
     SIGNED_LOSSES,
 )
+from whygrad.recording.engines import engine_of
+from whygrad.recording.record import Failure
+from whygrad.recording.replay.reading import Reading
+from whygrad.recording.replay.recipes import tensor_like
 from whygrad.source import Where
 
 __all__ = ["bad_labels"]

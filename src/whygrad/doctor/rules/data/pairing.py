@@ -14,13 +14,13 @@ import numpy as np
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.curve import ending
 from whygrad.doctor.evidence.provenance import Rows, given_inputs, rows_of, target_source
-from whygrad.doctor.recording.record import Course
-from whygrad.doctor.replay.chance import chance
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.doctor.rules.words import listed
 from whygrad.doctor.source.data import loaders, shuffles, shuffles_apart
 from whygrad.doctor.source.loops import is_loop
 from whygrad.ops.families import SORT
+from whygrad.recording.record import Course
+from whygrad.recording.replay.chance import chance
 from whygrad.source import Where
 
 __all__ = ["shuffled_labels"]

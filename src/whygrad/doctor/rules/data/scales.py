@@ -20,14 +20,14 @@ from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.curve import ending, thirds
 from whygrad.doctor.evidence.provenance import data_input, given_inputs
 from whygrad.doctor.experiments.control import control_step
-from whygrad.doctor.recording.record import Course, Snapshot
-from whygrad.doctor.replay import Trace, Traced
-from whygrad.doctor.replay.chance import chance
-from whygrad.doctor.replay.reading import Reading
-from whygrad.doctor.replay.recipes import tensor_like
-from whygrad.doctor.replay.trial import Trial
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.ops.families import DIFFERENCES, DISTANCE_LOSSES, MSE_LOSS
+from whygrad.recording.record import Course, Snapshot
+from whygrad.recording.replay import Trace, Traced
+from whygrad.recording.replay.chance import chance
+from whygrad.recording.replay.reading import Reading
+from whygrad.recording.replay.recipes import tensor_like
+from whygrad.recording.replay.trial import Trial
 from whygrad.source import Where
 
 __all__ = ["unscaled_input", "unscaled_target"]

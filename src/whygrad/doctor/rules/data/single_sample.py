@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from whygrad.doctor.evidence.case import Case
-from whygrad.doctor.recording.record import Mark, Snapshot
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.doctor.source.lines import raised
 from whygrad.ops.families import BATCH_NORM
+from whygrad.recording.record import Mark, Snapshot
 
 __all__: list[str] = []
 

@@ -11,10 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.doctor.engines import engine_of
 from whygrad.doctor.evidence.case import Case
-from whygrad.doctor.recording.calls import Produced
-from whygrad.doctor.replay import Trace, Traced
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.ops.families import (
     ADD,
@@ -32,6 +29,9 @@ from whygrad.ops.families import (
     SUB,
 )
 from whygrad.ops.spellings import row_of
+from whygrad.recording.calls import Produced
+from whygrad.recording.engines import engine_of
+from whygrad.recording.replay import Trace, Traced
 from whygrad.source import Where
 
 __all__ = ["target_out_of_range"]

@@ -18,10 +18,10 @@ import numpy as np
 from whygrad.doctor.evidence.anatomy import Layer, layers_of, rectifiers_of
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.experiments.repairs import Arms, fresh_weights, level, repair, unlearned
-from whygrad.doctor.recording.record import Course, Parameter
-from whygrad.doctor.replay import Trace
-from whygrad.doctor.replay.trainer import is_below
 from whygrad.doctor.rules.rule import Finding, Proof, rule
+from whygrad.recording.record import Course, Parameter
+from whygrad.recording.replay import Trace
+from whygrad.recording.replay.trainer import is_below
 from whygrad.source import Where
 
 __all__: list[str] = []

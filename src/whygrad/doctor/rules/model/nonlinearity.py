@@ -13,11 +13,6 @@ from whygrad.doctor.evidence.anatomy import (
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.experiments.control import control_step
 from whygrad.doctor.experiments.repairs import Arms, repair, unlearned
-from whygrad.doctor.recording.calls import Produced, RecordedCall
-from whygrad.doctor.recording.record import Course, Snapshot
-from whygrad.doctor.replay import Trace, Traced
-from whygrad.doctor.replay.recipes import Wrapper, swapped
-from whygrad.doctor.replay.trial import Trial
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.ops.families import (
     ACTIVATIONS,
@@ -30,6 +25,11 @@ from whygrad.ops.families import (
     SCALINGS,
     SUB,
 )
+from whygrad.recording.calls import Produced, RecordedCall
+from whygrad.recording.record import Course, Snapshot
+from whygrad.recording.replay import Trace, Traced
+from whygrad.recording.replay.recipes import Wrapper, swapped
+from whygrad.recording.replay.trial import Trial
 
 __all__: list[str] = []
 

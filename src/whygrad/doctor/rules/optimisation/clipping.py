@@ -12,12 +12,12 @@ from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.curve import quarter, tenths
 from whygrad.doctor.evidence.growth import growth
 from whygrad.doctor.experiments.repairs import level
-from whygrad.doctor.ranges import rms
-from whygrad.doctor.recording.record import Clip, Course
-from whygrad.doctor.replay.optimizers import rate_of
-from whygrad.doctor.replay.trainer import drop
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.doctor.source.lines import shrinks_gradients
+from whygrad.recording.ranges import rms
+from whygrad.recording.record import Clip, Course
+from whygrad.recording.replay.optimizers import rate_of
+from whygrad.recording.replay.trainer import drop
 
 __all__ = ["ratios_of"]
 

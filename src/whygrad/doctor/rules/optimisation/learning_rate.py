@@ -14,12 +14,12 @@ from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.curve import tenths
 from whygrad.doctor.evidence.growth import runaway
 from whygrad.doctor.experiments.sound_loss import after_fixes, sound_trial
-from whygrad.doctor.recording.record import Course, Snapshot
-from whygrad.doctor.replay.optimizers import rate_of
-from whygrad.doctor.replay.trainer import Descent
-from whygrad.doctor.replay.trial import Trial
 from whygrad.doctor.rules.optimisation.oscillation import MOMENTUM, heavy_momentum
 from whygrad.doctor.rules.rule import Finding, Proof, rule
+from whygrad.recording.record import Course, Snapshot
+from whygrad.recording.replay.optimizers import rate_of
+from whygrad.recording.replay.trainer import Descent
+from whygrad.recording.replay.trial import Trial
 from whygrad.source import Where
 
 __all__ = ["lr_too_high"]

@@ -13,11 +13,11 @@ from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.curve import quarter, tenths, third
 from whygrad.doctor.evidence.ordering import ordered_by_class
 from whygrad.doctor.evidence.progress import is_entangled
-from whygrad.doctor.recording.record import Course
-from whygrad.doctor.replay.optimizers import rate_of
-from whygrad.doctor.replay.trainer import Descent, drop, is_below
-from whygrad.doctor.replay.trial import Trial
 from whygrad.doctor.rules.rule import Finding, Proof, rule
+from whygrad.recording.record import Course
+from whygrad.recording.replay.optimizers import rate_of
+from whygrad.recording.replay.trainer import Descent, drop, is_below
+from whygrad.recording.replay.trial import Trial
 
 __all__ = ["MOMENTUM", "heavy_momentum"]
 

@@ -13,12 +13,12 @@ from typing import Any
 from whygrad.doctor.evidence.anatomy import activation_place
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.experiments.repairs import unlearned, without_dropout
-from whygrad.doctor.recording.record import Course
-from whygrad.doctor.replay import Trace, Traced
-from whygrad.doctor.replay.trainer import Descent, drop, is_below
-from whygrad.doctor.replay.trial import Trial
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.ops.families import ADD, DROPOUTS
+from whygrad.recording.record import Course
+from whygrad.recording.replay import Trace, Traced
+from whygrad.recording.replay.trainer import Descent, drop, is_below
+from whygrad.recording.replay.trial import Trial
 from whygrad.source import Where
 
 __all__ = ["over_regularized"]

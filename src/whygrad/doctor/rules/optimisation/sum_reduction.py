@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from whygrad.doctor.evidence.case import Case
-from whygrad.doctor.replay import Traced
-from whygrad.doctor.replay.optimizers import rate_of
-from whygrad.doctor.replay.reading import Reading
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.ops.families import ADD, CLASS_LOSSES, LOSSES, NEG, RESHAPING, SUM
+from whygrad.recording.replay import Traced
+from whygrad.recording.replay.optimizers import rate_of
+from whygrad.recording.replay.reading import Reading
 
 __all__ = ["sum_reduction"]
 

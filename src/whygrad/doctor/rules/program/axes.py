@@ -26,9 +26,6 @@ from whygrad.doctor.evidence.flow import (
     sums_to_one,
 )
 from whygrad.doctor.evidence.sequence import Crossing, crossings
-from whygrad.doctor.recording.calls import Produced
-from whygrad.doctor.replay import Trace, Traced
-from whygrad.doctor.replay.reading import Reading, Term
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.ops.families import (
     ADD,
@@ -44,6 +41,9 @@ from whygrad.ops.families import (
     SCALINGS,
     SOFTMAXES,
 )
+from whygrad.recording.calls import Produced
+from whygrad.recording.replay import Trace, Traced
+from whygrad.recording.replay.reading import Reading, Term
 from whygrad.source import Where
 
 __all__ = ["wrong_dim"]

@@ -9,10 +9,10 @@ import numpy as np
 
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.flow import first_line, first_traces, shape_of
-from whygrad.doctor.replay import Trace, Traced
-from whygrad.doctor.replay.reading import Reading, Term
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.ops import families as ops
+from whygrad.recording.replay import Trace, Traced
+from whygrad.recording.replay.reading import Reading, Term
 
 __all__ = ["loss_broadcast"]
 

@@ -17,12 +17,12 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.doctor.engines import Engine
 from whygrad.doctor.evidence.case import Case
-from whygrad.doctor.replay import Traced
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.doctor.rules.words import quoted
 from whygrad.doctor.source.lines import defined, raised
+from whygrad.recording.engines import Engine
+from whygrad.recording.replay import Traced
 
 __all__: list[str] = []
 

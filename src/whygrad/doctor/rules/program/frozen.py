@@ -17,11 +17,11 @@ import numpy as np
 
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.experiments.repairs import repair, unlearned
-from whygrad.doctor.recording.record import Course, Parameter, Snapshot
 from whygrad.doctor.rules.program.gradient_flow import NO_HISTORY, groups
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.doctor.rules.words import listed
 from whygrad.doctor.source.lines import set_on
+from whygrad.recording.record import Course, Parameter, Snapshot
 from whygrad.source import Where
 
 __all__: list[str] = []

@@ -11,12 +11,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from whygrad.doctor.evidence.case import Case
-from whygrad.doctor.recording.calls import Produced, RecordedCall
-from whygrad.doctor.recording.record import Course, Parameter, Snapshot
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.doctor.rules.words import listed
 from whygrad.doctor.source.lines import assigned, switched_off, turned_off
 from whygrad.ops.families import LEAVING, LINEAR
+from whygrad.recording.calls import Produced, RecordedCall
+from whygrad.recording.record import Course, Parameter, Snapshot
 from whygrad.source import Where
 
 __all__ = ["NO_HISTORY", "groups"]

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from whygrad.doctor.evidence.case import Case
-from whygrad.doctor.recording.calls import RecordedCall
-from whygrad.doctor.recording.record import Pass
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.doctor.source.lines import collected, raised
+from whygrad.recording.calls import RecordedCall
+from whygrad.recording.record import Pass
 
 __all__ = ["exception", "no_exception"]
 

@@ -12,10 +12,10 @@ from typing import Any
 
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.experiments.repairs import unlearned
-from whygrad.doctor.recording.record import Course, Parameter
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.doctor.rules.words import listed
 from whygrad.doctor.source.lines import assigned, raised
+from whygrad.recording.record import Course, Parameter
 from whygrad.source import Where
 
 __all__: list[str] = []

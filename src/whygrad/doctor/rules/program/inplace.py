@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 
 from whygrad.doctor.evidence.case import Case
-from whygrad.doctor.recording.calls import Produced, RecordedCall
-from whygrad.doctor.recording.record import Pass, Snapshot
-from whygrad.doctor.replay import Trace, Traced
 from whygrad.doctor.rules.program.graph_lifetime import exception, no_exception
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.doctor.rules.words import few, quoted
 from whygrad.doctor.source.lines import place, raised
 from whygrad.ops.families import ADD, DETACHES, DIV, MUL, SETITEM, STEPS, SUB
+from whygrad.recording.calls import Produced, RecordedCall
+from whygrad.recording.record import Pass, Snapshot
+from whygrad.recording.replay import Trace, Traced
 
 __all__: list[str] = []
 

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from whygrad.doctor.evidence.case import Case
-from whygrad.doctor.recording.record import Course, Mark, ModeChange, Parameter
 from whygrad.doctor.rules.rule import Finding, Proof, rule
+from whygrad.recording.record import Course, Mark, ModeChange, Parameter
 
 __all__: list[str] = []
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.mechanism import gradients_lost, overflow_unseen, where_halved
-from whygrad.doctor.replay import Traced
 from whygrad.doctor.rules.program.invalid_math import reported, sound_throughout
 from whygrad.doctor.rules.rule import Finding, Proof, rule
+from whygrad.recording.replay import Traced
 
 __all__ = ["float16_range", "overflow_in_exp", "unstable_loss"]
 

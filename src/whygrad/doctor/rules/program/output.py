@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from whygrad.doctor.engines import engine_of
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.flow import first_line, first_traces, follow, line_of, shape_of
 from whygrad.doctor.evidence.forms import Mismatch, form_of, rectified_regression
-from whygrad.doctor.replay import Trace, Traced
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.ops.families import BINARY_CROSS_ENTROPY, CROSS_ENTROPY, DIFFERENCES, RELU
+from whygrad.recording.engines import engine_of
+from whygrad.recording.replay import Trace, Traced
 
 __all__ = ["wrong_output_activation"]
 

@@ -18,12 +18,12 @@ from whygrad.doctor.evidence.curve import quarter
 from whygrad.doctor.evidence.flow import first_traces, follow
 from whygrad.doctor.evidence.measures import Measure, Sign, measures_of, sign_of
 from whygrad.doctor.evidence.progress import draws_itself, is_entangled
-from whygrad.doctor.recording.record import Course
-from whygrad.doctor.replay import Trace, Traced
-from whygrad.doctor.replay.reading import Reading
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.doctor.source.lines import loss_assigned
 from whygrad.ops.families import LOG, NEG, RESHAPING, REVERSED_SUB, SCALINGS, SHIFTS, SUB, TOTALS
+from whygrad.recording.record import Course
+from whygrad.recording.replay import Trace, Traced
+from whygrad.recording.replay.reading import Reading
 from whygrad.source import Where
 
 __all__ = ["loss_sign"]

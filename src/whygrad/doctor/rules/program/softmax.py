@@ -22,8 +22,6 @@ from whygrad.doctor.evidence.flow import (
     shape_of,
     sums_to_one,
 )
-from whygrad.doctor.recording.calls import Produced
-from whygrad.doctor.replay import Trace, Traced
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.ops.families import (
     CLASS_LOSSES,
@@ -38,6 +36,8 @@ from whygrad.ops.families import (
     SOFTMAXES,
     SUM,
 )
+from whygrad.recording.calls import Produced
+from whygrad.recording.replay import Trace, Traced
 from whygrad.source import Where
 
 __all__ = ["double_softmax", "softmax_over_one"]

@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Iterator
 
 from whygrad.doctor.evidence.case import Case
-from whygrad.doctor.recording.record import Course, Pass
 from whygrad.doctor.rules.rule import Finding, Proof, rule
+from whygrad.recording.record import Course, Pass
 
 __all__: list[str] = []
 

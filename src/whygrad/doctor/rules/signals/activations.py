@@ -24,12 +24,12 @@ from whygrad.doctor.evidence.anatomy import (
 )
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.experiments.repairs import repair, unlearned
-from whygrad.doctor.recording.record import Course
-from whygrad.doctor.replay import Trace, Traced
-from whygrad.doctor.replay.recipes import Wrapper, swapped, tensor_like
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.doctor.rules.words import few, listed
 from whygrad.ops.families import ADD, CONVOLUTIONS, DROPOUTS, NORMALIZERS, RESHAPING, SCALINGS
+from whygrad.recording.record import Course
+from whygrad.recording.replay import Trace, Traced
+from whygrad.recording.replay.recipes import Wrapper, swapped, tensor_like
 from whygrad.source import Where
 
 __all__: list[str] = []

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.curve import tenths
 from whygrad.doctor.evidence.growth import Growth, Runaway, growth, runaway
-from whygrad.doctor.recording.record import Course
 from whygrad.doctor.rules.optimisation.clipping import ratios_of
 from whygrad.doctor.rules.rule import Finding, Proof, rule
+from whygrad.recording.record import Course
 from whygrad.source import Where
 
 __all__ = ["exploding_gradient"]

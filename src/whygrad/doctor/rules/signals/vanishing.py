@@ -25,10 +25,10 @@ from whygrad.doctor.evidence.anatomy import (
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.recurrence import Recurrence, recurrences
 from whygrad.doctor.experiments.repairs import fresh_weights, level, repair, unlearned
-from whygrad.doctor.recording.record import Course
-from whygrad.doctor.replay import Trace, Traced
-from whygrad.doctor.replay.recipes import Wrapper, swapped, tensor_like
 from whygrad.doctor.rules.rule import Finding, Proof, rule
+from whygrad.recording.record import Course
+from whygrad.recording.replay import Trace, Traced
+from whygrad.recording.replay.recipes import Wrapper, swapped, tensor_like
 
 __all__: list[str] = []
 

@@ -17,11 +17,11 @@ import numpy as np
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.experiments.answers import ASKED, Answers, ask, train
 from whygrad.doctor.experiments.samples import Samples, as_classes, samples_of
-from whygrad.doctor.recording.record import Course
-from whygrad.doctor.replay import Traced
-from whygrad.doctor.replay.reading import Reading
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.ops.families import BINARY_LOSSES, CLASS_LOSSES, TOTALS
+from whygrad.recording.record import Course
+from whygrad.recording.replay import Traced
+from whygrad.recording.replay.reading import Reading
 
 __all__ = ["class_imbalance"]
 

@@ -18,10 +18,6 @@ from whygrad.doctor.evidence.anatomy import (
 )
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.provenance import given_inputs
-from whygrad.doctor.recording.calls import Produced
-from whygrad.doctor.recording.record import Snapshot
-from whygrad.doctor.replay import Trace, Traced
-from whygrad.doctor.replay.reading import Reading
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.ops.families import (
     AVERAGE_POOLS,
@@ -32,6 +28,10 @@ from whygrad.ops.families import (
     STACK,
     TOTALS,
 )
+from whygrad.recording.calls import Produced
+from whygrad.recording.record import Snapshot
+from whygrad.recording.replay import Trace, Traced
+from whygrad.recording.replay.reading import Reading
 
 __all__: list[str] = []
 

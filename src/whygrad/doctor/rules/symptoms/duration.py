@@ -17,10 +17,10 @@ from whygrad.doctor.evidence.curve import third
 from whygrad.doctor.evidence.curve import thirds as thirds_of
 from whygrad.doctor.evidence.progress import is_entangled
 from whygrad.doctor.experiments.repairs import level
-from whygrad.doctor.recording.record import Course
-from whygrad.doctor.replay.trainer import is_below
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.doctor.source.loops import Exit, Loop, exits_of, loops_around, used_after_loop
+from whygrad.recording.record import Course
+from whygrad.recording.replay.trainer import is_below
 from whygrad.source import Where
 
 __all__: list[str] = []

@@ -18,10 +18,10 @@ import numpy as np
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.curve import ending, tenth
 from whygrad.doctor.evidence.progress import is_entangled
-from whygrad.doctor.recording.record import Course, Evaluation
-from whygrad.doctor.replay.chance import chance
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.doctor.source.lines import compares, names_at, weights_restored
+from whygrad.recording.record import Course, Evaluation
+from whygrad.recording.replay.chance import chance
 from whygrad.source import Where
 
 __all__ = ["overfitting"]

@@ -17,8 +17,8 @@ from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.growth import growth
 from whygrad.doctor.forensics import FirstBad
 from whygrad.doctor.mechanism.domains import rule_of
-from whygrad.doctor.recording.record import Course
 from whygrad.doctor.rules.rule import Finding, Proof, rule, rules
+from whygrad.recording.record import Course
 
 __all__ = ["backward_raised", "non_finite_value"]
 

@@ -9,11 +9,11 @@ import numpy as np
 
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.progress import is_entangled
-from whygrad.doctor.recording.record import Course, Snapshot, Update
-from whygrad.doctor.replay.optimizers import rate_of
-from whygrad.doctor.replay.trainer import Descent, drop
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.doctor.source.lines import rate_set
+from whygrad.recording.record import Course, Snapshot, Update
+from whygrad.recording.replay.optimizers import rate_of
+from whygrad.recording.replay.trainer import Descent, drop
 from whygrad.source import Where
 
 __all__: list[str] = []

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.progress import is_entangled
-from whygrad.doctor.recording.record import Course
-from whygrad.doctor.replay.optimizers import rate_of
-from whygrad.doctor.replay.reading import Reading
-from whygrad.doctor.replay.trainer import Descent
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.doctor.source.lines import names_at
 from whygrad.ops.families import CROSS_ENTROPY, MSE_LOSS
+from whygrad.recording.record import Course
+from whygrad.recording.replay.optimizers import rate_of
+from whygrad.recording.replay.reading import Reading
+from whygrad.recording.replay.trainer import Descent
 
 __all__ = ["lr_too_low"]
 

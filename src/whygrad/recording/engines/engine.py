@@ -1,0 +1,138 @@
+"""The protocol of an engine, and which ones the running program has loaded."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from types import FrameType, ModuleType
+from typing import Any, Protocol
+
+import numpy as np
+
+from whygrad.recording.wrapping.scope import Scope
+
+__all__ = ["Engine", "Handler", "engine_of", "engines", "imported_engines"]
+
+
+class Handler(Protocol):
+    """Carries out a call and writes it down."""
+
+    def __call__(
+        self,
+        engine: Engine,
+        op: str,
+        function: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        frame: FrameType,
+    ) -> Any: ...
+
+
+class Engine(Protocol):
+    """One autograd engine, as the doctor sees it."""
+
+    name: str  # "torch" or "whygrad"
+    namespace: ModuleType
+    tensor: type
+
+    def watching(self, handler: Handler, scope: Scope) -> AbstractContextManager[None]:
+        """Hand every call of this thread to ``handler``."""
+        ...
+
+    def look_away(self) -> None:
+        """Hand over no calls until :meth:`look_again`."""
+        ...
+
+    def look_again(self) -> None: ...
+
+    def compiles(self) -> bool:
+        """Whether compiled code runs, which is compiled anew when a function is replaced."""
+        ...
+
+    def first_passes_over(self) -> None:
+        """The structure of the program is known: stop what only that needed."""
+        ...
+
+    def first_passes_again(self) -> None:
+        """Another model or optimizer begins: what the structure needs is wanted once more."""
+        ...
+
+    def is_recording(self) -> bool:
+        """Whether gradients are being recorded."""
+        ...
+
+    def unseen(self) -> AbstractContextManager[Any]:
+        """Nothing inside is handed to anybody, and no gradients are recorded."""
+        ...
+
+    def unwatched(self) -> AbstractContextManager[Any]:
+        """Nothing inside is handed to anybody; gradients are recorded as ever."""
+        ...
+
+    def array(self, tensor: Any) -> np.ndarray[Any, Any]:
+        """The values, without a copy where that is possible."""
+        ...
+
+    def scalar(self, tensor: Any) -> float | None:
+        """The value of a tensor without axes, None for any other; to be asked while unwatched."""
+        ...
+
+    def hint(self, tensor: Any) -> float:
+        """The rms of very few values from all over a tensor; to be asked while unwatched."""
+        ...
+
+    def sizes(self, tensors: list[Any], most: int = 4096) -> list[float]:
+        """The rms of each, from at most about ``most`` values; what is not finite shows.
+
+        A value that is not finite is seldom alone: it spreads over rows, columns and biases.
+        """
+        ...
+
+    def unbound(self, op: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        """A recorded function that takes other dtypes than it was recorded with."""
+        ...
+
+    def copy(self, tensor: Any, *, leaf: bool = False) -> Any:
+        """A copy that shares nothing; ``leaf``: one that requires grad as ``tensor`` does."""
+        ...
+
+    def random_state(self) -> Any: ...
+
+    def set_random_state(self, state: Any) -> None: ...
+
+    def written_at(self, tensor: Any) -> Any:
+        """The Where of the last write that the engine itself remembers, or None."""
+        ...
+
+    def why_none(self, parameter: Any, loss: Any) -> Any: ...
+
+
+def engines() -> dict[str, Engine]:
+    """The engines that are loaded already, by name."""
+    found: dict[str, Engine] = {}
+    for name in imported_engines():
+        if name == "torch":
+            from whygrad.recording.engines.pytorch import TorchEngine
+
+            found[name] = TorchEngine.get()
+        else:
+            from whygrad.recording.engines.own import OwnEngine
+
+            found[name] = OwnEngine.get()
+    return found
+
+
+def imported_engines() -> list[str]:
+    """Which engines the program has imported: looking must not import one."""
+    return [
+        name
+        for name, module in (("whygrad", "whygrad"), ("torch", "torch.nn"))
+        if module in sys.modules
+    ]
+
+
+def engine_of(thing: Any) -> Engine:
+    """The engine that a tensor, a module or an optimizer belongs to."""
+    family = {each.__module__.partition(".")[0] for each in type(thing).__mro__}
+    return engines()["torch" if "torch" in family else "whygrad"]

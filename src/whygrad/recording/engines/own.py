@@ -1,0 +1,196 @@
+"""whygrad itself, seen through the dispatcher's interception.
+
+Ops are intercepted one by one.  What is no op of the table (writing in place, ``detach``, a
+loss with its reduction) is wrapped as a whole while the doctor watches.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, nullcontext
+from functools import cache, partial
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+import whygrad
+from whygrad.dispatch.interception import (
+    Interceptor,
+    intercepting,
+    not_intercepting,
+    pause,
+    resume,
+)
+from whygrad.nn import functional
+from whygrad.ops.define import table
+from whygrad.ops.families import LOSSES, MAKERS
+from whygrad.recording.engines.engine import Handler
+from whygrad.recording.ranges import hint, rms, thinned
+from whygrad.recording.wrapping.patching import patched
+from whygrad.recording.wrapping.scope import Scope
+from whygrad.source import program_frame
+
+__all__ = ["OwnEngine"]
+
+_IN_PLACE = {
+    "__iadd__": "add_", "__isub__": "sub_", "__imul__": "mul_", "__itruediv__": "div_",
+    "__ipow__": "pow_", "__setitem__": "setitem", "__getitem__": "getitem", "detach": "detach",
+    "item": "item", "__float__": "float", "numpy": "numpy", "tolist": "tolist",
+}  # fmt: skip
+_NOTHING = nullcontext()
+_QUIET = ("retain_grad_", "share_memory_", "detach_")
+
+
+class OwnEngine:
+    """The one instance is :meth:`get`."""
+
+    name = "whygrad"
+    namespace: ModuleType = whygrad
+    tensor: type = whygrad.Tensor
+
+    @staticmethod
+    @cache
+    def get() -> OwnEngine:
+        return OwnEngine()
+
+    def __init__(self) -> None:
+        self.looks_away = False
+        self._see: Interceptor | None = None
+
+    @contextmanager
+    def watching(self, handler: Handler, scope: Scope) -> Iterator[None]:
+        def see(op: Any, below: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+            frame = program_frame(sys._getframe(1))
+            return handler(self, op.name, below, args, {}, frame)
+
+        with ExitStack() as stack:
+            for name, method in _written_in_place():
+                wrapper = partial(_whole, self, handler, _IN_PLACE.get(name, name))
+                stack.enter_context(patched(whygrad.Tensor, name, wrapper, method, scope))
+            for name in (each for each in functional.__all__ if each in LOSSES):
+                wrapper = partial(_whole, self, handler, name)
+                stack.enter_context(patched(functional, name, wrapper, scope=scope))
+            for name in (each for each in whygrad.__all__ if each in MAKERS):
+                wrapper = partial(_whole, self, handler, name)
+                stack.enter_context(patched(whygrad, name, wrapper, scope=scope))
+            transform = importlib.import_module("whygrad.autograd.transforms.vmap")
+            level = partial(_unwatched_level, scope)
+            stack.enter_context(patched(transform, "batch_level", level, scope=scope))
+            self._see = see
+            stack.enter_context(intercepting(see))
+            try:
+                yield
+            finally:
+                self.look_again()
+
+    def look_away(self) -> None:
+        if not self.looks_away and self._see is not None:
+            self.looks_away = True
+            pause(self._see)
+
+    def look_again(self) -> None:
+        if self.looks_away and self._see is not None:
+            self.looks_away = False
+            resume(self._see)
+
+    def compiles(self) -> bool:
+        return False  # what is compiled here does not look at names
+
+    def first_passes_over(self) -> None:
+        """Nothing to stop: lines and cuts are always known here."""
+
+    def first_passes_again(self) -> None:
+        """Nor to begin again."""
+
+    def is_recording(self) -> bool:
+        return whygrad.is_grad_enabled()
+
+    @contextmanager
+    def unseen(self) -> Iterator[None]:
+        with not_intercepting(), whygrad.no_grad():
+            yield
+
+    def unwatched(self) -> Any:
+        return _NOTHING if self.looks_away else not_intercepting()
+
+    def array(self, tensor: Any) -> np.ndarray[Any, Any]:
+        held = tensor._array
+        if type(held) is np.ndarray and held.dtype.kind in "fiub":
+            return held
+        with self.unseen():
+            plain = tensor.detach()
+            if plain.layout is not whygrad.strided:
+                plain = plain.to_dense()
+            if plain.dtype is whygrad.bfloat16:
+                plain = plain.float()
+            return plain.numpy()
+
+    def scalar(self, tensor: Any) -> float | None:
+        held = tensor._array
+        return float(held) if type(held) is np.ndarray and held.ndim == 0 else None
+
+    def hint(self, tensor: Any) -> float:
+        return hint(self.array(tensor))
+
+    def sizes(self, tensors: list[Any], most: int = 4096) -> list[float]:
+        return [rms(thinned(self.array(each), most)) for each in tensors]
+
+    def unbound(self, op: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        generic = table.get(op)  # what was intercepted is the op's path for its dtypes
+        return function if generic is None or isinstance(function, partial) else generic.call
+
+    def copy(self, tensor: Any, *, leaf: bool = False) -> Any:
+        with self.unseen():
+            copied = tensor.detach().clone()
+        if leaf and tensor.requires_grad:
+            copied.requires_grad_()
+        return copied
+
+    def random_state(self) -> Any:
+        return None  # the dispatcher shows random ops as draws that are values of their own
+
+    def set_random_state(self, state: Any) -> None:
+        pass
+
+    def written_at(self, tensor: Any) -> Any:
+        writer = tensor._storage.last_writer
+        return None if writer is None else writer[1]
+
+    def why_none(self, parameter: Any, loss: Any) -> Any:
+        with not_intercepting():
+            return whygrad.why_none(parameter, loss)
+
+
+@contextmanager
+def _unwatched_level(scope: Scope, inner: Callable[..., Any], *args: Any) -> Iterator[Any]:
+    """Inside ``vmap`` tensors have no values of their own to look at."""
+    with scope.paused(), inner(*args) as level:
+        yield level
+
+
+def _written_in_place() -> list[tuple[str, Any]]:
+    """The methods of a tensor that change it, ``detach``, and those that hand out a number."""
+    found = []
+    for name in dir(whygrad.Tensor):
+        in_place = name.endswith("_") and not name.startswith("_") and name not in _QUIET
+        if in_place or name in _IN_PLACE:
+            found.append((name, getattr(whygrad.Tensor, name)))
+    return found
+
+
+def _whole(
+    engine: OwnEngine, handler: Handler, op: str, method: Callable[..., Any], *args: Any, **kw: Any
+) -> Any:
+    """Carry out a method as one call; the ops it is made of are its own affair."""
+    if engine.looks_away:
+        return method(*args, **kw)
+    frame = program_frame(sys._getframe(1))
+    return handler(engine, op, partial(_alone, method), args, kw, frame)
+
+
+def _alone(method: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    with not_intercepting():
+        return method(*args, **kwargs)

@@ -1,0 +1,191 @@
+"""PyTorch, seen through a function mode."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from functools import cache, lru_cache, partial
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import torch
+
+from whygrad.ops.spellings import shared_name, spelled
+from whygrad.recording.engines.engine import Handler
+from whygrad.recording.engines.modes import (
+    compiled_whole,
+    compiler_in_use,
+    fast_paths_open,
+    put_in,
+    taken_out,
+    transforms_unwatched,
+)
+from whygrad.recording.ranges import hint, rms, thinned
+from whygrad.recording.wrapping.scope import Scope
+from whygrad.source import program_frame
+from whygrad.torch.calls import name_of, uneventful
+from whygrad.torch.record import Recorder, Recording, kept
+
+__all__ = ["TorchEngine"]
+
+_PLAIN = (torch.float32, torch.float64, torch.int64)
+_SHORT = 1024
+_NEVER = ("backward", "_set_grad_enabled", "register_hook", "__set__")
+
+
+class TorchEngine:
+    """The one instance is :meth:`get`."""
+
+    name = "torch"
+    namespace: ModuleType = torch
+    tensor: type = torch.Tensor
+
+    @staticmethod
+    @cache
+    def get() -> TorchEngine:
+        return TorchEngine()
+
+    def __init__(self) -> None:
+        self._recorder: Recorder | None = None
+        self._place: int | None = None  # of the recorder among modes, while looking away
+        self._structure = ExitStack()  # ends what only the first passes need
+
+    @contextmanager
+    def watching(self, handler: Handler, scope: Scope) -> Iterator[None]:
+        with (
+            compiled_whole(self, handler, scope),
+            transforms_unwatched(scope),
+            fast_paths_open(),
+            Recorder(carry_out=partial(_handed_over, self, handler)) as self._recorder,
+        ):
+            self.first_passes_again()
+            try:
+                yield
+            finally:
+                self.look_again()
+                self.first_passes_over()
+
+    def look_away(self) -> None:
+        if self._place is None and self._recorder is not None:
+            self._place = taken_out(self._recorder)
+
+    def look_again(self) -> None:
+        if self._place is not None and self._recorder is not None:
+            put_in(self._recorder, self._place)
+            self._place = None
+
+    def compiles(self) -> bool:
+        return compiler_in_use()
+
+    def first_passes_over(self) -> None:
+        """Stop the costly recording that answers ``why_none``."""
+        if self._recorder is not None and self._recorder.recording is not None:
+            self._recorder.recording = None
+            self._structure.close()
+
+    def first_passes_again(self) -> None:
+        if self._recorder is not None and self._recorder.recording is None:
+            self._recorder.recording = Recording(values=False)
+            self._structure.enter_context(kept(self._recorder.recording))
+
+    def is_recording(self) -> bool:
+        return torch.is_grad_enabled()
+
+    @contextmanager
+    def unseen(self) -> Iterator[None]:
+        with torch._C.DisableTorchFunction(), torch.no_grad():
+            yield
+
+    def unwatched(self) -> Any:
+        return torch._C.DisableTorchFunction()
+
+    def array(self, tensor: Any) -> np.ndarray[Any, Any]:
+        with torch._C.DisableTorchFunction():
+            plain = tensor.detach()
+            if plain.dtype in _PLAIN and plain.layout is torch.strided and plain.is_cpu:
+                return plain.numpy()
+            if plain.layout is not torch.strided:
+                plain = plain.coalesce().values() if plain.is_sparse else plain.to_dense()
+            if plain.dtype is torch.bfloat16:
+                plain = plain.float()
+            return plain.cpu().resolve_conj().resolve_neg().numpy()
+
+    def scalar(self, tensor: Any) -> float | None:
+        return float(tensor.item()) if tensor.ndim == 0 else None
+
+    def hint(self, tensor: Any) -> float:
+        if tensor.ndim == 1 and tensor.dtype is torch.float32 and 0 < tensor.numel() <= _SHORT:
+            return math.sqrt(tensor.dot(tensor).item() / tensor.numel())  # the way to NumPy is long
+        if tensor.dtype in _PLAIN and tensor.layout is torch.strided and tensor.is_cpu:
+            return hint(tensor.detach().numpy())
+        return hint(self.array(tensor))
+
+    def sizes(self, tensors: list[Any], most: int = 4096) -> list[float]:
+        return [rms(thinned(self.array(each), most)) for each in tensors]
+
+    def unbound(self, op: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        if isinstance(function, partial) and function.func is _cast_to:
+            under_autocast: Callable[..., Any] = function.args[1]
+            return under_autocast
+        return function
+
+    def copy(self, tensor: Any, *, leaf: bool = False) -> Any:
+        with torch._C.DisableTorchFunction():
+            copied = tensor.detach().clone()
+            if leaf and tensor.requires_grad:
+                copied.requires_grad_()
+            return copied
+
+    def random_state(self) -> Any:
+        with torch._C.DisableTorchFunction():
+            return torch.get_rng_state()
+
+    def set_random_state(self, state: Any) -> None:
+        with torch._C.DisableTorchFunction():
+            torch.set_rng_state(state)
+
+    def written_at(self, tensor: Any) -> Any:
+        return None
+
+    def why_none(self, parameter: Any, loss: Any) -> Any:
+        from whygrad.torch import why_none
+
+        with torch._C.DisableTorchFunction():
+            return why_none(parameter, loss)
+
+
+def _handed_over(
+    engine: TorchEngine, handler: Handler, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """Let the handler carry out a call."""
+    name = _plain_name(func)
+    if name is None:
+        return func(*args, **kwargs)
+    frame = program_frame(sys._getframe(1))
+    if torch._C._is_any_autocast_enabled() and torch.is_autocast_enabled("cpu"):
+        func = partial(_cast_to, torch.get_autocast_dtype("cpu"), func)
+    return handler(engine, name, func, args, kwargs, frame)
+
+
+def _cast_to(dtype: torch.dtype, function: Any, *args: Any, **kwargs: Any) -> Any:
+    """Carry out a call as ``torch.autocast`` does: a replay has to as well."""
+    with torch.autocast("cpu", dtype):
+        return function(*args, **kwargs)
+
+
+@lru_cache(maxsize=4096)
+def _plain_name(function: Any) -> str | None:
+    """The op's name without its spelling; None for what computes nothing."""
+    name = name_of(function)
+    kind = getattr(function, "__name__", "")
+    if name == "requires_grad" and kind == "__set__":
+        return "requires_grad_"
+    if name in _NEVER or kind in _NEVER or uneventful(function, name):
+        return None
+    if kind == "__get__":
+        return name
+    spelling = spelled(name)
+    return spelling._replace(op=shared_name(spelling.op)).on_tape

@@ -1,0 +1,117 @@
+"""Steps that go by while the wrappers are idle: the little that is noted of them.
+
+A run that goes well spends nearly all of its steps here, so nothing is built that the step before
+has already: lines, learning rates and sizes of gradients are shared with it.  Whenever there is
+something about a step to look at, the answer is False, nothing was noted, and the wrapper that
+records takes the call.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from types import CodeType, FrameType
+from typing import Any
+
+from whygrad.recording.engines import Engine
+from whygrad.recording.loop import Loop
+from whygrad.source import Where, program_frame
+
+__all__ = ["Idle"]
+
+_ROUTINE = 16  # steps in a row with the same pause: it belongs to the step …
+_VISIT = 8  # … and is looked at so often
+_SKIPPED = 3  # passes between two pauses in a row: the one between may have been recorded
+
+
+class Idle:
+    """What is asked at each step while idle."""
+
+    def __init__(self, loop: Loop) -> None:
+        self._loop = loop
+        self.inside_models = 0  # calls of models that are under way
+        # Lines that turn to something else: the pass they did so last, and how often in a row.
+        self._pauses: dict[tuple[int, int], tuple[int, int, CodeType | None]] = {}
+
+    def pause(self, frame: FrameType) -> None:
+        """The program turns to something else than training: record.
+
+        What it does at every step (the answers of a teacher, the averages of weights) is recorded
+        at some of them only.
+        """
+        frame = program_frame(frame)
+        key, number = (id(frame.f_code), frame.f_lasti), len(self._loop.run.passes)
+        last, times, _ = self._pauses.get(key, (-_SKIPPED, 0, None))
+        if number != last:
+            times = times + 1 if number - last <= _SKIPPED else 1
+            self._pauses[key] = number, times, frame.f_code  # which keeps its identity
+        routine = times > _ROUTINE and number % _VISIT
+        if not routine and not self.inside_models:  # a frozen part of a model is no pause
+            self._loop.sampler.resume()
+
+    def model_called(self, engine: Engine, args: tuple[Any, ...], frame: FrameType) -> None:
+        """Keep what a model is given, if this is a training step; if not, record."""
+        if not engine.is_recording():
+            return  # a pause that nobody looks at
+        frame = program_frame(frame)
+        if (id(frame.f_code), frame.f_lasti) in self._loop.snapshots.training_lines:
+            self._loop.snapshots.given.models.append(args)
+        else:
+            self._loop.sampler.resume()
+
+    def backward_begins(self, engine: Engine, loss: Any) -> bool:
+        """Note the loss, if it is one like those before."""
+        loop, run = self._loop, self._loop.run
+        try:
+            with engine.unwatched():
+                number, value = len(run.passes), engine.scalar(loss)
+                if value is None or loop.by_hand or loop.sampler.is_sampled(number):
+                    return False
+                if not loop.sampler.is_usual(value):
+                    return False
+                where = _place(run.passes[-1].where, sys._getframe(2))
+                this = loop.new_pass(engine, value, where)
+                loop.snapshots.hold_given(number)
+                loop.enter(this, loss)
+        except Exception as error:
+            run.trouble(error)
+            return False
+        return True
+
+    def step_begins(self, engine: Engine, optimizer: Any) -> bool:
+        """Look whether the gradients are usual, no more."""
+        loop = self._loop
+        try:
+            with engine.unwatched():
+                course = loop.course_of(optimizer)
+                if course is None or not course.steps or not loop.pending:
+                    return False
+                if loop.sampler.optimizing > len(loop.updating):
+                    return False
+                gradients = loop.gradients.while_idle(engine, course)
+                if gradients is None:
+                    return False
+                latest = course.steps[-1]
+                rates = [group.get("lr", math.nan) for group in optimizer.param_groups]
+                rates = latest.rates if rates == latest.rates else [float(each) for each in rates]
+                where = _place(latest.where, sys._getframe(2))
+                loop.new_update(course, gradients, rates, where)
+                loop.sampler.optimizing += 1
+                loop.updating.append(optimizer)
+        except Exception as error:
+            loop.run.trouble(error)
+            return False
+        return True
+
+    def step_ends(self, engine: Engine, optimizer: Any) -> None:
+        self._loop.updating.remove(optimizer)
+        self._loop.step_ends(engine, optimizer)
+        self._loop.sampler.between_steps()
+
+
+def _place(latest: Where | None, frame: FrameType) -> Where:
+    """The user's line that led to ``frame``: the latest one itself if it is the same."""
+    frame = program_frame(frame)
+    if latest is not None and latest.is_at(frame):
+        return latest
+    return Where(frame.f_code, frame.f_lasti)

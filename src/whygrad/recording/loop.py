@@ -1,0 +1,416 @@
+"""The state of the training loop: its optimizers, passes and updates.
+
+Told by :mod:`.wrappers` of ``backward``, ``zero_grad``, clipping and ``step``, it writes courses,
+passes and updates into the :class:`~.record.Run`.  A step that is skipped leaves a pass and an
+update as well; what could not be measured is taken from the update before.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import sys
+from collections.abc import Mapping
+from types import FrameType
+from typing import Any
+
+import numpy as np
+
+from whygrad.recording.engines import Engine
+from whygrad.recording.gradients import Gradients, not_finite
+from whygrad.recording.parameters import Registry
+from whygrad.recording.ranges import rms, thinned
+from whygrad.recording.reconstruction import Given, data_now
+from whygrad.recording.record import (
+    Clip,
+    Course,
+    Incident,
+    Optimizer,
+    Pass,
+    Run,
+    Sample,
+    Snapshot,
+    Update,
+)
+from whygrad.recording.replay import goes_bad
+from whygrad.recording.retention import Retention
+from whygrad.recording.sampler import Sampler
+from whygrad.recording.sizes import Sizes
+from whygrad.recording.snapshots import Snapshots, keep
+from whygrad.recording.variables import losses_left
+from whygrad.source import Where, program_frame
+
+__all__ = ["Loop"]
+
+_PHASES = 8  # optimizers whose first steps are looked at closely
+
+
+class Loop:
+    """What the program is training, and how far it is."""
+
+    def __init__(
+        self,
+        run: Run,
+        registry: Registry,
+        sampler: Sampler,
+        snapshots: Snapshots,
+        retention: Retention,
+    ) -> None:
+        self.run = run
+        self.registry = registry
+        self.sampler = sampler
+        self.snapshots = snapshots
+        self._retention = retention
+        self.gradients = Gradients(run, sampler)
+        self.pending: list[Pass] = []  # passes since the last update
+        self.stepped = False  # whether an update came after the last pass
+        self.updating: list[Any] = []  # optimizers that are at work while idle
+        self.by_hand: dict[int, Where] = {}  # parameters the program wrote to since the last pass
+        self._hand_course: Course | None = None
+        self._hand_norms = Sizes({})
+        self._zeroed = False
+        self._clips: list[Clip] = []
+        self._in_closure = False
+        self._skipped = False  # whether any step was
+
+    # --- optimizers -------------------------------------------------------------------------------
+
+    def course_of(self, optimizer: Any) -> Course | None:
+        for course in self.run.courses:
+            if course.optimizer.thing is optimizer:
+                return course
+        return None
+
+    def optimizer_made(self, optimizer: Any, where: Where | None) -> Course:
+        known = self.course_of(optimizer)
+        if known is not None:
+            return known
+        groups = optimizer.param_groups
+        options = {name: value for name, value in groups[0].items() if name != "params"}
+        course = self._new_course(optimizer, type(optimizer).__name__, where, options)
+        for group in groups:
+            for tensor in group["params"]:
+                parameter = self.registry.parameter(tensor)
+                if parameter.made_at is None:
+                    origins = (log.origin(tensor) for log in self.snapshots.logs())
+                    parameter.made_at = next((each.where for each in origins if each), None)
+                parameter.optimizers.append(course.optimizer.number)
+                course.parameters.append(parameter)
+        if self.run.passes and course.optimizer.number < _PHASES:
+            self._begin_again()
+        return course
+
+    def _new_course(
+        self, optimizer: Any, kind: str, where: Where | None, options: dict[str, Any]
+    ) -> Course:
+        number = len(self.run.courses)
+        course = Course(Optimizer(number, optimizer, kind, where, options))
+        self.run.courses.append(course)
+        return course
+
+    def _begin_again(self) -> None:
+        """Another optimizer: a phase that is looked at as the beginning of the run was."""
+        self.sampler.begin_again(len(self.run.passes))
+        if self.run.engine is not None and not self.sampler.optimizing:
+            self.sampler.sample = None if self.run.incidents else Sample()
+            self.sampler.skipping = False
+            self.sampler.resume()
+            self.run.engine.first_passes_again()
+
+    def scheduler_made(self, optimizer: Any, kind: str, where: Where) -> None:
+        self.optimizer_made(optimizer, None).optimizer.schedulers.append((kind, where))
+
+    # --- passes -----------------------------------------------------------------------------------
+
+    def backward_begins(self, engine: Engine, loss: Any, where: Where) -> None:
+        self.run.engine = engine
+        self._finish_by_hand()
+        number, sampler, snapshots = len(self.run.passes), self.sampler, self.snapshots
+        if number == 0:
+            self.run.seed = int(engine.namespace.initial_seed())
+        sampled = sampler.is_sampled(number) or (
+            sampler.sample is not None and not sampler.skipping
+        )
+        if sampled:
+            self.registry.find_leaves(engine, snapshots.log(engine))
+        array = engine.array(loss)
+        value = float(array.item()) if array.size == 1 else float(np.mean(array))
+        this = self.new_pass(engine, value, where, tuple(array.shape))
+        given = snapshots.given
+        this.input_rms, this.target_rms = tuple(given.inputs), tuple(given.targets)
+        bad = not math.isfinite(value)
+        if sampler.skipping:
+            self._measure(this, given, program_frame(sys._getframe(1)))
+            snapshots.hold_given(number)
+            this.snapshot = snapshots.reconstruct(number, value) if bad else None
+        else:
+            snapshots.given = Given()
+            this.root = snapshots.log(engine).source(loss)
+            if sampled or (bad and not self.run.incidents):
+                this.snapshot = snapshots.recipe = snapshots.of_loss(engine, loss, value)
+                if this.snapshot is None and number == 0:  # a loss that nothing was computed for
+                    self.run.last_snapshot = snapshots.of_everything(engine)
+        self.enter(this, loss)
+        if bad:
+            self.incident("loss", this.snapshot, where)
+        if sampled:
+            self._retention.count(number)
+
+    def new_pass(
+        self, engine: Engine, value: float, where: Where, shape: tuple[int, ...] = ()
+    ) -> Pass:
+        """A pass begins, after the update before or on top of other passes."""
+        if self.stepped:
+            self.pending, self.stepped = [], False
+        for course in self.run.courses:
+            self.gradients.look_for_old(engine, course)
+        number = len(self.run.passes)
+        self.sampler.loss(number, value)
+        return Pass(number, value, where, shape, bool(self.gradients.contaminated))
+
+    def enter(self, this: Pass, loss: Any) -> None:
+        self.run.passes.append(this)
+        self.pending.append(this)
+        self._retention.note(loss, this.number)
+
+    def _measure(self, this: Pass, given: Given, frame: FrameType) -> None:
+        """A pass that was skipped turns out to be one to look at: how large its data were."""
+        engine = self.run.engine
+        assert engine is not None
+        tensor = engine.tensor
+        models = [each for args in given.models for each in args if isinstance(each, tensor)]
+        if self.snapshots.recipe is not None:
+            inputs, targets = data_now(self.snapshots.recipe, frame)
+            models = models or inputs
+            this.target_rms = this.target_rms or _sizes(engine, targets)
+        this.input_rms = this.input_rms or _sizes(engine, models)
+
+    def backward_ends(self, engine: Engine, loss: Any, error: BaseException | None) -> None:
+        this = self.run.passes[-1]
+        this.error = error
+        if error is not None:
+            this.snapshot = this.snapshot or self.snapshots.of_loss(engine, loss, this.value)
+            self.incident("exception", this.snapshot, this.where, error)
+            if not loss.requires_grad:
+                self.registry.reached(engine, loss, first=True)
+            return
+        self.registry.reached(engine, loss, first=this.number - self.sampler.began < 2)
+        if not self.run.has_optimizer:
+            self._gradients_by_hand(
+                engine, self.gradients.sizes(engine, self.registry.parameters())
+            )
+
+    def gradients_taken(self, engine: Engine, leaves: list[Any], gradients: Any) -> None:
+        """``autograd.grad`` has answered: a pass whose gradients are in no ``.grad``."""
+        known = [self.registry.parameter(each) for each in leaves]
+        there = [(each, one) for each, one in zip(known, gradients) if one is not None]
+        for each, _ in there:
+            each.reached, each.none_because = True, None
+        sizes = engine.sizes([one for _, one in there])
+        named = {each.name: size for (each, _), size in zip(there, sizes)}
+        self._gradients_by_hand(engine, Sizes(named))
+
+    def _gradients_by_hand(self, engine: Engine, sizes: Sizes) -> None:
+        """The program, which has no optimizer, is about to use gradients of these sizes."""
+        self._hand_norms = sizes
+        if not_finite(sizes):
+            self.bad_gradient(engine)
+
+    # --- what went wrong --------------------------------------------------------------------------
+
+    def incident(
+        self,
+        kind: str,
+        snapshot: Snapshot | None,
+        where: Where,
+        error: BaseException | None = None,
+        step: int | None = None,
+    ) -> None:
+        if kind == "exception" or not self.run.incidents:
+            index = len(self.run.passes) - 1 if step is None else step
+            self.run.incidents.append(Incident(kind, index, None, snapshot, where, error))
+
+    def bad_gradient(self, engine: Engine) -> None:
+        """The gradients of the latest pass are not finite."""
+        if self.run.incidents or not self.pending or self.stepped:
+            return
+        latest = self.pending[-1]
+        for each in self.pending:  # any of them may have made what is in the sum
+            if each.snapshot is None and each.root is not None:
+                each.snapshot = self.snapshots.of_source(engine, each.root, each.value)
+            elif each.snapshot is None and self.sampler.skipping:
+                snapshots, is_latest = self.snapshots, each is latest
+                each.snapshot = snapshots.reconstruct(each.number, each.value, is_latest)
+            if each.snapshot is not None:
+                each.snapshot.step = each.number
+        self.incident("gradient", latest.snapshot, latest.where)
+
+    # --- updates ----------------------------------------------------------------------------------
+
+    def zeroed(self, where: Where) -> None:
+        self._zeroed = True
+        if not self.stepped and not self._in_closure:
+            for each in reversed(self.pending):
+                if each.cleared_at is not None:
+                    break
+                each.cleared_at = where
+        if where not in self.run.zeroings:
+            self.run.zeroings.append(where)
+
+    def zeroed_idle(self) -> bool:
+        """Gradients are cleared; False if no update has used them."""
+        self._zeroed = True
+        return self.stepped
+
+    def clipped(self, kind: str, limit: float, total: float | None, where: Where) -> None:
+        self._clips.append(Clip(kind, limit, total, where))
+
+    def step_begins(self, engine: Engine, optimizer: Any, where: Where) -> None:
+        self.sampler.optimizing += 1
+        course = self.optimizer_made(optimizer, None)
+        gradients = self.gradients.of_update(engine, course)
+        rates = [float(group.get("lr", math.nan)) for group in optimizer.param_groups]
+        step = self.new_update(course, gradients, rates, where)
+        if self.sampler.skipping and self.pending:
+            latest = self.pending[-1]
+            given = self.snapshots.given_to(latest.number)
+            self._measure(latest, given, program_frame(sys._getframe(1)))
+        if step.index and gradients is course.steps[-2].gradients:
+            return  # nothing new
+        self.gradients.follow(len(self.run.passes), gradients)
+        if not_finite(gradients):
+            self.bad_gradient(engine)
+
+    def new_update(
+        self,
+        course: Course,
+        gradients: Mapping[str, float | None],
+        rates: list[float],
+        where: Where | None,
+    ) -> Update:
+        """An update of the course begins."""
+        contaminated = course.optimizer.number in self.gradients.contaminated
+        step = Update(len(course.steps), (), gradients, rates, where, self._zeroed, contaminated)
+        if self._clips:
+            step.clips, self._clips = self._clips, []
+        course.steps.append(step)
+        return step
+
+    def step_ends(self, engine: Engine, optimizer: Any) -> None:
+        self._in_closure = False
+        self.sampler.optimizing = max(0, self.sampler.optimizing - 1)
+        course = self.optimizer_made(optimizer, None)
+        if course.steps:
+            self._finish(engine, course, course.steps[-1])
+
+    def step_failed(self) -> None:
+        """A step ended by an exception, and the program went on."""
+        self.sampler.optimizing = 0
+        self.updating.clear()
+
+    def closure_begins(self) -> None:
+        """A step runs the program's closure: its calls are the program's."""
+        self.sampler.optimizing = max(0, self.sampler.optimizing - 1)
+        self._in_closure = True
+
+    def _finish(self, engine: Engine, course: Course, step: Update) -> None:
+        """An update is done: put the step together and make room for the next one."""
+        step.passes = tuple([each for each in self.pending if each.number > course.used])
+        for each in step.passes:
+            each.optimizer = course.optimizer.number
+            course.used = each.number
+            step.snapshot = each.snapshot or step.snapshot
+        if step.snapshot is not None:
+            if self.sampler.sample is not None:
+                _measure_update(engine, course, step.snapshot, self.sampler.sample)
+                step.sample = self.sampler.sample
+            keep(course, step, step.snapshot)
+        step.contaminated |= course.optimizer.number in self.gradients.contaminated
+        self.gradients.used(course)
+        self._zeroed, self.stepped = False, True
+        if not self.sampler.optimizing:
+            self._next_step(engine)
+
+    def _next_step(self, engine: Engine) -> None:
+        self.snapshots.release_given()
+        number, sampler = len(self.run.passes), self.sampler
+        due = sampler.is_due(number)
+        if sampler.idle and not due and sampler.may_skip(number):
+            return  # nothing was recorded, and nothing will be
+        self.snapshots.next_step(engine)
+        self.gradients.next_step()
+        self._skipped = self._skipped or sampler.skipping
+        self.run.watched += not self._skipped
+        lost = any(each.kind == "loss" for each in self.run.incidents)  # whatever comes matters now
+        sampler.next_step(number, due, recorded=lost or self._hand_course is not None)
+
+    def _finish_by_hand(self) -> None:
+        """The program changed parameters itself since the last pass: that was an update."""
+        if not self.by_hand:
+            return
+        optimized = {id(each.tensor) for course in self.run.courses for each in course.parameters
+                     if course.optimizer.thing is not None}  # fmt: skip
+        for name in optimized & set(self.by_hand):  # clamped, averaged: not a course of its own
+            del self.by_hand[name]
+        if not self.by_hand or not self.pending or self.run.engine is None:
+            return
+        where = next(iter(self.by_hand.values()))
+        if self._hand_course is None:
+            self._hand_course = self._new_course(None, "by hand", where, {})
+        course = self._hand_course
+        for name in self.by_hand:
+            parameter = self.run.parameters[name]
+            if parameter not in course.parameters:
+                course.parameters.append(parameter)
+                parameter.optimizers.append(course.optimizer.number)
+        self.by_hand = {}
+        step = self.new_update(course, self._hand_norms, [], where)
+        self._finish(self.run.engine, course, step)
+
+    # --- the end ----------------------------------------------------------------------------------
+
+    def failed(self) -> None:
+        """The program ended with an exception: perhaps within a step."""
+        engine = self.run.engine or next(iter(self.snapshots.engines()), None)
+        if engine is not None and len(self.snapshots.log(engine)):
+            if not_finite(self.gradients.sizes(engine, self.registry.parameters())):
+                self.bad_gradient(engine)
+            with contextlib.suppress(Exception):
+                self.run.last_snapshot = self.snapshots.of_everything(engine)
+
+    def finish(self) -> None:
+        """The program is over."""
+        self._finish_by_hand()
+        self._look_at_what_was_left()
+        if not self.stepped:
+            self.run.unfinished = self.pending
+
+    def _look_at_what_was_left(self) -> None:
+        """The program ended within a step that was skipped: perhaps because its loss is bad."""
+        engine, snapshots = self.run.engine, self.snapshots
+        left = self.sampler.skipping and bool(snapshots.given.models)
+        if engine is None or not left or self.run.incidents:
+            return
+        number = len(self.run.passes)
+        snapshots.hold_given(number)
+        bad = any(not math.isfinite(each) for each in losses_left(engine, self.run.error))
+        snapshot = snapshots.reconstruct(number, math.nan)
+        if snapshot is not None and not goes_bad(snapshot):
+            snapshot = None
+        if snapshot is not None or bad:
+            self.incident("loss", snapshot, self.run.passes[-1].where, step=number)
+
+
+def _measure_update(engine: Engine, course: Course, snapshot: Snapshot, sample: Sample) -> None:
+    for each in course.parameters:
+        before = snapshot.values.get(id(each.tensor))
+        if before is not None:
+            old, new = thinned(engine.array(before)), thinned(engine.array(each.tensor))
+            sample.weights[each.name] = rms(old)
+            sample.updates[each.name] = change = rms(new - old)
+            each.changed = each.changed or change > 0
+
+
+def _sizes(engine: Engine, tensors: list[Any]) -> tuple[float, ...]:
+    arrays = map(engine.array, tensors)
+    return tuple([rms(each) for each in arrays if each.dtype.kind == "f"])

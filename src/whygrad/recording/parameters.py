@@ -1,0 +1,251 @@
+"""Who the parameters and modules are: names, where they were made, what became of them."""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from collections.abc import Iterator
+from types import FrameType
+from typing import Any
+
+import numpy as np
+
+from whygrad.recording.calls import CallLog
+from whygrad.recording.engines import Engine, engine_of
+from whygrad.recording.ranges import summarize
+from whygrad.recording.record import Parameter, Run
+from whygrad.source import Where, program_frame
+
+__all__ = ["Registry"]
+
+
+class Registry:
+    """The parameters and modules of one run."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._modules: list[weakref.ref[Any]] = []
+        self._paths: dict[int, str] = {}
+        self._known_roots: dict[int, bool] = {}
+        self.kinds_of_models: set[type] = set()  # classes of what the program calls itself
+        self._first_values: dict[int, Any] = {}
+        self._addresses: dict[int, int] = {}
+        self._writes: dict[int, Where] = {}  # before the first pass, by address
+        self._made: dict[int, Where] = {}  # tensors wrapped as parameters
+        self._frozen: dict[int, tuple[weakref.ref[Any], Where]] = {}
+        self._thawed: dict[int, tuple[weakref.ref[Any], Where]] = {}
+        self._scanned = 0
+        self._all_reached = 0  # how many parameters there were when all had got a gradient
+
+    # --- modules ----------------------------------------------------------------------------------
+
+    def made(self, module: Any, where: Where) -> None:
+        self._modules.append(weakref.ref(module))
+        self._run.made[id(module)] = where
+
+    def parameter_made(self, engine: Engine, tensor: Any, where: Where) -> None:
+        self._made[id(tensor)] = where
+        if self._writes and not self._run.passes:  # what was written here belonged to another one
+            self._writes.pop(_address(engine.array(tensor)), None)
+
+    def root(self, engine: Engine, module: Any) -> bool:
+        """The program called ``module`` itself: learn the names of all that belongs to it.
+
+        Returns whether it has parameters: a loss module is no model.
+        """
+        known = self._known_roots.get(id(module))
+        if known is None:
+            known = next(module.parameters(), None) is not None
+            self._known_roots[id(module)] = known
+            if known:
+                self.kinds_of_models.add(type(module))
+            whole = self._whole(module)
+            if known and (whole is module or id(whole) not in self._known_roots):
+                self._known_roots[id(whole)] = True
+                self._learn(whole)
+        return known
+
+    def is_model(self, module: Any) -> bool:
+        """Whether the program has called this very module before, and it has parameters."""
+        return self._known_roots.get(id(module), False)
+
+    def _learn(self, whole: Any) -> None:
+        prefix = ""
+        if self._run.roots and all(held is not whole for _, held, _ in self._run.roots):
+            prefix = f"{_variable(whole) or type(whole).__name__}."
+        name = _variable(whole) or type(whole).__name__
+        self._run.roots.append((name, whole, self._run.made.get(id(whole))))
+        for path, each in whole.named_modules():
+            self._paths.setdefault(id(each), prefix + path if path else prefix.rstrip("."))
+            for own, tensor in each._parameters.items():
+                if tensor is not None:
+                    self._name(tensor, f"{prefix}{path}.{own}" if path else f"{prefix}{own}", each)
+
+    def _whole(self, module: Any) -> Any:
+        """The largest module of the program that ``module`` is a part of."""
+        best, most = module, sum(1 for _ in module.modules())
+        for reference in self._modules:
+            each = reference()
+            if each is None or each is module:
+                continue
+            parts = list(each.modules())
+            if len(parts) > most and any(part is module for part in parts):
+                best, most = each, len(parts)
+        return best
+
+    def path(self, module: Any) -> str:
+        return self._paths.get(id(module), type(module).__name__)
+
+    def known_path(self, thing: Any) -> str | None:
+        """The path of a module of a model; None for anything else."""
+        return self._paths.get(id(thing))
+
+    # --- parameters -------------------------------------------------------------------------------
+
+    def parameter(self, tensor: Any) -> Parameter:
+        """The facts about a leaf, entered if they are new."""
+        known = self._run.parameters.get(id(tensor))
+        if known is None:
+            name = _variable(tensor) or f"parameter {len(self._run.parameters)}"
+            known = self._enter(tensor, name)
+        return known
+
+    def _name(self, tensor: Any, name: str, module: Any) -> None:
+        known = self._run.parameters.get(id(tensor)) or self._enter(tensor, name)
+        if known.module is None:
+            known.name = name
+            known.module = self._paths.get(id(module))
+            # A class of the program's own, or an assignment to a layer, may make it elsewhere.
+            home = self._made.get(id(tensor)) or self._run.made.get(id(module))
+            known.made_at = home or known.made_at
+
+    def _enter(self, tensor: Any, name: str) -> Parameter:
+        engine = engine_of(tensor)
+        taken = {each.name for each in self._run.parameters.values()}
+        while name in taken:
+            name += "'"
+        known = Parameter(name, tensor)
+        known.made_at = self._made.get(id(tensor))
+        self._run.parameters[id(tensor)] = known
+        array = engine.array(tensor)
+        known.initial = summarize(array)
+        address = _address(array)
+        known.written_at = self._writes.get(address) or engine.written_at(tensor)
+        if array.size:
+            self._addresses[address] = id(tensor)
+        self._first_values[id(tensor)] = array.copy()
+        return known
+
+    def parameters(self) -> list[Parameter]:
+        return list(self._run.parameters.values())
+
+    def written(self, tensor: Any, where: Where, engine: Engine) -> Parameter | None:
+        """A write in place: if a parameter's memory is the target, which one."""
+        known = self._run.parameters.get(id(tensor))
+        if known is None:
+            address = _address(engine.array(tensor))
+            known = self._run.parameters.get(self._addresses.get(address, 0))
+            if known is None:
+                if not self._run.passes:
+                    self._writes[address] = where  # perhaps a parameter's, through .data
+                return None
+        if not self._run.passes:
+            known.written_at = where
+            known.initial = None
+        return known
+
+    def computed_from(self, args: tuple[Any, ...], frame: FrameType) -> None:
+        """A difference was taken: of a parameter and its gradient, it is an update that is lost."""
+        known = self._run.parameters.get(id(args[0])) if args else None
+        if known is not None and known.tensor is args[0] and known.tensor.grad is not None:
+            where = Where(frame.f_code, frame.f_lasti)
+            known.replaced[where] = known.replaced.get(where, 0) + 1
+
+    def switches(self, tensor: Any, wanted: bool, where: Where) -> None:
+        """``requires_grad`` of a leaf is about to be switched on or off."""
+        if tensor.is_leaf and bool(tensor.requires_grad) is not wanted:
+            switches = self._thawed if wanted else self._frozen
+            switches[id(tensor)] = weakref.ref(tensor), where
+
+    def find_leaves(self, engine: Engine, log: CallLog) -> None:
+        """Enter the leaves that the program made without a module."""
+        for call in log.calls[max(0, self._scanned - log.first) :]:
+            for each in (*call.args, *call.kwargs.values()):
+                if isinstance(each, engine.tensor) and each.requires_grad and each.is_leaf:  # type: ignore[attr-defined]
+                    known = self.parameter(each)
+                    if known.made_at is None:
+                        origin = log.origin(each)
+                        known.made_at = None if origin is None else origin.where
+        self._scanned = log.end
+        if not self._run.passes:
+            for known in self.parameters():
+                if known.initial is None:
+                    array = engine.array(known.tensor)
+                    known.initial = summarize(array)
+                    self._first_values[id(known.tensor)] = array.copy()
+
+    def reached(self, engine: Engine, loss: Any, first: bool) -> None:
+        """After a pass: who has a gradient now, and, at the first ones, why others have none."""
+        if self._all_reached == len(self._run.parameters):
+            return
+        for known in self.parameters():
+            if known.reached:
+                continue
+            if known.tensor.grad is not None:
+                known.reached, known.none_because = True, None
+            elif first and known.tensor.requires_grad and known.none_because is None:
+                try:
+                    known.none_because = engine.why_none(known.tensor, loss)
+                except Exception:  # a question that could not be answered is not a finding
+                    known.none_because = None
+        if all(known.reached for known in self.parameters()):
+            self._all_reached = len(self._run.parameters)
+
+    def finish(self) -> None:
+        """At the end: who has got a gradient, is what it was, and who made it a constant."""
+        for known in self.parameters():
+            if not known.reached and known.tensor.grad is not None:  # of a step that was skipped
+                known.reached, known.none_because = True, None
+            known.frozen_at = _line(self._frozen, known.tensor)
+            known.thawed_at = _line(self._thawed, known.tensor)
+            before = self._first_values.get(id(known.tensor))
+            now = engine_of(known.tensor).array(known.tensor)
+            if before is not None and before.shape == now.shape:
+                known.changed = known.changed or not np.array_equal(before, now, equal_nan=True)
+
+
+def _line(switches: dict[int, tuple[weakref.ref[Any], Where]], tensor: Any) -> Where | None:
+    known = switches.get(id(tensor))
+    return None if known is None or known[0]() is not tensor else known[1]
+
+
+def _address(array: np.ndarray[Any, Any]) -> int:
+    """Where the memory of an array begins."""
+    return int(array.__array_interface__["data"][0])
+
+
+def _variable(thing: Any) -> str | None:
+    """The name by which the running program holds a thing."""
+    frame: FrameType | None = program_frame(sys._getframe(1))
+    while frame is not None:
+        for name, value in (*frame.f_locals.items(), *frame.f_globals.items()):
+            if value is thing and not name.startswith("_"):
+                return name
+        for name, value in _members(frame):
+            if value is thing:
+                return name
+        if frame.f_code.co_name == "<module>":
+            return None
+        frame = frame.f_back
+    return None
+
+
+def _members(frame: FrameType) -> Iterator[tuple[str, Any]]:
+    """Tensors in lists and dictionaries of the running program: ``params[0]``, ``params['w']``."""
+    for name, value in frame.f_locals.items():
+        if isinstance(value, (list, tuple)) and len(value) < 100:
+            for place, each in enumerate(value):
+                yield f"{name}[{place}]", each
+        elif isinstance(value, dict) and len(value) < 100 and not name.startswith("__"):
+            for key, each in list(value.items()):
+                yield f"{name}[{key!r}]", each

@@ -1,0 +1,287 @@
+"""Every call of the program into an engine: carried out once, whatever happens, and recorded.
+
+What gradients flow through goes into the log of calls.  Of other results only the origin is of
+interest, and what they say about the model: see :mod:`.figures`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import cache
+from threading import get_ident
+from types import FrameType
+from typing import Any
+
+import numpy as np
+
+from whygrad.ops.families import (
+    ACTIVATIONS,
+    DETACHES,
+    LEAVING,
+    LINEAR,
+    LOSSES,
+    RANDOM,
+    RISKY,
+    SETITEM,
+    SOUNDNESS,
+    SUB,
+    TOTALS,
+    VIEWS,
+)
+from whygrad.recording.calls import Produced, RecordedCall
+from whygrad.recording.engines import Engine
+from whygrad.recording.figures import Figures
+from whygrad.recording.layers import LOOKED_AT, look
+from whygrad.recording.loop import Loop
+from whygrad.recording.modules import Modules
+from whygrad.recording.ranges import rms
+from whygrad.recording.record import Failure, Sample
+from whygrad.recording.retention import Retention
+from whygrad.recording.wrapping.scope import Scope
+from whygrad.source import Where
+
+__all__ = ["Recorder"]
+
+# Calls whose result may say how good the model is.
+_FIGURES = LOSSES | TOTALS
+
+# Traits of ops.
+_LEAVES, _DRAWS, _WRITES, _FIGURE, _LOOKED, _RISKY, _ASKS, _SWITCHES = 1, 2, 4, 8, 16, 32, 64, 128
+
+
+class Recorder:
+    """Carries out the program's calls and writes them down."""
+
+    def __init__(self, scope: Scope, loop: Loop, modules: Modules, retention: Retention) -> None:
+        self._run = loop.run
+        self._registry = loop.registry
+        self._sampler = loop.sampler
+        self._snapshots = loop.snapshots
+        self._scope = scope
+        self._loop = loop
+        self._modules = modules
+        self._retention = retention
+        self._figures = Figures(loop.run, loop.registry, loop.sampler, loop.snapshots, modules)
+
+    def call(
+        self,
+        engine: Engine,
+        op: str,
+        function: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        frame: FrameType,
+    ) -> Any:
+        """Carry out a call of the program and write it down.
+
+        Whatever goes wrong with the notes, the call is carried out, and once.
+        """
+        if get_ident() != self._scope.thread:
+            return function(*args, **kwargs)
+        traits, sampler = _traits(op), self._sampler
+        if sampler.skipping and engine.is_recording():
+            result = self._carry_out(op, function, args, kwargs, frame)
+            if traits & _FIGURE and not sampler.idle:
+                try:
+                    self._figures.note(engine, op, args, kwargs, result, frame, True)
+                except Exception as error:
+                    self._run.trouble(error)
+            return result
+        if sampler.optimizing:
+            return function(*args, **kwargs)
+        if traits & _LEAVES:
+            number = function(*args, **kwargs)
+            try:
+                if type(number) is float and not math.isfinite(number):
+                    self._bad_value_read(engine, args[0], frame)
+                if args:
+                    self._departs(engine, op, function, args[0], frame)
+            except Exception as error:
+                self._run.trouble(error)
+            return number
+        if traits & _SWITCHES:
+            self._switches(engine, args, kwargs, frame)
+            return function(*args, **kwargs)
+        try:
+            if traits & _ASKS and args:
+                self._bad_value_read(engine, args[0], frame, masks=op.startswith("nan_to_num"))
+            log = self._snapshots.log(engine)
+            random = engine.random_state() if traits & _DRAWS else None
+            if traits & _WRITES and not args and "tensor" in kwargs:  # nn.init hands it on by name
+                kwargs = dict(kwargs)
+                args = (kwargs.pop("tensor"),)
+            given, tensors = log.take(args)
+            named = kwargs
+            if kwargs:
+                named, more = log.take_named(kwargs)
+                tensors += more
+            initializes = False
+            written = args[0] if traits & _WRITES and args else None
+            if written is not None and given[0] is written and isinstance(written, engine.tensor):
+                initializes = written.requires_grad and written.is_leaf  # type: ignore[attr-defined]
+                given = (self._before_write(engine, written, frame), *given[1:])
+            elif written is not None and type(given[0]) is Produced:
+                self._written_through(engine, log.call(given[0].call), written, frame)
+        except Exception as error:
+            self._run.trouble(error)
+            return function(*args, **kwargs)
+        result = self._carry_out(op, function, args, kwargs, frame)
+        try:
+            if args and result is args[0] and not traits & _WRITES:
+                return result  # float(), to(), contiguous() of what is so already: nothing was made
+            written = args[0] if op in SETITEM else result
+            recorded = engine.is_recording() and not initializes
+            if traits & _FIGURE and not self._modules.in_model:
+                self._figures.note(engine, op, args, kwargs, result, frame, recorded)
+            if traits & _RISKY and not getattr(written, "requires_grad", True):
+                self._figures.look(engine, op, args, written, frame)
+            if not recorded or not tensors:
+                self._figures.outside(log, op, args, written, frame, recorded)
+                return result
+            if op in SUB and not traits & _WRITES and self._run.passes:
+                self._registry.computed_from(args, frame)
+            if self._snapshots.boundaries:
+                update = self._snapshots.boundaries[-1]
+                self._retention.follow(given, written, log.end, update, frame)
+            path = self._modules.path
+            made = RecordedCall(op, function, given, named, frame, path, random, recorded)
+            log.add(made, written)
+            if traits & _LOOKED:
+                self._look(engine, op, args, result, sampler.sample)
+        except Exception as error:
+            self._run.trouble(error)
+        return result
+
+    def _carry_out(
+        self,
+        op: str,
+        function: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        frame: FrameType,
+    ) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except Exception as error:
+            where, path = Where(frame.f_code, frame.f_lasti), self._modules.path or None
+            self._run.failure = Failure(op, args, kwargs, where, path, error)
+            raise
+
+    def _look(
+        self, engine: Engine, op: str, args: tuple[Any, ...], result: Any, sample: Sample | None
+    ) -> None:
+        """Keep what one output looks like, under the name of its layer.
+
+        Of ``x @ w`` outside of any module the size of ``x``, if that is data, is that of an input.
+        """
+        if op in LINEAR and not self._modules.running:
+            pair = [each for each in args[:2] if isinstance(each, engine.tensor)]
+            given = [each for each in pair if not each.requires_grad]  # type: ignore[attr-defined]
+            if len(pair) == 2 and len(given) == 1 and given[0].is_floating_point():  # type: ignore[attr-defined]
+                self._snapshots.given.inputs.append(rms(engine.array(given[0])))
+        if sample is not None and isinstance(result, engine.tensor):
+            path = self._modules.path
+            name = f"{path}:{op}" if op in ACTIVATIONS or not path else path
+            while name in sample.layers:
+                name += "'"
+            sample.layers[name] = look(op, engine.array(result))
+
+    def _switches(
+        self, engine: Engine, args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType
+    ) -> None:
+        try:
+            wanted = args[1] if len(args) > 1 else kwargs.get("requires_grad", True)
+            log = self._snapshots.log(engine)
+            source = log.source(args[0])
+            if source is not None and wanted:
+                log.switched.add(source)
+            self._registry.switches(args[0], bool(wanted), Where(frame.f_code, frame.f_lasti))
+        except Exception as error:
+            self._run.trouble(error)
+
+    def _departs(
+        self, engine: Engine, op: str, function: Callable[..., Any], tensor: Any, frame: FrameType
+    ) -> None:
+        """A value of this step was handed to Python or NumPy: enter that it was."""
+        log = self._snapshots.log(engine)
+        source = log.source(tensor)
+        if source is not None and engine.is_recording():
+            path = self._modules.path
+            log.add(RecordedCall(op, function, (source,), {}, frame, path, None, True), None)
+
+    # --- writes in place --------------------------------------------------------------------------
+
+    def _written_through(
+        self, engine: Engine, maker: RecordedCall | None, tensor: Any, frame: FrameType
+    ) -> None:
+        """A write to what another call made: through a view, or through ``p.data``.
+
+        The latter is the program's own update of a parameter, or its initial value.
+        """
+        if maker is not None and maker.op in DETACHES:
+            self._written(engine, tensor, frame)
+        elif maker is not None and maker.op in VIEWS and maker.args:
+            base = maker.args[0]  # x[3:5] += 1 changes x: a replay needs it as it was
+            if isinstance(base, engine.tensor) and base.is_leaf and not base.requires_grad:  # type: ignore[attr-defined]
+                self._snapshots.log(engine).replace(base, engine.copy(base))
+
+    def _before_write(self, engine: Engine, tensor: Any, frame: FrameType) -> Any:
+        """A tensor from elsewhere is about to be overwritten: what the log keeps of it."""
+        if self._written(engine, tensor, frame) or not tensor.is_leaf:
+            return tensor
+        copied = engine.copy(tensor)
+        if not tensor.requires_grad:
+            self._snapshots.log(engine).replace(tensor, copied)
+        return copied
+
+    def _written(self, engine: Engine, tensor: Any, frame: FrameType) -> bool:
+        """Whether a parameter is written to: once there were passes, an update by hand."""
+        where = Where(frame.f_code, frame.f_lasti)
+        parameter = self._registry.written(tensor, where, engine)
+        if parameter is not None and self._run.passes:
+            self._loop.by_hand.setdefault(id(parameter.tensor), where)
+        return parameter is not None
+
+    # --- values that are not finite ---------------------------------------------------------------
+
+    def _bad_value_read(
+        self, engine: Engine, tensor: Any, frame: FrameType, masks: bool = False
+    ) -> None:
+        """The program looks at a value that may not be finite, perhaps to leave because of it.
+
+        ``masks``: it replaces such values, which is right in the data and wrong in a gradient.
+        """
+        if self._run.incidents or not isinstance(tensor, engine.tensor):
+            return
+        values = engine.array(tensor)
+        unsound = np.isnan if values.size > 1 else lambda value: ~np.isfinite(value)
+        if values.dtype.kind != "f" or not unsound(values).any():
+            return
+        log = self._snapshots.log(engine)
+        source = log.source(tensor)
+        call = None if source is None else log.call(source.call)
+        if call is not None and call.op in DETACHES and type(call.args[0]) is Produced:
+            source = call.args[0]
+        elif source is not None and not tensor.requires_grad:  # type: ignore[attr-defined]
+            return
+        if source is None:
+            if any(each.tensor.grad is tensor for each in self._registry.parameters()):
+                self._loop.bad_gradient(engine)
+        elif not masks:
+            snapshot = self._snapshots.of_source(engine, source, float(np.mean(values)))
+            where = Where(frame.f_code, frame.f_lasti)
+            self._loop.incident("loss", snapshot, where, step=len(self._run.passes))
+
+
+@cache
+def _traits(op: str) -> int:
+    """What is special about calls of an op."""
+    traits = _LEAVES if op in LEAVING else 0
+    traits |= _DRAWS if op in RANDOM else 0
+    traits |= _WRITES if op[-1] == "_" or op in SETITEM else 0
+    traits |= _FIGURE if op in _FIGURES else 0
+    traits |= _RISKY if op in RISKY or op in LOSSES else 0
+    traits |= _ASKS if op in SOUNDNESS else 0
+    traits |= _SWITCHES if op == "requires_grad_" else 0
+    return traits | (_LOOKED if op in LOOKED_AT else 0)

@@ -1,0 +1,45 @@
+"""The loss that any model should get below: that of the best answer that ignores the input."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from whygrad.ops.families import BINARY_LOSSES, CLASS_LOSSES, CROSS_ENTROPY
+from whygrad.recording.replay.reading import Reading
+from whygrad.recording.replay.recipes import tensor_like
+
+__all__ = ["chance"]
+
+
+def chance(reading: Reading) -> float | None:
+    """The loss of the best answer that ignores the input; None if that cannot be said."""
+    call = reading.loss_call
+    if call is None or reading.target is None or reading.prediction is None:
+        return None
+    engine = reading.trace.engine
+    target = engine.array(reading.target)
+    if call.op in CLASS_LOSSES and target.dtype.kind in "iu":
+        _, counts = np.unique(target[target >= 0], return_counts=True)
+        if not counts.size:
+            return None
+        share = counts / counts.sum()
+        return float(-(share * np.log(share)).sum())
+    if target.dtype.kind != "f" or not np.isfinite(target).all():
+        return None
+    if call.op in BINARY_LOSSES:
+        share = np.clip(target.mean(), 1e-6, 1 - 1e-6)
+        return float(-share * np.log(share) - (1 - share) * np.log(1 - share))
+    prediction = engine.array(reading.prediction)
+    if prediction.shape != target.shape or not target.ndim or call.op in CROSS_ENTROPY:
+        return None
+    mean = target.mean(axis=0, keepdims=True) + np.zeros_like(target)
+    place = next(
+        (place for place, each in enumerate(call.args) if each is reading.prediction), None
+    )
+    if place is None:
+        return None
+    constant = {call.number: {place: tensor_like(engine, mean.astype(prediction.dtype))}}
+    found = reading.trace.again(instead=constant, backward=False)
+    return found.loss if math.isfinite(found.loss) else None

@@ -1,0 +1,146 @@
+"""The budget counts work: every replay, the same on every machine."""
+
+from __future__ import annotations
+
+import ast
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import whygrad
+from whygrad.doctor import watch
+from whygrad.doctor.evidence.case import Case
+from whygrad.recording.replay.budget import LEAST, SHARE, Budget, work_of
+from whygrad.recording.replay.trial import Trial
+
+ROOT = Path(whygrad.__file__).parent
+# Faults of level, which only experiments tell: a rate, and the scale of the inputs.
+PROGRAMS = {
+    "rate": "lr=3.0",
+    "scale": "lr=0.05",
+}
+PROGRAM = """
+import whygrad as torch
+
+torch.manual_seed(0)
+x = torch.randn(64, 5) * (1000.0 if {scale} else 1.0)
+y = (x / x.std()).sum(1, keepdim=True)
+model = torch.nn.Sequential(torch.nn.Linear(5, 16), torch.nn.ReLU(), torch.nn.Linear(16, 1))
+optimizer = torch.optim.SGD(model.parameters(), {rate})
+for _ in range(60):
+    optimizer.zero_grad()
+    loss = ((model(x) - y) ** 2).mean()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+def run_of(width: int = 4, steps: int = 4) -> Any:
+    """A case and its course: linear regression."""
+    whygrad.manual_seed(0)
+    x = whygrad.randn(32, width)
+    model = whygrad.nn.Linear(width, 1)
+    optimizer = whygrad.optim.SGD(model.parameters(), lr=0.1)
+    with watch(model, optimizer) as doc:
+        for _ in range(steps):
+            optimizer.zero_grad()
+            ((model(x) - x.sum(1, keepdim=True)) ** 2).mean().backward()
+            optimizer.step()
+    return Case(doc.run), doc.run.courses[0]
+
+
+def test_nothing_in_the_doctor_asks_the_clock() -> None:
+    for path in (ROOT / "doctor").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = [each.name for each in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            assert not {"time", "datetime", "timeit"} & set(names), path
+
+
+def test_every_replay_counts() -> None:
+    _, course = run_of()
+    budget = Budget()
+    trace = budget.replay(course.first, backward=False)
+    once = LEAST - budget.left
+    assert once == pytest.approx(sum(map(work_of, trace.calls)))
+    trace.again(backward=False)
+    assert LEAST - budget.left == pytest.approx(2 * once)
+    trace.again()
+    assert LEAST - budget.left == pytest.approx(5 * once)  # a backward pass is two forward ones
+    left = budget.left
+    trial = Trial(course, course.first, budget)
+    trial.descend(steps=3)
+    assert left - budget.left > 3 * 3 * 0.9 * once
+    left = budget.left
+    trial.descend(steps=3)
+    assert budget.left == left  # what is known is not done again
+
+
+def test_a_long_run_is_granted_half_of_its_own_work() -> None:
+    _, course = run_of()
+    budget = Budget(0.0)
+    budget.replay(course.first)
+    spent = -budget.left
+    budget.add_passes(course.first, 1000)
+    assert budget.left == pytest.approx((1000 * SHARE - 1) * spent)
+    assert budget.allows(course.first, int(1000 * SHARE) - 1)
+    assert not budget.allows(course.first, int(1000 * SHARE))
+
+
+def test_larger_tensors_are_more_work() -> None:
+    works = []
+    for width in (4, 4000):
+        case, course = run_of(width)
+        works.append(sum(map(work_of, case.trace(course.first).calls)))
+    assert works[1] > 2 * works[0]
+
+
+@contextmanager
+def load() -> Iterator[None]:
+    """More busy processes than the machine has cores."""
+    busy = [
+        subprocess.Popen([sys.executable, "-c", "while True: pass"])
+        for _ in range(2 * (os.cpu_count() or 1))
+    ]
+    try:
+        yield
+    finally:
+        for each in busy:
+            each.kill()
+            each.wait()
+
+
+def report_of(path: Path) -> str:
+    command = [sys.executable, "-m", "whygrad", "doctor", str(path)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=300).stderr
+
+
+@pytest.mark.parametrize("fault", PROGRAMS)
+def test_the_same_report_on_a_busy_machine(fault: str, tmp_path: Path) -> None:
+    path = tmp_path / "train.py"
+    path.write_text(PROGRAM.format(scale=fault == "scale", rate=PROGRAMS[fault]))
+    idle = report_of(path)
+    assert "train.py" in idle
+    with load():
+        assert report_of(path) == idle
+
+
+def test_a_step_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    looks: list[bool] = []
+    whole = Budget.replay
+
+    def counted(self: Budget, *given: Any, look: bool = False, **how: Any) -> Any:
+        looks.append(look)
+        return whole(self, *given, look=look, **how)
+
+    monkeypatch.setattr(Budget, "replay", counted)
+    case, course = run_of()
+    first = case.trace(course.first)
+    assert case.trace(course.first) is first
+    assert looks == [True]
