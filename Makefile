@@ -22,6 +22,8 @@ run: $(RUN_STAMP)  ## a guided minute with whygrad in the terminal
 # One thread for each worker: the workers fill the cores.
 test: export OMP_NUM_THREADS := 1
 test: export OPENBLAS_NUM_THREADS := 1
+# Many tests start an interpreter; what the first of them compiled serves all.
+test: export PYTHONDONTWRITEBYTECODE :=
 test: $(DEV_STAMP)  ## the whole test suite
 	$(BIN)/python -m pytest -n auto --dist worksteal
 

@@ -30,6 +30,10 @@ def _modules() -> dict[str, Path]:
     return found
 
 
+# Where a statement, a handler or a case holds others: an import stands nowhere else.
+_BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
+
+
 def _statements(tree: ast.AST) -> Iterator[ast.Import | ast.ImportFrom]:
     """The import statements that run, in functions too."""
     waiting = [tree]
@@ -39,12 +43,18 @@ def _statements(tree: ast.AST) -> Iterator[ast.Import | ast.ImportFrom]:
             yield each
         elif isinstance(each, ast.If) and "TYPE_CHECKING" in ast.unparse(each.test):
             waiting += each.orelse
-        else:
-            waiting += ast.iter_child_nodes(each)
+        elif not isinstance(each, ast.expr):
+            for block in _BLOCKS:
+                waiting += getattr(each, block, ())
 
 
-def _imported(path: Path) -> Iterator[str]:
+@cache
+def _imported(path: Path) -> tuple[str, ...]:
     """Full names of the modules of this package that a module imports."""
+    return tuple(_names(path))
+
+
+def _names(path: Path) -> Iterator[str]:
     for statement in _statements(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(statement, ast.Import):
             names = [each.name for each in statement.names]

@@ -11,9 +11,8 @@ import sys
 import warnings
 
 import torch
-from torch.testing._internal.common_methods_invocations import op_db
 
-from tests.field.opinfo.running import Run
+from tests.field.opinfo.running import Run, pytorchs_ops
 
 __all__ = ["main"]
 
@@ -28,7 +27,7 @@ def main() -> int:
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     run = Run(getattr(torch, options.dtype), options.samples, options.verbose)
-    infos = [info for info in op_db if not options.names or info.name in options.names]
+    infos = [info for info in pytorchs_ops() if not options.names or info.name in options.names]
     differing = [info for info in infos if not run.agrees(info)]
     if options.excused:
         for (name, text, reason), times in run.verdicts.excused.items():

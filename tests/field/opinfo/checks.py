@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch.testing._internal.opinfo.core import OpInfo
 
 import whygrad
 from tests.field.opinfo.judgement import Difference, Judge, short
@@ -149,6 +148,8 @@ def _well_defined(info: Any, function: Any, sample: Any) -> tuple[Any, Any]:
     It makes a matrix symmetric or triangular that is only read as if it were, and takes from a
     result what does not depend on the phase of vectors.
     """
+    from torch.testing._internal.opinfo.core import OpInfo  # slow; loaded by now
+
     wrapped = info.gradcheck_wrapper is not OpInfo.gradcheck_wrapper
     last = sample.output_process_fn_grad
     if not wrapped and "__init__" in last.__qualname__:

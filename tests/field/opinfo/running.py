@@ -14,12 +14,18 @@ from tests.field.opinfo.checks import NotCompared, check, check_error, check_for
 from tests.field.opinfo.judgement import Difference, Judge, Verdicts
 from tests.field.opinfo.translation import ours, variants
 
-__all__ = ["Run"]
-
-# PyTorch's test files forbid changes of its settings; other tests of this process make some.
-torch.backends.flags_frozen.__globals__["__allow_nonbracketed_mutation_flag"] = True
+__all__ = ["Run", "pytorchs_ops"]
 
 PRECISE = (torch.float64, torch.complex128)
+
+
+def pytorchs_ops() -> list[Any]:
+    """What PyTorch's own tests say of its ops; imported when asked for, since it takes seconds."""
+    from torch.testing._internal.common_methods_invocations import op_db
+
+    # These files forbid changes of PyTorch's settings; other tests of this process make some.
+    torch.backends.flags_frozen.__globals__["__allow_nonbracketed_mutation_flag"] = True
+    return list(op_db)
 
 
 class Run:
