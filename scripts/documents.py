@@ -173,7 +173,7 @@ def refreshed(text: str) -> str:
 
 def main() -> None:
     from scripts import mirrors, names
-    from whygrad.doctor.report.pages import write
+    from scripts.rule_pages import write
 
     names.main()
     for page in (*write(ROOT / "docs" / "doctor"), *mirrors.write(ROOT / "docs")):

@@ -58,6 +58,16 @@ class FirstBad:
     stray: Stray | None = None  # what is known of a call that no gradient flows through
 
     @property
+    def module(self) -> str:
+        """The path of the module in whose forward the call was made."""
+        return "" if self.call is None or self.where != self.call.where else self.call.module or ""
+
+    @property
+    def arrived(self) -> Range | None:
+        """The gradient that the call was given, if it made another one that is not finite."""
+        return self.call.gradients.get(0) if self.call and self.kind == "backward" else None
+
+    @property
     def reproduced(self) -> bool:
         """Whether the step came out the same when it was run again."""
         return self.trace is None or self.trace.reproduced or self.trace.snapshot.loss is None

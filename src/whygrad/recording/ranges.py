@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Range", "glance", "hint", "rms", "row_marks", "summarize", "thinned"]
+__all__ = ["Range", "glance", "hint", "magnitudes", "rms", "row_marks", "summarize", "thinned"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +99,14 @@ def summarize(array: np.ndarray[Any, Any]) -> Range:
         nans,
         infs,
     )
+
+
+def magnitudes(array: np.ndarray[Any, Any]) -> tuple[float, float, int]:
+    """The smallest and the largest magnitude, and how many values are not finite."""
+    sizes = np.abs(array).astype(np.float64)
+    finite = sizes[np.isfinite(sizes)]
+    low, high = (float(finite.min()), float(finite.max())) if finite.size else (math.nan, math.nan)
+    return low, high, sizes.size - finite.size
 
 
 def row_marks(array: np.ndarray[Any, Any], most: int = 64) -> list[int]:

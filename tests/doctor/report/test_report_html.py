@@ -14,7 +14,7 @@ from tests.doctor.report.reporting import healthy, sick
 from whygrad.doctor import Diagnosis
 from whygrad.doctor.report import render
 from whygrad.doctor.report.chart import asinh_scale, linear_scale, log_scale
-from whygrad.doctor.report.style import STYLE
+from whygrad.doctor.report.html import style
 
 BROWSER = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))),
@@ -84,7 +84,7 @@ def test_a_notebook_gets_a_fragment_that_styles_only_itself(ill: Diagnosis) -> N
     fragment = ill._repr_html_()
     assert fragment.startswith('<div class="whygrad-report">')
     outline(fragment)
-    for rule in re.findall(r"([^{}]+)\{", re.sub(r"@media[^{]*\{", "", STYLE)):
+    for rule in re.findall(r"([^{}]+)\{", re.sub(r"@media[^{]*\{", "", style())):
         assert all(".whygrad-report" in selector for selector in rule.split(",")), rule
 
 
@@ -102,7 +102,7 @@ def contrast(one: str, other: str) -> float:
 @pytest.mark.parametrize("theme", [0, 1])
 def test_contrast(theme: int) -> None:
     blocks = [dict(re.findall(r"--([\w-]+): (#\w{6})", each)) for each in re.findall(
-        r"\.whygrad-report \{(\n[^}]*--ground[^}]*)\}", STYLE)]  # fmt: skip
+        r"\.whygrad-report \{(\n[^}]*--ground[^}]*)\}", style())]  # fmt: skip
     colours = blocks[theme]
     for text in ("ink", "soft", "bad", "good", "link", "warn"):
         for ground in ("ground", "panel"):

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from scripts.documents import ROOT
+from scripts.rule_pages import INDEX, pages, write
 from whygrad.doctor import Rule
-from whygrad.doctor.report.pages import INDEX, pages, write
 from whygrad.doctor.rules.rule import rules
 
 FOLDER = ROOT / "docs" / "doctor"

@@ -7,19 +7,17 @@ The table is that of Hugging Face's overflow debugger: smallest and largest magn
 
 from __future__ import annotations
 
-import math
 import warnings
 from dataclasses import dataclass
 from functools import partial
 from types import TracebackType
 from typing import Any
 
-import numpy as np
-
 from whygrad.doctor.checks.batch import require_module, tensors_in
 from whygrad.doctor.checks.result import Result, figure
 from whygrad.errors import fail
 from whygrad.recording.engines import Engine
+from whygrad.recording.ranges import magnitudes
 
 __all__ = ["Magnitudes", "NanHooks", "attach_nan_hooks"]
 
@@ -182,10 +180,7 @@ class _Recorder:
 
     def _look(self, phase: str, module: str, what: str, tensor: Any) -> Magnitudes:
         kind = self._kinds.get(module, "")
-        values = np.abs(self._engine.array(tensor)).astype(np.float64)
-        finite = values[np.isfinite(values)]
-        low, high = (float(finite.min()), float(finite.max())) if finite.size else (math.nan,) * 2
-        return Magnitudes(phase, module, kind, what, low, high, values.size - finite.size)
+        return Magnitudes(phase, module, kind, what, *magnitudes(self._engine.array(tensor)))
 
     def _announce(self, bad: Magnitudes, producer: str | None, given: Magnitudes | None) -> None:
         seen = self._seen

@@ -8,25 +8,22 @@ That becomes sections of blocks (:mod:`.document`), and those are printed (:mod:
 from __future__ import annotations
 
 import os
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from whygrad.doctor.report.document import document, subject
 from whygrad.doctor.report.layout import plain
 from whygrad.doctor.report.postmortem import Postmortem
-from whygrad.doctor.report.record import json_text, record
-from whygrad.doctor.verdict import Diagnosis
+from whygrad.doctor.report.record import json_text, to_dict
 from whygrad.errors import fail
 from whygrad.files.atomic import replacing
+
+if TYPE_CHECKING:
+    from whygrad.doctor.verdict import Diagnosis
 
 __all__ = ["FORMATS", "SUFFIXES", "fragment", "render", "save", "show", "to_dict"]
 
 FORMATS = ("html", "json", "markdown", "text")
 SUFFIXES = {".html": "html", ".htm": "html", ".json": "json", ".md": "markdown", ".txt": "text"}
-
-
-def to_dict(diagnosis: Diagnosis) -> dict[str, Any]:
-    """The report as plain data; what ``--json`` writes."""
-    return record(diagnosis)
 
 
 def render(diagnosis: Diagnosis, format: str = "text", width: int = 80) -> str:

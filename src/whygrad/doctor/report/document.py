@@ -23,8 +23,8 @@ from whygrad.doctor.report.blocks import (
 )
 from whygrad.doctor.report.excerpt import advice, excerpt
 from whygrad.doctor.report.postmortem import Postmortem
-from whygrad.doctor.report.tables import frames_table, parameters_table, ramp_table
-from whygrad.doctor.report.words import change, count, extent, line, number, path, place
+from whygrad.doctor.report.tables import calls_table, parameters_table, ramp_table
+from whygrad.doctor.report.words import change, count, extent, line, number, origin, path, place
 from whygrad.doctor.rules.rule import Finding, rules
 from whygrad.recording.replay import SAME_LOSS
 from whygrad.source import Where
@@ -175,25 +175,26 @@ def _timeline(case: Postmortem) -> Section:
 
 
 def _first_bad(case: Postmortem) -> Section | None:
-    bad = case.bad
+    bad = case.case.first_bad
     if bad is None:
         return None
-    blocks: list[Block] = [Text(f"Step {case.history.step_of_pass(bad.step)}: {bad}.")]
+    blocks: list[Block] = [Text(f"Step {case.history.step_of_pass(bad.step)}: {origin(bad)}.")]
     shown = excerpt(bad.where)
     verdict = case.diagnosis.verdict
     if shown is not None and (verdict is None or place(verdict.where) != place(bad.where)):
         blocks.append(shown)
     found = bad.kind in ("data", "parameter")
-    rows = [] if found else [("goes in", extent(each)) for each in bad.inputs]
-    if bad.gradient is not None:
-        rows.append(("gradient arriving", extent(bad.gradient)))
-    if bad.output is not None:
+    rows = [] if found else [("goes in", extent(each)) for each in bad.before]
+    if bad.arrived is not None:
+        rows.append(("gradient arriving", extent(bad.arrived)))
+    if bad.after is not None:
         made = "gradient sent on" if bad.kind == "backward" else "comes out"
-        rows.append(("holds" if found else made, extent(bad.output)))
+        rows.append(("holds" if found else made, extent(bad.after)))
     if rows:
         blocks.append(Table(("", bad.op), tuple(rows), words=frozenset((0, 1))))
-    if case.frames:
-        blocks.append(frames_table(case.frames))
+    calls = calls_table(bad)
+    if calls is not None:
+        blocks.append(calls)
     if bad.trace is not None:
         same = (
             f"came out the same (to within {SAME_LOSS:.1%})"

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from whygrad.doctor.report.history import History, Row, ramp
-from whygrad.doctor.report.origin import FirstInvalid, Frame, first_invalid, frames
 from whygrad.doctor.report.timeline import Event, timeline
 from whygrad.doctor.rules.rule import Finding
-from whygrad.doctor.verdict import Diagnosis
+
+if TYPE_CHECKING:
+    from whygrad.doctor.verdict import Diagnosis
 
 __all__ = ["Postmortem"]
 
@@ -26,16 +28,8 @@ class Postmortem:
         return History(self.case)
 
     @cached_property
-    def bad(self) -> FirstInvalid | None:
-        return first_invalid(self.case)
-
-    @cached_property
-    def frames(self) -> list[Frame]:
-        return frames(self.bad)
-
-    @cached_property
     def events(self) -> list[Event]:
-        return timeline(self.diagnosis, self.history, self.bad)
+        return timeline(self.diagnosis, self.history)
 
     @cached_property
     def ramp(self) -> list[Row]:

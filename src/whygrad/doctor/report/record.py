@@ -8,21 +8,23 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from whygrad.doctor.report.postmortem import Postmortem
 from whygrad.doctor.report.words import path
 from whygrad.doctor.rules.rule import Finding
-from whygrad.doctor.verdict import Diagnosis
 from whygrad.source import Where
 
-__all__ = ["SCHEMA", "json_text", "record"]
+if TYPE_CHECKING:
+    from whygrad.doctor.verdict import Diagnosis
+
+__all__ = ["SCHEMA", "json_text", "to_dict"]
 
 SCHEMA = 2
 
 
-def record(diagnosis: Diagnosis) -> dict[str, Any]:
-    """A diagnosis as dictionaries and lists."""
+def to_dict(diagnosis: Diagnosis) -> dict[str, Any]:
+    """The report as plain data; what ``--json`` writes."""
     case = Postmortem(diagnosis)
     run = diagnosis.case.run
     verdict = diagnosis.verdict
@@ -52,7 +54,7 @@ def record(diagnosis: Diagnosis) -> dict[str, Any]:
 
 
 def json_text(diagnosis: Diagnosis) -> str:
-    return json.dumps(record(diagnosis), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    return json.dumps(to_dict(diagnosis), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def _finding(finding: Finding) -> dict[str, Any]:

@@ -9,16 +9,22 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+import numpy as np
+
 from whygrad.doctor.evidence.case import Case
+from whygrad.doctor.forensics import FirstBad
 from whygrad.doctor.report.blocks import Table
 from whygrad.doctor.report.history import Row
-from whygrad.doctor.report.origin import Frame
 from whygrad.doctor.report.words import line, number
+from whygrad.recording.ranges import magnitudes
 from whygrad.recording.record import Update
+from whygrad.recording.replay import Trace, Traced
 
-__all__ = ["frames_table", "parameters_table", "ramp_table", "spread"]
+__all__ = ["calls_table", "parameters_table", "ramp_table", "spread"]
 
 _LAYERS = 5  # columns of the ramp table
+_CALLS = 10  # rows of the table of calls …
+_AFTER = 2  # … of them beyond the first bad one, to see the value spread
 
 
 def spread(names: Sequence[str], most: int) -> list[str]:
@@ -54,20 +60,39 @@ def ramp_table(rows: Sequence[Row]) -> Table:
     return Table(head, cells, caption, frozenset(bad), expendable=(*inner, *last_layer))
 
 
-def frames_table(frames: Sequence[Frame]) -> Table:
-    """The calls up to the first invalid value, and a few beyond."""
+def calls_table(bad: FirstBad) -> Table | None:
+    """The calls up to the one that made the first invalid value, and a few beyond."""
+    if bad.trace is None or bad.call is None:
+        return None
+    end = bad.trace.calls.index(bad.call) + 1 + _AFTER
+    last = bad.trace.calls[:end][-_CALLS:]
+    calls = [call for call in last if call.outputs]
     rows = tuple(
-        (number(each.low), number(each.high), each.layer or "–", each.op, line(each.where))
-        for each in frames
+        (*map(number, _extremes(bad.trace, call)), call.module or "–", call.op, line(call.where))
+        for call in calls
     )
+    if not rows:
+        return None
     return Table(
         ("abs min", "abs max", "layer", "op", "line"),
         rows,
         f"the last {len(rows)} forward frames, in the order of the calls",
-        frozenset(at for at, each in enumerate(frames) if each.first),
+        frozenset((calls.index(bad.call),) if bad.kind == "forward" else ()),
         frozenset((2, 3, 4)),
         (4,),
     )
+
+
+def _extremes(trace: Trace, call: Traced) -> tuple[float, float]:
+    """The magnitudes of what came out of a call, the largest NaN or infinite if any is."""
+    output = call.outputs[0]
+    if not isinstance(output, trace.engine.tensor):
+        return math.nan, math.nan
+    array = trace.array(output)
+    low, high, unsound = magnitudes(array)
+    if unsound:
+        high = math.nan if np.isnan(array).any() else math.inf
+    return low, high
 
 
 def parameters_table(case: Case, bad: int | None) -> Table | None:

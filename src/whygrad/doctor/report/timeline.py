@@ -10,12 +10,14 @@ import math
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from whygrad.doctor.report.history import History
-from whygrad.doctor.report.origin import FirstInvalid
-from whygrad.doctor.report.words import count, number
-from whygrad.doctor.verdict import Diagnosis
+from whygrad.doctor.report.words import count, number, origin
 from whygrad.source import Where
+
+if TYPE_CHECKING:
+    from whygrad.doctor.verdict import Diagnosis
 
 __all__ = ["Event", "timeline"]
 
@@ -34,12 +36,12 @@ class Event:
     rule: str | None = None
 
 
-def timeline(diagnosis: Diagnosis, history: History, bad: FirstInvalid | None) -> list[Event]:
+def timeline(diagnosis: Diagnosis, history: History) -> list[Event]:
     """All events, in the order in which they happened."""
     events = [
         *_ends(diagnosis, history),
         *_findings(diagnosis),
-        *_invalid(diagnosis, history, bad),
+        *_invalid(diagnosis, history),
         *_clips(history),
     ]
     return sorted(events, key=lambda event: (event.step, _ORDER.index(event.kind)))
@@ -70,11 +72,11 @@ def _findings(diagnosis: Diagnosis) -> Iterator[Event]:
             yield Event(each.step, kind, each.title, each.where, each.rule)
 
 
-def _invalid(diagnosis: Diagnosis, history: History, bad: FirstInvalid | None) -> Iterator[Event]:
-    incident = diagnosis.case.incident
+def _invalid(diagnosis: Diagnosis, history: History) -> Iterator[Event]:
+    incident, bad = diagnosis.case.incident, diagnosis.case.first_bad
     if bad is not None:
         step = history.step_of_pass(bad.step)
-        yield Event(step, "first", f"first invalid value: {bad}", bad.where)
+        yield Event(step, "first", f"first invalid value: {origin(bad)}", bad.where)
     if incident is None or history.bad is None:
         return
     step = history.bad

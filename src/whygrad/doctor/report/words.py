@@ -6,11 +6,13 @@ import math
 import os
 import re
 
+from whygrad.doctor.forensics import FirstBad
 from whygrad.recording.ranges import Range
 from whygrad.source import Where
 from whygrad.why.syntax import parsed
 
-__all__ = ["change", "count", "extent", "is_code", "line", "number", "path", "place"]
+__all__ = ["change", "count", "extent", "is_code", "line", "number", "origin",
+           "path", "place"]  # fmt: skip
 
 _BARE = re.compile(r"[\w\s]*")
 
@@ -66,6 +68,19 @@ def place(where: Where | None) -> str:
 def line(where: Where | None) -> str:
     """``train.py:12``: enough beside a place that was named in full."""
     return "" if where is None else f"{os.path.basename(where.file)}:{where.line}"
+
+
+def origin(bad: FirstBad) -> str:
+    """Where a value that is not finite came from."""
+    module = f" in {bad.module}" if bad.module else ""
+    call = f"`{bad.op}`{module} at {line(bad.where)}"
+    return {
+        "forward": f"{call} makes it from valid inputs",
+        "backward": f"the backward of {call} makes it from a valid gradient",
+        "data": f"it is in the data, from {call}",
+        "parameter": f"it is in a parameter, seen first by {call}",
+        "outside": f"{call} makes it, outside of the graph",
+    }[bad.kind]
 
 
 def is_code(text: str) -> bool:

@@ -11,6 +11,7 @@ import os
 from dataclasses import dataclass, field
 from typing import Any
 
+from whygrad.doctor import report
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.rules import load
 from whygrad.doctor.rules.rule import Finding, rules
@@ -44,26 +45,18 @@ class Diagnosis:
 
     def report(self, format: str = "text", width: int = 80) -> str:
         """The report as ``text`` (of this width), ``markdown``, ``html`` or ``json``."""
-        from whygrad.doctor.report import render
-
-        return render(self, format, width)
+        return report.render(self, format, width)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the report to a file: .html, .md, .json or .txt."""
-        from whygrad.doctor.report import save
-
-        save(self, path)
+        report.save(self, path)
 
     def to_dict(self) -> dict[str, Any]:
         """The report as plain data, fit for JSON."""
-        from whygrad.doctor.report import to_dict
-
-        return to_dict(self)
+        return report.to_dict(self)
 
     def _repr_html_(self) -> str:
-        from whygrad.doctor.report import fragment
-
-        return fragment(self)
+        return report.fragment(self)
 
 
 def diagnose(case: Case, ignore: frozenset[str] = frozenset()) -> Diagnosis:

@@ -1,16 +1,16 @@
 """The documentation of the rules, made from the rules: an index and a page each.
 
-``python -m whygrad.doctor.report.pages docs/doctor`` writes them anew.
+``make docs`` writes them anew.
 """
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 from whygrad.doctor.report.blocks import Code
 from whygrad.doctor.report.excerpt import advice
 from whygrad.doctor.report.markdown import block_text, escaped
+from whygrad.doctor.rules import load
 from whygrad.doctor.rules.rule import TIERS, Rule, rules
 from whygrad.doctor.verdict.order import explained, explaining
 
@@ -23,8 +23,6 @@ _GRAVITY = {3: "ends training", 2: "spoils the result", 1: "costs quality"}
 
 def pages() -> dict[str, str]:
     """File names and contents."""
-    from whygrad.doctor.rules import load
-
     load()
     known = dict(sorted(rules.items()))
     found = {f"{name}.md": _page(rule) for name, rule in known.items()}
@@ -109,8 +107,3 @@ def _chapter(title: str, text: str) -> list[str]:
         language = "text" if isinstance(block, Code) else ""
         found += block_text(block, language)
     return found
-
-
-if __name__ == "__main__":
-    for changed_page in write(Path(sys.argv[1] if len(sys.argv) > 1 else "docs/doctor")):
-        print(f"rewrote {changed_page}")
