@@ -17,7 +17,7 @@ from whygrad.tensor import Tensor
 @pytest.mark.parametrize("op", table.values(), ids=lambda op: op.name)
 def test_row_is_complete(op: Op) -> None:
     assert op.formula, "a formula in words"
-    assert samples_of(op), "sample inputs"
+    assert samples_of(op), "at least one sample: samples=lambda make: [make.call(…)]"
     if op.vjp is not None and op.kind != "elementwise" and not op.linear:
         assert op.jvp is not None, "a forward rule (it cannot be derived for this kind of op)"
     if op.kinks:

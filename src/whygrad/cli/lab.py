@@ -269,7 +269,7 @@ def solution(name: str | None, folder: Path | None, lang: str | None) -> None:
     show_solution(Console(), wanted, language)
 
 
-@lab.command("author-check", hidden=True)
+@lab.command("author-check")
 @click.argument("names", nargs=-1)
 @language_option
 @click.pass_context
@@ -287,7 +287,7 @@ def author_check(context: click.Context, names: tuple[str, ...], lang: str | Non
         if missing := each.missing():
             click.echo(words["author_skipped"].format(name=each.name, packages=", ".join(missing)))
             continue
-        found = complaints(each)
+        found = complaints(each, language)
         failed = failed or bool(found)
         for complaint in found:
             click.echo(f"✗ lab {each.name}: {complaint}")

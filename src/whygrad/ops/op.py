@@ -15,6 +15,7 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from whygrad.dispatch.out import TAKES_OUT
+from whygrad.errors import fail
 from whygrad.ops.plan import Plan, Rule
 
 if TYPE_CHECKING:
@@ -218,7 +219,31 @@ def _parse(signature: str) -> tuple[str, tuple[str, ...], tuple[str, ...], bool]
     if variadic:
         tensor_names = (tensor_names[0][1:],)
     param_names = tuple(part.strip() for part in params.split(",") if part.strip())
+    for each in (*tensor_names, *param_names):
+        if not each.isidentifier():
+            raise _not_a_name(signature, each, name, (*tensor_names, *param_names))
     return name, tensor_names, param_names, variadic
+
+
+def _not_a_name(signature: str, part: str, op: str, parts: tuple[str, ...]) -> Exception:
+    name, default, value = (each.strip() for each in part.partition("="))
+    if not default:
+        return fail(
+            TypeError,
+            call=f"an op declared as {signature!r}",
+            cause=f"{part!r} is not a name",
+            fix=f'list the tensors, then ";", then plain parameters: "{op}(x, index; dim)"',
+        )
+    before = [each for each in parts if "=" not in each]
+    public = f"lambda {', '.join([*before, f'{name}={value}'])}: ({', '.join([*before, name])},)"
+    return fail(
+        TypeError,
+        call=f"an op declared as {signature!r}",
+        cause=f"a signature only has names, and {part!r} gives a default: the kernel and the rules "
+        "get every parameter",
+        fix=f"write {name!r} here, and the default in the function that users call: "
+        f"public={public}",
+    )
 
 
 def _declaring_module() -> str:

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from whygrad.errors import fail
+
 if TYPE_CHECKING:
     from whygrad.ops.define import Op
 
@@ -114,9 +116,19 @@ def samples_of(op: Op, seed: int = 0) -> list[Call]:
     make = Make(seed)
     if op.samples is not None:
         return list(op.samples(make))
-    if op.kind == "elementwise":
+    if op.kind == "elementwise" and not op.param_names:
         return list(_elementwise_samples(op, make))
-    return []
+    drawn = ["make(3, 4)"] * len(op.tensor_names)
+    call = ", ".join([*drawn, *(f"{name}=…" for name in op.param_names)])
+    raise fail(
+        TypeError,
+        call=f"the tests of op {op.signature}",
+        cause="it has no samples, and which calls make sense is known of elementwise ops without "
+        "parameters only",
+        fix=f"samples=lambda make: [make.call({call})], with a call for each option, for "
+        "broadcasting, and for 0-d and empty tensors",
+        where=None,
+    )
 
 
 _UNARY_SHAPES = ((3, 4), (), (5,), (2, 1, 3), (0, 3))

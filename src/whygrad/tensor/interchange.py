@@ -6,11 +6,15 @@ without a word, so a tensor that requires grad refuses to become an array and sa
 
 from __future__ import annotations
 
+import re
+import sys
+from types import FrameType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from whygrad.errors import describe, fail
+from whygrad.source import Where
 from whygrad.tensor import copies, keys, modes
 from whygrad.tensor.graph import lineage
 from whygrad.tensor.printing import tensor_repr
@@ -105,13 +109,7 @@ class Interchange:
     def numpy(self: Any, *, force: bool = False) -> Any:
         """The array itself, sharing memory; ``force`` detaches first."""
         if self.requires_grad and not force:
-            raise fail(
-                RuntimeError,
-                call=f"numpy() of {describe(self)} that requires grad",
-                cause="Can't call numpy() on Tensor that requires grad: NumPy does not record, "
-                "so gradients would stop here without notice",
-                fix="use tensor.detach().numpy() if that is meant, or whygrad's own functions",
-            )
+            raise _would_stop_here(self)
         array = _host_array(self)
         _lend(array)
         return lineage.left(self, "numpy", "numpy", array)
@@ -163,6 +161,26 @@ class Interchange:
 
     def __reduce__(self: Any) -> Any:
         return copies.reduced(self)
+
+
+def _would_stop_here(tensor: Any) -> RuntimeError:
+    facts: dict[str, Any] = {
+        "call": f"numpy() of {describe(tensor)} that requires grad",
+        "cause": "Can't call numpy() on Tensor that requires grad: NumPy does not record, "
+        "so gradients would stop here without notice",
+        "fix": "use tensor.detach().numpy() if that is meant, or whygrad's own functions",
+    }
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None and frame.f_code.co_filename.startswith((__file__, *np.__path__)):
+        frame = frame.f_back
+    if frame is not None and frame.f_code.co_varnames[:1] == ("xp",):  # a rule of an op
+        facts["where"] = where = Where(frame.f_code, frame.f_lasti)
+        called = re.match(r"(?:np|numpy)\.([\w.]+)", where.expression)
+        function = called[1] if called else "…"
+        facts["fix"] = (
+            f"use xp.{function}, so that the rule also works for derivatives of derivatives"
+        )
+    return fail(RuntimeError, **facts)
 
 
 def _host_array(tensor: Any) -> Any:

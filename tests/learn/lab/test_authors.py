@@ -7,15 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from whygrad.doctor.rules import load as load_rules
-from whygrad.doctor.rules.rule import rules
-from whygrad.learn.content import decks, quizzes
 from whygrad.learn.lab.authors import complaints
 from whygrad.learn.lab.catalogue import Lab, labs, read
-from whygrad.ops.define import table
-
-load_rules()
-ROOT = Path(__file__).parents[3]
 
 
 @pytest.mark.parametrize("lab", labs(), ids=lambda lab: lab.label)
@@ -28,29 +21,6 @@ def test_author_check(lab: Lab) -> None:
 def test_numbers_and_names_are_unique() -> None:
     assert len({lab.number for lab in labs()}) == len(labs())
     assert len({lab.name for lab in labs()}) == len(labs())
-
-
-@pytest.mark.parametrize("lab", labs(), ids=lambda lab: lab.label)
-def test_references_of_a_lab_lead_somewhere(lab: Lab) -> None:
-    for reference in lab.see:
-        kind, _, name = reference.partition(":")
-        found = {
-            "doc": lambda name: (ROOT / "docs" / name.partition("#")[0]).exists(),
-            "example": lambda name: (ROOT / "examples" / f"{name}.py").exists(),
-            "lab": lambda name: name in {each.name for each in labs()},
-            "op": lambda name: name in table,
-            "rule": lambda name: name in rules,
-        }[kind]
-        assert found(name), reference
-
-
-def test_references_to_labs_lead_somewhere() -> None:
-    items = [
-        *(question for quiz in quizzes() for question in quiz.questions),
-        *(card for deck in decks() for card in deck.cards),
-    ]
-    wanted = {each for item in items for each in item.see if each.startswith("lab:")}
-    assert wanted <= {f"lab:{lab.name}" for lab in labs()}
 
 
 DESCRIPTION = """
@@ -130,10 +100,28 @@ def test_a_good_lab_has_no_complaints(complained: Write) -> None:
         ("lab.yaml", "es: Completa work.py.", "es: Completa.", "the es README does not mention"),
         ("lab.yaml", '"{number} no es"', '"{numero} no es"', "texts.wrong has other fields"),
         ("lab.yaml", "number: 1", "number: 2", "does not fit number 2"),
-        ("starter/work.py", "«about»", "«nothing»", "starter (en): KeyError: 'nothing'"),
+        ("lab.yaml", "doc:why.md", "doc:whi.md", "doc:whi.md leads nowhere; there is doc:why.md"),
+        ("lab.yaml", "doc:why.md", "op:relo", "op:relo leads nowhere; there is op:relu"),
+        ("lab.yaml", "doc:why.md", "lab:vale", "lab:vale leads nowhere; there is lab:value"),
+        ("lab.yaml", "doc:why.md", "rule:dead-rely", "there is rule:dead-relu"),
+        (
+            "starter/work.py", "«about»", "«nothing»",
+            "starter: the text «nothing» of lab tiny\n"
+            "  cause: lab.yaml has none of this name; it has about, wrong\n"
+            "  fix:   add it under texts, in both languages: nothing: {en: …, es: …}",
+        ),
         ("starter/work.py", "raise NotImpl", "raise = Not", "work.py is not valid Python"),
         ("starter/work.py", '"double"', '"«about»"', "work.py is another program in Spanish"),
-        ("grader.py", "bench.ask(", "bench.aks(", "doubles fails without a good message"),
+        ("grader.py", "bench.ask(", "bench.aks(", "doubles: The grader could not"),
+        (
+            "grader.py", 'ask("double"', 'ask("dobule"',
+            "doubles: A mistake of the lab, not yours: its probes.py cannot be used (LookupError: "
+            "the grader asks for 'dobule', and probes.py has double).",
+        ),
+        (
+            "probes.py", "def", "import nothing_such\n\ndef",
+            "probes.py cannot be used (ModuleNotFoundError: No module named 'nothing_such').",
+        ),
         ("grader.py", "2 * number:", "1 / 0:", "ZeroDivisionError"),
     ],
 )  # fmt: skip
@@ -141,3 +129,19 @@ def test_a_faulty_lab_is_found_out(
     complained: Write, file: str, before: str, after: str, complaint: str
 ) -> None:
     assert any(complaint in each for each in complained(file, before, after))
+
+
+def test_a_lab_without_probes(tmp_path: Path, complained: Write) -> None:
+    complained()
+    (tmp_path / "01_tiny" / "probes.py").unlink()
+    assert complaints(read(tmp_path / "01_tiny")) == [
+        "probes.py is missing: the functions that bench.ask and bench.compare call beside the "
+        "learner's program"
+    ]
+
+
+def test_the_grader_speaks_the_reader_s_language(tmp_path: Path, complained: Write) -> None:
+    assert complained("solution/work.py", "2 *", "3 *")[0].startswith(
+        "the solution fails doubles: not "
+    )
+    assert "no es" in complaints(read(tmp_path / "01_tiny"), "es")[0]

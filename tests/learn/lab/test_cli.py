@@ -363,10 +363,11 @@ def test_ctrl_c_ends_the_real_command(tmp_path: Path) -> None:
 
 
 def test_author_check(invoke: Invoke, quick: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "author-check" not in invoke("--help").output
-    monkeypatch.setattr("whygrad.learn.lab.authors.complaints", lambda lab: [])
+    assert "author-check  For the authors of labs" in invoke("--help").output
+    monkeypatch.setattr("whygrad.learn.lab.authors.complaints", lambda lab, language: [])
     assert "✓ lab value: the starter fails" in invoke("author-check", "value").output
-    monkeypatch.setattr("whygrad.learn.lab.authors.complaints", lambda lab: ["no hints"])
+    found = ["no hints"]
+    monkeypatch.setattr("whygrad.learn.lab.authors.complaints", lambda lab, language: found)
     assert "✗ lab value: no hints" in invoke("author-check", "1", code=1).output
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from whygrad.doctor.evidence.progress import Progress, progress_of
 from whygrad.doctor.forensics import FirstBad, find_first_bad
 from whygrad.doctor.mechanism import Mechanism, find_mechanism
+from whygrad.errors import fail
 from whygrad.recording.record import Course, Incident, Parameter, Run, Snapshot
 from whygrad.recording.replay import Trace
 from whygrad.recording.replay.budget import Budget
@@ -42,7 +43,15 @@ class Case:
     def limit(self, name: str) -> float:
         """A threshold of the rule that is asking."""
         assert self.rule is not None
-        return self.rule.thresholds[name]
+        known = self.rule.thresholds
+        if name not in known:
+            raise fail(
+                LookupError,
+                call=f"case.limit({name!r}) in the rule {self.rule.id}",
+                cause=f"it has no such threshold; it has {', '.join(known) or 'none'}",
+                fix=f'name it with its reason: @rule(thresholds={{"{name}": (1.0, "why")}})',
+            )
+        return known[name]
 
     def trace(self, snapshot: Snapshot | None) -> Trace | None:
         """The replay of a step with every value, forward and backward."""

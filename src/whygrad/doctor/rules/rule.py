@@ -123,6 +123,7 @@ class Rule:
 
 
 rules: dict[str, Rule] = {}
+_LABELS = ("measured", "fix", "guardrail")  # the parts of a page, after what it means
 
 
 def register(new: Rule) -> Rule:
@@ -168,6 +169,16 @@ def rule(
             "reasons": {name: reason for name, (_, reason) in told if reason},
             **_page(check),
         }
+        untold = [each.title() for each in _LABELS if not {**known, **facts}[each]]
+        if inside and untold:
+            raise fail(
+                ValueError,
+                where=None,
+                call=f"the rule {known['id']} in {check.__module__}",
+                cause=f"its docstring does not say {', '.join(untold)}",
+                fix="end it with the lines `Measured: …`, `Fix: …` and `Guardrail: …`: they are "
+                "its page in docs/doctor",
+            )
         return register(Rule(check=check, **{**known, **facts}))
 
     return made
@@ -176,11 +187,11 @@ def rule(
 def _page(check: Check) -> dict[str, str]:
     """The texts of a rule, from the docstring of its function."""
     title, _, rest = inspect.cleandoc(check.__doc__ or "").partition("\n")
-    found = {"meaning": "", "measured": "", "fix": "", "guardrail": ""}
+    found = dict.fromkeys(("meaning", *_LABELS), "")
     at = "meaning"
     for line in rest.splitlines():
         label, colon, text = line.partition(": ")
-        if colon and label in ("Measured", "Fix", "Guardrail"):
+        if colon and label.lower() in _LABELS and label.istitle():
             at, line = label.lower(), text
         found[at] = f"{found[at]} {line}".strip()
     return {"title": title.rstrip("."), **found}

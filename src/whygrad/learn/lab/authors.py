@@ -14,20 +14,26 @@ from whygrad.learn.lab.catalogue import Lab
 from whygrad.learn.lab.grading import Report, grade
 from whygrad.learn.lab.layout import COLUMNS
 from whygrad.learn.language import LANGUAGES, Language
+from whygrad.learn.references import leads_nowhere
 
 __all__ = ["complaints"]
 
+_PROGRAMS = {
+    "grader.py": "grade(bench), which yields a check for each of lab.yaml",
+    "probes.py": "the functions that bench.ask and bench.compare call beside the learner's program",
+}
 
-def complaints(lab: Lab) -> list[str]:
-    """What is wrong with a lab; empty when all is well."""
+
+def complaints(lab: Lab, language: Language = "en") -> list[str]:
+    """What is wrong with a lab; empty when all is well.  The grader speaks in a language."""
     variants = [lab.drawn(number) for number in range(len(lab.variants) or 1)]
     found = list(_form(lab)) or list(_texts(lab))
-    return found or [words for each in variants for words in _of_variant(each)]
+    return found or [words for each in variants for words in _of_variant(each, language)]
 
 
-def _of_variant(lab: Lab) -> list[str]:
+def _of_variant(lab: Lab, language: Language) -> list[str]:
     files = [*_files(lab, "starter"), *_files(lab, "solution")]
-    found = files or [*_unsolved(lab), *_solved(lab)]
+    found = files or [*_unsolved(lab, language), *_solved(lab, language)]
     return [f"{lab.variant}: {words}" if lab.variant else words for words in found]
 
 
@@ -40,6 +46,10 @@ def _form(lab: Lab) -> Iterator[str]:
         yield f"lab.yaml: {error.json_path}: {error.message}"
     if lab.label != f"{lab.number:02}_{lab.name.replace('-', '_')}":
         yield f"the folder {lab.label} does not fit number {lab.number} and name {lab.name}"
+    for name, role in _PROGRAMS.items():
+        if not (lab.folder / name).is_file():
+            yield f"{name} is missing: {role}"
+    yield from filter(None, map(leads_nowhere, lab.see))
 
 
 def _texts(lab: Lab) -> Iterator[str]:
@@ -70,8 +80,8 @@ def _files(lab: Lab, part: str) -> Iterator[str]:
     for language in LANGUAGES:
         try:
             programs.append(getattr(lab, part)(language))
-        except (KeyError, OSError) as error:
-            yield f"{part} ({language}): {type(error).__name__}: {error}"
+        except (LookupError, OSError) as error:
+            yield f"{part}: {error}"
             return
         for name, page in {"README.md": lab.page(language), **programs[-1]}.items():
             for line in page.split("\n"):
@@ -98,8 +108,8 @@ def _bare(source: str) -> str:
     return ast.dump(tree)
 
 
-def _unsolved(lab: Lab) -> Iterator[str]:
-    report = _graded(lab, lab.starter("en"), "en")
+def _unsolved(lab: Lab, language: Language) -> Iterator[str]:
+    report = _graded(lab, lab.starter("en"), language)
     passing = [check.id for check in report.checks if check.passed]
     if report.passed:
         yield "the starter passes"
@@ -108,12 +118,14 @@ def _unsolved(lab: Lab) -> Iterator[str]:
     if shy := [each for each in lab.free if each not in passing]:
         yield f"{shy} are listed as free, but the starter fails them"
     for check in report.checks:
-        if not check.passed and (check.kind == "grader" or not check.message):
-            yield f"{check.id} fails without a good message: {check.message}"
+        if check.kind in ("grader", "probes"):
+            yield f"{check.id}: {check.message}"
+        elif not check.passed and not check.message:
+            yield f"{check.id} fails without a message"
 
 
-def _solved(lab: Lab) -> Iterator[str]:
-    for check in _graded(lab, lab.solution("es"), "es").checks:
+def _solved(lab: Lab, language: Language) -> Iterator[str]:
+    for check in _graded(lab, lab.solution("es"), language).checks:
         if not check.passed:
             yield f"the solution fails {check.id}: {check.message} {check.where}".rstrip()
 

@@ -93,7 +93,7 @@ class Bench:
 
     def say(self, key: str, **values: Any) -> str:
         """A text of the lab (``texts`` in lab.yaml) in the learner's language."""
-        return self.lab.texts[key][self.language].format(**values)
+        return self.lab.text(key, self.language).format(**values)
 
     def source(self, name: str) -> str:
         """The text of one of the learner's files."""

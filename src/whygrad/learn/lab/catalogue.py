@@ -13,6 +13,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from whygrad.errors import fail
 from whygrad.learn import content
 from whygrad.learn.lab.layout import above, broken, markdown
 from whygrad.learn.language import Language, Words
@@ -66,6 +67,18 @@ class Lab:
         """The README of the learner's folder."""
         return markdown(self.readme[language])
 
+    def text(self, key: str, language: Language) -> str:
+        """One of the ``texts`` of lab.yaml."""
+        if key not in self.texts:
+            raise fail(
+                LookupError,
+                call=f"the text «{key}» of lab {self.name}",
+                cause=f"lab.yaml has none of this name; it has {', '.join(self.texts) or 'none'}",
+                fix=f"add it under texts, in both languages: {key}: {{en: …, es: …}}",
+                where=None,
+            )
+        return self.texts[key][language]
+
     def to_fill_in(self) -> list[str]:
         """The files that the learner writes: those that the solution changes."""
         return [
@@ -106,7 +119,7 @@ class Lab:
 
         def filled(found: re.Match[str]) -> str:
             """The text, broken into lines where it stands in a comment, docstring or page."""
-            text = self.texts[found[1]][language].strip("\n")
+            text = self.text(found[1], language).strip("\n")
             before = template[template.rfind("\n", 0, found.start()) + 1 : found.start()]
             sign = before.strip()
             if sign not in _LEADS:
@@ -118,7 +131,7 @@ class Lab:
             return f"{lines}\n{lead}" if ends_docstring else lines
 
         def placed(found: re.Match[str]) -> str:
-            return above(found[1], self.texts[found[2]][language].strip("\n"))
+            return above(found[1], self.text(found[2], language).strip("\n"))
 
         template = _TRAILING.sub(placed, template)
         return _PLACEHOLDER.sub(filled, template)

@@ -80,9 +80,10 @@ def main() -> None:
     _execute(os.path.join(os.path.dirname(__file__), "guard.py"), guard)
     probes: dict[str, Any] = {"__name__": "whygrad_lab_probes"}
     _execute(job["probes"], probes)
+    probe = _found(job["probe"], probes)
     sys.path.append(folder)
     sys.meta_path.insert(0, _LabModules(folder, job["modules"]))
-    finish, learner, probe = os._exit, Learner(folder), probes[job["probe"]]
+    finish, learner = os._exit, Learner(folder)
     describe = _describer(folder, guard)
     guard["arm"](job["root"], job["secret"], job["banned"], job["trusted"])
     send({"ready": True})
@@ -98,6 +99,13 @@ def main() -> None:
 def _execute(file: str, namespace: dict[str, Any]) -> None:
     with open(file, encoding="utf-8") as stream:
         exec(compile(stream.read(), file, "exec"), namespace)
+
+
+def _found(name: str, probes: dict[str, Any]) -> Callable[..., Any]:
+    if name not in probes:
+        known = ", ".join(each for each in probes if each[0] != "_" and callable(probes[each]))
+        raise LookupError(f"the grader asks for {name!r}, and probes.py has {known or 'nothing'}")
+    return probes[name]
 
 
 def _channel() -> Callable[[dict[str, Any]], None]:

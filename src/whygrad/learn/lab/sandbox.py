@@ -54,7 +54,7 @@ class Trouble(Exception):
 
     Kinds: ``syntax``, ``exception``, ``todo`` (NotImplementedError), ``forbidden``, ``exit``,
     ``timeout``, ``killed``, ``output``, ``answer`` and ``large`` (a file; too large each),
-    ``garbled``, ``ended``, ``missing``.
+    ``garbled``, ``ended``, ``missing``, ``probes`` (which are the lab's, and cannot be run).
     """
 
     def __init__(self, kind: str, facts: Mapping[str, Any], printed: str = "") -> None:
@@ -168,7 +168,7 @@ class _Child:
             self._kill()
 
     def _until_the_end(self) -> Trouble | None:
-        limit = self.limits.startup
+        limit, ready = self.limits.startup, False
         until = time.monotonic() + limit
         while True:
             try:
@@ -176,7 +176,7 @@ class _Child:
             except queue.Empty:
                 return self._trouble("timeout", {"seconds": limit})
             if news == "ready":
-                limit = self.limits.seconds
+                limit, ready = self.limits.seconds, True
                 until = time.monotonic() + limit
             elif news == "done":
                 return None
@@ -186,7 +186,7 @@ class _Child:
                 except subprocess.TimeoutExpired:
                     return self._trouble("timeout", {"seconds": limit})
                 if code >= 0:
-                    return self._trouble("ended", {"code": code})
+                    return self._trouble("ended", {"code": code}) if ready else self._unprepared()
                 kind = "timeout" if -code == getattr(signal, "SIGXCPU", 0) else "killed"
                 return self._trouble(kind, {"seconds": limit, "signal": _signal_name(-code)})
             else:
@@ -255,6 +255,13 @@ class _Child:
         kind = facts.get("kind")
         known = kind if isinstance(kind, str) and kind in kinds else "garbled"
         return self._trouble(known, facts)
+
+    def _unprepared(self) -> Trouble:
+        """It ended before a line of the learner's ran: the lab's own probes failed."""
+        self.threads[-1].join(_PATIENCE)  # what it said to the end
+        last = self.printed.decode("utf-8", "replace").strip().rpartition("\n")[2]
+        kind, _, message = last.partition(": ")
+        return Trouble("probes", {"type": kind, "message": message})
 
     def _trouble(self, kind: str, facts: Mapping[str, Any]) -> Trouble:
         return Trouble(kind, facts, self.printed.decode("utf-8", "replace"))
