@@ -12,6 +12,7 @@ arrays; under ``create_graph=True`` the very same rule runs on tensors and is re
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, ParamSpec
 
 from whygrad.ops import late
@@ -23,6 +24,7 @@ __all__ = [
     "alias",
     "aliases",
     "composite",
+    "creation",
     "define",
     "elementwise",
     "public_form",
@@ -90,6 +92,10 @@ def composite(
         setattr(recorded, op.name, function)
     _add(op)
     return function
+
+
+# Declares a function that makes tensors: no tensor has it as a method, and no gradient flows.
+creation = partial(composite, method=False, differentiable=False)
 
 
 def alias(name: str, original: str) -> None:

@@ -10,7 +10,7 @@ from whygrad.errors import describe, fail
 from whygrad.ops.creation.creation import build
 from whygrad.ops.creation.likes import require_tensor
 from whygrad.ops.creation.sampling import check_inexact, rng_of, seeded
-from whygrad.ops.define import composite
+from whygrad.ops.define import creation
 from whygrad.random import draws
 from whygrad.tensor import Tensor
 from whygrad.tensor.graph import lineage
@@ -61,19 +61,15 @@ def binomial(count: Tensor, prob: Tensor, generator: Any = None) -> Tensor:
     return lineage.cut(prob, drawn, "sampled", "binomial")
 
 
-composite(
+creation(
     poisson,
     "y ~ Poisson(x)",
-    method=False,
-    differentiable=False,
     torch="",
     samples=lambda make: [make.around(seeded, make.constant(make(2, 3, low=0.0, high=5.0)))],
 )
-composite(
+creation(
     binomial,
     "y ~ B(count, prob)",
-    method=False,
-    differentiable=False,
     torch="",
     samples=lambda make: [
         make.around(

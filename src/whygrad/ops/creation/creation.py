@@ -10,7 +10,7 @@ import numpy as np
 
 from whygrad.errors import describe, fail
 from whygrad.ops.creation.literals import array_from
-from whygrad.ops.define import composite
+from whygrad.ops.define import composite, creation
 from whygrad.ops.geometry import shape_from
 from whygrad.ops.numbers import fitting
 from whygrad.tensor import Tensor, alias, devices, dtypes, modes, wrap
@@ -310,11 +310,9 @@ def filled_in(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     return function(*args, **kwargs).zero_()
 
 
-composite(
+creation(
     tensor,
     "y = a copy of the data",
-    method=False,
-    differentiable=False,
     samples=lambda make: [
         make.call([[1.0, 2.5], [3, 4]]),
         make.call(3),
@@ -331,32 +329,24 @@ composite(
     method=False,
     samples=lambda make: [make.call(make(3)), make.call([1, 2.5]), make.call(make.ints(2))],
 )
-composite(
+creation(
     asarray,
     "y = the data, shared where possible or as copy= says",
-    method=False,
-    differentiable=False,
     samples=lambda make: [make.call([1.0, 2.0]), make.call(3), make.call(make.ints(2), copy=True)],
 )
-composite(
+creation(
     from_numpy,
     "y = the array's own memory",
-    method=False,
-    differentiable=False,
     samples=lambda make: [make.around(lambda share, size: share(np.arange(size)), 3)],
 )
-composite(
+creation(
     from_dlpack,
     "y = another library's memory",
-    method=False,
-    differentiable=False,
     samples=lambda make: [make.around(lambda share, size: share(np.arange(size)), 3)],
 )
-composite(
+creation(
     zeros,
     "y = 0",
-    method=False,
-    differentiable=False,
     samples=lambda make: [
         make.call(2, 3),
         make.call((2, 0)),
@@ -365,28 +355,22 @@ composite(
         make.call(3, dtype=dtypes.int8),
     ],
 )
-composite(
+creation(
     ones,
     "y = 1",
-    method=False,
-    differentiable=False,
     samples=lambda make: [make.call(2, 3), make.call([2]), make.call(3, dtype=dtypes.bool_)],
 )
-composite(
+creation(
     empty,
     "y = memory as it is found",
-    method=False,
-    differentiable=False,
     samples=lambda make: [
         make.around(filled_in, 2, 3),
         make.around(filled_in, (2, 0), dtype=dtypes.int64),
     ],
 )
-composite(
+creation(
     full,
     "y = value",
-    method=False,
-    differentiable=False,
     samples=lambda make: [
         make.call((2, 3), 1.5),
         make.call((2,), 7),
@@ -395,10 +379,8 @@ composite(
         make.call((2,), 1j),
     ],
 )
-composite(
+creation(
     eye,
     "y[i, j] = 1 where i = j, else 0",
-    method=False,
-    differentiable=False,
     samples=lambda make: [make.call(3), make.call(2, 4), make.call(0), make.call(2, m=3)],
 )

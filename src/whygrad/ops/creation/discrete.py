@@ -11,7 +11,7 @@ from whygrad.errors import describe, fail
 from whygrad.ops.creation.creation import Shape, build, new_shape
 from whygrad.ops.creation.likes import arranged_like, require_tensor
 from whygrad.ops.creation.sampling import RandomOptions, check_inexact, rng_of, seeded
-from whygrad.ops.define import composite
+from whygrad.ops.define import composite, creation
 from whygrad.random import called, draws, shaped_by_first
 from whygrad.tensor import Tensor, dtypes
 from whygrad.tensor.graph import lineage
@@ -254,27 +254,21 @@ def _check_weights(input: Tensor, num_samples: int, replacement: bool) -> None:
         )
 
 
-composite(
+creation(
     randint,
     "y ~ U{low, …, high − 1}",
-    method=False,
-    differentiable=False,
     torch="",
     samples=lambda make: [make.around(seeded, 5, (2, 3)), make.around(seeded, -2, 5, (3,))],
 )
-composite(
+creation(
     randint_like,
     "y ~ U{low, …, high − 1}, shaped like x",
-    method=False,
-    differentiable=False,
     torch="",
     samples=lambda make: [make.around(seeded, make.ints(2, 3), 5)],
 )
-composite(
+creation(
     randperm,
     "y = a random order of 0 … n − 1",
-    method=False,
-    differentiable=False,
     torch="",
     samples=lambda make: [make.around(seeded, 6)],
 )

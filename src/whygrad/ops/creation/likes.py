@@ -25,7 +25,7 @@ from whygrad.ops.creation.creation import (
     size_argument,
 )
 from whygrad.ops.creation.literals import array_from
-from whygrad.ops.define import Op, composite, define, public_form
+from whygrad.ops.define import Op, composite, creation, define, public_form
 from whygrad.tensor import Tensor, devices, dtypes, keys
 from whygrad.tensor.above import above
 from whygrad.tensor.graph import lineage
@@ -259,22 +259,18 @@ def new_tensor(input: Tensor, data: Any, **options: Unpack[Options]) -> Tensor:
     return lineage.copied(made, data)
 
 
-composite(
+creation(
     full_like,
     "y = value, shaped like x",
-    method=False,
-    differentiable=False,
     samples=lambda make: [
         make.call(make(3, 4), 2),
         make.call(make.ints(2), 2.7),
         make.call(make(2), 1.5, dtype=dtypes.float64),
     ],
 )
-composite(
+creation(
     empty_like,
     "y = memory as it is found, shaped like x",
-    method=False,
-    differentiable=False,
     samples=lambda make: [
         make.around(filled_in, make.constant(make(2, 3))),
         make.around(filled_in, make.ints(2), dtype=dtypes.float64),

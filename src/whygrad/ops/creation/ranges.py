@@ -10,7 +10,7 @@ import numpy as np
 
 from whygrad.errors import fail
 from whygrad.ops.creation.creation import Options, build, number_and_dtype
-from whygrad.ops.define import composite
+from whygrad.ops.define import creation
 from whygrad.ops.numbers import fitting
 from whygrad.tensor import Tensor, dtypes
 
@@ -200,11 +200,9 @@ def _spaced(first: Any, last: Any, steps: int, dtype: Any) -> Array:
     return values.astype(dtype)
 
 
-composite(
+creation(
     arange,
     "y[i] = start + i·step, below end",
-    method=False,
-    differentiable=False,
     samples=lambda make: [
         make.call(5),
         make.call(1, 7, 2),
@@ -218,19 +216,15 @@ composite(
         make.call(0, 5, dtype=dtypes.float64),
     ],
 )
-composite(
+creation(
     range,
     "y[i] = start + i·step, up to end",
-    method=False,
-    differentiable=False,
     torch="",  # deprecated there, with a warning
     samples=lambda make: [make.call(0, 4), make.call(1, 2, 0.5), make.call(3, 0, -1)],
 )
-composite(
+creation(
     linspace,
     "y[i] = start + i·(end − start)/(steps − 1)",
-    method=False,
-    differentiable=False,
     samples=lambda make: [
         make.call(0, 1, 5),
         make.call(-1.0, 1.0, 4),
@@ -240,11 +234,9 @@ composite(
         make.call(5, -5, 7, dtype=dtypes.float64),
     ],
 )
-composite(
+creation(
     logspace,
     "y[i] = base^(start + i·(end − start)/(steps − 1))",
-    method=False,
-    differentiable=False,
     samples=lambda make: [
         make.call(0, 2, 3),
         make.call(-1, 1, 5, base=2),

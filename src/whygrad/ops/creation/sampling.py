@@ -14,7 +14,7 @@ import numpy as np
 from whygrad.errors import describe, fail
 from whygrad.ops.creation.creation import Options, Shape, build, new_shape, size_argument
 from whygrad.ops.creation.likes import arranged_like, require_tensor
-from whygrad.ops.define import composite
+from whygrad.ops.define import creation
 from whygrad.random import Generator, default_generator, draws, shaped_by_first
 from whygrad.tensor import Tensor, alias, dtypes
 from whygrad.tensor.graph import lineage
@@ -166,46 +166,36 @@ def seeded(draw: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     return draw(*args, **kwargs, generator=Generator().manual_seed(0))
 
 
-composite(
+creation(
     rand,
     "y ~ U[0, 1)",
-    method=False,
-    differentiable=False,
     torch="",
     samples=lambda make: [make.around(seeded, 2, 3), make.around(seeded, (0, 2))],
 )
-composite(
+creation(
     randn,
     "y ~ N(0, 1)",
-    method=False,
-    differentiable=False,
     torch="",
     samples=lambda make: [
         make.around(seeded, 2, 3),
         make.around(seeded, (), dtype=dtypes.complex64),
     ],
 )
-composite(
+creation(
     rand_like,
     "y ~ U[0, 1), shaped like x",
-    method=False,
-    differentiable=False,
     torch="",
     samples=lambda make: [make.around(seeded, make.constant(make(2, 3)))],
 )
-composite(
+creation(
     randn_like,
     "y ~ N(0, 1), shaped like x",
-    method=False,
-    differentiable=False,
     torch="",
     samples=lambda make: [make.around(seeded, make.constant(make(2, 3)))],
 )
-composite(
+creation(
     normal,
     "y ~ N(mean, std²)",
-    method=False,
-    differentiable=False,
     torch="",
     samples=lambda make: [
         make.around(seeded, 1.0, 2.0, (2, 3)),

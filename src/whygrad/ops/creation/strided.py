@@ -17,7 +17,7 @@ from whygrad.ops.creation.creation import (
     new_shape,
     number_and_dtype,
 )
-from whygrad.ops.define import composite
+from whygrad.ops.define import composite, creation
 from whygrad.tensor import Tensor, dtypes, wrap
 from whygrad.tensor.memory import strided
 
@@ -169,11 +169,9 @@ def from_file(
     return build("from_file", (count,), make, options)
 
 
-composite(
+creation(
     empty_strided,
     "y = memory as it is found, with the given strides",
-    method=False,
-    differentiable=False,
     samples=lambda make: [
         make.around(filled_in, (2, 3), (1, 2)),
         make.around(filled_in, (2, 0), (1, 1), dtype=dtypes.int32),
@@ -186,25 +184,19 @@ composite(
     torch="Tensor.new_empty_strided",
     samples=lambda make: [make.around(filled_in, make.ints(2), (2, 3), (1, 2))],
 )
-composite(
+creation(
     empty_permuted,
     "y = memory as it is found, its dimensions laid out in the given order",
-    method=False,
-    differentiable=False,
     samples=lambda make: [make.around(filled_in, (2, 3, 4), (1, 2, 0))],
 )
-composite(
+creation(
     scalar_tensor,
     "y = a number",
-    method=False,
-    differentiable=False,
     samples=lambda make: [make.call(2), make.call(1.5, dtype=dtypes.float64), make.call(True)],
 )
-composite(
+creation(
     frombuffer,
     "y = the memory of a buffer",
-    method=False,
-    differentiable=False,
     samples=lambda make: [
         make.around(lambda read, size, **kw: read(bytearray(size), **kw), 12, dtype=dtypes.int32),
         make.around(
@@ -229,10 +221,8 @@ def _from_zeros(read: Any, count: int) -> Any:
         return read(str(path), size=count).clone()
 
 
-composite(
+creation(
     from_file,
     "y = the numbers of a file",
-    method=False,
-    differentiable=False,
     samples=lambda make: [make.around(_from_zeros, 3)],
 )
