@@ -113,7 +113,7 @@ def test_nothing_wrong(name: str) -> None:
 def test_the_gradient_of_the_autopsy_is_the_engines(name: str) -> None:
     from torch.autograd.graph import get_gradient_edge
 
-    from whygrad.torch.gates import TorchGraph
+    from whygrad.torch.edges import TorchGraph
 
     program = ANNIHILATED[name][0] if name in ANNIHILATED else HEALTHY[name]
     torch.manual_seed(1)

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from whygrad.autograd.custom.batches import VmapInfo
-from whygrad.autograd.custom.call import Call
+from whygrad.autograd.custom.call import FunctionCall
 from whygrad.autograd.custom.context import FunctionCtx
 from whygrad.autograd.custom.once import run_once
 from whygrad.autograd.custom.signature import Signature, methods_of
@@ -98,7 +98,7 @@ class Function:
         signature = cls.__dict__.get("_signature")  # not that of a class it inherits from
         if signature is None or signature.methods != methods_of(cls):
             signature = cls._signature = Signature(cls)
-        return Call(signature, args, kwargs).run()
+        return FunctionCall(signature, args, kwargs).run()
 
 
 def once_differentiable(function: Callable[..., Any]) -> Callable[..., Any]:

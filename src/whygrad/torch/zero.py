@@ -13,9 +13,9 @@ from whygrad.source import user_frame
 from whygrad.torch import ops
 from whygrad.torch.answers import Answers
 from whygrad.torch.backward import released
+from whygrad.torch.edges import TorchGraph
 from whygrad.torch.explanation import NOT_RECORDED
 from whygrad.torch.finite import numbers
-from whygrad.torch.gates import TorchGraph
 from whygrad.torch.lines import user_where
 from whygrad.torch.names import TorchNames
 from whygrad.why.answer import Answer
@@ -71,7 +71,7 @@ def _answered(
     place = None if index is None else checked_index(call, index, tuple(x.shape))
     walk = _walk(call, x, loss, gradient)
     unknown = walk is not None and any(
-        passage.gate.where is None for each in walk.passages.values() for passage in each
+        passage.edge.where is None for each in walk.passages.values() for passage in each
     )
     return diagnose(
         ZeroReport(
@@ -112,16 +112,16 @@ def _walk(call: str, x: torch.Tensor, loss: torch.Tensor, gradient: Any) -> Zero
 
 
 def _blocked(found: Event | Passage, names: TorchNames) -> BlockedEdge:
-    gate: Any = found.gate
-    node = gate.node
+    edge: Any = found.edge
+    node = edge.node
     saved = ops.saved_in_words(node)
-    held = names.tensor_at(gate.source, gate.slot)
-    value = saved.get(gate.argument)
+    held = names.tensor_at(edge.source, edge.slot)
+    value = saved.get(edge.argument)
     if not isinstance(value, np.ndarray) and held is not None:
         value = numbers(held)
-    about = gate.source._input_metadata[gate.slot]
+    about = edge.source._input_metadata[edge.slot]
     shape = tuple(map(int, about.shape))
     mask = found.mask if isinstance(found, Event) else np.ones(shape, bool)
     dtype = numbers(torch.empty(0, dtype=about.dtype)).dtype
-    others = ops.other_arguments(node, gate.argument, names)
-    return BlockedEdge(gate.op, gate.argument, mask, saved, value, others, dtype)
+    others = ops.other_arguments(node, edge.argument, names)
+    return BlockedEdge(edge.op, edge.argument, mask, saved, value, others, dtype)

@@ -33,7 +33,7 @@ from whygrad.tensor import Tensor
 from whygrad.trees import broadcast_prefix, flatten
 
 if TYPE_CHECKING:
-    from whygrad.autograd.custom.call import Call
+    from whygrad.autograd.custom.call import FunctionCall
 
 __all__ = ["VmapInfo", "over_batch"]
 
@@ -45,9 +45,9 @@ class VmapInfo(NamedTuple):
     randomness: str
 
 
-def over_batch(call: Call) -> Any:
+def over_batch(call: FunctionCall) -> Any:
     """Run a call with batched tensors: take the highest level off and go on."""
-    from whygrad.autograd.custom.call import Call
+    from whygrad.autograd.custom.call import FunctionCall
 
     signature = call.signature
     level = max(map(level_of, call.tensors))
@@ -67,7 +67,7 @@ def over_batch(call: Call) -> Any:
     samples = _OnSamples(call, info, level, batched)
     positional = len(args) - len(call.keywords)
     named = dict(zip(call.keywords, args[positional:], strict=True))
-    made = Call(samples, args[:positional], named).run()
+    made = FunctionCall(samples, args[:positional], named).run()
     outputs = made if isinstance(made, tuple) else (made,)
     back = {id(inner): outer for inner, outer in zip(args, call.args, strict=True)}
     wrapped = tuple(
@@ -90,7 +90,7 @@ class _OnSamples(Signature):
     holds: list[bool]  # whether each tensor on it is a batch
     returns: list[bool]  # whether each output is
 
-    def __init__(self, call: Call, info: VmapInfo, level: int, batched: list[bool]) -> None:
+    def __init__(self, call: FunctionCall, info: VmapInfo, level: int, batched: list[bool]) -> None:
         self.of = call.signature
         self.name = f"Vmapped{self.of.name}"
         self.about = self.of.about
@@ -241,7 +241,7 @@ def _summed(gradient: Tensor, shape: tuple[int, ...]) -> Tensor:
 
 
 def _own_rule(
-    call: Call, info: VmapInfo, level: int, args: tuple[Any, ...], batched: list[bool]
+    call: FunctionCall, info: VmapInfo, level: int, args: tuple[Any, ...], batched: list[bool]
 ) -> Any:
     signature = call.signature
     in_dims = tuple(0 if here else None for here in batched)
@@ -280,7 +280,7 @@ def _sample(leaf: Any, dim: int | None, level: int, back: dict[int, Any]) -> Any
     return add_batch(movedim(leaf, dim, 0) if dim else leaf, level)
 
 
-def _no_rule(call: Call) -> RuntimeError:
+def _no_rule(call: FunctionCall) -> RuntimeError:
     signature = call.signature
     if signature.vmap is None:
         return _bad_rule(
@@ -297,7 +297,7 @@ def _no_rule(call: Call) -> RuntimeError:
     )
 
 
-def _bad_rule(call: Call, cause: str, fix: str) -> RuntimeError:
+def _bad_rule(call: FunctionCall, cause: str, fix: str) -> RuntimeError:
     name = call.signature.name
     return fail(
         RuntimeError,

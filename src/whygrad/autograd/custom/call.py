@@ -26,7 +26,7 @@ from whygrad.tensor.graph.node import next_order
 if TYPE_CHECKING:
     from whygrad.autograd.custom.signature import Signature
 
-__all__ = ["Call"]
+__all__ = ["FunctionCall"]
 
 
 class _Source(NamedTuple):
@@ -37,7 +37,7 @@ class _Source(NamedTuple):
     held: Held
 
 
-class Call:
+class FunctionCall:
     """The arguments of one ``apply``, and what has become of it so far."""
 
     ctx: FunctionCtx

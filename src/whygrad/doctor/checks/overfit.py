@@ -139,7 +139,7 @@ class _Attempt:
             at = len(found.losses) - 1
             found.problems.append(f"the loss is {last} at step {at}")
             return
-        with self._engine.unseen():
+        with self._engine.unrecorded():
             output = self._batch.output(model)
         classes = self._batch.classes(self._engine, output)
         if classes is not None:

@@ -37,7 +37,7 @@ def preserving(model: Any) -> Iterator[None]:
             each.grad = gradient
         for each, training in modes:
             each.training = training
-        with engine.unseen():
+        with engine.unrecorded():
             for each, value in buffers:
                 each.copy_(value)
         space.set_rng_state(states[0])

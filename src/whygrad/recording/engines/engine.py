@@ -40,11 +40,11 @@ class Engine(Protocol):
         """Hand every call of this thread to ``handler``."""
         ...
 
-    def look_away(self) -> None:
-        """Hand over no calls until :meth:`look_again`."""
+    def idle(self) -> None:
+        """Hand over no calls until :meth:`record`."""
         ...
 
-    def look_again(self) -> None: ...
+    def record(self) -> None: ...
 
     def compiles(self) -> bool:
         """Whether compiled code runs, which is compiled anew when a function is replaced."""
@@ -62,7 +62,7 @@ class Engine(Protocol):
         """Whether gradients are being recorded."""
         ...
 
-    def unseen(self) -> AbstractContextManager[Any]:
+    def unrecorded(self) -> AbstractContextManager[Any]:
         """Nothing inside is handed to anybody, and no gradients are recorded."""
         ...
 

@@ -57,7 +57,7 @@ class OwnEngine:
         return OwnEngine()
 
     def __init__(self) -> None:
-        self.looks_away = False
+        self.is_idle = False
         self._see: Interceptor | None = None
 
     @contextmanager
@@ -84,16 +84,16 @@ class OwnEngine:
             try:
                 yield
             finally:
-                self.look_again()
+                self.record()
 
-    def look_away(self) -> None:
-        if not self.looks_away and self._see is not None:
-            self.looks_away = True
+    def idle(self) -> None:
+        if not self.is_idle and self._see is not None:
+            self.is_idle = True
             pause(self._see)
 
-    def look_again(self) -> None:
-        if self.looks_away and self._see is not None:
-            self.looks_away = False
+    def record(self) -> None:
+        if self.is_idle and self._see is not None:
+            self.is_idle = False
             resume(self._see)
 
     def compiles(self) -> bool:
@@ -109,18 +109,18 @@ class OwnEngine:
         return whygrad.is_grad_enabled()
 
     @contextmanager
-    def unseen(self) -> Iterator[None]:
+    def unrecorded(self) -> Iterator[None]:
         with not_intercepting(), whygrad.no_grad():
             yield
 
     def unwatched(self) -> Any:
-        return _NOTHING if self.looks_away else not_intercepting()
+        return _NOTHING if self.is_idle else not_intercepting()
 
     def array(self, tensor: Any) -> np.ndarray[Any, Any]:
         held = tensor._array
         if type(held) is np.ndarray and held.dtype.kind in "fiub":
             return held
-        with self.unseen():
+        with self.unrecorded():
             plain = tensor.detach()
             if plain.layout is not whygrad.strided:
                 plain = plain.to_dense()
@@ -143,7 +143,7 @@ class OwnEngine:
         return function if generic is None or isinstance(function, partial) else generic.call
 
     def copy(self, tensor: Any, *, leaf: bool = False) -> Any:
-        with self.unseen():
+        with self.unrecorded():
             copied = tensor.detach().clone()
         if leaf and tensor.requires_grad:
             copied.requires_grad_()
@@ -185,7 +185,7 @@ def _whole(
     engine: OwnEngine, handler: Handler, op: str, method: Callable[..., Any], *args: Any, **kw: Any
 ) -> Any:
     """Carry out a method as one call; the ops it is made of are its own affair."""
-    if engine.looks_away:
+    if engine.is_idle:
         return method(*args, **kw)
     frame = program_frame(sys._getframe(1))
     return handler(engine, op, partial(_alone, method), args, kw, frame)

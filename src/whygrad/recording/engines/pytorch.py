@@ -65,14 +65,14 @@ class TorchEngine:
             try:
                 yield
             finally:
-                self.look_again()
+                self.record()
                 self.first_passes_over()
 
-    def look_away(self) -> None:
+    def idle(self) -> None:
         if self._place is None and self._recorder is not None:
             self._place = taken_out(self._recorder)
 
-    def look_again(self) -> None:
+    def record(self) -> None:
         if self._place is not None and self._recorder is not None:
             put_in(self._recorder, self._place)
             self._place = None
@@ -95,7 +95,7 @@ class TorchEngine:
         return torch.is_grad_enabled()
 
     @contextmanager
-    def unseen(self) -> Iterator[None]:
+    def unrecorded(self) -> Iterator[None]:
         with torch._C.DisableTorchFunction(), torch.no_grad():
             yield
 

@@ -105,7 +105,7 @@ class _ByHand:
         self._pairs = [(copies[name], rate * factor) for name, rate in rates.items()]
 
     def step(self) -> None:
-        with self._engine.unseen():
+        with self._engine.unrecorded():
             for copy, rate in self._pairs:
                 if copy.grad is not None:
                     copy -= rate * copy.grad

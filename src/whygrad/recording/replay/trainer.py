@@ -135,7 +135,7 @@ def train(
         descent.losses.append(trace.loss)
         if trace.error is not None or not math.isfinite(trace.loss):
             return descent if math.isnan(trace.loss) or number else None
-        with engine.unseen():
+        with engine.unrecorded():
             scale = passes * _shrinkage(trace, clip)
             for name, copy in copies.items():
                 gradient = trace.parameters[name].grad

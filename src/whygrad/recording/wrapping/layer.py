@@ -83,10 +83,10 @@ class _Layer:
             for kind in self._observer.registry.kinds_of_models:
                 if issubclass(kind, self._module):
                     self._model(kind).idle()
-        self._engine.look_away()
+        self._engine.idle()
 
     def record(self) -> None:
-        self._engine.look_again()
+        self._engine.record()
         # All of them: one may have been put back by somebody who had borrowed the place.
         for each in (*self._models.values(), *self._switched, self._calls):
             each.record()

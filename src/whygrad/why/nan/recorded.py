@@ -24,7 +24,7 @@ from whygrad.source import Calls, Where
 from whygrad.tensor import Tensor, wrap
 from whygrad.tensor.graph.node import Node
 from whygrad.why.names import Names
-from whygrad.why.nan.values import ABSENT, Call, Place, Values
+from whygrad.why.nan.values import ABSENT, KnownCall, Place, Values
 
 __all__ = ["Gap", "RecordedWatch"]
 
@@ -70,7 +70,7 @@ class RecordedWatch(Watch):
             return self._given_leaf(tensor._node, tensor._array)
         return self._trails.get(place) or self._gaps.get(place)
 
-    def _judge(self, call: Call) -> None:
+    def _judge(self, call: KnownCall) -> None:
         for slot, array in enumerate(call.outputs):
             place = call.node, slot
             if array is None:
@@ -84,7 +84,7 @@ class RecordedWatch(Watch):
                     self._trails[place] = cause
                     self._saved.append((array, cause))
 
-    def _sources(self, call: Call) -> Iterator[tuple[int, Place]]:
+    def _sources(self, call: KnownCall) -> Iterator[tuple[int, Place]]:
         """The tensor arguments with a history."""
         node = call.node
         for position, parent, slot in zip(
@@ -92,7 +92,7 @@ class RecordedWatch(Watch):
         ):
             yield position, (parent, slot)
 
-    def _pass_over(self, call: Call, place: Place) -> None:
+    def _pass_over(self, call: KnownCall, place: Place) -> None:
         """The result was not kept: what is wrong with the arguments may be wrong with it."""
         behind: list[Node] = []
         trails = []
@@ -109,7 +109,7 @@ class RecordedWatch(Watch):
             kind: finite.Trouble = "nan" if any(each.kind == "nan" for each in trails) else "inf"
             self._trails[place] = merged(trails, kind)
 
-    def _examine(self, call: Call, array: Any) -> Trail | Gap:
+    def _examine(self, call: KnownCall, array: Any) -> Trail | Gap:
         node, op = call.node, call.node.plan.op
         kind = finite.trouble(array) or "nan"
         sources = dict(self._sources(call))
@@ -162,7 +162,7 @@ class RecordedWatch(Watch):
 
     def _handed_on(
         self,
-        call: Call,
+        call: KnownCall,
         missing: list[int],
         sources: dict[int, Place],
         kind: finite.Trouble,
@@ -178,7 +178,7 @@ class RecordedWatch(Watch):
             writer = f"what {leaves[0]} held then (it was written to since)"
         return Trail(kind, (found(array, kind, writer=writer, where=call.node.where),))
 
-    def _operand(self, call: Call, position: int, array: Any) -> Trail:
+    def _operand(self, call: KnownCall, position: int, array: Any) -> Trail:
         """Where the numbers of one argument come from."""
         source = dict(self._sources(call)).get(position)
         if source is not None and source in self._trails:

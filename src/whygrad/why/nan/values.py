@@ -21,7 +21,7 @@ from whygrad.tensor import wrap
 from whygrad.tensor.graph.node import AccumulateGrad, Node
 from whygrad.why.syntax import parsed
 
-__all__ = ["ABSENT", "Call", "Values"]
+__all__ = ["ABSENT", "KnownCall", "Values"]
 
 Place = tuple[Node, int]  # a node and which of its outputs
 
@@ -42,7 +42,7 @@ _BY_GEOMETRY: dict[str, Callable[[Any, Node], Any]] = {
 _OPERATORS: dict[str, type[ast.operator]] = {"add": ast.Add, "sub": ast.Sub}
 
 
-class Call(NamedTuple):
+class KnownCall(NamedTuple):
     """One recorded op call with what is known of it; None where a value is not."""
 
     node: Node
@@ -127,7 +127,7 @@ class Values:
                 known[position] = _literal(node, position)
         return known
 
-    def calls(self) -> Iterator[Call]:
+    def calls(self) -> Iterator[KnownCall]:
         """Every recorded call, oldest first; what had to be computed goes after its last use."""
         uses, computed = dict(self._uses), set[Place]()
         for node in self.nodes:
@@ -143,7 +143,7 @@ class Values:
                         if outputs[slot] is None:
                             outputs[slot] = self._kept[node, slot] = each
                             computed.add((node, slot))
-            yield Call(node, inputs, outputs, _parameters(node))
+            yield KnownCall(node, inputs, outputs, _parameters(node))
             for parent in node.parents:
                 uses[parent] -= 1
                 if not uses[parent]:

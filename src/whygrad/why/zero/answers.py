@@ -103,7 +103,7 @@ def diagnose(report: ZeroReport) -> Answer:
             fix=f"ask why_nan({report.loss}) who made it",
         )
     if size and zeros == size:
-        return _annihilated(report, walk, chosen)
+        return _all_zero(report, walk, chosen)
     tiny = np.isfinite(walk.largest) and peak <= tolerance * walk.largest
     if size and (tiny or (tolerance and _residue(walk, way_through(walk, None)))):
         return _practically(report, walk, chosen, peak)
@@ -155,7 +155,7 @@ def _ranked(walk: ZeroWalk, index: tuple[int, ...] | None) -> list[Event]:
     return sorted((event for event, share in shares.items() if share), key=rank)
 
 
-def _annihilated(report: ZeroReport, walk: ZeroWalk, chosen: Any) -> Answer:
+def _all_zero(report: ZeroReport, walk: ZeroWalk, chosen: Any) -> Answer:
     events = _ranked(walk, report.index)
     verdicts = [verdict_on(report, event) for event in events]
     main = verdicts[0]
@@ -202,7 +202,7 @@ def _practically(report: ZeroReport, walk: ZeroWalk, chosen: Any, peak: float) -
     size += f"{number(peak)} at most, {number(peak / walk.largest)} of the largest on the way"
     weakest = sorted((each for each in way if each.factor < 1), key=lambda each: each.factor)[:5]
     lines = tuple(
-        shortened(f"{each.gate.op} passes on {number(each.factor)} at {each.gate.where}", WIDTH)
+        shortened(f"{each.edge.op} passes on {number(each.factor)} at {each.edge.where}", WIDTH)
         for each in weakest
     )
     shrinking = [Section("where it shrinks most", lines)] if lines else []
@@ -236,11 +236,11 @@ def _shrinking(
         sentence = f"contributions cancel up to rounding: {sum_of(residue)}"
         return "cancelled", sentence, where_of(residue), cancelled_fix("")
     if residue is not None:
-        gate = residue.gate
-        sentence = f"{gate.op} adds up contributions that cancel up to rounding"
-        return "cancelled", sentence, gate.where, cancelled_fix(gate.op)
+        edge = residue.edge
+        sentence = f"{edge.op} adds up contributions that cancel up to rounding"
+        return "cancelled", sentence, edge.where, cancelled_fix(edge.op)
     weakest = min(way, key=lambda each: each.factor)
-    op, where = weakest.gate.op, weakest.gate.where
+    op, where = weakest.edge.op, weakest.edge.where
     blocked = report.blocked(weakest)
     row = row_for(blocked)
     if weakest.factor < WEAK and row.cause == "saturated":

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.why.zero.edges import Arrival, Blame, Event, Gate, Reason, Term, probe_like
+from whygrad.why.zero.edges import Arrival, Blame, Event, Reason, Term, WalkedEdge, probe_like
 
 __all__ = ["add_up", "beyond", "closed", "seeded", "smallest", "terms_at_largest"]
 
@@ -79,41 +79,41 @@ def _limited(blame: Blame, zero: Any) -> Blame:
     return {**limited, Event("several", None, rest, killed): rest}
 
 
-def beyond(gate: Gate, before: list[Blame]) -> Blame:
+def beyond(edge: WalkedEdge, before: list[Blame]) -> Blame:
     """Why the contribution of an edge is zero where it is."""
-    dead = np.asarray(gate.contribution == 0)
+    dead = np.asarray(edge.contribution == 0)
     if not dead.any():
         return {}
-    if not any(np.size(each) for each in gate.incoming if each is not None):
-        return {Event("empty", gate, dead, 0): dead}
-    if len(gate.incoming) == 1:
-        opposite = gate.pull_opposite(gate.incoming[0])
+    if not any(np.size(each) for each in edge.incoming if each is not None):
+        return {Event("empty", edge, dead, 0): dead}
+    if len(edge.incoming) == 1:
+        opposite = edge.pull_opposite(edge.incoming[0])
         if opposite is not None:
-            return _element_by_element(gate, dead, opposite, before[0])
-    return _by_probing(gate, dead, before)
+            return _element_by_element(edge, dead, opposite, before[0])
+    return _by_probing(edge, dead, before)
 
 
-def _element_by_element(gate: Gate, dead: Any, opposite: Any, before: Blame) -> Blame:
-    incoming = gate.incoming[0]
+def _element_by_element(edge: WalkedEdge, dead: Any, opposite: Any, before: Blame) -> Blame:
+    incoming = edge.incoming[0]
     if dead.shape == incoming.shape and np.array_equal(dead, incoming == 0):
         return before  # the zeros are the ones that came in
     stopped = np.broadcast_to(opposite == 0, incoming.shape)
     killed = stopped & (incoming != 0)
     blame = dict(before)
     if killed.any():
-        slopes = np.broadcast_to(gate.pull_opposite(probe_like(incoming)), incoming.shape)
+        slopes = np.broadcast_to(edge.pull_opposite(probe_like(incoming)), incoming.shape)
         too_small = killed & (slopes != 0)  # there is a slope, yet the product came out as 0
         if too_small.any():
-            event = Event("underflow", gate, too_small, int(too_small.sum()))
+            event = Event("underflow", edge, too_small, int(too_small.sum()))
             blame[event] = too_small
         killed = killed & ~too_small
         if killed.any():
-            event = Event("derivative", gate, slopes == 0, int(killed.sum()))
+            event = Event("derivative", edge, slopes == 0, int(killed.sum()))
             blame[event] = killed
     blame = _limited({event: _folded(mask, dead.shape) for event, mask in blame.items()}, dead)
     lost = dead & _folded(~stopped, dead.shape)  # something came through, and its sum is 0
     if lost.any():
-        _add_lost(blame, gate, lost)
+        _add_lost(blame, edge, lost)
     return blame
 
 
@@ -126,30 +126,30 @@ def _folded(mask: Any, shape: tuple[int, ...]) -> Any:
     return mask.any(axis=axes, keepdims=True).reshape(shape) if axes else mask
 
 
-def _by_probing(gate: Gate, dead: Any, before: list[Blame]) -> Blame:
+def _by_probing(edge: WalkedEdge, dead: Any, before: list[Blame]) -> Blame:
     """Ask the rule: for gradients everywhere, only where there were some, only where one died."""
-    incoming = [None if each is None else np.asarray(each) for each in gate.incoming]
+    incoming = [None if each is None else np.asarray(each) for each in edge.incoming]
     weights = [None if each is None else probe_like(each) for each in incoming]
     alive = [None if each is None else each != 0 for each in incoming]
     anywhere = any(each is not None and each.any() for each in alive)
-    answer = gate.pull(weights)
+    answer = edge.pull(weights)
     blame: Blame = {}
     if answer is None:  # all that is known is what went in and what came out
         if dead.all() and anywhere:
-            return {Event("derivative", gate, dead, int(dead.sum())): dead}
+            return {Event("derivative", edge, dead, int(dead.sum())): dead}
         return _limited({event: dead for each in before for event in each}, dead)
     closed = dead & (answer == 0)
-    open_to_some = dead & (gate.pull(_only(weights, alive)) != 0)
-    reached = gate.reach(_only(weights, alive))
+    open_to_some = dead & (edge.pull(_only(weights, alive)) != 0)
+    reached = edge.reach(_only(weights, alive))
     if reached is not None:  # a factor of 0 counts where a gradient met it
-        closed = dead & ~open_to_some & ((reached != 0) | (gate.reach(weights) == 0))
+        closed = dead & ~open_to_some & ((reached != 0) | (edge.reach(weights) == 0))
     if closed.any():
         killed = int(closed.sum()) if anywhere else 0
-        blame[Event("derivative", gate, closed, killed)] = closed
+        blame[Event("derivative", edge, closed, killed)] = closed
     if open_to_some.any():
-        _add_lost(blame, gate, open_to_some)
+        _add_lost(blame, edge, open_to_some)
     inherited: Blame = {}
-    ask = gate.pull if reached is None else gate.reach
+    ask = edge.pull if reached is None else edge.reach
     for event in dict.fromkeys(event for each in before for event in each):
         masks = [each.get(event, False) for each in before]
         inherited[event] = dead if not anywhere else np.asarray(ask(_only(weights, masks)) != 0)
@@ -164,10 +164,10 @@ def _only(weights: list[Any], masks: list[Any]) -> list[Any]:
     ]
 
 
-def _add_lost(blame: Blame, gate: Gate, lost: Any) -> None:
+def _add_lost(blame: Blame, edge: WalkedEdge, lost: Any) -> None:
     """Something went through the op and its sum is 0: too small for the dtype, or cancelled."""
-    wide = gate.wide()
-    dtype = gate.contribution.dtype
+    wide = edge.wide()
+    dtype = edge.contribution.dtype
     small = np.zeros(lost.shape, bool)
     if wide is not None:
         size = np.abs(wide)
@@ -175,7 +175,7 @@ def _add_lost(blame: Blame, gate: Gate, lost: Any) -> None:
     reasons: tuple[tuple[Reason, Any], ...] = (("underflow", small), ("cancelled", lost & ~small))
     for reason, mask in reasons:
         if mask.any():
-            blame[Event(reason, gate, mask, int(mask.sum()))] = mask
+            blame[Event(reason, edge, mask, int(mask.sum()))] = mask
 
 
 def smallest(dtype: Any) -> float:
@@ -185,11 +185,11 @@ def smallest(dtype: Any) -> float:
     return float(np.finfo(dtype).smallest_subnormal) if dtype.kind in "fc" else 0.0
 
 
-def closed(gate: Gate) -> list[Event]:
+def closed(edge: WalkedEdge) -> list[Event]:
     """Whether an op that got only zeros would have let nothing through anyway."""
-    weights = [None if each is None else probe_like(each) for each in gate.incoming]
-    answer = gate.pull_opposite(weights[0]) if len(weights) == 1 else None
+    weights = [None if each is None else probe_like(each) for each in edge.incoming]
+    answer = edge.pull_opposite(weights[0]) if len(weights) == 1 else None
     if answer is None:
-        answer = gate.pull(weights)
+        answer = edge.pull(weights)
     shut = answer is not None and np.size(answer) > 0 and not np.any(answer)
-    return [Event("derivative", gate, np.ones(np.shape(answer), bool), 0)] if shut else []
+    return [Event("derivative", edge, np.ones(np.shape(answer), bool), 0)] if shut else []

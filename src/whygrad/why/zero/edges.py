@@ -1,6 +1,6 @@
 """The words of the walk: edges that can be asked, and what makes a gradient zero.
 
-A :class:`Graph` runs nodes and hands out one :class:`Gate` per edge; each engine has its own.
+A :class:`Graph` runs nodes and hands out one :class:`WalkedEdge` per edge; each engine has its own.
 """
 
 from __future__ import annotations
@@ -14,7 +14,15 @@ import numpy as np
 from whygrad.source import Where
 
 __all__ = [
-    "Arrival", "Blame", "Event", "Gate", "Graph", "Passage", "Reason", "Term", "magnitude",
+    "Arrival",
+    "Blame",
+    "Event",
+    "Graph",
+    "Passage",
+    "Reason",
+    "Term",
+    "WalkedEdge",
+    "magnitude",
     "probe_like",
 ]  # fmt: skip
 
@@ -22,7 +30,7 @@ Reason = Literal["derivative", "underflow", "cancelled", "empty", "seed", "sever
 
 
 @dataclass(eq=False)
-class Gate:
+class WalkedEdge:
     """One edge of the graph while its node runs; engines override what they can answer."""
 
     node: Any
@@ -68,7 +76,7 @@ class Graph(Protocol):
     def outputs(self, node: Any) -> int:
         """How many results the node has."""
 
-    def run(self, node: Any, incoming: list[Any]) -> Sequence[Gate]:
+    def run(self, node: Any, incoming: list[Any]) -> Sequence[WalkedEdge]:
         """Run the rules of ``node`` for the edges that lead to the target."""
 
 
@@ -86,7 +94,7 @@ class Event:
     """Something that made elements of a gradient zero."""
 
     reason: Reason
-    gate: Gate | None  # None where several contributions met, and for the seed
+    edge: WalkedEdge | None  # None where several contributions met, and for the seed
     mask: Any  # the elements at which nothing passes
     killed: int  # how many of them had something to pass
     terms: list[Term] = field(default_factory=list)
@@ -107,7 +115,7 @@ Blame = dict[Event, Any]  # which elements each event made zero
 class Passage:
     """What is remembered of an edge that was walked."""
 
-    gate: Gate
+    edge: WalkedEdge
     alive: int  # elements of the contribution that are not zero
     total: int
     peak: float  # largest magnitude of the contribution

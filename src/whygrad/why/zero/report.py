@@ -55,7 +55,7 @@ def verdict_on(report: ZeroReport, event: Event) -> Verdict:
         return Verdict("zero incoming", f"the gradient that {report.loss} starts with is 0", None)
     if event.reason == "several":
         return Verdict("zero derivative", f"further ops let nothing through for {some}", None)
-    op = "" if event.gate is None else event.gate.op
+    op = "" if event.edge is None else event.edge.op
     if event.reason == "empty":
         return Verdict(
             "empty",
@@ -71,7 +71,7 @@ def verdict_on(report: ZeroReport, event: Event) -> Verdict:
             "scale the loss up before backward() and the gradients down after it, or compute this "
             "part in a wider dtype",
         )
-    if event.gate is not None:
+    if event.edge is not None:
         return Verdict(
             "cancelled", f"{op} adds up contributions that cancel for {some}", cancelled_fix(op)
         )
@@ -114,8 +114,8 @@ def all_told(report: ZeroReport, events: Sequence[Event]) -> tuple[str, ...]:
 def _told(report: ZeroReport, event: Event) -> tuple[str, ...]:
     """An event in a section: the sentence, and its lines."""
     lines = [verdict_on(report, event).sentence]
-    if event.gate is not None and event.gate.where is not None:
-        lines.append(shortened(f"  at {event.gate.where}", WIDTH))
+    if event.edge is not None and event.edge.where is not None:
+        lines.append(shortened(f"  at {event.edge.where}", WIDTH))
     lines += [
         shortened(f"  {_signed(each.value)} from {each.op} at {each.where}", WIDTH)
         for each in event.terms
@@ -124,15 +124,15 @@ def _told(report: ZeroReport, event: Event) -> tuple[str, ...]:
 
 
 def where_of(event: Event) -> Where | None:
-    if event.gate is not None:
-        return event.gate.where
+    if event.edge is not None:
+        return event.edge.where
     return next((term.where for term in event.terms if term.where is not None), None)
 
 
 def evidence(event: Event, cause: str) -> dict[str, Any]:
     return {
         "cause": cause,
-        "op": None if event.gate is None else event.gate.op,
+        "op": None if event.edge is None else event.edge.op,
         "where": place(where_of(event)),
         "dead": event.dead,
         "of": event.total,
@@ -151,7 +151,7 @@ def way_through(walk: ZeroWalk, through: Event | None) -> list[Passage]:
         passages = walk.passages[node]
         marked = [each for each in passages if through in each.events]
         way.append(max(marked or passages, key=lambda each: each.peak))
-        node = way[-1].gate.node
+        node = way[-1].edge.node
     return way[::-1]
 
 
@@ -160,7 +160,7 @@ def path(report: ZeroReport, walk: ZeroWalk, event: Event | None) -> Section:
     half = _SHOWN // 2
     ends = [way] if len(way) <= _SHOWN else [way[:half], way[-half:]]
     rows = [
-        [(each.gate.op, f"{each.alive} of {each.total}", _place(each.gate.where)) for each in part]
+        [(each.edge.op, f"{each.alive} of {each.total}", _place(each.edge.where)) for each in part]
         for part in ends
     ]
     wide = [

@@ -10,7 +10,7 @@ from whygrad.scalar import Value
 from whygrad.why.names import Names
 from whygrad.why.zero.causes import BlockedEdge
 from whygrad.why.zero.report import ZeroReport
-from whygrad.why.zero.walk import Event, Gate, Passage, ZeroWalk
+from whygrad.why.zero.walk import Event, Passage, WalkedEdge, ZeroWalk
 
 __all__ = ["op_name", "report"]
 
@@ -23,9 +23,9 @@ def op_name(op: str) -> str:
     return _NAMES.get(op, op)
 
 
-class _ValueGate(Gate):
-    def __init__(self, *, slope: float, **edge: Any) -> None:
-        super().__init__(**edge)
+class _ValueEdge(WalkedEdge):
+    def __init__(self, *, slope: float, **facts: Any) -> None:
+        super().__init__(**facts)
         self.slope = slope
 
     def pull(self, probes: list[Any]) -> Any:
@@ -57,11 +57,11 @@ class _Values:
     def outputs(self, node: Value) -> int:
         return 1
 
-    def run(self, node: Value, incoming: list[Any]) -> list[Gate]:
-        gates: list[Gate] = []
+    def run(self, node: Value, incoming: list[Any]) -> list[WalkedEdge]:
+        edges: list[WalkedEdge] = []
         for position, (parent, slope) in enumerate(zip(node._prev, node._slopes, strict=True)):
             if parent in self.useful:
-                gate = _ValueGate(
+                edge = _ValueEdge(
                     node=node,
                     source=parent,
                     slot=0,
@@ -72,8 +72,8 @@ class _Values:
                     contribution=np.asarray(slope * float(incoming[0])),
                     slope=slope,
                 )
-                gates.append(gate)
-        return gates
+                edges.append(edge)
+        return edges
 
 
 def report(x: Value, loss: Value, tolerance: float) -> ZeroReport:
@@ -85,22 +85,22 @@ def report(x: Value, loss: Value, tolerance: float) -> ZeroReport:
         walk = ZeroWalk(graph, (loss, 0), np.asarray(1.0), (x, 0))
 
     def blocked(found: Event | Passage) -> BlockedEdge:
-        gate = found.gate
-        assert gate is not None
+        edge = found.edge
+        assert edge is not None
         named = {}
-        if len(gate.node._prev) > 1:
-            named = {"ab"[place]: each.data for place, each in enumerate(gate.node._prev)}
+        if len(edge.node._prev) > 1:
+            named = {"ab"[place]: each.data for place, each in enumerate(edge.node._prev)}
         others = {
             "ab"[position]: names.of_value(each)
-            for position, each in enumerate(gate.node._prev)
-            if len(gate.node._prev) > 1 and "ab"[position] != gate.argument
+            for position, each in enumerate(edge.node._prev)
+            if len(edge.node._prev) > 1 and "ab"[position] != edge.argument
         }
         return BlockedEdge(
-            gate.op,
-            gate.argument,
+            edge.op,
+            edge.argument,
             np.ones((), bool),
-            {"y": gate.node.data, **named},
-            gate.source.data,
+            {"y": edge.node.data, **named},
+            edge.source.data,
             others,
             np.dtype(np.float64),
         )

@@ -28,7 +28,7 @@ from whygrad.why.nan.values import Values
 from whygrad.why.question import checked_index
 from whygrad.why.zero.causes import BlockedEdge, number
 from whygrad.why.zero.report import ZeroReport
-from whygrad.why.zero.walk import WEAK, Event, Gate, Passage, ZeroWalk
+from whygrad.why.zero.walk import WEAK, Event, Passage, WalkedEdge, ZeroWalk
 
 __all__ = ["freed_at", "report"]
 
@@ -94,29 +94,29 @@ class _Speaker:
         self._values: Values | None = None
 
     def blocked(self, found: Event | Passage) -> BlockedEdge:
-        gate = found.gate
-        assert isinstance(gate, TensorGate)
+        edge = found.edge
+        assert isinstance(edge, TensorEdge)
         if self._values is None:
             self._values = Values(self.nodes)
-        outputs = gate.source.outputs
+        outputs = edge.source.outputs
         return BlockedEdge(
-            gate.op,
-            gate.argument,
-            found.mask if isinstance(found, Event) else _weak(gate),
-            gate.saved(),
-            self._values.of(gate.source, gate.slot),
-            dict(self._others(gate)),
-            gate.source.dtype if outputs is None else outputs[gate.slot][1],
+            edge.op,
+            edge.argument,
+            found.mask if isinstance(found, Event) else _weak(edge),
+            edge.saved(),
+            self._values.of(edge.source, edge.slot),
+            dict(self._others(edge)),
+            edge.source.dtype if outputs is None else outputs[edge.slot][1],
         )
 
-    def _others(self, gate: TensorGate) -> Iterator[tuple[str, str]]:
+    def _others(self, edge: TensorEdge) -> Iterator[tuple[str, str]]:
         """What the user calls the other arguments of the op."""
-        op, saved = gate.node.plan.op, gate.saved()
+        op, saved = edge.node.plan.op, edge.saved()
         if op.variadic or op.kind == "custom":
             return
-        edges = gate.node.next_functions
+        edges = edge.node.next_functions
         for position, argument in enumerate(op.tensor_names):
-            if position == gate.position:
+            if position == edge.position:
                 continue
             parent, slot = edges[position]
             if parent is not None:
@@ -131,10 +131,10 @@ class _Speaker:
                 yield argument, name
 
 
-def _weak(gate: TensorGate) -> Any:
+def _weak(edge: TensorEdge) -> Any:
     """The elements that an op lets hardly anything through for; all of them if nobody can tell."""
-    ones = np.ones(gate.node.shape, gate.node.dtype)
-    slopes = gate.pull_opposite(ones)
+    ones = np.ones(edge.node.shape, edge.node.dtype)
+    slopes = edge.pull_opposite(ones)
     return ones > 0 if slopes is None else np.abs(np.broadcast_to(slopes, ones.shape)) < WEAK
 
 
@@ -157,11 +157,11 @@ class Tape:
     def outputs(self, node: Node) -> int:
         return 1 if node.outputs is None else len(node.outputs)
 
-    def run(self, node: Node, incoming: list[Any]) -> list[Gate]:
+    def run(self, node: Node, incoming: list[Any]) -> list[WalkedEdge]:
         node.check_versions()
         opposite, fitted = self.ask(node, incoming)
         return [
-            TensorGate(
+            TensorEdge(
                 node=node,
                 source=node.parents[index],
                 slot=node.slots[index],
@@ -241,11 +241,11 @@ def _numbers(gradient: Any) -> Any:
     return (tensor.to_dense() if tensor._keys & keys.LAYOUTS else tensor)._array
 
 
-class TensorGate(Gate):
+class TensorEdge(WalkedEdge):
     """One edge of the tape."""
 
-    def __init__(self, *, tape: Tape, index: int, opposite: Any, **edge: Any) -> None:
-        super().__init__(**edge)
+    def __init__(self, *, tape: Tape, index: int, opposite: Any, **facts: Any) -> None:
+        super().__init__(**facts)
         self._tape = tape
         self._opposite = opposite  # what the rule made of ``incoming``
         self.index = index

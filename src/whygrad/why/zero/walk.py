@@ -7,7 +7,7 @@ way through it.  Where no element of an op's input stands opposite an element of
 matrix product, an index), its rule is asked: a rule is linear in what comes in, so its answer to a
 probe tells which zeros are the op's own, and whose the others are.
 
-Nothing here knows an engine: a :class:`Graph` runs nodes and hands out one :class:`Gate` per edge.
+Nothing here knows an engine: a :class:`Graph` runs nodes and hands out a :class:`WalkedEdge` each.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from whygrad.why.zero.edges import (
     Arrival,
     Blame,
     Event,
-    Gate,
     Graph,
     Passage,
     Term,
+    WalkedEdge,
     magnitude,
     probe_like,
 )
 
-__all__ = ["WEAK", "Event", "Gate", "Graph", "Passage", "Term", "ZeroWalk", "smallest"]
+__all__ = ["WEAK", "Event", "Graph", "Passage", "Term", "WalkedEdge", "ZeroWalk", "smallest"]
 
 WEAK = 1e-3  # an edge that weakens a gradient more than this is looked at more closely
 _ASKED = 1000  # ops that got only zeros and are asked what they would have done
@@ -75,16 +75,16 @@ class ZeroWalk:
             arrived = [each for each in incoming if each is not None]
             strongest = max(map(magnitude, arrived))
             self.largest = max(self.largest, strongest)
-            for gate in self.graph.run(node, incoming):
-                blame = attribution.beyond(gate, [blame for _, blame in met])
-                passage = _passage(gate, blame, strongest)
+            for edge in self.graph.run(node, incoming):
+                blame = attribution.beyond(edge, [blame for _, blame in met])
+                passage = _passage(edge, blame, strongest)
                 if not strongest and self._asked < _ASKED:
                     self._asked += 1
-                    self.closed += attribution.closed(gate)
-                self.passages.setdefault(gate.source, []).append(passage)
-                arrival = Arrival(gate.contribution, blame, gate.op, gate.where)
-                gate.forget()
-                self._send(gate.source, gate.slot, arrival)
+                    self.closed += attribution.closed(edge)
+                self.passages.setdefault(edge.source, []).append(passage)
+                arrival = Arrival(edge.contribution, blame, edge.op, edge.where)
+                edge.forget()
+                self._send(edge.source, edge.slot, arrival)
         node, slot = self.target
         arrivals = self._waiting[node][slot] if node in self._waiting else []
         self.gradient, self.blame = attribution.add_up(arrivals)
@@ -95,16 +95,16 @@ class ZeroWalk:
             )
 
 
-def _passage(gate: Gate, blame: Blame, strongest: float) -> Passage:
-    peak = magnitude(gate.contribution)
+def _passage(edge: WalkedEdge, blame: Blame, strongest: float) -> Passage:
+    peak = magnitude(edge.contribution)
     opposed = 1.0
     if 0.0 < peak < WEAK * strongest:
         agreeing = [
             None if each is None else np.asarray(probe_like(each) * np.abs(each), each.dtype)
-            for each in gate.incoming
+            for each in edge.incoming
         ]
-        answer = gate.pull(agreeing)
+        answer = edge.pull(agreeing)
         if answer is not None and magnitude(answer) > 0:
             opposed = peak / magnitude(answer)
-    alive, total = int(np.count_nonzero(gate.contribution)), int(np.size(gate.contribution))
-    return Passage(gate, alive, total, peak, strongest, opposed, tuple(blame))
+    alive, total = int(np.count_nonzero(edge.contribution)), int(np.size(edge.contribution))
+    return Passage(edge, alive, total, peak, strongest, opposed, tuple(blame))

@@ -17,9 +17,9 @@ from whygrad.torch.backward import Place, run
 from whygrad.torch.finite import array_to_tensor
 from whygrad.torch.flow import dense, fitted
 from whygrad.torch.graph import leads_to, oldest_first, where_of
-from whygrad.why.zero.walk import Gate
+from whygrad.why.zero.walk import WalkedEdge
 
-__all__ = ["TorchGate", "TorchGraph"]
+__all__ = ["TorchEdge", "TorchGraph"]
 
 # Sums of products: the gradient of one factor is the incoming gradient times the other.
 _PRODUCTS: dict[str, Callable[..., torch.Tensor]] = {
@@ -48,11 +48,11 @@ class TorchGraph:
     def outputs(self, node: Any) -> int:
         return len(node._input_metadata)
 
-    def run(self, node: Any, incoming: list[Any]) -> list[Gate]:
+    def run(self, node: Any, incoming: list[Any]) -> list[WalkedEdge]:
         names = ops.argument_names(node)
         sent = _answers(node, incoming)
         return [
-            TorchGate(
+            TorchEdge(
                 node=node,
                 source=parent,
                 slot=slot,
@@ -90,11 +90,11 @@ def _answers(node: Any, incoming: list[Any], dtype: torch.dtype | None = None) -
     return answers
 
 
-class TorchGate(Gate):
+class TorchEdge(WalkedEdge):
     """One edge of PyTorch's graph."""
 
-    def __init__(self, *, index: int, **edge: Any) -> None:
-        super().__init__(**edge)
+    def __init__(self, *, index: int, **facts: Any) -> None:
+        super().__init__(**facts)
         self.index = index
 
     def pull(self, probes: list[Any]) -> Any:
