@@ -64,7 +64,6 @@ for _name, _aliases, _sign, _ufunc in (
         promote="same",
         meta=_answers,
         refuses={} if _name in ("eq", "ne") else _UNORDERED,
-        inplace=True,
         samples=_pairs_and_numbers,
     )
     for _alias in _aliases:
@@ -103,6 +102,7 @@ for _name, _formula, _kernel in (
         vjp=None,
         promote="none",
         meta=_answers,
+        inplace=False,
         refuses=_NO_SIGN if _name in ("isposinf", "isneginf", "signbit") else {},
         samples=_specials,
     )
@@ -119,7 +119,6 @@ for _name, _formula, _kernel in (
         vjp=None,
         promote="none",
         meta=_answers,
-        inplace=True,
         samples=_pairs,
     )
 elementwise(
@@ -129,7 +128,6 @@ elementwise(
     vjp=None,
     promote="none",
     meta=_answers,
-    inplace=True,
     samples=_specials,
 )
 
@@ -178,7 +176,6 @@ for _name, _formula, _kernel in (
         vjp=None,
         promote="same",
         refuses=_NO_BITS,
-        inplace=True,
         samples=_shifts if "shift" in _name else _bit_patterns,
     )
 elementwise(
@@ -188,7 +185,6 @@ elementwise(
     vjp=None,
     promote="none",
     refuses=_NO_BITS,
-    inplace=True,
     samples=lambda make: [
         make.call(make.ints(3, 4, low=-9)),
         make.call(make.bools(3)),
@@ -264,6 +260,7 @@ elementwise(
     meta=_answers,
     public=_isclose_args,
     samples=_close_pairs,
+    inplace=False,
 )
 
 

@@ -109,9 +109,11 @@ class Op:
     # tuple; or the finished result, where these arguments are another op's work.  Once the row is
     # declared: the function that users call.
     public: Callable[..., Any] = unbound
-    # Also make ``Tensor.name`` / ``Tensor.name_``.
-    method: bool = True
-    inplace: bool = False
+    # Also make ``Tensor.name`` / ``Tensor.name_``.  If a row does not say: functions that PyTorch
+    # has in a namespace of their own (``nn.functional``, ``linalg``) are no methods; a method of
+    # PyTorch's that works on each element alone also writes in place.
+    method: bool | None = None
+    inplace: bool | None = None
     # A helper of other ops' rules: in the table and in the tests, but not public.
     internal: bool = False
     # Kinds of number (``bool``, ``complex``) the op does not take: ``{kind: (cause, fix)}``.
@@ -157,8 +159,12 @@ class Op:
         if self.linear and self.vjp is not None and self.complex_rule is None:
             self.complex_rule = "holomorphic"
         if self.internal:
-            self.method = False
             self.torch = self.torch or ""
+        if self.method is None or self.internal:
+            there = f"{self.public_name}{(self.torch or '').removeprefix('Tensor.')}"
+            self.method = not self.internal and "." not in there
+        if self.inplace is None:
+            self.inplace = self.method and self.kind == "elementwise" and self.torch != ""
         self.takes_out = not self.internal and self.name in TAKES_OUT
         self.node_name = "".join(part.capitalize() for part in self.name.split("_")) + "Backward"
 

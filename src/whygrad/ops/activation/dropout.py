@@ -230,7 +230,6 @@ composite(
     dropout,
     "y = x·noise, noise 0 with probability p and 1/(1 − p) otherwise",
     torch="nn.functional.dropout",
-    method=False,
     samples=lambda make: [
         make.call(make(3, 4), training=False),
         make.call(make(3, 4), 0.0),
@@ -243,7 +242,6 @@ composite(
     dropout1d,
     "y = x·noise, noise per sample and channel",
     torch="nn.functional.dropout1d",
-    method=False,
     samples=lambda make: [
         make.call(make(2, 3, 4), 1.0),
         make.call(make(3, 4), 1.0),
@@ -255,7 +253,6 @@ composite(
     dropout2d,
     "y = x·noise, noise per sample and channel",
     torch="nn.functional.dropout2d",
-    method=False,
     samples=lambda make: [
         make.call(make(2, 3, 2, 2), 1.0),
         make.call(make(2, 3, 2, 2), training=False),
@@ -266,7 +263,6 @@ composite(
     dropout3d,
     "y = x·noise, noise per sample and channel",
     torch="nn.functional.dropout3d",
-    method=False,
     samples=lambda make: [
         make.call(make(2, 3, 2, 1, 2), 1.0),
         make.call(make(3, 2, 1, 2), 1.0),
@@ -277,7 +273,6 @@ composite(
     alpha_dropout,
     "y = a·(x or −1.758…, with probability p) + b, a and b such that mean and variance stay",
     torch="nn.functional.alpha_dropout",
-    method=False,
     samples=lambda make: [
         make.call(make(3, 4)),
         make.call(make(3, 4), 1.0, True),
@@ -307,7 +302,6 @@ composite(
     feature_alpha_dropout,
     "alpha_dropout of whole channels",
     torch="nn.functional.feature_alpha_dropout",
-    method=False,
     samples=lambda make: [
         make.call(make(2, 3, 4)),
         make.call(make(2, 3, 4), 1.0, True),

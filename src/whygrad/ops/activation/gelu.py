@@ -100,7 +100,6 @@ elementwise(
     refuses=ONLY_FLOATS,
     public=_gelu_args,
     torch="nn.functional.gelu",
-    method=False,
     samples=lambda make: [
         make.call(make(3, 4)),
         make.call(make()),

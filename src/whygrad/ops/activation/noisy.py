@@ -49,7 +49,6 @@ composite(
     rrelu,
     "y = x if x > 0 else slope·x, slope ~ U(lower, upper) in training, else their average",
     torch="nn.functional.rrelu",
-    method=False,
     samples=lambda make: [
         make.call(make(3, 4)),
         make.call(make(3, 4), 0.25, 0.25, True),
@@ -84,7 +83,6 @@ composite(
     gumbel_softmax,
     "y = softmax((x + g)/τ) along dim, g ~ Gumbel;  hard: its one-hot maximum, with y's gradient",
     torch="nn.functional.gumbel_softmax",
-    method=False,
     samples=lambda make: [
         make.call(make(3, 1)),
         make.call(make(3, 1), 0.5, True),

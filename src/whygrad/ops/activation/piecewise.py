@@ -37,7 +37,6 @@ elementwise(
     promote="none",
     refuses=NUMBERS,
     public=_relu_args,
-    inplace=True,
 )
 
 
@@ -61,7 +60,6 @@ elementwise(
     refuses=ONLY_FLOATS,
     public=_leaky_relu_args,
     torch="nn.functional.leaky_relu",
-    method=False,
     inplace=True,
     samples=lambda make: [
         make.call(make(3, 4)),
@@ -130,6 +128,7 @@ elementwise(
         make.call(make(0, 3), make(3)),
     ],
     autocast="lower",
+    inplace=False,
 )
 
 
@@ -173,7 +172,6 @@ elementwise(
     refuses=NUMBERS,
     public=_hardtanh_args,
     torch="nn.functional.hardtanh",
-    method=False,
     inplace=True,
     samples=lambda make: [
         make.call(make(3, 4)),
@@ -197,7 +195,6 @@ composite(
     relu6,
     "y = min(max(x, 0), 6)",
     torch="nn.functional.relu6",
-    method=False,
     samples=lambda make: [
         make.call(make(3, 4)),
         make.call(make(5, low=3.0, high=9.0)),
@@ -251,7 +248,6 @@ elementwise(
     refuses=ONLY_FLOATS,
     public=lambda input, inplace=False: input.hardswish_() if inplace else (input,),
     torch="nn.functional.hardswish",
-    method=False,
     inplace=True,
     domain={"x": (-5.0, 5.0)},
 )
@@ -271,6 +267,7 @@ elementwise(
         make.call(make(0, 3)),
         make.call(make(5), lambd=-1.0),
     ],
+    inplace=False,
 )
 
 
@@ -297,7 +294,6 @@ elementwise(
     refuses=ONLY_FLOATS,
     public=_softshrink_args,
     torch="nn.functional.softshrink",
-    method=False,
     samples=lambda make: [
         make.call(make(3, 4)),
         make.call(make(), 0.1),
@@ -328,7 +324,6 @@ elementwise(
     promote="none",
     refuses=NUMBERS,
     public=_threshold_args,
-    method=False,
     inplace=True,
     torch="nn.functional.threshold",
     samples=lambda make: [

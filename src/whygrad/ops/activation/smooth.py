@@ -67,7 +67,6 @@ elementwise(
     refuses=ONLY_FLOATS,
     public=_elu_args,
     torch="nn.functional.elu",
-    method=False,
     inplace=True,
     samples=lambda make: [
         make.call(make(3, 4)),
@@ -139,7 +138,6 @@ elementwise(
     refuses=NO_WHOLE,
     public=lambda input, inplace=False: input.silu_() if inplace else (input,),
     torch="nn.functional.silu",
-    method=False,
     inplace=True,
 )
 
@@ -167,7 +165,6 @@ elementwise(
     refuses=ONLY_FLOATS,
     public=lambda input, beta=1.0, threshold=20.0: (input, float(beta), float(threshold)),
     torch="nn.functional.softplus",
-    method=False,
     samples=lambda make: [
         make.call(make(3, 4)),
         make.call(make()),
@@ -200,7 +197,6 @@ elementwise(
     refuses=ONLY_FLOATS,
     public=lambda input, inplace=False: input.mish_() if inplace else (input,),
     torch="nn.functional.mish",
-    method=False,
     inplace=True,
 )
 
@@ -221,7 +217,6 @@ elementwise(
     vjp={"x": lambda xp, incoming, x: incoming * xp.sigmoid(-x)},
     refuses=ONLY_FLOATS,
     torch="nn.functional.logsigmoid",
-    method=False,
 )
 
 
@@ -244,7 +239,6 @@ elementwise(
     complex_rule="own",
     refuses={"bool": ONLY_FLOATS["bool"]},
     torch="nn.functional.softsign",
-    method=False,
 )
 
 
@@ -257,7 +251,6 @@ composite(
     tanhshrink,
     "y = x − tanh x",
     torch="nn.functional.tanhshrink",
-    method=False,
     samples=lambda make: [make.call(make(3, 4)), make.call(make()), make.call(make(0, 3))],
 )
 
@@ -287,7 +280,6 @@ composite(
     glu,
     "y = a·σ(b) with a, b the halves of x along dim",
     torch="nn.functional.glu",
-    method=False,
     samples=lambda make: [
         make.call(make(3, 4)),
         make.call(make(4, 3), 0),

@@ -159,7 +159,6 @@ composite(
     softmin,
     "y = softmax(−x)",
     torch="nn.functional.softmin",
-    method=False,
     samples=lambda make: [
         make.call(make(3, 4), 1),
         make.call(make(2, 3, 2), dim=-2),

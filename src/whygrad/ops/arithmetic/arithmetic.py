@@ -84,7 +84,6 @@ elementwise(
     promote="same",
     public=_add_args,
     samples=_scaled_samples,
-    inplace=True,
 )
 elementwise(
     "sub(a, b)",
@@ -101,7 +100,6 @@ elementwise(
     },
     public=_sub_args,
     samples=_scaled_samples,
-    inplace=True,
 )
 elementwise(
     "mul(a, b)",
@@ -113,7 +111,6 @@ elementwise(
         "b": lambda xp, incoming, a: incoming * a,
     },
     promote="same",
-    inplace=True,
 )
 
 
@@ -153,7 +150,6 @@ elementwise(
         make.call(make.ints(4, low=-9, high=9), make.ints(4, low=1), rounding_mode="trunc"),
         make.call(make.ints(4, low=-9, high=9), -4, rounding_mode="floor"),
     ],
-    inplace=True,
 )
 
 
@@ -195,7 +191,6 @@ elementwise(
             "use `~` or logical_not() to invert a mask",
         )
     },
-    inplace=True,
 )
 
 
@@ -230,7 +225,6 @@ elementwise(
     },
     kinks={"x": (0.0,)},
     subgradient="0 at x = 0",
-    inplace=True,
 )
 
 
@@ -261,7 +255,6 @@ elementwise(
         make.call(make(), make(), make(low=0.0, high=1.0)),
         make.call(make(0, 3), make(3), 2.0),
     ],
-    inplace=True,
 )
 
 
@@ -322,7 +315,6 @@ elementwise(
         *_triples(make),
         make.call(make.ints(3), make.ints(3), make.ints(3), value=3),
     ],
-    inplace=True,
 )
 elementwise(
     "addcdiv(x, a, b; value)",
@@ -338,7 +330,6 @@ elementwise(
     promote="same",
     public=_addcdiv_args,
     samples=_triples,
-    inplace=True,
 )
 
 

@@ -40,6 +40,7 @@ elementwise(
     refuses=UNORDERED,
     subgradient="½ to each where they are equal",
     samples=lambda make: [*make.pairs(), make.call(make.ints(4), make.ints(4))],
+    inplace=False,
 )
 elementwise(
     "minimum(a, b)",
@@ -53,6 +54,7 @@ elementwise(
     refuses=UNORDERED,
     subgradient="½ to each where they are equal",
     samples=lambda make: [*make.pairs(), make.call(make.ints(4), make.ints(4))],
+    inplace=False,
 )
 
 
@@ -75,6 +77,7 @@ elementwise(
     refuses=UNORDERED,
     subgradient="all to the first where they are equal",
     samples=lambda make: [*make.pairs(), make.call(make.ints(4), make.ints(4))],
+    inplace=False,
 )
 elementwise(
     "fmin(a, b)",
@@ -90,6 +93,7 @@ elementwise(
     refuses=UNORDERED,
     subgradient="all to the first where they are equal",
     samples=lambda make: [*make.pairs(), make.call(make.ints(4), make.ints(4))],
+    inplace=False,
 )
 
 
@@ -157,7 +161,6 @@ elementwise(
         make.call(make.ints(4), min=1.5),
         make.call(make.bools(4), 0, 1),
     ],
-    inplace=True,
 )
 
 
@@ -215,6 +218,5 @@ elementwise(
         make.call(make.constant(np.array([np.nan, np.inf, -np.inf, 1.0])), 1.0, 2.0, -3.0),
         make.call(make.ints(3)),
     ],
-    inplace=True,
 )
 alias("clip", "clamp")

@@ -36,7 +36,6 @@ elementwise(
         make.call(make.ints(4, low=-3), make.ints(4, low=-3)),
         make.call(make(0, 3), make(3)),
     ],
-    inplace=True,
 )
 elementwise(
     "nextafter(a, b)",
@@ -53,7 +52,6 @@ elementwise(
         make.call(make(3, 4), make(4)),
         make.call(make(0, 3), make(3)),
     ],
-    inplace=True,
 )
 
 _WHOLE_ONLY = {
@@ -78,7 +76,6 @@ for _name, _kernel, _symbol in (
             make.call(make.ints(3, 4, low=-12, high=12), make.ints(4, low=-12, high=12)),
             make.call(make.ints(low=2, high=9), make.ints(low=2, high=9)),
         ],
-        inplace=True,
     )
 
 

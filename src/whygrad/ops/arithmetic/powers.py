@@ -163,7 +163,6 @@ elementwise(
         make.call(make.ints(3), 0.5),
         make.call(make.bools(3), 2),
     ],
-    inplace=True,
 )
 
 
@@ -204,7 +203,6 @@ elementwise(
     forward=np.reciprocal,
     vjp={"x": lambda xp, incoming, y: -incoming * (y * y)},
     domain={"x": (0.4, 2.0)},
-    inplace=True,
 )
 elementwise(
     "sqrt(x)",
@@ -225,7 +223,6 @@ elementwise(
     forward=np.sqrt,
     vjp={"x": lambda xp, incoming, y: incoming / (2 * y)},
     domain={"x": (0.2, 3.0)},
-    inplace=True,
 )
 elementwise(
     "rsqrt(x)",
@@ -252,7 +249,6 @@ elementwise(
     forward=lambda x: np.reciprocal(np.sqrt(x)),
     vjp={"x": lambda xp, incoming, y: incoming * (-0.5 * (y * y * y))},
     domain={"x": (0.3, 3.0)},
-    inplace=True,
 )
 elementwise(
     "hypot(a, b)",
@@ -274,5 +270,4 @@ elementwise(
         "b": lambda xp, incoming, b, y: incoming * (b / y),
     },
     samples=lambda make: make.pairs(low=0.3),
-    inplace=True,
 )

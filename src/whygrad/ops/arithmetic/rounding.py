@@ -50,7 +50,6 @@ for _name, _kernel, _symbol in (
         refuses=_refused_kinds(_name),
         kinks={"x": _WHOLE},
         subgradient=_FLAT,
-        inplace=True,
     )
 
 
@@ -90,7 +89,6 @@ elementwise(
         make.call(make(3, 4), decimals=2),
         make.call(make(3, 4, low=-300.0, high=300.0), decimals=-2),
     ],
-    inplace=True,
 )
 elementwise(
     "frac(x)",
@@ -101,7 +99,6 @@ elementwise(
     refuses=_refused_kinds("frac"),
     kinks={"x": _WHOLE},
     subgradient="1 at the jumps as well",
-    inplace=True,
 )
 
 
@@ -121,7 +118,6 @@ elementwise(
     refuses=UNORDERED,
     kinks={"x": (0.0,)},
     subgradient=_FLAT,
-    inplace=True,
 )
 
 
@@ -141,7 +137,6 @@ elementwise(
     promote="same",
     kinks={"x": (0.0,)},
     subgradient=_FLAT,
-    inplace=True,
 )
 elementwise(
     "heaviside(x, values)",
@@ -161,7 +156,6 @@ elementwise(
         make.call(make.ints(4, low=-1, high=2), make.ints(4)),
     ],
     notes="PyTorch has no derivative for heaviside; here it is the one of the formula",
-    inplace=True,
 )
 
 
@@ -229,7 +223,6 @@ elementwise(
         for call in _division_samples(make)
     ],
     notes="PyTorch has no derivative for floor_divide; here it is that of rounding_mode='floor'",
-    inplace=True,
 )
 elementwise(
     "trunc_divide(a, b)",
@@ -256,7 +249,6 @@ elementwise(
     refuses=UNORDERED,
     subgradient="at a jump, the slope of the branch that the value is taken from",
     samples=_division_samples,
-    inplace=True,
 )
 elementwise(
     "fmod(a, b)",
@@ -271,7 +263,6 @@ elementwise(
     refuses=UNORDERED,
     subgradient="at a jump, the slope of the branch that the value is taken from",
     samples=_division_samples,
-    inplace=True,
 )
 for _name in ("floor_divide", "remainder", "fmod"):
     wrap_numbers(table[_name])

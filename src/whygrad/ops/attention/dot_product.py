@@ -150,7 +150,6 @@ _op = define(
     returned=1,
     meta=_meta,
     batching=aligned,
-    method=False,
     torch="nn.functional.scaled_dot_product_attention",
     samples=_samples,
     notes="Saves q, k, v, y and the log-sum-exp of each row; backward makes the probabilities "

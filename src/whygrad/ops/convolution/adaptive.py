@@ -167,7 +167,6 @@ def _declare(dims: int, average_samples: Any, maximum_samples: Any) -> None:
         "y = mean of window i, from ⌊i·size/count⌋ to ⌈(i+1)·size/count⌉",
         samples=average_samples,
         torch=f"nn.functional.{average.__name__}",
-        method=False,
         autocast="float32" if dims == 3 else None,
     )
     for function, samples in (
@@ -179,7 +178,6 @@ def _declare(dims: int, average_samples: Any, maximum_samples: Any) -> None:
             "y = max of window i, from ⌊i·size/count⌋ to ⌈(i+1)·size/count⌉",
             samples=samples,
             torch=f"nn.functional.{function.__name__}",
-            method=False,
             autocast="float32" if dims == 3 else None,
         )
 

@@ -192,7 +192,6 @@ def _declare_pool(dims: int, samples: Any) -> None:
         "y = Σ of every window / its number of elements",
         samples=samples,
         torch=f"nn.functional.{name}",
-        method=False,
         autocast="float32" if dims == 3 else None,
     )
 
@@ -221,7 +220,6 @@ composite(
         make.call(make(0, 2, 6), 2),
     ],
     torch="nn.functional.avg_pool1d",
-    method=False,
 )
 _declare_pool(
     2,

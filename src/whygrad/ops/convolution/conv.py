@@ -211,7 +211,6 @@ def _declare(dims: int, samples: Any) -> None:
         "y[n, o, p] = Σ x[n, c, p·stride + k·dilation − padding]·W[o, c, k] + b[o]",
         samples=samples,
         torch=f"nn.functional.conv{dims}d",
-        method=False,
         autocast="lower",
     )
 
@@ -263,7 +262,6 @@ def _declare_transposed(dims: int, samples: Any) -> None:
         "y[n, c, p·stride + k·dilation − padding] += x[n, o, p]·W[o, c, k], then + b[c]",
         samples=samples,
         torch=f"nn.functional.conv_transpose{dims}d",
-        method=False,
         autocast="lower",
     )
 

@@ -140,7 +140,6 @@ def _declare(dims: int, calls: Any) -> None:
             "y = max of every window, windows begin at random places;  ∂x = incoming there",
             samples=(lambda make: calls(make)[:1]) if extra else calls,
             torch=f"nn.functional.{name}{extra}",
-            method=False,
             autocast="float32",
         )
 

@@ -34,7 +34,6 @@ def _declare(dims: int, samples: Any) -> None:
         "y = (Σ xᵖ)^(1/p) over every window",
         samples=samples,
         torch=f"nn.functional.{name}",
-        method=False,
         autocast="float32" if dims == 3 else None,
     )
 

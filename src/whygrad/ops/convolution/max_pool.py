@@ -252,7 +252,6 @@ def _declare(dims: int, samples: Any) -> None:
             "y = max of every window;  ∂x = incoming at the maximum",
             samples=(lambda make: samples(make)[:1]) if extra else samples,
             torch=f"nn.functional.{name}{extra}",
-            method=False,
             autocast="float32" if dims == 3 and not extra else None,
         )
 

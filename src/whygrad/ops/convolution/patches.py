@@ -161,7 +161,6 @@ define(
     refuses=NO_INTEGERS,
     public=_unfold_args,
     torch="nn.functional.unfold",
-    method=False,
     samples=lambda make: [
         make.call(make(2, 2, 3, 4), 2),
         make.call(make(2, 5, 4), (2, 3), padding=(1, 0), stride=2),
@@ -192,7 +191,6 @@ define(
     refuses=NO_INTEGERS,
     public=_fold_args,
     torch="nn.functional.fold",
-    method=False,
     samples=lambda make: [
         make.call(make(2, 8, 6), (3, 4), 2),
         make.call(make(6, 4), (4, 3), (3, 2), padding=(1, 1), stride=(2, 2)),

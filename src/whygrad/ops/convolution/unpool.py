@@ -120,7 +120,6 @@ def _declare(dims: int, samples: Any) -> None:
         "y[indices] = x, 0 elsewhere;  ∂x = incoming[indices]",
         samples=samples,
         torch=f"nn.functional.{name}",
-        method=False,
         autocast="float32",
     )
 

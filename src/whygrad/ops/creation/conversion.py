@@ -172,7 +172,6 @@ def is_tensor(obj: Any) -> bool:
 composite(
     to,
     "y = x with another dtype or on another device",
-    method=True,
     torch="Tensor.to",
     samples=lambda make: [
         make.call(make(3, 4), dtype=dtypes.float64),

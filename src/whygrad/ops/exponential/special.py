@@ -47,7 +47,6 @@ elementwise(
     image=(0.0, 1.0),
     forward=_sigmoid,
     vjp={"x": lambda xp, incoming, y: incoming * (y * (1 - y))},
-    inplace=True,
 )
 
 
@@ -95,7 +94,6 @@ elementwise(
         make.call(make(3, 4, low=-0.5, high=1.5), 0.2),
         make.call(make(5, low=0.0, high=1.0), eps=1e-3),
     ],
-    inplace=True,
 )
 elementwise(
     "erf(x)",
@@ -103,14 +101,12 @@ elementwise(
     image=(-1.0, 1.0),
     forward=_scipy("erf"),
     vjp={"x": lambda xp, incoming, x: incoming * (2 / math.sqrt(math.pi) * xp.exp(-x * x))},
-    inplace=True,
 )
 elementwise(
     "erfc(x)",
     "y = 1 − erf x;  ∂y/∂x = −2/√π·e^(−x²)",
     forward=_scipy("erfc"),
     vjp={"x": lambda xp, incoming, x: incoming * (-2 / math.sqrt(math.pi) * xp.exp(-x * x))},
-    inplace=True,
 )
 
 
@@ -125,7 +121,6 @@ elementwise(
     forward=_scipy("erfinv"),
     vjp={"x": lambda xp, incoming, x: incoming * _erfinv_slope(xp, xp.erfinv(x))},
     domain={"x": (-0.8, 0.8)},
-    inplace=True,
 )
 
 
@@ -145,7 +140,6 @@ elementwise(
     forward=_lgamma,
     vjp={"x": lambda xp, incoming, x: incoming * xp.digamma(x)},
     domain={"x": (0.3, 4.0)},
-    inplace=True,
 )
 elementwise(
     "digamma(x)",
@@ -153,7 +147,6 @@ elementwise(
     forward=_scipy("psi"),
     vjp={"x": lambda xp, incoming, x: incoming * xp.polygamma(x, 1)},
     domain={"x": (0.3, 4.0)},
-    inplace=True,
 )
 
 
@@ -190,7 +183,6 @@ elementwise(
         make.call(order, make(*shape, low=0.5, high=3.0))
         for order, shape in ((0, (3,)), (1, (3, 4)), (2, (3,)), (3, ()), (1, (0, 2)))
     ],
-    inplace=True,
 )
 
 
@@ -231,5 +223,4 @@ elementwise(
         make.call(1.5, make(3, low=0.3)),
         make.call(make.ints(3), make.ints(3, low=1)),
     ],
-    inplace=True,
 )

@@ -20,7 +20,6 @@ elementwise(
     image=(-1.0, 1.0),
     forward=np.sin,
     vjp={"x": lambda xp, incoming, x: incoming * xp.cos(x)},
-    inplace=True,
 )
 elementwise(
     "cos(x)",
@@ -29,7 +28,6 @@ elementwise(
     image=(-1.0, 1.0),
     forward=np.cos,
     vjp={"x": lambda xp, incoming, x: incoming * -xp.sin(x)},
-    inplace=True,
 )
 elementwise(
     "tan(x)",
@@ -38,7 +36,6 @@ elementwise(
     forward=np.tan,
     vjp={"x": lambda xp, incoming, y: incoming * (1 + y * y)},
     domain={"x": (-1.2, 1.2)},
-    inplace=True,
 )
 elementwise(
     "asin(x)",
@@ -48,7 +45,6 @@ elementwise(
     forward=np.arcsin,
     vjp={"x": lambda xp, incoming, x: incoming * xp.rsqrt(1 - x * x)},
     domain={"x": (-0.8, 0.8)},
-    inplace=True,
 )
 elementwise(
     "acos(x)",
@@ -58,7 +54,6 @@ elementwise(
     forward=np.arccos,
     vjp={"x": lambda xp, incoming, x: incoming * -xp.rsqrt(1 - x * x)},
     domain={"x": (-0.8, 0.8)},
-    inplace=True,
 )
 elementwise(
     "atan(x)",
@@ -66,7 +61,6 @@ elementwise(
     complex_rule="holomorphic",
     forward=np.arctan,
     vjp={"x": lambda xp, incoming, x: incoming / (x * x + 1)},
-    inplace=True,
 )
 
 
@@ -86,7 +80,6 @@ elementwise(
     },
     subgradient="0 at the origin",
     samples=lambda make: make.pairs(low=0.3),
-    inplace=True,
 )
 elementwise(
     "sinh(x)",
@@ -95,7 +88,6 @@ elementwise(
     undefined=OVERFLOWING_EXP,
     forward=np.sinh,
     vjp={"x": lambda xp, incoming, x: incoming * xp.cosh(x)},
-    inplace=True,
 )
 elementwise(
     "cosh(x)",
@@ -104,7 +96,6 @@ elementwise(
     undefined=OVERFLOWING_EXP,
     forward=np.cosh,
     vjp={"x": lambda xp, incoming, x: incoming * xp.sinh(x)},
-    inplace=True,
 )
 elementwise(
     "tanh(x)",
@@ -113,7 +104,6 @@ elementwise(
     image=(-1.0, 1.0),
     forward=np.tanh,
     vjp={"x": lambda xp, incoming, y: incoming * (1 - y * y)},
-    inplace=True,
 )
 elementwise(
     "asinh(x)",
@@ -121,7 +111,6 @@ elementwise(
     complex_rule="holomorphic",
     forward=np.arcsinh,
     vjp={"x": lambda xp, incoming, x: incoming * xp.rsqrt(x * x + 1)},
-    inplace=True,
 )
 
 
@@ -152,7 +141,6 @@ elementwise(
     forward=np.arccosh,
     vjp={"x": _acosh_vjp},
     domain={"x": (1.2, 3.0)},
-    inplace=True,
 )
 elementwise(
     "atanh(x)",
@@ -162,7 +150,6 @@ elementwise(
     forward=np.arctanh,
     vjp={"x": lambda xp, incoming, x: incoming / (1 - x * x)},
     domain={"x": (-0.8, 0.8)},
-    inplace=True,
 )
 
 
@@ -182,21 +169,18 @@ elementwise(
         )
     },
     domain={"x": (0.3, 2.0)},
-    inplace=True,
 )
 elementwise(
     "deg2rad(x)",
     "y = x·π/180;  ∂y/∂x = π/180",
     forward=lambda x: x * (math.pi / 180),
     vjp={"x": lambda xp, incoming: incoming * (math.pi / 180)},
-    inplace=True,
 )
 elementwise(
     "rad2deg(x)",
     "y = x·180/π;  ∂y/∂x = 180/π",
     forward=lambda x: x * (180 / math.pi),
     vjp={"x": lambda xp, incoming: incoming * (180 / math.pi)},
-    inplace=True,
 )
 for _name in ("sin", "cos", "tan", "sinh", "cosh", "tanh", "tan2"):
     alias(f"arc{_name}", f"a{_name}")

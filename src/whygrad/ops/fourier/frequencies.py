@@ -43,7 +43,6 @@ for _function in (fft_fftfreq, fft_rfftfreq):
     composite(
         _function,
         "y = k/(n·d)",
-        method=False,
         differentiable=False,
         torch=_function.__name__.replace("_", ".", 1),
         samples=lambda make: [
@@ -55,7 +54,6 @@ for _shift in (fft_fftshift, fft_ifftshift):
     composite(
         _shift,
         "y = x rolled by half of each dimension",
-        method=False,
         torch=_shift.__name__.replace("_", ".", 1),
         samples=lambda make: [
             make.call(make(5)),

@@ -204,7 +204,6 @@ for _name, (_work, _inverse, _formula) in _WORDS.items():
         composite(
             _function,
             _formula if not _dims else f"{_formula}, along each of dim",
-            method=False,
             torch=f"fft.{_name}{_dims}",
             samples=_samples(_name, _dims),
         )

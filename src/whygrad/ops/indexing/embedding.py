@@ -125,7 +125,6 @@ _embedding_op = define(
     meta=lambda weight, index, *_: ((*index.shape, weight.shape[1]), weight.dtype),
     batching=only("index", lambda xp, *args: xp.embedding(*args)),
     public=_embedding_args,
-    method=False,
     torch="nn.functional.embedding",
     samples=lambda make: [
         make.call(make.ints(2, 3, high=4), make(4, 3)),

@@ -210,7 +210,6 @@ class _Request:
 composite(
     embedding_bag,
     "y = sum, mean or max of the rows in each bag;  ∂weight = incoming at every row of the bag",
-    method=False,
     torch="nn.functional.embedding_bag",
     samples=lambda make: [
         make.call(make.ints(3, 2, high=4), make(4, 3)),

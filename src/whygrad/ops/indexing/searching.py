@@ -198,7 +198,6 @@ define(
     meta=lambda x, num_classes: ((*x.shape, num_classes), np.dtype(np.int64)),
     batching=leading_dims,
     public=_one_hot_args,
-    method=False,
     torch="nn.functional.one_hot",
     samples=lambda make: [
         make.call(make.ints(4)),

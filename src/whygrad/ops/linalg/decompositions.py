@@ -106,7 +106,6 @@ define(
     meta=lambda x: (x.shape, x.dtype),
     batching=leading_dims,
     public=_cholesky_args,
-    method=False,
     torch="linalg.cholesky",
     samples=lambda make: [
         make.around(on_symmetric, make.positive_definite(3)),
@@ -133,6 +132,7 @@ composite(
         make.around(on_symmetric, make.positive_definite(2), upper=True),
     ],
     autocast="float32",
+    method=True,
 )
 
 
@@ -226,7 +226,6 @@ define(
     meta=lambda x, uplo: [(x.shape[:-1], x.real.dtype), (x.shape, x.dtype)],
     batching=leading_dims,
     public=_eigh_args,
-    method=False,
     torch="linalg.eigh",
     notes="eigenvectors have a derivative only where their eigenvalue is not repeated",
     samples=lambda make: [
@@ -266,7 +265,6 @@ define(
     meta=lambda x, uplo: (x.shape[:-1], x.real.dtype),
     batching=leading_dims,
     public=lambda A, UPLO="L": (A, _check_uplo("linalg.eigvalsh", A, UPLO)),
-    method=False,
     torch="linalg.eigvalsh",
     notes="eigenvectors are computed only if backward asks for them",
     samples=lambda make: [

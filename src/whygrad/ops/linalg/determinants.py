@@ -74,7 +74,6 @@ define(
     meta=lambda x: (x.shape[:-2], x.dtype),
     batching=leading_dims,
     public=square_only("linalg.det"),
-    method=False,
     torch="linalg.det",
     samples=lambda make: [
         make.call(make(3, 3)),
@@ -127,7 +126,6 @@ define(
     meta=lambda x: [(x.shape[:-2], x.dtype), (x.shape[:-2], x.real.dtype)],
     batching=leading_dims,
     public=_slogdet_args,
-    method=False,
     torch="linalg.slogdet",
     samples=lambda make: [make.call(make(3, 3)), make.call(make(2, 2, 2)), make.call(make(0, 0))],
 )

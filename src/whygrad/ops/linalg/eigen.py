@@ -105,7 +105,6 @@ _eig_op = define(
     outputs=("values", "vectors"),
     meta=lambda x: [(x.shape[:-1], _complex_of(x.dtype)), (x.shape, _complex_of(x.dtype))],
     batching=leading_dims,
-    method=False,
     torch="linalg.eig",
     samples=lambda make: [
         make.around(_parts, make(3, 3)),
@@ -131,7 +130,6 @@ def linalg_eigvals(A: Tensor) -> Tensor:
 composite(
     linalg_eigvals,
     "y = the eigenvalues of x, complex",
-    method=False,
     torch="linalg.eigvals",
     samples=lambda make: [
         make.around(lambda f, x: f(x).abs(), make(3, 3)),

@@ -129,7 +129,6 @@ _ldl_op = define(
     outputs=("factors", "pivots", "info"),
     meta=lambda x, hermitian: [(x.shape, x.dtype), (x.shape[:-1], _INFO), (x.shape[:-2], _INFO)],
     batching=leading_dims,
-    method=False,
     torch="linalg.ldl_factor_ex",
     samples=lambda make: [
         make.around(lambda f, x: f(x + x.transpose(-2, -1)), make.constant(make(3, 3))),
@@ -190,7 +189,6 @@ define(
     ),
     batching=leading_dims,
     public=lambda LD, pivots, B, *, hermitian=False: (LD, pivots, B, hermitian),
-    method=False,
     torch="linalg.ldl_solve",
     samples=lambda make: [
         make.around(_through_ldl, make.constant(make(3, 3)), make.constant(make(3, 2)))
@@ -200,7 +198,6 @@ define(
 composite(
     linalg_ldl_factor,
     "x = L·D·Lᵀ, packed",
-    method=False,
     differentiable=False,
     torch="linalg.ldl_factor",
     samples=lambda make: [
@@ -211,7 +208,6 @@ composite(
     linalg_cond,
     "y = |x|·|x⁻¹|, in the 2-norm the largest over the smallest singular value",
     notes="PyTorch's backward fails for other norms: it writes to the inverse it has saved",
-    method=False,
     torch="linalg.cond",
     samples=lambda make: [
         make.call(make(3, 2)),
@@ -225,7 +221,6 @@ composite(
 composite(
     linalg_tensorinv,
     "y = the inverse of x as a matrix of its first ind by its other dimensions",
-    method=False,
     torch="linalg.tensorinv",
     samples=lambda make: [
         make.call(make.positive_definite(4).reshape(2, 2, 4)),
@@ -235,7 +230,6 @@ composite(
 composite(
     linalg_tensorsolve,
     "tensordot(a, y) = b",
-    method=False,
     torch="linalg.tensorsolve",
     samples=lambda make: [
         make.call(make.positive_definite(4).reshape(2, 2, 4), make(2, 2)),
@@ -245,7 +239,6 @@ composite(
 composite(
     linalg_vander,
     "y[…, j] = xʲ",
-    method=False,
     torch="linalg.vander",
     samples=lambda make: [
         make.call(make(3)),

@@ -197,7 +197,6 @@ define(
     meta=_factor_meta,
     batching=leading_dims,
     public=_factor_args,
-    method=False,
     torch="linalg.lu_factor_ex",
     samples=lambda make: [
         make.call(make(3, 3)),
@@ -291,14 +290,12 @@ composite(
 composite(
     linalg_lu_factor,
     "x = P·L·U, L and U packed in one matrix",
-    method=False,
     torch="linalg.lu_factor",
     samples=lambda make: [make.call(make(3, 3)), make.call(make(2, 2, 3))],
 )
 composite(
     linalg_lu,
     "x = P·L·U",
-    method=False,
     torch="linalg.lu",
     samples=lambda make: [make.call(make(3, 3)), make.call(make(3, 2)), make.call(make(2, 2, 3))],
 )
@@ -315,7 +312,6 @@ composite(
 composite(
     linalg_lu_solve,
     "y = U⁻¹·L⁻¹·Pᵀ·b",
-    method=False,
     torch="linalg.lu_solve",
     samples=lambda make: [
         make.around(_through_factors, make.positive_definite(3), make(3, 2)),

@@ -68,7 +68,6 @@ composite(
     linalg_matrix_power,
     "y = xⁿ",
     torch="linalg.matrix_power",
-    method=False,
     samples=lambda make: [
         *(make.call(make(2, 2), n) for n in (0, 1, 2, 5)),
         make.call(make.positive_definite(2, 2), -3),
@@ -109,7 +108,6 @@ define(
     meta=lambda x: (x.shape, x.dtype),
     batching=leading_dims,
     public=_exp_args,
-    method=False,
     torch="linalg.matrix_exp",
     samples=lambda make: [
         make.call(make(2, 2)),
@@ -204,7 +202,6 @@ composite(
     linalg_multi_dot,
     "y = a·b·c·…",
     torch="linalg.multi_dot",
-    method=False,
     samples=lambda make: [
         make.call([make(2, 3), make(3, 2)]),
         make.call([make(3), make(3, 2), make(2, 4), make(4)]),
@@ -268,7 +265,6 @@ define(
     batching=shift_dims("dim"),
     refuses={"bool": ("cross is not implemented for bool", "convert first: x.to(whygrad.int64)")},
     public=_cross_args,
-    method=False,
     torch="linalg.cross",
     samples=lambda make: [
         make.call(make(2, 3), make(2, 3)),
@@ -318,7 +314,6 @@ composite(
     linalg_vecdot,
     "y = Σ x·y along a dimension",
     torch="linalg.vecdot",
-    method=False,
     samples=lambda make: [
         make.call(make(2, 3), make(3)),
         make.call(make(2, 3), make(2, 1), dim=0),
@@ -329,7 +324,6 @@ composite(
     linalg_diagonal,
     "y = the diagonals of the matrices",
     torch="linalg.diagonal",
-    method=False,
     samples=lambda make: [make.call(make(2, 3, 3)), make.call(make(3, 4), offset=1)],
 )
 
@@ -372,7 +366,6 @@ composite(
     linalg_lstsq,
     "y = a⁺·b, the least-squares solution of a·y = b",
     torch="linalg.lstsq",
-    method=False,
     samples=lambda make: [
         make.around(lambda f, a, b: f(a, b).solution, make(3, 2), make(3, 2)),
         make.around(lambda f, a, b: f(a, b).solution, make(2, 2, 3), make(2, 2, 1)),

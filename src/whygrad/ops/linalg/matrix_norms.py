@@ -119,7 +119,6 @@ composite(
     linalg_vector_norm,
     "y = (Σ |x|ᵖ)^(1/p)",
     torch="linalg.vector_norm",
-    method=False,
     samples=lambda make: [
         make.call(make(3, 4)),
         make.call(make(3, 4), 1, 0),
@@ -137,7 +136,6 @@ composite(
     linalg_matrix_norm,
     "y = the Frobenius, nuclear, spectral, row-sum or column-sum norm",
     torch="linalg.matrix_norm",
-    method=False,
     samples=lambda make: [
         *(make.call(make(3, 2), ord) for ord in ("fro", "nuc", 2, -2, 1, -1, math.inf, -math.inf)),
         make.call(make(2, 3, 2), "nuc", (0, 2), keepdim=True),
@@ -151,7 +149,6 @@ composite(
     linalg_norm,
     "y = a vector norm or a matrix norm, by ord and dim",
     torch="linalg.norm",
-    method=False,
     samples=lambda make: [
         make.call(make(2, 3, 2)),
         make.call(make(4), 3),

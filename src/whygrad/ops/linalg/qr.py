@@ -121,7 +121,6 @@ define(
     meta=_qr_meta,
     batching=leading_dims,
     public=_qr_args,
-    method=False,
     torch="linalg.qr",
     notes="mode='r' is differentiable here, in PyTorch it is not",
     samples=lambda make: [
@@ -148,4 +147,5 @@ composite(
     torch="linalg.qr",
     samples=lambda make: [make.call(make(3, 2)), make.call(make(2, 3))],
     autocast="float32",
+    method=True,
 )

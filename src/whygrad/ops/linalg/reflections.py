@@ -119,7 +119,6 @@ def ormqr(
 composite(
     linalg_householder_product,
     "y = Π (1 − tau·v·vᴴ), its first columns",
-    method=False,
     torch="linalg.householder_product",
     samples=lambda make: [
         make.call(make(3, 2), make(2)),

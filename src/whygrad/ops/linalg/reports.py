@@ -150,7 +150,6 @@ define(
     meta=lambda x: [(x.shape, x.dtype), (x.shape[:-2], _INFO)],
     batching=leading_dims,
     public=_cholesky_ex_args,
-    method=False,
     torch="linalg.cholesky_ex",
     samples=lambda make: [
         make.around(on_symmetric, make.positive_definite(3)),
@@ -170,7 +169,6 @@ define(
     meta=lambda x: [(x.shape, x.dtype), (x.shape[:-2], _INFO)],
     batching=leading_dims,
     public=_inv_ex_args,
-    method=False,
     torch="linalg.inv_ex",
     samples=lambda make: [
         make.call(make.positive_definite(3)),
@@ -189,7 +187,6 @@ define(
     meta=lambda a, b: [solution_meta(a, b), (a.shape[:-2], _INFO)],
     batching=leading_dims,
     public=_solve_ex_args,
-    method=False,
     torch="linalg.solve_ex",
     samples=lambda make: [
         make.call(make.positive_definite(3), make(3, 2)),

@@ -158,7 +158,6 @@ define(
     meta=_svd_meta,
     batching=leading_dims,
     public=_svd_args,
-    method=False,
     torch="linalg.svd",
     notes="singular vectors have a derivative only where singular values differ (and, for a "
     "matrix that is not square, are not zero); the vectors that full_matrices adds are "
@@ -209,7 +208,6 @@ define(
     meta=lambda x: ((*x.shape[:-2], min(x.shape[-2:])), x.real.dtype),
     batching=leading_dims,
     public=_svdvals_args,
-    method=False,
     torch="linalg.svdvals",
     notes="singular vectors are computed only if backward asks for them",
     samples=lambda make: [make.call(make(3, 2)), make.call(make(2, 2, 3)), make.call(make(0, 2))],
@@ -315,7 +313,6 @@ define(
     ),
     batching=leading_dims,
     public=pinv_args,
-    method=False,
     torch="linalg.pinv",
     notes="differentiable where the rank does not change",
     samples=lambda make: [
@@ -369,7 +366,6 @@ composite(
     linalg_matrix_rank,
     "y = the number of singular values above the tolerance",
     torch="linalg.matrix_rank",
-    method=False,
     differentiable=False,
     samples=lambda make: [
         make.call(make(3, 2)),

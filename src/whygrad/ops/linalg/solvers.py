@@ -49,7 +49,6 @@ define(
     meta=lambda x: (x.shape, x.dtype),
     batching=leading_dims,
     public=square_only("linalg.inv"),
-    method=False,
     torch="linalg.inv",
     samples=lambda make: [
         make.call(make.positive_definite(3)),
@@ -150,7 +149,6 @@ define(
     meta=solution_meta,
     batching=aligned,
     public=_solve_args,
-    method=False,
     torch="linalg.solve",
     samples=lambda make: [
         make.call(make.positive_definite(3), make(3, 2)),
@@ -254,7 +252,6 @@ define(
     meta=lambda a, b, upper, left, unitriangular: solution_meta(a, b),
     batching=aligned,
     public=_solve_triangular_args,
-    method=False,
     torch="linalg.solve_triangular",
     samples=_triangular_samples,
 )

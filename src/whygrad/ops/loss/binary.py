@@ -78,7 +78,6 @@ elementwise(
     refuses=ONLY_FLOATS,
     public=_binary_cross_entropy_args,
     torch="nn.functional.binary_cross_entropy",
-    method=False,
     notes="Logarithms are held at −100, as in PyTorch, so the loss is finite at 0 and 1.",
     samples=lambda make: [
         make.call(make(3, 4, low=0.1, high=0.9), make(3, 4, low=0.0, high=1.0)),
@@ -164,7 +163,6 @@ elementwise(
     },
     public=_with_logits_args,
     torch="nn.functional.binary_cross_entropy_with_logits",
-    method=False,
     samples=lambda make: [
         make.call(make(3, 4), make(3, 4, low=0.0, high=1.0)),
         make.call(make(3), make(3, low=0.0, high=1.0), reduction="sum"),
@@ -203,7 +201,6 @@ composite(
     soft_margin_loss,
     "y = log(1 + exp(−t·x)), then mean or sum",
     torch="nn.functional.soft_margin_loss",
-    method=False,
     notes="Finite for every finite input, where PyTorch overflows to infinity.",
     samples=lambda make: [
         make.call(make(3, 4), make.constant(np.sign(make(3, 4)))),
@@ -235,7 +232,6 @@ composite(
     multilabel_soft_margin_loss,
     "y = −Σ weight·(t·log σ(x) + (1 − t)·log σ(−x)) / classes, then mean or sum",
     torch="nn.functional.multilabel_soft_margin_loss",
-    method=False,
     samples=lambda make: [
         make.call(make(3, 4), make(3, 4, low=0.0, high=1.0)),
         make.call(make(3, 4), make(3, 4, low=0.0, high=1.0), make(4)),

@@ -182,7 +182,6 @@ define(
     refuses=ONLY_FLOATS,
     public=_nll_loss_args,
     torch="nn.functional.nll_loss",
-    method=False,
     samples=lambda make: class_samples(make, smoothing=False),
     autocast="float32",
 )

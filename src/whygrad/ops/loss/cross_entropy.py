@@ -335,7 +335,6 @@ define(
     refuses=ONLY_FLOATS,
     public=_cross_entropy_args,
     torch="nn.functional.cross_entropy",
-    method=False,
     samples=lambda make: class_samples(make, smoothing=True),
     autocast="float32",
 )

@@ -205,7 +205,6 @@ composite(
     ctc_loss,
     "y = −log p(targets), p = Σ over all ways to spread the targets over time;  "
     "∂log_probs = exp(log_probs) − expected counts",
-    method=False,
     torch="nn.functional.ctc_loss",
     samples=lambda make: [
         make.around(_of_logits, make(4, 2, 3), np.array([[1, 2], [2, 2]]), [4, 3], [2, 1]),

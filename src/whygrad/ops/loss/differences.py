@@ -108,7 +108,6 @@ elementwise(
     refuses=ONLY_FLOATS,
     public=_of_difference("mse_loss"),
     torch="nn.functional.mse_loss",
-    method=False,
     samples=_weighted_differences,
     autocast="float32",
 )
@@ -136,7 +135,6 @@ elementwise(
     refuses={"bool": ONLY_FLOATS["bool"]},
     public=_of_difference("l1_loss"),
     torch="nn.functional.l1_loss",
-    method=False,
     samples=_weighted_differences,
     autocast="float32",
 )
@@ -188,7 +186,6 @@ elementwise(
     refuses=ONLY_FLOATS,
     public=_smooth_l1_loss,
     torch="nn.functional.smooth_l1_loss",
-    method=False,
     samples=lambda make: [
         *_differences(make),
         make.call(make(3, 4), make(3, 4), beta=0.5),
@@ -246,7 +243,6 @@ elementwise(
     refuses=ONLY_FLOATS,
     public=_huber_loss,
     torch="nn.functional.huber_loss",
-    method=False,
     samples=lambda make: [
         *_weighted_differences(make),
         make.call(make(3, 4), make(3, 4), delta=0.5),

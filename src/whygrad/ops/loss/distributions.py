@@ -69,7 +69,6 @@ composite(
     kl_div,
     "y = t·(log t − x) per element, then sum, mean, or sum per example (batchmean)",
     torch="nn.functional.kl_div",
-    method=False,
     samples=_kl_samples,
     autocast="float32",
 )
@@ -100,7 +99,6 @@ composite(
     "y = exp(x) − t·x, or x − t·log(x + ε) if x is no logarithm, plus Stirling's log t! if full, "
     "then mean or sum",
     torch="nn.functional.poisson_nll_loss",
-    method=False,
     samples=lambda make: [
         make.call(make(3, 4), make(3, 4, low=0.0, high=5.0)),
         make.call(make(3, 4), make(4, low=0.0, high=5.0), reduction="sum"),
@@ -167,7 +165,6 @@ composite(
     gaussian_nll_loss,
     "y = (log v + (x − t)²/v)/2, plus log(2π)/2 if full, v = var held above eps, then mean or sum",
     torch="nn.functional.gaussian_nll_loss",
-    method=False,
     samples=lambda make: [
         make.call(make(3, 4), make(3, 4), make(3, 4, low=0.1)),
         make.call(make(3, 4), make(3, 4), make(3, low=0.1), full=True),

@@ -79,7 +79,6 @@ def _check(
 composite(
     linear_cross_entropy,
     "y = cross_entropy(x·Wᵀ + b, target)",
-    method=False,
     torch="nn.functional.linear_cross_entropy",
     samples=lambda make: [
         make.call(make(3, 2), make(4, 2), np.array([1, 0, 3]), linear_bias=make(4)),

@@ -55,7 +55,6 @@ composite(
     margin_ranking_loss,
     "y = max(0, margin − t·(a − b)), then mean or sum",
     torch="nn.functional.margin_ranking_loss",
-    method=False,
     samples=lambda make: [
         make.call(make(5), make(5), _signs(make, 5)),
         make.call(make(3, 4), make(3, 4), _signs(make, 3, 4), 0.5, reduction="sum"),
@@ -88,7 +87,6 @@ composite(
     hinge_embedding_loss,
     "y = x where t = 1, max(0, margin − x) where t = −1, then mean or sum",
     torch="nn.functional.hinge_embedding_loss",
-    method=False,
     samples=lambda make: [
         make.call(make(5), _signs(make, 5)),
         make.call(make(3, 4), _signs(make, 4), 0.5, reduction="sum"),
@@ -170,7 +168,6 @@ composite(
     "y = Σ max(0, margin − x[t] + x[i])^p / classes over the classes i ≠ t, times weight[t], "
     "then mean or sum",
     torch="nn.functional.multi_margin_loss",
-    method=False,
     samples=lambda make: [
         make.call(make(3, 4), make.ints(3, high=4)),
         make.call(make(3, 4), make.ints(3, high=4), 2, 0.5, reduction="sum"),
@@ -226,7 +223,6 @@ composite(
     "y = Σ max(0, 1 − x[j] + x[i]) / classes over listed classes j and classes i not listed, "
     "then mean or sum",
     torch="nn.functional.multilabel_margin_loss",
-    method=False,
     samples=lambda make: [
         make.call(make(2, 4), np.array([[3, 0, -1, 1], [2, -1, 2, 2]])),
         make.call(make(2, 3), np.array([[-1, 0, 1], [2, 2, 0]]), reduction="sum"),

@@ -124,7 +124,6 @@ composite(
     cosine_embedding_loss,
     "y = 1 − cos(a, b) where t = 1, max(0, cos(a, b) − margin) where t = −1, then mean or sum",
     torch="nn.functional.cosine_embedding_loss",
-    method=False,
     samples=lambda make: [
         make.call(make(4, 3), make(4, 3), np.array([1, -1, 1, -1])),
         make.call(make(4, 3), make(4, 3), np.array([-1, -1, 1, 1]), 0.2, reduction="sum"),
@@ -225,7 +224,6 @@ composite(
     "y = max(0, margin + |a − p| − |a − n|), then mean or sum; swap: n is measured from p where "
     "that is nearer",
     torch="nn.functional.triplet_margin_loss",
-    method=False,
     samples=lambda make: _triplets(make, p=3, eps=1e-3),
     autocast="float32",
 )
@@ -233,6 +231,5 @@ composite(
     triplet_margin_with_distance_loss,
     "y = max(0, margin + distance(a, p) − distance(a, n)), then mean or sum",
     torch="nn.functional.triplet_margin_with_distance_loss",
-    method=False,
     samples=lambda make: _triplets(make, distance_function=lambda a, b: (a - b).abs().sum(-1)),
 )

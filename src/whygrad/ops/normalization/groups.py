@@ -142,7 +142,6 @@ _group_norm_op = define(
     ],
     refuses=ONLY_FLOATS,
     torch="nn.functional.group_norm",
-    method=False,
     samples=lambda make: [
         make.call(make(2, 8), 2, make(8), make(8)),
         make.call(make(2, 4, 3), 2, make(4), make(4), 0.1),

@@ -23,7 +23,6 @@ composite(
     normalize,
     "y = x / max(‖x‖ₚ, ε) along dim",
     torch="nn.functional.normalize",
-    method=False,
     samples=lambda make: [
         make.call(make(3, 4)),
         make.call(make(3, 4), 1.0, 0),
@@ -65,7 +64,6 @@ composite(
     local_response_norm,
     "y = x / (k + α·mean(x² of neighbouring channels))^β",
     torch="nn.functional.local_response_norm",
-    method=False,
     samples=lambda make: [
         make.call(make(2, 5, 3), 3, 0.5),
         make.call(make(2, 5, 3), 2, 0.5, 0.6, 2.0),

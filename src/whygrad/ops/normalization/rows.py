@@ -141,7 +141,6 @@ _layer_norm_op = define(
     batching=_layer_norm_of_batch,
     refuses=ONLY_FLOATS,
     torch="nn.functional.layer_norm",
-    method=False,
     samples=lambda make: [
         make.call(make(3, 4), (4,), make(4), make(4)),
         make.call(make(2, 3, 4), (3, 4), make(3, 4), make(3, 4)),
@@ -268,7 +267,6 @@ _rms_norm_op = define(
     batching=_rms_norm_of_batch,
     refuses=ONLY_FLOATS,
     torch="nn.functional.rms_norm",
-    method=False,
     samples=lambda make: [
         make.call(make(3, 4), (4,), make(4)),
         make.call(make(2, 3, 4), (3, 4), make(3, 4), 0.1),

@@ -147,7 +147,6 @@ define(
     refuses=NO_BOOL,
     public=_linear_args,
     torch="nn.functional.linear",
-    method=False,
     samples=lambda make: [
         make.call(make(4, 3), make(2, 3), make(2)),
         make.call(make(4, 3), make(2, 3)),

@@ -192,7 +192,6 @@ def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
 composite(
     pdist,
     "y = |xᵢ − xⱼ| in the p-norm, for i < j",
-    method=False,
     torch="nn.functional.pdist",
     samples=lambda make: [
         make.call(make(4, 3)),

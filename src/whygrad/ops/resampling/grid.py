@@ -323,7 +323,6 @@ def _samples(make: Any) -> list[Any]:
 composite(
     grid_sample,
     "y = the image read at the places of the grid, interpolated",
-    method=False,
     torch="nn.functional.grid_sample",
     samples=_samples,
     autocast="float32",
@@ -340,7 +339,6 @@ composite(
 composite(
     affine_grid,
     "y = θ·(x, y, 1) for the center (x, y) of every pixel",
-    method=False,
     torch="nn.functional.affine_grid",
     samples=lambda make: [
         make.call(make(2, 2, 3), (2, 1, 3, 2), True),

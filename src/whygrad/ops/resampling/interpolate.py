@@ -154,7 +154,6 @@ class _Request:
 composite(
     interpolate,
     "y = x brought to another size: the nearest element, or a mean of those around",
-    method=False,
     torch="nn.functional.interpolate",
     samples=lambda make: [
         make.call(make(2, 1, 3), 5),

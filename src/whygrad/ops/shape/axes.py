@@ -240,7 +240,6 @@ _conjugated = elementwise(
     vjp={"x": lambda xp, incoming: xp.conj_physical(incoming)},
     complex_rule="own",
     promote="none",
-    inplace=True,
 ).public
 
 

@@ -231,6 +231,7 @@ elementwise(
         make.call(make(3).astype(complex) * (1 + 2j)),
         make.call(make(0, 2)),
     ],
+    inplace=False,
 )
 
 

@@ -242,7 +242,6 @@ def _refuse(
 composite(
     pad,
     "y = x with a border: constant, reflected, replicated or circular",
-    method=False,
     torch="nn.functional.pad",
     samples=lambda make: [
         make.call(make(2, 3), (1, 2)),

@@ -36,14 +36,12 @@ elementwise(
     "y = I₀(x), the modified Bessel function of order 0;  ∂y/∂x = I₁(x)",
     forward=scipy_kernel("i0"),
     vjp={"x": lambda xp, incoming, x: incoming * xp.special_i1(x)},
-    inplace=True,
 )
 elementwise(
     "special_i0e(x)",
     "y = I₀(x)·e^−|x|;  ∂y/∂x = i1e(x) − sign(x)·y",
     forward=scipy_kernel("i0e"),
     vjp={"x": lambda xp, incoming, x, y: incoming * (xp.special_i1e(x) - xp.sign(x) * y)},
-    method=False,
     torch="special.i0e",
 )
 elementwise(
@@ -51,7 +49,6 @@ elementwise(
     "y = I₁(x), the modified Bessel function of order 1;  ∂y/∂x = I₀(x) − y/x",
     forward=scipy_kernel("i1"),
     vjp={"x": lambda xp, incoming, x, y: incoming * (xp.i0(x) - _first_over_x(xp, y, x))},
-    method=False,
     torch="special.i1",
 )
 elementwise(
@@ -59,7 +56,6 @@ elementwise(
     "y = I₁(x)·e^−|x|;  ∂y/∂x = i0e(x) − y·(sign(x) + 1/x)",
     forward=scipy_kernel("i1e"),
     vjp={"x": _slope_of_i1e},
-    method=False,
     torch="special.i1e",
 )
 
@@ -94,7 +90,6 @@ for _name, _kernel, _words in (
         f"y = {_words};  no gradient, as in PyTorch",
         forward=_kernel,
         vjp=None,
-        method=False,
         torch=f"special.{_name}",
         samples=lambda make: [
             make.call(make.constant(make(3, 4, low=0.2, high=2.0))),

@@ -60,7 +60,6 @@ for _name, _kernel, _sign, _words in (
         promote="same",
         public=lambda input, other: (input, other),
         samples=_pairs,
-        inplace=True,
     )
 elementwise(
     "special_zeta(a, b)",
@@ -71,7 +70,6 @@ elementwise(
         "b": lambda xp, incoming, a, b: -incoming * a * xp.special_zeta(a + 1, b),
     },
     public=lambda input, other: (input, other),
-    method=False,
     torch="special.zeta",
     samples=lambda make: [
         make.call(make.constant(make(3, low=1.5, high=4.0)), make(3, low=0.5, high=3.0)),

@@ -17,7 +17,6 @@ elementwise(
     "y = Φ(x), the area under the normal curve up to x;  ∂y/∂x = e^(−x²/2)/√2π",
     forward=scipy_kernel("ndtr"),
     vjp={"x": lambda xp, incoming, x: incoming * (xp.exp(-0.5 * x * x) / _ROOT_2_PI)},
-    method=False,
     torch="special.ndtr",
 )
 elementwise(
@@ -30,7 +29,6 @@ elementwise(
         )
     },
     domain={"x": (0.1, 0.9)},
-    method=False,
     torch="special.ndtri",
 )
 elementwise(
@@ -38,7 +36,6 @@ elementwise(
     "y = e^(x²)·erfc x;  ∂y/∂x = 2x·y − 2/√π",
     forward=scipy_kernel("erfcx"),
     vjp={"x": lambda xp, incoming, x, y: incoming * (2 * x * y - 2 / math.sqrt(math.pi))},
-    method=False,
     torch="special.erfcx",
 )
 
@@ -58,7 +55,6 @@ elementwise(
     "y = log Φ(x), exact in the lower tail too;  ∂y/∂x = φ(x)/Φ(x)",
     forward=scipy_kernel("log_ndtr"),
     vjp={"x": _slope_of_log_ndtr},
-    method=False,
     torch="special.log_ndtr",
 )
 
@@ -76,7 +72,6 @@ elementwise(
     forward=scipy_kernel("entr"),
     vjp={"x": _slope_of_entropy},
     domain={"x": (0.1, 2.0)},
-    method=False,
     torch="special.entr",
 )
 
@@ -96,7 +91,6 @@ elementwise(
     },
     public=lambda input, other: (input, other),
     subgradient="0 for a at a = 0 with b ≤ −1",
-    method=False,
     torch="special.xlog1py",
     samples=lambda make: [
         make.call(make(3, 4), make(4, low=-0.5)),

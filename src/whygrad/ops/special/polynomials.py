@@ -66,7 +66,6 @@ for _name, _first, _next in _FAMILIES:
             f"y = the polynomial of degree n at x ({_full.replace('_', ' ')});  no gradient",
             forward=_evaluate(_first, _next, _shifted),
             vjp=None,
-            method=False,
             torch=f"special.{_full}",
             public=lambda input, n: (input, n),
             samples=lambda make: [
