@@ -21,25 +21,28 @@ if TYPE_CHECKING:
     from whygrad.ops.undefined import Fault
 
 __all__ = [
-    "ABS", "ACTIVATIONS", "ADD", "ADDED_PRODUCTS", "ATTENTION", "AVERAGE_POOLS", "BATCH_NORM",
-    "BINARY_CROSS_ENTROPY", "BINARY_LOSSES", "BINARY_WITH_LOGITS", "BOUNDS", "BRACKETS",
-    "BROADCAST_TENSORS", "CARRIERS", "CASTS", "CAT", "CHOICES", "CHOICE_LOSSES", "CLAMP", "CLAMPS",
-    "CLASS_LOSSES", "COMPARISONS", "CONVOLUTIONS", "COSH", "COSINE_SIMILARITY", "CROSS_ENTROPY",
-    "DETACHES", "DIAGONALS", "DIFFERENCES", "DISTANCE_LOSSES", "DIV", "DRAWS", "DROPOUTS", "EINSUM",
-    "ELEMENTWISE", "ELEMENTWISE_LOSSES", "EMBEDDING", "EXP", "EXPONENTIALS", "EXTREMES", "FILLS",
-    "FLIP", "GATHERS", "GETITEM", "GUMBEL_SOFTMAX", "HARDTANH", "INDEXED", "INDEX_SELECT",
-    "INVERSES", "JOINS", "KL_DIV", "LEAVING", "LIKENESSES", "LIKES", "LINEAR", "LOG", "LOGARITHMS",
-    "LOGS", "LOGSUMEXP", "LOG_PROBABILITIES", "LOG_SOFTMAX", "LOSSES", "LOWER_CLAMPS", "MAKERS",
-    "MASKED_FILL", "MASKED_SELECT", "MATRIX_PRODUCTS", "MAXIMUM", "MEAN", "MSE_LOSS", "MUL", "NEG",
-    "NEVER_NEGATIVE", "NLL_LOSS", "NORM", "NORMALIZERS", "ONE_HOT", "ORDERINGS", "PICKS",
-    "PLAIN_SEQUENCES", "POISSON_NLL_LOSS", "POWERS", "PROBABILITIES", "PROBABILITY_LOSSES", "PROD",
-    "PRODUCTS", "QUOTIENTS", "RANDOM", "RECTIFIERS", "RECURRENT", "RELU", "REORDERINGS",
-    "RESHAPING", "REVERSED_DIV", "REVERSED_POW", "REVERSED_SUB", "RISKY", "ROW_MIXING",
-    "SAMPLE_NORMALIZERS", "SATURATING", "SCALINGS", "SCATTERS", "SEQUENCES", "SETITEM", "SHIFTS",
-    "SIGMOID", "SIGMOIDS", "SIGNED_LOSSES", "SOFTMAX", "SOFTMAXES", "SOFTPLUS", "SORT", "SOUNDNESS",
-    "SPLITS", "SPREADS", "SQRT", "SQUASHERS", "STACK", "STEPS", "SUB", "SUM", "TOPK", "TOTALS",
-    "TRANSPOSED_CONVOLUTIONS", "TRANSPOSES", "TRIANGLES", "TWO_SIDED", "UNFOLD", "VIEWS",
-    "WEIGHTED", "WHERE", "XLOGY", "Family",
+    "ABS", "ACTIVATIONS", "ADD", "ADDCMUL", "ADDED_PRODUCTS", "ATTENTION", "AVERAGE_POOLS",
+    "BATCH_NORM", "BINARY_CROSS_ENTROPY", "BINARY_LOSSES", "BINARY_WITH_LOGITS", "BOUNDS",
+    "BRACKETS", "BROADCAST_TENSORS", "CARRIERS", "CASTS", "CAT", "CHOICES", "CHOICE_LOSSES",
+    "CLAMP", "CLAMPS", "CLASS_LOSSES", "COMPARISONS", "CONVOLUTIONS", "COS", "COSH",
+    "COSINE_SIMILARITY", "CROSS_ENTROPY", "CUMPROD", "DETACHES", "DIAGONALS", "DIFFERENCES",
+    "DISTANCE_LOSSES", "DIV", "DRAWS", "DROPOUTS", "EINSUM", "ELEMENTWISE", "ELEMENTWISE_LOSSES",
+    "EMBEDDING", "EXP", "EXPONENTIALS", "EXTREMES", "FILLS", "FLIP", "GATHERS", "GETITEM",
+    "GUMBEL_SOFTMAX", "HARDSWISH", "HARDTANH", "HEAVISIDE", "INDEXED", "INDEX_SELECT", "INVERSES",
+    "JOINS", "KL_DIV", "LARGER", "LEAKY_RELU", "LEAVING", "LERP", "LEVELLING", "LIKENESSES",
+    "LIKES", "LINEAR", "LINEAR_LAYER", "LOG", "LOGARITHMS", "LOGS", "LOGSUMEXP",
+    "LOG_PROBABILITIES", "LOG_SOFTMAX", "LOSSES", "LOWER_CLAMPS", "MAKERS", "MASKED_FILL",
+    "MASKED_SELECT", "MATRIX_PRODUCTS", "MAXIMUM", "MEAN", "MSE_LOSS", "MUL", "NEG",
+    "NEVER_NEGATIVE", "NLL_LOSS", "NORM", "NORMAL", "NORMALIZERS", "ONE_HOT", "ORDERINGS", "PICKS",
+    "PLAIN_SEQUENCES", "POISSON_NLL_LOSS", "POWERS", "PRELU", "PROBABILITIES", "PROBABILITY_LOSSES",
+    "PROD", "PRODUCTS", "QUOTIENTS", "RANDOM", "RANKED", "RECTIFIERS", "RECURRENT", "RELU", "RELU6",
+    "REORDERINGS", "RESHAPING", "RESTRIDED", "REVERSED_DIV", "REVERSED_POW", "REVERSED_SUB",
+    "RISKY", "ROW_MIXING", "SAMPLE_NORMALIZERS", "SATURATING", "SCALINGS", "SCATTERS", "SEQUENCES",
+    "SETITEM", "SHIFTS", "SHRINKS", "SIGMOID", "SIGMOIDS", "SIGNED_LOSSES", "SMALLER", "SOFTMAX",
+    "SOFTMAXES", "SOFTPLUS", "SORT", "SOUNDNESS", "SPLITS", "SPREADS", "SQRT", "SQUASHERS", "STACK",
+    "STEPS", "SUB", "SUM", "THRESHOLD", "TOPK", "TOTALS", "TRANSPOSED_CONVOLUTIONS", "TRANSPOSES",
+    "TRIANGLES", "TWO_SIDED", "UNFOLD", "VIEWS", "WEIGHTED", "WHERE", "WHOLE_QUOTIENT", "WRITES",
+    "XLOGY", "Family",
 ]  # fmt: skip
 
 
@@ -119,13 +122,22 @@ CLAMP = _named("clamp")
 LOWER_CLAMPS = CLAMP | _named("clamp_min")
 CLAMPS = LOWER_CLAMPS | _named("clamp_max")
 INVERSES = _named("reciprocal", "rdiv")  # of the one tensor they are given
-STEPS = _named("ceil", "floor", "round", "sign", "trunc")  # constant between jumps
+STEPS = _named("ceil", "floor", "round", "sgn", "sign", "trunc")  # constant between jumps
+HEAVISIDE, WHOLE_QUOTIENT = _named("heaviside"), _named("floor_divide")
+COS, LERP, ADDCMUL = _named("cos"), _named("lerp"), _named("addcmul")
 ORDERINGS = _named("ge", "gt", "le", "lt")
 COMPARISONS = _declared("comparison")
 SOUNDNESS = _named("isfinite", "isinf", "isnan", "nan_to_num")  # asks whether values are finite
 MAXIMUM = _named("maximum")
 BOUNDS = MAXIMUM | _named("minimum")
+LARGER, SMALLER = _named("fmax", "maximum"), _named("fmin", "minimum")
 EXTREMES = _named("amax", "amin", "max", "min", "max_of_all", "min_of_all")
+# What passes on some of its values, chosen by their size.
+RANKED = _named(
+    "adaptive_max_pool2d", "cummax", "cummin", "kthvalue", "max_pool", "max_pool2d_with_indices",
+    "max_pool3d_with_indices", "median", "mode", "nanmedian", "scatter_amax", "scatter_amin",
+    "topk",
+)  # fmt: skip
 
 # --- what is undefined somewhere ------------------------------------------------------------------
 
@@ -154,15 +166,21 @@ SOFTMAXES = _declared("activation.softmax") | _named("gumbel_softmax")
 SOFTMAX, LOG_SOFTMAX = _named("softmax"), _named("log_softmax")
 GUMBEL_SOFTMAX = _named("gumbel_softmax")
 PROBABILITIES = SOFTMAXES - LOG_SOFTMAX
-DROPOUTS = _declared("activation.dropout")
+DROPOUTS = _declared("activation.dropout") | _named("fused_dropout")
 ACTIVATIONS = (_declared("activation") | _named("sigmoid", "tanh")) - SOFTMAXES - DROPOUTS
 RELU, HARDTANH, SOFTPLUS = _named("relu"), _named("hardtanh"), _named("softplus")
+RELU6, LEAKY_RELU, PRELU = _named("relu6"), _named("leaky_relu"), _named("prelu")
+THRESHOLD, HARDSWISH = _named("threshold"), _named("hardswish")
+SHRINKS = _named("hardshrink", "softshrink")
 RECTIFIERS = _named("relu", "relu6", "threshold", "hardtanh")
 SIGMOID = _named("sigmoid")
 SIGMOIDS = SIGMOID | _named("hardsigmoid")
 SQUASHERS = SIGMOIDS | _named("hardtanh", "softsign", "tanh")  # flat at both ends
 TWO_SIDED = SQUASHERS - SIGMOIDS
 SATURATING = _named("sigmoid", "tanh")  # never quite flat: how far out the input is can be told
+LEVELLING = _named(  # no activations, and flat far out all the same
+    "atan", "erf", "erfc", "exp", "exp2", "expm1", "logaddexp", "logcumsumexp", "logsumexp"
+)
 NEVER_NEGATIVE = _named("relu", "relu6", "softplus", "threshold")
 
 # --- layers ---------------------------------------------------------------------------------------
@@ -176,7 +194,8 @@ EINSUM = _named("einsum")
 # Sums of products: the gradient of one factor is the incoming gradient times the other.
 PRODUCTS = _declared("products")
 ADDED_PRODUCTS = _named("addbmm", "addmm", "baddbmm")  # the bias comes first
-WEIGHTED = CONVOLUTIONS | _named("linear")  # x, weight, bias
+LINEAR_LAYER = _named("linear")
+WEIGHTED = CONVOLUTIONS | LINEAR_LAYER  # x, weight, bias
 LINEAR = WEIGHTED | MATRIX_PRODUCTS | _named("bilinear")
 NORMALIZERS = _declared("normalization") - _named("local_response_norm", "normalize")
 BATCH_NORM = _named("batch_norm")
@@ -190,6 +209,7 @@ AVERAGE_POOLS = _declared("convolution.avg_pool") | _named(
     "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d"
 )
 DRAWS = _named("bernoulli", "multinomial", "poisson")  # samples of a model's own distribution
+NORMAL = _named("normal")
 RANDOM = DROPOUTS | ATTENTION | SEQUENCES | DRAWS | _declared("activation.noisy") | _named(
     "cauchy_", "exponential_", "geometric_", "log_normal_", "normal", "normal_", "rand_like",
     "randint_like", "randn_like", "random_", "uniform_",
@@ -249,6 +269,8 @@ JOINS = STACK | CAT | _named(
     "column_stack", "concat", "concatenate", "dstack", "hstack", "vstack"
 )  # fmt: skip
 DETACHES = _named("detach")
+RESTRIDED = _named("as_strided", "take")
+WRITES = _named("assignment", "copy", "fill", "index_put", "scatter", "zero")
 # What comes out is what went in, here or there.
 CARRIERS = CAT | STACK | WHERE | _named("copy", "copy_slices", "fill", "index_put", "scatter")
 # Results that are another name for memory of the first argument.
@@ -286,7 +308,7 @@ ROW_MIXING = (
 
 SUM, MEAN = _named("nansum", "sum"), _named("mean", "nanmean")
 TOTALS = SUM | MEAN
-PROD = _named("prod")
+PROD, CUMPROD = _named("prod"), _named("cumprod")
 SPREADS = _named("std", "std_mean", "var", "var_mean")
 
 # Steps by which values leave the engine.

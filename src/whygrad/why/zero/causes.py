@@ -1,4 +1,4 @@
-"""Why an op lets no gradient through: one row per op, in words.
+"""Why an op lets no gradient through: one row per family of ops, in words.
 
 A row says what kind of cause it is and how to put it; :func:`verdict` finds the row for an op and
 an argument.  It needs names and arrays only, so it serves every engine; ops that have no row get a
@@ -14,6 +14,8 @@ from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from whygrad.ops import families as of
 
 __all__ = [
     "BlockedEdge", "Row", "Verdict", "number", "plain_name", "row_for", "share", "verdict",
@@ -197,19 +199,19 @@ _DROPPED = Row(
 )
 
 
-def _saturated(kept: str) -> Row:
-    def words(c: BlockedEdge) -> str:
-        span, sort = c.span("input"), "input"
-        if not span:
-            span, sort = c.span(kept), "output" if kept == "y" else "input"
-        return _with(f"{c.op} is saturated for {c.share}", f"{sort} {span}" if span else "")
+def _levelled(c: BlockedEdge) -> str:
+    known = [(sort, c.span(name)) for name, sort in _IN_AND_OUT]
+    said = next((f"{sort} {span}" for sort, span in known if span), "")
+    return _with(f"{c.op} is saturated for {c.share}", said)
 
-    return Row(
-        "saturated",
-        words,
-        "bring its input closer to 0 (normalise, start with smaller weights), or use an activation "
-        "or a loss that does not saturate, such as one that takes logits",
-    )
+
+_IN_AND_OUT = (("input", "input"), ("x", "input"), ("y", "output"))
+_SATURATED = Row(
+    "saturated",
+    _levelled,
+    "bring its input closer to 0 (normalise, start with smaller weights), or use an activation "
+    "or a loss that does not saturate, such as one that takes logits",
+)
 
 
 _FLAT = Row(
@@ -265,8 +267,8 @@ def _softmax(c: BlockedEdge) -> Row:
     y, dim = c.saved.get("y"), c.saved.get("dim")
     dims = dim if isinstance(dim, tuple) else (dim,)
     if not isinstance(y, np.ndarray) or dim is None:
-        return _saturated("y")
-    return _SINGLE if prod(y.shape[each] for each in dims if y.ndim) == 1 else _saturated("y")
+        return _SATURATED
+    return _SINGLE if prod(y.shape[each] for each in dims if y.ndim) == 1 else _SATURATED
 
 
 _SINGLE = Row(
@@ -300,68 +302,56 @@ def _embedding(c: BlockedEdge) -> Row:
 Choice = Row | Callable[[BlockedEdge], Row]
 Rows = Choice | Mapping[str, Choice]
 
-TABLE: dict[str, Rows] = {
-    "abs": _AT_ZERO,
-    "addcmul": _product("a", "b"),
-    "clamp": {"x": _beyond(_limits("low", "high")), "": _PICKED},
-    "cos": _stationary("it has a maximum or minimum there"),
-    "cosh": _AT_ZERO,
-    "cross_entropy": _class_loss(_EQUAL),
-    "div": {"b": _if_there("a", 0, _stationary("the numerator is 0 there")), "": _GENERIC},
-    "embedding": _embedding,
-    "hardshrink": _inactive("between −λ and λ"),
-    "hardsigmoid": _beyond(lambda _: ", −3 and 3"),
-    "hardswish": _inactive("at most −3"),
-    "hardtanh": _beyond(_limits("min_val", "max_val")),
-    "heaviside": {"values": _PICKED, "": _FLAT},
-    "leaky_relu": _inactive("not positive, and its slope there is 0,"),
-    "lerp": {
+# The first family that holds an op speaks for it.
+TABLE: tuple[tuple[of.Family, Rows], ...] = (
+    (of.ABS | of.COSH, _AT_ZERO),
+    (of.COS, _stationary("it has a maximum or minimum there")),
+    (of.DIV, {"b": _if_there("a", 0, _stationary("the numerator is 0 there")), "": _GENERIC}),
+    (of.POWERS, _power),
+    (of.NORM, _norm),
+    (of.SPREADS, _stationary("it equals the mean there")),
+    (of.LERP, {
         "end": _product("weight"),
         "weight": _stationary("both ends are equal there"),
         "": _stationary("the weight is 1 there"),
-    },
-    "linear": _product("x", "weight"),
-    "masked_fill": {"value": _PICKED, "": _FILLED},
-    "nll_loss": _class_loss(_PICKED),
-    "norm": _norm,
-    "pow": _power,
-    "prelu": {
+    }),
+    (of.LINEAR_LAYER, _product("x", "weight")),
+    (of.PRODUCTS | of.MUL | of.ADDCMUL, _product("a", "b")),
+    (of.PROD | of.CUMPROD, _product()),
+    (of.CROSS_ENTROPY, _class_loss(_EQUAL)),
+    (of.NLL_LOSS, _class_loss(_PICKED)),
+    (of.DISTANCE_LOSSES | of.BINARY_WITH_LOGITS, _EQUAL),
+    (of.RELU, _inactive("not positive")),
+    (of.LEAKY_RELU, _inactive("not positive, and its slope there is 0,")),
+    (of.PRELU, {
         "weight": _not_selected(lambda c: f"the input of {c.op} is positive for {c.share}"),
         "": _inactive("not positive, and its weight is 0,"),
-    },
-    "relu": _inactive("not positive"),
-    "relu6": _beyond(lambda _: ", 0 and 6"),
-    "softshrink": _inactive("between −λ and λ"),
-    "threshold": _inactive("not above the threshold"),
-}
-for _names, _rows in (
-    ("where s_where", _BRANCH),
-    ("fmax maximum", _LARGER),
-    ("fmin minimum", _SMALLER),
-    ("amax amin cummax cummin kthvalue max median min mode nanmedian topk", _EXTREME),
-    ("adaptive_max_pool2d max_pool max_pool2d_with_indices max_pool3d_with_indices", _EXTREME),
-    ("scatter_amax scatter_amin", _EXTREME),
-    ("as_strided diagonal gather index index_select masked_select narrow select", _PICKED),
-    ("slice take unfold", _PICKED),
-    ("split split_with_sizes unbind", _PIECES),
-    ("tril triu", _BLANKED),
-    ("assignment copy fill index_put scatter zero", {
-        "base": _OVERWRITTEN, "self": _OVERWRITTEN, "x": _OVERWRITTEN, "": _TWICE,
     }),
-    ("addbmm addmm addmv baddbmm bmm dot einsum matmul mm mul mv", _product("a", "b")),
-    ("cumprod prod", _product()),
-    ("dropout feature_dropout fused_dropout native_dropout", _DROPPED),
-    ("log_softmax softmax", _softmax),
-    ("atan celu elu erf erfc gelu logsigmoid mish selu silu softplus softsign", _saturated("x")),
-    ("logaddexp logcumsumexp logsumexp", _saturated("x")),
-    ("exp exp2 expm1 sigmoid tanh", _saturated("y")),
-    ("ceil floor floor_divide round sgn sign trunc", _FLAT),
-    ("bernoulli normal poisson", _DRAWN),
-    ("binary_cross_entropy_with_logits l1_loss mse_loss", _EQUAL),
-    ("std var", _stationary("it equals the mean there")),
-    ("clamp_max clamp_min", _beyond(lambda _: "")),
-):  # fmt: skip
-    TABLE.update(dict.fromkeys(_names.split(), _rows))
+    (of.THRESHOLD, _inactive("not above the threshold")),
+    (of.HARDSWISH, _inactive("at most −3")),
+    (of.SHRINKS, _inactive("between −λ and λ")),
+    (of.RELU6, _beyond(lambda _: ", 0 and 6")),
+    (of.HARDTANH, _beyond(_limits("min_val", "max_val"))),
+    (of.SIGMOIDS - of.SIGMOID, _beyond(lambda _: ", −3 and 3")),
+    (of.CLAMP, {"x": _beyond(_limits("low", "high")), "": _PICKED}),
+    (of.CLAMPS, _beyond(lambda _: "")),
+    (of.SOFTMAXES, _softmax),
+    (of.DROPOUTS, _DROPPED),
+    (of.ACTIVATIONS | of.LEVELLING, _SATURATED),
+    (of.HEAVISIDE, {"values": _PICKED, "": _FLAT}),
+    (of.STEPS | of.WHOLE_QUOTIENT, _FLAT),
+    (of.DRAWS | of.NORMAL, _DRAWN),
+    (of.WHERE, _BRANCH),
+    (of.LARGER, _LARGER),
+    (of.SMALLER, _SMALLER),
+    (of.EXTREMES | of.RANKED, _EXTREME),
+    (of.EMBEDDING, _embedding),
+    (of.PICKS | of.RESTRIDED | of.UNFOLD, _PICKED),
+    (of.SPLITS, _PIECES),
+    (of.TRIANGLES, _BLANKED),
+    (of.MASKED_FILL, {"value": _PICKED, "": _FILLED}),
+    (of.WRITES, {"base": _OVERWRITTEN, "self": _OVERWRITTEN, "x": _OVERWRITTEN, "": _TWICE}),
+)  # fmt: skip
 
 
 def plain_name(name: str) -> str:
@@ -374,7 +364,8 @@ def plain_name(name: str) -> str:
 
 def row_for(blocked: BlockedEdge) -> Row:
     """The row that speaks for an op, whichever engine names it."""
-    rows = TABLE.get(plain_name(blocked.op), _GENERIC)
+    name = plain_name(blocked.op)
+    rows = next((rows for family, rows in TABLE if name in family), _GENERIC)
     if isinstance(rows, Mapping):
         rows = rows.get(blocked.argument) or rows[""]
     return rows if isinstance(rows, Row) else rows(blocked)
