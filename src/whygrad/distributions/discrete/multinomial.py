@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar
+from typing import Any
 
 import whygrad
 from whygrad.distributions import constraints
 from whygrad.distributions.constraints import Constraint
 from whygrad.distributions.discrete.binomial import Binomial
-from whygrad.distributions.discrete.categorical import Categorical
-from whygrad.distributions.distribution import Distribution
+from whygrad.distributions.discrete.classes import OverClasses
 from whygrad.distributions.utils import broadcast_all
 from whygrad.errors import fail
 from whygrad.tensor import Tensor
@@ -18,13 +17,8 @@ from whygrad.tensor import Tensor
 __all__ = ["Multinomial"]
 
 
-class Multinomial(Distribution):
+class Multinomial(OverClasses):
     """Counts per class of ``total_count`` choices with probabilities ``probs``."""
-
-    arg_constraints: ClassVar[dict[str, Constraint]] = {
-        "probs": constraints.simplex,
-        "logits": constraints.real_vector,
-    }
 
     def __init__(
         self,
@@ -41,34 +35,17 @@ class Multinomial(Distribution):
                 fix="pass one int for the whole batch",
             )
         self.total_count = total_count
-        self._categorical = Categorical(probs=probs, logits=logits)
+        super().__init__(probs, logits, validate_args)
         self._binomial = Binomial(total_count=total_count, probs=self.probs)
-        shape = self._categorical.param_shape
-        super().__init__(shape[:-1], shape[-1:], validate_args=validate_args)
 
     def _expand_rest(self, new: Any, batch_shape: Any) -> None:
         new.total_count = self.total_count
-        new._categorical = self._categorical.expand(batch_shape)
+        super()._expand_rest(new, batch_shape)
         new._binomial = self._binomial.expand((*batch_shape, *self.event_shape))
 
     @constraints.dependent_property(is_discrete=True, event_dim=1)
     def support(self) -> Constraint:
         return constraints.multinomial(self.total_count)
-
-    @property
-    def probs(self) -> Tensor:
-        """The probabilities of the classes."""
-        return self._categorical.probs
-
-    @property
-    def logits(self) -> Tensor:
-        """ln p."""
-        return self._categorical.logits
-
-    @property
-    def param_shape(self) -> Any:
-        """The shape of the parameter."""
-        return self._categorical.param_shape
 
     @property
     def mean(self) -> Tensor:

@@ -2,56 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import whygrad
 from whygrad.distributions import constraints
-from whygrad.distributions.constraints import Constraint
-from whygrad.distributions.discrete.categorical import Categorical
-from whygrad.distributions.distribution import Distribution
+from whygrad.distributions.discrete.classes import OverClasses
 from whygrad.tensor import Tensor
 
 __all__ = ["OneHotCategorical", "OneHotCategoricalStraightThrough"]
 
 
-class OneHotCategorical(Distribution):
+class OneHotCategorical(OverClasses):
     """The unit vector of class k with probability ``probs[..., k]``."""
 
-    arg_constraints: ClassVar[dict[str, Constraint]] = {
-        "probs": constraints.simplex,
-        "logits": constraints.real_vector,
-    }
     support = constraints.one_hot
     has_enumerate_support = True
 
     def __init__(
         self, probs: Any = None, logits: Any = None, validate_args: bool | None = None
     ) -> None:
-        self._categorical = Categorical(probs, logits)
-        shape = self._categorical.param_shape
-        super().__init__(shape[:-1], shape[-1:], validate_args=validate_args)
-
-    def _expand_rest(self, new: Any, batch_shape: Any) -> None:
-        new._categorical = self._categorical.expand(batch_shape)
-
-    @property
-    def probs(self) -> Tensor:
-        """The probabilities of the classes."""
-        return self._categorical.probs
-
-    @property
-    def logits(self) -> Tensor:
-        """ln p."""
-        return self._categorical.logits
+        super().__init__(probs, logits, validate_args)
 
     @property
     def _param(self) -> Tensor:
         return self._categorical._param
-
-    @property
-    def param_shape(self) -> Any:
-        """The shape of the parameter."""
-        return self._categorical.param_shape
 
     @property
     def mean(self) -> Tensor:

@@ -8,8 +8,7 @@ from typing import Any, ClassVar
 import whygrad
 from whygrad.distributions import constraints
 from whygrad.distributions.constraints import Constraint
-from whygrad.distributions.discrete.categorical import Categorical
-from whygrad.distributions.distribution import Distribution
+from whygrad.distributions.discrete.classes import OverClasses
 from whygrad.distributions.transformed_distribution import TransformedDistribution
 from whygrad.distributions.transforms import ExpTransform
 from whygrad.distributions.utils import broadcast_all, clamp_probs
@@ -18,13 +17,9 @@ from whygrad.tensor import Tensor
 __all__ = ["ExpRelaxedCategorical", "RelaxedOneHotCategorical"]
 
 
-class ExpRelaxedCategorical(Distribution):
+class ExpRelaxedCategorical(OverClasses):
     """Logarithms of relaxed unit vectors: log-softmax of (logits + Gumbel noise)/temperature."""
 
-    arg_constraints: ClassVar[dict[str, Constraint]] = {
-        "probs": constraints.simplex,
-        "logits": constraints.real_vector,
-    }
     support = constraints.real_vector
     has_rsample = True
 
@@ -35,29 +30,12 @@ class ExpRelaxedCategorical(Distribution):
         logits: Any = None,
         validate_args: bool | None = None,
     ) -> None:
-        self._categorical = Categorical(probs, logits)
         self.temperature = temperature
-        shape = self._categorical.param_shape
-        super().__init__(shape[:-1], shape[-1:], validate_args=validate_args)
+        super().__init__(probs, logits, validate_args)
 
     def _expand_rest(self, new: Any, batch_shape: Any) -> None:
         new.temperature = self.temperature
-        new._categorical = self._categorical.expand(batch_shape)
-
-    @property
-    def probs(self) -> Tensor:
-        """The probabilities of the classes at temperature 0."""
-        return self._categorical.probs
-
-    @property
-    def logits(self) -> Tensor:
-        """ln p."""
-        return self._categorical.logits
-
-    @property
-    def param_shape(self) -> Any:
-        """The shape of the parameter."""
-        return self._categorical.param_shape
+        super()._expand_rest(new, batch_shape)
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:
         noise = clamp_probs(self._drawn(whygrad.rand, sample_shape, self.logits))

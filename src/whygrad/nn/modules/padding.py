@@ -36,6 +36,11 @@ class _Pad(Module):
     _dims: ClassVar[int]
     _mode: ClassVar[str]
 
+    def __init_subclass__(cls, dims: int | None = None, **others: Any) -> None:
+        super().__init_subclass__(**others)
+        if dims is not None:  # a class of the user's has those of its base
+            cls._dims = dims
+
     def __init__(self, padding: Padding) -> None:
         super().__init__()
         self.padding = _borders(padding, self._dims)
@@ -65,22 +70,16 @@ class _ConstantPadNd(_Pad):
         return f"padding={self.padding}, value={self.value}"
 
 
-class ConstantPad1d(_ConstantPadNd):
+class ConstantPad1d(_ConstantPadNd, dims=1):
     """A signal with a border of one value."""
 
-    _dims = 1
 
-
-class ConstantPad2d(_ConstantPadNd):
+class ConstantPad2d(_ConstantPadNd, dims=2):
     """An image with a border of one value."""
 
-    _dims = 2
 
-
-class ConstantPad3d(_ConstantPadNd):
+class ConstantPad3d(_ConstantPadNd, dims=3):
     """A volume with a border of one value."""
-
-    _dims = 3
 
 
 class _ZeroPad(_ConstantPadNd):
@@ -91,66 +90,48 @@ class _ZeroPad(_ConstantPadNd):
         return f"{self.padding}"
 
 
-class ZeroPad1d(_ZeroPad):
+class ZeroPad1d(_ZeroPad, dims=1):
     """A signal with a border of zeros."""
 
-    _dims = 1
 
-
-class ZeroPad2d(_ZeroPad):
+class ZeroPad2d(_ZeroPad, dims=2):
     """An image with a border of zeros."""
 
-    _dims = 2
 
-
-class ZeroPad3d(_ZeroPad):
+class ZeroPad3d(_ZeroPad, dims=3):
     """A volume with a border of zeros."""
-
-    _dims = 3
 
 
 class _ReflectionPadNd(_Pad):
     _mode = "reflect"
 
 
-class ReflectionPad1d(_ReflectionPadNd):
+class ReflectionPad1d(_ReflectionPadNd, dims=1):
     """A signal whose border mirrors it."""
 
-    _dims = 1
 
-
-class ReflectionPad2d(_ReflectionPadNd):
+class ReflectionPad2d(_ReflectionPadNd, dims=2):
     """An image whose border mirrors it."""
 
-    _dims = 2
 
-
-class ReflectionPad3d(_ReflectionPadNd):
+class ReflectionPad3d(_ReflectionPadNd, dims=3):
     """A volume whose border mirrors it."""
-
-    _dims = 3
 
 
 class _ReplicationPadNd(_Pad):
     _mode = "replicate"
 
 
-class ReplicationPad1d(_ReplicationPadNd):
+class ReplicationPad1d(_ReplicationPadNd, dims=1):
     """A signal whose edge is repeated."""
 
-    _dims = 1
 
-
-class ReplicationPad2d(_ReplicationPadNd):
+class ReplicationPad2d(_ReplicationPadNd, dims=2):
     """An image whose edge is repeated."""
 
-    _dims = 2
 
-
-class ReplicationPad3d(_ReplicationPadNd):
+class ReplicationPad3d(_ReplicationPadNd, dims=3):
     """A volume whose edge is repeated."""
-
-    _dims = 3
 
 
 class _CircularPadNd(_Pad):
@@ -171,19 +152,13 @@ class _CircularPadNd(_Pad):
             )
 
 
-class CircularPad1d(_CircularPadNd):
+class CircularPad1d(_CircularPadNd, dims=1):
     """A signal that goes on at its other end."""
 
-    _dims = 1
 
-
-class CircularPad2d(_CircularPadNd):
+class CircularPad2d(_CircularPadNd, dims=2):
     """An image that goes on at its other end."""
 
-    _dims = 2
 
-
-class CircularPad3d(_CircularPadNd):
+class CircularPad3d(_CircularPadNd, dims=3):
     """A volume that goes on at its other end."""
-
-    _dims = 3
