@@ -65,7 +65,7 @@ def _shared(thresholds: ast.expr, tree: ast.Module) -> Iterator[ast.AST]:
 def unused() -> Iterator[str]:
     """``rule.name`` of each threshold that its module, or one that shares it, never asks for."""
     for rule in _rules():
-        text = Path(inspect.getfile(rule.check)).read_text(encoding="utf-8")
+        text = Path(inspect.getfile(inspect.unwrap(rule.check))).read_text(encoding="utf-8")
         shared = "".join(
             (RULES / f"{each.replace('.', '/')}.py").read_text(encoding="utf-8")
             for each in re.findall(r"from whygrad\.doctor\.rules\.(\w+\.\w+) import [A-Z]", text)

@@ -14,20 +14,7 @@ from typing import Any
 import numpy as np
 
 from whygrad.doctor.evidence.case import Case
-from whygrad.ops.families import (
-    ADD,
-    ADDED_PRODUCTS,
-    HARDTANH,
-    LOWER_CLAMPS,
-    MATRIX_PRODUCTS,
-    RECTIFIERS,
-    RESHAPING,
-    SQUASHERS,
-    TRANSPOSED_CONVOLUTIONS,
-    TRANSPOSES,
-    WEIGHTED,
-    Family,
-)
+from whygrad.ops import families as ops
 from whygrad.recording.calls import Produced
 from whygrad.recording.ranges import Range
 from whygrad.recording.record import Parameter, Snapshot
@@ -99,9 +86,9 @@ def layers_of(case: Case, trace: Trace) -> list[Layer]:
 def _as_layer(
     trace: Trace, call: Traced, names: dict[int, int], known: dict[int, Parameter]
 ) -> Layer | None:
-    if call.op in WEIGHTED:
+    if call.op in ops.WEIGHTED:
         places = [1]
-    elif call.op in MATRIX_PRODUCTS:
+    elif call.op in ops.MATRIX_PRODUCTS:
         places = list(range(len(call.inputs)))[-2:]
     else:
         return None
@@ -111,12 +98,12 @@ def _as_layer(
         name, turned = _leaf(trace, call, place, names)
         if name is None or name not in known or known[name].tensor.ndim < 2:
             continue
-        if call.op in MATRIX_PRODUCTS:
+        if call.op in ops.MATRIX_PRODUCTS:
             data = places[0] if place == places[1] else places[1]
             right = place == places[1]
             axis = (known[name].tensor.ndim - 1 if right else known[name].tensor.ndim - 2) ^ turned
         else:
-            data, axis = 0, int(call.op in TRANSPOSED_CONVOLUTIONS)
+            data, axis = 0, int(call.op in ops.TRANSPOSED_CONVOLUTIONS)
         return Layer(call, name, known[name], data, axis)
     return None
 
@@ -128,7 +115,7 @@ def _leaf(trace: Trace, call: Traced, place: int, names: dict[int, int]) -> tupl
         if id(given) in names:
             return names[id(given)], turned
         made = trace.made_by(source)
-        if made is None or made.op not in TRANSPOSES or not made.inputs:
+        if made is None or made.op not in ops.TRANSPOSES or not made.inputs:
             return None, False
         turned = not turned
         given, source = made.inputs[0], made.sources[0]
@@ -139,13 +126,13 @@ def _bias(
     trace: Trace, layer: Layer, names: dict[int, int], known: dict[int, Parameter]
 ) -> Parameter | None:
     call = layer.call
-    if call.op not in MATRIX_PRODUCTS:
+    if call.op not in ops.MATRIX_PRODUCTS:
         given = call.inputs[2:3]
-    elif call.op in ADDED_PRODUCTS:
+    elif call.op in ops.ADDED_PRODUCTS:
         given = call.inputs[:1]
     else:
         followers = trace.consumers(Produced(call.number, 0))
-        given = [each for next_ in followers if next_.op in ADD for each in next_.inputs]
+        given = [each for next_ in followers if next_.op in ops.ADD for each in next_.inputs]
     for each in given:
         parameter = known.get(names.get(id(each), 0))
         if parameter is not None and parameter.tensor.numel() == layer.width:
@@ -161,9 +148,9 @@ def rectifiers_of(trace: Trace) -> list[Traced]:
 def _rectifies(call: Traced) -> bool:
     if not (call.outputs and getattr(call.outputs[0], "requires_grad", False)):
         return False
-    if call.op in RECTIFIERS:
-        return call.op not in HARDTANH
-    if call.op in LOWER_CLAMPS:
+    if call.op in ops.RECTIFIERS:
+        return call.op not in ops.HARDTANH
+    if call.op in ops.LOWER_CLAMPS:
         return call.argument(1, "min") == 0 and call.argument(2, "max") is None
     return False
 
@@ -173,11 +160,11 @@ def squashers_of(trace: Trace) -> list[Traced]:
     return [
         each
         for each in trace.calls
-        if each.op in SQUASHERS and each.outputs and each.outputs[0].requires_grad
+        if each.op in ops.SQUASHERS and each.outputs and each.outputs[0].requires_grad
     ]
 
 
-def origin(trace: Trace, call: Traced, passing: Family = RESHAPING) -> Traced | None:
+def origin(trace: Trace, call: Traced, passing: ops.Family = ops.RESHAPING) -> Traced | None:
     """The call behind the first input of ``call``, past those that pass values on."""
     made = trace.made_by(call.sources[0]) if call.sources else None
     while made is not None and made.op in passing and made.sources:

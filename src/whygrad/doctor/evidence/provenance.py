@@ -13,28 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.ops.families import (
-    FLIP,
-    GETITEM,
-    INDEX_SELECT,
-    LINEAR,
-    MATRIX_PRODUCTS,
-    PICKS,
-    RECURRENT,
-    REORDERINGS,
-    RESHAPING,
-    ROW_MIXING,
-    SORT,
-    SPLITS,
-    STACK,
-)
+from whygrad.ops import families as ops
 from whygrad.recording.calls import Produced
 from whygrad.recording.replay import Trace, Traced
 from whygrad.recording.replay.reading import Reading
 
 __all__ = ["Rows", "Shuffle", "data_input", "given_inputs", "making", "rows_of", "target_source"]
 
-_PICKING = PICKS | SPLITS | STACK
+_PICKING = ops.PICKS | ops.SPLITS | ops.STACK
 
 
 @dataclass(frozen=True)
@@ -88,9 +74,9 @@ def given_inputs(reading: Reading) -> Iterator[tuple[Produced | None, Any]]:
 
 def data_input(call: Traced) -> Any:
     """Among the inputs of a layer, the data that nothing was learned about; None if all was."""
-    if call.op in LINEAR:
+    if call.op in ops.LINEAR:
         inputs = call.inputs[:2]
-    elif call.op in RECURRENT:
+    elif call.op in ops.RECURRENT:
         inputs = [call.inputs[0], *(each for each in call.inputs[1:] if each.requires_grad)]
     else:
         return None
@@ -158,20 +144,20 @@ class _Follower:
         self._known[source] = found or _whole(source, tensor)
 
     def _through(self, made: Traced, length: int) -> Rows | None:
-        if made.op in GETITEM | INDEX_SELECT:
+        if made.op in ops.GETITEM | ops.INDEX_SELECT:
             return self._picked(made)
-        if made.op in STACK:
+        if made.op in ops.STACK:
             return self._stacked(made)
-        if made.op in REORDERINGS:
+        if made.op in ops.REORDERINGS:
             return self._reordered(made)
-        if made.op in ROW_MIXING or made.op in _PICKING:
+        if made.op in ops.ROW_MIXING or made.op in _PICKING:
             return None
         return self._passed_on(made, length)
 
     def _passed_on(self, made: Traced, length: int) -> Rows | None:
         """An op that works row by row: the rows are those of its inputs, if these agree."""
         found: Rows | None = None
-        inputs = made.inputs[:1] if made.op in MATRIX_PRODUCTS else made.inputs
+        inputs = made.inputs[:1] if made.op in ops.MATRIX_PRODUCTS else made.inputs
         for given, source in zip(inputs, made.sources):
             if not given.ndim or int(given.shape[0]) != length or length == 1:
                 continue
@@ -192,7 +178,7 @@ class _Follower:
         """Which rows of its first argument a call takes."""
         length = int(made.inputs[0].shape[0]) if made.inputs[0].ndim else 0
         wanted = made.args[1] if len(made.args) > 1 else None
-        if made.op in INDEX_SELECT:
+        if made.op in ops.INDEX_SELECT:
             numbers = [each for each in (*made.args[1:], *made.kwargs.values()) if _is_int(each)]
             wanted = made.inputs[1] if numbers == [0] else None
         if isinstance(wanted, tuple):
@@ -217,7 +203,7 @@ class _Follower:
         index: list[int] = []
         owners = set()
         for each in picked:
-            row = None if each is None or each.op not in GETITEM else self._index(each)
+            row = None if each is None or each.op not in ops.GETITEM else self._index(each)
             if each is None or row is None or row.ndim != 0:
                 return None
             index.append(int(row))
@@ -235,10 +221,10 @@ class _Follower:
         first = [each % values.ndim == 0 for each in _dims(made)]
         if below is None or not any(first):
             return below
-        if made.op in SORT:
+        if made.op in ops.SORT:
             order = np.argsort(values.reshape(len(values), -1)[:, 0], kind="stable")
             order = order[::-1] if made.argument(2, "descending", False) else order
-        elif made.op in FLIP:
+        elif made.op in ops.FLIP:
             order = np.arange(len(values))[::-1]
         else:
             shifts = made.argument(1, "shifts")
@@ -249,9 +235,9 @@ class _Follower:
 
 def _dims(made: Traced) -> tuple[int, ...]:
     """The dimensions that a call reorders."""
-    if made.op in SORT:
+    if made.op in ops.SORT:
         found = made.argument(1, "dim", -1)
-    elif made.op in FLIP:
+    elif made.op in ops.FLIP:
         found = made.argument(1, "dims", ())
     else:
         found = made.argument(2, "dims", ())
@@ -269,6 +255,6 @@ def _is_int(value: Any) -> bool:
 def making(trace: Trace, source: Produced | None) -> Traced | None:
     """The call that computed a batch: behind cutting, stacking and reshaping."""
     made = trace.made_by(source)
-    while made is not None and made.sources and (made.op in _PICKING or made.op in RESHAPING):
+    while made is not None and made.sources and (made.op in _PICKING or made.op in ops.RESHAPING):
         made = trace.made_by(made.sources[0])
     return made

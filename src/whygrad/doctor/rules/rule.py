@@ -1,8 +1,9 @@
 """A rule: one failure, what it means, how it is measured, and what to do about it.
 
 A rule is one function with a page.  The function gets the case of a run
-(:mod:`whygrad.doctor.evidence.case`) and has three parts: it *detects* what is suspicious, *proves*
-it by a replay or an experiment, and *tells* it as findings, with the proof.  Its docstring is the
+(:mod:`whygrad.doctor.evidence.case`), or the case and one of its courses, and has three parts: it
+*detects* what is suspicious, *proves* it by a replay or an experiment, and *tells* it as findings,
+with the proof.  Its docstring is the
 page: the title, what it means, then ``Measured:``, ``Fix:`` and ``Guardrail:``.  A file in the
 folder of a tier is all that it takes; what explains what follows from the tiers
 (:mod:`whygrad.doctor.verdict.order`).
@@ -17,6 +18,7 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 from whygrad.errors import fail
@@ -24,6 +26,7 @@ from whygrad.source import Where
 
 if TYPE_CHECKING:
     from whygrad.doctor.evidence.case import Case
+    from whygrad.recording.record import Course
 
 __all__ = [
     "CERTAINTIES",
@@ -114,12 +117,17 @@ class Rule:
     cleared: Callable[[Case], str | None] | None = None
     last: bool = False  # asked after all others, and only if those found nothing
 
-    def finding(self, **facts: Any) -> Finding:
-        """A finding of this rule; what is not said is the rule's own text."""
-        facts.setdefault("title", self.title)
-        facts.setdefault("fix", self.fix)
-        facts.setdefault("guardrail", self.guardrail)
-        return Finding(self.id, severity=self.severity, **facts)
+    def finding(self, *evidence: str | None, **facts: Any) -> Finding:
+        """A finding of this rule: what was measured, and the rest by name.
+
+        What is not said is the rule's own text; for a rule of the causal order, it holds from the
+        first step on.  Evidence and places that are None are left out.
+        """
+        own = {"title": self.title, "fix": self.fix, "guardrail": self.guardrail}
+        facts = {"step": 0 if self.tier else None, **own, **facts}
+        facts["places"] = [each for each in facts.get("places", ()) if each[1] is not None]
+        told = [each for each in (*evidence, *facts.pop("evidence", ())) if each is not None]
+        return Finding(self.id, severity=self.severity, evidence=told, **facts)
 
 
 rules: dict[str, Rule] = {}
@@ -149,15 +157,20 @@ def register(new: Rule) -> Rule:
 
 
 def rule(
-    *, thresholds: Mapping[str, float | tuple[float, str]] | None = None, **facts: Any
-) -> Callable[[Check], Rule]:
+    *,
+    thresholds: Mapping[str, float | tuple[float, str]] | None = None,
+    every_course: bool = False,
+    **facts: Any,
+) -> Callable[[Callable[..., Iterator[Finding]]], Rule]:
     """Decorates the check of a new rule: ``@rule(…)``.
 
     What is not given comes from the function: the id from its name, the texts from its docstring,
     the tier from the folder it stands in.  A threshold is a number, or a number and its reason.
+    A function of a case and a ``course`` is asked about one course after the other, the longest
+    first, until it has found something, or about ``every_course``.
     """
 
-    def made(check: Check) -> Rule:
+    def made(check: Callable[..., Iterator[Finding]]) -> Rule:
         parts = check.__module__.split(".")
         inside = parts[:3] == ["whygrad", "doctor", "rules"] and len(parts) > 4
         told = [(name, value if isinstance(value, tuple) else (value, ""))
@@ -179,12 +192,26 @@ def rule(
                 fix="end it with the lines `Measured: …`, `Fix: …` and `Guardrail: …`: they are "
                 "its page in docs/doctor",
             )
-        return register(Rule(check=check, **{**known, **facts}))
+        of_a_course = "course" in inspect.signature(check).parameters
+        asked = _about_courses(check, every_course) if of_a_course else check
+        return register(Rule(check=asked, **{**known, **facts}))
 
     return made
 
 
-def _page(check: Check) -> dict[str, str]:
+def _about_courses(check: Callable[[Case, Course], Iterator[Finding]], every: bool) -> Check:
+    @wraps(check)
+    def asked(case: Case) -> Iterator[Finding]:
+        for course in case.courses:
+            found = list(check(case, course))
+            yield from found
+            if found and not every:
+                return
+
+    return asked
+
+
+def _page(check: Callable[..., Iterator[Finding]]) -> dict[str, str]:
     """The texts of a rule, from the docstring of its function."""
     title, _, rest = inspect.cleandoc(check.__doc__ or "").partition("\n")
     found = dict.fromkeys(("meaning", *_LABELS), "")

@@ -77,15 +77,13 @@ def outlier_batch(case: Case) -> Iterator[Finding]:
         where, called = _lines(case, outlier)
         again = len(outlier.passes) - 1
         yield outlier_batch.finding(
+            f"the {outlier.what} of pass {number} has a typical size of {outlier.size:.4g}; "
+            f"in the median pass it is {outlier.usual:.4g}: {outlier.ratio:.3g} times that"
+            + (f", and so in {again} more" if again else ""),
+            said,
             where=where,
             step=number,
             proof=proof,
-            evidence=[
-                f"the {outlier.what} of pass {number} has a typical size of {outlier.size:.4g}; "
-                f"in the median pass it is {outlier.usual:.4g}: {outlier.ratio:.3g} times that"
-                + (f", and so in {again} more" if again else ""),
-                said,
-            ],
             fix=(
                 f"Look at the batch of step {number}: its {outlier.what}s are {outlier.ratio:.3g} "
                 "times the usual size. Correct or drop these samples, or clamp values where the "

@@ -13,19 +13,7 @@ import numpy as np
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.provenance import target_source
 from whygrad.doctor.rules.rule import Finding, Proof, rule
-from whygrad.ops.families import (
-    BINARY_LOSSES,
-    CASTS,
-    CHOICE_LOSSES,
-    EMBEDDING,
-    GATHERS,
-    GETITEM,
-    INDEX_SELECT,
-    ONE_HOT,
-    SCATTERS,
-    SETITEM,
-    SIGNED_LOSSES,
-)
+from whygrad.ops import families as ops
 from whygrad.recording.engines import engine_of
 from whygrad.recording.record import Failure
 from whygrad.recording.replay.reading import Reading
@@ -65,10 +53,11 @@ def bad_labels(case: Case) -> Iterator[Finding]:
             said, fix = found
             message = str(failure.error).strip().splitlines()[0]
             yield bad_labels.finding(
+                said,
+                f"`{failure.op}` raised {type(failure.error).__name__}: {message}",
                 where=failure.where,
                 step=len(case.run.passes),
                 proof=Proof.RAISED,
-                evidence=[said, f"`{failure.op}` raised {type(failure.error).__name__}: {message}"],
                 fix=fix,
             )
             return
@@ -83,9 +72,12 @@ def bad_labels(case: Case) -> Iterator[Finding]:
             said, fix, where = accepted
             call = reading.loss_call
             yield bad_labels.finding(
-                where=where, step=0, proof=Proof.REPLAYED, evidence=[said], fix=fix,
+                said,
+                where=where,
+                proof=Proof.REPLAYED,
+                fix=fix,
                 places=[] if call is None else [("the loss", call.where)],
-            )  # fmt: skip
+            )
             return
 
 
@@ -101,28 +93,28 @@ def _led_to(failure: Failure, error: BaseException) -> bool:
 def _rejected(failure: Failure) -> tuple[str, str] | None:
     """What is wrong with the labels of a call that raised, and what to do."""
     tensors = _tensors((failure.args, failure.kwargs))
-    if len(tensors) < 2 and failure.op not in ONE_HOT:
+    if len(tensors) < 2 and failure.op not in ops.ONE_HOT:
         return None
     engine = engine_of(tensors[0])
     arrays = [engine.array(each) for each in tensors]
-    if failure.op in CHOICE_LOSSES:
+    if failure.op in ops.CHOICE_LOSSES:
         return _rejected_classes(failure, arrays[0], arrays[1])
-    if failure.op in BINARY_LOSSES:
+    if failure.op in ops.BINARY_LOSSES:
         return _rejected_answers(arrays[1])
-    if failure.op in EMBEDDING:
+    if failure.op in ops.EMBEDDING:
         whole = [each for each in arrays if each.dtype.kind in "iu"]
         table = next((each for each in arrays if each.dtype.kind == "f"), None)
         return None if not whole or table is None else _beyond(whole[0], table.shape[0], "rows")
-    if failure.op in GATHERS | SCATTERS | INDEX_SELECT:
+    if failure.op in ops.GATHERS | ops.SCATTERS | ops.INDEX_SELECT:
         dim = next((each for each in failure.args[1:] if isinstance(each, int)), None)
         dim = failure.kwargs.get("dim", dim)
         index = next((each for each in arrays[1:] if each.dtype.kind in "iu"), None)
         if index is None or not isinstance(dim, int) or not arrays[0].ndim:
             return None
         return _beyond(index, arrays[0].shape[dim], "columns" if dim else "rows")
-    if failure.op in GETITEM | SETITEM:
+    if failure.op in ops.GETITEM | ops.SETITEM:
         return _rejected_index(arrays[0], failure, engine)
-    if failure.op in ONE_HOT:
+    if failure.op in ops.ONE_HOT:
         count = next((each for each in failure.args[1:] if isinstance(each, int)), None)
         count = failure.kwargs.get("num_classes", count)
         return None if not isinstance(count, int) else _beyond(arrays[0], count, "classes")
@@ -200,7 +192,7 @@ def _misread(case: Case, reading: Reading) -> tuple[str, str, Where] | None:
     ):
         return None
     shown = " and ".join(f"{each:g}" for each in values)
-    if call.op in SIGNED_LOSSES and len(values) == 2 and values[0] == 0 and values[1] == 1:
+    if call.op in ops.SIGNED_LOSSES and len(values) == 2 and values[0] == 0 and values[1] == 1:
         return (
             f"the labels are {shown}; `{call.op}` reads -1 as no and 1 as yes, and learns nothing "
             "from 0",
@@ -217,7 +209,7 @@ def _wrapped(reading: Reading) -> tuple[str, str, Where] | None:
     """
     trace = reading.trace
     for call in trace.calls:
-        key = call.args[1] if call.op in GETITEM and len(call.args) > 1 else None
+        key = call.args[1] if call.op in ops.GETITEM and len(call.args) > 1 else None
         if not isinstance(key, tuple) or len(key) < 2 or call.sources[0] is None:
             continue
         chosen = key[-1]
@@ -255,7 +247,7 @@ def _truncated(case: Case, reading: Reading) -> tuple[str, str, Where] | None:
         return None
     made = reading.trace.made_by(target_source(reading))
     while made is not None and made.sources:
-        if made.op in CASTS and made.inputs[0].is_floating_point():
+        if made.op in ops.CASTS and made.inputs[0].is_floating_point():
             values = reading.trace.array(made.inputs[0])
             if (values != np.round(values)).any() and values.min() != values.max():
                 return (
@@ -286,7 +278,7 @@ def _label_range(case: Case) -> str | None:
     call = reading.loss_call
     if (
         call is None
-        or call.op not in CHOICE_LOSSES
+        or call.op not in ops.CHOICE_LOSSES
         or labels.dtype.kind not in "iu"
         or not labels.size
     ):

@@ -67,15 +67,12 @@ def shuffled_labels(case: Case) -> Iterator[Finding]:
             continue
         lines = _lines(target, apart)
         yield shuffled_labels.finding(
+            f"the first batch has rows {listed(map(str, apart.index))} of the features",
+            f"and rows {listed(map(str, target.index))} of the labels",
+            f"{int((apart.index == target.index).sum())} of {len(target.index)} samples "
+            "have their own label",
             where=lines[0][1],
-            step=0,
             proof=Proof.REPLAYED if proven else Proof.INFERRED,
-            evidence=[
-                f"the first batch has rows {listed(map(str, apart.index))} of the features",
-                f"and rows {listed(map(str, target.index))} of the labels",
-                f"{int((apart.index == target.index).sum())} of {len(target.index)} samples "
-                "have their own label",
-            ],
             places=lines[1:],
         )
         return
@@ -108,15 +105,11 @@ def _shuffled_outside(case: Case) -> Iterator[Finding]:
         (one, where), (other, second) = apart
         losses = case.healthy_losses(course)
         yield shuffled_labels.finding(
+            f"`{one}` and `{other}` are put into random order one after the other, "
+            "each by random numbers of its own",
+            f"the loss ended at {losses[-1]:.4g}, no better than an answer that ignores the input",
             where=second,
-            step=0,
             proof=Proof.INFERRED,
-            evidence=[
-                f"`{one}` and `{other}` are put into random order one after the other, "
-                "each by random numbers of its own",
-                f"the loss ended at {losses[-1]:.4g}, no better than an answer that ignores "
-                "the input",
-            ],
             places=[(f"`{one}` shuffled here", where)],
             fix=f"perm = rng.permutation(len({one})); {one}, {other} = {one}[perm], {other}[perm]",
         )
@@ -138,15 +131,12 @@ def _changing_pairs(case: Case) -> Iterator[Finding]:
         lines = [] if step is None else list(shuffles(step.file))
         called = reading.models[0].where if reading is not None else step
         yield shuffled_labels.finding(
+            f"of {seen} samples that were seen at more than one step, {changed} came with "
+            "another target the next time",
+            f"the loss ended at {case.healthy_losses(course)[-1]:.4g}, no better than an "
+            "answer that ignores the input",
             where=lines[0][1] if lines else called,
-            step=0,
             proof=Proof.INFERRED,
-            evidence=[
-                f"of {seen} samples that were seen at more than one step, {changed} came with "
-                "another target the next time",
-                f"the loss ended at {case.healthy_losses(course)[-1]:.4g}, no better than an "
-                "answer that ignores the input",
-            ],
             places=[(f"`{name}` is shuffled here", where) for name, where in lines[:1]],
         )
 

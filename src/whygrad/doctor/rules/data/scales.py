@@ -284,18 +284,15 @@ def unscaled_input(case: Case) -> Iterator[Finding]:
         low, high = float(first.values.min()), float(first.values.max())
         size = float(np.sqrt(np.mean(np.square(first.values, dtype=np.float64))))
         yield unscaled_input.finding(
+            f"the first layer gets values from {low:.4g} to {high:.4g}, {size:.3g} in size",
+            *_flatness(first, flat, most),
+            outcome.told,
+            f"{steps} steps on one batch, standardised: the loss falls to {after:.2g} of what "
+            f"ignoring the input costs; as it was: {_said(before)}",
             where=(_computed_at(outcome) if _is_flat(first, flat, most) else None)
             or _called_at(outcome.reading)
             or first.call.where,
-            step=0,
             proof=Proof.TRIED,
-            evidence=[
-                f"the first layer gets values from {low:.4g} to {high:.4g}, {size:.3g} in size",
-                *_flatness(first, flat, most),
-                outcome.told,
-                f"{steps} steps on one batch, standardised: the loss falls to {after:.2g} of what "
-                f"ignoring the input costs; as it was: {_said(before)}",
-            ],
             fix=_scaling_fix(case, first.values, first.axis),
             places=[("first weights", first.call.where)],
         )
@@ -434,16 +431,13 @@ def unscaled_target(case: Case) -> Iterator[Finding]:
         low, high = float(target.values.min()), float(target.values.max())
         mean, std = float(target.values.mean()), float(target.values.std())
         yield unscaled_target.finding(
+            f"targets lie between {low:.4g} and {high:.4g}; the model starts with outputs "
+            f"between {float(begun.min()):.3g} and {float(begun.max()):.3g}",
+            outcome.told,
+            f"{steps} steps on one batch with standardised targets: the loss falls to "
+            f"{after:.2g} of what answering the mean costs; as it was: {_said(before)}",
             where=target.call.where,
-            step=0,
             proof=Proof.TRIED,
-            evidence=[
-                f"targets lie between {low:.4g} and {high:.4g}; the model starts with outputs "
-                f"between {float(begun.min()):.3g} and {float(begun.max()):.3g}",
-                outcome.told,
-                f"{steps} steps on one batch with standardised targets: the loss falls to "
-                f"{after:.2g} of what answering the mean costs; as it was: {_said(before)}",
-            ],
             fix=(
                 f"y = (y - {mean:.4g}) / {std:.4g}  # mean and std of the training targets\n"
                 f"and at the end: prediction * {std:.4g} + {mean:.4g}"

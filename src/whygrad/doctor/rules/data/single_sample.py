@@ -52,13 +52,11 @@ def batchnorm_single_sample(case: Case) -> Iterator[Finding]:
     made = case.made_at(layer) if layer else None
     passes = len(case.run.passes)
     yield batchnorm_single_sample.finding(
+        f"{layer or 'a batch normalisation layer'}: {size} has one value per channel",
+        f"{passes} batches before this one were larger" if passes else "it is the first batch",
         where=outside[-1] if outside else (lines[-1] if lines else None),
         step=passes,
         proof=Proof.RAISED,
-        evidence=[
-            f"{layer or 'a batch normalisation layer'}: {size} has one value per channel",
-            f"{passes} batches before this one were larger" if passes else "it is the first batch",
-        ],
         places=[] if made is None else [("the layer was made here", made)],
         fix=batchnorm_single_sample.fix
         if passes
@@ -88,15 +86,12 @@ def _by_itself(case: Case) -> Iterator[Finding]:
         mark, given = first[0]
         made = case.made_at(mark.path)
         yield batchnorm_single_sample.finding(
+            f"{mark.path or mark.kind} gets {list(given.shape)} in training mode: one sample, "
+            f"of which it subtracts its own mean over {given[0, 0].numel()} places",
+            f"the loss is {case.progress(course).end:.4g} after {len(course.steps)} updates, "
+            f"{case.progress(course).start:.4g} in the beginning",
             where=mark.where,
-            step=0,
             proof=Proof.INFERRED,
-            evidence=[
-                f"{mark.path or mark.kind} gets {list(given.shape)} in training mode: one sample, "
-                f"of which it subtracts its own mean over {given[0, 0].numel()} places",
-                f"the loss is {case.progress(course).end:.4g} after {len(course.steps)} updates, "
-                f"{case.progress(course).start:.4g} in the beginning",
-            ],
             places=[] if made is None else [("the layer was made here", made)],
             fix="Train with batches of several samples, or use nn.GroupNorm.",
         )

@@ -13,21 +13,7 @@ import numpy as np
 
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.rules.rule import Finding, Proof, rule
-from whygrad.ops.families import (
-    ADD,
-    BINARY_LOSSES,
-    CLAMP,
-    DIFFERENCES,
-    DISTANCE_LOSSES,
-    DROPOUTS,
-    HARDTANH,
-    MUL,
-    NEG,
-    PICKS,
-    RESHAPING,
-    SCALINGS,
-    SUB,
-)
+from whygrad.ops import families as ops
 from whygrad.ops.spellings import row_of
 from whygrad.recording.calls import Produced
 from whygrad.recording.engines import engine_of
@@ -36,8 +22,8 @@ from whygrad.source import Where
 
 __all__ = ["target_out_of_range"]
 
-_DISTANCES = DISTANCE_LOSSES | DIFFERENCES
-_KEEPING = RESHAPING | PICKS | DROPOUTS | NEG
+_DISTANCES = ops.DISTANCE_LOSSES | ops.DIFFERENCES
+_KEEPING = ops.RESHAPING | ops.PICKS | ops.DROPOUTS | ops.NEG
 
 Reach = tuple[float, float, Traced]  # lowest and highest value, and the call that limits them
 
@@ -71,7 +57,7 @@ def target_out_of_range(case: Case) -> Iterator[Finding]:
         if targets.dtype.kind != "f" or not targets.size or not np.isfinite(targets).all():
             continue
         call = reading.loss_call
-        if call.op in BINARY_LOSSES:
+        if call.op in ops.BINARY_LOSSES:
             low, high, limiter = 0.0, 1.0, call
         elif call.op in _DISTANCES:
             found = _reach(reading.trace, reading.prediction_source)
@@ -89,16 +75,13 @@ def target_out_of_range(case: Case) -> Iterator[Finding]:
         if outside < case.limit("outside") or left < case.limit("left"):
             continue
         yield target_out_of_range.finding(
+            f"`{limiter.op}` {'is made for' if limiter is call else 'returns'} "
+            f"values from {low:g} to {high:g}; "
+            f"the targets run from {targets.min():.4g} to {targets.max():.4g}",
+            f"{outside:.0%} of the targets lie outside, and what is missing to them amounts "
+            f"to {left:.2g} times their variance whatever the weights are",
             where=_limited_at(case, limiter),
-            step=0,
             proof=Proof.REPLAYED,
-            evidence=[
-                f"`{limiter.op}` {'is made for' if limiter is call else 'returns'} "
-                f"values from {low:g} to {high:g}; "
-                f"the targets run from {targets.min():.4g} to {targets.max():.4g}",
-                f"{outside:.0%} of the targets lie outside, and what is missing to them amounts "
-                f"to {left:.2g} times their variance whatever the weights are",
-            ],
             fix=_reach_fix(limiter, low, high, targets),
             places=[("the loss", call.where)],
         )
@@ -108,7 +91,11 @@ def target_out_of_range(case: Case) -> Iterator[Finding]:
 def _refused(case: Case) -> Iterator[Finding]:
     """A binary cross-entropy that raised because of its targets."""
     failure = case.run.failure
-    if failure is None or failure.error is not case.run.error or failure.op not in BINARY_LOSSES:
+    if (
+        failure is None
+        or failure.error is not case.run.error
+        or failure.op not in ops.BINARY_LOSSES
+    ):
         return
     given = failure.args[1] if len(failure.args) > 1 else failure.kwargs.get("target")
     targets = engine_of(given).array(given)
@@ -116,13 +103,11 @@ def _refused(case: Case) -> Iterator[Finding]:
         return
     low, high = float(targets.min()), float(targets.max())
     yield target_out_of_range.finding(
+        f"`{failure.op}` compares probabilities from 0 to 1; the targets run from {low:.4g} "
+        f"to {high:.4g}",
         where=failure.where,
         step=len(case.run.passes),
         proof=Proof.RAISED,
-        evidence=[
-            f"`{failure.op}` compares probabilities from 0 to 1; the targets run from {low:.4g} "
-            f"to {high:.4g}",
-        ],
         fix=_into_unit_range(targets),
     )
 
@@ -135,9 +120,9 @@ def _reach(trace: Trace, source: Produced | None) -> Reach | None:
     row = row_of(made.op)
     if row is not None and row.image is not None:
         return (*row.image, made)
-    if made.op in CLAMP | HARDTANH:
+    if made.op in ops.CLAMP | ops.HARDTANH:
         low, high = made.argument(1, "min"), made.argument(2, "max")
-        if made.op in HARDTANH:
+        if made.op in ops.HARDTANH:
             low, high = made.argument(1, "min_val", -1.0), made.argument(2, "max_val", 1.0)
         ends = [-math.inf if low is None else low, math.inf if high is None else high]
         if any(not isinstance(each, (int, float)) for each in ends):
@@ -145,10 +130,10 @@ def _reach(trace: Trace, source: Produced | None) -> Reach | None:
         return float(ends[0]), float(ends[1]), made
     if made.op in _KEEPING:
         below = _reach(trace, made.sources[0])
-        if below is None or made.op not in NEG:
+        if below is None or made.op not in ops.NEG:
             return below
         return -below[1], -below[0], below[2]
-    if made.op in ADD | SUB | SCALINGS and len(made.inputs) == 1 and len(made.args) > 1:
+    if made.op in ops.ADD | ops.SUB | ops.SCALINGS and len(made.inputs) == 1 and len(made.args) > 1:
         return _shifted(_reach(trace, made.sources[0]), made)
     return None
 
@@ -158,13 +143,13 @@ def _shifted(below: Reach | None, made: Traced) -> Reach | None:
     other = made.args[1] if made.args[0] is made.inputs[0] else made.args[0]
     if below is None or not isinstance(other, (int, float)):
         return None
-    if made.op in SUB and made.args[0] is not made.inputs[0]:
+    if made.op in ops.SUB and made.args[0] is not made.inputs[0]:
         return None
-    if made.op in SCALINGS:
-        factor = other if made.op in MUL else 1 / other if other else math.nan
+    if made.op in ops.SCALINGS:
+        factor = other if made.op in ops.MUL else 1 / other if other else math.nan
         ends = below[0] * factor, below[1] * factor
     else:
-        offset = other if made.op in ADD else -other
+        offset = other if made.op in ops.ADD else -other
         ends = below[0] + offset, below[1] + offset
     if any(math.isnan(each) for each in ends):
         return None
@@ -179,12 +164,12 @@ def _limited_at(case: Case, limiter: Traced) -> Where:
         each.path == limiter.module and next(each.module.parameters(), None) is None
         for each in marks
     )
-    return made if made is not None and alone and limiter.op not in CLAMP else limiter.where
+    return made if made is not None and alone and limiter.op not in ops.CLAMP else limiter.where
 
 
 def _reach_fix(limiter: Traced, low: float, high: float, targets: np.ndarray[Any, Any]) -> str:
     least, most = float(targets.min()), float(targets.max())
-    if limiter.op in BINARY_LOSSES:
+    if limiter.op in ops.BINARY_LOSSES:
         return _into_unit_range(targets)
     if math.isinf(low) or math.isinf(high):
         return f"Leave out the {limiter.op} at the end: the targets go from {least:.4g} on."

@@ -39,7 +39,7 @@ __all__: list[str] = []
     },
     cleared=lambda case: _all_different(case),
 )
-def symmetric_initialization(case: Case) -> Iterator[Finding]:
+def symmetric_initialization(case: Case, course: Course) -> Iterator[Finding]:
     """All units of a layer start the same and stay the same.
 
     Units with equal weights compute the same number, so they get the same gradient and the same
@@ -52,49 +52,42 @@ def symmetric_initialization(case: Case) -> Iterator[Finding]:
     Fix: Start from random weights: nn.init.kaiming_normal_(layer.weight); only biases may be 0.
     Guardrail: assert all(p.std() > 0 for p in model.parameters() if p.dim() > 1)
     """
-    for course in case.courses:
-        trace = case.trace(course.first)
-        if trace is None or len(course.steps) < case.limit("steps") or course.last is None:
-            continue
-        twins = [
-            each
-            for each in _hidden(case, trace, course)
-            if _alike(each, trace, case.limit("alike"))
-        ]
-        if not twins or not unlearned(case, course, case.limit("part")):
-            continue
-        sets = case.limit("sets")
-        still = [
-            each for each in twins if _distinct(case, each, course) <= max(1, sets * each.width)
-        ]
-        every = _unusual(layers_of(case, trace), trace, lowest=0.0, highest=math.inf) + twins
-        start = fresh_weights(trace.snapshot, _once(every), _gain(trace))
-        factor = case.limit("better") if still else case.limit("better") / 2
-        arms = repair(case, course, trace.snapshot, factor, start=start)
-        if arms is None and not (still and unlearned(case, course, case.limit("hopeless"))):
-            continue
-        layer = (still or twins)[0]
-        value = float(layer.weight(trace.snapshot).flat[0])
-        evidence = [
-            f"{layer.label} {list(layer.shape)}: before the first update every unit has the same "
-            f"weights ({value:.3g} …)"
-        ]
-        if still:
-            evidence.append(
-                f"after {len(course.steps)} updates the {layer.width} units have "
-                f"{_counted(_distinct(case, still[0], course))} of weights between them"
-            )
-        if arms is not None:
-            evidence.append(arms.told("from random weights"))
-        yield symmetric_initialization.finding(
-            where=layer.parameter.written_at or layer.parameter.made_at,
-            step=0,
-            proof=Proof.TRIED if arms is not None else Proof.INFERRED,
-            evidence=evidence,
-            fix=f"nn.init.kaiming_normal_({layer.label})  # in place of {value:.3g} everywhere",
-            parameters=[each.label for each in twins],
-        )
+    trace = case.trace(course.first)
+    if trace is None or len(course.steps) < case.limit("steps") or course.last is None:
         return
+    twins = [
+        each for each in _hidden(case, trace, course) if _alike(each, trace, case.limit("alike"))
+    ]
+    if not twins or not unlearned(case, course, case.limit("part")):
+        return
+    sets = case.limit("sets")
+    still = [each for each in twins if _distinct(case, each, course) <= max(1, sets * each.width)]
+    every = _unusual(layers_of(case, trace), trace, lowest=0.0, highest=math.inf) + twins
+    start = fresh_weights(trace.snapshot, _once(every), _gain(trace))
+    factor = case.limit("better") if still else case.limit("better") / 2
+    arms = repair(case, course, trace.snapshot, factor, start=start)
+    if arms is None and not (still and unlearned(case, course, case.limit("hopeless"))):
+        return
+    layer = (still or twins)[0]
+    value = float(layer.weight(trace.snapshot).flat[0])
+    evidence = [
+        f"{layer.label} {list(layer.shape)}: before the first update every unit has the same "
+        f"weights ({value:.3g} …)"
+    ]
+    if still:
+        evidence.append(
+            f"after {len(course.steps)} updates the {layer.width} units have "
+            f"{_counted(_distinct(case, still[0], course))} of weights between them"
+        )
+    if arms is not None:
+        evidence.append(arms.told("from random weights"))
+    yield symmetric_initialization.finding(
+        *evidence,
+        where=layer.parameter.written_at or layer.parameter.made_at,
+        proof=Proof.TRIED if arms is not None else Proof.INFERRED,
+        fix=f"nn.init.kaiming_normal_({layer.label})  # in place of {value:.3g} everywhere",
+        parameters=[each.label for each in twins],
+    )
 
 
 def _hidden(case: Case, trace: Trace, course: Course) -> list[Layer]:
@@ -148,7 +141,7 @@ def _all_different(case: Case) -> str | None:
     },
     cleared=lambda case: _gains(case),
 )
-def bad_initialization(case: Case) -> Iterator[Finding]:
+def bad_initialization(case: Case, course: Course) -> Iterator[Finding]:
     """The initial weights have a wrong size.
 
     Each layer multiplies the size of what passes through it by the size of its weights times
@@ -162,29 +155,27 @@ def bad_initialization(case: Case) -> Iterator[Finding]:
     Fix: Use the layers' own initial values, or nn.init.kaiming_normal_ / xavier_uniform_.
     Guardrail: assert 0.1 < model(x).std() < 10  # before training
     """
-    for course in case.courses:
-        trace = case.trace(course.first)
-        if trace is None or not trace.reproduced or len(course.steps) < case.limit("steps"):
-            continue
-        lowest, highest = case.limit("lowest"), case.limit("highest")
-        trained = {id(each.tensor) for each in course.parameters}
-        layers = [each for each in layers_of(case, trace) if each.name in trained]
-        unusual = _unusual(layers, trace, lowest, highest)
-        broken = case.progress(course).broken
-        if not unusual or not (broken or unlearned(case, course, case.limit("part"))):
-            continue
-        start = fresh_weights(trace.snapshot, unusual, _gain(trace))
-        arms = repair(case, course, trace.snapshot, case.limit("better"), start=start)
-        # One batch may be learned by heart from any weights, where the run was far from it.
-        arms = arms or _arms(case, course, trace, start)
-        if arms is None:
-            continue
-        learns = is_below(arms.repaired.end, case.limit("better"), arms.repaired.start)
-        learns &= arms.helps(case.limit("better"))
-        if not learns and not _starts_hopeless(case, arms, level(case, course)):
-            continue  # ordinary weights only start lower: they do not learn either
-        yield _about_size(case, course, trace, unusual, arms)
+    trace = case.trace(course.first)
+    if trace is None or not trace.reproduced or len(course.steps) < case.limit("steps"):
         return
+    lowest, highest = case.limit("lowest"), case.limit("highest")
+    trained = {id(each.tensor) for each in course.parameters}
+    layers = [each for each in layers_of(case, trace) if each.name in trained]
+    unusual = _unusual(layers, trace, lowest, highest)
+    broken = case.progress(course).broken
+    if not unusual or not (broken or unlearned(case, course, case.limit("part"))):
+        return
+    start = fresh_weights(trace.snapshot, unusual, _gain(trace))
+    arms = repair(case, course, trace.snapshot, case.limit("better"), start=start)
+    # One batch may be learned by heart from any weights, where the run was far from it.
+    arms = arms or _arms(case, course, trace, start)
+    if arms is None:
+        return
+    learns = is_below(arms.repaired.end, case.limit("better"), arms.repaired.start)
+    learns &= arms.helps(case.limit("better"))
+    if not learns and not _starts_hopeless(case, arms, level(case, course)):
+        return  # ordinary weights only start lower: they do not learn either
+    yield _about_size(case, course, trace, unusual, arms)
 
 
 def _arms(case: Case, course: Course, trace: Trace, start: dict[int, Any]) -> Arms | None:
@@ -235,10 +226,9 @@ def _about_size(
             f"costs {reference:.4g}"
         )
     return bad_initialization.finding(
+        *evidence,
         where=_where([each.parameter for each in unusual], worst.parameter),
-        step=0,
         proof=Proof.TRIED,
-        evidence=evidence,
         fix=f"nn.init.kaiming_normal_({worst.label})  "
         f"# standard deviation {usual * math.sqrt(2):.2g}",
         parameters=[each.label for each in unusual],

@@ -14,17 +14,7 @@ from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.experiments.control import control_step
 from whygrad.doctor.experiments.repairs import Arms, repair, unlearned
 from whygrad.doctor.rules.rule import Finding, Proof, rule
-from whygrad.ops.families import (
-    ACTIVATIONS,
-    ADD,
-    AVERAGE_POOLS,
-    BATCH_NORM,
-    CONVOLUTIONS,
-    DROPOUTS,
-    RESHAPING,
-    SCALINGS,
-    SUB,
-)
+from whygrad.ops import families as ops
 from whygrad.recording.calls import Produced, RecordedCall
 from whygrad.recording.record import Course, Snapshot
 from whygrad.recording.replay import Trace, Traced
@@ -34,7 +24,15 @@ from whygrad.recording.replay.trial import Trial
 __all__: list[str] = []
 
 # What leaves a linear map linear, sample by sample.
-_HARMLESS = RESHAPING | ADD | SUB | SCALINGS | DROPOUTS | BATCH_NORM | AVERAGE_POOLS
+_HARMLESS = (
+    ops.RESHAPING
+    | ops.ADD
+    | ops.SUB
+    | ops.SCALINGS
+    | ops.DROPOUTS
+    | ops.BATCH_NORM
+    | ops.AVERAGE_POOLS
+)
 
 
 @rule(
@@ -49,7 +47,7 @@ _HARMLESS = RESHAPING | ADD | SUB | SCALINGS | DROPOUTS | BATCH_NORM | AVERAGE_P
     },
     cleared=lambda case: _all_bent(case),
 )
-def missing_nonlinearity(case: Case) -> Iterator[Finding]:
+def missing_nonlinearity(case: Case, course: Course) -> Iterator[Finding]:
     """Layers follow each other with no nonlinearity between them.
 
     A linear layer after a linear layer is one linear layer: however many are stacked, the model
@@ -62,43 +60,38 @@ def missing_nonlinearity(case: Case) -> Iterator[Finding]:
     Fix: Put an activation between them: x = torch.relu(self.fc1(x)).
     Guardrail: assert not torch.allclose(model(a + b), model(a) + model(b) - model(0 * a))
     """
-    for course in case.courses:
-        trace = case.trace(course.first)
-        if trace is None or not trace.reproduced or len(course.steps) < case.limit("steps"):
-            continue
-        pairs = _collapsing(case, trace)
-        if not pairs or not unlearned(case, course, case.limit("solved")):
-            continue
-        relu = trace.engine.namespace.relu
-        bent = swapped(trace.snapshot, {one.call.number: _followed_by(relu) for one, _ in pairs})
-        poor = unlearned(case, course, case.limit("part"))
-        factor = case.limit("better" if poor else "far better")
-        arms = repair(case, course, trace.snapshot, factor, repaired=bent)
-        times = case.limit("bend" if poor else "far bend")
-        if arms is None or not _finds_something(case, course, bent, arms, times):
-            continue
-        calls = [each.call for each in layers_of(case, trace)]
-        one, other = pairs[0]
-        dropped = _dropped(trace, one)
-        place = call_place(case, one.call, calls) if dropped is None else dropped.where
-        yield missing_nonlinearity.finding(
-            where=place,
-            step=0,
-            proof=Proof.TRIED,
-            evidence=[
-                f"{one.label} {list(one.shape)} and {other.label} {list(other.shape)} follow each "
-                "other directly: together they are one linear map",
-                arms.told("with a ReLU between them"),
-            ],
-            fix=(
-                f"x = torch.relu(…)  # between {one.label} and {other.label}"
-                if dropped is None
-                else f"x = …  # keep what {dropped.op} returns: it does not change its input"
-            ),
-            places=[("the next layer", call_place(case, other.call, calls))],
-            parameters=[one.label, other.label],
-        )
+    trace = case.trace(course.first)
+    if trace is None or not trace.reproduced or len(course.steps) < case.limit("steps"):
         return
+    pairs = _collapsing(case, trace)
+    if not pairs or not unlearned(case, course, case.limit("solved")):
+        return
+    relu = trace.engine.namespace.relu
+    bent = swapped(trace.snapshot, {one.call.number: _followed_by(relu) for one, _ in pairs})
+    poor = unlearned(case, course, case.limit("part"))
+    factor = case.limit("better" if poor else "far better")
+    arms = repair(case, course, trace.snapshot, factor, repaired=bent)
+    times = case.limit("bend" if poor else "far bend")
+    if arms is None or not _finds_something(case, course, bent, arms, times):
+        return
+    calls = [each.call for each in layers_of(case, trace)]
+    one, other = pairs[0]
+    dropped = _dropped(trace, one)
+    place = call_place(case, one.call, calls) if dropped is None else dropped.where
+    yield missing_nonlinearity.finding(
+        f"{one.label} {list(one.shape)} and {other.label} {list(other.shape)} follow each "
+        "other directly: together they are one linear map",
+        arms.told("with a ReLU between them"),
+        where=place,
+        proof=Proof.TRIED,
+        fix=(
+            f"x = torch.relu(…)  # between {one.label} and {other.label}"
+            if dropped is None
+            else f"x = …  # keep what {dropped.op} returns: it does not change its input"
+        ),
+        places=[("the next layer", call_place(case, other.call, calls))],
+        parameters=[one.label, other.label],
+    )
 
 
 def _finds_something(case: Case, course: Course, bent: Snapshot, arms: Arms, times: float) -> bool:
@@ -119,7 +112,7 @@ def _dropped(trace: Trace, layer: Layer) -> RecordedCall | None:
         (
             each
             for each in trace.snapshot.loose
-            if each.op in ACTIVATIONS and Produced(layer.call.number, 0) in each.sources()
+            if each.op in ops.ACTIVATIONS and Produced(layer.call.number, 0) in each.sources()
         ),
         None,
     )
@@ -137,8 +130,8 @@ def _collapsing(case: Case, trace: Trace) -> list[tuple[Layer, Layer]]:
         if other is None or uses > 1 or other.name == one.name:
             continue
         narrow = one.width < min(one.fan_in, other.width)
-        grouped = one.call.op in CONVOLUTIONS and _groups(one.call) > 1
-        grouped |= other.call.op in CONVOLUTIONS and _groups(other.call) > 1
+        grouped = one.call.op in ops.CONVOLUTIONS and _groups(one.call) > 1
+        grouped |= other.call.op in ops.CONVOLUTIONS and _groups(other.call) > 1
         if not narrow and not grouped and one.width > 1:
             found.append((one, other))
     return found
@@ -168,7 +161,7 @@ def _next_layer(
 
 def _keeps_linear(call: Traced, before: Traced, learned: set[int]) -> bool:
     """Whether the other inputs are constants or learned: not the output of other layers."""
-    if call.op in DROPOUTS:  # its second input is the mask that was drawn
+    if call.op in ops.DROPOUTS:  # its second input is the mask that was drawn
         return True
     return all(
         source is None or source.call == before.number

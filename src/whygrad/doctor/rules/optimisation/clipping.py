@@ -23,6 +23,7 @@ __all__ = ["ratios_of"]
 
 
 @rule(
+    every_course=True,
     thresholds={
         "ratio": (10, "of norm over limit: a guard cuts now and then, and less"),
         "hidden": (100, "of norm over limit: something is far too large"),
@@ -38,7 +39,7 @@ __all__ = ["ratios_of"]
     },
     cleared=lambda case: _cleared_clipping(case),
 )
-def clipping_hides_cause(case: Case) -> Iterator[Finding]:
+def clipping_hides_cause(case: Case, course: Course) -> Iterator[Finding]:
     """Gradient clipping is always active and hides what is wrong.
 
     Clipping is a guard against the rare bad batch. Here it cuts every gradient by a large
@@ -53,34 +54,30 @@ def clipping_hides_cause(case: Case) -> Iterator[Finding]:
     Fix: Set the limit to the usual size of the gradient, and look for the cause of larger ones.
     Guardrail: total = clip_grad_norm_(model.parameters(), limit); print(total / limit)  # < 1
     """
-    for course in case.courses:
-        clips = [clip for step in course.steps for clip in step.clips]
-        ratios = ratios_of(course) or _ratios_by_value(case, course)
-        if not clips and case.progress(course).suffers(case.limit("learned")):
-            ratios = _ratios_by_hand(case, course)
-            clips = _clip_by_hand(course) if ratios else []
-        if len(course.steps) < case.limit("steps") or not ratios or not clips:
-            continue
-        active = sum(each > 1 for each in ratios) / len(ratios)
-        usual = statistics.median(ratios)
-        late = statistics.median(ratios[-quarter(ratios) :])
-        if active < case.limit("active") or min(usual, late) < case.limit("ratio"):
-            continue
-        reason = _hidden_cause(case, course, clips[0], min(usual, late))
-        if reason is not None:
-            said, fix, proof = reason
-            yield clipping_hides_cause.finding(
-                where=clips[0].where,
-                step=0,
-                proof=proof,
-                evidence=[
-                    f"clipping was active in {active:.0%} of {len(course.steps)} updates and cut "
-                    f"the gradient to 1/{usual:.3g} of its size{_limit(clips[0])}",
-                    said,
-                ],
-                fix=fix,
-                data={"ratio": usual, "limit": clips[0].limit},
-            )
+    clips = [clip for step in course.steps for clip in step.clips]
+    ratios = ratios_of(course) or _ratios_by_value(case, course)
+    if not clips and case.progress(course).suffers(case.limit("learned")):
+        ratios = _ratios_by_hand(case, course)
+        clips = _clip_by_hand(course) if ratios else []
+    if len(course.steps) < case.limit("steps") or not ratios or not clips:
+        return
+    active = sum(each > 1 for each in ratios) / len(ratios)
+    usual = statistics.median(ratios)
+    late = statistics.median(ratios[-quarter(ratios) :])
+    if active < case.limit("active") or min(usual, late) < case.limit("ratio"):
+        return
+    reason = _hidden_cause(case, course, clips[0], min(usual, late))
+    if reason is not None:
+        said, fix, proof = reason
+        yield clipping_hides_cause.finding(
+            f"clipping was active in {active:.0%} of {len(course.steps)} updates and cut "
+            f"the gradient to 1/{usual:.3g} of its size{_limit(clips[0])}",
+            said,
+            where=clips[0].where,
+            proof=proof,
+            fix=fix,
+            data={"ratio": usual, "limit": clips[0].limit},
+        )
 
 
 def _limit(clip: Clip) -> str:

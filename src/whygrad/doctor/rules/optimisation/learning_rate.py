@@ -63,6 +63,7 @@ def _starts(case: Case, course: Course) -> Iterator[Snapshot]:
 
 
 @rule(
+    every_course=True,
     thresholds={
         **MOMENTUM,
         "learned": (0.2, "of the loss: a run that falls by more is left alone"),
@@ -78,7 +79,7 @@ def _starts(case: Case, course: Course) -> Iterator[Snapshot]:
     },
     cleared=lambda case: _cleared_high(case),
 )
-def lr_too_high(case: Case) -> Iterator[Finding]:
+def lr_too_high(case: Case, course: Course) -> Iterator[Finding]:
     """The learning rate is too high.
 
     Each update overshoots: it goes so far along the gradient that the loss is higher on the
@@ -94,25 +95,22 @@ def lr_too_high(case: Case) -> Iterator[Finding]:
     on.
     Guardrail: assert loss.item() < 2 * first_loss, f'step {step}: loss {loss.item()} is rising'
     """
-    for course in case.courses:
-        if not case.progress(course).suffers(case.limit("learned")):
+    if not case.progress(course).suffers(case.limit("learned")):
+        return
+    if case.progress(course).broken and not _overflowed(case, course):
+        yield from _with_sound_loss(case, course)
+        return
+    for start in _starts(case, course):
+        trial = case.trial(course, start)
+        own = None if trial is None else trial.descend()
+        if trial is None or own is None or not own.is_unstable:
             continue
-        if case.progress(course).broken and not _overflowed(case, course):
-            yield from _with_sound_loss(case, course)
+        if _momentum_is_to_blame(case, course, trial):
             continue
-        for start in _starts(case, course):
-            trial = case.trial(course, start)
-            own = None if trial is None else trial.descend()
-            if trial is None or own is None or not own.is_unstable:
-                continue
-            if _momentum_is_to_blame(case, course, trial):
-                continue
-            better = _smaller_that_works(case, trial, own)
-            if better is not None and not (
-                better[0] < case.limit("runaway") and runaway(case, course)
-            ):
-                yield _too_high(case, course, start.step, trial, own, *better)
-                break
+        better = _smaller_that_works(case, trial, own)
+        if better is not None and not (better[0] < case.limit("runaway") and runaway(case, course)):
+            yield _too_high(case, course, start.step, trial, own, *better)
+            break
 
 
 def _momentum_is_to_blame(case: Case, course: Course, trial: Trial) -> bool:
@@ -146,10 +144,10 @@ def _too_high(
             f"the run began at {progress.opening:.4g} and stood at {progress.height:.4g}"
         )
     return lr_too_high.finding(
+        *evidence,
         where=_line(case, course),
         step=step,
         proof=Proof.TRIED,
-        evidence=evidence,
         fix=f"lr={smaller:.2g} instead of {rate:g}: tried on this model and this batch, the loss "
         "falls smoothly.",
         data={"rate": rate, "works": smaller, "losses": own.losses, "losses_smaller": good.losses},
@@ -198,10 +196,10 @@ def _with_sound_loss(case: Case, course: Course) -> Iterator[Finding]:
                 "statement": str(rest),
             }  # fmt: skip
         yield lr_too_high.finding(
+            *evidence,
             where=_line(case, course),
             step=0,  # gradients are cleared in the experiment: it is the rate, from the start
             proof=Proof.TRIED,
-            evidence=evidence,
             fix=f"Once the loss is right: lr={rate * factor:.2g} instead of {rate:g}.",
             data=data,
         )

@@ -51,6 +51,7 @@ def _rebound(case: Case, descent: Descent) -> float:
 
 
 @rule(
+    every_course=True,
     thresholds={
         **MOMENTUM,
         "learned": (0.8, "of the loss: above it a swing does no harm"),
@@ -70,7 +71,7 @@ def _rebound(case: Case, descent: Descent) -> float:
         "calm": (0.5, "of the loss that must fall smoothly, if the run itself fell by less"),
     },
 )
-def oscillation(case: Case) -> Iterator[Finding]:
+def oscillation(case: Case, course: Course) -> Iterator[Finding]:
     """The loss swings up and down and does not settle.
 
     The parameters run through the minimum and out on the other side, again and again. Either
@@ -86,35 +87,34 @@ def oscillation(case: Case) -> Iterator[Finding]:
     Fix: Use momentum=0.9 (betas=(0.9, 0.999)), or a lower learning rate.
     Guardrail: assert sum(losses[-50:]) < sum(losses[-100:-50]), 'the loss no longer falls'
     """
-    for course in case.courses:
-        progress = case.progress(course)
-        if progress.broken or progress.steps < case.limit("steps"):
-            continue
-        if is_entangled(course, case.courses):
-            continue
-        if progress.curve >= case.limit("learned"):
-            done = is_below(progress.end, case.limit("done"), progress.opening)
-            if not done and _same_at_every_step(case, course):
-                seen = _to_and_fro(case, course)
-                yield from () if seen is None else (seen,)
-            continue
-        seen = _by_turns(case, course) or _to_and_fro(case, course)
-        if seen is not None:
-            yield seen
-            continue
-        trial = case.trial(course, course.first)
-        own = None if trial is None else trial.descend(steps=int(case.limit("long")))
-        if trial is None or own is None or own.diverges:
-            continue
-        swings = _rebound(case, own) >= case.limit("rebound")
-        for said, better in _calmer(case, course, trial):
-            calm = case.limit("calm")
-            # A smaller rate gets further only if the larger one jumps from side to side.
-            jumps = better is not None and better.is_calm(calm) and progress.gain < calm
-            deeper = better is not None and is_below(better.end, case.limit("deeper"), own.end)
-            if better is not None and deeper and (swings or jumps):
-                yield _swinging(case, course, own, said, better)
-                break
+    progress = case.progress(course)
+    if progress.broken or progress.steps < case.limit("steps"):
+        return
+    if is_entangled(course, case.courses):
+        return
+    if progress.curve >= case.limit("learned"):
+        done = is_below(progress.end, case.limit("done"), progress.opening)
+        if not done and _same_at_every_step(case, course):
+            seen = _to_and_fro(case, course)
+            yield from () if seen is None else (seen,)
+        return
+    seen = _by_turns(case, course) or _to_and_fro(case, course)
+    if seen is not None:
+        yield seen
+        return
+    trial = case.trial(course, course.first)
+    own = None if trial is None else trial.descend(steps=int(case.limit("long")))
+    if trial is None or own is None or own.diverges:
+        return
+    swings = _rebound(case, own) >= case.limit("rebound")
+    for said, better in _calmer(case, course, trial):
+        calm = case.limit("calm")
+        # A smaller rate gets further only if the larger one jumps from side to side.
+        jumps = better is not None and better.is_calm(calm) and progress.gain < calm
+        deeper = better is not None and is_below(better.end, case.limit("deeper"), own.end)
+        if better is not None and deeper and (swings or jumps):
+            yield _swinging(case, course, own, said, better)
+            break
 
 
 def _by_turns(case: Case, course: Course) -> Finding | None:
@@ -128,15 +128,13 @@ def _by_turns(case: Case, course: Course) -> Finding | None:
     if ordered is None:
         return None
     return oscillation.finding(
+        f"{ordered.pure} of {ordered.batches} batches that were looked at hold a single class, "
+        f"and not the same one: there are {ordered.classes}",
+        f"in the second half of the run the loss still goes from {min(late):.4g} up to "
+        f"{max(late):.4g}; it began at {losses[0]:.4g}",
         where=ordered.where,
         step=next(place for place, each in enumerate(losses) if each > high),
         proof=Proof.INFERRED,
-        evidence=[
-            f"{ordered.pure} of {ordered.batches} batches that were looked at hold a single class, "
-            f"and not the same one: there are {ordered.classes}",
-            f"in the second half of the run the loss still goes from {min(late):.4g} up to "
-            f"{max(late):.4g}; it began at {losses[0]:.4g}",
-        ],
         fix="Mix the classes: DataLoader(..., shuffle=True), or take the rows in the order of "
         "torch.randperm(len(data)), anew in each epoch.",
     )
@@ -175,14 +173,12 @@ def _to_and_fro(case: Case, course: Course) -> Finding | None:
         return None
     rate, tenth = rate_of(course), tenths(1)[0]
     return oscillation.finding(
+        f"in the second half of the run the loss turned round at {sum(turns)} of {len(turns)} "
+        f"steps, between {min(late):.4g} and {max(late):.4g}",
+        f"from the latest state it goes {own} with steps of this length, {calm} with a tenth",
         where=course.optimizer.made_at or course.steps[0].where,
         step=len(losses) // 2,
         proof=Proof.TRIED,
-        evidence=[
-            f"in the second half of the run the loss turned round at {sum(turns)} of {len(turns)} "
-            f"steps, between {min(late):.4g} and {max(late):.4g}",
-            f"from the latest state it goes {own} with steps of this length, {calm} with a tenth",
-        ],
         fix=f"Make the steps shorter as the loss levels off: lr={rate * tenth:.2g} instead "
         f"of {rate:.3g}, or let it decay.",
         data={"losses": losses, "losses_calm": calm.losses},
@@ -207,14 +203,12 @@ def _swinging(case: Case, course: Course, own: Descent, said: str, better: Desce
         f" and swings back to {top:.4g}" if top > case.limit("above") * abs(own.losses[low]) else ""
     )
     return oscillation.finding(
+        f"with {now} the loss of the first batch falls from {own.start:.4g} to "
+        f"{own.losses[low]:.4g} in {low} steps{swing}",
+        f"with {said} it goes {better}",
         where=course.optimizer.made_at or course.steps[0].where,
         step=low,
         proof=Proof.TRIED,
-        evidence=[
-            f"with {now} the loss of the first batch falls from {own.start:.4g} to "
-            f"{own.losses[low]:.4g} in {low} steps{swing}",
-            f"with {said} it goes {better}",
-        ],
         fix=f"{said} instead of {now}.",
         data={"losses": own.losses, "losses_calm": better.losses},
     )

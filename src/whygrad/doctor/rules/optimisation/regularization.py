@@ -37,6 +37,7 @@ class _Comparison:
 
 
 @rule(
+    every_course=True,
     thresholds={
         "learned": (0.6, "of the loss: above it the decay does no harm"),
         "half": (0.5, "of what is reached with it, without it"),
@@ -52,7 +53,7 @@ class _Comparison:
     },
     cleared=lambda case: _cleared(case),
 )
-def over_regularized(case: Case) -> Iterator[Finding]:
+def over_regularized(case: Case, course: Course) -> Iterator[Finding]:
     """The regularization drowns the loss.
 
     Weight decay or a penalty pulls the weights to zero harder than the data pulls them
@@ -66,23 +67,22 @@ def over_regularized(case: Case) -> Iterator[Finding]:
     Fix: Lower the weight decay or the factor of the penalty by a factor of 100 or more.
     Guardrail: assert penalty.item() < data_loss.item(), 'the penalty is larger than the loss'
     """
-    for course in case.courses:
-        progress = case.progress(course)
-        if progress.broken or progress.steps < case.limit("steps"):
+    progress = case.progress(course)
+    if progress.broken or progress.steps < case.limit("steps"):
+        return
+    for each in (_by_weight_decay(case, course), _by_penalty(case, course)):
+        if each is None or each.free.is_unstable:
             continue
-        for each in (_by_weight_decay(case, course), _by_penalty(case, course)):
-            if each is None or each.free.is_unstable:
-                continue
-            # Both ends: a run that got nowhere, and an experiment that shows why.
-            stuck = min(each.reached, each.held)
-            halved = is_below(each.free.end, case.limit("half"), stuck)
-            halved &= not is_below(stuck, case.limit("stuck"), each.free.start)
-            held = drop(each.free.start, stuck)
-            if halved or (
-                each.free.drop > case.limit("free") and held < case.limit("held") * each.free.drop
-            ):
-                yield _drowned(each)
-        yield from _by_dropout(case, course)
+        # Both ends: a run that got nowhere, and an experiment that shows why.
+        stuck = min(each.reached, each.held)
+        halved = is_below(each.free.end, case.limit("half"), stuck)
+        halved &= not is_below(stuck, case.limit("stuck"), each.free.start)
+        held = drop(each.free.start, stuck)
+        if halved or (
+            each.free.drop > case.limit("free") and held < case.limit("held") * each.free.drop
+        ):
+            yield _drowned(each)
+    yield from _by_dropout(case, course)
 
 
 def _by_weight_decay(case: Case, course: Course) -> _Comparison | None:
@@ -121,15 +121,12 @@ def _by_dropout(case: Case, course: Course) -> Iterator[Finding]:
     if free is None or free.is_unstable or free.drop < case.limit("free"):
         return
     yield over_regularized.finding(
+        f"dropout sets {share:.0%} of its inputs to zero",
+        f"the loss ends at {case.progress(course).end:.4g}, no better than a guess",
+        f"{len(free.losses) - 1} steps on the first batch without dropout lead from "
+        f"{free.start:.4g} to {free.end:.4g}",
         where=activation_place(case, worst),
-        step=0,
         proof=Proof.TRIED,
-        evidence=[
-            f"dropout sets {share:.0%} of its inputs to zero",
-            f"the loss ends at {case.progress(course).end:.4g}, no better than a guess",
-            f"{len(free.losses) - 1} steps on the first batch without dropout lead from "
-            f"{free.start:.4g} to {free.end:.4g}",
-        ],
         fix="Dropout takes the probability to drop a unit, not to keep it: 0.1 to 0.5.",
     )
 
@@ -211,16 +208,13 @@ def _knows_data(trace: Trace, term: Traced) -> bool:
 
 def _drowned(found: _Comparison) -> Finding:
     return over_regularized.finding(
+        f"there is {found.name}",
+        f"loss of the first batch on the data: {found.free.start:.4g} at first, "
+        f"{found.reached:.4g} with the weights the run ended with",
+        f"{len(found.free.losses) - 1} steps from the first state lead to {found.held:.4g} "
+        f"with it and to {found.free.end:.4g} without it",
         where=found.where,
-        step=0,
         proof=Proof.TRIED,
-        evidence=[
-            f"there is {found.name}",
-            f"loss of the first batch on the data: {found.free.start:.4g} at first, "
-            f"{found.reached:.4g} with the weights the run ended with",
-            f"{len(found.free.losses) - 1} steps from the first state lead to {found.held:.4g} "
-            f"with it and to {found.free.end:.4g} without it",
-        ],
         fix=f"Use {found.remedy}.",
     )
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.ops.families import ADD, CLASS_LOSSES, LOSSES, NEG, RESHAPING, SUM
+from whygrad.recording.record import Course
 from whygrad.recording.replay import Traced
 from whygrad.recording.replay.optimizers import rate_of
 from whygrad.recording.replay.reading import Reading
@@ -15,13 +16,14 @@ __all__ = ["sum_reduction"]
 
 
 @rule(
+    every_course=True,
     thresholds={
         "learned": (0.2, "of the loss: a run that falls by more is left alone"),
         "progress": (0.02, "of the loss that must fall with the mean"),
         "elements": (8, "fewer make little difference"),
     },
 )
-def sum_reduction(case: Case) -> Iterator[Finding]:
+def sum_reduction(case: Case, course: Course) -> Iterator[Finding]:
     """The loss is a sum, the learning rate is one for a mean.
 
     With reduction='sum' the gradient is as many times larger as there are elements in the
@@ -33,37 +35,35 @@ def sum_reduction(case: Case) -> Iterator[Finding]:
     Fix: Use the mean: reduction='mean', or divide the loss by the number of elements.
     Guardrail: loss = criterion(prediction, target) / target.numel()
     """
-    for course in case.courses:
-        # Adam and its kind divide the scale of the gradient out again.
-        if course.optimizer.kind not in ("SGD", "by hand", "ASGD"):
-            continue
-        if not case.progress(course).suffers(case.limit("learned")):
-            continue
-        reading = case.reading(course.first)
-        summed = None if reading is None else _summing(reading)
-        trial = case.trial(course, course.first)
-        if summed is None or trial is None:
-            continue
-        call, count = summed
-        own = trial.descend()
-        mean = trial.descend(1.0 / count)
-        if count < case.limit("elements") or own is None or mean is None:
-            continue
-        if own.is_unstable and mean.is_calm(case.limit("progress")):
-            rate = rate_of(course)
-            evidence = [
-                f"the loss adds up {count} elements",
-                f"with lr={rate:g} it goes {own}; divided by {count} it goes {mean}",
-            ]
-            yield sum_reduction.finding(
-                where=call.where,
-                step=0,
-                proof=Proof.TRIED,
-                evidence=evidence,
-                fix=f"reduction='mean', or divide the loss by {count}: with the sum, lr={rate:g} "
-                f"acts like lr={rate * count:g}.",
-                places=[("the rate", place)] if (place := course.optimizer.made_at) else [],
-            )
+    # Adam and its kind divide the scale of the gradient out again.
+    if course.optimizer.kind not in ("SGD", "by hand", "ASGD"):
+        return
+    if not case.progress(course).suffers(case.limit("learned")):
+        return
+    reading = case.reading(course.first)
+    summed = None if reading is None else _summing(reading)
+    trial = case.trial(course, course.first)
+    if summed is None or trial is None:
+        return
+    call, count = summed
+    own = trial.descend()
+    mean = trial.descend(1.0 / count)
+    if count < case.limit("elements") or own is None or mean is None:
+        return
+    if own.is_unstable and mean.is_calm(case.limit("progress")):
+        rate = rate_of(course)
+        evidence = [
+            f"the loss adds up {count} elements",
+            f"with lr={rate:g} it goes {own}; divided by {count} it goes {mean}",
+        ]
+        yield sum_reduction.finding(
+            *evidence,
+            where=call.where,
+            proof=Proof.TRIED,
+            fix=f"reduction='mean', or divide the loss by {count}: with the sum, lr={rate:g} "
+            f"acts like lr={rate * count:g}.",
+            places=[("the rate", place)] if (place := course.optimizer.made_at) else [],
+        )
 
 
 def _summing(reading: Reading) -> tuple[Traced, int] | None:

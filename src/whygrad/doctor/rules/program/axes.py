@@ -27,20 +27,7 @@ from whygrad.doctor.evidence.flow import (
 )
 from whygrad.doctor.evidence.sequence import Crossing, crossings
 from whygrad.doctor.rules.rule import Finding, Proof, rule
-from whygrad.ops.families import (
-    ADD,
-    CHOICES,
-    CLASS_LOSSES,
-    CROSS_ENTROPY,
-    DROPOUTS,
-    EINSUM,
-    GATHERS,
-    LOG_SOFTMAX,
-    MATRIX_PRODUCTS,
-    NLL_LOSS,
-    SCALINGS,
-    SOFTMAXES,
-)
+from whygrad.ops import families as ops
 from whygrad.recording.calls import Produced
 from whygrad.recording.replay import Trace, Traced
 from whygrad.recording.replay.reading import Reading, Term
@@ -50,8 +37,8 @@ __all__ = ["wrong_dim"]
 
 Shape = tuple[int, ...]
 
-_PRODUCTS = MATRIX_PRODUCTS | EINSUM
-_SCALING = SCALINGS | ADD | CHOICES
+_PRODUCTS = ops.MATRIX_PRODUCTS | ops.EINSUM
+_SCALING = ops.SCALINGS | ops.ADD | ops.CHOICES
 
 
 @rule(
@@ -81,15 +68,15 @@ def wrong_dim(case: Case) -> Iterator[Finding]:
         outputs = {follow(trace, each.source).maker: each for each in reading.terms}
         for call in trace.calls:
             found = None
-            if call.op in SOFTMAXES and call.inputs[0].requires_grad:
+            if call.op in ops.SOFTMAXES and call.inputs[0].requires_grad:
                 found = _over_batch(case, reading, call)
                 if found is None and call in outputs:
                     found = _beside_target(case, trace, call, outputs[call])
                 if found is None:
                     found = _mixed_along_another(case, trace, call)
-            elif call.op in CLASS_LOSSES:
+            elif call.op in ops.CLASS_LOSSES:
                 found = _labelled(case, trace, call)
-            elif call.op in GATHERS:
+            elif call.op in ops.GATHERS:
                 found = _picked(case, trace, call)
             if found is not None and str(found.where) not in seen:
                 seen.add(str(found.where))
@@ -106,16 +93,12 @@ def _about(
     trace: Trace, where: Where, evidence: list[str], fix: str, proof: Proof = Proof.REPLAYED
 ) -> Finding:
     return wrong_dim.finding(
-        where=where, step=trace.snapshot.step, proof=proof, evidence=evidence, fix=fix
+        *evidence,
+        where=where,
+        step=trace.snapshot.step,
+        proof=proof,
+        fix=fix,
     )
-
-
-def _goes_into(trace: Trace, call: Traced, ops: tuple[str, ...]) -> Traced | None:
-    """The call among ``ops`` that gets the result of ``call`` as it is."""
-    for each in trace.calls:
-        if each.op in ops and each.sources and follow(trace, each.sources[0]).maker is call:
-            return each
-    return None
 
 
 def _over_batch(case: Case, reading: Reading, call: Traced) -> Finding | None:
@@ -127,8 +110,9 @@ def _over_batch(case: Case, reading: Reading, call: Traced) -> Finding | None:
     others = shape[1:]
     if math.prod(others) < 2 or shape[0] in others or not _is_batch(reading, shape[0]):
         return None
-    if _goes_into(trace, call, ("cross_entropy",)) is not None:
-        return None  # two softmaxes: one is to go altogether
+    for each in trace.calls:
+        if each.op in ops.CROSS_ENTROPY and follow(trace, each.sources[0]).maker is call:
+            return None  # two softmaxes: one is to go altogether
     where = line_of(case, trace, call)
     return _about(
         trace,
@@ -180,7 +164,7 @@ def _mixed_along_another(case: Case, trace: Trace, call: Traced) -> Finding | No
     matrices.
     """
     shape, axis = shape_of(call.inputs[0]), axis_of(call)
-    if call.op in LOG_SOFTMAX or len(shape) < 2 or not _compares(case, trace, call.sources[0]):
+    if call.op in ops.LOG_SOFTMAX or len(shape) < 2 or not _compares(case, trace, call.sources[0]):
         return None
     sizes = [1] * len(shape)
     sizes[axis] = shape[axis]
@@ -220,7 +204,7 @@ def _mixed_along_another(case: Case, trace: Trace, call: Traced) -> Finding | No
 def _follow_weights(trace: Trace, source: Produced | None) -> Way:
     """Back to the softmax that made some weights, past a dropout."""
     way = follow(trace, source)
-    if way.op not in DROPOUTS or way.maker is None:
+    if way.op not in ops.DROPOUTS or way.maker is None:
         return way
     earlier = follow(trace, way.maker.sources[0])
     return Way(earlier.maker, earlier.source, [*earlier.passed, *way.passed])
@@ -246,7 +230,7 @@ def _compares(case: Case, trace: Trace, source: Produced | None) -> bool:
 def _contracted(call: Traced, place: int) -> int | None:
     """The axis of an input that a product of matrices adds up along."""
     rank = len(shape_of(call.inputs[place]))
-    if call.op not in EINSUM:
+    if call.op not in ops.EINSUM:
         return (rank - 1 if place == 0 else max(0, rank - 2)) if rank else None
     equation = call.args[0] if call.args else None
     if not isinstance(equation, str) or "->" not in equation or "." in equation:
@@ -265,14 +249,14 @@ def _labelled(case: Case, trace: Trace, call: Traced) -> Finding | None:
         return None
     if len(shape) == 1:
         return _batch_as_classes(trace, call, shape)
-    if way.op in SOFTMAXES and call.op in NLL_LOSS:
+    if way.op in ops.SOFTMAXES and call.op in ops.NLL_LOSS:
         values = trace.array(call.inputs[0]).astype(np.float64)
         total = np.exp(values).sum(axis=1)
-        if np.abs(total - 1).max() > case.limit("sum") and way.op in LOG_SOFTMAX:
+        if np.abs(total - 1).max() > case.limit("sum") and way.op in ops.LOG_SOFTMAX:
             return _not_normalized(case, trace, call, way.maker, shape)
         way = follow(trace, way.maker.sources[0])
     layer = feature_axis(trace, way)
-    if layer is None or layer[0][layer[1]] != shape[1] or shape[1] < 2 or call.op in NLL_LOSS:
+    if layer is None or layer[0][layer[1]] != shape[1] or shape[1] < 2 or call.op in ops.NLL_LOSS:
         return None
     sizes = [1] * len(layer[0])
     sizes[layer[1]] = shape[1]
@@ -299,7 +283,7 @@ def _labelled(case: Case, trace: Trace, call: Traced) -> Finding | None:
 
 def _batch_as_classes(trace: Trace, call: Traced, shape: Shape) -> Finding | None:
     """[N] against [N] of 0 and 1: taken for one sample with N classes."""
-    if call.op not in CROSS_ENTROPY or len(call.inputs) < 2 or shape[0] < 2:
+    if call.op not in ops.CROSS_ENTROPY or len(call.inputs) < 2 or shape[0] < 2:
         return None
     target = trace.array(call.inputs[1])
     if target.shape != shape or target.dtype.kind != "f" or sums_to_one(target, 0):
@@ -334,7 +318,7 @@ def _not_normalized(case: Case, trace: Trace, call: Traced, maker: Traced, shape
 def _picked(case: Case, trace: Trace, call: Traced) -> Finding | None:
     """gather along another axis than the softmax it picks from."""
     maker = trace.made_by(call.sources[0])
-    if maker is None or maker.op not in SOFTMAXES:
+    if maker is None or maker.op not in ops.SOFTMAXES:
         return None
     rank = len(shape_of(maker.inputs[0]))
     if not isinstance(call.argument(1, "dim"), int) or rank < 2:
@@ -359,17 +343,15 @@ def _from_sample_to_sample(case: Case, trace: Trace, found: Crossing) -> Finding
     mark, (samples, steps, _) = found.mark, found.shape
     part = "" if found.step is None else f", taken from place {found.step} of axis 1,"
     return wrong_dim.finding(
+        f"{mark.kind} at line {mark.where.line} gets {list(found.shape)} and, without "
+        "batch_first, takes axis 0 for the time",
+        f"the loss has {samples} answers, one for each place of axis 0: they are the samples, "
+        f"and the {steps} places of axis 1 the time steps",
+        f"the answer for sample {found.row}{part} depends on {found.others} other samples",
         title="A recurrent layer goes from sample to sample in place of the time steps",
         where=case.run.made.get(id(mark.module), mark.where),
         step=trace.snapshot.step,
         proof=Proof.REPLAYED,
-        evidence=[
-            f"{mark.kind} at line {mark.where.line} gets {list(found.shape)} and, without "
-            "batch_first, takes axis 0 for the time",
-            f"the loss has {samples} answers, one for each place of axis 0: they are the samples, "
-            f"and the {steps} places of axis 1 the time steps",
-            f"the answer for sample {found.row}{part} depends on {found.others} other samples",
-        ],
         fix=f"Make it with nn.{mark.kind}(..., batch_first=True).",
         guardrail="assert torch.allclose(model(batch)[-1:], model(batch[-1:]), atol=1e-4)",
     )
@@ -378,7 +360,7 @@ def _from_sample_to_sample(case: Case, trace: Trace, found: Crossing) -> Finding
 def _refused_labels(case: Case) -> Iterator[Finding]:
     """cross_entropy raised because the classes are not on axis 1."""
     failure = case.run.failure
-    if failure is None or failure.op not in CLASS_LOSSES or len(failure.args) < 2:
+    if failure is None or failure.op not in ops.CLASS_LOSSES or len(failure.args) < 2:
         return
     scores, target = (shape_of(each) for each in failure.args[:2])
     if len(scores) < 2 or len(target) == len(scores) or target == (scores[0], *scores[2:]):
@@ -388,13 +370,11 @@ def _refused_labels(case: Case) -> Iterator[Finding]:
     if not layout and not turned:
         return
     yield wrong_dim.finding(
+        f"{failure.op} was given scores {list(scores)} and targets {list(target)}: with the "
+        "classes on axis 1, the targets would be " + str([scores[0], *scores[2:]]),
+        f"it raised {type(failure.error).__name__}: {first_line(failure.error)}",
         where=failure.where,
         step=len(case.run.passes),
         proof=Proof.RAISED,
-        evidence=[
-            f"{failure.op} was given scores {list(scores)} and targets {list(target)}: with the "
-            "classes on axis 1, the targets would be " + str([scores[0], *scores[2:]]),
-            f"it raised {type(failure.error).__name__}: {first_line(failure.error)}",
-        ],
         fix=f"logits.reshape(-1, {scores[-1]}) and targets.reshape(-1), or logits.transpose(1, 2).",
     )

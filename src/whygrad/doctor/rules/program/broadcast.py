@@ -63,13 +63,11 @@ def _raised(case: Case) -> Iterator[Finding]:
     shapes = [shape_of(each) for each in failure.args[:2] if hasattr(each, "shape")]
     if len(shapes) == 2 and len(shapes[0]) != len(shapes[1]) and _same_numbers(*shapes):
         yield loss_broadcast.finding(
+            f"{failure.op} was given {list(shapes[0])} and {list(shapes[1])}",
+            f"it raised {type(failure.error).__name__}: {first_line(failure.error)}",
             where=failure.where,
             step=len(case.run.passes),
             proof=Proof.RAISED,
-            evidence=[
-                f"{failure.op} was given {list(shapes[0])} and {list(shapes[1])}",
-                f"it raised {type(failure.error).__name__}: {first_line(failure.error)}",
-            ],
         )
 
 
@@ -163,14 +161,12 @@ def _about_shapes(trace: Trace, term: Term) -> Finding:
     result = np.broadcast_shapes(one, other)
     rows = max(one[0], other[0])
     return loss_broadcast.finding(
+        f"the prediction has shape {list(one)}, the target {list(other)}",
+        f"{call.op} at line {call.where.line} makes {list(result)} of them: "
+        f"{math.prod(result)} comparisons instead of {math.prod(one)}",
         where=call.where,
         step=trace.snapshot.step,
         proof=Proof.REPLAYED,
-        evidence=[
-            f"the prediction has shape {list(one)}, the target {list(other)}",
-            f"{call.op} at line {call.where.line} makes {list(result)} of them: "
-            f"{math.prod(result)} comparisons instead of {math.prod(one)}",
-        ],
         fix=(
             f"prediction.squeeze(-1) at line {call.where.line}, so that both are [{rows}]"
             if len(one) > len(other)

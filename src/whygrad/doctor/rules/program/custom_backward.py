@@ -74,14 +74,11 @@ def wrong_backward(case: Case) -> Iterator[Finding]:
         claimed, true = max(wrong, key=lambda each: abs(each[0] - each[1]))
         function = call.call.function.function  # type: ignore[attr-defined]
         yield wrong_backward.finding(
+            f"{name}: {len(wrong)} of {check.count} elements of its inputs have another "
+            "slope than backward() returns",
+            f"the worst: backward() says {claimed:.5g}, the forward changes at {true:.5g}",
             where=defined(function.backward) or call.where,
-            step=0,
             proof=Proof.REPLAYED,
-            evidence=[
-                f"{name}: {len(wrong)} of {check.count} elements of its inputs have another "
-                "slope than backward() returns",
-                f"the worst: backward() says {claimed:.5g}, the forward changes at {true:.5g}",
-            ],
             places=[("applied here", call.where)],
             fix=f"Correct {name}.backward. {_hint(case, wrong)}".rstrip(),
         )
@@ -321,10 +318,10 @@ def _failed(case: Case) -> Finding | None:
             call = next(iter(_applied(case)), None)
             where = inside[-1] if inside else (each.where if call is None else call)
             return wrong_backward.finding(
+                f"a custom backward failed: {quoted(text)}",
                 where=where,
                 step=each.number,
                 proof=Proof.RAISED,
-                evidence=[f"a custom backward failed: {quoted(text)}"],
                 places=[("during this pass", each.where)],
                 fix="Return one gradient per argument of forward(), each of its argument's shape.",
             )

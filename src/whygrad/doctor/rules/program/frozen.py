@@ -76,14 +76,11 @@ def _told_the_module(case: Case, frozen: list[Parameter]) -> Finding | None:
             owner = path.rpartition(".")[2] or name
             where = None if file is None else set_on(file, "requires_grad", owner)
             return frozen_parameter.finding(
+                f"{path or name}.requires_grad = True sets a plain attribute of the module: "
+                f"its {len(inside)} parameters still have requires_grad=False",
                 where=where or frozen[0].frozen_at,
-                step=0,
                 proof=Proof.RECORDED,
                 parameters=[each.name for each in frozen],
-                evidence=[
-                    f"{path or name}.requires_grad = True sets a plain attribute of the module: "
-                    f"its {len(inside)} parameters still have requires_grad=False"
-                ],
                 places=_frozen_here(frozen),
                 fix=f"{path or name}.requires_grad_(True)  # with the underscore: all parameters",
             )
@@ -101,15 +98,13 @@ def _all_frozen(case: Case, course: Course, frozen: list[Parameter]) -> Finding 
     done = len(course.steps)
     where = frozen[-1].frozen_at or frozen[-1].made_at or course.optimizer.made_at
     return frozen_parameter.finding(
+        f"all {len(frozen)} parameters of {course.optimizer.kind} have requires_grad=False: "
+        "there is nothing it could change",
+        *([f"{done} updates were made before they were frozen"] if failed and done else []),
         where=where,
         step=failed[0].number if failed else 0,
         proof=Proof.RECORDED,
         parameters=[each.name for each in frozen],
-        evidence=[
-            f"all {len(frozen)} parameters of {course.optimizer.kind} have requires_grad=False: "
-            "there is nothing it could change",
-            *([f"{done} updates were made before they were frozen"] if failed and done else []),
-        ],
         places=[("backward() failed here", failed[0].where)] if failed else [],
         fix="Evaluate under torch.no_grad(), which ends, instead of freezing the parameters."
         if failed and done
@@ -130,18 +125,16 @@ def _plain_tensors(case: Case, course: Course, frozen: list[Parameter]) -> Findi
     if not plain or any(each.changed for each in plain):
         return None
     return frozen_parameter.finding(
+        f"{listed([each.name for each in plain])} was given to {course.optimizer.kind}, but "
+        "was made without requires_grad=True and never had a gradient",
         where=plain[0].made_at or course.optimizer.made_at,
-        step=0,
         proof=Proof.RECORDED,
         parameters=[each.name for each in plain],
-        evidence=[
-            f"{listed([each.name for each in plain])} was given to {course.optimizer.kind}, but "
-            "was made without requires_grad=True and never had a gradient"
-        ],
-        places=[] if course.optimizer.made_at is None else [
-            ("handed to the optimizer here", course.optimizer.made_at)],
+        places=[]
+        if course.optimizer.made_at is None
+        else [("handed to the optimizer here", course.optimizer.made_at)],
         fix=f"Make it with requires_grad=True: {plain[0].name}.requires_grad_() before the loop.",
-    )  # fmt: skip
+    )
 
 
 def _needed(case: Case, course: Course, frozen: list[Parameter]) -> Finding | None:
@@ -165,14 +158,11 @@ def _needed(case: Case, course: Course, frozen: list[Parameter]) -> Finding | No
         return None
     names = list(groups(case, untrained))
     return frozen_parameter.finding(
+        f"{listed(names)}: requires_grad=False from the start, and never trained in this run",
+        arms.told("if they are trained as well"),
         where=untrained[0].frozen_at or untrained[0].made_at,
-        step=0,
         proof=Proof.INFERRED,
         parameters=[each.name for each in untrained],
-        evidence=[
-            f"{listed(names)}: requires_grad=False from the start, and never trained in this run",
-            arms.told("if they are trained as well"),
-        ],
         fix=f"Train {listed(names)} as well: requires_grad_(True) before the optimizer is made.",
     )
 

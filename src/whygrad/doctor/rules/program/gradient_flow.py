@@ -66,16 +66,13 @@ def disconnected_parameter(case: Case) -> Iterator[Finding]:
     where, called = _assignment(case, starved[0]), _last_use(case, starved)
     amount = sum(each.tensor.numel() for each in starved)
     yield disconnected_parameter.finding(
+        f"{len(starved)} parameters ({amount} values) of {listed(names)} had no gradient at "
+        f"any of {_updates(case)} updates",
+        "no path in the graph leads from them to the loss"
+        + (": their output is computed and dropped" if called else ", and nothing uses them"),
         where=where,
-        step=0,
         proof=Proof.RECORDED,
         parameters=[each.name for each in starved],
-        evidence=[
-            f"{len(starved)} parameters ({amount} values) of {listed(names)} had no gradient at "
-            f"any of {_updates(case)} updates",
-            "no path in the graph leads from them to the loss"
-            + (": their output is computed and dropped" if called else ", and nothing uses them"),
-        ],
         places=[("last used here", called)] if called else [],
         fix=f"Use {listed(names)} in the computation of the loss: look for a variable that is "
         "computed and never used, or for another layer called in its place. If it is not needed, "
@@ -118,19 +115,19 @@ def detached_graph(case: Case) -> Iterator[Finding]:
     names = list(groups(case, [each for each, *_ in lost]))
     everything = not any(each.reached for each in case.parameters() if each.optimizers)
     yield detached_graph.finding(
+        f"what is computed from {listed(names)} is {_CUTS[kind]} before it reaches the loss",
+        f"{len(lost)} parameters had no gradient at any of {_updates(case)} updates"
+        + (": none of the optimizer's parameters did" if everything else ""),
         where=where,
-        step=0,
         proof=Proof.RECORDED,
         parameters=[each.name for each, *_ in lost],
-        evidence=[
-            f"what is computed from {listed(names)} is {_CUTS[kind]} before it reaches the loss",
-            f"{len(lost)} parameters had no gradient at any of {_updates(case)} updates"
-            + (": none of the optimizer's parameters did" if everything else ""),
-        ],
         fix=_repair_of_cut(kind, names),
-        places=[(f"cut on another way ({_CUTS[other[0][1]]})", other[0][2])
-                for other in by_line.values() if other is not lost and other[0][2] is not None],
-    )  # fmt: skip
+        places=[
+            (f"cut on another way ({_CUTS[other[0][1]]})", other[0][2])
+            for other in by_line.values()
+            if other is not lost and other[0][2] is not None
+        ],
+    )
 
 
 def _no_longer_recorded(case: Case) -> Iterator[Finding]:
@@ -142,12 +139,10 @@ def _no_longer_recorded(case: Case) -> Iterator[Finding]:
             return
         where = turned_off(each.where.file) or each.where
         yield detached_graph.finding(
+            f"{each.number} passes had a graph, the next loss has none: nothing was recorded",
             where=where,
             step=each.number,
             proof=Proof.RAISED,
-            evidence=[
-                f"{each.number} passes had a graph, the next loss has none: nothing was recorded",
-            ],
             places=[("backward() failed here", each.where)],
             fix="Use the context manager, which ends: with torch.no_grad(): … around evaluation.",
         )
@@ -165,13 +160,10 @@ def _constant_derivative(case: Case) -> Iterator[Finding]:
         if found[0] is None or found[1] is None:
             continue
         yield detached_graph.finding(
+            "`autograd.grad` is asked without create_graph=True, and what it returns goes into "
+            "the loss: as a constant, through which no gradient reaches the parameters",
             where=found[0],
-            step=0,
             proof=Proof.RECORDED,
-            evidence=[
-                "`autograd.grad` is asked without create_graph=True, and what it returns goes into "
-                "the loss: as a constant, through which no gradient reaches the parameters",
-            ],
             fix="torch.autograd.grad(…, create_graph=True): then the derivative has a history too.",
         )
         return

@@ -53,10 +53,10 @@ def freed_graph(case: Case) -> Iterator[Finding]:
         )
     words = ("made here, before the last backward()", "used again here")
     yield freed_graph.finding(
+        *evidence,
         where=where,
         step=number,
         proof=Proof.RAISED,
-        evidence=evidence,
         places=[(word, call.where) for word, call in zip(words, carried or ())],
         fix=fix,
     )
@@ -97,23 +97,19 @@ def graph_kept_alive(case: Case) -> Iterator[Finding]:
         where = next(each for each in lines if each is not None)
         held = f" in {case.run.holders[0]}" if case.run.holders else ""
         yield graph_kept_alive.finding(
+            f"at step {number} the graphs of {alive} steps are alive{held}",
             where=where,
-            step=0,
             proof=Proof.RECORDED if case.run.holders else Proof.INFERRED,
-            evidence=[f"at step {number} the graphs of {alive} steps are alive{held}"],
         )
         return
     line, times = max(case.run.carried.items(), key=lambda each: each[1], default=(None, 0))
     watched = min(passes, case.run.watched)  # of a run that goes well, not every step is
     if line is not None and times >= max(case.limit("times"), case.limit("carried") * watched):
         yield graph_kept_alive.finding(
+            f"{times} of {passes} steps add to a tensor that has the graphs of earlier steps "
+            "in its own",
             where=line,
-            step=0,
             proof=Proof.RECORDED,
-            evidence=[
-                f"{times} of {passes} steps add to a tensor that has the graphs of earlier steps "
-                "in its own"
-            ],
         )
 
 

@@ -78,10 +78,9 @@ def _empty(case: Case) -> Finding | None:
         return None
     lines = raised(error)
     return parameter_not_in_optimizer.finding(
+        "the optimizer was given no parameter at all",
         where=lines[-1] if lines else None,
-        step=0,
         proof=Proof.RAISED,
-        evidence=["the optimizer was given no parameter at all"],
         fix="parameters() is a generator, empty once it was walked: keep list(model.parameters()), "
         "and hold layers as attributes or in nn.ModuleList so that it finds them.",
     )
@@ -136,15 +135,12 @@ def _holds_others(case: Case, course: Course, left_out: list[Parameter]) -> Find
     if not unused or not (none_used or same):
         return None
     return parameter_not_in_optimizer.finding(
+        f"{course.optimizer.kind} holds {len(unused)} parameters that no loss depends on",
+        f"{len(left_out)} parameters ({_listed(left_out)}) got gradients, are in no optimizer "
+        f"and never changed in {len(course.steps)} updates",
         where=course.optimizer.made_at,
-        step=0,
         proof=Proof.RECORDED,
         parameters=[each.name for each in left_out],
-        evidence=[
-            f"{course.optimizer.kind} holds {len(unused)} parameters that no loss depends on",
-            f"{len(left_out)} parameters ({_listed(left_out)}) got gradients, are in no optimizer "
-            f"and never changed in {len(course.steps)} updates",
-        ],
         places=_made_here(left_out),
         fix="Make the optimizer after the model is complete: rebuilt, replaced or copied layers "
         "have parameters of their own, which the optimizer made before does not know.",
@@ -159,24 +155,23 @@ def _hidden(case: Case, course: Course, left_out: list[Parameter]) -> Finding | 
     module, name = held[0][1]
     kind = type(vars(module)[name]).__name__
     parameters = [each for each, _ in held]
-    plain = kind not in ("list", "tuple", "dict")
+    modules = {"list": "List", "tuple": "List", "dict": "Dict"}.get(kind)
+    better = "nn.Parameter(…)"
+    if modules is not None:
+        better = f"nn.Module{modules}(…), or nn.ParameterList for tensors."
     what = f"self.{name} of {type(module).__name__} is a plain {kind}"
     return parameter_not_in_optimizer.finding(
+        f"{what}, which parameters() does not look into",
+        f"{len(parameters)} tensors in it got gradients and never changed in "
+        f"{len(course.steps)} updates",
         where=assigned(module, name) or course.optimizer.made_at,
-        step=0,
         proof=Proof.RECORDED,
         parameters=[each.name for each in parameters],
-        evidence=[
-            f"{what}, which parameters() does not look into",
-            f"{len(parameters)} tensors in it got gradients and never changed in "
-            f"{len(course.steps)} updates",
-        ],
-        places=[] if course.optimizer.made_at is None else [
-            ("the optimizer was made here", course.optimizer.made_at)],
-        fix=f"self.{name} = nn.Parameter(…)" if plain else
-        f"self.{name} = nn.Module{'Dict' if kind == 'dict' else 'List'}(…), or nn.ParameterList "
-        "for tensors.",
-    )  # fmt: skip
+        places=[]
+        if course.optimizer.made_at is None
+        else [("the optimizer was made here", course.optimizer.made_at)],
+        fix=f"self.{name} = {better}",
+    )
 
 
 def _forgotten(case: Case, course: Course, left_out: list[Parameter]) -> Finding | None:
@@ -188,15 +183,12 @@ def _forgotten(case: Case, course: Course, left_out: list[Parameter]) -> Finding
     if repeated is not None:
         return _mistaken(case, repeated, left_out)
     return parameter_not_in_optimizer.finding(
+        f"{len(left_out)} parameters ({_listed(left_out)}) require grad, got gradients, are in "
+        f"no optimizer and never changed in {len(course.steps)} updates",
+        f"{course.optimizer.kind} holds {len(course.parameters)} others",
         where=course.optimizer.made_at,
-        step=0,
         proof=Proof.INFERRED,
         parameters=[each.name for each in left_out],
-        evidence=[
-            f"{len(left_out)} parameters ({_listed(left_out)}) require grad, got gradients, are in "
-            f"no optimizer and never changed in {len(course.steps)} updates",
-            f"{course.optimizer.kind} holds {len(course.parameters)} others",
-        ],
         places=_made_here(left_out),
         fix=f"Hand over {_listed(left_out)} as well: optim.{course.optimizer.kind}"
         "([*first.parameters(), *second.parameters()]). If they are meant to stay, freeze them.",
@@ -221,16 +213,13 @@ def _mistaken(case: Case, course: Course, left_out: list[Parameter]) -> Finding:
     holders = [each.optimizer for each in case.run.courses if each.optimizer.number == known]
     made = [each.made_at for each in holders if each.made_at is not None]
     return parameter_not_in_optimizer.finding(
+        f"{len(left_out)} parameters ({_listed(left_out)}) require grad, got gradients, are in "
+        f"no optimizer and never changed in {len(course.steps)} updates",
+        f"this {kind} was given {len(course.parameters)}, and an optimizer made before it "
+        "holds every one of them",
         where=course.optimizer.made_at,
-        step=0,
         proof=Proof.INFERRED,
         parameters=[each.name for each in left_out],
-        evidence=[
-            f"{len(left_out)} parameters ({_listed(left_out)}) require grad, got gradients, are in "
-            f"no optimizer and never changed in {len(course.steps)} updates",
-            f"this {kind} was given {len(course.parameters)}, and an optimizer made before it "
-            "holds every one of them",
-        ],
         places=[*_made_here(left_out), *(("holds the same parameters", each) for each in made)],
         fix=f"Give this {kind} the parameters that are in no optimizer: {_listed(left_out)}.",
     )
@@ -254,15 +243,13 @@ def _replaced(case: Case) -> Finding | None:
     name = idle[0].name
     failed = case.run.error
     return parameter_not_in_optimizer.finding(
+        f"this line computes a new tensor from {name} and its gradient; {name} itself never "
+        f"changed in {passes} passes",
+        *([f"the next update failed: {type(failed).__name__}: {failed}"] if failed else []),
         where=where,
         step=0 if passes < 2 else 1,
         proof=Proof.RECORDED,
         parameters=[each.name for each in idle],
-        evidence=[
-            f"this line computes a new tensor from {name} and its gradient; {name} itself never "
-            f"changed in {passes} passes",
-            *([f"the next update failed: {type(failed).__name__}: {failed}"] if failed else []),
-        ],
         fix=f"Change the leaf in place: with torch.no_grad(): {name} -= lr * {name}.grad",
     )
 

@@ -68,10 +68,10 @@ def inplace_corruption(case: Case) -> Iterator[Finding]:
     if _REFUSED.search(text):
         lines = raised(case.run.error)
         yield inplace_corruption.finding(
+            "a parameter is changed in place while gradients are recorded: refused",
             where=lines[-1] if lines else None,
             step=len(case.run.passes),
             proof=Proof.RAISED,
-            evidence=["a parameter is changed in place while gradients are recorded: refused"],
             fix="Update under no_grad: with torch.no_grad(): w -= lr * w.grad",
         )
         return
@@ -108,10 +108,10 @@ def _crashed(case: Case, text: str, failed: Pass | None) -> Finding:
             "compute the loss again after it."
         )
     return inplace_corruption.finding(
+        *evidence,
         where=where,
         step=number,
         proof=Proof.RAISED if writer is not None else Proof.INFERRED,
-        evidence=evidence,
         places=[] if failed is None else [("noticed here", failed.where)],
         fix=fix,
     )
@@ -190,15 +190,12 @@ def _silent(case: Case) -> Iterator[Finding]:
         return
     first = writers[0]
     yield inplace_corruption.finding(
+        f"{first.op} writes through .data into a value that the backward pass uses: no check "
+        "can see that",
+        f"along the gradient the loss changes at a rate of {true:.4g}; backward() says "
+        f"{claimed:.4g}",
         where=first.where,
-        step=0,
         proof=Proof.REPLAYED,
-        evidence=[
-            f"{first.op} writes through .data into a value that the backward pass uses: no check "
-            "can see that",
-            f"along the gradient the loss changes at a rate of {true:.4g}; backward() says "
-            f"{claimed:.4g}",
-        ],
         places=[("and here", each.where) for each in few(writers[1:]) if each.where != first.where],
         fix="Leave out .data and compute a new tensor: h = (h - h.mean(0)) / h.std(0).",
     )

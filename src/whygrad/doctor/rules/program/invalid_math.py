@@ -40,10 +40,11 @@ def reported(rule: Rule, case: Case, advice: str) -> Iterator[Finding]:
         return
     bad = cause.bad
     yield rule.finding(
+        cause.because,
+        *_course_of_events(cause),
         where=cause.where,
         step=bad.step,
         proof=Proof.REPLAYED if bad.reproduced and bad.kind != "outside" else Proof.INFERRED,
-        evidence=[cause.because, *_course_of_events(cause)],
         places=cause.places,
         fix=f"In `{code_at(cause.where)}`: {advice}",
         data={"op": bad.op, "kind": bad.kind, "inputs": [each.to_dict() for each in bad.before]},

@@ -61,13 +61,11 @@ def _trained_in_eval(case: Case) -> Finding | None:
             continue
         to_evaluate = change.after > 0 or _evaluates(case, change)
         return wrong_mode.finding(
+            f"{since} training passes after eval(), and no train() in between",
+            f"{_counted(layers)} in it {_DOES.get(layers[0], 'behave as in evaluation')}",
             where=change.where,
             step=change.after,
             proof=Proof.RECORDED if to_evaluate else Proof.INFERRED,
-            evidence=[
-                f"{since} training passes after eval(), and no train() in between",
-                f"{_counted(layers)} in it {_DOES.get(layers[0], 'behave as in evaluation')}",
-            ],
             places=[("trained here", mark.where)],
             fix="Call model.train() after the evaluation, before the next training pass.",
         )
@@ -160,14 +158,12 @@ def _evaluated_in_training(case: Case) -> Finding | None:
             "drop units at random" if layers[0] == "Dropout" else "use the test batch's figures"
         )
         found = wrong_mode.finding(
+            f"{len(marks)} calls under no_grad() in training mode, with results that no "
+            "training pass uses",
+            f"{_counted(layers)} in it {effect}",
             where=where,
             step=marks[0].passes,
             proof=Proof.INFERRED,
-            evidence=[
-                f"{len(marks)} calls under no_grad() in training mode, with results that no "
-                "training pass uses",
-                f"{_counted(layers)} in it {effect}",
-            ],
             fix="Call model.eval() before evaluating, and model.train() before training goes on.",
         )
         found.severity = 1  # what is learned is not touched: a cause that does touch it comes first

@@ -103,16 +103,13 @@ def float16_range(case: Case) -> Iterator[Finding]:
         passes = course.steps[0].passes
         where = case.run.halved_at or where_halved(trace)
         yield float16_range.finding(
+            *([] if over is None else [_left(over)]),
+            f"{lost:.0%} of the gradients of the first step are exactly 0 in float16; computed"
+            " in float32, the same step has a gradient there",
             where=over.where
             if over is not None
             else where or (passes[-1].where if passes else course.steps[0].where),
-            step=0,
             proof=Proof.REPLAYED,
-            evidence=[
-                *([] if over is None else [_left(over)]),
-                f"{lost:.0%} of the gradients of the first step are exactly 0 in float16; computed"
-                " in float32, the same step has a gradient there",
-            ],
             fix="Keep the parameters in float32 and compute in half precision under torch.autocast;"
             " scale the loss before backward() (torch.amp.GradScaler does it). Or use bfloat16 for"
             " the activations: it has the range of float32.",

@@ -48,10 +48,10 @@ def wrong_output_activation(case: Case) -> Iterator[Finding]:
             if str(where) not in seen:
                 seen.add(str(where))
                 yield wrong_output_activation.finding(
+                    *found.evidence,
                     where=where,
                     step=trace.snapshot.step,
                     proof=Proof.REPLAYED,
-                    evidence=found.evidence,
                     fix=found.fix,
                     places=[("the loss", call.where)] if found.fault is not None else [],
                 )
@@ -117,14 +117,12 @@ def _raised(case: Case) -> Iterator[Finding]:
     if not np.isfinite(values).all() or (values.min() >= 0 and values.max() <= 1):
         return
     yield wrong_output_activation.finding(
+        f"binary_cross_entropy was given values from {values.min():.3g} to "
+        f"{values.max():.3g}; probabilities lie between 0 and 1",
+        f"it raised {type(failure.error).__name__}: {first_line(failure.error)}",
         where=failure.where,
         step=len(case.run.passes),
         proof=Proof.RAISED,
-        evidence=[
-            f"binary_cross_entropy was given values from {values.min():.3g} to "
-            f"{values.max():.3g}; probabilities lie between 0 and 1",
-            f"it raised {type(failure.error).__name__}: {first_line(failure.error)}",
-        ],
         fix="Hand the raw scores to binary_cross_entropy_with_logits, or apply a sigmoid first.",
     )
 

@@ -34,6 +34,7 @@ _SCALED = RESHAPING | TOTALS | NEG | SCALINGS
 
 
 @rule(
+    every_course=True,
     thresholds={
         "far": (100, "times the first loss below zero: other terms no longer count"),
         "falling": (1.5, "times lower in the last quarter: it speeds up, with no end"),
@@ -41,7 +42,7 @@ _SCALED = RESHAPING | TOTALS | NEG | SCALINGS
     },
     cleared=lambda case: _cleared(case),
 )
-def loss_sign(case: Case) -> Iterator[Finding]:
+def loss_sign(case: Case, course: Course) -> Iterator[Finding]:
     """Training goes uphill: the error is maximised.
 
     The optimizer makes the loss small. Here the error of the prediction enters the loss with a
@@ -54,22 +55,21 @@ def loss_sign(case: Case) -> Iterator[Finding]:
     Fix: Minimise the error: loss = criterion(output, target), or minus the mean log-likelihood.
     Guardrail: assert loss.item() >= 0  # for errors that cannot be negative
     """
-    for course in case.courses:
-        trace = case.trace(course.first)
-        reading = case.reading(course.first)
-        if trace is None or reading is None or not _is_its_own(case, course, reading):
-            continue
-        judged = [(each, sign_of(trace, each)) for each in measures_of(reading)]
-        if not judged or any(sign.value is None for _, sign in judged):
-            continue
-        directions = {measure.wanted * (sign.value or 0) for measure, sign in judged}
-        uphill = _goes_uphill(case, course, trace)
-        if directions == {-1} and not uphill:
-            yield from _turned(case, course, trace, judged)
-        elif directions == {1} and uphill:
-            yield from _ascending(case, course, trace, judged)
-        elif directions == {1}:
-            yield from _bottomless(case, course, trace, judged)
+    trace = case.trace(course.first)
+    reading = case.reading(course.first)
+    if trace is None or reading is None or not _is_its_own(case, course, reading):
+        return
+    judged = [(each, sign_of(trace, each)) for each in measures_of(reading)]
+    if not judged or any(sign.value is None for _, sign in judged):
+        return
+    directions = {measure.wanted * (sign.value or 0) for measure, sign in judged}
+    uphill = _goes_uphill(case, course, trace)
+    if directions == {-1} and not uphill:
+        yield from _turned(case, course, trace, judged)
+    elif directions == {1} and uphill:
+        yield from _ascending(case, course, trace, judged)
+    elif directions == {1}:
+        yield from _bottomless(case, course, trace, judged)
 
 
 def _is_its_own(case: Case, course: Course, reading: Reading) -> bool:
@@ -147,10 +147,10 @@ def _turned(case: Case, course: Course, trace: Trace, judged: Judged) -> Iterato
             "steps: by so much the predictions got worse"
         )
     yield loss_sign.finding(
+        *evidence,
         where=where,
         step=trace.snapshot.step,
         proof=Proof.REPLAYED,
-        evidence=evidence,
         fix=f"Turn the sign around at line {where.line}: "
         + ("drop the minus." if wanted > 0 else "minimise minus the log-likelihood."),
         places=[("measured here", measure.call.where)],
@@ -181,15 +181,13 @@ def _bottomless(case: Case, course: Course, trace: Trace, judged: Judged) -> Ite
     if not 0 < case.limit("far") * errors[1] < -end:
         return
     yield loss_sign.finding(
+        f"the loss went from {losses[0]:.4g} to {losses[-1]:.4g} and has no lower end: the "
+        f"term at line {term.where.line} falls on and on",
+        f"{measure.name} at line {measure.call.where.line} went from {errors[0]:.4g} to "
+        f"{errors[1]:.4g} on the first batch: beside that term it no longer counts",
         where=term.where,
         step=trace.snapshot.step,
         proof=Proof.INFERRED,
-        evidence=[
-            f"the loss went from {losses[0]:.4g} to {losses[-1]:.4g} and has no lower end: the "
-            f"term at line {term.where.line} falls on and on",
-            f"{measure.name} at line {measure.call.where.line} went from {errors[0]:.4g} to "
-            f"{errors[1]:.4g} on the first batch: beside that term it no longer counts",
-        ],
         fix=f"Turn the sign of the term at line {term.where.line} around: as a penalty it has to "
         "be smallest where the model should go.",
         places=[("the error", measure.call.where)],
@@ -276,10 +274,10 @@ def _ascending(case: Case, course: Course, trace: Trace, judged: Judged) -> Iter
     if later is not None:
         evidence.append(f"on the first batch it went from {trace.loss:.4g} to {later:.4g}")
     yield loss_sign.finding(
+        *evidence,
         where=where,
         step=trace.snapshot.step,
         proof=Proof.RECORDED,
-        evidence=evidence,
         fix="Drop maximize=True." if maximize else "Subtract: w -= lr * w.grad.",
     )
 

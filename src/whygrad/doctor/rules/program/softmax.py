@@ -23,19 +23,7 @@ from whygrad.doctor.evidence.flow import (
     sums_to_one,
 )
 from whygrad.doctor.rules.rule import Finding, Proof, rule
-from whygrad.ops.families import (
-    CLASS_LOSSES,
-    CROSS_ENTROPY,
-    DIV,
-    EXP,
-    LOG_SOFTMAX,
-    LOGSUMEXP,
-    LOSSES,
-    PROBABILITIES,
-    SOFTMAX,
-    SOFTMAXES,
-    SUM,
-)
+from whygrad.ops import families as ops
 from whygrad.recording.calls import Produced
 from whygrad.recording.replay import Trace, Traced
 from whygrad.source import Where
@@ -43,19 +31,19 @@ from whygrad.source import Where
 __all__ = ["double_softmax", "softmax_over_one"]
 
 # Calls that normalise what they get: a loss, a softmax, or the heart of one by hand.
-_NORMALIZING = CROSS_ENTROPY | SOFTMAX | LOG_SOFTMAX | LOGSUMEXP
+_NORMALIZING = ops.CROSS_ENTROPY | ops.SOFTMAX | ops.LOG_SOFTMAX | ops.LOGSUMEXP
 
 
 def _class_axis(call: Traced) -> int:
-    if call.op in CROSS_ENTROPY:
+    if call.op in ops.CROSS_ENTROPY:
         return 1 if len(shape_of(call.inputs[0])) > 1 else 0
     return axis_of(call)
 
 
 def _is_exponential_by_hand(trace: Trace, call: Traced) -> bool:
     """``exp`` of something whose results are summed: a softmax or its logarithm by hand."""
-    consumers = trace.consumers(Produced(call.number, 0)) if call.op in EXP else []
-    return any(each.op in SUM | LOGSUMEXP for each in consumers)
+    consumers = trace.consumers(Produced(call.number, 0)) if call.op in ops.EXP else []
+    return any(each.op in ops.SUM | ops.LOGSUMEXP for each in consumers)
 
 
 @rule(cleared=lambda case: _cleared_double(case))
@@ -93,28 +81,26 @@ def _second_softmax(case: Case, trace: Trace, call: Traced) -> Finding | None:
     axis = len(shape) - 1 if by_hand else _class_axis(call)
     classes = shape[axis]
     normalized = sums_to_one(values, axis)
-    certain = maker.op in PROBABILITIES
+    certain = maker.op in ops.PROBABILITIES
     if certain:
-        wrong = normalized or call.op in CROSS_ENTROPY
+        wrong = normalized or call.op in ops.CROSS_ENTROPY
     else:  # a softmax by hand ends in a division; numbers that sum to one by chance do not
-        wrong = normalized and call.op in CROSS_ENTROPY and maker.op in DIV
+        wrong = normalized and call.op in ops.CROSS_ENTROPY and maker.op in ops.DIV
     if not wrong or classes < 2:
         return None
     where = line_of(case, trace, maker)
     floor = math.log(1 + (classes - 1) / math.e)
     again = call.op if not by_hand else "the exponential"
     return double_softmax.finding(
+        f"{again} at line {call.where.line} gets {list(shape)} values between "
+        f"{values.min():.3g} and {values.max():.3g}"
+        + (", and along the classes they sum to 1" if normalized else ""),
+        f"they come from {maker.op} at line {maker.where.line}",
+        f"with probabilities as scores the loss over {classes} classes cannot fall below "
+        f"{floor:.3f}",
         where=where,
         step=trace.snapshot.step,
         proof=Proof.REPLAYED if certain else Proof.INFERRED,
-        evidence=[
-            f"{again} at line {call.where.line} gets {list(shape)} values between "
-            f"{values.min():.3g} and {values.max():.3g}"
-            + (", and along the classes they sum to 1" if normalized else ""),
-            f"they come from {maker.op} at line {maker.where.line}",
-            f"with probabilities as scores the loss over {classes} classes cannot fall below "
-            f"{floor:.3f}",
-        ],
         fix=f"Remove the softmax at line {where.line} and give {again} the raw scores; "
         "apply softmax(…) only to show probabilities.",
         places=[("normalised again here", call.where)],
@@ -124,7 +110,7 @@ def _second_softmax(case: Case, trace: Trace, call: Traced) -> Finding | None:
 def _cleared_double(case: Case) -> str | None:
     for trace in first_traces(case):
         for call in trace.calls:
-            if call.op in CROSS_ENTROPY and call.before:
+            if call.op in ops.CROSS_ENTROPY and call.before:
                 low, high = call.before[0].low, call.before[0].high
                 return f"cross_entropy gets raw scores, {low:.3g} to {high:.3g}"
     return None
@@ -148,25 +134,22 @@ def softmax_over_one(case: Case) -> Iterator[Finding]:
     for trace in first_traces(case):
         for call in trace.calls:
             where = None
-            if call.op in SOFTMAXES and _over_one(trace, call):
+            if call.op in ops.SOFTMAXES and _over_one(trace, call):
                 where = line_of(case, trace, call)
-            elif call.op in CROSS_ENTROPY and _one_class(trace, call):
+            elif call.op in ops.CROSS_ENTROPY and _one_class(trace, call):
                 where = call.where
             if where is not None and str(where) not in seen:
                 seen.add(str(where))
                 yield _about_one(call, where, trace.snapshot.step)
     failure = case.run.failure
-    if failure is not None and failure.op in CLASS_LOSSES and not case.run.passes:
+    if failure is not None and failure.op in ops.CLASS_LOSSES and not case.run.passes:
         shape = shape_of(failure.args[0]) if failure.args else ()
         if len(shape) > 1 and shape[1] == 1 and shape[0] > 1:
             yield softmax_over_one.finding(
+                f"{failure.op} was given scores of shape {list(shape)}: one class",
+                f"it raised {type(failure.error).__name__}: {first_line(failure.error)}",
                 where=failure.where,
-                step=0,
                 proof=Proof.RAISED,
-                evidence=[
-                    f"{failure.op} was given scores of shape {list(shape)}: one class",
-                    f"it raised {type(failure.error).__name__}: {first_line(failure.error)}",
-                ],
             )
 
 
@@ -186,7 +169,7 @@ def _is_output(trace: Trace, call: Traced) -> bool:
     return any(
         follow(trace, source).maker is call
         for loss in trace.calls
-        if loss.op in LOSSES
+        if loss.op in ops.LOSSES
         for source in loss.sources[:2]
     )
 
@@ -200,18 +183,16 @@ def _one_class(trace: Trace, call: Traced) -> bool:
 
 def _about_one(call: Traced, where: Where, step: int) -> Finding:
     shape = list(shape_of(call.inputs[0]))
-    loss = call.op in CROSS_ENTROPY
+    loss = call.op in ops.CROSS_ENTROPY
     result = "the loss is" if loss else "the result is"
     value = call.after[0]
     return softmax_over_one.finding(
+        f"{call.op} at line {call.where.line} gets {shape}: "
+        + ("a single class" if loss else f"axis {axis_of(call)} has length 1"),
+        f"{result} {value.low:.3g} to {value.high:.3g} whatever the model computes",
         where=where,
         step=step,
         proof=Proof.REPLAYED,
-        evidence=[
-            f"{call.op} at line {call.where.line} gets {shape}: "
-            + ("a single class" if loss else f"axis {axis_of(call)} has length 1"),
-            f"{result} {value.low:.3g} to {value.high:.3g} whatever the model computes",
-        ],
         fix="Use a sigmoid for a single output: nn.BCEWithLogitsLoss() on the raw scores of shape "
         f"{shape}, with targets of the same shape; or give the last layer one output per class.",
     )

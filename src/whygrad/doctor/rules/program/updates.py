@@ -24,7 +24,7 @@ __all__: list[str] = []
     },
     cleared=lambda case: _all_cleared(case),
 )
-def missing_zero_grad(case: Case) -> Iterator[Finding]:
+def missing_zero_grad(case: Case, course: Course) -> Iterator[Finding]:
     """Gradients are not cleared between updates.
 
     backward() adds to .grad. Without zero_grad() each update uses the sum of all gradients
@@ -35,29 +35,25 @@ def missing_zero_grad(case: Case) -> Iterator[Finding]:
     Fix: Call optimizer.zero_grad() once per update, before loss.backward().
     Guardrail: optimizer.step(); optimizer.zero_grad(set_to_none=True)  # always together
     """
-    for course in case.courses:
-        stale = [step for step in course.steps if step.contaminated]
-        few = len(stale) < case.limit("updates")
-        if few or len(stale) < case.limit("fraction") * len(course.steps):
-            continue
-        first = stale[0]
-        where = first.passes[-1].where if first.passes else first.where
-        places = [("updated here", first.where)] if first.where is not None else []
-        places += [("cleared here, too rarely", each) for each in case.run.zeroings[:1]]
-        growth = _growth(case, course)
-        yield missing_zero_grad.finding(
-            where=where,
-            step=first.number,
-            proof=Proof.RECORDED,
-            evidence=[
-                f"at {len(stale)} of {len(course.steps)} updates the gradients of earlier updates "
-                "were still in .grad and were used again",
-                *([growth] if growth else []),
-            ],
-            places=places,
-            fix=_clear_by_hand(course) if course.optimizer.thing is None else missing_zero_grad.fix,
-        )
+    stale = [step for step in course.steps if step.contaminated]
+    few = len(stale) < case.limit("updates")
+    if few or len(stale) < case.limit("fraction") * len(course.steps):
         return
+    first = stale[0]
+    where = first.passes[-1].where if first.passes else first.where
+    places = [("updated here", first.where)] if first.where is not None else []
+    places += [("cleared here, too rarely", each) for each in case.run.zeroings[:1]]
+    growth = _growth(case, course)
+    yield missing_zero_grad.finding(
+        f"at {len(stale)} of {len(course.steps)} updates the gradients of earlier updates "
+        "were still in .grad and were used again",
+        *([growth] if growth else []),
+        where=where,
+        step=first.number,
+        proof=Proof.RECORDED,
+        places=places,
+        fix=_clear_by_hand(course) if course.optimizer.thing is None else missing_zero_grad.fix,
+    )
 
 
 @rule(
@@ -130,15 +126,12 @@ def _never(case: Case, course: Course, passes: list[Pass]) -> Finding | None:
     constant = len({f"{each.value:.6g}" for each in passes}) == 1
     made = course.optimizer.made_at
     return missing_step.finding(
+        f"{len(passes)} backward() calls and no {course.optimizer.kind}.step(): "
+        f"{len(idle)} parameters got gradients and never changed",
+        *([f"the loss is {last.value:.4g} every time"] if constant else []),
         where=last.where,
-        step=0,
         proof=Proof.RECORDED,
         parameters=[each.name for each in idle],
-        evidence=[
-            f"{len(passes)} backward() calls and no {course.optimizer.kind}.step(): "
-            f"{len(idle)} parameters got gradients and never changed",
-            *([f"the loss is {last.value:.4g} every time"] if constant else []),
-        ],
         places=[] if made is None else [("the optimizer was made here", made)],
         fix="Call optimizer.step() after loss.backward(); a scheduler's step() only sets the rate.",
     )
@@ -161,17 +154,17 @@ def _in_vain(course: Course) -> Finding | None:
     early = step.where.file == pass_.where.file and step.where.line < pass_.where.line
     order = "step() runs before backward()" if early else "zero_grad() stands between the two"
     return missing_step.finding(
+        f"all {len(steps)} updates found every gradient missing or zero, although backward() "
+        f"had filled {len(reached)} of them: {order}",
         where=step.where if early else pass_.cleared_at,
-        step=0,
         proof=Proof.RECORDED,
         parameters=[each.name for each in reached],
-        evidence=[
-            f"all {len(steps)} updates found every gradient missing or zero, although backward() "
-            f"had filled {len(reached)} of them: {order}"
+        places=[
+            ("gradients are computed here", pass_.where),
+            ("cleared here", pass_.cleared_at),
+            ("used here", step.where),
         ],
-        places=[("gradients are computed here", pass_.where), ("cleared here", pass_.cleared_at),
-                ("used here", step.where)],
-    )  # fmt: skip
+    )
 
 
 def _rarely(case: Case, course: Course, passes: list[Pass]) -> Finding | None:
@@ -186,17 +179,18 @@ def _rarely(case: Case, course: Course, passes: list[Pass]) -> Finding | None:
     place, _ = Counter(each.cleared_at for each in same).most_common(1)[0]
     step = course.steps[0]
     return missing_step.finding(
+        f"{len(passes)} backward() calls, {len(course.steps)} updates: the gradients of "
+        f"{len(same)} calls were cleared before an update could use them",
         where=step.where,
         step=same[0].number,
         proof=Proof.INFERRED,
-        evidence=[
-            f"{len(passes)} backward() calls, {len(course.steps)} updates: the gradients of "
-            f"{len(same)} calls were cleared before an update could use them"
+        places=[
+            (label, where)
+            for label, where in (("cleared here", place), ("computed here", same[0].where))
+            if where is not None
         ],
-        places=[(label, where) for label, where in (("cleared here", place),
-                ("computed here", same[0].where)) if where is not None],
         fix="Move optimizer.step() into the loop, right after loss.backward().",
-    )  # fmt: skip
+    )
 
 
 def _all_used(case: Case) -> str | None:

@@ -48,7 +48,7 @@ _PASSING = RESHAPING | NORMALIZERS | ADD | SCALINGS | DROPOUTS
     },
     cleared=lambda case: _most_dead(case),
 )
-def dead_relu(case: Case) -> Iterator[Finding]:
+def dead_relu(case: Case, course: Course) -> Iterator[Finding]:
     """ReLU units are zero for every input.
 
     A ReLU whose input is negative for all samples outputs zero for all of them, and its slope
@@ -61,34 +61,32 @@ def dead_relu(case: Case) -> Iterator[Finding]:
     Fix: Start with biases at 0 and weights from nn.init.kaiming_normal_; or use nn.LeakyReLU.
     Guardrail: assert (hidden > 0).any(dim=0).float().mean() > 0.1  # units that are ever active
     """
-    for course in case.courses:
-        if len(course.steps) < case.limit("steps") or course.last is None:
-            continue
-        if not unlearned(case, course, case.limit("part")):
-            continue
-        traces = _traces(case, course)
-        if not traces:
-            continue
-        late = traces[-1]
-        dead = [(call, _dead_in(traces, place)) for place, call in enumerate(rectifiers_of(late))]
-        bad = [
-            (call, mask)
-            for call, mask in dead
-            if mask.mean() >= case.limit("dead") and _is_inner(case, late, call)
-        ]
-        whole = [each for each in bad if each[1].all()]
-        if not bad:
-            continue
-        proof = None
-        if not whole:
-            leaky = _leaky(case.limit("leak"))
-            other = swapped(course.last, {each.number: leaky for each, _ in bad})
-            arms = repair(case, course, course.last, case.limit("better"), repaired=other)
-            if arms is None:
-                continue
-            proof = arms.told("with a leaky slope in place of the ReLU")
-        yield _about_dead(case, course, traces, whole or bad, proof)
+    if len(course.steps) < case.limit("steps") or course.last is None:
         return
+    if not unlearned(case, course, case.limit("part")):
+        return
+    traces = _traces(case, course)
+    if not traces:
+        return
+    late = traces[-1]
+    dead = [(call, _dead_in(traces, place)) for place, call in enumerate(rectifiers_of(late))]
+    bad = [
+        (call, mask)
+        for call, mask in dead
+        if mask.mean() >= case.limit("dead") and _is_inner(case, late, call)
+    ]
+    whole = [each for each in bad if each[1].all()]
+    if not bad:
+        return
+    proof = None
+    if not whole:
+        leaky = _leaky(case.limit("leak"))
+        other = swapped(course.last, {each.number: leaky for each, _ in bad})
+        arms = repair(case, course, course.last, case.limit("better"), repaired=other)
+        if arms is None:
+            return
+        proof = arms.told("with a leaky slope in place of the ReLU")
+    yield _about_dead(case, course, traces, whole or bad, proof)
 
 
 def _about_dead(
@@ -121,10 +119,10 @@ def _about_dead(
         evidence.append(proof)
     bias = _pushing_bias(case, traces[0], place) if from_start else None
     return dead_relu.finding(
+        *evidence,
         where=bias or line,
         step=0 if from_start else _since(course, case.limit("start") * float(mask.mean())),
         proof=Proof.REPLAYED if mask.all() else Proof.TRIED,
-        evidence=evidence,
         fix=(
             "Let the biases start at 0: with this one every unit is below zero for every input."
             if bias
@@ -241,7 +239,7 @@ def _most_dead(case: Case) -> str | None:
     },
     cleared=lambda case: _most_saturated(case),
 )
-def saturated_activation(case: Case) -> Iterator[Finding]:
+def saturated_activation(case: Case, course: Course) -> Iterator[Finding]:
     """Sigmoid or tanh units work at their flat ends.
 
     Far from zero a sigmoid or tanh is flat: its output is always the same and its slope almost
@@ -255,45 +253,40 @@ def saturated_activation(case: Case) -> Iterator[Finding]:
     norm.
     Guardrail: assert (pre_activation.abs() > 5).float().mean() < 0.5
     """
-    for course in case.courses:
-        trace = case.trace(course.first)
-        if trace is None or not trace.reproduced or len(course.steps) < case.limit("steps"):
-            continue
-        layers = layers_of(case, trace)
-        flat = [
-            (call, part)
-            for call in squashers_of(trace)
-            if (part := _beyond(case, trace, call)) >= case.limit("saturated")
-            and any(trace.descends(each.call, call) for each in layers)
-            and any(trace.descends(call, each.call) for each in layers)
-        ]
-        if not flat or not unlearned(case, course, case.limit("solved")):
-            continue
-        # Random features behind a flat activation may carry a run some way: then more is asked.
-        poor = unlearned(case, course, case.limit("part"))
-        factor = case.limit("better" if poor else "far better")
-        repaired = swapped(trace.snapshot, {call.number: _at_home(trace, call) for call, _ in flat})
-        arms = repair(case, course, trace.snapshot, factor, repaired=repaired)
-        if arms is None:
-            continue
-        call, part = flat[0]
-        size = size_of(call.before[0])
-        yield saturated_activation.finding(
-            where=activation_place(case, call),
-            step=0,
-            proof=Proof.TRIED,
-            evidence=[
-                f"{part:.0%} of the inputs of {call.op} lie beyond ±5 at the first step; their "
-                f"size is {size:.3g}",
-                arms.told("with these inputs centred and brought to size two"),
-            ],
-            fix=(
-                f"The input of this {call.op} has size {size:.3g}. Divide it by about that much, "
-                "drop the factor that makes it so steep, or put nn.LayerNorm before it."
-            ),
-            places=[("also here", activation_place(case, each)) for each, _ in few(flat[1:])],
-        )
+    trace = case.trace(course.first)
+    if trace is None or not trace.reproduced or len(course.steps) < case.limit("steps"):
         return
+    layers = layers_of(case, trace)
+    flat = [
+        (call, part)
+        for call in squashers_of(trace)
+        if (part := _beyond(case, trace, call)) >= case.limit("saturated")
+        and any(trace.descends(each.call, call) for each in layers)
+        and any(trace.descends(call, each.call) for each in layers)
+    ]
+    if not flat or not unlearned(case, course, case.limit("solved")):
+        return
+    # Random features behind a flat activation may carry a run some way: then more is asked.
+    poor = unlearned(case, course, case.limit("part"))
+    factor = case.limit("better" if poor else "far better")
+    repaired = swapped(trace.snapshot, {call.number: _at_home(trace, call) for call, _ in flat})
+    arms = repair(case, course, trace.snapshot, factor, repaired=repaired)
+    if arms is None:
+        return
+    call, part = flat[0]
+    size = size_of(call.before[0])
+    yield saturated_activation.finding(
+        f"{part:.0%} of the inputs of {call.op} lie beyond ±5 at the first step; their "
+        f"size is {size:.3g}",
+        arms.told("with these inputs centred and brought to size two"),
+        where=activation_place(case, call),
+        proof=Proof.TRIED,
+        fix=(
+            f"The input of this {call.op} has size {size:.3g}. Divide it by about that much, "
+            "drop the factor that makes it so steep, or put nn.LayerNorm before it."
+        ),
+        places=[("also here", activation_place(case, each)) for each, _ in few(flat[1:])],
+    )
 
 
 def _beyond(case: Case, trace: Trace, call: Traced) -> float:

@@ -20,6 +20,7 @@ __all__ = ["exploding_gradient"]
 
 
 @rule(
+    every_course=True,
     thresholds={
         "factor": (1e3, "from the end of a chain to its beginning"),
         "links": (5, "multiplications: fewer are no chain"),
@@ -32,7 +33,7 @@ __all__ = ["exploding_gradient"]
     },
     cleared=lambda case: _cleared(case),
 )
-def exploding_gradient(case: Case) -> Iterator[Finding]:
+def exploding_gradient(case: Case, course: Course) -> Iterator[Finding]:
     """Gradients explode on their way back.
 
     Backward multiplies the gradient once for every layer or time step. If each factor is a
@@ -49,17 +50,16 @@ def exploding_gradient(case: Case) -> Iterator[Finding]:
     Guardrail: torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)  # and log what it
     returns
     """
-    for course in case.courses:
-        found = growth(case, course, links=int(case.limit("links")), factor=case.limit("factor"))
-        hidden = ratios_of(course)
-        clipped = bool(hidden) and statistics.median(hidden) >= case.limit("clipped")
-        suffers = case.progress(course).suffers(case.limit("learned")) or _goes_on(case, course)
-        if found is not None and (clipped or suffers):
-            yield _structural(case, found, clipped)
-        elif (sequence := runaway(case, course)) is not None and _at_any_rate(case, course):
-            yield _through_time(case, sequence)
-        elif case.progress(course).broken:
-            yield from _during_the_run(case, course)
+    found = growth(case, course, links=int(case.limit("links")), factor=case.limit("factor"))
+    hidden = ratios_of(course)
+    clipped = bool(hidden) and statistics.median(hidden) >= case.limit("clipped")
+    suffers = case.progress(course).suffers(case.limit("learned")) or _goes_on(case, course)
+    if found is not None and (clipped or suffers):
+        yield _structural(case, found, clipped)
+    elif (sequence := runaway(case, course)) is not None and _at_any_rate(case, course):
+        yield _through_time(case, sequence)
+    elif case.progress(course).broken:
+        yield from _during_the_run(case, course)
 
 
 def _goes_on(case: Case, course: Course) -> bool:
@@ -90,10 +90,9 @@ def _structural(case: Case, found: Growth, clipped: bool) -> Finding:
             "and put a tanh, a gate or a norm between the steps."
         )
     return exploding_gradient.finding(
+        *evidence,
         where=last.where if weight is not None else _line_of_layers(case, found),
-        step=0,
         proof=Proof.INFERRED if clipped else Proof.REPLAYED,
-        evidence=evidence,
         places=places,
         fix=fix,
         parameters=[] if weight is None else [weight.name],
@@ -124,14 +123,12 @@ def _through_time(case: Case, found: Runaway) -> Finding:
     name = "its weight" if found.weight is None else found.weight.name
     made = case.made_at(found.call.module) if found.whole else None
     return exploding_gradient.finding(
+        f"{found.call.op} overflows although nothing above {found.given:.3g} went into the "
+        f"sequence: {name} is applied {found.length} times to its own results",
+        "updates of a tenth and of a hundredth of the size throw the loss off as well",
         where=made or found.call.where,
         step=0,  # the update that did it used the gradients of the steps before
         proof=Proof.TRIED,
-        evidence=[
-            f"{found.call.op} overflows although nothing above {found.given:.3g} went into the "
-            f"sequence: {name} is applied {found.length} times to its own results",
-            "updates of a tenth and of a hundredth of the size throw the loss off as well",
-        ],
         places=[("it overflows here", found.call.where)],
         fix=f"Keep what {name} multiplies by close to one over {found.length} steps: tanh in place "
         "of relu, an LSTM or GRU, or shorter sequences; and limit the update with "
@@ -154,13 +151,13 @@ def _during_the_run(case: Case, course: Course) -> Iterator[Finding]:
     name = max(step.gradients, key=lambda each: step.gradients[each] or 0.0)
     known = case.run.parameter(name)
     yield exploding_gradient.finding(
+        f"the gradient's size went from {usual:.3g} to {size:.3g} at step {step.number}, "
+        f"largest in {name}",
         where=(known.made_at if known is not None else None) or step.where,
         step=step.number,
         proof=Proof.USUAL,
-        evidence=[f"the gradient's size went from {usual:.3g} to {size:.3g} at step {step.number}, "
-                  f"largest in {name}"],
         parameters=[name],
-    )  # fmt: skip
+    )
 
 
 def _total(gradients: Mapping[str, float | None]) -> float:

@@ -50,7 +50,7 @@ __all__: list[str] = []
     },
     cleared=lambda case: _told_ratio(case),
 )
-def vanishing_gradient(case: Case) -> Iterator[Finding]:
+def vanishing_gradient(case: Case, course: Course) -> Iterator[Finding]:
     """The gradient is lost on its way to the first layers.
 
     Going backwards, each layer multiplies the gradient by its weights and by the slope of its
@@ -65,19 +65,18 @@ def vanishing_gradient(case: Case) -> Iterator[Finding]:
     Fix: Use ReLU or GELU with kaiming initial weights, skip connections or normalisation.
     Guardrail: assert first.weight.grad.norm() > 1e-4 * last.weight.grad.norm()
     """
-    for course in case.courses:
-        trace, late = case.trace(course.first), case.trace(course.last)
-        if trace is None or late is None or not trace.reproduced:
-            continue
-        if len(course.steps) < case.limit("steps"):
-            continue
-        if not unlearned(case, course, case.limit("part")):
-            continue
-        found = _through_layers(case, course, trace, late)
-        found = found or _through_time(case, course, trace, late)
-        if found is not None:
-            yield found
-            return
+    trace, late = case.trace(course.first), case.trace(course.last)
+    if trace is None or late is None or not trace.reproduced:
+        return
+    if len(course.steps) < case.limit("steps"):
+        return
+    if not unlearned(case, course, case.limit("part")):
+        return
+    found = _through_layers(case, course, trace, late)
+    found = found or _through_time(case, course, trace, late)
+    if found is not None:
+        yield found
+        return
 
 
 def _through_layers(case: Case, course: Course, trace: Trace, late: Trace) -> Finding | None:
@@ -104,15 +103,12 @@ def _through_layers(case: Case, course: Course, trace: Trace, late: Trace) -> Fi
         return None
     sizes = [size_of(each.call.gradients[0]) for each in chain]
     return vanishing_gradient.finding(
+        f"size of the gradient behind {chain[0].label}: {sizes[0]:.2g}, behind "
+        f"{chain[-1].label}: {sizes[-1]:.2g}, {len(chain)} layers and "
+        f"{len(between)} × {between[0].op} apart",
+        proof,
         where=common([activation_place(case, each) for each in between]),
-        step=0,
         proof=Proof.INFERRED,
-        evidence=[
-            f"size of the gradient behind {chain[0].label}: {sizes[0]:.2g}, behind "
-            f"{chain[-1].label}: {sizes[-1]:.2g}, {len(chain)} layers and "
-            f"{len(between)} × {between[0].op} apart",
-            proof,
-        ],
         fix=(
             f"Replace the {len(between)} {between[0].op} between the layers by ReLU or GELU "
             "and start from nn.init.kaiming_normal_; keep sigmoid for the output only."
@@ -200,14 +196,11 @@ def _about_time(case: Case, worst: Recurrence, proof: str) -> Finding:
     fused = worst.call.op.startswith("rnn_") and not worst.call.op.endswith("_cell")
     made = case.made_at(worst.call.module) if fused else None
     return vanishing_gradient.finding(
+        f"the sequence has {worst.length} steps; the gradient at the first has size "
+        f"{worst.first:.2g}, at the last {worst.last:.2g}",
+        proof,
         where=made or worst.call.where,
-        step=0,
         proof=Proof.INFERRED,
-        evidence=[
-            f"the sequence has {worst.length} steps; the gradient at the first has size "
-            f"{worst.first:.2g}, at the last {worst.last:.2g}",
-            proof,
-        ],
         fix=(
             "Use nn.LSTM or nn.GRU, whose state is carried on by addition; or start the recurrent "
             "weight as the identity: nn.init.eye_(rnn.weight_hh_l0)."

@@ -46,7 +46,7 @@ Array = np.ndarray[Any, Any]
     },
     cleared=lambda case: _shares(case),
 )
-def class_imbalance(case: Case) -> Iterator[Finding]:
+def class_imbalance(case: Case, course: Course) -> Iterator[Finding]:
     """One class is so common that the model answers nothing else.
 
     Nearly all samples belong to one class, so always answering that class is right nearly
@@ -60,60 +60,50 @@ def class_imbalance(case: Case) -> Iterator[Finding]:
     Fix: Weigh the rare class in the loss, or draw it more often.
     Guardrail: print(recall per class), not the accuracy alone
     """
-    for course in case.courses:
-        reading = case.reading(course.first)
-        if reading is None or len(course.steps) < case.limit("steps") or case.went_bad is not None:
-            continue
-        call = reading.loss_call
-        if (
-            call is None
-            or call.op not in CLASS_LOSSES | BINARY_LOSSES
-            or not reading.trace.reproduced
-        ):
-            continue
-        data = None if _weighs(reading, call) else samples_of(case, course, reading)
-        if data is None or _share_of_common(_drawn(case, course)) < case.limit("share"):
-            continue
-        if len(course.steps) * data.size < case.limit("rounds") * len(data.classes):
-            continue  # a model that has seen each sample a few times may not be done with them
-        share = _share_of_common(data.classes)
-        answers = ask(case, data, _leaves(data), _some(data))
-        if (
-            answers is None
-            or not case.limit("share") <= share < 1
-            or answers.rare.sum() < case.limit("rare")
-            or answers.recall > case.limit("recall")
-            or answers.always < case.limit("always")
-        ):
-            continue
-        if not case.budget.allows(
-            data.recipe, int(case.limit("parts")) * _steps(case, course) + int(case.limit("spare"))
-        ):
-            continue
-        balanced = _trained_anew(case, course, data)
-        if balanced is None or balanced.tells_apart < case.limit("errors"):
-            continue
-        if _comes_with_time(case, course, data):
-            continue
-        hides = _can_hide(case, data)
-        those = "those that it was not shown" if hides else "them"
-        yield class_imbalance.finding(
-            where=call.where,
-            step=0,
-            proof=Proof.TRIED if hides else Proof.INFERRED,
-            evidence=[
-                f"{share:.1%} of {len(data.classes)} labels are class {answers.common:g}",
-                f"the trained model answers class {answers.common:g} to {answers.always:.1%} of "
-                f"{len(answers.said)} training samples",
-                f"of {int(answers.rare.sum())} samples of other classes it recognises "
-                f"{answers.recall:.0%}",
-                f"trained anew for {_steps(case, course)} steps with these drawn as often as the "
-                f"others, it finds {balanced.found:.0%} of {those} "
-                f"(false alarms: {balanced.alarms:.0%})",
-            ],
-            fix=_fix(call.op, share / (1 - share)),
-        )
+    reading = case.reading(course.first)
+    if reading is None or len(course.steps) < case.limit("steps") or case.went_bad is not None:
         return
+    call = reading.loss_call
+    if call is None or call.op not in CLASS_LOSSES | BINARY_LOSSES or not reading.trace.reproduced:
+        return
+    data = None if _weighs(reading, call) else samples_of(case, course, reading)
+    if data is None or _share_of_common(_drawn(case, course)) < case.limit("share"):
+        return
+    if len(course.steps) * data.size < case.limit("rounds") * len(data.classes):
+        return  # a model that has seen each sample a few times may not be done with them
+    share = _share_of_common(data.classes)
+    answers = ask(case, data, _leaves(data), _some(data))
+    if (
+        answers is None
+        or not case.limit("share") <= share < 1
+        or answers.rare.sum() < case.limit("rare")
+        or answers.recall > case.limit("recall")
+        or answers.always < case.limit("always")
+    ):
+        return
+    if not case.budget.allows(
+        data.recipe, int(case.limit("parts")) * _steps(case, course) + int(case.limit("spare"))
+    ):
+        return
+    balanced = _trained_anew(case, course, data)
+    if balanced is None or balanced.tells_apart < case.limit("errors"):
+        return
+    if _comes_with_time(case, course, data):
+        return
+    hides = _can_hide(case, data)
+    those = "those that it was not shown" if hides else "them"
+    yield class_imbalance.finding(
+        f"{share:.1%} of {len(data.classes)} labels are class {answers.common:g}",
+        f"the trained model answers class {answers.common:g} to {answers.always:.1%} of "
+        f"{len(answers.said)} training samples",
+        f"of {int(answers.rare.sum())} samples of other classes it recognises {answers.recall:.0%}",
+        f"trained anew for {_steps(case, course)} steps with these drawn as often as the "
+        f"others, it finds {balanced.found:.0%} of {those} "
+        f"(false alarms: {balanced.alarms:.0%})",
+        where=call.where,
+        proof=Proof.TRIED if hides else Proof.INFERRED,
+        fix=_fix(call.op, share / (1 - share)),
+    )
 
 
 def _fix(op: str, factor: float) -> str:

@@ -19,17 +19,9 @@ from whygrad.doctor.evidence.anatomy import (
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.provenance import given_inputs
 from whygrad.doctor.rules.rule import Finding, Proof, rule
-from whygrad.ops.families import (
-    AVERAGE_POOLS,
-    CASTS,
-    LINEAR,
-    SAMPLE_NORMALIZERS,
-    SOFTMAXES,
-    STACK,
-    TOTALS,
-)
+from whygrad.ops import families as ops
 from whygrad.recording.calls import Produced
-from whygrad.recording.record import Snapshot
+from whygrad.recording.record import Course, Snapshot
 from whygrad.recording.replay import Trace, Traced
 from whygrad.recording.replay.reading import Reading
 
@@ -44,7 +36,7 @@ __all__: list[str] = []
     },
     cleared=lambda case: _spread(case),
 )
-def constant_output(case: Case) -> Iterator[Finding]:
+def constant_output(case: Case, course: Course) -> Iterator[Finding]:
     """The model gives the same output for every input.
 
     Somewhere on its way the sample is lost: what comes out of one call is the same for all of
@@ -57,39 +49,34 @@ def constant_output(case: Case) -> Iterator[Finding]:
     Fix: Look at the named call: what goes in differs between samples, what comes out does not.
     Guardrail: assert model(x).std(dim=0).max() > 1e-6  # on a batch of different samples
     """
-    for course in case.courses:
-        if len(course.steps) < case.limit("steps"):
-            continue
-        begun, ended = (_unvaried(case, each) for each in (course.first, course.last))
-        if begun is None or ended is None:
-            continue
-        call, later = (_loss_of_sample(case, each) for each in (begun, ended))
-        if call is None or later is None:
-            # Data are often prepared once: then the first step alone has the calls on its tape.
-            call = later = _loss_in_data(case, begun)
-        if call is None or later is None:
-            found = _about_data(case, begun)
-            if found is not None and _about_data(case, ended) is not None:
-                yield found
-                return
-            continue
-        same = call.op == later.op and call.where == later.where
-        if not same or _belongs_elsewhere(begun.trace, call):
-            continue
-        given, result = call.before[0], call.after[0]
-        yield constant_output.finding(
-            where=activation_place(case, call),
-            step=0,
-            proof=Proof.REPLAYED,
-            evidence=[
-                f"{call.op} gets {given} and returns {result}: the same for all "
-                f"{begun.prediction.shape[0]} samples of the batch",
-                f"so it was at the first step and after {course.steps[-1].index} updates; the "
-                "targets differ",
-            ],
-            fix=_advice(call),
-        )
+    if len(course.steps) < case.limit("steps"):
         return
+    begun, ended = (_unvaried(case, each) for each in (course.first, course.last))
+    if begun is None or ended is None:
+        return
+    call, later = (_loss_of_sample(case, each) for each in (begun, ended))
+    if call is None or later is None:
+        # Data are often prepared once: then the first step alone has the calls on its tape.
+        call = later = _loss_in_data(case, begun)
+    if call is None or later is None:
+        found = _about_data(case, begun)
+        if found is not None and _about_data(case, ended) is not None:
+            yield found
+            return
+        return
+    same = call.op == later.op and call.where == later.where
+    if not same or _belongs_elsewhere(begun.trace, call):
+        return
+    given, result = call.before[0], call.after[0]
+    yield constant_output.finding(
+        f"{call.op} gets {given} and returns {result}: the same for all "
+        f"{begun.prediction.shape[0]} samples of the batch",
+        f"so it was at the first step and after {course.steps[-1].index} updates; the "
+        "targets differ",
+        where=activation_place(case, call),
+        proof=Proof.REPLAYED,
+        fix=_advice(call),
+    )
 
 
 def _about_data(case: Case, reading: Reading) -> Finding | None:
@@ -101,13 +88,10 @@ def _about_data(case: Case, reading: Reading) -> Finding | None:
     size, low, high = inputs[0].shape[0], arrays[0].min(), arrays[0].max()
     values = f"{low:g}" if low == high else f"the same values, from {low:.3g} to {high:.3g}"
     return constant_output.finding(
+        f"the model gets {values} for each of {size} samples, at the first step and later; the "
+        "targets differ",
         where=reading.models[0].where,
-        step=0,
         proof=Proof.REPLAYED,
-        evidence=[
-            f"the model gets {values} for each of {size} samples, at the first step and later; the "
-            "targets differ"
-        ],
         fix=(
             "The samples are lost before the model: look at how they are prepared. Whole numbers "
             "divided with //, or fractions converted to integers, all become 0."
@@ -161,7 +145,7 @@ def _loss_in_data(case: Case, reading: Reading) -> Traced | None:
         group = [trace.made_by(source)]
         while group and all(each is not None and each.inputs for each in group):
             calls = [each for each in group if each is not None]
-            if calls[0].op in STACK and len(calls) == 1:
+            if calls[0].op in ops.STACK and len(calls) == 1:
                 group = [trace.made_by(each) for each in calls[0].sources]
                 continue
             if len({id(each.inputs[0]) for each in calls}) == 1:
@@ -193,7 +177,7 @@ def _differs(case: Case, trace: Trace, size: int, tensor: Any, source: Produced 
     data = not tensor.requires_grad or not tensor.is_leaf
     made = trace.made_by(source)
     # What is left of a sum that cancels out is rounding, small against what was added up.
-    sums = made is not None and made.op in TOTALS | AVERAGE_POOLS
+    sums = made is not None and made.op in ops.TOTALS | ops.AVERAGE_POOLS
     scale = float(np.abs(trace.array(made.inputs[0])).max(initial=0.0)) if made and sums else 0.0
     return (
         data and array.ndim > 0 and array.shape[0] == size and not _is_constant(case, array, scale)
@@ -211,21 +195,21 @@ def _is_constant(case: Case, array: np.ndarray[Any, Any], scale: float = 0.0) ->
 def _belongs_elsewhere(trace: Trace, call: Traced) -> bool:
     """Dead and saturated activations and weights without effect have rules of their own."""
     own = call in rectifiers_of(trace) or call in squashers_of(trace)
-    return own or call.op in LINEAR | SOFTMAXES
+    return own or call.op in ops.LINEAR | ops.SOFTMAXES
 
 
 def _advice(call: Traced) -> str:
-    if call.op in SAMPLE_NORMALIZERS:
+    if call.op in ops.SAMPLE_NORMALIZERS:
         return (
             f"{call.op} subtracts the mean over the features of each sample. Over a single feature "
             "nothing is left: normalise over the data set instead, (x - x.mean()) / x.std()."
         )
-    if call.op in TOTALS:
+    if call.op in ops.TOTALS:
         return (
             f"What {call.op} adds up cancels out in every sample, as behind a layer that subtracts "
             "the mean of each sample. Take that normalisation out, or let an activation follow it."
         )
-    if call.op in CASTS:
+    if call.op in ops.CASTS:
         return (
             "The conversion cuts off everything behind the point: scale before you convert "
             "((255 * x).to(torch.uint8)), or keep floating-point numbers."

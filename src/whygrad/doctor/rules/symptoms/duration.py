@@ -42,7 +42,7 @@ __all__: list[str] = []
     },
     cleared=lambda case: _slowed(case),
 )
-def under_trained(case: Case) -> Iterator[Finding]:
+def under_trained(case: Case, course: Course) -> Iterator[Finding]:
     """Training ended while the loss was still falling.
 
     The model was learning, at a steady pace, when the loop ended. What is evaluated is a model
@@ -54,37 +54,35 @@ def under_trained(case: Case) -> Iterator[Finding]:
     Fix: Take out the early exit, or train for several times as many steps.
     Guardrail: print(f'{step} updates, loss {loss.item():.4f}')  # after the loop
     """
-    for course in case.courses:
-        if case.progress(course).broken or not _updates_are_ordinary(case, course):
-            continue
-        if is_entangled(course, case.courses):
-            continue  # the loss of a player against another says nothing about progress
-        where = next((each.passes[-1].where for each in course.steps if each.passes), None)
-        if where is None:
-            continue
-        loops = loops_around(where)
-        found = _cut_short(course, loops) or _slipped_out(case, course, where)
-        if found is None and _is_falling(case, course):
-            found = _leftover(loops) or _judged_early(case, course, loops)
-        found = found or _far_from_chance(case, course, loops)
-        if found is None:
-            continue
-        line, evidence, fix = found
-        thirds = thirds_of(course.losses)
-        if thirds is not None:
-            first, middle, last = thirds
-            evidence.append(
-                f"{len(course.steps)} updates; the loss in thirds of the run: {first:.4g}, "
-                f"{middle:.4g}, {last:.4g}"
-            )
-        yield under_trained.finding(
-            where=where.on_line(line) or where,
-            step=course.steps[-1].number,
-            proof=Proof.INFERRED,
-            evidence=evidence,
-            fix=fix,
-        )
+    if case.progress(course).broken or not _updates_are_ordinary(case, course):
         return
+    if is_entangled(course, case.courses):
+        return  # the loss of a player against another says nothing about progress
+    where = next((each.passes[-1].where for each in course.steps if each.passes), None)
+    if where is None:
+        return
+    loops = loops_around(where)
+    found = _cut_short(course, loops) or _slipped_out(case, course, where)
+    if found is None and _is_falling(case, course):
+        found = _leftover(loops) or _judged_early(case, course, loops)
+    found = found or _far_from_chance(case, course, loops)
+    if found is None:
+        return
+    line, evidence, fix = found
+    thirds = thirds_of(course.losses)
+    if thirds is not None:
+        first, middle, last = thirds
+        evidence.append(
+            f"{len(course.steps)} updates; the loss in thirds of the run: {first:.4g}, "
+            f"{middle:.4g}, {last:.4g}"
+        )
+    yield under_trained.finding(
+        *evidence,
+        where=where.on_line(line) or where,
+        step=course.steps[-1].number,
+        proof=Proof.INFERRED,
+        fix=fix,
+    )
 
 
 _Found = tuple[int, list[str], str]

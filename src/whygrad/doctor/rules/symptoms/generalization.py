@@ -66,7 +66,7 @@ class _Series:
     },
     cleared=lambda case: _validation(case),
 )
-def overfitting(case: Case) -> Iterator[Finding]:
+def overfitting(case: Case, course: Course) -> Iterator[Finding]:
     """The model learns its training samples by heart.
 
     The training loss goes on falling while the loss on other samples rises: what is learned no
@@ -80,37 +80,36 @@ def overfitting(case: Case) -> Iterator[Finding]:
     """
     if case.went_bad is not None:
         return
-    for course in case.courses:
-        losses = np.array(case.healthy_losses(course))
-        # A loss that goes below zero has no floor to compare with.
-        if len(losses) < case.limit("losses") or losses.min() < 0 or _restores_weights(case):
-            continue
-        if is_entangled(course, case.courses):
-            continue
-        for series in _all_series(case, course):
-            if series.after[-1] < case.limit("end") * len(losses):
-                continue  # it says nothing about the end
-            if series.correct:
-                if not _is_accuracy(case, course, series):
-                    continue
-            elif not _begins_alike(case, series, losses):
+    losses = np.array(case.healthy_losses(course))
+    # A loss that goes below zero has no floor to compare with.
+    if len(losses) < case.limit("losses") or losses.min() < 0 or _restores_weights(case):
+        return
+    if is_entangled(course, case.courses):
+        return
+    for series in _all_series(case, course):
+        if series.after[-1] < case.limit("end") * len(losses):
+            continue  # it says nothing about the end
+        if series.correct:
+            if not _is_accuracy(case, course, series):
                 continue
-            found = _turned(case, course, series, losses) or _apart(case, course, series, losses)
-            if found is None:
-                continue
-            model = next((where for _, _, where in case.run.roots if where is not None), None)
-            yield overfitting.finding(
-                where=model or series.where,
-                step=found.after,
-                proof=found.proof,
-                evidence=found.evidence,
-                fix=(
-                    f"{found.advice} More training samples, dropout, weight_decay or fewer units "
-                    "keep the two together for longer."
-                ),
-                places=[("measured here", series.where)],
-            )
-            return
+        elif not _begins_alike(case, series, losses):
+            continue
+        found = _turned(case, course, series, losses) or _apart(case, course, series, losses)
+        if found is None:
+            continue
+        model = next((where for _, _, where in case.run.roots if where is not None), None)
+        yield overfitting.finding(
+            *found.evidence,
+            where=model or series.where,
+            step=found.after,
+            proof=found.proof,
+            fix=(
+                f"{found.advice} More training samples, dropout, weight_decay or fewer units "
+                "keep the two together for longer."
+            ),
+            places=[("measured here", series.where)],
+        )
+        return
 
 
 @dataclass(eq=False)

@@ -57,14 +57,12 @@ def non_finite_value(case: Case) -> Iterator[Finding]:
     by_rate = chosen == "lr-too-high" and course is not None
     where = incident.where if bad is None else bad.where
     yield rules[chosen].finding(
+        f"the {incident.kind} of step {incident.step} is not finite",
+        *([] if bad is None else [_told(bad)]),
+        *([] if said is None else [said]),
         where=(course.optimizer.made_at if by_rate and course is not None else None) or where,
         step=incident.step if bad is None else bad.step,
         proof=Proof.USUAL,
-        evidence=[
-            f"the {incident.kind} of step {incident.step} is not finite",
-            *([] if bad is None else [_told(bad)]),
-            *([] if said is None else [said]),
-        ],
         places=[("first seen here", where)],
     )
 
@@ -127,9 +125,9 @@ def backward_raised(case: Case) -> Iterator[Finding]:
         if each.kind == "exception":
             message = str(each.error).strip().partition("\n")[0]
             yield backward_raised.finding(
+                f"{type(each.error).__name__}: {message}",
                 where=each.where,
                 step=each.step,
                 proof=Proof.RAISED,
-                evidence=[f"{type(each.error).__name__}: {message}"],
             )
             return

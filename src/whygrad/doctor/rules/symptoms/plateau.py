@@ -20,6 +20,7 @@ __all__: list[str] = []
 
 
 @rule(
+    every_course=True,
     severity=1,
     thresholds={
         "gone": (0.01, "of the highest rate: it changes nothing any more"),
@@ -37,7 +38,7 @@ __all__: list[str] = []
         "each": (0.5, "of the fall of other batches that each of them must show"),
     },
 )
-def loss_plateau(case: Case) -> Iterator[Finding]:
+def loss_plateau(case: Case, course: Course) -> Iterator[Finding]:
     """The loss stands still because the learning rate is gone.
 
     A schedule has brought the learning rate to nearly nothing long before the model had learned
@@ -52,25 +53,24 @@ def loss_plateau(case: Case) -> Iterator[Finding]:
     Fix: Update the scheduler once an epoch, or decay more slowly.
     Guardrail: print(scheduler.get_last_lr())  # every epoch
     """
-    for course in case.courses:
-        progress = case.progress(course)
-        peak = rate_of(course)
-        steps = [each for each in course.steps if each.rates and each.loss is not None]
-        if progress.broken or len(steps) < case.limit("steps") or not peak > 0:
-            continue
-        if progress.gain >= case.limit("finished") or is_entangled(course, case.courses):
-            continue
-        gone = [each for each in steps if max(each.rates) < case.limit("gone") * peak]
-        gone = [each for each in gone if each.index > steps[0].index + _warmup(steps, peak)]
-        if len(gone) < case.limit("part") * len(steps):
-            continue
-        found = None
-        if progress.gain < case.limit("learned"):
-            found = _left_to_learn(case, course)
-        if found is None and len(gone) >= case.limit("most") * len(steps):
-            found = _stopped_on_the_way(case, course, gone)
-        if found is not None:
-            yield _gone(course, gone, peak, found)
+    progress = case.progress(course)
+    peak = rate_of(course)
+    steps = [each for each in course.steps if each.rates and each.loss is not None]
+    if progress.broken or len(steps) < case.limit("steps") or not peak > 0:
+        return
+    if progress.gain >= case.limit("finished") or is_entangled(course, case.courses):
+        return
+    gone = [each for each in steps if max(each.rates) < case.limit("gone") * peak]
+    gone = [each for each in gone if each.index > steps[0].index + _warmup(steps, peak)]
+    if len(gone) < case.limit("part") * len(steps):
+        return
+    found = None
+    if progress.gain < case.limit("learned"):
+        found = _left_to_learn(case, course)
+    if found is None and len(gone) >= case.limit("most") * len(steps):
+        found = _stopped_on_the_way(case, course, gone)
+    if found is not None:
+        yield _gone(course, gone, peak, found)
 
 
 def _warmup(steps: list[Update], peak: float) -> int:
@@ -186,15 +186,13 @@ def _gone(course: Course, gone: list[Update], peak: float, tried: str) -> Findin
     schedulers = course.optimizer.schedulers
     name = schedulers[-1][0] if schedulers else "the schedule"
     return loss_plateau.finding(
+        f"{name} brought lr from {peak:g} to {max(gone[0].rates):.3g} by step {gone[0].index} "
+        f"and to {max(gone[-1].rates):.3g} at the end",
+        f"{len(gone)} of {len(course.steps)} steps ran at less than a hundredth of the rate",
+        tried,
         where=schedulers[-1][1] if schedulers else _line_of_change(course),
         step=gone[0].index,
         proof=Proof.TRIED,
-        evidence=[
-            f"{name} brought lr from {peak:g} to {max(gone[0].rates):.3g} by step {gone[0].index} "
-            f"and to {max(gone[-1].rates):.3g} at the end",
-            f"{len(gone)} of {len(course.steps)} steps ran at less than a hundredth of the rate",
-            tried,
-        ],
         fix=f"Call the scheduler's step() once an epoch instead of every batch, or let {name} "
         "decay more slowly: a tenth of the rate belongs to the end of the run.",
     )

@@ -19,6 +19,7 @@ __all__ = ["lr_too_low"]
 
 
 @rule(
+    every_course=True,
     thresholds={
         "learned": (0.03, "of the loss of the first batch: so little is standing still"),
         "own": (0.01, "of the loss that falls in the experiment at the own rate"),
@@ -34,7 +35,7 @@ __all__ = ["lr_too_low"]
     },
     cleared=lambda case: _cleared_low(case),
 )
-def lr_too_low(case: Case) -> Iterator[Finding]:
+def lr_too_low(case: Case, course: Course) -> Iterator[Finding]:
     """The learning rate is too low to learn anything.
 
     The updates point the right way and are far too short: after all steps the parameters are
@@ -47,22 +48,21 @@ def lr_too_low(case: Case) -> Iterator[Finding]:
     Fix: Raise the learning rate by factors of ten until the loss clearly falls.
     Guardrail: print(lr * p.grad.norm() / p.norm())  # healthy: about 1e-3 an update
     """
-    for course in case.courses:
-        if not _stands_still(case, course):
-            continue
-        trial = case.trial(course, course.first)
-        own = None if trial is None else trial.descend()
-        if trial is None or own is None or not -case.limit("rises") < own.drop < case.limit("own"):
-            continue
-        factor = case.limit("faster")
-        while factor <= case.limit("fastest"):
-            better = trial.descend(factor)
-            if better is None or better.is_unstable:
-                break
-            if better.drop >= case.limit("reached"):
-                yield _too_low(case, course, own, factor, better)
-                break
-            factor *= case.limit("tenfold")
+    if not _stands_still(case, course):
+        return
+    trial = case.trial(course, course.first)
+    own = None if trial is None else trial.descend()
+    if trial is None or own is None or not -case.limit("rises") < own.drop < case.limit("own"):
+        return
+    factor = case.limit("faster")
+    while factor <= case.limit("fastest"):
+        better = trial.descend(factor)
+        if better is None or better.is_unstable:
+            break
+        if better.drop >= case.limit("reached"):
+            yield _too_low(case, course, own, factor, better)
+            break
+        factor *= case.limit("tenfold")
 
 
 def _stands_still(case: Case, course: Course) -> bool:
@@ -111,10 +111,9 @@ def _too_low(case: Case, course: Course, own: Descent, factor: float, better: De
         f"from the first state, with lr={rate:g} it goes {own}; with lr={rate * factor:g} {better}",
     ]
     return lr_too_low.finding(
+        *evidence,
         where=course.optimizer.made_at or course.steps[0].where,
-        step=0,
         proof=Proof.TRIED,
-        evidence=evidence,
         fix=f"lr={rate * factor:.2g} instead of {rate:g}: tried on the first batch, the loss falls "
         f"by {better.drop:.0%} in {len(better.losses) - 1} steps.",
         data={"rate": rate, "works": rate * factor},
