@@ -18,8 +18,9 @@ from whygrad.errors import fail
 from whygrad.recording.record import Course, Incident, Parameter, Run, Snapshot
 from whygrad.recording.replay import Trace
 from whygrad.recording.replay.budget import Budget
+from whygrad.recording.replay.chance import chance
 from whygrad.recording.replay.reading import Reading, read
-from whygrad.recording.replay.trainer import Objective
+from whygrad.recording.replay.trainer import Descent, Objective
 from whygrad.recording.replay.trial import Trial
 from whygrad.source import Where
 
@@ -102,6 +103,18 @@ class Case:
         if key not in self._trials:
             self._trials[key] = Trial(course, snapshot, self.budget)
         return self._trials[key]
+
+    def descend(
+        self, course: Course, snapshot: Snapshot | None, factor: float = 1.0, **how: Any
+    ) -> Descent | None:
+        """Train from a snapshot on its own batch, at ``factor`` of the rate; None if refused."""
+        trial = self.trial(course, snapshot)
+        return None if trial is None else trial.descend(factor, **how)
+
+    def chance(self, snapshot: Snapshot | None) -> float | None:
+        """What ignoring the input would cost on the batch of a step; None if that is not known."""
+        reading = self.reading(snapshot)
+        return None if reading is None else chance(reading)
 
     @cached_property
     def courses(self) -> list[Course]:

@@ -18,6 +18,7 @@ from whygrad.doctor.evidence.case import Case
 from whygrad.ops import families as ops
 from whygrad.recording.calls import Produced
 from whygrad.recording.replay import Trace, Traced
+from whygrad.recording.replay.reading import Reading
 from whygrad.source import Where
 
 __all__ = [
@@ -25,7 +26,7 @@ __all__ = [
     "axis_of",
     "carry",
     "feature_axis",
-    "first_line",
+    "first_readings",
     "first_traces",
     "follow",
     "is_sigmoid",
@@ -49,6 +50,14 @@ def first_traces(case: Case) -> Iterator[Trace]:
         if trace is not None:
             lines.add(each.where)
             yield trace
+
+
+def first_readings(case: Case) -> Iterator[Reading]:
+    """The same passes, with what is the model, the prediction, the target and the loss in them."""
+    for trace in first_traces(case):
+        reading = case.reading(trace.snapshot)
+        if reading is not None:
+            yield reading
 
 
 @dataclass(eq=False)
@@ -166,11 +175,6 @@ def sums_to_one(values: np.ndarray[Any, Any], axis: int) -> bool:
     if not values.size or not np.isfinite(values).all() or values.min() < 0:
         return False
     return bool(np.abs(values.sum(axis=axis) - 1).max() < 1e-3)
-
-
-def first_line(error: BaseException) -> str:
-    """What an exception says, without the details."""
-    return (str(error).splitlines() or [""])[0]
 
 
 def axis_of(call: Traced) -> int:

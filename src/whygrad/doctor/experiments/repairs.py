@@ -18,7 +18,6 @@ from whygrad.doctor.evidence.anatomy import Layer
 from whygrad.doctor.evidence.case import Case
 from whygrad.ops.families import DROPOUTS
 from whygrad.recording.record import Course, Snapshot
-from whygrad.recording.replay.chance import chance
 from whygrad.recording.replay.reading import Reading
 from whygrad.recording.replay.recipes import Wrapper, swapped, tensor_like
 from whygrad.recording.replay.trainer import Descent, is_below
@@ -39,8 +38,7 @@ Values = Mapping[int, Any]
 
 def level(case: Case, course: Course) -> float | None:
     """The loss that ignoring the input would cost, on the batch of the first step."""
-    reading = case.reading(course.first)
-    return None if reading is None else chance(reading)
+    return case.chance(course.first)
 
 
 def unlearned(case: Case, course: Course, part: float) -> bool:

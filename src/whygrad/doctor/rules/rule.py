@@ -15,18 +15,19 @@ Rules of one's own are added with :func:`rule` or :func:`register`; thresholds a
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
+from whygrad.doctor.rules.words import quoted
 from whygrad.errors import fail
 from whygrad.source import Where
 
 if TYPE_CHECKING:
     from whygrad.doctor.evidence.case import Case
-    from whygrad.recording.record import Course
+    from whygrad.recording.record import Course, Failure
 
 __all__ = [
     "CERTAINTIES",
@@ -35,6 +36,7 @@ __all__ = [
     "Proof",
     "Rule",
     "changed",
+    "once",
     "register",
     "rule",
     "rules",
@@ -129,6 +131,12 @@ class Rule:
         told = [each for each in (*evidence, *facts.pop("evidence", ())) if each is not None]
         return Finding(self.id, severity=self.severity, evidence=told, **facts)
 
+    def raised(self, case: Case, failure: Failure, *evidence: str, **facts: Any) -> Finding:
+        """A finding about a call that raised."""
+        said = f"it raised {type(failure.error).__name__}: {quoted(str(failure.error))}"
+        facts = {"where": failure.where, "step": len(case.run.passes), **facts}
+        return self.finding(*evidence, said, proof=Proof.RAISED, **facts)
+
 
 rules: dict[str, Rule] = {}
 _LABELS = ("measured", "fix", "guardrail")  # the parts of a page, after what it means
@@ -209,6 +217,15 @@ def _about_courses(check: Callable[[Case, Course], Iterator[Finding]], every: bo
                 return
 
     return asked
+
+
+def once(found: Iterable[Finding | None]) -> Iterator[Finding]:
+    """The findings that there are, one for each line."""
+    seen: set[str] = set()
+    for each in found:
+        if each is not None and str(each.where) not in seen:
+            seen.add(str(each.where))
+            yield each
 
 
 def _page(check: Callable[..., Iterator[Finding]]) -> dict[str, str]:

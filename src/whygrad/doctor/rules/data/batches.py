@@ -89,7 +89,7 @@ def outlier_batch(case: Case) -> Iterator[Finding]:
                 "times the usual size. Correct or drop these samples, or clamp values where the "
                 "data are loaded; torch.nn.utils.clip_grad_norm_ limits what one batch can do."
             ),
-            places=[("given to the model here", called)] if called is not None else [],
+            places=[("given to the model here", called)],
         )
 
 

@@ -76,7 +76,7 @@ def bad_labels(case: Case) -> Iterator[Finding]:
                 where=where,
                 proof=Proof.REPLAYED,
                 fix=fix,
-                places=[] if call is None else [("the loss", call.where)],
+                places=[("the loss", call and call.where)],
             )
             return
 

@@ -6,7 +6,6 @@ must come from the same rows: if their orders were changed separately, the pairs
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -20,7 +19,6 @@ from whygrad.doctor.source.data import loaders, shuffles, shuffles_apart
 from whygrad.doctor.source.loops import is_loop
 from whygrad.ops.families import SORT
 from whygrad.recording.record import Course
-from whygrad.recording.replay.chance import chance
 from whygrad.source import Where
 
 __all__ = ["shuffled_labels"]
@@ -63,7 +61,7 @@ def shuffled_labels(case: Case) -> Iterator[Finding]:
             continue
         apart = known[0]
         proven = apart.base == target.base and (_is_permutation(apart) or _is_permutation(target))
-        if not proven and not _at_chance(case, course, case.limit("unlearned")):
+        if not proven and not _at_chance(case, course):
             continue
         lines = _lines(target, apart)
         yield shuffled_labels.finding(
@@ -100,7 +98,7 @@ def _shuffled_outside(case: Case) -> Iterator[Finding]:
     for course in case.courses[:1]:
         first = course.steps[0].where
         apart = None if first is None else shuffles_apart(first.file)
-        if apart is None or not _at_chance(case, course, case.limit("unlearned")):
+        if apart is None or not _at_chance(case, course):
             return
         (one, where), (other, second) = apart
         losses = case.healthy_losses(course)
@@ -125,7 +123,7 @@ def _changing_pairs(case: Case) -> Iterator[Finding]:
             continue
         reading = case.reading(course.first)
         alone = reading is not None and len(reading.models) == 1  # else what belongs to what?
-        if not alone or not _at_chance(case, course, case.limit("unlearned")):
+        if not alone or not _at_chance(case, course):
             continue
         step = course.steps[0].where
         lines = [] if step is None else list(shuffles(step.file))
@@ -179,15 +177,12 @@ def _is_permutation(rows: Rows) -> bool:
     )
 
 
-def _at_chance(case: Case, course: Course, unlearned: float) -> bool:
+def _at_chance(case: Case, course: Course) -> bool:
     """Whether the run ended no better than an answer that ignores the input."""
-    reading = case.reading(course.last or course.first)
-    level = None if reading is None else chance(reading)
-    losses = case.healthy_losses(course)
+    level, losses = case.chance(course.last or course.first), case.healthy_losses(course)
     if level is None or len(losses) < case.limit("losses"):
         return False
-    final = ending(losses)
-    return math.isfinite(final) and final >= unlearned * level
+    return ending(losses) >= case.limit("unlearned") * level
 
 
 def _pairs(case: Case) -> str | None:

@@ -21,20 +21,19 @@ from whygrad.doctor.evidence.curve import ending, thirds
 from whygrad.doctor.evidence.provenance import data_input, given_inputs
 from whygrad.doctor.experiments.control import control_step
 from whygrad.doctor.rules.rule import Finding, Proof, rule
-from whygrad.ops.families import DIFFERENCES, DISTANCE_LOSSES, MSE_LOSS
+from whygrad.ops.families import CONVOLUTIONS, DIFFERENCES, DISTANCE_LOSSES, MSE_LOSS
 from whygrad.recording.record import Course, Snapshot
 from whygrad.recording.replay import Trace, Traced
 from whygrad.recording.replay.chance import chance
 from whygrad.recording.replay.reading import Reading
 from whygrad.recording.replay.recipes import tensor_like
+from whygrad.recording.replay.trainer import Instead
 from whygrad.recording.replay.trial import Trial
 from whygrad.source import Where
 
 __all__ = ["unscaled_input", "unscaled_target"]
 
 _DISTANCES = DISTANCE_LOSSES | DIFFERENCES
-
-_Instead = dict[int, dict[int | str, Any]]
 
 # Both rules look at the run and train anew in the same way.
 _COMMON = {
@@ -57,31 +56,63 @@ class _Meeting:
 
     call: Traced
     place: int  # of the data among the arguments
-    values: np.ndarray[Any, Any]
-    axis: int  # that of the features
+    values: np.ndarray[Any, Any]  # in float64
+    axis: int  # that of the features; beyond the last one if there is one feature
 
-    def instead(self, case: Case, trace: Trace) -> _Instead:
-        """The same call with standardised data."""
-        better = _standardized(self.values, self.axis, case.limit("constant"))
-        return {self.call.number: {self.place: tensor_like(trace.engine, better)}}
+    @property
+    def size(self) -> float:
+        return float(np.sqrt(np.mean(np.square(self.values))))
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        return float(self.values.min()), float(self.values.max())
+
+    def features(self) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+        """Mean and standard deviation of each feature."""
+        others = tuple(axis for axis in range(self.values.ndim) if axis != self.axis)
+        return (
+            self.values.mean(axis=others, keepdims=True),
+            self.values.std(axis=others, keepdims=True),
+        )
+
+    def is_tiny(self, limit: float) -> bool:
+        return 0 < float(np.abs(self.values).max()) < limit
+
+    def is_flat(self, case: Case, limit: float) -> bool:
+        """Whether most features are all but the same number in every sample."""
+        mean, std = self.features()
+        flat = float(np.mean((std > 0) & (std < limit * np.abs(mean))))
+        return len(self.values) > 1 and flat > case.limit("most")
+
+    def instead(self, case: Case, trace: Trace) -> Instead:
+        """The same call with each feature at mean 0 and standard deviation 1."""
+        mean, std = self.features()
+        # A column that is constant up to rounding has no spread to divide by.
+        least = case.limit("constant") * (np.abs(mean) + sys.float_info.min)
+        better = (self.values - mean) / np.where(std <= least, 1.0, std)
+        own = trace.array(self.call.args[self.place]).dtype
+        return {self.call.number: {self.place: tensor_like(trace.engine, better.astype(own))}}
+
+
+def _meeting(trace: Trace, call: Traced, given: Any) -> _Meeting | None:
+    """Where numbers, not labels, are an argument of a call."""
+    place = next((place for place, each in enumerate(call.args) if each is given), None)
+    values = trace.array(given)
+    numbers = values.dtype.kind == "f" and values.size and np.isfinite(values).all()
+    if place is None or not numbers:
+        return None
+    if call.op in _DISTANCES:
+        axis = max(1, values.ndim - 1)
+    else:
+        axis = 1 if call.op in CONVOLUTIONS else values.ndim - 1 if place == 0 else 0
+    return _Meeting(call, place, values.astype(np.float64), axis)
 
 
 def _first_layers(trace: Trace) -> list[_Meeting]:
     """Where data that nothing was learned about go into weights."""
-    found = []
-    for call in trace.calls:
-        given = data_input(call)
-        if given is None:
-            continue
-        place = next((place for place, each in enumerate(call.args) if each is given), None)
-        values = trace.array(given)
-        if place is None or values.dtype.kind != "f" or values.ndim < 2 or not values.size:
-            continue
-        if not np.isfinite(values).all():
-            continue
-        axis = 1 if call.op.startswith("conv") else values.ndim - 1 if place == 0 else 0
-        found.append(_Meeting(call, place, values, axis))
-    return found
+    given = [(call, data) for call in trace.calls if (data := data_input(call)) is not None]
+    found = [_meeting(trace, call, data) for call, data in given if data.ndim > 1]
+    return [each for each in found if each is not None]
 
 
 def _target(reading: Reading) -> _Meeting | None:
@@ -89,46 +120,21 @@ def _target(reading: Reading) -> _Meeting | None:
     call = reading.loss_call
     if call is None or call.op not in _DISTANCES or reading.target is None:
         return None
-    place = next((place for place, each in enumerate(call.args) if each is reading.target), None)
-    values = reading.trace.array(reading.target)
-    if (
-        place is None
-        or values.dtype.kind != "f"
-        or not values.size
-        or not np.isfinite(values).all()
-    ):
-        return None
-    return _Meeting(call, place, values, values.ndim - 1 if values.ndim > 1 else 1)
+    return _meeting(reading.trace, call, reading.target)
 
 
-def _is_large(values: np.ndarray[Any, Any], limit: float) -> bool:
-    return float(np.sqrt(np.mean(np.square(values, dtype=np.float64)))) > limit
-
-
-def _is_tiny(values: np.ndarray[Any, Any], limit: float) -> bool:
-    return 0 < float(np.abs(values).max()) < limit
-
-
-def _is_flat(layer: _Meeting, limit: float, most: float) -> bool:
-    """Whether most features are all but the same number in every sample."""
-    others = tuple(axis for axis in range(layer.values.ndim) if axis != layer.axis)
-    values = layer.values.astype(np.float64)
-    spread, middle = values.std(axis=others), np.abs(values.mean(axis=others))
-    return (
-        layer.values.shape[0] > 1
-        and float(np.mean((spread > 0) & (spread < limit * middle))) > most
-    )
-
-
-def _off_scale(case: Case, layer: _Meeting, of: str = "") -> bool:
-    """Whether a layer's input is off scale, by the limits of the rule ``of`` inputs."""
+def _off_scale(case: Case, trace: Trace, of: str = "") -> list[_Meeting]:
+    """The first layers whose input is off scale, by the limits of the rule ``of`` inputs."""
     large, tiny, flat = (case.limit(name + of) for name in ("large", "tiny", "flat"))
-    values = layer.values
-    return (
-        _is_large(values, large)
-        or _is_tiny(values, tiny)
-        or _is_flat(layer, flat, case.limit("most"))
-    )
+    return [
+        each
+        for each in _first_layers(trace)
+        if each.size > large or each.is_tiny(tiny) or each.is_flat(case, flat)
+    ]
+
+
+def _all_instead(case: Case, trace: Trace, layers: list[_Meeting]) -> Instead:
+    return {number: given for each in layers for number, given in each.instead(case, trace).items()}
 
 
 @dataclass(eq=False)
@@ -158,17 +164,14 @@ def _failures(case: Case, unlearned: float) -> Iterator[_Outcome]:
         reading = case.reading(snapshot)
         if snapshot is None or reading is None or not reading.trace.reproduced:
             continue
-        level = chance(reading)
-        if level is None or not level > 0:
-            continue
-        losses = course.losses
-        final = ending(losses)
-        if len(losses) >= case.limit("losses") and not final <= unlearned * level:
+        level, final = chance(reading), ending(course.losses)
+        long = len(course.losses) >= case.limit("losses")
+        if level is not None and level > 0 and long and not final <= unlearned * level:
             yield _Outcome(course, snapshot, reading, level, final)
 
 
 def _compare(
-    outcome: _Outcome, both: _Instead, changed: _Instead, level: float, case: Case
+    outcome: _Outcome, both: Instead, changed: Instead, level: float, case: Case
 ) -> tuple[float, float, int] | None:
     """Where training anew ends as it was and with the change, if only the change makes it learn.
 
@@ -198,7 +201,7 @@ def _compare(
     return (before, after, steps) if not before < min(case.limit("slower"), 2 * after) else None
 
 
-def _trained_anew(trial: Trial, steps: int, instead: _Instead) -> list[float]:
+def _trained_anew(trial: Trial, steps: int, instead: Instead) -> list[float]:
     """The losses of training from the first weights, at the rates of the run, on one batch alone.
 
     Empty if that cannot be done.
@@ -207,17 +210,6 @@ def _trained_anew(trial: Trial, steps: int, instead: _Instead) -> list[float]:
     start = None if first is None else first.values
     found = trial.train(steps=steps, scheduled=True, start=start, batch=lambda: instead)
     return [] if found is None else found.losses
-
-
-def _standardized(array: np.ndarray[Any, Any], axis: int, rounding: float) -> np.ndarray[Any, Any]:
-    """Each feature along ``axis`` with mean 0 and standard deviation 1."""
-    others = tuple(each for each in range(array.ndim) if each != axis % array.ndim)
-    values = array.astype(np.float64)
-    mean = values.mean(axis=others, keepdims=True)
-    std = values.std(axis=others, keepdims=True)
-    # A column that is constant up to rounding has no spread to divide by.
-    std = np.where(std <= rounding * (np.abs(mean) + sys.float_info.min), 1.0, std)
-    return ((values - mean) / std).astype(array.dtype)
 
 
 def _relative(loss: float, level: float) -> float:
@@ -260,18 +252,13 @@ def unscaled_input(case: Case) -> Iterator[Finding]:
     Fix: Standardise the features with the mean and standard deviation of the training set.
     Guardrail: assert x.abs().mean() < 5, f'inputs are not scaled: {x.mean()=}, {x.std()=}'
     """
-    flat, most = case.limit("flat"), case.limit("most")
     for outcome in _failures(case, case.limit("solved")):
-        trace = outcome.reading.trace
-        layers = [each for each in _first_layers(trace) if _off_scale(case, each)]
-        start = case.trace(outcome.course.first)
-        begun = [] if start is None else _first_layers(start)
+        trace, start = outcome.reading.trace, case.trace(outcome.course.first)
+        layers = _off_scale(case, trace)
         # In one batch and not in another it is the batch that is wrong.
-        if not layers or not any(_off_scale(case, each) for each in begun):
+        if not layers or start is None or not _off_scale(case, start):
             continue
-        changed: _Instead = {}
-        for each in layers:
-            changed |= each.instead(case, trace)
+        changed = _all_instead(case, trace, layers)
         both, level = _with_scaled_target(case, outcome)
         found = _compare(outcome, both, changed, level, case)
         if found is None:
@@ -281,19 +268,21 @@ def unscaled_input(case: Case) -> Iterator[Finding]:
         if not poor and (both or not _finds_more(case, outcome, changed, found)):
             continue
         first = layers[0]
-        low, high = float(first.values.min()), float(first.values.max())
-        size = float(np.sqrt(np.mean(np.square(first.values, dtype=np.float64))))
+        (low, high), flat = first.ends, first.is_flat(case, case.limit("flat"))
+        models = outcome.reading.models
         yield unscaled_input.finding(
-            f"the first layer gets values from {low:.4g} to {high:.4g}, {size:.3g} in size",
-            *_flatness(first, flat, most),
+            f"the first layer gets values from {low:.4g} to {high:.4g}, {first.size:.3g} in size",
+            f"a typical feature varies by {np.median(first.features()[1]):.2g} from sample to "
+            "sample: was the mean taken over the features in place of the samples?"
+            if flat
+            else None,
             outcome.told,
             f"{steps} steps on one batch, standardised: the loss falls to {after:.2g} of what "
             f"ignoring the input costs; as it was: {_said(before)}",
-            where=(_computed_at(outcome) if _is_flat(first, flat, most) else None)
-            or _called_at(outcome.reading)
-            or first.call.where,
+            where=(_computed_at(outcome) if flat else None)
+            or (models[0].where if models else first.call.where),
             proof=Proof.TRIED,
-            fix=_scaling_fix(case, first.values, first.axis),
+            fix=_scaling_fix(case, first),
             places=[("first weights", first.call.where)],
         )
 
@@ -312,17 +301,8 @@ def _computed_at(outcome: _Outcome) -> Where | None:
     return None
 
 
-def _flatness(layer: _Meeting, limit: float, most: float) -> list[str]:
-    if not _is_flat(layer, limit, most):
-        return []
-    others = tuple(axis for axis in range(layer.values.ndim) if axis != layer.axis)
-    spread = float(np.median(layer.values.astype(np.float64).std(axis=others)))
-    return [f"a typical feature varies by {spread:.2g} from sample to sample: was the mean taken "
-            "over the features in place of the samples?"]  # fmt: skip
-
-
 def _finds_more(
-    case: Case, outcome: _Outcome, changed: _Instead, found: tuple[float, float, int]
+    case: Case, outcome: _Outcome, changed: Instead, found: tuple[float, float, int]
 ) -> bool:
     """Whether scaled data lead far below where the run had come to a rest, and not by heart."""
     before, after, steps = found
@@ -339,10 +319,11 @@ def _finds_more(
     return bool(losses) and losses[-1] > case.limit("control") * end
 
 
-def _scaling_fix(case: Case, values: np.ndarray[Any, Any], axis: int) -> str:
-    if values.min() >= 0 and case.limit("dark") < values.max() <= case.limit("white"):
+def _scaling_fix(case: Case, layer: _Meeting) -> str:
+    low, high = layer.ends
+    if low >= 0 and case.limit("dark") < high <= case.limit("white"):
         return "These look like pixels from 0 to 255: x = x / 255, or better (x - mean) / std."
-    dims = "0" if values.ndim == 2 and axis == 1 else "all but the features"
+    dims = "0" if layer.values.ndim == 2 and layer.axis == 1 else "all but the features"
     return (
         f"mean, std = x_train.mean({dims}), x_train.std({dims})\n"
         "x = (x - mean) / std\n"
@@ -351,35 +332,27 @@ def _scaling_fix(case: Case, values: np.ndarray[Any, Any], axis: int) -> str:
     )
 
 
-def _with_scaled_target(case: Case, outcome: _Outcome) -> tuple[_Instead, float]:
+def _with_scaled_target(case: Case, outcome: _Outcome) -> tuple[Instead, float]:
     """If the target is off scale too, both arms of the experiment get it standardised."""
     target = _target(outcome.reading)
-    if target is None or not _is_large(target.values, case.limit("large target")):
+    if target is None or target.size <= case.limit("large target"):
         return {}, outcome.chance
     return target.instead(case, outcome.reading.trace), _standard_level(case, outcome, target)
 
 
 def _standard_level(case: Case, outcome: _Outcome, target: _Meeting) -> float:
     """What ignoring the input costs when the target is standardised."""
-    values = target.values.astype(np.float64)
-    spread = float(np.mean(np.square(values - values.mean(axis=0))))
+    spread = float(np.mean(np.square(target.values - target.values.mean(axis=0))))
     squared = outcome.chance / spread if spread else 1.0
     return squared if target.call.op in MSE_LOSS | DIFFERENCES else case.limit("distance")
 
 
-def _called_at(reading: Reading) -> Any:
-    return reading.models[0].where if reading.models else None
-
-
 def _input_scale(case: Case) -> str | None:
-    reading = case.reading(case.first)
-    if reading is None:
+    trace = case.trace(case.first)
+    ends = [] if trace is None else [each.ends for each in _first_layers(trace)]
+    if not ends:
         return None
-    layers = _first_layers(reading.trace)
-    if not layers:
-        return None
-    low = min(float(each.values.min()) for each in layers)
-    high = max(float(each.values.max()) for each in layers)
+    low, high = min(low for low, _ in ends), max(high for _, high in ends)
     return f"the first layer gets values from {low:.3g} to {high:.3g}, and the run could use them"
 
 
@@ -407,28 +380,22 @@ def unscaled_target(case: Case) -> Iterator[Finding]:
     Fix: Train on (y - mean) / std and turn predictions back with prediction * std + mean.
     Guardrail: assert y.abs().mean() < 10, f'targets are not scaled: {y.mean()=}, {y.std()=}'
     """
-    large, tiny = case.limit("large"), case.limit("tiny")
     for outcome in _failures(case, case.limit("unlearned")):
-        target = _target(outcome.reading)
-        start = case.reading(outcome.course.first)
+        target, start = _target(outcome.reading), case.reading(outcome.course.first)
         if target is None or start is None or start.prediction is None:
             continue
         begun = start.trace.array(start.prediction)
-        far = _is_large(target.values, large * max(1.0, float(np.sqrt(np.mean(begun**2)))))
-        if not far and not _is_tiny(target.values, tiny):
+        large = case.limit("large") * max(1.0, float(np.sqrt(np.mean(begun**2))))
+        if target.size <= large and not target.is_tiny(case.limit("tiny")):
             continue
         trace = outcome.reading.trace
-        both: _Instead = {}
-        for each in _first_layers(trace):
-            if _off_scale(case, each, " input"):
-                both |= each.instead(case, trace)
+        both = _all_instead(case, trace, _off_scale(case, trace, " input"))
         level = _standard_level(case, outcome, target)
-        changed = target.instead(case, trace)
-        found = _compare(outcome, both, changed, level, case)
+        found = _compare(outcome, both, target.instead(case, trace), level, case)
         if found is None:
             continue
         before, after, steps = found
-        low, high = float(target.values.min()), float(target.values.max())
+        low, high = target.ends
         mean, std = float(target.values.mean()), float(target.values.std())
         yield unscaled_target.finding(
             f"targets lie between {low:.4g} and {high:.4g}; the model starts with outputs "
@@ -450,5 +417,5 @@ def _target_scale(case: Case) -> str | None:
     target = None if reading is None else _target(reading)
     if target is None:
         return None
-    low, high = float(target.values.min()), float(target.values.max())
+    low, high = target.ends
     return f"targets lie between {low:.3g} and {high:.3g}, and the run could reach them"

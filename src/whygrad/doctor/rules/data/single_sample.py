@@ -57,7 +57,7 @@ def batchnorm_single_sample(case: Case) -> Iterator[Finding]:
         where=outside[-1] if outside else (lines[-1] if lines else None),
         step=passes,
         proof=Proof.RAISED,
-        places=[] if made is None else [("the layer was made here", made)],
+        places=[("the layer was made here", made)],
         fix=batchnorm_single_sample.fix
         if passes
         else "Give the layer batches of two or more, or use nn.LayerNorm or nn.GroupNorm.",
@@ -92,7 +92,7 @@ def _by_itself(case: Case) -> Iterator[Finding]:
             f"{case.progress(course).start:.4g} in the beginning",
             where=mark.where,
             proof=Proof.INFERRED,
-            places=[] if made is None else [("the layer was made here", made)],
+            places=[("the layer was made here", made)],
             fix="Train with batches of several samples, or use nn.GroupNorm.",
         )
         return

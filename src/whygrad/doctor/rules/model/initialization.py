@@ -60,8 +60,9 @@ def symmetric_initialization(case: Case, course: Course) -> Iterator[Finding]:
     ]
     if not twins or not unlearned(case, course, case.limit("part")):
         return
-    sets = case.limit("sets")
-    still = [each for each in twins if _distinct(case, each, course) <= max(1, sets * each.width)]
+    most = case.limit("sets")
+    still = [each for each in twins if _distinct(case, each, course) <= max(1, most * each.width)]
+    sets = _distinct(case, still[0], course) if still else 0
     every = _unusual(layers_of(case, trace), trace, lowest=0.0, highest=math.inf) + twins
     start = fresh_weights(trace.snapshot, _once(every), _gain(trace))
     factor = case.limit("better") if still else case.limit("better") / 2
@@ -70,19 +71,14 @@ def symmetric_initialization(case: Case, course: Course) -> Iterator[Finding]:
         return
     layer = (still or twins)[0]
     value = float(layer.weight(trace.snapshot).flat[0])
-    evidence = [
-        f"{layer.label} {list(layer.shape)}: before the first update every unit has the same "
-        f"weights ({value:.3g} …)"
-    ]
-    if still:
-        evidence.append(
-            f"after {len(course.steps)} updates the {layer.width} units have "
-            f"{_counted(_distinct(case, still[0], course))} of weights between them"
-        )
-    if arms is not None:
-        evidence.append(arms.told("from random weights"))
     yield symmetric_initialization.finding(
-        *evidence,
+        f"{layer.label} {list(layer.shape)}: before the first update every unit has the same "
+        f"weights ({value:.3g} …)",
+        f"after {len(course.steps)} updates the {layer.width} units have "
+        f"{'one set' if sets == 1 else f'{sets} sets'} of weights between them"
+        if still
+        else None,
+        None if arms is None else arms.told("from random weights"),
         where=layer.parameter.written_at or layer.parameter.made_at,
         proof=Proof.TRIED if arms is not None else Proof.INFERRED,
         fix=f"nn.init.kaiming_normal_({layer.label})  # in place of {value:.3g} everywhere",
@@ -114,10 +110,6 @@ def _distinct(case: Case, layer: Layer, course: Course) -> int:
     rows = layer.weight(course.last).astype(np.float64)
     scale = np.abs(rows).max() or 1.0
     return len(np.unique(np.round(rows / scale, int(case.limit("digits"))), axis=0))
-
-
-def _counted(distinct: int) -> str:
-    return "one set" if distinct == 1 else f"{distinct} sets"
 
 
 def _all_different(case: Case) -> str | None:
@@ -184,10 +176,9 @@ def _arms(case: Case, course: Course, trace: Trace, start: dict[int, Any]) -> Ar
     reached = min(progress.end, progress.latest)
     if reference is None or not reached > case.limit("above") * reference:
         return None
-    trial = case.trial(course, trace.snapshot)
     steps = min(int(case.limit("updates")), len(course.steps))
-    repaired = None if trial is None else trial.descend(steps=steps, start=start)
-    as_it_was = None if trial is None else trial.descend(steps=steps)
+    repaired = case.descend(course, trace.snapshot, steps=steps, start=start)
+    as_it_was = case.descend(course, trace.snapshot, steps=steps)
     if repaired is None or as_it_was is None:
         return None
     return Arms(as_it_was, repaired, reached)
@@ -212,21 +203,16 @@ def _about_size(
     gain = _strength(worst, trace)
     rows = worst.weight(trace.snapshot)
     usual = 1 / math.sqrt(worst.fan_in)
-    evidence = [
+    first, reference = arms.as_it_was.start, level(case, course)
+    return bad_initialization.finding(
         f"{worst.label} {list(worst.shape)} begins with values of size "
         f"{float(np.sqrt(np.mean(rows**2))):.3g} and mean {float(rows.mean()):.2g}; with "
         f"{worst.fan_in} inputs {usual:.2g} is usual: it makes its input about {gain:.2g} times "
         "as large",
         arms.told("from ordinary weights"),
-    ]
-    reference = level(case, course)
-    if reference is not None and arms.as_it_was.start > case.limit("start") * reference:
-        evidence.append(
-            f"the first loss was {arms.as_it_was.start:.4g}; an answer that ignores the input "
-            f"costs {reference:.4g}"
-        )
-    return bad_initialization.finding(
-        *evidence,
+        f"the first loss was {first:.4g}; an answer that ignores the input costs {reference:.4g}"
+        if reference is not None and first > case.limit("start") * reference
+        else None,
         where=_where([each.parameter for each in unusual], worst.parameter),
         proof=Proof.TRIED,
         fix=f"nn.init.kaiming_normal_({worst.label})  "

@@ -101,12 +101,11 @@ def _hidden_cause(
     most = case.limit("slow" if ratio >= case.limit("hidden") else "learned")
     if _learned(case, course, ratio) >= most or progress.broken:
         return None
-    trial = case.trial(course, course.first)
-    free = None if trial is None else trial.descend()
-    by_norm = clip.kind == "norm"
-    held = None
-    if trial is not None:
-        held = trial.descend(clip=limit) if by_norm else trial.descend(1.0 / ratio)
+    free = case.descend(course, course.first)
+    if clip.kind == "norm":
+        held = case.descend(course, course.first, clip=limit)
+    else:
+        held = case.descend(course, course.first, 1.0 / ratio)
     if free is None or held is None:
         return None
     times = case.limit("times")
@@ -120,7 +119,7 @@ def _hidden_cause(
         return None
     enough = min(case.limit("most"), max(case.limit("falls"), times * held.drop))
     for factor in tenths(case.limit("tenths")):
-        better = trial.descend(factor) if trial is not None else None
+        better = case.descend(course, course.first, factor)
         if better is not None and better.is_calm(enough):
             return (
                 f"the same steps on the first batch: {held} with it, {free} without it, and "

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
 
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.curve import tenths
@@ -105,7 +104,7 @@ def lr_too_high(case: Case, course: Course) -> Iterator[Finding]:
         own = None if trial is None else trial.descend()
         if trial is None or own is None or not own.is_unstable:
             continue
-        if _momentum_is_to_blame(case, course, trial):
+        if _momentum_is_to_blame(case, course, start):
             continue
         better = _smaller_that_works(case, trial, own)
         if better is not None and not (better[0] < case.limit("runaway") and runaway(case, course)):
@@ -113,10 +112,10 @@ def lr_too_high(case: Case, course: Course) -> Iterator[Finding]:
             break
 
 
-def _momentum_is_to_blame(case: Case, course: Course, trial: Trial) -> bool:
+def _momentum_is_to_blame(case: Case, course: Course, start: Snapshot) -> bool:
     """Whether the same rate is well with the usual momentum."""
     heavy = heavy_momentum(case, course)
-    usual = None if heavy is None else trial.descend(**heavy[1])
+    usual = None if heavy is None else case.descend(course, start, **heavy[1])
     return usual is not None and not usual.is_unstable
 
 
@@ -134,17 +133,13 @@ def _too_high(
 ) -> Finding:
     rate = rate_of(course)
     smaller = rate * factor
-    evidence = [
-        f"with lr={rate:g} the loss of one batch goes {own}; with lr={smaller:g} it goes {good}",
-        *_limit_of_stability(course, trial, rate),
-    ]
     progress = case.progress(course)
-    if not progress.broken:
-        evidence.append(
-            f"the run began at {progress.opening:.4g} and stood at {progress.height:.4g}"
-        )
     return lr_too_high.finding(
-        *evidence,
+        f"with lr={rate:g} the loss of one batch goes {own}; with lr={smaller:g} it goes {good}",
+        _limit_of_stability(course, trial, rate),
+        f"the run began at {progress.opening:.4g} and stood at {progress.height:.4g}"
+        if not progress.broken
+        else None,
         where=_line(case, course),
         step=step,
         proof=Proof.TRIED,
@@ -154,18 +149,16 @@ def _too_high(
     )
 
 
-def _limit_of_stability(course: Course, trial: Trial, rate: float) -> list[str]:
+def _limit_of_stability(course: Course, trial: Trial, rate: float) -> str | None:
     """For plain descent there is a number: two divided by the curvature, more with momentum."""
-    if course.optimizer.kind not in ("SGD", "by hand"):
-        return []
-    sharpness = trial.sharpness()
+    sharpness = trial.sharpness() if course.optimizer.kind in ("SGD", "by hand") else None
     if sharpness is None or not (sharpness > 0 and math.isfinite(sharpness)):
-        return []
+        return None
     momentum = float(course.optimizer.options.get("momentum") or 0.0)
     most = 2 * (1 + momentum) / sharpness
     if rate <= most:
-        return []
-    return [f"the curvature of the loss is {sharpness:.3g}: steps are stable up to lr ≈ {most:.2g}"]
+        return None
+    return f"the curvature of the loss is {sharpness:.3g}: steps are stable up to lr ≈ {most:.2g}"
 
 
 def _with_sound_loss(case: Case, course: Course) -> Iterator[Finding]:
@@ -182,26 +175,22 @@ def _with_sound_loss(case: Case, course: Course) -> Iterator[Finding]:
         if good is None or not good.is_calm(0.0):
             continue
         rate = rate_of(course)
-        evidence = [
+        rest = after_fixes(trial, factor)
+        after = rest and {
+            "concern": rest.concern,
+            "saturated": rest.saturated,
+            "gradient_ratio": rest.ratio,
+            "statement": str(rest),
+        }
+        yield lr_too_high.finding(
             "the program's loss is not finite, so the rate was tried with a squared error in its "
             f"place: with lr={rate:g} that goes {own}, with lr={rate * factor:g} {good}",
-            *_limit_of_stability(course, trial, rate),
-        ]
-        data: dict[str, Any] = {"rate": rate, "works": rate * factor, "after_fixes": None}
-        rest = after_fixes(trial, factor)
-        if rest is not None:
-            evidence.append(str(rest))
-            data["after_fixes"] = {
-                "concern": rest.concern, "saturated": rest.saturated, "gradient_ratio": rest.ratio,
-                "statement": str(rest),
-            }  # fmt: skip
-        yield lr_too_high.finding(
-            *evidence,
-            where=_line(case, course),
-            step=0,  # gradients are cleared in the experiment: it is the rate, from the start
+            _limit_of_stability(course, trial, rate),
+            None if rest is None else str(rest),
+            where=_line(case, course),  # gradients are cleared: it is the rate, from the start
             proof=Proof.TRIED,
             fix=f"Once the loss is right: lr={rate * factor:.2g} instead of {rate:g}.",
-            data=data,
+            data={"rate": rate, "works": rate * factor, "after_fixes": after},
         )
         return
 
@@ -211,8 +200,7 @@ def _cleared_high(case: Case) -> str | None:
         if not case.progress(course).suffers(case.limit("learned")):
             progress = case.progress(course)
             return f"the loss went from {progress.start:.4g} to {progress.end:.4g} at this rate"
-        trial = case.trial(course, course.first)
-        own = None if trial is None else trial.descend()
+        own = case.descend(course, course.first)
         if own is not None and not own.is_unstable:
             return f"at lr={rate_of(course):g} the loss of the first batch goes {own}"
     return None

@@ -17,7 +17,6 @@ from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.recording.record import Course
 from whygrad.recording.replay.optimizers import rate_of
 from whygrad.recording.replay.trainer import Descent, drop, is_below
-from whygrad.recording.replay.trial import Trial
 
 __all__ = ["MOMENTUM", "heavy_momentum"]
 
@@ -102,12 +101,11 @@ def oscillation(case: Case, course: Course) -> Iterator[Finding]:
     if seen is not None:
         yield seen
         return
-    trial = case.trial(course, course.first)
-    own = None if trial is None else trial.descend(steps=int(case.limit("long")))
-    if trial is None or own is None or own.diverges:
+    own = case.descend(course, course.first, steps=int(case.limit("long")))
+    if own is None or own.diverges:
         return
     swings = _rebound(case, own) >= case.limit("rebound")
-    for said, better in _calmer(case, course, trial):
+    for said, better in _calmer(case, course):
         calm = case.limit("calm")
         # A smaller rate gets further only if the larger one jumps from side to side.
         jumps = better is not None and better.is_calm(calm) and progress.gain < calm
@@ -161,9 +159,8 @@ def _to_and_fro(case: Case, course: Course) -> Finding | None:
     if len(turns) < case.limit("moves") or sum(turns) < least * len(turns):
         return None
     end, before = statistics.fmean(losses[-part:]), statistics.fmean(late[:part])
-    trial = case.trial(course, course.last)
-    own = None if trial is None else trial.descend()
-    calm = None if trial is None else trial.descend(*tenths(1))
+    own = case.descend(course, course.last)
+    calm = case.descend(course, course.last, *tenths(1))
     if own is None or calm is None or drop(before, end) > case.limit("level"):
         return None
     reached = min(own.losses[len(own.losses) // 2 :]) if silent else min(own.end, own.start)
@@ -185,13 +182,13 @@ def _to_and_fro(case: Case, course: Course) -> Finding | None:
     )
 
 
-def _calmer(case: Case, course: Course, trial: Trial) -> Iterator[tuple[str, Descent | None]]:
-    heavy = heavy_momentum(case, course)
+def _calmer(case: Case, course: Course) -> Iterator[tuple[str, Descent | None]]:
+    heavy, first, long = heavy_momentum(case, course), course.first, int(case.limit("long"))
     if heavy is not None:
         name = next(iter(heavy[1]))
-        yield f"{name}={heavy[1][name]}", trial.descend(steps=int(case.limit("long")), **heavy[1])
+        yield f"{name}={heavy[1][name]}", case.descend(course, first, steps=long, **heavy[1])
     tenth = tenths(1)[0]
-    yield f"lr={rate_of(course) * tenth:.3g}", trial.descend(tenth, steps=int(case.limit("long")))
+    yield f"lr={rate_of(course) * tenth:.3g}", case.descend(course, first, tenth, steps=long)
 
 
 def _swinging(case: Case, course: Course, own: Descent, said: str, better: Descent) -> Finding:

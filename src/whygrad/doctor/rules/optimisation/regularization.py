@@ -90,9 +90,9 @@ def _by_weight_decay(case: Case, course: Course) -> _Comparison | None:
     progress = case.progress(course)
     if not decay > 0 or progress.gain >= case.limit("learned"):
         return None
-    trial = case.trial(course, course.first)
-    held = None if trial is None else trial.descend(steps=int(case.limit("long")))
-    free = None if trial is None else trial.descend(steps=int(case.limit("long")), weight_decay=0.0)
+    long = int(case.limit("long"))
+    held = case.descend(course, course.first, steps=long)
+    free = case.descend(course, course.first, steps=long, weight_decay=0.0)
     if held is None or free is None or not math.isfinite(progress.latest):
         return None
     weaker = min(case.limit("weak"), decay / case.limit("remedy"))
@@ -163,10 +163,9 @@ def _by_penalty(case: Case, course: Course) -> _Comparison | None:
             each.outputs[0] for each in again.calls if each.number in numbers
         )
 
-    data = case.trial(course, course.first, data_only)
-    whole = case.trial(course, course.first)
-    held = None if whole is None else whole.descend(steps=int(case.limit("long")))
-    free = None if data is None else data.descend(steps=int(case.limit("long")))
+    data, long = case.trial(course, course.first, data_only), int(case.limit("long"))
+    held = case.descend(course, course.first, steps=long)
+    free = None if data is None else data.descend(steps=long)
     if data is None or held is None or free is None:
         return None
     share = sum(float(trace.array(each.outputs[0])) for each in penalties)

@@ -42,27 +42,23 @@ def sum_reduction(case: Case, course: Course) -> Iterator[Finding]:
         return
     reading = case.reading(course.first)
     summed = None if reading is None else _summing(reading)
-    trial = case.trial(course, course.first)
-    if summed is None or trial is None:
+    if summed is None:
         return
     call, count = summed
-    own = trial.descend()
-    mean = trial.descend(1.0 / count)
+    own = case.descend(course, course.first)
+    mean = case.descend(course, course.first, 1.0 / count)
     if count < case.limit("elements") or own is None or mean is None:
         return
     if own.is_unstable and mean.is_calm(case.limit("progress")):
         rate = rate_of(course)
-        evidence = [
+        yield sum_reduction.finding(
             f"the loss adds up {count} elements",
             f"with lr={rate:g} it goes {own}; divided by {count} it goes {mean}",
-        ]
-        yield sum_reduction.finding(
-            *evidence,
             where=call.where,
             proof=Proof.TRIED,
             fix=f"reduction='mean', or divide the loss by {count}: with the sum, lr={rate:g} "
             f"acts like lr={rate * count:g}.",
-            places=[("the rate", place)] if (place := course.optimizer.made_at) else [],
+            places=[("the rate", course.optimizer.made_at)],
         )
 
 

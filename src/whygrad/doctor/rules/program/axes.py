@@ -18,15 +18,14 @@ from whygrad.doctor.evidence.flow import (
     axis_of,
     carry,
     feature_axis,
-    first_line,
-    first_traces,
+    first_readings,
     follow,
     line_of,
     shape_of,
     sums_to_one,
 )
 from whygrad.doctor.evidence.sequence import Crossing, crossings
-from whygrad.doctor.rules.rule import Finding, Proof, rule
+from whygrad.doctor.rules.rule import Finding, Proof, once, rule
 from whygrad.ops import families as ops
 from whygrad.recording.calls import Produced
 from whygrad.recording.replay import Trace, Traced
@@ -61,44 +60,38 @@ def wrong_dim(case: Case) -> Iterator[Finding]:
     [N, C] or [N, C, T]; a recurrent layer wants batch_first=True for [N, T, F].
     Guardrail: assert torch.allclose(probabilities.sum(dim=-1), torch.ones(()))
     """
-    seen: set[str] = set()
-    for trace in first_traces(case):
-        reading = case.reading(trace.snapshot)
-        assert reading is not None
-        outputs = {follow(trace, each.source).maker: each for each in reading.terms}
-        for call in trace.calls:
-            found = None
-            if call.op in ops.SOFTMAXES and call.inputs[0].requires_grad:
-                found = _over_batch(case, reading, call)
-                if found is None and call in outputs:
-                    found = _beside_target(case, trace, call, outputs[call])
-                if found is None:
-                    found = _mixed_along_another(case, trace, call)
-            elif call.op in ops.CLASS_LOSSES:
-                found = _labelled(case, trace, call)
-            elif call.op in ops.GATHERS:
-                found = _picked(case, trace, call)
-            if found is not None and str(found.where) not in seen:
-                seen.add(str(found.where))
-                yield found
-        for crossing in crossings(case, reading):
-            found = _from_sample_to_sample(case, trace, crossing)
-            if str(found.where) not in seen:
-                seen.add(str(found.where))
-                yield found
+    yield from once(_wrong(case))
     yield from _refused_labels(case)
 
 
+def _wrong(case: Case) -> Iterator[Finding | None]:
+    for reading in first_readings(case):
+        trace = reading.trace
+        outputs = {follow(trace, each.source).maker: each for each in reading.terms}
+        for call in trace.calls:
+            if call.op in ops.SOFTMAXES and call.inputs[0].requires_grad:
+                yield (
+                    _over_batch(case, reading, call)
+                    or (
+                        _beside_target(case, trace, call, outputs[call])
+                        if call in outputs
+                        else None
+                    )
+                    or _mixed_along_another(case, trace, call)
+                )
+            elif call.op in ops.CLASS_LOSSES:
+                yield _labelled(case, trace, call)
+            elif call.op in ops.GATHERS:
+                yield _picked(case, trace, call)
+        for crossing in crossings(case, reading):
+            yield _from_sample_to_sample(case, trace, crossing)
+
+
 def _about(
-    trace: Trace, where: Where, evidence: list[str], fix: str, proof: Proof = Proof.REPLAYED
+    trace: Trace, where: Where, fix: str, *evidence: str, proof: Proof = Proof.REPLAYED
 ) -> Finding:
-    return wrong_dim.finding(
-        *evidence,
-        where=where,
-        step=trace.snapshot.step,
-        proof=proof,
-        fix=fix,
-    )
+    step = trace.snapshot.step
+    return wrong_dim.finding(*evidence, where=where, step=step, proof=proof, fix=fix)
 
 
 def _over_batch(case: Case, reading: Reading, call: Traced) -> Finding | None:
@@ -117,12 +110,10 @@ def _over_batch(case: Case, reading: Reading, call: Traced) -> Finding | None:
     return _about(
         trace,
         where,
-        [
-            f"{call.op} at line {call.where.line} gets {list(shape)} and runs along axis 0",
-            f"axis 0 counts the {shape[0]} samples of the batch, so each column sums to 1 over "
-            "the samples, and a sample's answer depends on the others",
-        ],
         f"Use dim=-1 instead of dim=0 at line {where.line}.",
+        f"{call.op} at line {call.where.line} gets {list(shape)} and runs along axis 0",
+        f"axis 0 counts the {shape[0]} samples of the batch, so each column sums to 1 over "
+        "the samples, and a sample's answer depends on the others",
     )
 
 
@@ -153,7 +144,12 @@ def _beside_target(case: Case, trace: Trace, call: Traced, term: Term) -> Findin
         f"{call.op} at line {call.where.line} runs along axis {axis} of {list(shape)}",
         f"the targets sum to 1 along axis {right[0]}, and not along axis {axis}",
     ]
-    return _about(trace, where, evidence, f"Use dim={right[0]} at line {where.line}.")
+    return _about(
+        trace,
+        where,
+        f"Use dim={right[0]} at line {where.line}.",
+        *evidence,
+    )
 
 
 def _mixed_along_another(case: Case, trace: Trace, call: Traced) -> Finding | None:
@@ -189,14 +185,11 @@ def _mixed_along_another(case: Case, trace: Trace, call: Traced) -> Finding | No
     return _about(
         trace,
         where,
-        [
-            f"{call.op} at line {call.where.line} gets scores {list(shape)} and runs along axis "
-            f"{axis}",
-            f"{contracted.op} at line {contracted.where.line} adds up values along another axis: "
-            "the weights of one sum do not add up to 1",
-        ],
         f"Let the softmax run over the keys, along which the values are added up: dim=-1 at line "
         f"{where.line}.",
+        f"{call.op} at line {call.where.line} gets scores {list(shape)} and runs along axis {axis}",
+        f"{contracted.op} at line {contracted.where.line} adds up values along another axis: "
+        "the weights of one sum do not add up to 1",
         proof=Proof.INFERRED,
     )
 
@@ -270,14 +263,12 @@ def _labelled(case: Case, trace: Trace, call: Traced) -> Finding | None:
     return _about(
         trace,
         call.where,
-        [
-            f"cross_entropy at line {call.where.line} gets {list(shape)} and takes axis 1 for the "
-            f"{shape[1]} classes",
-            f"the last layer made {list(layer[0])}, with its {shape[1]} outputs on axis "
-            f"{layer[1]}; after the reshaping they are not on axis 1",
-        ],
         f"Flatten to one row a sample: logits.reshape(-1, {shape[1]}) and targets.reshape(-1), or "
         "move the classes with logits.transpose(1, 2).",
+        f"cross_entropy at line {call.where.line} gets {list(shape)} and takes axis 1 for the "
+        f"{shape[1]} classes",
+        f"the last layer made {list(layer[0])}, with its {shape[1]} outputs on axis "
+        f"{layer[1]}; after the reshaping they are not on axis 1",
     )
 
 
@@ -291,12 +282,10 @@ def _batch_as_classes(trace: Trace, call: Traced, shape: Shape) -> Finding | Non
     return _about(
         trace,
         call.where,
-        [
-            f"cross_entropy at line {call.where.line} gets scores and targets of {list(shape)}",
-            f"without a second axis that is one sample with {shape[0]} classes: the softmax runs "
-            "over the batch",
-        ],
         "For one output per sample use binary_cross_entropy_with_logits.",
+        f"cross_entropy at line {call.where.line} gets scores and targets of {list(shape)}",
+        f"without a second axis that is one sample with {shape[0]} classes: the softmax runs "
+        "over the batch",
     )
 
 
@@ -306,12 +295,10 @@ def _not_normalized(case: Case, trace: Trace, call: Traced, maker: Traced, shape
     return _about(
         trace,
         where,
-        [
-            f"{maker.op} at line {maker.where.line} runs along axis {axis_of(maker)} of {given}",
-            f"nll_loss at line {call.where.line} gets {list(shape)} and takes axis 1 for the "
-            "classes; along it the probabilities do not sum to 1",
-        ],
         f"Let {maker.op} run along the class axis: dim=1 for [N, C], dim=-1 for [N, T, C].",
+        f"{maker.op} at line {maker.where.line} runs along axis {axis_of(maker)} of {given}",
+        f"nll_loss at line {call.where.line} gets {list(shape)} and takes axis 1 for the "
+        "classes; along it the probabilities do not sum to 1",
     )
 
 
@@ -329,12 +316,10 @@ def _picked(case: Case, trace: Trace, call: Traced) -> Finding | None:
     return _about(
         trace,
         line_of(case, trace, maker),
-        [
-            f"{maker.op} at line {maker.where.line} runs along axis {axis_of(maker)} of "
-            f"{list(shape_of(maker.inputs[0]))}",
-            f"gather at line {call.where.line} picks along axis {axis}",
-        ],
         f"Let both run along the class axis: dim={rank - 1}.",
+        f"{maker.op} at line {maker.where.line} runs along axis {axis_of(maker)} of "
+        f"{list(shape_of(maker.inputs[0]))}",
+        f"gather at line {call.where.line} picks along axis {axis}",
     )
 
 
@@ -369,12 +354,10 @@ def _refused_labels(case: Case) -> Iterator[Finding]:
     turned = len(scores) == 2 and target == scores[1:] and scores[0] != scores[1]
     if not layout and not turned:
         return
-    yield wrong_dim.finding(
+    yield wrong_dim.raised(
+        case,
+        failure,
         f"{failure.op} was given scores {list(scores)} and targets {list(target)}: with the "
         "classes on axis 1, the targets would be " + str([scores[0], *scores[2:]]),
-        f"it raised {type(failure.error).__name__}: {first_line(failure.error)}",
-        where=failure.where,
-        step=len(case.run.passes),
-        proof=Proof.RAISED,
         fix=f"logits.reshape(-1, {scores[-1]}) and targets.reshape(-1), or logits.transpose(1, 2).",
     )

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from whygrad.doctor.evidence.case import Case
-from whygrad.doctor.evidence.flow import first_line, first_traces, shape_of
-from whygrad.doctor.rules.rule import Finding, Proof, rule
+from whygrad.doctor.evidence.flow import first_readings, shape_of
+from whygrad.doctor.rules.rule import Finding, Proof, once, rule
 from whygrad.ops import families as ops
 from whygrad.recording.replay import Trace, Traced
 from whygrad.recording.replay.reading import Reading, Term
@@ -44,14 +44,12 @@ def loss_broadcast(case: Case) -> Iterator[Finding]:
     Fix: Bring both to one shape: prediction.squeeze(1), or target.unsqueeze(1).
     Guardrail: assert prediction.shape == target.shape, (prediction.shape, target.shape)
     """
-    seen: set[str] = set()
-    for trace in first_traces(case):
-        reading = case.reading(trace.snapshot)
-        assert reading is not None
-        for term in reading.terms:
-            if _broadcasts(reading, term) and str(term.call.where) not in seen:
-                seen.add(str(term.call.where))
-                yield _about_shapes(trace, term)
+    yield from once(
+        _about_shapes(reading.trace, term)
+        for reading in first_readings(case)
+        for term in reading.terms
+        if _broadcasts(reading, term)
+    )
     yield from _raised(case)
 
 
@@ -62,13 +60,8 @@ def _raised(case: Case) -> Iterator[Finding]:
         return
     shapes = [shape_of(each) for each in failure.args[:2] if hasattr(each, "shape")]
     if len(shapes) == 2 and len(shapes[0]) != len(shapes[1]) and _same_numbers(*shapes):
-        yield loss_broadcast.finding(
-            f"{failure.op} was given {list(shapes[0])} and {list(shapes[1])}",
-            f"it raised {type(failure.error).__name__}: {first_line(failure.error)}",
-            where=failure.where,
-            step=len(case.run.passes),
-            proof=Proof.RAISED,
-        )
+        given = f"{failure.op} was given {list(shapes[0])} and {list(shapes[1])}"
+        yield loss_broadcast.raised(case, failure, given)
 
 
 def _same_numbers(one: Shape, other: Shape) -> bool:
@@ -176,9 +169,8 @@ def _about_shapes(trace: Trace, term: Term) -> Finding:
 
 
 def _same_shapes(case: Case) -> str | None:
-    for trace in first_traces(case):
-        reading = case.reading(trace.snapshot)
-        if reading is not None and reading.target is not None:
+    for reading in first_readings(case):
+        if reading.target is not None:
             one, other = shape_of(reading.prediction), shape_of(reading.target)
             return f"prediction {list(one)} and target {list(other)} meet in the loss"
     return None

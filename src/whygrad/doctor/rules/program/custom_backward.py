@@ -65,16 +65,15 @@ def wrong_backward(case: Case) -> Iterator[Finding]:
         yield found
         return
     for name, call in _functions(case).items():
-        check = _check(case, call)
-        if check is None:
-            continue
-        wrong = check.wrong(case)
+        inputs = _check(case, call)
+        wrong = [pair for each in inputs for pair in each.wrong(case)]
         if not wrong:
             continue
         claimed, true = max(wrong, key=lambda each: abs(each[0] - each[1]))
+        count = sum(len(each.sloped) for each in inputs)
         function = call.call.function.function  # type: ignore[attr-defined]
         yield wrong_backward.finding(
-            f"{name}: {len(wrong)} of {check.count} elements of its inputs have another "
+            f"{name}: {len(wrong)} of {count} elements of its inputs have another "
             "slope than backward() returns",
             f"the worst: backward() says {claimed:.5g}, the forward changes at {true:.5g}",
             where=defined(function.backward) or call.where,
@@ -85,37 +84,18 @@ def wrong_backward(case: Case) -> Iterator[Finding]:
 
 
 @dataclass(eq=False)
-class _Check:
-    """What backward() claims and what the forward does, input by input."""
-
-    inputs: list[_Slopes]
-    rectifies: bool = False  # whether the forward is max(x, 0)
-
-    @property
-    def count(self) -> int:
-        return sum(len(each.sloped) for each in self.inputs)
-
-    def wrong(self, case: Case) -> list[tuple[float, float]]:
-        """What is claimed and what is true, for the inputs that more than a few of them belong to.
-
-        One formula is wrong where the others are right, so each input is judged by itself.
-        """
-        found: list[tuple[float, float]] = []
-        for each in self.inputs:
-            wrong = each.wrong(case, self.rectifies)
-            if len(wrong) > case.limit("fraction") * max(1, len(each.sloped)):
-                found += wrong
-        return found
-
-
-@dataclass(eq=False)
 class _Slopes:
-    """The slopes of some elements of one input."""
+    """What backward() claims and what the forward does, for some elements of one input."""
 
     sloped: list[tuple[float, float]]  # claimed, true: where the forward has a slope
     flat: list[float]  # claimed, where it has none
+    rectified: bool = False  # whether the forward is max(x, 0)
 
-    def wrong(self, case: Case, rectifies: bool) -> list[tuple[float, float]]:
+    def wrong(self, case: Case) -> list[tuple[float, float]]:
+        """What is claimed and what is true, if it is more than a few of them.
+
+        One formula is wrong where the others are right, so each input is judged by itself.
+        """
         scale = max((abs(true) for _, true in self.sloped), default=0.0)
         tolerance, rounding = case.limit("error"), case.limit("rounding") * scale
         found = [
@@ -123,9 +103,9 @@ class _Slopes:
             for claimed, true in self.sloped
             if abs(claimed - true) > tolerance * max(abs(claimed), abs(true)) + rounding
         ]
-        if rectifies:  # a clamp may let gradients through on purpose; a ReLU does not
+        if self.rectified:  # a clamp may let gradients through on purpose; a ReLU does not
             found += [(claimed, 0.0) for claimed in self.flat if abs(claimed) > rounding]
-        return found
+        return found if len(found) > case.limit("fraction") * max(1, len(self.sloped)) else []
 
 
 def _functions(case: Case) -> dict[str, Traced]:
@@ -155,17 +135,17 @@ def _is_the_programs(function: Any) -> bool:
     return module.partition(".")[0] not in ("torch", "whygrad")
 
 
-def _check(case: Case, call: Traced) -> _Check | None:
-    """Compare on the inputs of a call; None if the function differs on purpose or cannot be run."""
+def _check(case: Case, call: Traced) -> list[_Slopes]:
+    """Compare on the inputs of a call; none if the function differs on purpose or cannot be run."""
     engine = case.run.engine
     if engine is None:
-        return None
+        return []
     runner = _Runner(case, engine, call)
     try:
         with engine.unwatched():
             return runner.check()
     except Exception:  # it does not take float64, or not twice: nothing can be said
-        return None
+        return []
 
 
 class _Runner:
@@ -177,30 +157,28 @@ class _Runner:
         self._call = call
         self._random = np.random.default_rng(0)
 
-    def check(self) -> _Check | None:
+    def check(self) -> list[_Slopes]:
         args = [self._own(each) for each in self._call.args]
         places = [place for place, each in enumerate(args) if self._learns(each)]
-        outputs = self._run(args)
-        again = self._run(args)
-        if not places or not outputs or any(
-            not np.array_equal(one, other, equal_nan=True) for one, other in zip(outputs, again)
-        ):  # fmt: skip
-            return None
-        if any(_is_same(self._engine.array(args[place]), outputs[0]) for place in places):
-            return None
+        outputs, again = self._run(args), self._run(args)
+        same = all(np.array_equal(*each, equal_nan=True) for each in zip(outputs, again))
+        given = [self._engine.array(args[place]) for place in places]
+        if not given or not outputs or not same:
+            return []
+        if any(_is_same(each, outputs[0]) for each in given):
+            return []
         weights = [self._random.standard_normal(each.shape) for each in outputs]
         claimed = self._claimed(args, weights)
-        found = _Check([])
-        for place in places:
-            slopes = self._slopes(args, place, claimed[place], weights)
-            found.inputs.append(slopes)
-            given = self._engine.array(args[place])
-            if not slopes.sloped or _has_few_values(self._case, given, outputs[0]):
-                return None  # constant between jumps: an estimator
-        first = self._engine.array(args[places[0]])
-        found.rectifies = first.shape == outputs[0].shape and np.array_equal(
-            outputs[0], np.maximum(first, 0.0)
+        rectified = given[0].shape == outputs[0].shape and np.array_equal(
+            outputs[0], np.maximum(given[0], 0.0)
         )
+        found = []
+        for place, values in zip(places, given):
+            slopes = self._slopes(args, place, claimed[place], weights)
+            if not slopes.sloped or _has_few_values(self._case, values, outputs[0]):
+                return []  # constant between jumps: an estimator
+            slopes.rectified = rectified
+            found.append(slopes)
         return found
 
     def _learns(self, value: Any) -> bool:

@@ -22,7 +22,6 @@ from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.doctor.rules.words import listed
 from whygrad.doctor.source.lines import set_on
 from whygrad.recording.record import Course, Parameter, Snapshot
-from whygrad.source import Where
 
 __all__: list[str] = []
 
@@ -72,7 +71,8 @@ def _told_the_module(case: Case, frozen: list[Parameter]) -> Finding | None:
             inside = {id(each) for each in module.parameters()} & chosen
             if told is not True or not inside:
                 continue
-            file = _script(case, frozen[0])
+            made = frozen[0].frozen_at or frozen[0].made_at
+            file = case.run.script or (None if made is None else made.file)
             owner = path.rpartition(".")[2] or name
             where = None if file is None else set_on(file, "requires_grad", owner)
             return frozen_parameter.finding(
@@ -81,7 +81,7 @@ def _told_the_module(case: Case, frozen: list[Parameter]) -> Finding | None:
                 where=where or frozen[0].frozen_at,
                 proof=Proof.RECORDED,
                 parameters=[each.name for each in frozen],
-                places=_frozen_here(frozen),
+                places=[("frozen here", frozen[0].frozen_at)],
                 fix=f"{path or name}.requires_grad_(True)  # with the underscore: all parameters",
             )
     return None
@@ -100,7 +100,7 @@ def _all_frozen(case: Case, course: Course, frozen: list[Parameter]) -> Finding 
     return frozen_parameter.finding(
         f"all {len(frozen)} parameters of {course.optimizer.kind} have requires_grad=False: "
         "there is nothing it could change",
-        *([f"{done} updates were made before they were frozen"] if failed and done else []),
+        f"{done} updates were made before they were frozen" if failed and done else None,
         where=where,
         step=failed[0].number if failed else 0,
         proof=Proof.RECORDED,
@@ -130,9 +130,7 @@ def _plain_tensors(case: Case, course: Course, frozen: list[Parameter]) -> Findi
         where=plain[0].made_at or course.optimizer.made_at,
         proof=Proof.RECORDED,
         parameters=[each.name for each in plain],
-        places=[]
-        if course.optimizer.made_at is None
-        else [("handed to the optimizer here", course.optimizer.made_at)],
+        places=[("handed to the optimizer here", course.optimizer.made_at)],
         fix=f"Make it with requires_grad=True: {plain[0].name}.requires_grad_() before the loop.",
     )
 
@@ -190,12 +188,9 @@ def _half_frozen(case: Case, untrained: list[Parameter]) -> list[Parameter]:
             if not trained or any(each.ndim > 1 for each in trained):
                 continue
             found += [known[id(each)] for each in own if id(each) in known and each.ndim > 1]
-    return [each for each in found if _made_frozen(each) and _is_random(case, each)]
-
-
-def _made_frozen(parameter: Parameter) -> bool:
-    """Whether the line that made it says requires_grad=False."""
-    return parameter.frozen_at is None or parameter.frozen_at == parameter.made_at
+    # The line that made them says requires_grad=False.
+    made = [each for each in found if each.frozen_at in (None, each.made_at)]
+    return [each for each in made if _is_random(case, each)]
 
 
 def _is_random(case: Case, parameter: Parameter) -> bool:
@@ -208,16 +203,6 @@ def _is_random(case: Case, parameter: Parameter) -> bool:
         np.unique(values).size > case.limit("varied") * values.size
         and values.min() < 0 < values.max()
     )
-
-
-def _frozen_here(frozen: list[Parameter]) -> list[tuple[str, Where]]:
-    where = frozen[0].frozen_at
-    return [] if where is None else [("frozen here", where)]
-
-
-def _script(case: Case, parameter: Parameter) -> str | None:
-    where = parameter.frozen_at or parameter.made_at
-    return case.run.script or (None if where is None else where.file)
 
 
 def _none_frozen(case: Case) -> str | None:

@@ -21,21 +21,34 @@ from whygrad.source import Where
 
 __all__ = ["NO_HISTORY", "groups"]
 
+_ITSELF = "Compute with the tensor itself: a new one made from its values has no history."
+_NUMBERS = "Keep the tensors: torch.stack(losses).mean() instead of item() and torch.tensor()."
+_OUTSIDE = "Compute {what} outside {kind}(): keep it for evaluation only."
+_SLOPE = "Use something with a slope in the loss: softmax or sigmoid instead of a choice."
+
+# What happened on the way to the loss, and what to do about it.
 _CUTS = {
-    "boolean": "turned into True or False",
-    "copied": "copied into a new tensor",
-    "create_graph": "taken from grad() without create_graph=True",
-    "data": "read through .data",
-    "detach": "cut off by detach()",
-    "inference_mode": "computed inside inference_mode()",
-    "integer": "turned into an integer",
-    "item": "turned into a Python number",
-    "no_grad": "computed inside no_grad()",
-    "not differentiable": "passed through an op without a derivative",
-    "numpy": "sent through NumPy",
-    "sampled": "used only to draw random numbers",
-    "shared": "wrapped into a new leaf",
+    "boolean": ("turned into True or False", _SLOPE),
+    "copied": ("copied into a new tensor", _NUMBERS),
+    "create_graph": ("taken from grad() without create_graph=True", _ITSELF),
+    "data": ("read through .data", "Leave out .data, so that {what} can learn."),
+    "detach": ("cut off by detach()", "Leave out .detach(), so that {what} can learn."),
+    "inference_mode": ("computed inside inference_mode()", _OUTSIDE),
+    "integer": ("turned into an integer", _SLOPE),
+    "item": ("turned into a Python number", _NUMBERS),
+    "no_grad": ("computed inside no_grad()", _OUTSIDE),
+    "not differentiable": ("passed through an op without a derivative", _SLOPE),
+    "numpy": (
+        "sent through NumPy",
+        "Use the tensor functions (torch.exp instead of np.exp), or an autograd.Function.",
+    ),
+    "sampled": (
+        "used only to draw random numbers",
+        "Draw the noise apart and compute with it: mean + std * torch.randn_like(std).",
+    ),
+    "shared": ("wrapped into a new leaf", _ITSELF),
 }
+_UNCONNECTED = ("unused", "no path")
 _NO_GRAD = ("no_grad", "inference_mode")
 NO_HISTORY = "does not require grad"  # what both engines say of a loss without a graph
 
@@ -58,8 +71,13 @@ def disconnected_parameter(case: Case) -> Iterator[Finding]:
     Fix: Use the layer in forward(), or remove it.
     Guardrail: assert all(p.grad is not None for p in model.parameters() if p.requires_grad)
     """
-    starved = [each for each in _starved(case, case.limit("updates")) if _cut(case, each) is None]
-    starved = [each for each in starved if _is_disconnected(each)]
+    starved = [
+        each
+        for each in _starved(case, case.limit("updates"))
+        if each.none_because is not None
+        and each.none_because.cause in _UNCONNECTED
+        and _cut(case, each) is None
+    ]
     if not starved or _chooses_parts(case):
         return
     names = list(groups(case, starved))
@@ -73,7 +91,7 @@ def disconnected_parameter(case: Case) -> Iterator[Finding]:
         where=where,
         proof=Proof.RECORDED,
         parameters=[each.name for each in starved],
-        places=[("last used here", called)] if called else [],
+        places=[("last used here", called)],
         fix=f"Use {listed(names)} in the computation of the loss: look for a variable that is "
         "computed and never used, or for another layer called in its place. If it is not needed, "
         "remove it.",
@@ -115,17 +133,17 @@ def detached_graph(case: Case) -> Iterator[Finding]:
     names = list(groups(case, [each for each, *_ in lost]))
     everything = not any(each.reached for each in case.parameters() if each.optimizers)
     yield detached_graph.finding(
-        f"what is computed from {listed(names)} is {_CUTS[kind]} before it reaches the loss",
+        f"what is computed from {listed(names)} is {_CUTS[kind][0]} before it reaches the loss",
         f"{len(lost)} parameters had no gradient at any of {_updates(case)} updates"
         + (": none of the optimizer's parameters did" if everything else ""),
         where=where,
         proof=Proof.RECORDED,
         parameters=[each.name for each, *_ in lost],
-        fix=_repair_of_cut(kind, names),
+        fix=_CUTS[kind][1].format(what=listed(names), kind=kind),
         places=[
-            (f"cut on another way ({_CUTS[other[0][1]]})", other[0][2])
-            for other in by_line.values()
-            if other is not lost and other[0][2] is not None
+            (f"cut on another way ({_CUTS[kind][0]})", where)
+            for (_, kind, where), *_ in by_line.values()
+            if (kind, where) != (lost[0][1], lost[0][2])
         ],
     )
 
@@ -231,11 +249,6 @@ def _chooses_parts(case: Case) -> bool:
     return False
 
 
-def _is_disconnected(parameter: Parameter) -> bool:
-    answer = parameter.none_because
-    return answer is not None and answer.cause in ("unused", "no path")
-
-
 def _cut(case: Case, parameter: Parameter) -> tuple[str, Where | None] | None:
     """How and where the way from a parameter to the loss is cut, if it is."""
     answer = parameter.none_because
@@ -246,7 +259,7 @@ def _cut(case: Case, parameter: Parameter) -> tuple[str, Where | None] | None:
         if answer.cause in _NO_GRAD and where is not None:
             where = switched_off(where) or where
         return answer.cause, where
-    if answer.cause in ("unused", "no path"):
+    if answer.cause in _UNCONNECTED:
         return _departure(case, parameter)
     return None
 
@@ -366,23 +379,6 @@ def _last_use(case: Case, parameters: list[Parameter]) -> Where | None:
         return None
     calls = [call for each in parameters for call in _computed_from(snapshot, each.tensor)]
     return max(calls, key=lambda call: call.number).where if calls else None
-
-
-def _repair_of_cut(kind: str, names: list[str]) -> str:
-    what = listed(names)
-    if kind in _NO_GRAD:
-        return f"Compute {what} outside {kind}(): keep it for evaluation only."
-    if kind == "numpy":
-        return "Use the tensor functions (torch.exp instead of np.exp), or an autograd.Function."
-    if kind in ("item", "copied"):
-        return "Keep the tensors: torch.stack(losses).mean() instead of item() and torch.tensor()."
-    if kind in ("detach", "data"):
-        return f"Leave out .{kind}{'()' if kind == 'detach' else ''}, so that {what} can learn."
-    if kind in ("boolean", "integer", "not differentiable"):
-        return "Use something with a slope in the loss: softmax or sigmoid instead of a choice."
-    if kind == "sampled":
-        return "Draw the noise apart and compute with it: mean + std * torch.randn_like(std)."
-    return "Compute with the tensor itself: a new one made from its values has no history."
 
 
 def _updates(case: Case) -> int:

@@ -167,9 +167,7 @@ def _hidden(case: Case, course: Course, left_out: list[Parameter]) -> Finding | 
         where=assigned(module, name) or course.optimizer.made_at,
         proof=Proof.RECORDED,
         parameters=[each.name for each in parameters],
-        places=[]
-        if course.optimizer.made_at is None
-        else [("the optimizer was made here", course.optimizer.made_at)],
+        places=[("the optimizer was made here", course.optimizer.made_at)],
         fix=f"self.{name} = {better}",
     )
 
@@ -181,17 +179,32 @@ def _forgotten(case: Case, course: Course, left_out: list[Parameter]) -> Finding
         return None
     repeated = _given_what_another_has(case)
     if repeated is not None:
-        return _mistaken(case, repeated, left_out)
+        course = repeated
+    kind, names = course.optimizer.kind, _listed(left_out)
+    others = f"{kind} holds {len(course.parameters)} others"
+    fix = (
+        f"Hand over {names} as well: optim.{kind}"
+        "([*first.parameters(), *second.parameters()]). If they are meant to stay, freeze them."
+    )
+    places = _made_here(left_out)
+    if repeated is not None:
+        others = (
+            f"this {kind} was given {len(course.parameters)}, and an optimizer made before it "
+            "holds every one of them"
+        )
+        fix = f"Give this {kind} the parameters that are in no optimizer: {names}."
+        known = min(course.parameters[0].optimizers)
+        holders = [each.optimizer for each in case.run.courses if each.optimizer.number == known]
+        places += [("holds the same parameters", each.made_at) for each in holders]
     return parameter_not_in_optimizer.finding(
-        f"{len(left_out)} parameters ({_listed(left_out)}) require grad, got gradients, are in "
+        f"{len(left_out)} parameters ({names}) require grad, got gradients, are in "
         f"no optimizer and never changed in {len(course.steps)} updates",
-        f"{course.optimizer.kind} holds {len(course.parameters)} others",
+        others,
         where=course.optimizer.made_at,
         proof=Proof.INFERRED,
         parameters=[each.name for each in left_out],
-        places=_made_here(left_out),
-        fix=f"Hand over {_listed(left_out)} as well: optim.{course.optimizer.kind}"
-        "([*first.parameters(), *second.parameters()]). If they are meant to stay, freeze them.",
+        places=places,
+        fix=fix,
     )
 
 
@@ -204,25 +217,6 @@ def _given_what_another_has(case: Case) -> Course | None:
         ):
             return course
     return None
-
-
-def _mistaken(case: Case, course: Course, left_out: list[Parameter]) -> Finding:
-    """An optimizer was given the parameters of another one in place of those left out."""
-    kind = course.optimizer.kind
-    known = min(course.parameters[0].optimizers)
-    holders = [each.optimizer for each in case.run.courses if each.optimizer.number == known]
-    made = [each.made_at for each in holders if each.made_at is not None]
-    return parameter_not_in_optimizer.finding(
-        f"{len(left_out)} parameters ({_listed(left_out)}) require grad, got gradients, are in "
-        f"no optimizer and never changed in {len(course.steps)} updates",
-        f"this {kind} was given {len(course.parameters)}, and an optimizer made before it "
-        "holds every one of them",
-        where=course.optimizer.made_at,
-        proof=Proof.INFERRED,
-        parameters=[each.name for each in left_out],
-        places=[*_made_here(left_out), *(("holds the same parameters", each) for each in made)],
-        fix=f"Give this {kind} the parameters that are in no optimizer: {_listed(left_out)}.",
-    )
 
 
 def _replaced(case: Case) -> Finding | None:
@@ -245,7 +239,7 @@ def _replaced(case: Case) -> Finding | None:
     return parameter_not_in_optimizer.finding(
         f"this line computes a new tensor from {name} and its gradient; {name} itself never "
         f"changed in {passes} passes",
-        *([f"the next update failed: {type(failed).__name__}: {failed}"] if failed else []),
+        f"the next update failed: {type(failed).__name__}: {failed}" if failed else None,
         where=where,
         step=0 if passes < 2 else 1,
         proof=Proof.RECORDED,
@@ -254,9 +248,8 @@ def _replaced(case: Case) -> Finding | None:
     )
 
 
-def _made_here(parameters: list[Parameter]) -> list[tuple[str, Where]]:
-    where = parameters[0].made_at
-    return [] if where is None else [("trained, but not by the optimizer", where)]
+def _made_here(parameters: list[Parameter]) -> list[tuple[str, Where | None]]:
+    return [("trained, but not by the optimizer", parameters[0].made_at)]
 
 
 def _listed(parameters: list[Parameter]) -> str:

@@ -22,6 +22,7 @@ from whygrad.ops.families import ADD, DETACHES, DIV, MUL, SETITEM, STEPS, SUB
 from whygrad.recording.calls import Produced, RecordedCall
 from whygrad.recording.record import Pass, Snapshot
 from whygrad.recording.replay import Trace, Traced
+from whygrad.recording.replay.trainer import norm
 
 __all__: list[str] = []
 
@@ -112,7 +113,7 @@ def _crashed(case: Case, text: str, failed: Pass | None) -> Finding:
         where=where,
         step=number,
         proof=Proof.RAISED if writer is not None else Proof.INFERRED,
-        places=[] if failed is None else [("noticed here", failed.where)],
+        places=[("noticed here", None if failed is None else failed.where)],
         fix=fix,
     )
 
@@ -227,26 +228,23 @@ def _slopes(
 ) -> tuple[float, float] | None:
     """How fast the loss changes along the gradient of these leaves: measured, and as claimed."""
     gradients = {name: trace.gradients[name] for name in names if name in trace.gradients}
-    norm = float(
-        np.sqrt(sum(float(np.sum(each.astype(float) ** 2)) for each in gradients.values()))
-    )
-    if not norm > 0 or not np.isfinite(norm):
+    length = norm(gradients)
+    if not length > 0 or not np.isfinite(length):
         return None
     engine = snapshot.engine
     namespace: Any = engine.namespace
     values = {name: engine.array(snapshot.values[name]) for name in gradients}
-    size = float(np.sqrt(sum(float(np.sum(each.astype(float) ** 2)) for each in values.values())))
-    found, floor = [], case.limit("floor")
+    size, found, floor = norm(values), [], case.limit("floor")
     for part in (case.limit("reach"), case.limit("farther")):
         reach = part * max(size, floor)
         ends = [
             trace.again(backward=False, values={name: namespace.as_tensor(
-                (each + sign * reach * gradients[name] / norm).astype(each.dtype))
+                (each + sign * reach * gradients[name] / length).astype(each.dtype))
                 for name, each in values.items()}).loss
             for sign in (1.0, -1.0)
         ]  # fmt: skip
         found.append((ends[0] - ends[1]) / (2 * reach))
     steady = abs(found[0] - found[1]) <= case.limit("steady") * max(
-        abs(found[0]), abs(found[1]), floor * norm
+        abs(found[0]), abs(found[1]), floor * length
     )
-    return (found[0], norm) if steady and np.isfinite(found[0]) else None
+    return (found[0], length) if steady and np.isfinite(found[0]) else None

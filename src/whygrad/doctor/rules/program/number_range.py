@@ -103,7 +103,7 @@ def float16_range(case: Case) -> Iterator[Finding]:
         passes = course.steps[0].passes
         where = case.run.halved_at or where_halved(trace)
         yield float16_range.finding(
-            *([] if over is None else [_left(over)]),
+            None if over is None else _left(over),
             f"{lost:.0%} of the gradients of the first step are exactly 0 in float16; computed"
             " in float32, the same step has a gradient there",
             where=over.where

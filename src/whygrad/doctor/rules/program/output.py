@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from whygrad.doctor.evidence.case import Case
-from whygrad.doctor.evidence.flow import first_line, first_traces, follow, line_of, shape_of
+from whygrad.doctor.evidence.flow import first_traces, follow, line_of, shape_of
 from whygrad.doctor.evidence.forms import Mismatch, form_of, rectified_regression
-from whygrad.doctor.rules.rule import Finding, Proof, rule
+from whygrad.doctor.rules.rule import Finding, Proof, once, rule
 from whygrad.ops.families import BINARY_CROSS_ENTROPY, CROSS_ENTROPY, DIFFERENCES, RELU
 from whygrad.recording.engines import engine_of
 from whygrad.recording.replay import Trace, Traced
@@ -38,24 +38,25 @@ def wrong_output_activation(case: Case) -> Iterator[Finding]:
     rectifier on a regression whose targets can be negative.
     Guardrail: assert output.min() < 0, 'raw scores have both signs'
     """
-    seen: set[str] = set()
-    for trace in first_traces(case):
-        for call in trace.calls:
-            found = _judge(case, trace, call)
-            if found is None:
-                continue
-            where = call.where if found.fault is None else line_of(case, trace, found.fault)
-            if str(where) not in seen:
-                seen.add(str(where))
-                yield wrong_output_activation.finding(
-                    *found.evidence,
-                    where=where,
-                    step=trace.snapshot.step,
-                    proof=Proof.REPLAYED,
-                    fix=found.fix,
-                    places=[("the loss", call.where)] if found.fault is not None else [],
-                )
+    yield from once(
+        _about(case, trace, call, found)
+        for trace in first_traces(case)
+        for call in trace.calls
+        if (found := _judge(case, trace, call)) is not None
+    )
     yield from _raised(case)
+
+
+def _about(case: Case, trace: Trace, call: Traced, found: Mismatch) -> Finding:
+    missing = found.fault is None
+    return wrong_output_activation.finding(
+        *found.evidence,
+        where=call.where if found.fault is None else line_of(case, trace, found.fault),
+        step=trace.snapshot.step,
+        proof=Proof.REPLAYED,
+        fix=found.fix,
+        places=[("the loss", None if missing else call.where)],
+    )
 
 
 def _judge(case: Case, trace: Trace, call: Traced) -> Mismatch | None:
@@ -116,13 +117,11 @@ def _raised(case: Case) -> Iterator[Finding]:
     values = engine_of(failure.args[0]).array(failure.args[0])
     if not np.isfinite(values).all() or (values.min() >= 0 and values.max() <= 1):
         return
-    yield wrong_output_activation.finding(
+    yield wrong_output_activation.raised(
+        case,
+        failure,
         f"binary_cross_entropy was given values from {values.min():.3g} to "
         f"{values.max():.3g}; probabilities lie between 0 and 1",
-        f"it raised {type(failure.error).__name__}: {first_line(failure.error)}",
-        where=failure.where,
-        step=len(case.run.passes),
-        proof=Proof.RAISED,
         fix="Hand the raw scores to binary_cross_entropy_with_logits, or apply a sigmoid first.",
     )
 

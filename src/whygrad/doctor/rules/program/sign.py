@@ -15,7 +15,7 @@ import numpy as np
 
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.curve import quarter
-from whygrad.doctor.evidence.flow import first_traces, follow
+from whygrad.doctor.evidence.flow import first_readings, follow
 from whygrad.doctor.evidence.measures import Measure, Sign, measures_of, sign_of
 from whygrad.doctor.evidence.progress import draws_itself, is_entangled
 from whygrad.doctor.rules.rule import Finding, Proof, rule
@@ -135,19 +135,15 @@ def _turned(case: Case, course: Course, trace: Trace, judged: Judged) -> Iterato
     density = _is_of_a_density(trace, measure, sign)
     wanted = -measure.wanted if density else measure.wanted
     turned = -(sign.value or 0) if density else (sign.value or 0)
-    evidence = [
+    yield loss_sign.finding(
         f"{'the log-likelihood' if density else measure.name} at line {measure.call.where.line} "
         f"enters the loss with a {'plus' if turned > 0 else 'minus'}, so a smaller loss means "
         f"{'a larger' if wanted > 0 else 'a smaller'} one; it should become "
         f"{'small' if wanted > 0 else 'large'}",
-    ]
-    if later is not None:
-        evidence.append(
-            f"on the first batch the loss went from {trace.loss:.4g} to {later:.4g} by the last "
-            "steps: by so much the predictions got worse"
-        )
-    yield loss_sign.finding(
-        *evidence,
+        f"on the first batch the loss went from {trace.loss:.4g} to {later:.4g} by the last "
+        "steps: by so much the predictions got worse"
+        if later is not None
+        else None,
         where=where,
         step=trace.snapshot.step,
         proof=Proof.REPLAYED,
@@ -265,16 +261,14 @@ def _ascending(case: Case, course: Course, trace: Trace, judged: Judged) -> Iter
     optimizer = course.optimizer
     maximize = bool(optimizer.options.get("maximize"))
     where = optimizer.made_at if optimizer.thing is not None else course.steps[0].where
-    how = (
+    yield loss_sign.finding(
         f"{optimizer.kind} was made with maximize=True"
         if maximize
-        else "the first update moved the parameters along the gradient, not against it"
-    )
-    evidence = [how, f"the loss is an error to be made small: {judged[0][0].name}"]
-    if later is not None:
-        evidence.append(f"on the first batch it went from {trace.loss:.4g} to {later:.4g}")
-    yield loss_sign.finding(
-        *evidence,
+        else "the first update moved the parameters along the gradient, not against it",
+        f"the loss is an error to be made small: {judged[0][0].name}",
+        f"on the first batch it went from {trace.loss:.4g} to {later:.4g}"
+        if later is not None
+        else None,
         where=where,
         step=trace.snapshot.step,
         proof=Proof.RECORDED,
@@ -283,10 +277,9 @@ def _ascending(case: Case, course: Course, trace: Trace, judged: Judged) -> Iter
 
 
 def _cleared(case: Case) -> str | None:
-    for trace in first_traces(case):
-        reading = case.reading(trace.snapshot)
-        for measure in measures_of(reading) if reading is not None else ():
-            sign = sign_of(trace, measure).value
+    for reading in first_readings(case):
+        for measure in measures_of(reading):
+            sign = sign_of(reading.trace, measure).value
             if sign is not None and sign * measure.wanted > 0:
                 name = measure.name
                 return f"{name} enters the loss with a {'plus' if sign > 0 else 'minus'}"

@@ -15,18 +15,16 @@ from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.flow import (
     axis_of,
     feature_axis,
-    first_line,
     first_traces,
     follow,
     line_of,
     shape_of,
     sums_to_one,
 )
-from whygrad.doctor.rules.rule import Finding, Proof, rule
+from whygrad.doctor.rules.rule import Finding, Proof, once, rule
 from whygrad.ops import families as ops
 from whygrad.recording.calls import Produced
 from whygrad.recording.replay import Trace, Traced
-from whygrad.source import Where
 
 __all__ = ["double_softmax", "softmax_over_one"]
 
@@ -60,13 +58,9 @@ def double_softmax(case: Case) -> Iterator[Finding]:
     Fix: Hand the raw scores to the loss; apply softmax only where probabilities are shown.
     Guardrail: assert (logits < 0).any(), 'these look like probabilities, not scores'
     """
-    seen: set[str] = set()
-    for trace in first_traces(case):
-        for call in trace.calls:
-            found = _second_softmax(case, trace, call)
-            if found is not None and str(found.where) not in seen:
-                seen.add(str(found.where))
-                yield found
+    yield from once(
+        _second_softmax(case, trace, call) for trace in first_traces(case) for call in trace.calls
+    )
 
 
 def _second_softmax(case: Case, trace: Trace, call: Traced) -> Finding | None:
@@ -130,27 +124,19 @@ def softmax_over_one(case: Case) -> Iterator[Finding]:
     output. Or give the layer one output per class.
     Guardrail: assert logits.shape[1] > 1, 'a softmax needs at least two classes'
     """
-    seen: set[str] = set()
-    for trace in first_traces(case):
-        for call in trace.calls:
-            where = None
-            if call.op in ops.SOFTMAXES and _over_one(trace, call):
-                where = line_of(case, trace, call)
-            elif call.op in ops.CROSS_ENTROPY and _one_class(trace, call):
-                where = call.where
-            if where is not None and str(where) not in seen:
-                seen.add(str(where))
-                yield _about_one(call, where, trace.snapshot.step)
+    yield from once(
+        _about_one(case, trace, call)
+        for trace in first_traces(case)
+        for call in trace.calls
+        if (call.op in ops.SOFTMAXES and _over_one(trace, call))
+        or (call.op in ops.CROSS_ENTROPY and _one_class(trace, call))
+    )
     failure = case.run.failure
     if failure is not None and failure.op in ops.CLASS_LOSSES and not case.run.passes:
         shape = shape_of(failure.args[0]) if failure.args else ()
         if len(shape) > 1 and shape[1] == 1 and shape[0] > 1:
-            yield softmax_over_one.finding(
-                f"{failure.op} was given scores of shape {list(shape)}: one class",
-                f"it raised {type(failure.error).__name__}: {first_line(failure.error)}",
-                where=failure.where,
-                proof=Proof.RAISED,
-            )
+            given = f"{failure.op} was given scores of shape {list(shape)}: one class"
+            yield softmax_over_one.raised(case, failure, given)
 
 
 def _over_one(trace: Trace, call: Traced) -> bool:
@@ -181,7 +167,7 @@ def _one_class(trace: Trace, call: Traced) -> bool:
     return shape[0] > 1 or feature_axis(trace, follow(trace, call.sources[0])) is not None
 
 
-def _about_one(call: Traced, where: Where, step: int) -> Finding:
+def _about_one(case: Case, trace: Trace, call: Traced) -> Finding:
     shape = list(shape_of(call.inputs[0]))
     loss = call.op in ops.CROSS_ENTROPY
     result = "the loss is" if loss else "the result is"
@@ -190,8 +176,8 @@ def _about_one(call: Traced, where: Where, step: int) -> Finding:
         f"{call.op} at line {call.where.line} gets {shape}: "
         + ("a single class" if loss else f"axis {axis_of(call)} has length 1"),
         f"{result} {value.low:.3g} to {value.high:.3g} whatever the model computes",
-        where=where,
-        step=step,
+        where=call.where if loss else line_of(case, trace, call),
+        step=trace.snapshot.step,
         proof=Proof.REPLAYED,
         fix="Use a sigmoid for a single output: nn.BCEWithLogitsLoss() on the raw scores of shape "
         f"{shape}, with targets of the same shape; or give the last layer one output per class.",

@@ -41,13 +41,12 @@ def missing_zero_grad(case: Case, course: Course) -> Iterator[Finding]:
         return
     first = stale[0]
     where = first.passes[-1].where if first.passes else first.where
-    places = [("updated here", first.where)] if first.where is not None else []
+    places = [("updated here", first.where)]
     places += [("cleared here, too rarely", each) for each in case.run.zeroings[:1]]
-    growth = _growth(case, course)
     yield missing_zero_grad.finding(
         f"at {len(stale)} of {len(course.steps)} updates the gradients of earlier updates "
         "were still in .grad and were used again",
-        *([growth] if growth else []),
+        _growth(case, course),
         where=where,
         step=first.number,
         proof=Proof.RECORDED,
@@ -124,15 +123,14 @@ def _never(case: Case, course: Course, passes: list[Pass]) -> Finding | None:
         return None
     last = passes[-1]
     constant = len({f"{each.value:.6g}" for each in passes}) == 1
-    made = course.optimizer.made_at
     return missing_step.finding(
         f"{len(passes)} backward() calls and no {course.optimizer.kind}.step(): "
         f"{len(idle)} parameters got gradients and never changed",
-        *([f"the loss is {last.value:.4g} every time"] if constant else []),
+        f"the loss is {last.value:.4g} every time" if constant else None,
         where=last.where,
         proof=Proof.RECORDED,
         parameters=[each.name for each in idle],
-        places=[] if made is None else [("the optimizer was made here", made)],
+        places=[("the optimizer was made here", course.optimizer.made_at)],
         fix="Call optimizer.step() after loss.backward(); a scheduler's step() only sets the rate.",
     )
 
@@ -184,11 +182,7 @@ def _rarely(case: Case, course: Course, passes: list[Pass]) -> Finding | None:
         where=step.where,
         step=same[0].number,
         proof=Proof.INFERRED,
-        places=[
-            (label, where)
-            for label, where in (("cleared here", place), ("computed here", same[0].where))
-            if where is not None
-        ],
+        places=[("cleared here", place), ("computed here", same[0].where)],
         fix="Move optimizer.step() into the loop, right after loss.backward().",
     )
 

@@ -103,23 +103,18 @@ def _about_dead(
     from_start = bool(early.mean() >= case.limit("start") * mask.mean())
     line = activation_place(case, call)
     before = call.before[0]
-    evidence = [
-        f"{int(mask.sum())} of {mask.size} units behind {call.op} are zero for all samples of "
-        f"{len(traces)} recorded batches{', the first included' if from_start else ''}",
-        f"what goes into it lies between {before.low:.3g} and {before.high:.3g}",
-    ]
     silent = [
         each.label
         for each in layers_of(case, late)
         if late.descends(call, each.call) and not _moves(late, each)
     ]
-    if silent:
-        evidence.append(f"the gradient of {listed(silent)} is exactly zero")
-    if proof:
-        evidence.append(proof)
     bias = _pushing_bias(case, traces[0], place) if from_start else None
     return dead_relu.finding(
-        *evidence,
+        f"{int(mask.sum())} of {mask.size} units behind {call.op} are zero for all samples of "
+        f"{len(traces)} recorded batches{', the first included' if from_start else ''}",
+        f"what goes into it lies between {before.low:.3g} and {before.high:.3g}",
+        f"the gradient of {listed(silent)} is exactly zero" if silent else None,
+        proof,
         where=bias or line,
         step=0 if from_start else _since(course, case.limit("start") * float(mask.mean())),
         proof=Proof.REPLAYED if mask.all() else Proof.TRIED,

@@ -73,27 +73,21 @@ def _goes_on(case: Case, course: Course) -> bool:
 def _structural(case: Case, found: Growth, clipped: bool) -> Finding:
     last = found.chain[-1]
     weight = found.weight
-    evidence = [
-        f"in the first step the gradient grows from {found.late:.3g} to {found.early:.3g} on its "
-        f"way back through {len(found.chain)} multiplications: {found.per_link:.3g} × each",
-        f"forward, the values grow {found.forward:.3g}-fold and reach "
-        f"{last.after[0].largest:.3g} at the last of them",
-    ]
-    places = []
     fix = exploding_gradient.fix
     if weight is not None:
-        if weight.made_at is not None:
-            places.append((f"{weight.name} is made", weight.made_at))
         fix = (
             f"Scale {weight.name} {list(weight.tensor.shape)} so that its largest singular value "
             f"is about 1 (nn.init.orthogonal_; now each use multiplies by {found.per_link:.2g}), "
             "and put a tanh, a gate or a norm between the steps."
         )
     return exploding_gradient.finding(
-        *evidence,
+        f"in the first step the gradient grows from {found.late:.3g} to {found.early:.3g} on its "
+        f"way back through {len(found.chain)} multiplications: {found.per_link:.3g} × each",
+        f"forward, the values grow {found.forward:.3g}-fold and reach "
+        f"{last.after[0].largest:.3g} at the last of them",
         where=last.where if weight is not None else _line_of_layers(case, found),
         proof=Proof.INFERRED if clipped else Proof.REPLAYED,
-        places=places,
+        places=[] if weight is None else [(f"{weight.name} is made", weight.made_at)],
         fix=fix,
         parameters=[] if weight is None else [weight.name],
     )
@@ -111,10 +105,8 @@ def _line_of_layers(case: Case, found: Growth) -> Where:
 
 def _at_any_rate(case: Case, course: Course) -> bool:
     """Whether the run would also have been thrown off at a tenth and a hundredth of its rate."""
-    trial = case.trial(course, course.first)
-    tried = [
-        None if trial is None else trial.descend(factor) for factor in tenths(case.limit("tenths"))
-    ]
+    rates = tenths(case.limit("tenths"))
+    tried = [case.descend(course, course.first, factor) for factor in rates]
     return all(each is not None and each.is_unstable for each in tried)
 
 

@@ -9,7 +9,7 @@ the trained one goes on as it was, to see whether it had only needed more time.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -72,7 +72,7 @@ def class_imbalance(case: Case, course: Course) -> Iterator[Finding]:
     if len(course.steps) * data.size < case.limit("rounds") * len(data.classes):
         return  # a model that has seen each sample a few times may not be done with them
     share = _share_of_common(data.classes)
-    answers = ask(case, data, _leaves(data), _some(data))
+    answers = ask(case, data, data.recipe.leaves, _some(data))
     if (
         answers is None
         or not case.limit("share") <= share < 1
@@ -143,11 +143,6 @@ def _share_of_common(classes: Array) -> float:
     return float(counts.max() / counts.sum()) if counts.size else 0.0
 
 
-def _leaves(data: Samples) -> Mapping[int, Any]:
-    """The parameters as they are now."""
-    return data.recipe.leaves
-
-
 def _some(data: Samples) -> Array:
     """As many samples as fit in some batches, in any order."""
     return np.random.default_rng(0).permutation(len(data.classes))[: ASKED * data.size]
@@ -194,7 +189,7 @@ def _comes_with_time(case: Case, course: Course, data: Samples) -> bool:
     """Whether the model finds rare samples if the run goes on as it was, for half as long again."""
     rows = np.arange(len(data.classes))
     steps = min(len(course.steps) // 2, int(case.limit("patience")))
-    values = train(case, course, data, _leaves(data), steps, rows)
+    values = train(case, course, data, data.recipe.leaves, steps, rows)
     answers = None if values is None else ask(case, data, values, _some(data))
     return answers is None or answers.recall > case.limit("recall")
 

@@ -61,23 +61,23 @@ def under_trained(case: Case, course: Course) -> Iterator[Finding]:
     where = next((each.passes[-1].where for each in course.steps if each.passes), None)
     if where is None:
         return
-    loops = loops_around(where)
-    found = _cut_short(course, loops) or _slipped_out(case, course, where)
-    if found is None and _is_falling(case, course):
-        found = _leftover(loops) or _judged_early(case, course, loops)
-    found = found or _far_from_chance(case, course, loops)
+    loops, thirds, reference = loops_around(where), thirds_of(course.losses), level(case, course)
+    found = _cut_short(loops)
+    if found is None and thirds is not None:
+        if reference is not None:
+            found = _slipped_out(case, where, thirds, reference)
+        if found is None and _is_falling(case, course, thirds):
+            found = _leftover(loops) or _judged_early(case, course, loops, thirds, reference)
+        found = found or _far_from_chance(case, course, loops, thirds, reference)
     if found is None:
         return
     line, evidence, fix = found
-    thirds = thirds_of(course.losses)
-    if thirds is not None:
-        first, middle, last = thirds
-        evidence.append(
-            f"{len(course.steps)} updates; the loss in thirds of the run: {first:.4g}, "
-            f"{middle:.4g}, {last:.4g}"
-        )
     yield under_trained.finding(
         *evidence,
+        f"{len(course.steps)} updates; the loss in thirds of the run: {thirds[0]:.4g}, "
+        f"{thirds[1]:.4g}, {thirds[2]:.4g}"
+        if thirds is not None
+        else None,
         where=where.on_line(line) or where,
         step=course.steps[-1].number,
         proof=Proof.INFERRED,
@@ -85,10 +85,11 @@ def under_trained(case: Case, course: Course) -> Iterator[Finding]:
     )
 
 
+_Thirds = tuple[float, float, float]
 _Found = tuple[int, list[str], str]
 
 
-def _cut_short(course: Course, loops: list[Loop]) -> _Found | None:
+def _cut_short(loops: list[Loop]) -> _Found | None:
     """A loop over epochs that was to run many times, and always ends in its first round."""
     for loop in loops:
         for each in exits_of(loop):
@@ -104,10 +105,10 @@ def _cut_short(course: Course, loops: list[Loop]) -> _Found | None:
     return None
 
 
-def _slipped_out(case: Case, course: Course, where: Where) -> _Found | None:
-    """The update stands behind the loop over batches and not in it."""
+def _slipped_out(case: Case, where: Where, thirds: _Thirds, reference: float) -> _Found | None:
+    """The update stands behind the loop over batches and not in it, and too little is learned."""
     found = used_after_loop(where)
-    if found is None or not _is_unfinished(case, course):
+    if found is None or not case.limit("unfinished") * reference < thirds[2] < thirds[0]:
         return None
     line, name = found
     return (
@@ -135,13 +136,13 @@ def _told(each: Exit, loop: Loop) -> str:
     return f"the {each.kind} on line {each.line} ends the loop on line {loop.node.lineno} {when}"
 
 
-def _judged_early(case: Case, course: Course, loops: list[Loop]) -> _Found | None:
+def _judged_early(
+    case: Case, course: Course, loops: list[Loop], thirds: _Thirds, reference: float | None
+) -> _Found | None:
     """The model is evaluated after the last update and still no better than chance."""
     passes = len(case.run.passes)
     evaluated = any(each.after >= passes for each in (*case.run.evaluations, *case.run.figures))
-    reference = level(case, course)
-    thirds = thirds_of(course.losses)
-    if not evaluated or not loops or reference is None or thirds is None:
+    if not evaluated or not loops or reference is None:
         return None
     if thirds[2] < case.limit("near") * reference or len(course.steps) > case.limit("few"):
         return None
@@ -160,20 +161,20 @@ def _judged_early(case: Case, course: Course, loops: list[Loop]) -> _Found | Non
     )
 
 
-def _far_from_chance(case: Case, course: Course, loops: list[Loop]) -> _Found | None:
+def _far_from_chance(
+    case: Case, course: Course, loops: list[Loop], thirds: _Thirds, reference: float | None
+) -> _Found | None:
     """A few epochs that end on their way down, above what answering always the same would cost."""
-    thirds, reference = thirds_of(course.losses), level(case, course)
     few = case.limit("steps") <= len(course.steps) <= case.limit("few")
-    if thirds is None or reference is None or len(loops) < 2 or not few:
+    if reference is None or len(loops) < 2 or not few:
         return None
     falls = thirds[2] < case.limit("falls") * min(thirds[:2])
     if not falls or thirds[2] < case.limit("above") * reference:
         return None
-    trial = case.trial(course, course.last)
-    if trial is None or course.last is None:
+    if course.last is None:
         return None
     more = 2 * len(course.steps) - course.last.step  # as many again, after the end
-    onwards = trial.descend(steps=more)
+    onwards = case.descend(course, course.last, steps=more)
     if onwards is None or onwards.is_unstable:
         return None
     if not is_below(onwards.end, case.limit("left"), onwards.start):
@@ -190,22 +191,12 @@ def _far_from_chance(case: Case, course: Course, loops: list[Loop]) -> _Found | 
     )
 
 
-def _is_falling(case: Case, course: Course) -> bool:
+def _is_falling(case: Case, course: Course, thirds: _Thirds) -> bool:
     """Whether the loss falls at the end as it did before, and is still near its start."""
-    thirds = thirds_of(course.losses)
-    if thirds is None or len(course.losses) < case.limit("steps"):
-        return False
     first, middle, last = thirds
     steady = middle - last >= case.limit("pace") * (first - middle) > 0
-    return steady and last >= case.limit("left") * first and first - last > 2 * _noise(course)
-
-
-def _is_unfinished(case: Case, course: Course) -> bool:
-    thirds = thirds_of(course.losses)
-    reference = level(case, course)
-    if thirds is None or reference is None:
-        return False
-    return thirds[2] > case.limit("unfinished") * reference and thirds[2] < thirds[0]
+    near = last >= case.limit("left") * first and first - last > 2 * _noise(course)
+    return len(course.losses) >= case.limit("steps") and steady and near
 
 
 def _noise(course: Course) -> float:
@@ -229,9 +220,7 @@ def _updates_are_ordinary(case: Case, course: Course) -> bool:
 
 
 def _slowed(case: Case) -> str | None:
-    if not case.courses:
-        return None
-    thirds = thirds_of(case.courses[0].losses)
+    thirds = thirds_of(case.courses[0].losses) if case.courses else None
     if thirds is None:
         return None
     return "the loss in thirds of the run: " + ", ".join(f"{each:.3g}" for each in thirds)

@@ -21,7 +21,6 @@ from whygrad.doctor.evidence.progress import is_entangled
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.doctor.source.lines import compares, names_at, weights_restored
 from whygrad.recording.record import Course, Evaluation
-from whygrad.recording.replay.chance import chance
 from whygrad.source import Where
 
 __all__ = ["overfitting"]
@@ -81,8 +80,10 @@ def overfitting(case: Case, course: Course) -> Iterator[Finding]:
     if case.went_bad is not None:
         return
     losses = np.array(case.healthy_losses(course))
+    # With weights that were kept the end is not the end.
+    restored = weights_restored(case.run.passes[-1].where)
     # A loss that goes below zero has no floor to compare with.
-    if len(losses) < case.limit("losses") or losses.min() < 0 or _restores_weights(case):
+    if len(losses) < case.limit("losses") or losses.min() < 0 or restored:
         return
     if is_entangled(course, case.courses):
         return
@@ -120,11 +121,6 @@ class _Found:
     evidence: list[str]
     proof: Proof
     advice: str
-
-
-def _restores_weights(case: Case) -> bool:
-    """Whether the program goes back to weights that it has kept: then the end is not the end."""
-    return weights_restored(case.run.passes[-1].where)
 
 
 def _counts_right(where: Where) -> bool:
@@ -234,8 +230,7 @@ def _apart(case: Case, course: Course, series: _Series, losses: Losses) -> _Foun
     if train_last > case.limit("by heart") * _beginning(case, course, losses):
         return None
     last = ending(np.array(series.values))
-    reading = case.reading(course.last)
-    level = None if reading is None else chance(reading)
+    level = case.chance(course.last)
     if series.correct:
         if last > case.limit("accuracy"):
             return None
@@ -253,8 +248,7 @@ def _apart(case: Case, course: Course, series: _Series, losses: Losses) -> _Foun
 
 def _beginning(case: Case, course: Course, losses: Losses) -> float:
     """The loss of knowing nothing: a first loss far above that leaves room for a fall to it."""
-    reading = case.reading(course.last)
-    level = None if reading is None else chance(reading)
+    level = case.chance(course.last)
     return float(losses[0]) if level is None else min(level, float(losses[0]))
 
 

@@ -9,9 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
-
-import numpy as np
 
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.growth import growth
@@ -19,6 +16,7 @@ from whygrad.doctor.forensics import FirstBad
 from whygrad.doctor.mechanism.domains import rule_of
 from whygrad.doctor.rules.rule import Finding, Proof, rule, rules
 from whygrad.recording.record import Course
+from whygrad.recording.replay.trainer import norm
 
 __all__ = ["backward_raised", "non_finite_value"]
 
@@ -58,8 +56,8 @@ def non_finite_value(case: Case) -> Iterator[Finding]:
     where = incident.where if bad is None else bad.where
     yield rules[chosen].finding(
         f"the {incident.kind} of step {incident.step} is not finite",
-        *([] if bad is None else [_told(bad)]),
-        *([] if said is None else [said]),
+        None if bad is None else _told(bad),
+        said,
         where=(course.optimizer.made_at if by_rate and course is not None else None) or where,
         step=incident.step if bad is None else bad.step,
         proof=Proof.USUAL,
@@ -90,18 +88,15 @@ def _grown(case: Case, course: Course, bad: FirstBad | None) -> tuple[str, str] 
     if broken is None or course.first is None:
         return None
     shared = broken.values.keys() & course.first.values.keys()
-    now = _norm(broken.engine, [broken.values[each] for each in shared])
-    then = _norm(broken.engine, [course.first.values[each] for each in shared])
+    now, then = (
+        norm({name: of.engine.array(of.values[name]).astype(float) for name in shared})
+        for of in (broken, course.first)
+    )
     if math.isfinite(now) and not now > case.limit("norm") * then:
         return None
     if not math.isfinite(now) and len(course.steps) < 2:
         return None
     return "lr-too-high", f"the norm of all parameters went from {then:.3g} to {now:.3g}"
-
-
-def _norm(engine: Any, values: list[Any]) -> float:
-    squares = [np.square(engine.array(each).astype(np.float64)).sum() for each in values]
-    return float(np.sqrt(sum(squares)))
 
 
 def _told(bad: FirstBad) -> str:

@@ -9,10 +9,8 @@ from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.progress import is_entangled
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.doctor.source.lines import names_at
-from whygrad.ops.families import CROSS_ENTROPY, MSE_LOSS
 from whygrad.recording.record import Course
 from whygrad.recording.replay.optimizers import rate_of
-from whygrad.recording.replay.reading import Reading
 from whygrad.recording.replay.trainer import Descent
 
 __all__ = ["lr_too_low"]
@@ -50,13 +48,12 @@ def lr_too_low(case: Case, course: Course) -> Iterator[Finding]:
     """
     if not _stands_still(case, course):
         return
-    trial = case.trial(course, course.first)
-    own = None if trial is None else trial.descend()
-    if trial is None or own is None or not -case.limit("rises") < own.drop < case.limit("own"):
+    own = case.descend(course, course.first)
+    if own is None or not -case.limit("rises") < own.drop < case.limit("own"):
         return
     factor = case.limit("faster")
     while factor <= case.limit("fastest"):
-        better = trial.descend(factor)
+        better = case.descend(course, course.first, factor)
         if better is None or better.is_unstable:
             break
         if better.drop >= case.limit("reached"):
@@ -85,33 +82,17 @@ def _begins_trained(case: Case, course: Course) -> bool:
             return True
         if each.written_at is not None and any("load" in it for it in names_at(each.written_at)):
             return True
-    reading = case.reading(course.first)
-    chance = None if reading is None else _loss_of_chance(reading)
+    chance = case.chance(course.first)
     return chance is not None and course.losses[0] < case.limit("chance") * chance
-
-
-def _loss_of_chance(reading: Reading) -> float | None:
-    """The loss of the best guess that does not look at the input, where that is known."""
-    call, target, prediction = reading.loss_call, reading.target, reading.prediction
-    if call is None or target is None or prediction is None:
-        return None
-    if call.op in CROSS_ENTROPY and prediction.ndim > 1:
-        return math.log(max(2, prediction.shape[1]))
-    if call.op in MSE_LOSS and reading.reduction == "mean":
-        return float(reading.trace.array(target).var())
-    return None
 
 
 def _too_low(case: Case, course: Course, own: Descent, factor: float, better: Descent) -> Finding:
     progress = case.progress(course)
     rate = rate_of(course)
-    evidence = [
+    return lr_too_low.finding(
         f"{progress.steps} steps changed the loss of the first batch from {progress.first:.6g} to "
         f"{progress.latest:.6g}",
         f"from the first state, with lr={rate:g} it goes {own}; with lr={rate * factor:g} {better}",
-    ]
-    return lr_too_low.finding(
-        *evidence,
         where=course.optimizer.made_at or course.steps[0].where,
         proof=Proof.TRIED,
         fix=f"lr={rate * factor:.2g} instead of {rate:g}: tried on the first batch, the loss falls "
