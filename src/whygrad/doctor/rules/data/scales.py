@@ -9,7 +9,6 @@ is standardised and does not when it is left as it was.
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -18,22 +17,20 @@ import numpy as np
 
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.curve import ending, thirds
-from whygrad.doctor.evidence.provenance import data_input, given_inputs
+from whygrad.doctor.evidence.meetings import Meeting, first_layers, target_of
+from whygrad.doctor.evidence.provenance import given_inputs
 from whygrad.doctor.experiments.control import control_step
 from whygrad.doctor.rules.rule import Finding, Proof, rule
-from whygrad.ops.families import CONVOLUTIONS, DIFFERENCES, DISTANCE_LOSSES, MSE_LOSS
+from whygrad.ops.families import DIFFERENCES, MSE_LOSS
 from whygrad.recording.record import Course, Snapshot
-from whygrad.recording.replay import Trace, Traced
-from whygrad.recording.replay.chance import chance
+from whygrad.recording.replay import Trace
 from whygrad.recording.replay.reading import Reading
-from whygrad.recording.replay.recipes import tensor_like
 from whygrad.recording.replay.trainer import Instead
 from whygrad.recording.replay.trial import Trial
 from whygrad.source import Where
 
 __all__ = ["unscaled_input", "unscaled_target"]
 
-_DISTANCES = DISTANCE_LOSSES | DIFFERENCES
 
 # Both rules look at the run and train anew in the same way.
 _COMMON = {
@@ -50,91 +47,22 @@ _COMMON = {
 }
 
 
-@dataclass(eq=False)
-class _Meeting:
-    """A call in which the data come upon the first weights, or a target upon the prediction."""
-
-    call: Traced
-    place: int  # of the data among the arguments
-    values: np.ndarray[Any, Any]  # in float64
-    axis: int  # that of the features; beyond the last one if there is one feature
-
-    @property
-    def size(self) -> float:
-        return float(np.sqrt(np.mean(np.square(self.values))))
-
-    @property
-    def ends(self) -> tuple[float, float]:
-        return float(self.values.min()), float(self.values.max())
-
-    def features(self) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-        """Mean and standard deviation of each feature."""
-        others = tuple(axis for axis in range(self.values.ndim) if axis != self.axis)
-        return (
-            self.values.mean(axis=others, keepdims=True),
-            self.values.std(axis=others, keepdims=True),
-        )
-
-    def is_tiny(self, limit: float) -> bool:
-        return 0 < float(np.abs(self.values).max()) < limit
-
-    def is_flat(self, case: Case, limit: float) -> bool:
-        """Whether most features are all but the same number in every sample."""
-        mean, std = self.features()
-        flat = float(np.mean((std > 0) & (std < limit * np.abs(mean))))
-        return len(self.values) > 1 and flat > case.limit("most")
-
-    def instead(self, case: Case, trace: Trace) -> Instead:
-        """The same call with each feature at mean 0 and standard deviation 1."""
-        mean, std = self.features()
-        # A column that is constant up to rounding has no spread to divide by.
-        least = case.limit("constant") * (np.abs(mean) + sys.float_info.min)
-        better = (self.values - mean) / np.where(std <= least, 1.0, std)
-        own = trace.array(self.call.args[self.place]).dtype
-        return {self.call.number: {self.place: tensor_like(trace.engine, better.astype(own))}}
-
-
-def _meeting(trace: Trace, call: Traced, given: Any) -> _Meeting | None:
-    """Where numbers, not labels, are an argument of a call."""
-    place = next((place for place, each in enumerate(call.args) if each is given), None)
-    values = trace.array(given)
-    numbers = values.dtype.kind == "f" and values.size and np.isfinite(values).all()
-    if place is None or not numbers:
-        return None
-    if call.op in _DISTANCES:
-        axis = max(1, values.ndim - 1)
-    else:
-        axis = 1 if call.op in CONVOLUTIONS else values.ndim - 1 if place == 0 else 0
-    return _Meeting(call, place, values.astype(np.float64), axis)
-
-
-def _first_layers(trace: Trace) -> list[_Meeting]:
-    """Where data that nothing was learned about go into weights."""
-    given = [(call, data) for call in trace.calls if (data := data_input(call)) is not None]
-    found = [_meeting(trace, call, data) for call, data in given if data.ndim > 1]
-    return [each for each in found if each is not None]
-
-
-def _target(reading: Reading) -> _Meeting | None:
-    """Where a target of numbers, not labels, meets the prediction."""
-    call = reading.loss_call
-    if call is None or call.op not in _DISTANCES or reading.target is None:
-        return None
-    return _meeting(reading.trace, call, reading.target)
-
-
-def _off_scale(case: Case, trace: Trace, of: str = "") -> list[_Meeting]:
+def _off_scale(case: Case, trace: Trace, of: str = "") -> list[Meeting]:
     """The first layers whose input is off scale, by the limits of the rule ``of`` inputs."""
     large, tiny, flat = (case.limit(name + of) for name in ("large", "tiny", "flat"))
     return [
         each
-        for each in _first_layers(trace)
-        if each.size > large or each.is_tiny(tiny) or each.is_flat(case, flat)
+        for each in first_layers(trace)
+        if each.size > large or each.is_tiny(tiny) or each.is_flat(flat, case.limit("most"))
     ]
 
 
-def _all_instead(case: Case, trace: Trace, layers: list[_Meeting]) -> Instead:
-    return {number: given for each in layers for number, given in each.instead(case, trace).items()}
+def _all_instead(case: Case, trace: Trace, layers: list[Meeting]) -> Instead:
+    """The calls of these layers with standardised data."""
+    changed: dict[int, Any] = {}
+    for each in layers:
+        changed |= each.instead(trace, case.limit("constant"))
+    return changed
 
 
 @dataclass(eq=False)
@@ -157,17 +85,15 @@ class _Outcome:
         )
 
 
-def _failures(case: Case, unlearned: float) -> Iterator[_Outcome]:
-    """Courses that ended no better than an answer that ignores the input."""
-    for course in case.courses:
-        snapshot = course.last or course.first
-        reading = case.reading(snapshot)
-        if snapshot is None or reading is None or not reading.trace.reproduced:
-            continue
-        level, final = chance(reading), ending(course.losses)
-        long = len(course.losses) >= case.limit("losses")
-        if level is not None and level > 0 and long and not final <= unlearned * level:
-            yield _Outcome(course, snapshot, reading, level, final)
+def _outcome(case: Case, course: Course, unlearned: float) -> _Outcome | None:
+    """How a course ended, if that is no better than an answer that ignores the input."""
+    snapshot, final = course.last or course.first, ending(course.losses)
+    reading, level = case.reading(snapshot), case.chance(snapshot)
+    if snapshot is None or reading is None or not reading.trace.reproduced:
+        return None
+    if len(course.losses) < case.limit("losses") or level is None or not level > 0:
+        return None
+    return None if final <= unlearned * level else _Outcome(course, snapshot, reading, level, final)
 
 
 def _compare(
@@ -221,6 +147,7 @@ def _said(value: float) -> str:
 
 
 @rule(
+    every_course=True,
     thresholds={
         **_COMMON,
         "large": (5.0, "root mean square: first weights are made for about 1"),
@@ -237,7 +164,7 @@ def _said(value: float) -> str:
     },
     cleared=lambda case: _input_scale(case),
 )
-def unscaled_input(case: Case) -> Iterator[Finding]:
+def unscaled_input(case: Case, course: Course) -> Iterator[Finding]:
     """The inputs are not scaled.
 
     The numbers that reach the first layer are far from the size its weights were made for, or
@@ -252,39 +179,41 @@ def unscaled_input(case: Case) -> Iterator[Finding]:
     Fix: Standardise the features with the mean and standard deviation of the training set.
     Guardrail: assert x.abs().mean() < 5, f'inputs are not scaled: {x.mean()=}, {x.std()=}'
     """
-    for outcome in _failures(case, case.limit("solved")):
-        trace, start = outcome.reading.trace, case.trace(outcome.course.first)
-        layers = _off_scale(case, trace)
-        # In one batch and not in another it is the batch that is wrong.
-        if not layers or start is None or not _off_scale(case, start):
-            continue
-        changed = _all_instead(case, trace, layers)
-        both, level = _with_scaled_target(case, outcome)
-        found = _compare(outcome, both, changed, level, case)
-        if found is None:
-            continue
-        before, after, steps = found
-        poor = not outcome.final <= case.limit("unlearned") * outcome.chance
-        if not poor and (both or not _finds_more(case, outcome, changed, found)):
-            continue
-        first = layers[0]
-        (low, high), flat = first.ends, first.is_flat(case, case.limit("flat"))
-        models = outcome.reading.models
-        yield unscaled_input.finding(
-            f"the first layer gets values from {low:.4g} to {high:.4g}, {first.size:.3g} in size",
-            f"a typical feature varies by {np.median(first.features()[1]):.2g} from sample to "
-            "sample: was the mean taken over the features in place of the samples?"
-            if flat
-            else None,
-            outcome.told,
-            f"{steps} steps on one batch, standardised: the loss falls to {after:.2g} of what "
-            f"ignoring the input costs; as it was: {_said(before)}",
-            where=(_computed_at(outcome) if flat else None)
-            or (models[0].where if models else first.call.where),
-            proof=Proof.TRIED,
-            fix=_scaling_fix(case, first),
-            places=[("first weights", first.call.where)],
-        )
+    outcome = _outcome(case, course, case.limit("solved"))
+    if outcome is None:
+        return
+    trace, start = outcome.reading.trace, case.trace(outcome.course.first)
+    layers = _off_scale(case, trace)
+    # In one batch and not in another it is the batch that is wrong.
+    if not layers or start is None or not _off_scale(case, start):
+        return
+    changed = _all_instead(case, trace, layers)
+    both, level = _with_scaled_target(case, outcome)
+    found = _compare(outcome, both, changed, level, case)
+    if found is None:
+        return
+    before, after, steps = found
+    poor = not outcome.final <= case.limit("unlearned") * outcome.chance
+    if not poor and (both or not _finds_more(case, outcome, changed, found)):
+        return
+    first = layers[0]
+    (low, high), flat = first.ends, first.is_flat(case.limit("flat"), case.limit("most"))
+    models = outcome.reading.models
+    yield unscaled_input.finding(
+        f"the first layer gets values from {low:.4g} to {high:.4g}, {first.size:.3g} in size",
+        f"a typical feature varies by {np.median(first.features()[1]):.2g} from sample to "
+        "sample: was the mean taken over the features in place of the samples?"
+        if flat
+        else None,
+        outcome.told,
+        f"{steps} steps on one batch, standardised: the loss falls to {after:.2g} of what "
+        f"ignoring the input costs; as it was: {_said(before)}",
+        where=(_computed_at(outcome) if flat else None)
+        or (models[0].where if models else first.call.where),
+        proof=Proof.TRIED,
+        fix=_scaling_fix(case, first),
+        places=[("first weights", first.call.where)],
+    )
 
 
 def _computed_at(outcome: _Outcome) -> Where | None:
@@ -319,7 +248,7 @@ def _finds_more(
     return bool(losses) and losses[-1] > case.limit("control") * end
 
 
-def _scaling_fix(case: Case, layer: _Meeting) -> str:
+def _scaling_fix(case: Case, layer: Meeting) -> str:
     low, high = layer.ends
     if low >= 0 and case.limit("dark") < high <= case.limit("white"):
         return "These look like pixels from 0 to 255: x = x / 255, or better (x - mean) / std."
@@ -334,13 +263,15 @@ def _scaling_fix(case: Case, layer: _Meeting) -> str:
 
 def _with_scaled_target(case: Case, outcome: _Outcome) -> tuple[Instead, float]:
     """If the target is off scale too, both arms of the experiment get it standardised."""
-    target = _target(outcome.reading)
+    target = target_of(outcome.reading)
     if target is None or target.size <= case.limit("large target"):
         return {}, outcome.chance
-    return target.instead(case, outcome.reading.trace), _standard_level(case, outcome, target)
+    return _all_instead(case, outcome.reading.trace, [target]), _standard_level(
+        case, outcome, target
+    )
 
 
-def _standard_level(case: Case, outcome: _Outcome, target: _Meeting) -> float:
+def _standard_level(case: Case, outcome: _Outcome, target: Meeting) -> float:
     """What ignoring the input costs when the target is standardised."""
     spread = float(np.mean(np.square(target.values - target.values.mean(axis=0))))
     squared = outcome.chance / spread if spread else 1.0
@@ -349,7 +280,7 @@ def _standard_level(case: Case, outcome: _Outcome, target: _Meeting) -> float:
 
 def _input_scale(case: Case) -> str | None:
     trace = case.trace(case.first)
-    ends = [] if trace is None else [each.ends for each in _first_layers(trace)]
+    ends = [] if trace is None else [each.ends for each in first_layers(trace)]
     if not ends:
         return None
     low, high = min(low for low, _ in ends), max(high for _, high in ends)
@@ -357,6 +288,7 @@ def _input_scale(case: Case) -> str | None:
 
 
 @rule(
+    every_course=True,
     thresholds={
         **_COMMON,
         "large": (10.0, "root mean square over that of the first outputs"),
@@ -367,7 +299,7 @@ def _input_scale(case: Case) -> str | None:
     },
     cleared=lambda case: _target_scale(case),
 )
-def unscaled_target(case: Case) -> Iterator[Finding]:
+def unscaled_target(case: Case, course: Course) -> Iterator[Finding]:
     """The targets are not scaled.
 
     The model starts with outputs around zero and must reach numbers that are far away. With
@@ -380,41 +312,43 @@ def unscaled_target(case: Case) -> Iterator[Finding]:
     Fix: Train on (y - mean) / std and turn predictions back with prediction * std + mean.
     Guardrail: assert y.abs().mean() < 10, f'targets are not scaled: {y.mean()=}, {y.std()=}'
     """
-    for outcome in _failures(case, case.limit("unlearned")):
-        target, start = _target(outcome.reading), case.reading(outcome.course.first)
-        if target is None or start is None or start.prediction is None:
-            continue
-        begun = start.trace.array(start.prediction)
-        large = case.limit("large") * max(1.0, float(np.sqrt(np.mean(begun**2))))
-        if target.size <= large and not target.is_tiny(case.limit("tiny")):
-            continue
-        trace = outcome.reading.trace
-        both = _all_instead(case, trace, _off_scale(case, trace, " input"))
-        level = _standard_level(case, outcome, target)
-        found = _compare(outcome, both, target.instead(case, trace), level, case)
-        if found is None:
-            continue
-        before, after, steps = found
-        low, high = target.ends
-        mean, std = float(target.values.mean()), float(target.values.std())
-        yield unscaled_target.finding(
-            f"targets lie between {low:.4g} and {high:.4g}; the model starts with outputs "
-            f"between {float(begun.min()):.3g} and {float(begun.max()):.3g}",
-            outcome.told,
-            f"{steps} steps on one batch with standardised targets: the loss falls to "
-            f"{after:.2g} of what answering the mean costs; as it was: {_said(before)}",
-            where=target.call.where,
-            proof=Proof.TRIED,
-            fix=(
-                f"y = (y - {mean:.4g}) / {std:.4g}  # mean and std of the training targets\n"
-                f"and at the end: prediction * {std:.4g} + {mean:.4g}"
-            ),
-        )
+    outcome = _outcome(case, course, case.limit("unlearned"))
+    if outcome is None:
+        return
+    target, start = target_of(outcome.reading), case.reading(outcome.course.first)
+    if target is None or start is None or start.prediction is None:
+        return
+    begun = start.trace.array(start.prediction)
+    large = case.limit("large") * max(1.0, float(np.sqrt(np.mean(begun**2))))
+    if target.size <= large and not target.is_tiny(case.limit("tiny")):
+        return
+    trace = outcome.reading.trace
+    both = _all_instead(case, trace, _off_scale(case, trace, " input"))
+    level = _standard_level(case, outcome, target)
+    found = _compare(outcome, both, _all_instead(case, trace, [target]), level, case)
+    if found is None:
+        return
+    before, after, steps = found
+    low, high = target.ends
+    mean, std = float(target.values.mean()), float(target.values.std())
+    yield unscaled_target.finding(
+        f"targets lie between {low:.4g} and {high:.4g}; the model starts with outputs "
+        f"between {float(begun.min()):.3g} and {float(begun.max()):.3g}",
+        outcome.told,
+        f"{steps} steps on one batch with standardised targets: the loss falls to "
+        f"{after:.2g} of what answering the mean costs; as it was: {_said(before)}",
+        where=target.call.where,
+        proof=Proof.TRIED,
+        fix=(
+            f"y = (y - {mean:.4g}) / {std:.4g}  # mean and std of the training targets\n"
+            f"and at the end: prediction * {std:.4g} + {mean:.4g}"
+        ),
+    )
 
 
 def _target_scale(case: Case) -> str | None:
     reading = case.reading(case.first)
-    target = None if reading is None else _target(reading)
+    target = None if reading is None else target_of(reading)
     if target is None:
         return None
     low, high = target.ends
