@@ -80,13 +80,11 @@ def overfitting(case: Case, course: Course) -> Iterator[Finding]:
     if case.went_bad is not None:
         return
     losses = np.array(case.healthy_losses(course))
-    # With weights that were kept the end is not the end.
-    restored = weights_restored(case.run.passes[-1].where)
     # A loss that goes below zero has no floor to compare with.
-    if len(losses) < case.limit("losses") or losses.min() < 0 or restored:
+    if len(losses) < case.limit("losses") or losses.min() < 0 or is_entangled(course, case.courses):
         return
-    if is_entangled(course, case.courses):
-        return
+    if weights_restored(case.run.passes[-1].where):
+        return  # to some that were kept: the end is not the end
     for series in _all_series(case, course):
         if series.after[-1] < case.limit("end") * len(losses):
             continue  # it says nothing about the end
