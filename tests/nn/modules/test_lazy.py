@@ -117,3 +117,12 @@ def test_own_lazy_modules() -> None:
     assert layer(whygrad.ones(2, 3)).tolist() == [[1.0] * 3] * 2
     assert isinstance(layer.factor, whygrad.nn.Parameter)
     assert torch.nn.UninitializedParameter.cls_to_become is torch.nn.Parameter
+
+
+def test_a_class_of_one_s_own_becomes_what_its_base_becomes() -> None:
+    class Named(whygrad.nn.LazyLinear):
+        pass
+
+    layer = Named(2)
+    layer(whygrad.ones(1, 3))
+    assert type(layer) is whygrad.nn.Linear

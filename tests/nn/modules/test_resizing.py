@@ -170,3 +170,10 @@ def image(library: Any, *shape: int) -> Any:
 )  # fmt: skip
 def test_refusals(program: Any, phrase: str) -> None:
     refusal(program, phrase)
+
+
+def test_a_padding_of_one_s_own_has_the_dimensions_of_its_base() -> None:
+    class Mirror(whygrad.nn.ReflectionPad2d):
+        pass
+
+    assert Mirror(1).padding == (1, 1, 1, 1)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from whygrad.errors import describe, fail
 from whygrad.nn import functional, init
-from whygrad.nn.modules.lazy import LazyModuleMixin
+from whygrad.nn.modules.lazy import LazyTwin
 from whygrad.nn.modules.module import Module
 from whygrad.nn.parameter import (
     Parameter,
@@ -311,7 +311,7 @@ class SyncBatchNorm(_BatchNorm):
         return result
 
 
-class _LazyNorm(LazyModuleMixin):
+class _LazyNorm(LazyTwin):
     """What batch and instance norms share."""
 
     def __init__(
@@ -358,34 +358,22 @@ class _LazyNorm(LazyModuleMixin):
 class LazyBatchNorm1d(_LazyNorm, BatchNorm1d):
     """A :class:`BatchNorm1d` that finds ``num_features`` by itself."""
 
-    cls_to_become = BatchNorm1d
-
 
 class LazyBatchNorm2d(_LazyNorm, BatchNorm2d):
     """A :class:`BatchNorm2d` that finds ``num_features`` by itself."""
-
-    cls_to_become = BatchNorm2d
 
 
 class LazyBatchNorm3d(_LazyNorm, BatchNorm3d):
     """A :class:`BatchNorm3d` that finds ``num_features`` by itself."""
 
-    cls_to_become = BatchNorm3d
-
 
 class LazyInstanceNorm1d(_LazyNorm, InstanceNorm1d):
     """An :class:`InstanceNorm1d` that finds ``num_features`` by itself."""
-
-    cls_to_become = InstanceNorm1d
 
 
 class LazyInstanceNorm2d(_LazyNorm, InstanceNorm2d):
     """An :class:`InstanceNorm2d` that finds ``num_features`` by itself."""
 
-    cls_to_become = InstanceNorm2d
-
 
 class LazyInstanceNorm3d(_LazyNorm, InstanceNorm3d):
     """An :class:`InstanceNorm3d` that finds ``num_features`` by itself."""
-
-    cls_to_become = InstanceNorm3d

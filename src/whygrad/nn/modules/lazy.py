@@ -14,7 +14,7 @@ from whygrad.nn.parameter import is_lazy
 from whygrad.tensor import Tensor
 from whygrad.tensor.modes import no_grad
 
-__all__ = ["LazyModuleMixin"]
+__all__ = ["LazyModuleMixin", "LazyTwin"]
 
 
 class LazyModuleMixin:
@@ -61,3 +61,13 @@ class LazyModuleMixin:
                     own.materialize(given.shape)
         if not both_unknown:
             super()._load_from_state_dict(state_dict, prefix, *rest)  # type: ignore[misc]
+
+
+class LazyTwin(LazyModuleMixin):
+    """Put in front of the module that it becomes."""
+
+    def __init_subclass__(cls, **others: Any) -> None:
+        super().__init_subclass__(**others)
+        twin = cls.__bases__[-1]
+        if issubclass(twin, Module) and not issubclass(twin, LazyModuleMixin):
+            cls.cls_to_become = twin

@@ -7,7 +7,7 @@ from typing import Any
 
 from whygrad.errors import fail
 from whygrad.nn import functional, init
-from whygrad.nn.modules.lazy import LazyModuleMixin
+from whygrad.nn.modules.lazy import LazyTwin
 from whygrad.nn.modules.module import Module
 from whygrad.nn.parameter import Parameter, UninitializedParameter
 from whygrad.ops import functions
@@ -124,10 +124,8 @@ class NonDynamicallyQuantizableLinear(Linear):
     """A :class:`Linear` under the name that PyTorch prints for it inside attention."""
 
 
-class LazyLinear(LazyModuleMixin, Linear):
+class LazyLinear(LazyTwin, Linear):
     """A :class:`Linear` that finds ``in_features`` by itself."""
-
-    cls_to_become = Linear
 
     def __init__(
         self, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None

@@ -13,7 +13,7 @@ from whygrad.nn.modules.conv.convolution import (
     ConvTranspose2d,
     ConvTranspose3d,
 )
-from whygrad.nn.modules.lazy import LazyModuleMixin
+from whygrad.nn.modules.lazy import LazyTwin
 from whygrad.nn.parameter import UninitializedParameter
 from whygrad.tensor import Tensor
 
@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 
-class _LazyConvolution(LazyModuleMixin):
+class _LazyConvolution(LazyTwin):
     """What the six convolutions share."""
 
     def _prepare(self: Any, out_channels: int, bias: bool, device: Any, dtype: Any) -> None:
@@ -94,19 +94,13 @@ class _LazyConv(_LazyConvolution):
 class LazyConv1d(_LazyConv, Conv1d):
     """A :class:`Conv1d` that finds ``in_channels`` by itself."""
 
-    cls_to_become = Conv1d
-
 
 class LazyConv2d(_LazyConv, Conv2d):
     """A :class:`Conv2d` that finds ``in_channels`` by itself."""
 
-    cls_to_become = Conv2d
-
 
 class LazyConv3d(_LazyConv, Conv3d):
     """A :class:`Conv3d` that finds ``in_channels`` by itself."""
-
-    cls_to_become = Conv3d
 
 
 class _LazyConvTranspose(_LazyConvolution):
@@ -134,16 +128,10 @@ class _LazyConvTranspose(_LazyConvolution):
 class LazyConvTranspose1d(_LazyConvTranspose, ConvTranspose1d):
     """A :class:`ConvTranspose1d` that finds ``in_channels`` by itself."""
 
-    cls_to_become = ConvTranspose1d
-
 
 class LazyConvTranspose2d(_LazyConvTranspose, ConvTranspose2d):
     """A :class:`ConvTranspose2d` that finds ``in_channels`` by itself."""
 
-    cls_to_become = ConvTranspose2d
-
 
 class LazyConvTranspose3d(_LazyConvTranspose, ConvTranspose3d):
     """A :class:`ConvTranspose3d` that finds ``in_channels`` by itself."""
-
-    cls_to_become = ConvTranspose3d
