@@ -225,7 +225,7 @@ def _found_in(case: Case, trace: Trace, call: Traced, place: int, step: int) -> 
     given = call.inputs[place]
     found = FirstBad("data", step, call.where, call.op, call.before, None, trace, call, given)
     found.after = call.before[place]
-    kept = _kept(call, place)
+    kept = None if call.sources[place] is not None else call.kept[place]
     if any(given is each for each in trace.parameters.values()):
         found.kind = "parameter"
         found.stray = next((each for each in case.run.strays if _was_update(each, step)), None)
@@ -247,23 +247,6 @@ def _found_in(case: Case, trace: Trace, call: Traced, place: int, step: int) -> 
     if found.stray is not None:
         _point_at(found, found.stray)
     return found
-
-
-def _kept(call: Traced, place: int) -> Any:
-    """The program's own tensor behind an input of a replayed call."""
-    waiting: list[Any] = [call.call.args, call.call.kwargs]
-    flat: list[Any] = []
-    while waiting:
-        each = waiting.pop(0)
-        if type(each) is Produced:
-            flat.append(None)
-        elif isinstance(each, (tuple, list)):
-            waiting[:0] = list(each)
-        elif isinstance(each, dict):
-            waiting[:0] = list(each.values())
-        elif hasattr(each, "requires_grad") and hasattr(each, "shape"):
-            flat.append(each)
-    return flat[place] if place < len(flat) else None
 
 
 def _earlier(case: Case, op: str, where: Where, step: int) -> FirstBad | None:

@@ -7,11 +7,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from whygrad.recording.engines import Engine
+from whygrad.recording.ranges import rms, thinned
 from whygrad.recording.record import Course, Parameter, Run
 from whygrad.recording.sampler import Sampler
 from whygrad.recording.sizes import Sizes
 
-__all__ = ["Gradients", "not_finite"]
+__all__ = ["Gradients", "not_finite", "rms_of"]
 
 _MEASURED = 8  # passes between two measurements of all gradients, while they are skipped …
 _SURVEYED = 16  # … and while idle …
@@ -33,7 +34,7 @@ class Gradients:
         """The rms of each that there is, by the parameter's name."""
         found: dict[str, float | None] = {each.name: None for each in parameters}
         there = [each for each in parameters if each.tensor.grad is not None]
-        sizes = engine.sizes([each.tensor.grad for each in there], most)
+        sizes = rms_of(engine, [each.tensor.grad for each in there], most)
         found.update(zip([each.name for each in there], sizes))
         return Sizes(found)
 
@@ -45,7 +46,7 @@ class Gradients:
         latest = course.steps[-1].gradients if course.steps else None
         if self._sampler.skipping and latest and len(self._run.passes) % _MEASURED:
             ends = (course.parameters[0].tensor.grad, course.parameters[-1].tensor.grad)
-            some = engine.sizes([each for each in ends if each is not None], most=64)
+            some = rms_of(engine, [each for each in ends if each is not None], most=64)
             if all(map(math.isfinite, some)):
                 return latest
         return self.sizes(engine, course.parameters)
@@ -107,6 +108,14 @@ class Gradients:
         """An update of the course has used its gradients."""
         self._consumed.add(course.optimizer.number)
         self.contaminated.discard(course.optimizer.number)
+
+
+def rms_of(engine: Engine, tensors: list[Any], most: int = 4096) -> list[float]:
+    """The rms of each, from at most about ``most`` values; what is not finite shows.
+
+    A value that is not finite is seldom alone: it spreads over rows, columns and biases.
+    """
+    return [rms(thinned(engine.array(each), most)) for each in tensors]
 
 
 def not_finite(gradients: Mapping[str, float | None]) -> bool:

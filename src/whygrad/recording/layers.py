@@ -7,22 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.ops.families import (
-    ACTIVATIONS,
-    EMBEDDING,
-    LINEAR,
-    NORMALIZERS,
-    RECTIFIERS,
-    SATURATING,
-    SOFTMAX,
-)
+from whygrad.ops import families as ops
 from whygrad.ops.spellings import row_of
 from whygrad.recording.ranges import rms
 from whygrad.recording.record import Layer
 
 __all__ = ["LOOKED_AT", "look"]
 
-LOOKED_AT = ACTIVATIONS | LINEAR | NORMALIZERS | EMBEDDING | SOFTMAX
+LOOKED_AT = ops.ACTIVATIONS | ops.LINEAR | ops.NORMALIZERS | ops.EMBEDDING | ops.SOFTMAX
 _FAR_OUT = 5.0  # an input beyond ±5 has a slope below 1 %
 
 
@@ -34,12 +26,12 @@ def look(op: str, array: np.ndarray[Any, Any]) -> Layer:
     low, high = float(array.min()), float(array.max())
     size = rms(array)
     zeros = saturated = dead = 0.0
-    if op in RECTIFIERS:
+    if op in ops.RECTIFIERS:
         active = array.astype(bool)
         zeros = 1.0 - float(np.count_nonzero(active)) / array.size
         axes = tuple(axis for axis in range(array.ndim) if axis != _unit_axis(array))
         dead = 1.0 - float(active.any(axis=axes).mean()) if array.ndim > 1 else zeros
-    elif op in SATURATING:
+    elif op in ops.SATURATING:
         least, most = _ends(op)
         saturated = float(np.count_nonzero((array < least) | (array > most))) / array.size
     return Layer(op, size, zeros, saturated, dead, low, high)

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from whygrad.recording.engines import Engine
-from whygrad.recording.gradients import Gradients, not_finite
+from whygrad.recording.gradients import Gradients, not_finite, rms_of
 from whygrad.recording.parameters import Registry
 from whygrad.recording.ranges import rms, thinned
 from whygrad.recording.reconstruction import Given, data_now
@@ -206,7 +206,7 @@ class Loop:
         there = [(each, one) for each, one in zip(known, gradients) if one is not None]
         for each, _ in there:
             each.reached, each.none_because = True, None
-        sizes = engine.sizes([one for _, one in there])
+        sizes = rms_of(engine, [one for _, one in there])
         named = {each.name: size for (each, _), size in zip(there, sizes)}
         self._gradients_by_hand(engine, Sizes(named))
 
@@ -262,8 +262,10 @@ class Loop:
         self._zeroed = True
         return self.stepped
 
-    def clipped(self, kind: str, limit: float, total: float | None, where: Where) -> None:
-        self._clips.append(Clip(kind, limit, total, where))
+    def clipped(self, limit: Any, total: Any, where: Where) -> None:
+        norm = None if total is None else float(total)
+        kind = "value" if norm is None else "norm"
+        self._clips.append(Clip(kind, float(limit), norm, where))
 
     def step_begins(self, engine: Engine, optimizer: Any, where: Where) -> None:
         self.sampler.optimizing += 1

@@ -15,20 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.ops.families import (
-    ACTIVATIONS,
-    DETACHES,
-    LEAVING,
-    LINEAR,
-    LOSSES,
-    RANDOM,
-    RISKY,
-    SETITEM,
-    SOUNDNESS,
-    SUB,
-    TOTALS,
-    VIEWS,
-)
+from whygrad.ops import families as ops
 from whygrad.recording.calls import Produced, RecordedCall
 from whygrad.recording.engines import Engine
 from whygrad.recording.figures import Figures
@@ -44,7 +31,7 @@ from whygrad.source import Where
 __all__ = ["Recorder"]
 
 # Calls whose result may say how good the model is.
-_FIGURES = LOSSES | TOTALS
+_FIGURES = ops.LOSSES | ops.TOTALS
 
 # Traits of ops.
 _LEAVES, _DRAWS, _WRITES, _FIGURE, _LOOKED, _RISKY, _ASKS, _SWITCHES = 1, 2, 4, 8, 16, 32, 64, 128
@@ -130,7 +117,7 @@ class Recorder:
         try:
             if args and result is args[0] and not traits & _WRITES:
                 return result  # float(), to(), contiguous() of what is so already: nothing was made
-            written = args[0] if op in SETITEM else result
+            written = args[0] if op in ops.SETITEM else result
             recorded = engine.is_recording() and not initializes
             if traits & _FIGURE and not self._modules.in_model:
                 self._figures.note(engine, op, args, kwargs, result, frame, recorded)
@@ -139,7 +126,7 @@ class Recorder:
             if not recorded or not tensors:
                 self._figures.outside(log, op, args, written, frame, recorded)
                 return result
-            if op in SUB and not traits & _WRITES and self._run.passes:
+            if op in ops.SUB and not traits & _WRITES and self._run.passes:
                 self._registry.computed_from(args, frame)
             if self._snapshots.boundaries:
                 update = self._snapshots.boundaries[-1]
@@ -175,14 +162,14 @@ class Recorder:
 
         Of ``x @ w`` outside of any module the size of ``x``, if that is data, is that of an input.
         """
-        if op in LINEAR and not self._modules.running:
+        if op in ops.LINEAR and not self._modules.running:
             pair = [each for each in args[:2] if isinstance(each, engine.tensor)]
             given = [each for each in pair if not each.requires_grad]  # type: ignore[attr-defined]
             if len(pair) == 2 and len(given) == 1 and given[0].is_floating_point():  # type: ignore[attr-defined]
                 self._snapshots.given.inputs.append(rms(engine.array(given[0])))
         if sample is not None and isinstance(result, engine.tensor):
             path = self._modules.path
-            name = f"{path}:{op}" if op in ACTIVATIONS or not path else path
+            name = f"{path}:{op}" if op in ops.ACTIVATIONS or not path else path
             while name in sample.layers:
                 name += "'"
             sample.layers[name] = look(op, engine.array(result))
@@ -219,9 +206,9 @@ class Recorder:
 
         The latter is the program's own update of a parameter, or its initial value.
         """
-        if maker is not None and maker.op in DETACHES:
+        if maker is not None and maker.op in ops.DETACHES:
             self._written(engine, tensor, frame)
-        elif maker is not None and maker.op in VIEWS and maker.args:
+        elif maker is not None and maker.op in ops.VIEWS and maker.args:
             base = maker.args[0]  # x[3:5] += 1 changes x: a replay needs it as it was
             if isinstance(base, engine.tensor) and base.is_leaf and not base.requires_grad:  # type: ignore[attr-defined]
                 self._snapshots.log(engine).replace(base, engine.copy(base))
@@ -261,7 +248,7 @@ class Recorder:
         log = self._snapshots.log(engine)
         source = log.source(tensor)
         call = None if source is None else log.call(source.call)
-        if call is not None and call.op in DETACHES and type(call.args[0]) is Produced:
+        if call is not None and call.op in ops.DETACHES and type(call.args[0]) is Produced:
             source = call.args[0]
         elif source is not None and not tensor.requires_grad:  # type: ignore[attr-defined]
             return
@@ -277,11 +264,11 @@ class Recorder:
 @cache
 def _traits(op: str) -> int:
     """What is special about calls of an op."""
-    traits = _LEAVES if op in LEAVING else 0
-    traits |= _DRAWS if op in RANDOM else 0
-    traits |= _WRITES if op[-1] == "_" or op in SETITEM else 0
+    traits = _LEAVES if op in ops.LEAVING else 0
+    traits |= _DRAWS if op in ops.RANDOM else 0
+    traits |= _WRITES if op[-1] == "_" or op in ops.SETITEM else 0
     traits |= _FIGURE if op in _FIGURES else 0
-    traits |= _RISKY if op in RISKY or op in LOSSES else 0
-    traits |= _ASKS if op in SOUNDNESS else 0
+    traits |= _RISKY if op in ops.RISKY or op in ops.LOSSES else 0
+    traits |= _ASKS if op in ops.SOUNDNESS else 0
     traits |= _SWITCHES if op == "requires_grad_" else 0
     return traits | (_LOOKED if op in LOOKED_AT else 0)

@@ -13,18 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from whygrad.doctor.forensics import FirstBad
-from whygrad.ops.families import (
-    ATTENTION,
-    CLASS_LOSSES,
-    LOSSES,
-    MEAN,
-    MUL,
-    POWERS,
-    QUOTIENTS,
-    SHIFTS,
-    SOFTMAXES,
-    SPREADS,
-)
+from whygrad.ops import families as ops
 from whygrad.ops.spellings import row_of, spelled
 from whygrad.ops.undefined import Known, Undefined
 from whygrad.recording.replay import Trace, Traced
@@ -106,9 +95,9 @@ def undefined_there(call: Traced, known: Known) -> Outside | None:
 
 
 def _named(call: Traced, known: Known) -> str:
-    if call.op in QUOTIENTS:
+    if call.op in ops.QUOTIENTS:
         return ""
-    if call.op in POWERS:
+    if call.op in ops.POWERS:
         power = known["b"]
         exponent = f"{float(power):g}" if np.ndim(power) == 0 else "from a tensor"
         return f"{call.op} with exponent {exponent}: "
@@ -129,18 +118,18 @@ def singular(trace: Trace, call: Traced) -> Array | None:
 def outside_of_domain(trace: Trace, call: Traced, bad: FirstBad) -> tuple[str, str] | None:
     """The rule and the sentence for a call that was given what it cannot take."""
     values = [trace.array(each).astype(np.float64) for each in call.inputs]
-    if call.op in MEAN or (call.op in SPREADS and bad.kind == "forward"):
+    if call.op in ops.MEAN or (call.op in ops.SPREADS and bad.kind == "forward"):
         return _from("division", _of_average(call))
-    if call.op in SOFTMAXES | ATTENTION:
+    if call.op in ops.SOFTMAXES | ops.ATTENTION:
         return _from("division", _of_softmax(call, values))
-    if call.op in LOSSES:
+    if call.op in ops.LOSSES:
         return _from("division", _of_empty_loss(call, values))
-    if call.op in MUL | SHIFTS:
+    if call.op in ops.MUL | ops.SHIFTS:
         sentence = _of_masked(call, values)
         return None if sentence is None else ("nan-from-where", sentence)
     known = known_values(trace, call)
     outside = undefined_there(call, known)
-    if call.op in QUOTIENTS:
+    if call.op in ops.QUOTIENTS:
         return _from("division", _of_quotient(known, outside))
     return None if outside is None else _from(outside.case.fault, outside.sentence)
 
@@ -153,7 +142,7 @@ def _of_average(call: Traced) -> str | None:
     given = call.before[0]
     if given.size == 0:
         return f"{call.op} of no values at all is 0/0: its input has shape {list(given.shape)}"
-    if call.op in MEAN or given.largest > _HUGE:
+    if call.op in ops.MEAN or given.largest > _HUGE:
         return None
     return f"{call.op} of one value divides by n − 1 = 0: its input has shape {list(given.shape)}"
 
@@ -173,7 +162,7 @@ def _of_quotient(known: Known, outside: Outside | None) -> str | None:
 
 
 def _of_softmax(call: Traced, values: list[Array]) -> str | None:
-    if call.op in ATTENTION:
+    if call.op in ops.ATTENTION:
         return "a query may look at no key at all: its row of the mask is -inf throughout"
     masked = np.isneginf(values[0])
     if not masked.any():
@@ -187,7 +176,7 @@ def _of_softmax(call: Traced, values: list[Array]) -> str | None:
 def _of_empty_loss(call: Traced, values: list[Array]) -> str | None:
     if any(each.size == 0 for each in values):
         return f"{call.op} averages over no values at all: the batch is empty"
-    if call.op in CLASS_LOSSES and len(values) > 1:
+    if call.op in ops.CLASS_LOSSES and len(values) > 1:
         ignored = call.argument(3, "ignore_index", -100)
         if (values[1] == ignored).all():
             return f"every label is {ignored}, which is ignored: the mean is over no values at all"
@@ -200,6 +189,6 @@ def _of_masked(call: Traced, values: list[Array]) -> str | None:
     )
     if not infinite:
         return None
-    if call.op in MUL:
+    if call.op in ops.MUL:
         return "0 × inf is NaN: multiplying by a mask does not remove an infinite value"
     return "inf − inf is NaN: values that were masked with -inf meet each other"

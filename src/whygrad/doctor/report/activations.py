@@ -9,8 +9,9 @@ import numpy as np
 
 from whygrad.doctor.report.blocks import Figure, Legend
 from whygrad.doctor.report.chart import Canvas, Scale, asinh_scale, linear_scale
+from whygrad.doctor.report.history import spread
+from whygrad.doctor.report.layout import cut_front
 from whygrad.doctor.report.postmortem import Postmortem
-from whygrad.doctor.report.tables import spread
 from whygrad.doctor.report.words import count, number
 from whygrad.ops.families import ACTIVATIONS
 from whygrad.recording.layers import LOOKED_AT
@@ -49,7 +50,7 @@ def activations(case: Postmortem) -> Figure | None:
     canvas.axes("value")
     for row, layer in enumerate(layers):
         base = canvas.top + _ROW * (row + 1)
-        canvas.text(canvas.left - 6, base - 6, _shortened(layer), "end")
+        canvas.text(canvas.left - 6, base - 6, cut_front(layer, _LETTERS), "end")
         for at, (_, tone, outputs) in enumerate(moments):
             if layer in outputs:
                 _ridge(canvas, base, outputs[layer], edges, tone, filled=at == 0)
@@ -150,7 +151,3 @@ def _ridge(
 
 def _invalid_share(values: Values | None) -> float:
     return 0.0 if values is None else 1.0 - float(np.isfinite(values).mean())
-
-
-def _shortened(name: str) -> str:
-    return name if len(name) <= _LETTERS else "…" + name[len(name) - _LETTERS + 1 :]

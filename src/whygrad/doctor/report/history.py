@@ -7,15 +7,17 @@ the root mean square over all its weights, its update ratio the size of its chan
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from whygrad.doctor.evidence.case import Case
 from whygrad.recording.record import Course, Parameter, Update
 
-__all__ = ["History", "Row", "Series", "ramp", "thinned"]
+__all__ = ["History", "Row", "Series", "ramp", "spread", "thinned"]
 
 Point = tuple[int, float]
+Thing = TypeVar("Thing")
 _ROWS = 6  # of the ramp table
 
 
@@ -134,6 +136,14 @@ class History:
         ]
 
 
+def spread(things: Sequence[Thing], most: int) -> list[Thing]:
+    """At most ``most`` of many, evenly spaced, the first and the last among them."""
+    if len(things) <= most:
+        return list(things)
+    places = {round(at * (len(things) - 1) / (most - 1)) for at in range(most)}
+    return [things[at] for at in sorted(places)]
+
+
 def ramp(history: History) -> list[Row]:
     """The last steps before the first invalid value; of a run without one, steps all along it."""
     steps = sorted(history.rows)
@@ -142,8 +152,7 @@ def ramp(history: History) -> list[Row]:
     elif len(steps) > _ROWS:
         looked_at = [step for step in steps if history.rows[step].ratio is not None]
         looked_at = looked_at if len(looked_at) >= _ROWS else steps
-        places = {round(at * (len(looked_at) - 1) / (_ROWS - 1)) for at in range(_ROWS)}
-        steps = [looked_at[at] for at in sorted(places)]
+        steps = spread(looked_at, _ROWS)
     return [history.rows[step] for step in steps]
 
 

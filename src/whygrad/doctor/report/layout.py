@@ -24,7 +24,7 @@ from whygrad.doctor.report.blocks import (
     Text,
 )
 
-__all__ = ["Line", "plain", "set_lines"]
+__all__ = ["Line", "cut_front", "plain", "set_lines"]
 
 Span = tuple[str, str]
 Line = list[Span]
@@ -94,9 +94,7 @@ def _block(block: Block, width: int) -> Iterator[Line]:
 
 def _headline(block: Headline, width: int) -> Iterator[Line]:
     if block.mood == "healthy":
-        head, *rest = _wrapped(f"✓ {block.title} · {' · '.join(block.facts)}", width, "healthy")
-        yield head
-        yield from rest
+        yield from _wrapped(f"✓ {block.title} · {' · '.join(block.facts)}", width, "healthy")
         return
     yield from _wrapped(f"✗ {block.title}", width, block.mood)
     rule = [f"[{block.rule}]"] if block.rule else []
@@ -164,7 +162,7 @@ def _cut(text: str, width: int) -> str:
     return text if len(text) <= width else text[: max(1, width - 1)] + "…"
 
 
-def _cut_front(text: str, width: int) -> str:
+def cut_front(text: str, width: int) -> str:
     """Of a path or a dotted name the end tells more."""
     return text if len(text) <= width else "…" + text[len(text) - width + 1 :]
 
@@ -211,7 +209,7 @@ def _row(
 ) -> Line:
     line: Line = []
     for column in columns:
-        text = _cut_front(cells[column], widths[column])
+        text = cut_front(cells[column], widths[column])
         words = column in block.words
         text = text.ljust(widths[column]) if words else text.rjust(widths[column])
         line.append(("  " + text, style))

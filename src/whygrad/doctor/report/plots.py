@@ -17,9 +17,8 @@ from whygrad.doctor.report.chart import (
     linear_scale,
     log_scale,
 )
-from whygrad.doctor.report.history import History, Point, Series, thinned
+from whygrad.doctor.report.history import History, Point, Series, spread, thinned
 from whygrad.doctor.report.postmortem import Postmortem
-from whygrad.doctor.report.tables import spread
 from whygrad.doctor.report.timeline import Event
 from whygrad.doctor.report.words import count, number
 

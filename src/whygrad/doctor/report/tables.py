@@ -14,25 +14,17 @@ import numpy as np
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.forensics import FirstBad
 from whygrad.doctor.report.blocks import Table
-from whygrad.doctor.report.history import Row
+from whygrad.doctor.report.history import Row, spread
 from whygrad.doctor.report.words import line, number
 from whygrad.recording.ranges import magnitudes
 from whygrad.recording.record import Update
 from whygrad.recording.replay import Trace, Traced
 
-__all__ = ["calls_table", "parameters_table", "ramp_table", "spread"]
+__all__ = ["calls_table", "parameters_table", "ramp_table"]
 
 _LAYERS = 5  # columns of the ramp table
 _CALLS = 10  # rows of the table of calls …
 _AFTER = 2  # … of them beyond the first bad one, to see the value spread
-
-
-def spread(names: Sequence[str], most: int) -> list[str]:
-    """At most ``most`` of many, evenly spaced, the first and the last among them."""
-    if len(names) <= most:
-        return list(names)
-    places = {round(at * (len(names) - 1) / (most - 1)) for at in range(most)}
-    return [names[at] for at in sorted(places)]
 
 
 def ramp_table(rows: Sequence[Row]) -> Table:

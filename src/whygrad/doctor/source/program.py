@@ -34,45 +34,32 @@ class Program:
 
 def load_script(path: str) -> Program:
     """What ``python path`` runs."""
-    call = f"doctor {path}"
     file = os.path.abspath(path)
     if os.path.isdir(file):
-        raise fail(
+        raise _refused(
             IsADirectoryError,
-            call=call,
-            cause="this is a folder, not a script",
-            fix=f"name the script in it, as in: whygrad doctor {os.path.join(path, 'train.py')}",
-            where=None,
+            path,
+            "this is a folder, not a script",
+            f"name the script in it, as in: whygrad doctor {os.path.join(path, 'train.py')}",
         )
     if path.endswith(".ipynb"):
-        raise fail(
-            ValueError,
-            call=call,
-            cause="this is a notebook, not a script",
-            fix=f"jupyter nbconvert --to script {path}, or use whygrad.doctor.watch in a cell",
-            where=None,
-        )
+        advice = f"jupyter nbconvert --to script {path}, or use whygrad.doctor.watch in a cell"
+        raise _refused(ValueError, path, "this is a notebook, not a script", advice)
     try:
         with open(file, "rb") as opened:
             source = opened.read()
     except OSError as error:
-        raise fail(
-            type(error),
-            call=call,
-            cause=f"the script cannot be read: {(error.strerror or str(error)).lower()}",
-            fix="check the path; it is taken from the folder you are in",
-            where=None,
-        ) from None
+        cause = f"the script cannot be read: {(error.strerror or str(error)).lower()}"
+        advice = "check the path; it is taken from the folder you are in"
+        raise _refused(type(error), path, cause, advice) from None
     if b"\0" in source:
-        raise fail(
-            ValueError,
-            call=call,
-            cause="this is not Python source",
-            fix="name a .py file",
-            where=None,
-        )
+        raise _refused(ValueError, path, "this is not Python source", "name a .py file")
     code = compile(source, file, "exec", dont_inherit=True)
     return Program(code, file, path, os.path.dirname(os.path.realpath(file)))
+
+
+def _refused(kind: type[Exception], path: str, cause: str, fix: str) -> Exception:
+    return fail(kind, call=f"doctor {path}", cause=cause, fix=fix, where=None)
 
 
 def load_module(name: str) -> Program:
@@ -85,13 +72,9 @@ def load_module(name: str) -> Program:
         if spec is not None and isinstance(spec.loader, importlib.machinery.SourceFileLoader):
             code = spec.loader.get_code(spec.name)
     if spec is None or code is None or spec.origin is None:
-        raise fail(
-            ModuleNotFoundError,
-            call=f"doctor -m {name}",
-            cause="there is no such module with Python source, or no __main__ in the package",
-            fix=f"check that `python -m {name}` works from the folder you are in",
-            where=None,
-        )
+        cause = "there is no such module with Python source, or no __main__ in the package"
+        advice = f"check that `python -m {name}` works from the folder you are in"
+        raise _refused(ModuleNotFoundError, f"-m {name}", cause, advice)
     return Program(code, spec.origin, spec.origin, os.getcwd(), spec)
 
 

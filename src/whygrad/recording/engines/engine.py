@@ -82,13 +82,6 @@ class Engine(Protocol):
         """The rms of very few values from all over a tensor; to be asked while unwatched."""
         ...
 
-    def sizes(self, tensors: list[Any], most: int = 4096) -> list[float]:
-        """The rms of each, from at most about ``most`` values; what is not finite shows.
-
-        A value that is not finite is seldom alone: it spreads over rows, columns and biases.
-        """
-        ...
-
     def unbound(self, op: str, function: Callable[..., Any]) -> Callable[..., Any]:
         """A recorded function that takes other dtypes than it was recorded with."""
         ...

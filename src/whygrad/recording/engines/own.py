@@ -28,8 +28,8 @@ from whygrad.nn import functional
 from whygrad.ops.define import table
 from whygrad.ops.families import LOSSES, MAKERS
 from whygrad.recording.engines.engine import Handler
-from whygrad.recording.ranges import hint, rms, thinned
-from whygrad.recording.wrapping.patching import patched
+from whygrad.recording.ranges import hint
+from whygrad.recording.wrapping.patching import Patch, patched, wrapped
 from whygrad.recording.wrapping.scope import Scope
 from whygrad.source import program_frame
 
@@ -59,6 +59,7 @@ class OwnEngine:
     def __init__(self) -> None:
         self.is_idle = False
         self._see: Interceptor | None = None
+        self._functions: list[Patch] = []  # of modules: out of the way while looking away
 
     @contextmanager
     def watching(self, handler: Handler, scope: Scope) -> Iterator[None]:
@@ -70,12 +71,15 @@ class OwnEngine:
             for name, method in _written_in_place():
                 wrapper = partial(_whole, self, handler, _IN_PLACE.get(name, name))
                 stack.enter_context(patched(whygrad.Tensor, name, wrapper, method, scope))
-            for name in (each for each in functional.__all__ if each in LOSSES):
-                wrapper = partial(_whole, self, handler, name)
-                stack.enter_context(patched(functional, name, wrapper, scope=scope))
-            for name in (each for each in whygrad.__all__ if each in MAKERS):
-                wrapper = partial(_whole, self, handler, name)
-                stack.enter_context(patched(whygrad, name, wrapper, scope=scope))
+            self._functions = [
+                Patch(owner, name, wrapped(owner, name, wrapper, scope=scope), getattr(owner, name))
+                for owner, names in ((functional, LOSSES), (whygrad, MAKERS))
+                for name in owner.__all__
+                if name in names and (wrapper := partial(_whole, self, handler, name))
+            ]
+            for each in self._functions:
+                each.put()
+                stack.callback(each.remove)
             transform = importlib.import_module("whygrad.autograd.transforms.vmap")
             level = partial(_unwatched_level, scope)
             stack.enter_context(patched(transform, "batch_level", level, scope=scope))
@@ -90,11 +94,15 @@ class OwnEngine:
         if not self.is_idle and self._see is not None:
             self.is_idle = True
             pause(self._see)
+            for each in self._functions:
+                each.idle()
 
     def record(self) -> None:
         if self.is_idle and self._see is not None:
             self.is_idle = False
             resume(self._see)
+            for each in self._functions:
+                each.record()
 
     def compiles(self) -> bool:
         return False  # what is compiled here does not look at names
@@ -134,9 +142,6 @@ class OwnEngine:
 
     def hint(self, tensor: Any) -> float:
         return hint(self.array(tensor))
-
-    def sizes(self, tensors: list[Any], most: int = 4096) -> list[float]:
-        return [rms(thinned(self.array(each), most)) for each in tensors]
 
     def unbound(self, op: str, function: Callable[..., Any]) -> Callable[..., Any]:
         generic = table.get(op)  # what was intercepted is the op's path for its dtypes

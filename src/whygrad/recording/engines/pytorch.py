@@ -23,7 +23,7 @@ from whygrad.recording.engines.modes import (
     taken_out,
     transforms_unwatched,
 )
-from whygrad.recording.ranges import hint, rms, thinned
+from whygrad.recording.ranges import hint
 from whygrad.recording.wrapping.scope import Scope
 from whygrad.source import program_frame
 from whygrad.torch.calls import name_of, uneventful
@@ -122,9 +122,6 @@ class TorchEngine:
         if tensor.dtype in _PLAIN and tensor.layout is torch.strided and tensor.is_cpu:
             return hint(tensor.detach().numpy())
         return hint(self.array(tensor))
-
-    def sizes(self, tensors: list[Any], most: int = 4096) -> list[float]:
-        return [rms(thinned(self.array(each), most)) for each in tensors]
 
     def unbound(self, op: str, function: Callable[..., Any]) -> Callable[..., Any]:
         if isinstance(function, partial) and function.func is _cast_to:

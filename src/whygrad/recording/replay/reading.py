@@ -12,33 +12,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from whygrad.ops.families import (
-    ADD,
-    DIFFERENCES,
-    EINSUM,
-    INDEXED,
-    LIKENESSES,
-    LINEAR,
-    LOSSES,
-    MATRIX_PRODUCTS,
-    NEG,
-    RESHAPING,
-    SCALINGS,
-    SUM,
-    TOTALS,
-    WHERE,
-    XLOGY,
-)
+from whygrad.ops import families as ops
 from whygrad.recording.calls import Produced
 from whygrad.recording.record import Mark
 from whygrad.recording.replay import Trace, Traced
 
 __all__ = ["Reading", "Term", "read"]
 
-_COMPARING = DIFFERENCES | LIKENESSES
-_WEIGHING = ADD | SCALINGS | MATRIX_PRODUCTS | WHERE | XLOGY | EINSUM
-_SCALED = SCALINGS | NEG | RESHAPING
-_MEETINGS = (_COMPARING, INDEXED, _WEIGHING)  # the clearest first
+_COMPARING = ops.DIFFERENCES | ops.LIKENESSES
+_WEIGHING = ops.ADD | ops.SCALINGS | ops.MATRIX_PRODUCTS | ops.WHERE | ops.XLOGY | ops.EINSUM
+_SCALED = ops.SCALINGS | ops.NEG | ops.RESHAPING
+_MEETINGS = (_COMPARING, ops.INDEXED, _WEIGHING)  # the clearest first
 
 
 @dataclass(eq=False)
@@ -91,12 +75,12 @@ class Reading:
     def reduction(self) -> str | None:
         """``mean``, ``sum`` or ``none`` of the loss function, or of the sum by hand."""
         call = self.loss_call
-        if call is not None and call.op in LOSSES:
+        if call is not None and call.op in ops.LOSSES:
             return str(call.kwargs.get("reduction", "mean"))
         root = _without_scaling(self.trace)
-        if root is None or root.op not in TOTALS:
+        if root is None or root.op not in ops.TOTALS:
             return None
-        return "sum" if root.op in SUM else "mean"
+        return "sum" if root.op in ops.SUM else "mean"
 
 
 def read(trace: Trace) -> Reading:
@@ -108,7 +92,7 @@ def read(trace: Trace) -> Reading:
             reading.models.append(mark)
             reading.inputs += _values(trace, mark.inputs, tensor)
             reading.outputs += _values(trace, mark.outputs, tensor)
-    reading.losses = [each for each in trace.calls if each.op in LOSSES]
+    reading.losses = [each for each in trace.calls if each.op in ops.LOSSES]
     learned = _learned(trace)
     named = [term for call in reading.losses if (term := _term(call, learned)) is not None]
     by_hand = _by_hand(reading, learned)
@@ -164,10 +148,10 @@ def _is_meeting(trace: Trace, term: Term) -> bool:
     call = term.call
     if term.source is None and call.op not in _COMPARING:
         return False  # a bare parameter times the data is a layer
-    if call.op in LINEAR or term.target.numel() < 2 <= term.prediction.numel():
+    if call.op in ops.LINEAR or term.target.numel() < 2 <= term.prediction.numel():
         return False
     kind = str(term.target.dtype).rpartition(".")[2]
-    if call.op in INDEXED:
+    if call.op in ops.INDEXED:
         return kind in ("int64", "int32", "int16", "int8", "uint8")
     return kind != "bool"
 

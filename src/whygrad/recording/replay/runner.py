@@ -130,15 +130,15 @@ class _Runner:
             args = tuple(other.get(place, each) for place, each in enumerate(args))
             kwargs = {name: other.get(name, each) for name, each in kwargs.items()}
         inputs: list[Any] = []
-        sources: list[Produced | None] = []
-        self._tensors((call.args, call.kwargs), (args, kwargs), inputs, sources)
+        kept: list[Any] = []
+        self._tensors((call.args, call.kwargs), (args, kwargs), inputs, kept)
         before = self._ranges(inputs)
         if call.random is not None:
             engine.set_random_state(call.random)
         with contextlib.ExitStack() as stack:
             if not call.recorded:
                 stack.enter_context(engine.namespace.no_grad())
-            traced = Traced(number, call, args, kwargs, inputs, sources, [], before, [])
+            traced = Traced(number, call, args, kwargs, inputs, kept, [], before, [])
             self.traced.append(traced)
             function = call.function
             if self._wide:
@@ -195,16 +195,16 @@ class _Runner:
             return inputs[0]
         return value.float()  # type: ignore[attr-defined]
 
-    def _tensors(self, kept: Any, given: Any, inputs: list[Any], sources: list[Any]) -> None:
+    def _tensors(self, recipe: Any, given: Any, inputs: list[Any], kept: list[Any]) -> None:
         if isinstance(given, self._engine.tensor):
             inputs.append(given)
-            sources.append(kept if type(kept) is Produced else None)
+            kept.append(recipe)
         elif isinstance(given, (tuple, list)):
-            for one, other in zip(kept, given):
-                self._tensors(one, other, inputs, sources)
+            for one, other in zip(recipe, given):
+                self._tensors(one, other, inputs, kept)
         elif isinstance(given, dict):
             for key, other in given.items():
-                self._tensors(kept[key], other, inputs, sources)
+                self._tensors(recipe[key], other, inputs, kept)
 
     def watch_gradients(self, arrivals: list[tuple[int, int, Range]]) -> None:
         """Note each gradient as it arrives, in the order in which backward() computes them."""

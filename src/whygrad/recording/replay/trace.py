@@ -30,11 +30,16 @@ class Traced:
     args: tuple[Any, ...]  # as they were carried out, tensors included
     kwargs: dict[str, Any]
     inputs: list[Any]  # the tensors among them
-    sources: list[Produced | None]  # which call made each of the inputs
+    kept: list[Any]  # what the recipe has for each: the call that made it, or the program's tensor
     outputs: list[Any]
     before: list[Range]  # of the inputs, before the call
     after: list[Range]  # of the outputs
     gradients: dict[int, Range] = field(default_factory=dict)  # of the outputs, by place
+
+    @cached_property
+    def sources(self) -> list[Produced | None]:
+        """Which call made each of the inputs."""
+        return [each if type(each) is Produced else None for each in self.kept]
 
     @property
     def op(self) -> str:

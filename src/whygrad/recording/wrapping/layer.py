@@ -106,8 +106,8 @@ class _Layer:
             (schedulers.ReduceLROnPlateau, "__init__", self._made_scheduler),
             (space.autograd.Function, "apply", self._apply),
             (space.autograd, "grad", self._grad),
-            (space.nn.utils, "clip_grad_norm_", self._clip_by_norm),
-            (space.nn.utils, "clip_grad_value_", self._clip_by_value),
+            (space.nn.utils, "clip_grad_norm_", functools.partial(self._clip, "max_norm")),
+            (space.nn.utils, "clip_grad_value_", functools.partial(self._clip, "clip_value")),
         ):
             self._wrap(owner, name, wrapper)
         for owner in (module, optimizer):
@@ -118,7 +118,7 @@ class _Layer:
             yield self._wrap(above, "backward", self._backward, self._backward_idle)
         for owner in (space.no_grad, space.inference_mode):
             yield self._wrap(owner, "__enter__", None, self._no_grad_idle)
-        yield self._wrap(space.set_grad_enabled, "__init__", None, self._set_grad_enabled_idle)
+        yield self._wrap(space.set_grad_enabled, "__init__", None, self._no_grad_idle)
 
     # --- modules ----------------------------------------------------------------------------------
 
@@ -283,23 +283,13 @@ class _Layer:
         pauses, updating = self._pauses, self._observer.loop.updating
 
         @functools.wraps(plain)
-        def enter(mode: Any) -> Any:
-            if not updating:
-                pauses(sys._getframe(1))
-            return plain(mode)
-
-        return enter
-
-    def _set_grad_enabled_idle(self, plain: Function, _: Function) -> Function:
-        pauses, updating = self._pauses, self._observer.loop.updating
-
-        @functools.wraps(plain)
-        def init(context: Any, mode: bool) -> None:
+        def off(context: Any, mode: bool = False) -> Any:
             if not mode and not updating:
                 pauses(sys._getframe(1))
-            plain(context, mode)
+            return plain(context, mode) if switches else plain(context)
 
-        return init
+        switches = plain.__name__ == "__init__"
+        return off
 
     def _pauses(self, frame: FrameType) -> None:
         observer = self._observer
@@ -337,26 +327,14 @@ class _Layer:
 
         return zero_grad
 
-    def _clip_by_norm(
-        self, inner: Function, parameters: Any, max_norm: float, *args: Any, **kwargs: Any
-    ) -> Any:
+    def _clip(self, option: str, inner: Function, *args: Any, **kwargs: Any) -> Any:
         where, observer = program_line(), self._observer
         with self._engine.unwatched():
             with observer.scope.paused():
-                total = inner(parameters, max_norm, *args, **kwargs)
-            clipped = observer.loop.clipped
-            observer.tell(lambda: clipped("norm", float(max_norm), float(total), where))
+                total = inner(*args, **kwargs)  # the norm; None if single values are clipped
+            limit = args[1] if len(args) > 1 else kwargs[option]
+            observer.tell(observer.loop.clipped, limit, total, where)
         return total
-
-    def _clip_by_value(
-        self, inner: Function, parameters: Any, clip_value: float, *args: Any, **kwargs: Any
-    ) -> Any:
-        where, observer = program_line(), self._observer
-        with self._engine.unwatched(), observer.scope.paused():
-            result = inner(parameters, clip_value, *args, **kwargs)
-        clipped = observer.loop.clipped
-        observer.tell(lambda: clipped("value", float(clip_value), None, where))
-        return result
 
 
 def _original(plain: Function, _: Function) -> Function:
