@@ -77,3 +77,14 @@ def test_what_layers_below_call_is_provided_above() -> None:
 def test_a_name_that_nobody_provides() -> None:
     with pytest.raises(AttributeError, match="no layer provides 'nothing'"):
         _ = above.nothing
+
+
+def test_recording_is_built_from_the_ground_up() -> None:
+    """Who watches may run a step again; who runs one again does not know who watched."""
+    floors = ("engines", "replay", "watching", "wrapping")
+    for height, floor in enumerate(floors):
+        above_it = tuple(f"whygrad.recording.{each}" for each in floors[height + 1 :])
+        for path in (SOURCE / "recording" / floor).rglob("*.py"):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.ImportFrom) and node.module is not None:
+                    assert not (above_it and node.module.startswith(above_it)), path

@@ -15,8 +15,8 @@ from whygrad.doctor.rules.rule import Finding
 from whygrad.doctor.verdict import Diagnosis, diagnose
 from whygrad.errors import fail
 from whygrad.recording.engines import Engine, engine_of, engines
-from whygrad.recording.observer import Observer
 from whygrad.recording.record import Run
+from whygrad.recording.watching.observer import Observer
 from whygrad.recording.wrapping.layer import attached
 
 __all__ = ["Session", "watch"]

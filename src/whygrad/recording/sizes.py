@@ -1,12 +1,17 @@
-"""Sizes by name, in the eight bytes each that a run of a million steps can afford."""
+"""How large tensors are; by name, in the eight bytes each that a long run can afford."""
 
 from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from typing import Any
 
-__all__ = ["Sizes"]
+from whygrad.recording.engines import Engine
+from whygrad.recording.ranges import rms, thinned
+from whygrad.recording.record import Course, Sample, Snapshot
+
+__all__ = ["Sizes", "measure_update", "rms_of", "rms_of_data"]
 
 _NONE = -1.0  # no size is negative
 
@@ -37,3 +42,28 @@ class Sizes(Mapping[str, float | None]):
 @lru_cache(maxsize=64)
 def _places(names: tuple[str, ...]) -> dict[str, int]:
     return {name: place for place, name in enumerate(names)}
+
+
+def rms_of(engine: Engine, tensors: list[Any], most: int = 4096) -> list[float]:
+    """The rms of each, from at most about ``most`` values; what is not finite shows.
+
+    A value that is not finite is seldom alone: it spreads over rows, columns and biases.
+    """
+    return [rms(thinned(engine.array(each), most)) for each in tensors]
+
+
+def rms_of_data(engine: Engine, tensors: list[Any]) -> tuple[float, ...]:
+    """The rms of those that are no labels."""
+    arrays = map(engine.array, tensors)
+    return tuple([rms(each) for each in arrays if each.dtype.kind == "f"])
+
+
+def measure_update(engine: Engine, course: Course, snapshot: Snapshot, sample: Sample) -> None:
+    """Enter how large the parameters of a course were, and how far an update has moved them."""
+    for each in course.parameters:
+        before = snapshot.values.get(id(each.tensor))
+        if before is not None:
+            old, new = thinned(engine.array(before)), thinned(engine.array(each.tensor))
+            sample.weights[each.name] = rms(old)
+            sample.updates[each.name] = change = rms(new - old)
+            each.changed = each.changed or change > 0

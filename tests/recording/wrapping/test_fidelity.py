@@ -299,9 +299,9 @@ def test_tracebacks_have_no_frames_of_the_doctor() -> None:
 
 
 def test_trouble_of_the_doctor_is_not_the_programs(monkeypatch: pytest.MonkeyPatch) -> None:
-    from whygrad.recording.loop import Loop
-    from whygrad.recording.modules import Modules
-    from whygrad.recording.recorder import Recorder
+    from whygrad.recording.watching.loop import Loop
+    from whygrad.recording.watching.modules import Modules
+    from whygrad.recording.watching.recorder import Recorder
 
     def broken(*_: Any, **__: Any) -> None:
         raise KeyError("the doctor's mistake")

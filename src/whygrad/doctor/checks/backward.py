@@ -19,7 +19,7 @@ from whygrad.doctor.checks.batch import tensors_in
 from whygrad.doctor.checks.result import Result, figure
 from whygrad.errors import fail
 from whygrad.recording.engines import Engine, engine_of
-from whygrad.recording.wrapping.scope import unrecorded
+from whygrad.recording.scope import unrecorded
 
 __all__ = ["BackwardCheck", "Slope", "check_backward"]
 
@@ -52,10 +52,7 @@ class BackwardCheck(Result):
     fix = "correct the backward of that argument: it has to give the numeric value"
 
     def __getitem__(self, name: str) -> Slope:
-        for each in self.slopes:
-            if each.name == name:
-                return each
-        raise KeyError(name)
+        return {each.name: each for each in reversed(self.slopes)}[name]  # the first
 
     @property
     def worst(self) -> Slope | None:
@@ -120,22 +117,19 @@ class _Comparison:
         self._space: Any = engine.namespace
         self._elements = elements
         self._step, self._relative, self._absolute = _SINGLE if dtype is None else _DOUBLE
-        self._names: list[str] = []
-        self._leaves: list[Any] = []
         self._dtype = "its own precision" if dtype is None else dtype
         self._wide = None if dtype is None else getattr(self._space, dtype)
         self._random = self._space.get_rng_state()
         self._function: Any = self._callable(function)
         self._inputs = [self._argument(each) for each in inputs]
-        for name, each in zip(_argument_names(function, len(inputs)), self._inputs):
-            if isinstance(each, engine.tensor) and each.requires_grad:  # type: ignore[attr-defined]
-                self._names.append(name)
-                self._leaves.append(each)
+        named = list(zip(_argument_names(function, len(inputs)), self._inputs))
         if hasattr(function, "named_parameters"):
-            for name, each in self._function.named_parameters():
-                if each.requires_grad:
-                    self._names.append(name)
-                    self._leaves.append(each)
+            named += self._function.named_parameters()
+        self._leaves = [
+            (name, each)
+            for name, each in named
+            if isinstance(each, engine.tensor) and each.requires_grad  # type: ignore[attr-defined]
+        ]
 
     def _callable(self, function: Any) -> Any:
         if hasattr(function, "named_parameters"):
@@ -156,9 +150,10 @@ class _Comparison:
     def result(self) -> BackwardCheck:
         try:
             value = self._run()
-            gradients = self._space.autograd.grad(value, self._leaves, allow_unused=True)
+            leaves = [each for _, each in self._leaves]
+            gradients = self._space.autograd.grad(value, leaves, allow_unused=True)
             found = BackwardCheck(dtype=self._dtype)
-            for name, leaf, gradient in zip(self._names, self._leaves, gradients):
+            for (name, leaf), gradient in zip(self._leaves, gradients):
                 found.slopes.append(self._slope(name, leaf, gradient))
         finally:
             self._space.set_rng_state(self._random)

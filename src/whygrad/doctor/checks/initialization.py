@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -73,7 +75,7 @@ def check_init(model: Any, batch: Any, loss_fn: LossFunction | None = None) -> I
     with preserving(model):
         size = max((_rms(engine, each) for each in parts.inputs), default=1.0)
         handles = [
-            each.register_forward_hook(_Scale(engine, found, name))
+            each.register_forward_hook(partial(_measure, engine, found, name))
             for name, each in model.named_modules()
             if next(each.children(), None) is None
         ]
@@ -93,22 +95,15 @@ def check_init(model: Any, batch: Any, loss_fn: LossFunction | None = None) -> I
     return found
 
 
-class _Scale:
-    """A hook that measures what a module gives."""
-
-    def __init__(self, engine: Engine, found: InitCheck, name: str) -> None:
-        self._engine = engine
-        self._found = found
-        self._name = name
-
-    def __call__(self, module: Any, args: Any, output: Any) -> None:
-        kind = type(module).__name__
-        for _, each in tensors_in(output, self._engine.tensor, self._name):
-            if each.is_floating_point():
-                seen = look(_OPS.get(kind, kind), self._engine.array(each))
-                scale = LayerScale(self._name, kind, seen.rms, seen.dead, seen.saturated)
-                self._found.layers.append(scale)
-            break
+def _measure(
+    engine: Engine, found: InitCheck, name: str, module: Any, args: Any, output: Any
+) -> None:
+    """A hook that looks at what a module gives."""
+    kind = type(module).__name__
+    for _, each in islice(tensors_in(output, engine.tensor, name), 1):
+        if each.is_floating_point():
+            seen = look(_OPS.get(kind, kind), engine.array(each))
+            found.layers.append(LayerScale(name, kind, seen.rms, seen.dead, seen.saturated))
 
 
 def _judge_loss(found: InitCheck, engine: Engine, batch: Batch, output: Any) -> None:

@@ -47,10 +47,7 @@ class Inspection(Result):
         return math.nan if seen is None else seen.mean
 
     def __getitem__(self, name: str) -> ParameterGradient:
-        for each in self.parameters:
-            if each.name == name:
-                return each
-        raise KeyError(name)
+        return {each.name: each for each in self.parameters}[name]
 
     def rows(self) -> tuple[list[list[str]], str]:
         head = ["what", "shape", "norm", "min", "max", "state"]

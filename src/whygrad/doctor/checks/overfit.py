@@ -20,7 +20,7 @@ from whygrad.doctor.checks.result import Result
 from whygrad.doctor.session import watch
 from whygrad.errors import fail
 from whygrad.recording.engines import Engine
-from whygrad.recording.wrapping.scope import unrecorded
+from whygrad.recording.scope import unrecorded
 
 __all__ = ["Overfit", "overfit_one_batch"]
 

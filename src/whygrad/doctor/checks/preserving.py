@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from whygrad.recording.engines import engine_of
-from whygrad.recording.wrapping.scope import unrecorded
+from whygrad.recording.scope import unrecorded
 
 __all__ = ["preserving"]
 

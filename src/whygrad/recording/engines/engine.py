@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from whygrad.recording.wrapping.scope import Scope
+from whygrad.recording.scope import Scope
 
 __all__ = ["Engine", "Handler", "engine_of", "engines", "imported_engines"]
 

@@ -17,8 +17,8 @@ import torch
 from torch._functorch import eager_transforms, vmap
 from torch.overrides import _pop_mode, _push_mode
 
-from whygrad.recording.wrapping.patching import patched
-from whygrad.recording.wrapping.scope import Scope
+from whygrad.recording.patching import patched
+from whygrad.recording.scope import Scope
 from whygrad.source import program_frame
 
 if TYPE_CHECKING:

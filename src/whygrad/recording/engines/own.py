@@ -28,9 +28,9 @@ from whygrad.nn import functional
 from whygrad.ops.define import table
 from whygrad.ops.families import LOSSES, MAKERS
 from whygrad.recording.engines.engine import Handler
+from whygrad.recording.patching import Patch, patched, wrapped
 from whygrad.recording.ranges import hint
-from whygrad.recording.wrapping.patching import Patch, patched, wrapped
-from whygrad.recording.wrapping.scope import Scope
+from whygrad.recording.scope import Scope
 from whygrad.source import program_frame
 
 __all__ = ["OwnEngine"]
@@ -59,7 +59,7 @@ class OwnEngine:
     def __init__(self) -> None:
         self.is_idle = False
         self._see: Interceptor | None = None
-        self._functions: list[Patch] = []  # of modules: out of the way while looking away
+        self._functions: list[Patch] = []  # of modules: out of the way while idle
 
     @contextmanager
     def watching(self, handler: Handler, scope: Scope) -> Iterator[None]:
@@ -67,6 +67,8 @@ class OwnEngine:
             frame = program_frame(sys._getframe(1))
             return handler(self, op.name, below, args, {}, frame)
 
+        self.record()  # what is watched already is idle no more
+        outer = self._see, self._functions
         with ExitStack() as stack:
             for name, method in _written_in_place():
                 wrapper = partial(_whole, self, handler, _IN_PLACE.get(name, name))
@@ -89,6 +91,7 @@ class OwnEngine:
                 yield
             finally:
                 self.record()
+                self._see, self._functions = outer
 
     def idle(self) -> None:
         if not self.is_idle and self._see is not None:

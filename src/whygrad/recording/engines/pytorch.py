@@ -24,7 +24,7 @@ from whygrad.recording.engines.modes import (
     transforms_unwatched,
 )
 from whygrad.recording.ranges import hint
-from whygrad.recording.wrapping.scope import Scope
+from whygrad.recording.scope import Scope
 from whygrad.source import program_frame
 from whygrad.torch.calls import name_of, uneventful
 from whygrad.torch.record import Recorder, Recording, kept

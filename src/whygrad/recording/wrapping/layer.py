@@ -20,11 +20,11 @@ from threading import get_ident
 from types import FrameType
 from typing import Any
 
-from whygrad.recording.derivatives import differentiated, may_train
 from whygrad.recording.engines import Engine
-from whygrad.recording.observer import Observer
+from whygrad.recording.patching import Patch, wrapped
+from whygrad.recording.watching.derivatives import differentiated, may_train
+from whygrad.recording.watching.observer import Observer
 from whygrad.recording.wrapping.optimizers import Steps
-from whygrad.recording.wrapping.patching import Patch, wrapped
 from whygrad.source import program_frame, program_line, where_made
 from whygrad.tensor.above import above
 

@@ -12,8 +12,8 @@ from contextlib import ExitStack
 from typing import Any
 
 from whygrad.recording.engines import Engine
-from whygrad.recording.observer import Observer
 from whygrad.recording.replay.optimizers import is_copy
+from whygrad.recording.watching.observer import Observer
 from whygrad.source import program_line
 
 __all__ = ["Steps"]

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from types import CodeType, FrameType, TracebackType
 from typing import Any
 
-from whygrad.recording.wrapping.patching import patched
+from whygrad.recording.patching import patched
 
 __all__ = ["honest_warnings", "without_doctor"]
 

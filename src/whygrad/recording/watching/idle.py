@@ -14,7 +14,7 @@ from types import CodeType, FrameType
 from typing import Any
 
 from whygrad.recording.engines import Engine
-from whygrad.recording.loop import Loop
+from whygrad.recording.watching.loop import Loop
 from whygrad.source import Where, program_frame
 
 __all__ = ["Idle"]

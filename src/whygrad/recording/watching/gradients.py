@@ -7,12 +7,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from whygrad.recording.engines import Engine
-from whygrad.recording.ranges import rms, thinned
 from whygrad.recording.record import Course, Parameter, Run
-from whygrad.recording.sampler import Sampler
-from whygrad.recording.sizes import Sizes
+from whygrad.recording.sizes import Sizes, rms_of
+from whygrad.recording.watching.sampler import Sampler
 
-__all__ = ["Gradients", "not_finite", "rms_of"]
+__all__ = ["Gradients", "not_finite"]
 
 _MEASURED = 8  # passes between two measurements of all gradients, while they are skipped …
 _SURVEYED = 16  # … and while idle …
@@ -108,14 +107,6 @@ class Gradients:
         """An update of the course has used its gradients."""
         self._consumed.add(course.optimizer.number)
         self.contaminated.discard(course.optimizer.number)
-
-
-def rms_of(engine: Engine, tensors: list[Any], most: int = 4096) -> list[float]:
-    """The rms of each, from at most about ``most`` values; what is not finite shows.
-
-    A value that is not finite is seldom alone: it spreads over rows, columns and biases.
-    """
-    return [rms(thinned(engine.array(each), most)) for each in tensors]
 
 
 def not_finite(gradients: Mapping[str, float | None]) -> bool:

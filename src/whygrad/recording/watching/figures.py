@@ -14,12 +14,12 @@ import numpy as np
 from whygrad.ops.families import ADD, CLASS_LOSSES, LOSSES, SUB, SUM
 from whygrad.recording.calls import CallLog, Origin
 from whygrad.recording.engines import Engine
-from whygrad.recording.modules import Modules
-from whygrad.recording.parameters import Registry
 from whygrad.recording.ranges import rms, row_marks, summarize
 from whygrad.recording.record import Evaluation, Run, Stray
-from whygrad.recording.sampler import Sampler
-from whygrad.recording.snapshots import Snapshots
+from whygrad.recording.watching.modules import Modules
+from whygrad.recording.watching.parameters import Registry
+from whygrad.recording.watching.sampler import Sampler
+from whygrad.recording.watching.snapshots import Snapshots
 from whygrad.source import Where
 
 __all__ = ["Figures"]

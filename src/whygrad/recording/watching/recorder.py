@@ -18,14 +18,14 @@ import numpy as np
 from whygrad.ops import families as ops
 from whygrad.recording.calls import Produced, RecordedCall
 from whygrad.recording.engines import Engine
-from whygrad.recording.figures import Figures
 from whygrad.recording.layers import LOOKED_AT, look
-from whygrad.recording.loop import Loop
-from whygrad.recording.modules import Modules
 from whygrad.recording.ranges import rms
 from whygrad.recording.record import Failure, Sample
-from whygrad.recording.retention import Retention
-from whygrad.recording.wrapping.scope import Scope
+from whygrad.recording.scope import Scope
+from whygrad.recording.watching.figures import Figures
+from whygrad.recording.watching.loop import Loop
+from whygrad.recording.watching.modules import Modules
+from whygrad.recording.watching.retention import Retention
 from whygrad.source import Where
 
 __all__ = ["Recorder"]

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from threading import get_ident
 from typing import Any
 
-from whygrad.recording.wrapping.scope import Scope
+from whygrad.recording.scope import Scope
 
 __all__ = ["Patch", "patched", "wrapped"]
 

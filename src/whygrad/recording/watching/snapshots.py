@@ -14,11 +14,11 @@ from typing import Any
 
 from whygrad.recording.calls import CallLog, Produced, RecordedCall, members
 from whygrad.recording.engines import Engine, engines
-from whygrad.recording.gradients import not_finite
-from whygrad.recording.reconstruction import Given, reconstructed
 from whygrad.recording.record import Course, Mark, Run, Snapshot, Update
+from whygrad.recording.scope import Scope
 from whygrad.recording.variables import held, key_of
-from whygrad.recording.wrapping.scope import Scope
+from whygrad.recording.watching.gradients import not_finite
+from whygrad.recording.watching.reconstruction import Given, reconstructed
 from whygrad.source import Where, program_frame
 
 __all__ = ["Snapshots", "keep", "leaves_of"]

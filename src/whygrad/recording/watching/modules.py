@@ -7,12 +7,12 @@ from types import FrameType
 from typing import Any
 
 from whygrad.recording.engines import Engine
-from whygrad.recording.parameters import Registry
 from whygrad.recording.ranges import glance, rms, row_marks
 from whygrad.recording.record import Failure, Mark, ModeChange, Run
-from whygrad.recording.retention import Retention
-from whygrad.recording.sampler import Sampler
-from whygrad.recording.snapshots import Snapshots
+from whygrad.recording.watching.parameters import Registry
+from whygrad.recording.watching.retention import Retention
+from whygrad.recording.watching.sampler import Sampler
+from whygrad.recording.watching.snapshots import Snapshots
 from whygrad.source import Where, program_frame
 
 __all__ = ["Modules"]

@@ -7,7 +7,7 @@ from typing import Any
 
 from whygrad.recording.engines import Engine
 from whygrad.recording.record import Derivative, Run
-from whygrad.recording.snapshots import Snapshots, leaves_of
+from whygrad.recording.watching.snapshots import Snapshots, leaves_of
 from whygrad.source import Where
 
 __all__ = ["differentiated", "may_train"]

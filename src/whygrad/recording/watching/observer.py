@@ -1,9 +1,9 @@
 """The parts that watch one run, put together.
 
-:mod:`.wrappers` stand between the program and an engine and tell of everything that happens: calls
-go to the :class:`~.recorder.Recorder`, modules to :class:`~.modules.Modules`, passes and updates to
-the :class:`~.loop.Loop`.  The :class:`~.sampler.Sampler` says how closely to look.  All of them
-write into the :class:`~.record.Run`.
+:mod:`..wrapping` stands between the program and an engine and tells of everything that happens:
+calls go to the :class:`~.recorder.Recorder`, modules to :class:`~.modules.Modules`, passes and
+updates to the :class:`~.loop.Loop`.  The :class:`~.sampler.Sampler` says how closely to look.  All
+of them write into the :class:`~..record.Run`.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from whygrad.recording.idle import Idle
-from whygrad.recording.loop import Loop
-from whygrad.recording.modules import Modules
-from whygrad.recording.parameters import Registry
 from whygrad.recording.record import Run
-from whygrad.recording.recorder import Recorder
-from whygrad.recording.retention import Retention
-from whygrad.recording.sampler import Sampler
-from whygrad.recording.snapshots import Snapshots
-from whygrad.recording.wrapping.scope import Scope
+from whygrad.recording.scope import Scope
+from whygrad.recording.watching.idle import Idle
+from whygrad.recording.watching.loop import Loop
+from whygrad.recording.watching.modules import Modules
+from whygrad.recording.watching.parameters import Registry
+from whygrad.recording.watching.recorder import Recorder
+from whygrad.recording.watching.retention import Retention
+from whygrad.recording.watching.sampler import Sampler
+from whygrad.recording.watching.snapshots import Snapshots
 
 __all__ = ["Observer"]
 

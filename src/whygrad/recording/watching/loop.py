@@ -1,6 +1,6 @@
 """The state of the training loop: its optimizers, passes and updates.
 
-Told by :mod:`.wrappers` of ``backward``, ``zero_grad``, clipping and ``step``, it writes courses,
+Told by :mod:`..wrapping` of ``backward``, ``zero_grad``, clipping and ``step``, it writes courses,
 passes and updates into the :class:`~.record.Run`.  A step that is skipped leaves a pass and an
 update as well; what could not be measured is taken from the update before.
 """
@@ -17,10 +17,6 @@ from typing import Any
 import numpy as np
 
 from whygrad.recording.engines import Engine
-from whygrad.recording.gradients import Gradients, not_finite, rms_of
-from whygrad.recording.parameters import Registry
-from whygrad.recording.ranges import rms, thinned
-from whygrad.recording.reconstruction import Given, data_now
 from whygrad.recording.record import (
     Clip,
     Course,
@@ -33,11 +29,14 @@ from whygrad.recording.record import (
     Update,
 )
 from whygrad.recording.replay import goes_bad
-from whygrad.recording.retention import Retention
-from whygrad.recording.sampler import Sampler
-from whygrad.recording.sizes import Sizes
-from whygrad.recording.snapshots import Snapshots, keep
+from whygrad.recording.sizes import Sizes, measure_update, rms_of, rms_of_data
 from whygrad.recording.variables import losses_left
+from whygrad.recording.watching.gradients import Gradients, not_finite
+from whygrad.recording.watching.parameters import Registry
+from whygrad.recording.watching.reconstruction import Given, data_now
+from whygrad.recording.watching.retention import Retention
+from whygrad.recording.watching.sampler import Sampler
+from whygrad.recording.watching.snapshots import Snapshots, keep
 from whygrad.source import Where, program_frame
 
 __all__ = ["Loop"]
@@ -128,9 +127,8 @@ class Loop:
         number, sampler, snapshots = len(self.run.passes), self.sampler, self.snapshots
         if number == 0:
             self.run.seed = int(engine.namespace.initial_seed())
-        sampled = sampler.is_sampled(number) or (
-            sampler.sample is not None and not sampler.skipping
-        )
+        sampled = sampler.is_sampled(number)
+        sampled |= sampler.sample is not None and not sampler.skipping
         if sampled:
             self.registry.find_leaves(engine, snapshots.log(engine))
         array = engine.array(loss)
@@ -182,8 +180,8 @@ class Loop:
         if self.snapshots.recipe is not None:
             inputs, targets = data_now(self.snapshots.recipe, frame)
             models = models or inputs
-            this.target_rms = this.target_rms or _sizes(engine, targets)
-        this.input_rms = this.input_rms or _sizes(engine, models)
+            this.target_rms = this.target_rms or rms_of_data(engine, targets)
+        this.input_rms = this.input_rms or rms_of_data(engine, models)
 
     def backward_ends(self, engine: Engine, loss: Any, error: BaseException | None) -> None:
         this = self.run.passes[-1]
@@ -196,9 +194,8 @@ class Loop:
             return
         self.registry.reached(engine, loss, first=this.number - self.sampler.began < 2)
         if not self.run.has_optimizer:
-            self._gradients_by_hand(
-                engine, self.gradients.sizes(engine, self.registry.parameters())
-            )
+            sizes = self.gradients.sizes(engine, self.registry.parameters())
+            self._gradients_by_hand(engine, sizes)
 
     def gradients_taken(self, engine: Engine, leaves: list[Any], gradients: Any) -> None:
         """``autograd.grad`` has answered: a pass whose gradients are in no ``.grad``."""
@@ -324,7 +321,7 @@ class Loop:
             step.snapshot = each.snapshot or step.snapshot
         if step.snapshot is not None:
             if self.sampler.sample is not None:
-                _measure_update(engine, course, step.snapshot, self.sampler.sample)
+                measure_update(engine, course, step.snapshot, self.sampler.sample)
                 step.sample = self.sampler.sample
             keep(course, step, step.snapshot)
         step.contaminated |= course.optimizer.number in self.gradients.contaminated
@@ -401,18 +398,3 @@ class Loop:
             snapshot = None
         if snapshot is not None or bad:
             self.incident("loss", snapshot, self.run.passes[-1].where, step=number)
-
-
-def _measure_update(engine: Engine, course: Course, snapshot: Snapshot, sample: Sample) -> None:
-    for each in course.parameters:
-        before = snapshot.values.get(id(each.tensor))
-        if before is not None:
-            old, new = thinned(engine.array(before)), thinned(engine.array(each.tensor))
-            sample.weights[each.name] = rms(old)
-            sample.updates[each.name] = change = rms(new - old)
-            each.changed = each.changed or change > 0
-
-
-def _sizes(engine: Engine, tensors: list[Any]) -> tuple[float, ...]:
-    arrays = map(engine.array, tensors)
-    return tuple([rms(each) for each in arrays if each.dtype.kind == "f"])

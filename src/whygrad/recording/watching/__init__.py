@@ -1,0 +1,1 @@
+"""What a run is written down by: :mod:`.observer` puts the parts together."""
