@@ -12,10 +12,4 @@ from whygrad.doctor.mechanism.cause import find_mechanism
 from whygrad.doctor.mechanism.domains import Mechanism
 from whygrad.doctor.mechanism.overflow import gradients_lost, overflow_unseen, where_halved
 
-__all__ = [
-    "Mechanism",
-    "find_mechanism",
-    "gradients_lost",
-    "overflow_unseen",
-    "where_halved",
-]
+__all__ = ["Mechanism", "find_mechanism", "gradients_lost", "overflow_unseen", "where_halved"]

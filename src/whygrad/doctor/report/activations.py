@@ -126,13 +126,7 @@ def _value_scale(values: Values) -> tuple[Scale, list[float]]:
 
 
 def _ridge(
-    canvas: Canvas,
-    base: float,
-    values: Values,
-    edges: list[float],
-    tone: str,
-    *,
-    filled: bool,
+    canvas: Canvas, base: float, values: Values, edges: list[float], tone: str, *, filled: bool
 ) -> None:
     """A histogram as a small hill on its line."""
     finite = values[np.isfinite(values)]

@@ -85,10 +85,7 @@ def _with_plots(sections: list[Section], figures: Sequence[Figure]) -> list[Sect
     if not figures:
         return sections
     drawn = Section("plots", "Plots", tuple(figures))
-    after = max(
-        (at for at, each in enumerate(sections) if each.key in _AFTER),
-        default=0,
-    )
+    after = max((at for at, each in enumerate(sections) if each.key in _AFTER), default=0)
     return [*sections[: after + 1], drawn, *sections[after + 1 :]]
 
 

@@ -9,14 +9,7 @@ import numpy as np
 
 from whygrad.doctor.report.activations import activations
 from whygrad.doctor.report.blocks import Figure, Legend
-from whygrad.doctor.report.chart import (
-    Canvas,
-    Mark,
-    Scale,
-    asinh_scale,
-    linear_scale,
-    log_scale,
-)
+from whygrad.doctor.report.chart import Canvas, Mark, Scale, asinh_scale, linear_scale, log_scale
 from whygrad.doctor.report.history import History, Point, Series, spread, thinned
 from whygrad.doctor.report.postmortem import Postmortem
 from whygrad.doctor.report.timeline import Event

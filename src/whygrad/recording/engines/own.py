@@ -17,13 +17,7 @@ from typing import Any
 import numpy as np
 
 import whygrad
-from whygrad.dispatch.interception import (
-    Interceptor,
-    intercepting,
-    not_intercepting,
-    pause,
-    resume,
-)
+from whygrad.dispatch.interception import Interceptor, intercepting, not_intercepting, pause, resume
 from whygrad.nn import functional
 from whygrad.ops.define import table
 from whygrad.ops.families import LOSSES, MAKERS

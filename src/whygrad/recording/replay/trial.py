@@ -29,11 +29,7 @@ class Trial:
     """Experiments that start from one snapshot of a course."""
 
     def __init__(
-        self,
-        course: Course,
-        snapshot: Snapshot,
-        budget: Budget,
-        objective: Objective | None = None,
+        self, course: Course, snapshot: Snapshot, budget: Budget, objective: Objective | None = None
     ) -> None:
         self.course = course
         self.snapshot = condensed(snapshot, budget)

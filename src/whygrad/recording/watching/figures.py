@@ -34,12 +34,7 @@ class Figures:
     """Notes what the program measures."""
 
     def __init__(
-        self,
-        run: Run,
-        registry: Registry,
-        sampler: Sampler,
-        snapshots: Snapshots,
-        modules: Modules,
+        self, run: Run, registry: Registry, sampler: Sampler, snapshots: Snapshots, modules: Modules
     ) -> None:
         self._run = run
         self._registry = registry

@@ -76,11 +76,7 @@ class Snapshots:
         return self._cut(engine, dict(enumerate(log.calls, log.first)), None, math.nan)
 
     def _cut(
-        self,
-        engine: Engine,
-        calls: dict[int, RecordedCall],
-        source: Produced | None,
-        value: float,
+        self, engine: Engine, calls: dict[int, RecordedCall], source: Produced | None, value: float
     ) -> Snapshot:
         log = self.log(engine)
         log.note_training(calls.values())

@@ -66,10 +66,7 @@ def _pruned(traceback: TracebackType | None) -> TracebackType | None:
 @contextmanager
 def honest_warnings() -> Iterator[None]:
     """Warnings name the line of the program, as they do when nobody watches."""
-    with (
-        patched(warnings, "warn", _warn),
-        patched(warnings, "_showwarnmsg", _show),
-    ):
+    with patched(warnings, "warn", _warn), patched(warnings, "_showwarnmsg", _show):
         yield
 
 
