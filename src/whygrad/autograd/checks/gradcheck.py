@@ -14,7 +14,12 @@ from typing import Any
 import numpy as np
 
 from whygrad.autograd.api import grad
-from whygrad.autograd.checks.numeric import Function, central_difference, quotients
+from whygrad.autograd.checks.numeric import (
+    Function,
+    central_difference,
+    quotients,
+    require_same,
+)
 from whygrad.autograd.transforms import forward_ad
 from whygrad.errors import describe, fail
 from whygrad.tensor import Tensor, dtypes, wrap
@@ -275,22 +280,20 @@ class _Check:
             for element in range(out.numel()):
                 seed = np.zeros(out.shape)
                 seed.reshape(-1)[element] = 1.0
-                gradients = grad(out, leaves, wrap(seed), retain_graph=True, materialize_grads=True)
-                for i, gradient in enumerate(gradients):
-                    assert gradient is not None
-                    jacobian[i][o][:, element] = gradient._array.reshape(-1)
+                for i, gradient in enumerate(self._gradients(out, leaves, seed)):
+                    jacobian[i][o][:, element] = gradient.reshape(-1)
         return jacobian
 
     def forward_jacobian(self) -> list[list[Any]]:
         """One forward pass per input element."""
         jacobian: list[list[Any]] = []
+        sizes = [out.size for out in self.function.plain(self.function.values)]
         for i, value in enumerate(self.function.values):
             columns: list[list[Any]] = []
             for element in range(value.size):
                 seed = np.zeros(value.shape)
                 seed.reshape(-1)[element] = 1.0
                 columns.append(self._push(i, seed))
-            sizes = [out.size for out in self.function.plain(self.function.values)]
             jacobian.append(
                 [
                     np.array([column[o].reshape(-1) for column in columns]).reshape(
@@ -321,28 +324,36 @@ class _Check:
             return results
 
     def along_random_directions(self, reverse: bool, forward: bool) -> None:
-        """Compare u·J·v for random u and v: two evaluations instead of a whole Jacobian."""
+        """Compare u·J·v for random u and v: a pass per input and per output, not per element."""
         rng = np.random.default_rng(0)
         values = self.function.values
+        us = [_unit(rng, out.shape) for out in self.function.plain(values)]
+        pulled = self._pull(us) if reverse else []
         for i, value in enumerate(values):
             v = _unit(rng, value.shape)
             shifted = [
                 self.function.plain(_shift(values, i, step * v)) for step in (self.eps, -self.eps)
             ]
-            for o, slope in enumerate(quotients(shifted, self.eps)):
-                u = _unit(rng, slope.shape)
+            slopes = quotients(shifted, self.eps)
+            require_same([u.shape for u in us], [slope.shape for slope in slopes])
+            pushed = self._push(i, v) if forward else []
+            for o, (u, slope) in enumerate(zip(us, slopes, strict=True)):
                 numeric = np.array([[np.sum(u * slope)]])
                 if reverse:
-                    outputs, leaves = self.function.recorded()
-                    pulled = np.zeros(value.shape)
-                    if outputs[o].requires_grad:
-                        (gradient,) = grad(outputs[o], leaves[i], wrap(u), materialize_grads=True)
-                        assert gradient is not None
-                        pulled = gradient._array
-                    self._compare("reverse", o, i, np.array([[np.sum(pulled * v)]]), numeric)
+                    self._compare("reverse", o, i, np.array([[np.sum(pulled[o][i] * v)]]), numeric)
                 if forward:
-                    pushed = self._push(i, v)[o]
-                    self._compare("forward", o, i, np.array([[np.sum(pushed * u)]]), numeric)
+                    self._compare("forward", o, i, np.array([[np.sum(pushed[o] * u)]]), numeric)
+
+    def _pull(self, seeds: list[Any]) -> list[list[Any]]:
+        """The gradient of every input, for each output with its seed."""
+        outputs, leaves = self.function.recorded()
+        return [self._gradients(out, leaves, seed) for out, seed in zip(outputs, seeds)]
+
+    def _gradients(self, out: Tensor, leaves: list[Tensor], seed: Any) -> list[Any]:
+        if not out.requires_grad:
+            return [np.zeros(leaf.shape) for leaf in leaves]
+        found = grad(out, leaves, wrap(seed), retain_graph=True, materialize_grads=True)
+        return [each._array for each in found if each is not None]
 
 
 def _equal_within(a: Any, b: Any, tolerance: float) -> bool:

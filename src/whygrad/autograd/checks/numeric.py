@@ -10,7 +10,7 @@ import numpy as np
 from whygrad.errors import fail
 from whygrad.tensor import Tensor, modes, wrap
 
-__all__ = ["Function", "central_difference", "quotients"]
+__all__ = ["Function", "central_difference", "quotients", "require_same"]
 
 
 class Function:
@@ -71,6 +71,7 @@ def central_difference(function: Function, eps: float) -> list[list[Any]]:
     Rows are elements of the input, columns elements of the output.
     """
     jacobian: list[list[Any]] = []
+    sizes = [out.size for out in function.plain(function.values)]
     for i, value in enumerate(function.values):
         rows: list[list[Any]] = []
         for element in range(value.size):
@@ -82,9 +83,8 @@ def central_difference(function: Function, eps: float) -> list[list[Any]]:
                 values[i] = moved
                 shifted.append(function.plain(values))
             rows.append([each.reshape(-1) for each in quotients(shifted, eps)])
-        sizes = [out.size for out in function.plain(function.values)]
         for row in rows:
-            _require_same(sizes, [each.size for each in row])
+            require_same(sizes, [each.size for each in row])
         jacobian.append(
             [
                 np.array([row[o] for row in rows]).reshape(value.size, size)
@@ -97,11 +97,12 @@ def central_difference(function: Function, eps: float) -> list[list[Any]]:
 def quotients(shifted: list[list[Any]], eps: float) -> list[Any]:
     """The difference quotient of each output, from all outputs above and below the point."""
     above, below = shifted
-    _require_same([each.shape for each in above], [each.shape for each in below])
+    require_same([each.shape for each in above], [each.shape for each in below])
     return [(more - less) / (2 * eps) for more, less in zip(above, below, strict=True)]
 
 
-def _require_same(shapes: list[Any], others: list[Any]) -> None:
+def require_same(shapes: list[Any], others: list[Any]) -> None:
+    """Refuse a function whose outputs change their shape with the numbers of its inputs."""
     if shapes != others:
         raise fail(
             AssertionError,
