@@ -31,28 +31,32 @@ TOLERANCE = {"float64": (1e-9, 1e-11), "float32": (2e-4, 2e-5)}
 def every_sample(select: Callable[[Op], bool] = lambda op: True) -> Callable[[Any], Any]:
     """One test per op of the table, which runs the decorated function on every sample of it.
 
-    The function takes ``(op, index, …)``.  A sample may be skipped; a test whose samples are all
-    skipped is skipped with the last reason.
+    The function takes ``(op, call, …)``, and the ``index`` of the sample if it asks for it.  A
+    sample may be skipped; a test whose samples are all skipped is skipped with the last reason.
     """
     import pytest
 
     def decorate(check: Callable[..., None]) -> Any:
+        signature = inspect.signature(check)
+        numbered = "index" in signature.parameters
+
         def run(op: Op, **others: Any) -> None:
-            count, skipped, reason = len(samples_of(op)), 0, ""
-            for index in range(count):
+            calls, skipped, reason = samples_of(op), 0, ""
+            for index, call in enumerate(calls):
                 try:
-                    check(op, index, **others)
+                    check(op, call, **({"index": index} if numbered else {}), **others)
                 except pytest.skip.Exception as skip:
                     skipped, reason = skipped + 1, str(skip)
                 except BaseException as error:
-                    error.add_note(f"sample {index} of {op.name}: {samples_of(op)[index]!r}")
+                    error.add_note(f"sample {index} of {op.name}: {call!r}")
                     raise
-            if count and skipped == count:
+            if calls and skipped == len(calls):
                 pytest.skip(reason)
 
         functools.update_wrapper(run, check)
-        signature = inspect.signature(check)
-        rest = [each for name, each in signature.parameters.items() if name != "index"]
+        rest = [
+            each for name, each in signature.parameters.items() if name not in ("call", "index")
+        ]
         run.__signature__ = signature.replace(parameters=rest)  # type: ignore[attr-defined]
         ops = [pytest.param(op, id=f"{op.family}-{op.name}") for op in table.values() if select(op)]
         return pytest.mark.parametrize("op", ops)(run)

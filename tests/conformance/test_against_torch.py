@@ -6,10 +6,10 @@ import pytest
 
 from tests.conformance.harness import compare_with_torch, every_sample
 from whygrad.ops.define import Op
-from whygrad.ops.samples import samples_of
+from whygrad.ops.samples import Call
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @every_sample(lambda op: op.torch != "")
-def test_matches_pytorch(op: Op, index: int, dtype: str) -> None:
-    compare_with_torch(op, samples_of(op)[index], dtype)
+def test_matches_pytorch(op: Op, call: Call, dtype: str) -> None:
+    compare_with_torch(op, call, dtype)

@@ -17,7 +17,7 @@ from tests.conformance.harness import (
     whygrad_side,
 )
 from whygrad.ops.define import Op, table
-from whygrad.ops.samples import samples_of
+from whygrad.ops.samples import Call
 from whygrad.tensor import Tensor
 
 
@@ -57,8 +57,7 @@ ARRANGEMENTS = [transposed, gapped, reversed_, offset]
 
 
 @every_sample(lambda op: op.name not in VIEWS_OF_STRIDES)
-def test_any_memory_layout(op: Op, index: int) -> None:
-    call = samples_of(op)[index]
+def test_any_memory_layout(op: Op, call: Call) -> None:
     plain = whygrad_side(call, "float64")
     expected = plain.run(op.public)
     theirs = gradients(plain, expected, whygrad)
@@ -77,7 +76,7 @@ def test_any_memory_layout(op: Op, index: int) -> None:
 
 
 @every_sample(lambda op: op.differentiable)
-def test_gradients_on_their_way_share_no_memory(op: Op, index: int) -> None:
+def test_gradients_on_their_way_share_no_memory(op: Op, call: Call) -> None:
     """What an op passes on may be added to; the branch beside it got the same and must not see."""
 
     def make(array: Any, requires_grad: bool) -> Any:
@@ -86,7 +85,6 @@ def test_gradients_on_their_way_share_no_memory(op: Op, index: int) -> None:
         made = whygrad.from_numpy(np.array(array))
         return made.requires_grad_() * 1 if requires_grad else made
 
-    call = samples_of(op)[index]
     outputs = [each for each in Side(call, make).run(op.public) if each.requires_grad]
     beside = [whygrad.ones_like(each.detach()).requires_grad_() for each in outputs]
     older = [each * 1 for each in beside]
@@ -112,9 +110,8 @@ def _same(mine: list[Any], theirs: list[Any], label: str) -> None:
 
 
 @every_sample(lambda op: op.kind == "elementwise")
-def test_expanded_inputs(op: Op, index: int) -> None:
+def test_expanded_inputs(op: Op, call: Call) -> None:
     """A stride of zero is as good as a copy."""
-    call = samples_of(op)[index]
 
     def spread(array: Any) -> Any:
         row = array[:1] if array.ndim else array
@@ -135,9 +132,8 @@ def test_expanded_inputs(op: Op, index: int) -> None:
 
 
 @every_sample(lambda op: op.vjp is not None)
-def test_saved_values_are_as_declared(op: Op, index: int) -> None:
+def test_saved_values_are_as_declared(op: Op, call: Call) -> None:
     """Ruin every input and output not declared as saved: gradients must not change."""
-    call = samples_of(op)[index]
     honest, ruined = whygrad_side(call, "float64"), whygrad_side(call, "float64")
     honest_outputs, ruined_outputs = honest.run(op.public), ruined.run(op.public)
     node = next((o.grad_fn for o in ruined_outputs if getattr(o, "grad_fn", None)), None)
@@ -177,9 +173,8 @@ def _arrays(value: Any) -> list[Any]:
 
 
 @every_sample(lambda op: op.vjp is not None)
-def test_rules_return_nothing_saved(op: Op, index: int) -> None:
+def test_rules_return_nothing_saved(op: Op, call: Call) -> None:
     """The engine may add into what a rule returns, so it must not be a saved array."""
-    call = samples_of(op)[index]
     side = whygrad_side(call, "float64")
     outputs = side.run(op.public)
     node = next((o.grad_fn for o in outputs if getattr(o, "grad_fn", None)), None)

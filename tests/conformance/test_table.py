@@ -10,7 +10,7 @@ import pytest
 import whygrad
 from tests.conformance.harness import as_numpy, every_sample, torch_function, whygrad_side
 from whygrad.ops.define import Op, table
-from whygrad.ops.samples import samples_of
+from whygrad.ops.samples import Call, samples_of
 from whygrad.tensor import Tensor
 
 
@@ -25,11 +25,10 @@ def test_row_is_complete(op: Op) -> None:
 
 
 @every_sample(lambda op: bool(op.kinks) and op.torch != "")
-def test_subgradient_is_pytorchs(op: Op, index: int) -> None:
+def test_subgradient_is_pytorchs(op: Op, call: Call) -> None:
     """Exactly at the declared kinks."""
     import torch
 
-    call = samples_of(op)[index]
     arrays = [arg for arg in call.args if isinstance(arg, np.ndarray)]
     names = op.tensor_names[: len(arrays)]
     for name, array in zip(names, arrays):
@@ -49,8 +48,7 @@ def test_subgradient_is_pytorchs(op: Op, index: int) -> None:
 
 
 @every_sample(lambda op: op.kind == "composite" or op.meta is not None or op.kind != "general")
-def test_meta_agrees_on_shapes(op: Op, index: int) -> None:
-    call = samples_of(op)[index]
+def test_meta_agrees_on_shapes(op: Op, call: Call) -> None:
     real, ghost = whygrad_side(call, "float32"), whygrad_side(call, "float32")
     expected = real.run(op.public)
 

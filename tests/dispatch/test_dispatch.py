@@ -15,7 +15,7 @@ from whygrad.autograd import forward_ad
 from whygrad.autograd.explanation import Explanation, Step
 from whygrad.dispatch import explain
 from whygrad.ops.define import Op, table
-from whygrad.ops.samples import samples_of
+from whygrad.ops.samples import Call
 
 
 def path(explanation: Explanation) -> list[tuple[str, str]]:
@@ -174,9 +174,9 @@ def test_long_reports_are_cut() -> None:
 
 
 @every_sample(lambda op: op.samples is not None)
-def test_every_sample_is_explained_within_100_columns(op: Op, index: int) -> None:
-    side = whygrad_side(samples_of(op)[index], "float32")
-    if samples_of(op)[index].around is not None:
+def test_every_sample_is_explained_within_100_columns(op: Op, call: Call) -> None:
+    side = whygrad_side(call, "float32")
+    if call.around is not None:
         return
     explanation = explain(op.public, *side.args, **side.kwargs)
     assert not explanation.error
@@ -187,9 +187,9 @@ def test_every_sample_is_explained_within_100_columns(op: Op, index: int) -> Non
 
 
 @every_sample(lambda op: op.kind == "elementwise")
-def test_the_keys_explained_are_the_keys_used(op: Op, index: int) -> None:
+def test_the_keys_explained_are_the_keys_used(op: Op, call: Call) -> None:
     """A real call leaves entries in the table under exactly the keys that explain reports."""
-    side = whygrad_side(samples_of(op)[index], "float64")
+    side = whygrad_side(call, "float64")
     explained = {
         tuple(keys) for name, keys in _keys_of(explain(op.public, *side.args, **side.kwargs).steps)
         if name == op.name

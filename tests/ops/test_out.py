@@ -22,7 +22,7 @@ from tests.conformance.harness import (
     whygrad_side,
 )
 from whygrad.ops.define import Op, table
-from whygrad.ops.samples import samples_of
+from whygrad.ops.samples import Call, samples_of
 
 RANDOM = ("bernoulli", "multinomial", "normal", "rand", "randint", "randn", "randperm")
 # PyTorch takes out= only in some of the forms of these, or insists on its own generator.
@@ -97,8 +97,7 @@ def test_values(op: Op, exact: bool) -> None:
 
 
 @every_sample(lambda op: op.name in RANDOM)
-def test_random_numbers(op: Op, index: int) -> None:
-    call = samples_of(op)[index]
+def test_random_numbers(op: Op, call: Call) -> None:
     (expected,) = whygrad_side(call, "float64").run(op.public)
     out = wg.empty(0, dtype=expected.dtype)
     (drawn,) = whygrad_side(call, "float64").run(

@@ -11,7 +11,7 @@ import whygrad
 from tests.conformance.harness import Side, every_sample, weighted_sum, whygrad_side
 from whygrad.autograd import grad
 from whygrad.ops.define import Op
-from whygrad.ops.samples import samples_of
+from whygrad.ops.samples import Call
 from whygrad.tensor import Tensor
 from whygrad.why.sources.recording import dense
 
@@ -45,16 +45,16 @@ def assert_adds_up(loss: Tensor, side: Side) -> None:
 
 
 @every_sample(lambda op: op.differentiable)
-def test_contributions_add_up(op: Op, index: int) -> None:
-    side = whygrad_side(samples_of(op)[index], "float64")
+def test_contributions_add_up(op: Op, call: Call) -> None:
+    side = whygrad_side(call, "float64")
     loss = weighted(side.run(op.public))
     if loss is not None:
         assert_adds_up(loss, side)
 
 
 @every_sample(lambda op: op.differentiable)
-def test_contributions_of_two_uses_add_up(op: Op, index: int) -> None:
-    side = whygrad_side(samples_of(op)[index], "float64")
+def test_contributions_of_two_uses_add_up(op: Op, call: Call) -> None:
+    side = whygrad_side(call, "float64")
     first, second = (weighted(side.run(op.public)) for _ in range(2))
     if first is not None and second is not None:
         assert_adds_up(first + 0.25 * second, side)
@@ -75,8 +75,8 @@ def same_arguments(side: Side) -> bool:
 
 
 @every_sample(lambda op: op.differentiable and len(op.tensor_names) > 1)
-def test_one_tensor_as_several_arguments(op: Op, index: int) -> None:
-    side = whygrad_side(samples_of(op)[index], "float64")
+def test_one_tensor_as_several_arguments(op: Op, call: Call) -> None:
+    side = whygrad_side(call, "float64")
     if not same_arguments(side):
         return
     try:

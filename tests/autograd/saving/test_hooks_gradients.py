@@ -14,12 +14,11 @@ from tests.autograd.tensors import leaf
 from tests.conformance.harness import assert_same_gradients, every_sample, gradients, whygrad_side
 from whygrad.autograd.graph import saved_tensors_hooks
 from whygrad.ops.define import Op
-from whygrad.ops.samples import samples_of
+from whygrad.ops.samples import Call
 
 
 @every_sample(lambda op: op.vjp is not None)
-def test_gradients_of_every_op_survive_packing(op: Op, index: int) -> None:
-    call = samples_of(op)[index]
+def test_gradients_of_every_op_survive_packing(op: Op, call: Call) -> None:
     plain, packed = whygrad_side(call, "float64"), whygrad_side(call, "float64")
     plain_outputs = plain.run(op.public)
     hooks = saved_tensors_hooks(_as_numbers, _from_numbers)

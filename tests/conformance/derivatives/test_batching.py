@@ -19,7 +19,7 @@ from tests.conformance.harness import (
 )
 from whygrad.func import grad, vmap
 from whygrad.ops.define import Op, table
-from whygrad.ops.samples import Call, samples_of
+from whygrad.ops.samples import Call
 from whygrad.tensor import Tensor
 from whygrad.tensor.dtypes import DType
 
@@ -89,8 +89,8 @@ def has_gradient(outputs: Any) -> bool:
 
 
 @every_sample()
-def test_vmap_is_a_loop(op: Op, index: int) -> None:
-    function, inputs = as_function(op, samples_of(op)[index])
+def test_vmap_is_a_loop(op: Op, call: Call) -> None:
+    function, inputs = as_function(op, call)
     if not inputs:
         return
     if not all(isinstance(each, Tensor) for each in function(*inputs)):
@@ -120,9 +120,9 @@ def test_vmap_is_a_loop(op: Op, index: int) -> None:
 
 
 @every_sample(lambda op: op.kind != "composite")
-def test_other_numbers_are_batched_too(op: Op, index: int) -> None:
+def test_other_numbers_are_batched_too(op: Op, call: Call) -> None:
     """Calls without a float among their tensors: integers, bools, complex numbers."""
-    call, found = samples_of(op)[index], []
+    found: list[Tensor] = []
 
     def make(array: Any, requires_grad: bool) -> Any:
         if isinstance(array, DType):
@@ -148,9 +148,9 @@ def test_other_numbers_are_batched_too(op: Op, index: int) -> None:
 
 
 @every_sample()
-def test_levels_nest(op: Op, index: int) -> None:
+def test_levels_nest(op: Op, call: Call) -> None:
     """Batched by two levels at once: the rules run on batched tensors in turn."""
-    function, inputs = as_function(op, samples_of(op)[index])
+    function, inputs = as_function(op, call)
     if not inputs or not all(isinstance(each, Tensor) for each in function(*inputs)):
         return
     batches = [stacked(each) for each in inputs]
@@ -175,9 +175,9 @@ def test_levels_nest(op: Op, index: int) -> None:
 
 
 @every_sample(lambda op: op.differentiable)
-def test_many_gradients_at_once(op: Op, index: int) -> None:
+def test_many_gradients_at_once(op: Op, call: Call) -> None:
     """``vmap`` over the gradient that is sent back: a Jacobian in one backward pass."""
-    function, inputs = as_function(op, samples_of(op)[index])
+    function, inputs = as_function(op, call)
     outputs = [
         each
         for each in (function(*inputs) if inputs else ())
@@ -207,9 +207,9 @@ def test_many_gradients_at_once(op: Op, index: int) -> None:
 
 
 @every_sample(lambda op: op.differentiable)
-def test_gradient_of_each_sample(op: Op, index: int) -> None:
+def test_gradient_of_each_sample(op: Op, call: Call, index: int) -> None:
     """``vmap`` of ``func.grad``: nothing of one sample may leak into the gradient of another."""
-    function, inputs = as_function(op, samples_of(op)[index])
+    function, inputs = as_function(op, call)
     if not inputs or not has_gradient(function(*inputs)):
         return
 

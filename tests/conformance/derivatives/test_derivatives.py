@@ -68,26 +68,26 @@ def test_every_derivative_is_checked() -> None:
 
 
 @every_sample(lambda op: op.differentiable)
-def test_first_order(op: Op, index: int) -> None:
-    function, inputs = as_function(op, samples_of(op)[index])
+def test_first_order(op: Op, call: Call) -> None:
+    function, inputs = as_function(op, call)
     if has_derivative(function, inputs):
         gradcheck(function, inputs, check_forward_ad=True, fast_mode=is_fast(inputs))
 
 
 @every_sample(lambda op: op.differentiable)
-def test_second_order(op: Op, index: int) -> None:
-    function, inputs = as_function(op, samples_of(op)[index])
+def test_second_order(op: Op, call: Call) -> None:
+    function, inputs = as_function(op, call)
     if has_derivative(function, inputs):
         gradgradcheck(function, inputs, check_fwd_over_rev=True, fast_mode=True, atol=1e-4)
 
 
 @every_sample(lambda op: op.differentiable)
-def test_reverse_over_forward(op: Op, index: int) -> None:
+def test_reverse_over_forward(op: Op, call: Call) -> None:
     """The reverse derivative of a forward derivative."""
     from whygrad.autograd import forward_ad
     from whygrad.tensor import wrap
 
-    function, inputs = as_function(op, samples_of(op)[index])
+    function, inputs = as_function(op, call)
     if not has_derivative(function, inputs):
         return
     rng = np.random.default_rng(5)
@@ -103,12 +103,12 @@ def test_reverse_over_forward(op: Op, index: int) -> None:
 
 
 @every_sample(lambda op: op.differentiable)
-def test_forward_over_forward(op: Op, index: int) -> None:
+def test_forward_over_forward(op: Op, call: Call) -> None:
     """d/ds d/dt f(x + s·u + t·v): nested forward mode against differences of the first order."""
     from whygrad.autograd import forward_ad
     from whygrad.tensor import wrap
 
-    function, inputs = as_function(op, samples_of(op)[index])
+    function, inputs = as_function(op, call)
     if not has_derivative(function, inputs):
         return
     rng = np.random.default_rng(3)

@@ -31,24 +31,30 @@ def problems(op: Op) -> list[str]:
     """What differs from the loop, in words."""
     found = []
     for number, call in enumerate(telling_samples(op)):
-        probe = Sample(op, call)
-        outputs = probe.function(*probe.single(0)[0])
+        sample = telling(op, call, number)
+        outputs = sample.function(*sample.single(0)[0])
         if not outputs:
             continue
         smooth = op.differentiable and any(each.dtype.is_floating_point for each in outputs)
         for name in PAIRS:
             if smooth or name not in DIFFERENTIATED:
-                found += _differences(op, call, name, number)
+                found += _differences(sample, name, number)
         if smooth and number == 0 and op.torch != "":
-            found += _against_pytorch(op, call)
+            found += _against_pytorch(sample)
     return found
 
 
-def _against_pytorch(op: Op, call: Call) -> list[str]:
+def telling(op: Op, call: Call, number: int) -> Sample:
+    """A sample of which every input has a batch, for the first call; one of them for the others."""
+    sample = Sample(op, call)
+    count = len(sample.points)
+    return Sample(op, call, shared=number % count) if number and count > 1 else sample
+
+
+def _against_pytorch(sample: Sample) -> list[str]:
     """torch.func, for the pairs whose loop would take the same way through whygrad."""
     found = []
     for name in ("vmap of jvp", "vmap of grad"):
-        sample = Sample(op, call)
         theirs = with_pytorch(sample, name)
         if theirs is None:
             continue
@@ -57,18 +63,17 @@ def _against_pytorch(op: Op, call: Call) -> list[str]:
         except RuntimeError:
             continue  # the loop has judged that already
         rounded = [whygrad.from_numpy(as_numpy(each)) for each in theirs]
-        found += _unequal(f"{name} of {op.name}({call!r}) against PyTorch", list(mine), rounded)
+        label = f"{name} of {sample.op.name}({sample.call!r}) against PyTorch"
+        found += _unequal(label, list(mine), rounded)
     return found
 
 
-def _differences(op: Op, call: Call, name: str, number: int) -> list[str]:
+def _differences(sample: Sample, name: str, number: int) -> list[str]:
     found = []
     for writing in ("written", "overwritten") if number else ("function", "written", "overwritten"):
         if writing == "overwritten" and name not in ("vmap of jvp", "jvp of vmap"):
             continue  # what is differentiated in reverse mode must not be written to
-        count = len(Sample(op, call).points)
-        sample = Sample(op, call, shared=number % count if number and count > 1 else None)
-        label = f"{name} of {op.name}({call!r}), {writing}"
+        label = f"{name} of {sample.op.name}({sample.call!r}), {writing}"
         try:
             mine, theirs = PAIRS[name](sample, getattr(sample, writing))
         except RuntimeError as error:
@@ -202,8 +207,7 @@ def test_a_planted_fault_is_found(
     writing: str,
 ) -> None:
     plant(monkeypatch)
-    call = telling_samples(table[op])[0]
-    found = _differences(table[op], call, pair, 0)
+    found = _differences(Sample(table[op], telling_samples(table[op])[0]), pair, 0)
     assert any(f", {writing}" in each for each in found), found
 
 

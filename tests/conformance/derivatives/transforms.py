@@ -8,6 +8,7 @@ is copied into a view of new memory, which changes nothing about the mathematics
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,10 @@ Function = Callable[..., tuple[Tensor, ...]]
 
 
 class Sample:
-    """One sample call of an op as a function of its float arrays, and batches of such arrays."""
+    """One sample call of an op as a function of its float arrays, and batches of such arrays.
+
+    Also what the loop gives: it is the same for every pair and way of writing.
+    """
 
     def __init__(self, op: Op, call: Call, shared: int | None = None) -> None:
         """``shared``: the only input that has a batch; the others are the same for all samples."""
@@ -67,6 +71,54 @@ class Sample:
         return tuple(_tensor(each[number]) for each in self.points), tuple(
             _tensor(each[number]) for each in self.directions
         )
+
+    @cached_property
+    def values(self) -> list[Tensor]:
+        """The outputs of a loop."""
+        return _looped(self.function, [self.single(number)[0] for number in range(SIZE)])
+
+    @cached_property
+    def pushed(self) -> list[Tensor]:
+        """Values and slopes of a loop."""
+        singles = [self.single(number) for number in range(SIZE)]
+        return _looped(_pushed(self.function), [(*at, *along) for at, along in singles])
+
+    @cached_property
+    def pushed_together(self) -> list[Tensor]:
+        """The same with one tangent for each input that the samples share."""
+        if None not in self.dims:
+            return self.pushed
+        _, first = self.single(0)
+        arguments = []
+        for number in range(SIZE):
+            at, own = self.single(number)
+            along = [
+                each if dim is not None else shared
+                for each, shared, dim in zip(own, first, self.dims, strict=True)
+            ]
+            arguments.append((*at, *along))
+        return _looped(_pushed(self.function), arguments)
+
+    @cached_property
+    def gradients(self) -> list[Tensor]:
+        """The gradients of a loop."""
+        points = [self.single(number)[0] for number in range(SIZE)]
+        return _looped(_gradient(self, self.function), points)
+
+    @cached_property
+    def second_derivative(self) -> tuple[Tensor, ...]:
+        """That of the first sample along its tangents, by reverse mode alone."""
+        at, along = self.single(0)
+        slopes = _gradient(self, self.function)
+
+        def along_tangents(*inputs: Tensor) -> Tensor:
+            return sum(
+                ((slope * each).sum() for slope, each in zip(slopes(*inputs), along)),
+                whygrad.zeros((), dtype=whygrad.float64),
+            )
+
+        found: tuple[Tensor, ...] = grad(along_tangents, tuple(range(len(at))))(*at)
+        return found
 
     def function(self, *inputs: Tensor) -> tuple[Tensor, ...]:
         """The outputs that are tensors with memory."""
@@ -168,11 +220,8 @@ def _pushed(function: Function) -> Callable[..., tuple[Tensor, ...]]:
     return push
 
 
-def _looped(sample: Sample, function: Callable[..., Any], with_tangents: bool = False) -> Any:
-    results = []
-    for number in range(SIZE):
-        at, along = sample.single(number)
-        results.append(function(*at, *along) if with_tangents else function(*at))
+def _looped(function: Callable[..., Any], arguments: list[tuple[Tensor, ...]]) -> list[Tensor]:
+    results = [function(*each) for each in arguments]
     return [whygrad.stack(list(each)) for each in zip(*results, strict=True)]
 
 
@@ -182,21 +231,19 @@ Pair = Callable[[Sample, Function], tuple[Sequence[Tensor], Sequence[Tensor]]]
 
 def _vmap(sample: Sample, function: Function) -> Any:
     mapped = vmap(function, tuple(sample.dims), randomness="different")
-    return mapped(*sample.inputs), _looped(sample, sample.function)
+    return mapped(*sample.inputs), sample.values
 
 
 def _chunks(sample: Sample, function: Function) -> Any:
     mapped = vmap(function, tuple(sample.dims), -1, randomness="different", chunk_size=2)
     found = [each.movedim(-1, 0) for each in mapped(*sample.inputs)]
-    return found, _looped(sample, sample.function)
+    return found, sample.values
 
 
 def _vmap_jvp(sample: Sample, function: Function) -> Any:
     dims = (*sample.dims, *sample.tangent_dims)
     mapped = vmap(_pushed(function), dims, randomness="different")
-    return mapped(*sample.inputs, *sample.tangents), _looped(
-        sample, _pushed(sample.function), with_tangents=True
-    )
+    return mapped(*sample.inputs, *sample.tangents), sample.pushed
 
 
 def _jvp_vmap(sample: Sample, function: Function) -> Any:
@@ -206,53 +253,36 @@ def _jvp_vmap(sample: Sample, function: Function) -> Any:
         for along, dim, place in zip(sample.tangents, sample.dims, sample.tangent_dims)
     ]
     outputs, slopes = jvp(mapped, tuple(sample.inputs), tuple(tangents))
-    for place, dim in enumerate(sample.dims):
-        if dim is None:
-            sample.directions[place][:] = [sample.directions[place][0]] * SIZE
-    return (*outputs, *slopes), _looped(sample, _pushed(sample.function), with_tangents=True)
+    return (*outputs, *slopes), sample.pushed_together
 
 
 def _vmap_grad(sample: Sample, function: Function) -> Any:
     mapped = vmap(_gradient(sample, function), tuple(sample.dims), randomness="different")
-    return mapped(*sample.inputs), _looped(sample, _gradient(sample, sample.function))
+    return mapped(*sample.inputs), sample.gradients
 
 
 def _grad_vmap(sample: Sample, function: Function) -> Any:
     whole = grad(_numbers_added_up(sample, function), tuple(range(len(sample.dims))))
-    loop = _looped(sample, _gradient(sample, sample.function))
     found = [
         each if dim is None else each.movedim(dim, 0)
         for each, dim in zip(whole(*sample.inputs), sample.dims, strict=True)
     ]
     loop = [
-        each.sum(0) if dim is None else each for each, dim in zip(loop, sample.dims, strict=True)
+        each.sum(0) if dim is None else each
+        for each, dim in zip(sample.gradients, sample.dims, strict=True)
     ]
     return found, loop
 
 
-def _twice_back(sample: Sample) -> Any:
-    """The second derivative along the tangents by reverse mode alone."""
-    at, along = sample.single(0)
-    slopes = _gradient(sample, sample.function)
-
-    def along_tangents(*inputs: Tensor) -> Tensor:
-        return sum(
-            ((slope * each).sum() for slope, each in zip(slopes(*inputs), along)),
-            whygrad.zeros((), dtype=whygrad.float64),
-        )
-
-    return grad(along_tangents, tuple(range(len(at))))(*at)
-
-
 def _jvp_grad(sample: Sample, function: Function) -> Any:
     at, along = sample.single(0)
-    return jvp(_gradient(sample, function), at, along)[1], _twice_back(sample)
+    return jvp(_gradient(sample, function), at, along)[1], sample.second_derivative
 
 
 def _grad_jvp(sample: Sample, function: Function) -> Any:
     at, along = sample.single(0)
     slope = grad(lambda *inputs: jvp(_number(function), inputs, along)[1], tuple(range(len(at))))
-    return slope(*at), _twice_back(sample)
+    return slope(*at), sample.second_derivative
 
 
 def with_pytorch(sample: Sample, name: str) -> list[Any] | None:
