@@ -57,8 +57,8 @@ def clipping_hides_cause(case: Case, course: Course) -> Iterator[Finding]:
     clips = [clip for step in course.steps for clip in step.clips]
     ratios = ratios_of(course) or _ratios_by_value(case, course)
     if not clips and case.progress(course).suffers(case.limit("learned")):
-        ratios = _ratios_by_hand(case, course)
-        clips = _clip_by_hand(course) if ratios else []
+        clips = _clip_by_hand(course)
+        ratios = _ratios_by_hand(case, course) if clips else []
     if len(course.steps) < case.limit("steps") or not ratios or not clips:
         return
     active = sum(each > 1 for each in ratios) / len(ratios)

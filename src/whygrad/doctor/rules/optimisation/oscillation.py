@@ -104,13 +104,14 @@ def oscillation(case: Case, course: Course) -> Iterator[Finding]:
     own = case.descend(course, course.first, steps=int(case.limit("long")))
     if own is None or own.diverges:
         return
-    swings = _rebound(case, own) >= case.limit("rebound")
+    swings, calm = _rebound(case, own) >= case.limit("rebound"), case.limit("calm")
+    if not (swings or progress.gain < calm):
+        return
     for said, better in _calmer(case, course):
-        calm = case.limit("calm")
+        if better is None or not is_below(better.end, case.limit("deeper"), own.end):
+            continue
         # A smaller rate gets further only if the larger one jumps from side to side.
-        jumps = better is not None and better.is_calm(calm) and progress.gain < calm
-        deeper = better is not None and is_below(better.end, case.limit("deeper"), own.end)
-        if better is not None and deeper and (swings or jumps):
+        if swings or better.is_calm(calm):
             yield _swinging(case, course, own, said, better)
             break
 
@@ -159,9 +160,11 @@ def _to_and_fro(case: Case, course: Course) -> Finding | None:
     if len(turns) < case.limit("moves") or sum(turns) < least * len(turns):
         return None
     end, before = statistics.fmean(losses[-part:]), statistics.fmean(late[:part])
+    if drop(before, end) > case.limit("level"):
+        return None
     own = case.descend(course, course.last)
     calm = case.descend(course, course.last, *tenths(1))
-    if own is None or calm is None or drop(before, end) > case.limit("level"):
+    if own is None or calm is None:
         return None
     reached = min(own.losses[len(own.losses) // 2 :]) if silent else min(own.end, own.start)
     if (own.drop > case.limit("falls") and not silent) or not is_below(
