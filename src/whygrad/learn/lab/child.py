@@ -5,6 +5,9 @@ program prints goes to stderr.  The lab's probes are loaded first, with whatever
 import; then the guard is armed; only then is a line of the learner's executed.  After the last
 reply the process ends on the spot: no exit handler and no thread gets another turn.
 
+Started with a socket and the place of the probes, this is a template: it loads the probes and
+forks for each job, before it has come (:mod:`whygrad.learn.lab.processes`).
+
 Everything here runs with built-ins of its own: ``builtins.len = None`` does not reach it.
 """
 
@@ -71,15 +74,17 @@ class _LabModules:
 
 
 def main() -> None:
+    loaded = None
+    if len(sys.argv) > 1:
+        loaded = _load(*json.loads(sys.argv[2]))
+        _fork_for_each_job(int(sys.argv[1]))
     job = json.loads(sys.stdin.buffer.read())
     send = _channel()
     _limit(job["seconds"], job["megabytes"])
+    os.environ.update(job["environment"])
     folder = os.path.realpath(job["folder"])
-    sys.path += [each for each in job["paths"] if each not in sys.path]
-    guard: dict[str, Any] = {"__builtins__": dict(vars(builtins)), "__name__": "whygrad_lab_guard"}
-    _execute(os.path.join(os.path.dirname(__file__), "guard.py"), guard)
-    probes: dict[str, Any] = {"__name__": "whygrad_lab_probes"}
-    _execute(job["probes"], probes)
+    os.chdir(folder)
+    guard, probes = loaded or _load(job["probes"], job["paths"])
     probe = _found(job["probe"], probes)
     sys.path.append(folder)
     sys.meta_path.insert(0, _LabModules(folder, job["modules"]))
@@ -94,6 +99,55 @@ def main() -> None:
             send({"case": number, "error": describe(error)})
     send({"done": True})
     finish(0)
+
+
+def _load(file: str, paths: Sequence[str]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What is in the guard and in the probes."""
+    sys.path += [each for each in paths if each not in sys.path]
+    guard: dict[str, Any] = {"__builtins__": dict(vars(builtins)), "__name__": "whygrad_lab_guard"}
+    _execute(os.path.join(os.path.dirname(__file__), "guard.py"), guard)
+    probes: dict[str, Any] = {"__name__": "whygrad_lab_probes"}
+    _execute(file, probes)
+    return guard, probes
+
+
+def _fork_for_each_job(descriptor: int) -> None:
+    """Be the template; what returns is a fork with a session, stdin, stdout and stderr of its own.
+
+    An ended fork is let go only when the other side says so: until then, nobody has its number.
+    """
+    import socket
+
+    line = socket.socket(fileno=descriptor)
+
+    def send(number: int) -> None:
+        line.sendall(number.to_bytes(8, "little", signed=True))
+
+    while True:
+        _, ends, _, _ = socket.recv_fds(line, 1, 3)
+        if not ends:
+            os._exit(0)
+        child = os.fork()
+        if not child:
+            break
+        for end in ends:
+            os.close(end)
+        send(child)
+        ended = os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
+        assert ended is not None
+        send(ended.si_status if ended.si_code == os.CLD_EXITED else -ended.si_status)
+        line.recv(1)
+        os.waitpid(child, 0)
+        send(0)
+    os.setsid()
+    line.close()
+    for place, end in enumerate(ends):
+        os.dup2(end, place)
+        os.close(end)
+    for name in ("numpy.random", "torch.random", "whygrad.random"):
+        if name in sys.modules:
+            sys.modules[name].seed()  # numbers that the learner does not seed are new ones
+    del sys.argv[1:]
 
 
 def _execute(file: str, namespace: dict[str, Any]) -> None:

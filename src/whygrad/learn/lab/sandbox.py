@@ -25,10 +25,10 @@ from pathlib import Path
 from typing import IO, Any
 
 from whygrad.learn.content import folder as course
+from whygrad.learn.lab.processes import start
 
 __all__ = ["Limits", "Reply", "Trouble", "ask", "unfit_file"]
 
-_CHILD = Path(__file__).with_name("child.py")
 _PACKAGE = Path(__file__).parents[2]
 _KEPT_OUTPUT = 20_000
 _PATIENCE = 1.0
@@ -107,6 +107,7 @@ def ask(
             "paths": _library_paths(folder),
             "seconds": limits.seconds,
             "megabytes": limits.megabytes,
+            "environment": _environment(root),
         }
         return _Child(root, job, limits).replies(len(cases))
 
@@ -127,15 +128,7 @@ class _Child:
         self.messages: list[Any] = []
         self.printed = b""
         self.news: queue.SimpleQueue[str] = queue.SimpleQueue()
-        self.process = subprocess.Popen(
-            [sys.executable, "-I", "-B", "-u", "-X", "utf8", str(_CHILD)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            cwd=root / "lab",
-            env=_environment(root),
-            start_new_session=os.name == "posix",
-        )
+        self.process = start(job["probes"], job["paths"], root / "lab", job["environment"])
         text = json.dumps(job).encode()
         self.threads = [
             threading.Thread(target=self._write, args=(self.process.stdin, text), daemon=True),
@@ -194,11 +187,7 @@ class _Child:
                 return self._trouble(news, {"bytes": sizes.get(news, 0)})
 
     def _kill(self) -> None:
-        if os.name == "posix":
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.kill()
-        self.process.wait()
+        self.process.end()
         for thread in self.threads:
             thread.join(_PATIENCE)  # in vain if a descendant escaped and holds the pipe
 
