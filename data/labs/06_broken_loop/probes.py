@@ -1,7 +1,6 @@
 """The learner's loop under observation: what happens in each step, in order, as plain data.
 
-The libraries are not imported here: the learner's file chooses PyTorch or whygrad, and what it has
-chosen is watched.
+The learner's file chooses PyTorch or whygrad, and what it has chosen is watched.
 """
 
 from __future__ import annotations
@@ -11,6 +10,9 @@ import math
 import sys
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
+
+import whygrad.nn  # loaded before the clock runs, should it be the one
+import whygrad.optim  # noqa: F401
 
 if TYPE_CHECKING:
     from whygrad.learn.lab.child import Learner

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import whygrad
+import whygrad.nn  # loaded before the clock runs
 
 if TYPE_CHECKING:
     from whygrad.learn.lab.child import Learner

@@ -9,6 +9,8 @@ import traceback
 from typing import TYPE_CHECKING, Any
 
 import whygrad
+import whygrad.nn  # loaded before the clock runs
+import whygrad.optim
 
 if TYPE_CHECKING:
     from whygrad.learn.lab.child import Learner
