@@ -75,7 +75,7 @@ def wrapped(
         function = own.__func__
 
         @functools.wraps(function)
-        def replaced(cls: Any, *args: Any, **kwargs: Any) -> Any:
+        def replaced(cls: Any, /, *args: Any, **kwargs: Any) -> Any:
             bound = functools.partial(function, cls)
             if scope is not None and get_ident() != scope.thread:
                 return bound(*args, **kwargs)

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from whygrad.recording.engines import Engine
-from whygrad.recording.ranges import rms, thinned
+from whygrad.recording.ranges import rms
 from whygrad.recording.record import Course, Sample, Snapshot
 
 __all__ = ["Sizes", "measure_update", "rms_of", "rms_of_data"]
@@ -49,7 +49,7 @@ def rms_of(engine: Engine, tensors: list[Any], most: int = 4096) -> list[float]:
 
     A value that is not finite is seldom alone: it spreads over rows, columns and biases.
     """
-    return [rms(thinned(engine.array(each), most)) for each in tensors]
+    return [rms(engine.few(each, most)) for each in tensors]
 
 
 def rms_of_data(engine: Engine, tensors: list[Any]) -> tuple[float, ...]:
@@ -63,7 +63,7 @@ def measure_update(engine: Engine, course: Course, snapshot: Snapshot, sample: S
     for each in course.parameters:
         before = snapshot.values.get(id(each.tensor))
         if before is not None:
-            old, new = thinned(engine.array(before)), thinned(engine.array(each.tensor))
+            old, new = engine.few(before), engine.few(each.tensor)
             sample.weights[each.name] = rms(old)
             sample.updates[each.name] = change = rms(new - old)
             each.changed = each.changed or change > 0

@@ -7,6 +7,13 @@ names; they are in :mod:`whygrad.recording.wrapping`.
 
 from __future__ import annotations
 
-from whygrad.recording.engines.engine import Engine, Handler, engine_of, engines, imported_engines
+from whygrad.recording.engines.engine import (
+    Engine,
+    Freed,
+    Handler,
+    engine_of,
+    engines,
+    imported_engines,
+)
 
-__all__ = ["Engine", "Handler", "engine_of", "engines", "imported_engines"]
+__all__ = ["Engine", "Freed", "Handler", "engine_of", "engines", "imported_engines"]

@@ -12,7 +12,11 @@ import numpy as np
 
 from whygrad.recording.scope import Scope
 
-__all__ = ["Engine", "Handler", "engine_of", "engines", "imported_engines"]
+__all__ = ["Engine", "Freed", "Handler", "engine_of", "engines", "imported_engines"]
+
+
+class Freed(RuntimeError):
+    """A tensor whose memory the program has given back: to read it would end the process."""
 
 
 class Handler(Protocol):
@@ -71,7 +75,22 @@ class Engine(Protocol):
         ...
 
     def array(self, tensor: Any) -> np.ndarray[Any, Any]:
-        """The values, without a copy where that is possible."""
+        """The values of a tensor of the program's: nothing that would hold on to its memory.
+
+        Like all that reads values it raises :class:`Freed` for one that has none.
+        """
+        ...
+
+    def view(self, tensor: Any) -> np.ndarray[Any, Any]:
+        """The values of a tensor of our own, without a copy where that is possible."""
+        ...
+
+    def few(self, tensor: Any, most: int = 4096) -> np.ndarray[Any, Any]:
+        """At most about ``most`` values of a tensor of the program's, evenly spread."""
+        ...
+
+    def address(self, tensor: Any) -> int:
+        """Where its memory begins."""
         ...
 
     def scalar(self, tensor: Any) -> float | None:

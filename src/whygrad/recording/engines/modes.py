@@ -101,7 +101,7 @@ def transforms_unwatched(scope: Scope) -> Iterator[None]:
     And ``jit.trace`` would write down whoever looks.
     """
 
-    def trace(inner: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    def trace(inner: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         with scope.paused(), _without_ours():
             return inner(*args, **kwargs)
 
@@ -131,7 +131,7 @@ def compiled_whole(engine: Engine, handler: Handler, scope: Scope) -> Iterator[N
             stack.enter_context(patched(module, "__call__", called, scope=scope))
             started.append(True)
 
-        def compile(inner: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        def compile(inner: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
             _compiling.append(True)
             if not started:
                 watch_compiler()
@@ -151,7 +151,7 @@ def compiled_whole(engine: Engine, handler: Handler, scope: Scope) -> Iterator[N
             whole._torchdynamo_wrapper_id = id(whole)  # type: ignore[attr-defined]
             return whole
 
-        def called(inner: Callable[..., Any], module: Any, *args: Any, **kwargs: Any) -> Any:
+        def called(inner: Callable[..., Any], module: Any, /, *args: Any, **kwargs: Any) -> Any:
             compiled = functools.partial(inner, module)
             return call(compiled, module._orig_mod, args, kwargs)
 

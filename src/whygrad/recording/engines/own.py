@@ -122,6 +122,9 @@ class OwnEngine:
         return _NOTHING if self.is_idle else not_intercepting()
 
     def array(self, tensor: Any) -> np.ndarray[Any, Any]:
+        return self.view(tensor).copy()
+
+    def view(self, tensor: Any) -> np.ndarray[Any, Any]:
         held = tensor._array
         if type(held) is np.ndarray and held.dtype.kind in "fiub":
             return held
@@ -138,7 +141,13 @@ class OwnEngine:
         return float(held) if type(held) is np.ndarray and held.ndim == 0 else None
 
     def hint(self, tensor: Any) -> float:
-        return hint(self.array(tensor))
+        return hint(self.view(tensor))
+
+    def few(self, tensor: Any, most: int = 4096) -> np.ndarray[Any, Any]:
+        return thinned(self.view(tensor), most).copy()
+
+    def address(self, tensor: Any) -> int:
+        return int(self.view(tensor).__array_interface__["data"][0])
 
     def unbound(self, op: str, function: Callable[..., Any]) -> Callable[..., Any]:
         generic = table.get(op)  # what was intercepted is the op's path for its dtypes
@@ -193,6 +202,6 @@ def _whole(
     return handler(engine, op, partial(_alone, method), args, kw, frame)
 
 
-def _alone(method: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+def _alone(method: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
     with not_intercepting():
         return method(*args, **kwargs)

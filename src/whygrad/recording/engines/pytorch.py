@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from whygrad.ops.spellings import shared_name, spelled
-from whygrad.recording.engines.engine import Handler
+from whygrad.recording.engines.engine import Freed, Handler
 from whygrad.recording.engines.modes import (
     compiled_whole,
     compiler_in_use,
@@ -33,6 +33,7 @@ __all__ = ["TorchEngine"]
 
 _PLAIN = (torch.float32, torch.float64, torch.int64)
 _SHORT = 1024
+_ORDINARY = (torch.Tensor, torch.nn.Parameter)
 _NEVER = ("backward", "_set_grad_enabled", "register_hook", "__set__")
 
 
@@ -103,15 +104,28 @@ class TorchEngine:
         return torch._C.DisableTorchFunction()
 
     def array(self, tensor: Any) -> np.ndarray[Any, Any]:
+        """A copy: whoever hands a tensor's memory to NumPy takes from it, for good, the right to
+        be resized, and programs that free their parameters between steps do that.
+        """
         with torch._C.DisableTorchFunction():
-            plain = tensor.detach()
-            if plain.dtype in _PLAIN and plain.layout is torch.strided and plain.is_cpu:
-                return plain.numpy()
-            if plain.layout is not torch.strided:
-                plain = plain.coalesce().values() if plain.is_sparse else plain.to_dense()
-            if plain.dtype is torch.bfloat16:
-                plain = plain.float()
-            return plain.cpu().resolve_conj().resolve_neg().numpy()
+            return _numpy(_local(tensor).detach().clone())
+
+    def view(self, tensor: Any) -> np.ndarray[Any, Any]:
+        with torch._C.DisableTorchFunction():
+            return _numpy(_local(tensor).detach())
+
+    def few(self, tensor: Any, most: int = 4096) -> np.ndarray[Any, Any]:
+        with torch._C.DisableTorchFunction():
+            plain = _local(tensor).detach()
+            step = plain.numel() // most
+            if step < 2 or plain.layout is not torch.strided or not plain.is_contiguous():
+                return thinned(_numpy(plain.clone()), most)
+            return _numpy(plain.view(-1)[::step].clone())
+
+    def address(self, tensor: Any) -> int:
+        with torch._C.DisableTorchFunction():
+            plain = _local(tensor)
+            return int(plain.data_ptr()) if plain.layout is torch.strided else id(tensor)
 
     def scalar(self, tensor: Any) -> float | None:
         return float(tensor.item()) if tensor.ndim == 0 else None
@@ -119,9 +133,7 @@ class TorchEngine:
     def hint(self, tensor: Any) -> float:
         if tensor.ndim == 1 and tensor.dtype is torch.float32 and 0 < tensor.numel() <= _SHORT:
             return math.sqrt(tensor.dot(tensor).item() / tensor.numel())  # the way to NumPy is long
-        if tensor.dtype in _PLAIN and tensor.layout is torch.strided and tensor.is_cpu:
-            return hint(tensor.detach().numpy())
-        return hint(self.array(tensor))
+        return hint(self.few(tensor, 16))
 
     def unbound(self, op: str, function: Callable[..., Any]) -> Callable[..., Any]:
         if isinstance(function, partial) and function.func is _cast_to:
@@ -131,6 +143,7 @@ class TorchEngine:
 
     def copy(self, tensor: Any, *, leaf: bool = False) -> Any:
         with torch._C.DisableTorchFunction():
+            _local(tensor)
             copied = tensor.detach().clone()
             if leaf and tensor.requires_grad:
                 copied.requires_grad_()
@@ -154,6 +167,25 @@ class TorchEngine:
             return why_none(parameter, loss)
 
 
+def _local(tensor: Any) -> Any:
+    """The plain tensor that a tensor wraps: of one that is spread over ranks, the part here."""
+    while type(tensor) not in _ORDINARY and hasattr(tensor, "__tensor_flatten__"):
+        tensor = getattr(tensor, tensor.__tensor_flatten__()[0][0])
+    if tensor.layout is torch.strided and not tensor.untyped_storage().nbytes() and tensor.numel():
+        raise Freed(f"a tensor of shape {list(tensor.shape)} without memory")
+    return tensor
+
+
+def _numpy(plain: torch.Tensor) -> np.ndarray[Any, Any]:
+    if plain.dtype in _PLAIN and plain.layout is torch.strided and plain.is_cpu:
+        return plain.numpy()
+    if plain.layout is not torch.strided:
+        plain = plain.coalesce().values() if plain.is_sparse else plain.to_dense()
+    if plain.dtype is torch.bfloat16:
+        plain = plain.float()
+    return plain.cpu().resolve_conj().resolve_neg().numpy()
+
+
 def _handed_over(
     engine: TorchEngine, handler: Handler, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
@@ -167,7 +199,7 @@ def _handed_over(
     return handler(engine, name, func, args, kwargs, frame)
 
 
-def _cast_to(dtype: torch.dtype, function: Any, *args: Any, **kwargs: Any) -> Any:
+def _cast_to(dtype: torch.dtype, function: Any, /, *args: Any, **kwargs: Any) -> Any:
     """Carry out a call as ``torch.autocast`` does: a replay has to as well."""
     with torch.autocast("cpu", dtype):
         return function(*args, **kwargs)

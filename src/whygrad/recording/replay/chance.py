@@ -19,7 +19,7 @@ def chance(reading: Reading) -> float | None:
     if call is None or reading.target is None or reading.prediction is None:
         return None
     engine = reading.trace.engine
-    target = engine.array(reading.target)
+    target = engine.view(reading.target)
     if call.op in CLASS_LOSSES and target.dtype.kind in "iu":
         _, counts = np.unique(target[target >= 0], return_counts=True)
         if not counts.size:
@@ -31,7 +31,7 @@ def chance(reading: Reading) -> float | None:
     if call.op in BINARY_LOSSES:
         share = np.clip(target.mean(), 1e-6, 1 - 1e-6)
         return float(-share * np.log(share) - (1 - share) * np.log(1 - share))
-    prediction = engine.array(reading.prediction)
+    prediction = engine.view(reading.prediction)
     if prediction.shape != target.shape or not target.ndim or call.op in CROSS_ENTROPY:
         return None
     mean = target.mean(axis=0, keepdims=True) + np.zeros_like(target)

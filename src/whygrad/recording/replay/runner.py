@@ -59,14 +59,14 @@ def replay(
             if objective is not None:
                 loss = objective(trace)
             if loss is not None:
-                array = engine.array(loss)
+                array = engine.view(loss)
                 trace.loss = float(array.item()) if array.size == 1 else float(np.mean(array))
                 trace.reproduced = _same(trace.loss, snapshot.value)
                 if backward and array.size == 1 and loss.requires_grad:
                     runner.watch_gradients(trace.arrivals)
                     loss.backward()
                     trace.gradients = {
-                        name: engine.array(leaf.grad).copy()
+                        name: engine.view(leaf.grad).copy()
                         for name, leaf in runner.leaves.items()
                         if leaf.grad is not None
                     }
@@ -161,9 +161,7 @@ class _Runner:
             return []
         kind = self._engine.tensor
         return [
-            summarize(self._engine.array(each))
-            if isinstance(each, kind)
-            else summarize(np.empty(0))
+            summarize(self._engine.view(each)) if isinstance(each, kind) else summarize(np.empty(0))
             for each in things
         ]
 
@@ -219,7 +217,7 @@ class _Runner:
 
     def _watch(self, traced: Traced | None, place: int, tensor: Any, arrivals: list[Any]) -> None:
         def arrived(gradient: Any) -> None:
-            found = summarize(self._engine.array(gradient))
+            found = summarize(self._engine.view(gradient))
             if traced is not None:
                 traced.gradients[place] = found
             arrivals.append((-1 if traced is None else traced.number, place, found))

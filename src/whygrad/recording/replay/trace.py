@@ -131,7 +131,7 @@ class Trace:
         return encoded
 
     def array(self, tensor: Any) -> np.ndarray[Any, Any]:
-        return self.engine.array(tensor)
+        return self.engine.view(tensor)
 
     def marks(self) -> Iterator[Mark]:
         yield from self.snapshot.marks

@@ -74,7 +74,7 @@ class Trial:
         if not self._budget.allows(self.snapshot, 2 * rounds):
             return None
         engine = self.snapshot.engine
-        center = {name: engine.array(each) for name, each in self.snapshot.values.items()}
+        center = {name: engine.view(each) for name, each in self.snapshot.values.items()}
         direction = self._gradient(center)
         found = None
         for _ in range(rounds):

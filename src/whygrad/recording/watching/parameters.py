@@ -46,7 +46,7 @@ class Registry:
     def parameter_made(self, engine: Engine, tensor: Any, where: Where) -> None:
         self._made[id(tensor)] = where
         if self._writes and not self._run.passes:  # what was written here belonged to another one
-            self._writes.pop(_address(engine.array(tensor)), None)
+            self._writes.pop(engine.address(tensor), None)
 
     def root(self, engine: Engine, module: Any) -> bool:
         """The program called ``module`` itself: learn the names of all that belongs to it.
@@ -124,16 +124,16 @@ class Registry:
         taken = {each.name for each in self._run.parameters.values()}
         while name in taken:
             name += "'"
+        array = engine.array(tensor)
         known = Parameter(name, tensor)
         known.made_at = self._made.get(id(tensor))
         self._run.parameters[id(tensor)] = known
-        array = engine.array(tensor)
         known.initial = summarize(array)
-        address = _address(array)
+        address = engine.address(tensor)
         known.written_at = self._writes.get(address) or engine.written_at(tensor)
         if array.size:
             self._addresses[address] = id(tensor)
-        self._first_values[id(tensor)] = array.copy()
+        self._first_values[id(tensor)] = array
         return known
 
     def parameters(self) -> list[Parameter]:
@@ -143,7 +143,7 @@ class Registry:
         """A write in place: if a parameter's memory is the target, which one."""
         known = self._run.parameters.get(id(tensor))
         if known is None:
-            address = _address(engine.array(tensor))
+            address = engine.address(tensor)
             known = self._run.parameters.get(self._addresses.get(address, 0))
             if known is None:
                 if not self._run.passes:
@@ -182,7 +182,7 @@ class Registry:
                 if known.initial is None:
                     array = engine.array(known.tensor)
                     known.initial = summarize(array)
-                    self._first_values[id(known.tensor)] = array.copy()
+                    self._first_values[id(known.tensor)] = array
 
     def reached(self, engine: Engine, loss: Any, first: bool) -> None:
         """After a pass: who has a gradient now, and, at the first ones, why others have none."""
@@ -217,11 +217,6 @@ class Registry:
 def _line(switches: dict[int, tuple[weakref.ref[Any], Where]], tensor: Any) -> Where | None:
     known = switches.get(id(tensor))
     return None if known is None or known[0]() is not tensor else known[1]
-
-
-def _address(array: np.ndarray[Any, Any]) -> int:
-    """Where the memory of an array begins."""
-    return int(array.__array_interface__["data"][0])
 
 
 def _variable(thing: Any) -> str | None:

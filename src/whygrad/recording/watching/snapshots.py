@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from whygrad.recording.calls import CallLog, Produced, RecordedCall, members
-from whygrad.recording.engines import Engine, engines
+from whygrad.recording.engines import Engine, Freed, engines
 from whygrad.recording.record import Course, Mark, Run, Snapshot, Update
 from whygrad.recording.scope import Scope
 from whygrad.recording.variables import held, key_of
@@ -61,10 +61,13 @@ class Snapshots:
         source = self.log(engine).source(loss)
         return None if source is None else self.of_source(engine, source, value)
 
-    def of_source(self, engine: Engine, source: Produced, value: float) -> Snapshot:
-        """The step that ends with what a call made."""
+    def of_source(self, engine: Engine, source: Produced, value: float) -> Snapshot | None:
+        """The step that ends with what a call made; None if it cannot be run again."""
         log = self.log(engine)
-        snapshot = self._cut(engine, log.slice([source]), source, value)
+        try:
+            snapshot = self._cut(engine, log.slice([source]), source, value)
+        except Freed:  # parameters that are there only while they are used
+            return None
         arguments = ((call.args, call.kwargs) for call in snapshot.calls.values())
         used = {key_of(each) for each in members(list(arguments))}
         snapshot.variables = held(program_frame(sys._getframe(1)), log, engine.tensor, used)

@@ -122,18 +122,18 @@ class _Layer:
 
     # --- modules ----------------------------------------------------------------------------------
 
-    def _made_module(self, inner: Function, module: Any, *args: Any, **kwargs: Any) -> None:
+    def _made_module(self, inner: Function, module: Any, /, *args: Any, **kwargs: Any) -> None:
         inner(module, *args, **kwargs)
         self._observer.sampler.resume()
         self._observer.tell(self._observer.registry.made, module, where_made(module))
 
-    def _made_parameter(self, inner: Function, *args: Any, **kwargs: Any) -> Any:
+    def _made_parameter(self, inner: Function, /, *args: Any, **kwargs: Any) -> Any:
         made = inner(*args, **kwargs)
         observer = self._observer
         observer.tell(observer.registry.parameter_made, self._engine, made, program_line())
         return made
 
-    def _call_module(self, inner: Function, module: Any, *args: Any, **kwargs: Any) -> Any:
+    def _call_module(self, inner: Function, module: Any, /, *args: Any, **kwargs: Any) -> Any:
         observer, engine = self._observer, self._engine
         is_model, sampler = observer.registry.is_model, observer.sampler
         if sampler.idle and is_model(module):  # where functions are compiled this one stays
@@ -171,7 +171,7 @@ class _Layer:
         is_model = observer.registry.is_model
 
         @functools.wraps(kind.__call__)
-        def call(module: Any, *args: Any, **kwargs: Any) -> Any:
+        def call(module: Any, /, *args: Any, **kwargs: Any) -> Any:
             inherited: Any = super(kind, module)
             inner = inherited.__call__ if own is None else functools.partial(own, module)
             watched = sampler.idle and type(module) is kind and get_ident() == scope.thread
@@ -197,14 +197,14 @@ class _Layer:
             observer.tell(observer.modules.mode, module, mode, where)
         return result
 
-    def _convert(self, inner: Function, module: Any, *args: Any, **kwargs: Any) -> Any:
+    def _convert(self, inner: Function, module: Any, /, *args: Any, **kwargs: Any) -> Any:
         result = inner(module, *args, **kwargs)
         run, half = self._observer.run, self._engine.namespace.float16
         if run.halved_at is None and any(each.dtype is half for each in module.parameters()):
             run.halved_at = program_line()
         return result
 
-    def _apply(self, inner: Function, *args: Any, **kwargs: Any) -> Any:
+    def _apply(self, inner: Function, /, *args: Any, **kwargs: Any) -> Any:
         """The ops inside a Function are its own affair: here and in a replay it is one call."""
 
         def whole(*args: Any, **kwargs: Any) -> Any:
@@ -298,7 +298,9 @@ class _Layer:
 
     # --- updates ----------------------------------------------------------------------------------
 
-    def _made_optimizer(self, inner: Function, optimizer: Any, *args: Any, **kwargs: Any) -> None:
+    def _made_optimizer(
+        self, inner: Function, optimizer: Any, /, *args: Any, **kwargs: Any
+    ) -> None:
         inner(optimizer, *args, **kwargs)
         observer = self._observer
         observer.tell(observer.loop.optimizer_made, optimizer, where_made(optimizer))
@@ -311,7 +313,7 @@ class _Layer:
         observer, kind = self._observer, type(scheduler).__name__
         observer.tell(observer.loop.scheduler_made, optimizer, kind, where_made(scheduler))
 
-    def _zero_grad(self, inner: Function, thing: Any, *args: Any, **kwargs: Any) -> Any:
+    def _zero_grad(self, inner: Function, thing: Any, /, *args: Any, **kwargs: Any) -> Any:
         self._observer.tell(self._observer.loop.zeroed, program_line())
         with self._engine.unwatched(), self._observer.scope.paused():
             return inner(thing, *args, **kwargs)
@@ -320,7 +322,7 @@ class _Layer:
         scope, sampler, loop = self._observer.scope, self._observer.sampler, self._observer.loop
 
         @functools.wraps(plain)
-        def zero_grad(thing: Any, *args: Any, **kwargs: Any) -> Any:
+        def zero_grad(thing: Any, /, *args: Any, **kwargs: Any) -> Any:
             if get_ident() == scope.thread and sampler.idle and loop.zeroed_idle():
                 return plain(thing, *args, **kwargs)
             return recording(thing, *args, **kwargs)

@@ -42,7 +42,7 @@ class Steps:
         stack.callback(home.register_optimizer_step_pre_hook(self._before).remove)
         stack.callback(home.register_optimizer_step_post_hook(self._after).remove)
 
-    def _step(self, inner: Callable[..., Any], optimizer: Any, *args: Any, **kwargs: Any) -> Any:
+    def _step(self, inner: Callable[..., Any], optimizer: Any, /, *args: Any, **kwargs: Any) -> Any:
         observer, engine = self._observer, self._engine
         if optimizer in self._loop.updating:  # by way of super().step()
             return inner(optimizer, *args, **kwargs)
