@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from whygrad.recording.engines.engine import (
     Engine,
-    Freed,
     Handler,
+    OutOfReach,
     engine_of,
     engines,
     imported_engines,
 )
 
-__all__ = ["Engine", "Freed", "Handler", "engine_of", "engines", "imported_engines"]
+__all__ = ["Engine", "Handler", "OutOfReach", "engine_of", "engines", "imported_engines"]

@@ -12,11 +12,13 @@ import numpy as np
 
 from whygrad.recording.scope import Scope
 
-__all__ = ["Engine", "Freed", "Handler", "engine_of", "engines", "imported_engines"]
+__all__ = ["Engine", "Handler", "OutOfReach", "engine_of", "engines", "imported_engines"]
 
 
-class Freed(RuntimeError):
-    """A tensor whose memory the program has given back: to read it would end the process."""
+class OutOfReach(RuntimeError):
+    """A tensor whose memory the program has given back, so that to read it would end the process;
+    or, for a copy, one that is spread over ranks, which only all of them can copy.
+    """
 
 
 class Handler(Protocol):
@@ -77,7 +79,7 @@ class Engine(Protocol):
     def array(self, tensor: Any) -> np.ndarray[Any, Any]:
         """The values of a tensor of the program's: nothing that would hold on to its memory.
 
-        Like all that reads values it raises :class:`Freed` for one that has none.
+        Like all that reads values it may raise :class:`OutOfReach`.
         """
         ...
 

@@ -23,7 +23,7 @@ from whygrad.ops.define import table
 from whygrad.ops.families import LOSSES, MAKERS
 from whygrad.recording.engines.engine import Handler
 from whygrad.recording.patching import Patch, patched, wrapped
-from whygrad.recording.ranges import hint
+from whygrad.recording.ranges import hint, thinned
 from whygrad.recording.scope import Scope
 from whygrad.source import program_frame
 

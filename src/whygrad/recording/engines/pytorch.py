@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from whygrad.ops.spellings import shared_name, spelled
-from whygrad.recording.engines.engine import Freed, Handler
+from whygrad.recording.engines.engine import Handler, OutOfReach
 from whygrad.recording.engines.modes import (
     compiled_whole,
     compiler_in_use,
@@ -23,7 +23,7 @@ from whygrad.recording.engines.modes import (
     taken_out,
     transforms_unwatched,
 )
-from whygrad.recording.ranges import hint
+from whygrad.recording.ranges import hint, thinned
 from whygrad.recording.scope import Scope
 from whygrad.source import program_frame
 from whygrad.torch.calls import name_of, uneventful
@@ -143,7 +143,10 @@ class TorchEngine:
 
     def copy(self, tensor: Any, *, leaf: bool = False) -> Any:
         with torch._C.DisableTorchFunction():
-            _local(tensor)
+            if _local(tensor) is not tensor:
+                raise OutOfReach(
+                    f"{type(tensor).__name__} {list(tensor.shape)} wraps other tensors"
+                )
             copied = tensor.detach().clone()
             if leaf and tensor.requires_grad:
                 copied.requires_grad_()
@@ -172,7 +175,7 @@ def _local(tensor: Any) -> Any:
     while type(tensor) not in _ORDINARY and hasattr(tensor, "__tensor_flatten__"):
         tensor = getattr(tensor, tensor.__tensor_flatten__()[0][0])
     if tensor.layout is torch.strided and not tensor.untyped_storage().nbytes() and tensor.numel():
-        raise Freed(f"a tensor of shape {list(tensor.shape)} without memory")
+        raise OutOfReach(f"a tensor of shape {list(tensor.shape)} without memory")
     return tensor
 
 

@@ -78,6 +78,12 @@ class Idle:
             return False
         return True
 
+    def backward_ends(self, engine: Engine) -> None:
+        """Nothing to note, unless no update uses these passes."""
+        if len(self._loop.pending) > 1:
+            with engine.unwatched():
+                self._loop.pass_ends(engine)
+
     def step_begins(self, engine: Engine, optimizer: Any) -> bool:
         """Look whether the gradients are usual, no more."""
         loop = self._loop

@@ -22,6 +22,7 @@ from whygrad.recording.record import (
     Course,
     Incident,
     Optimizer,
+    Parameter,
     Pass,
     Run,
     Sample,
@@ -42,6 +43,9 @@ from whygrad.source import Where, program_frame
 __all__ = ["Loop"]
 
 _PHASES = 8  # optimizers whose first steps are looked at closely
+_COURSES = 16  # optimizers that are watched: a program may make a new one at every step
+_UNUSED = 8  # passes without an update, and twice as many as usual: none will come
+_LONG_AGO = 256  # passes without an update of a course: nobody adds to its gradients
 
 
 class Loop:
@@ -65,12 +69,14 @@ class Loop:
         self.stepped = False  # whether an update came after the last pass
         self.updating: list[Any] = []  # optimizers that are at work while idle
         self.by_hand: dict[int, Where] = {}  # parameters the program wrote to since the last pass
-        self._hand_course: Course | None = None
+        self._by_hand: list[Course] = []  # whose updates the program makes itself
         self._hand_norms = Sizes({})
         self._zeroed = False
         self._clips: list[Clip] = []
         self._in_closure = False
         self._skipped = False  # whether any step was
+        self._passes = 1  # at most in one update so far
+        self._unused = False  # whether passes go by without updates
 
     # --- optimizers -------------------------------------------------------------------------------
 
@@ -80,9 +86,10 @@ class Loop:
                 return course
         return None
 
-    def optimizer_made(self, optimizer: Any, where: Where | None) -> Course:
+    def optimizer_made(self, optimizer: Any, where: Where | None) -> Course | None:
+        """The course of an optimizer, begun if it is new; None for one too many."""
         known = self.course_of(optimizer)
-        if known is not None:
+        if known is not None or len(self.run.courses) >= _COURSES:
             return known
         groups = optimizer.param_groups
         options = {name: value for name, value in groups[0].items() if name != "params"}
@@ -117,7 +124,9 @@ class Loop:
             self.run.engine.first_passes_again()
 
     def scheduler_made(self, optimizer: Any, kind: str, where: Where) -> None:
-        self.optimizer_made(optimizer, None).optimizer.schedulers.append((kind, where))
+        course = self.optimizer_made(optimizer, None)
+        if course is not None:
+            course.optimizer.schedulers.append((kind, where))
 
     # --- passes -----------------------------------------------------------------------------------
 
@@ -129,7 +138,7 @@ class Loop:
             self.run.seed = int(engine.namespace.initial_seed())
         sampled = sampler.is_sampled(number)
         sampled |= sampler.sample is not None and not sampler.skipping
-        if sampled:
+        if sampled or not sampler.skipping:
             self.registry.find_leaves(engine, snapshots.log(engine))
         array = engine.array(loss)
         value = float(array.item()) if array.size == 1 else float(np.mean(array))
@@ -160,9 +169,10 @@ class Loop:
         """A pass begins, after the update before or on top of other passes."""
         if self.stepped:
             self.pending, self.stepped = [], False
-        for course in self.run.courses:
-            self.gradients.look_for_old(engine, course)
         number = len(self.run.passes)
+        for course in self.run.courses:
+            if number - course.used < _LONG_AGO:
+                self.gradients.look_for_old(engine, course)
         self.sampler.loss(number, value)
         return Pass(number, value, where, shape, bool(self.gradients.contaminated))
 
@@ -196,6 +206,22 @@ class Loop:
         if not self.run.has_optimizer:
             sizes = self.gradients.sizes(engine, self.registry.parameters())
             self._gradients_by_hand(engine, sizes)
+        self.pass_ends(engine)
+
+    def pass_ends(self, engine: Engine) -> None:
+        """A pass is over.  Where no update uses passes, each of them counts as a step.
+
+        When updates stop coming, the program has turned to something else: that is looked at as
+        the beginning of the run was.
+        """
+        if self.stepped or self._in_closure or len(self.pending) <= max(_UNUSED, 2 * self._passes):
+            return
+        if not self._unused:
+            self._unused = True
+            self.sampler.begin_again(len(self.run.passes))
+            self.sampler.resume()
+        self._next_step(engine, updated=False)
+        self.sampler.between_steps()
 
     def gradients_taken(self, engine: Engine, leaves: list[Any], gradients: Any) -> None:
         """``autograd.grad`` has answered: a pass whose gradients are in no ``.grad``."""
@@ -267,6 +293,8 @@ class Loop:
     def step_begins(self, engine: Engine, optimizer: Any, where: Where) -> None:
         self.sampler.optimizing += 1
         course = self.optimizer_made(optimizer, None)
+        if course is None:
+            return
         gradients = self.gradients.of_update(engine, course)
         rates = [float(group.get("lr", math.nan)) for group in optimizer.param_groups]
         step = self.new_update(course, gradients, rates, where)
@@ -299,7 +327,9 @@ class Loop:
         self._in_closure = False
         self.sampler.optimizing = max(0, self.sampler.optimizing - 1)
         course = self.optimizer_made(optimizer, None)
-        if course.steps:
+        if course is None:
+            self._updated(engine)
+        elif course.steps:
             self._finish(engine, course, course.steps[-1])
 
     def step_failed(self) -> None:
@@ -326,11 +356,16 @@ class Loop:
             keep(course, step, step.snapshot)
         step.contaminated |= course.optimizer.number in self.gradients.contaminated
         self.gradients.used(course)
-        self._zeroed, self.stepped = False, True
+        self._passes = max(self._passes, len(step.passes))
+        self._updated(engine)
+
+    def _updated(self, engine: Engine) -> None:
+        """An update has used the passes before it."""
+        self._zeroed, self.stepped, self._unused = False, True, False
         if not self.sampler.optimizing:
             self._next_step(engine)
 
-    def _next_step(self, engine: Engine) -> None:
+    def _next_step(self, engine: Engine, updated: bool = True) -> None:
         self.snapshots.release_given()
         number, sampler = len(self.run.passes), self.sampler
         due = sampler.is_due(number)
@@ -339,9 +374,9 @@ class Loop:
         self.snapshots.next_step(engine)
         self.gradients.next_step()
         self._skipped = self._skipped or sampler.skipping
-        self.run.watched += not self._skipped
+        self.run.watched += updated and not self._skipped
         lost = any(each.kind == "loss" for each in self.run.incidents)  # whatever comes matters now
-        sampler.next_step(number, due, recorded=lost or self._hand_course is not None)
+        sampler.next_step(number, due, recorded=lost or bool(self._by_hand))
 
     def _finish_by_hand(self) -> None:
         """The program changed parameters itself since the last pass: that was an update."""
@@ -354,17 +389,25 @@ class Loop:
         if not self.by_hand or not self.pending or self.run.engine is None:
             return
         where = next(iter(self.by_hand.values()))
-        if self._hand_course is None:
-            self._hand_course = self._new_course(None, "by hand", where, {})
-        course = self._hand_course
-        for name in self.by_hand:
-            parameter = self.run.parameters[name]
-            if parameter not in course.parameters:
-                course.parameters.append(parameter)
-                parameter.optimizers.append(course.optimizer.number)
+        known = [self.run.parameters.get(name) for name in self.by_hand]
+        written = [each for each in known if each is not None]  # None: a leaf of long ago
+        course = self._hand_course(written, where)
+        for each in written:
+            if each not in course.parameters:
+                course.parameters.append(each)
+                each.optimizers.append(course.optimizer.number)
         self.by_hand = {}
         step = self.new_update(course, self._hand_norms, [], where)
         self._finish(self.run.engine, course, step)
+
+    def _hand_course(self, written: list[Parameter], where: Where) -> Course:
+        """The course that these parameters belong to; those of another loop begin one."""
+        for course in self._by_hand:
+            if any(each in course.parameters for each in written):
+                return course
+        if not self._by_hand or len(self.run.courses) < _COURSES:
+            self._by_hand.append(self._new_course(None, "by hand", where, {}))
+        return self._by_hand[-1]
 
     # --- the end ----------------------------------------------------------------------------------
 

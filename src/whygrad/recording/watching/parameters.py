@@ -5,18 +5,22 @@ from __future__ import annotations
 import sys
 import weakref
 from collections.abc import Iterator
+from contextlib import suppress
 from types import FrameType
 from typing import Any
 
 import numpy as np
 
 from whygrad.recording.calls import CallLog
-from whygrad.recording.engines import Engine, engine_of
+from whygrad.recording.engines import Engine, OutOfReach, engine_of
 from whygrad.recording.ranges import summarize
 from whygrad.recording.record import Parameter, Run
 from whygrad.source import Where, program_frame
 
 __all__ = ["Registry"]
+
+_LOOSE = 64  # leaves outside of modules and optimizers that are known at least
+_ROOTS = 32  # models whose parts are known by name: a program may copy one at every step
 
 
 class Registry:
@@ -34,6 +38,7 @@ class Registry:
         self._made: dict[int, Where] = {}  # tensors wrapped as parameters
         self._frozen: dict[int, tuple[weakref.ref[Any], Where]] = {}
         self._thawed: dict[int, tuple[weakref.ref[Any], Where]] = {}
+        self._loose: list[int] = []  # ids of the leaves that neither a module nor an optimizer has
         self._scanned = 0
         self._all_reached = 0  # how many parameters there were when all had got a gradient
 
@@ -59,8 +64,9 @@ class Registry:
             self._known_roots[id(module)] = known
             if known:
                 self.kinds_of_models.add(type(module))
-            whole = self._whole(module)
-            if known and (whole is module or id(whole) not in self._known_roots):
+            whole = self._whole(module) if len(self._run.roots) < _ROOTS else module
+            unknown = whole is module or id(whole) not in self._known_roots
+            if known and unknown and len(self._run.roots) < _ROOTS:
                 self._known_roots[id(whole)] = True
                 self._learn(whole)
         return known
@@ -172,17 +178,38 @@ class Registry:
         for call in log.calls[max(0, self._scanned - log.first) :]:
             for each in (*call.args, *call.kwargs.values()):
                 if isinstance(each, engine.tensor) and each.requires_grad and each.is_leaf:  # type: ignore[attr-defined]
-                    known = self.parameter(each)
-                    if known.made_at is None:
-                        origin = log.origin(each)
-                        known.made_at = None if origin is None else origin.where
+                    self._found(each, log)
         self._scanned = log.end
+        if len(self._loose) > 2 * _LOOSE:
+            self._forget_loose()
         if not self._run.passes:
             for known in self.parameters():
                 if known.initial is None:
                     array = engine.array(known.tensor)
                     known.initial = summarize(array)
                     self._first_values[id(known.tensor)] = array
+
+    def _found(self, leaf: Any, log: CallLog) -> None:
+        if id(leaf) not in self._run.parameters:
+            self._loose.append(id(leaf))
+        with suppress(OutOfReach):
+            known = self.parameter(leaf)
+            if known.made_at is None:
+                origin = log.origin(leaf)
+                known.made_at = None if origin is None else origin.where
+
+    def _forget_loose(self) -> None:
+        """Of leaves made at every step (inputs, weights that are computed anew) keep the latest."""
+        dropped, self._loose = self._loose[:-_LOOSE], self._loose[-_LOOSE:]
+        for name in dropped:
+            known = self._run.parameters.get(name)
+            if known is not None and known.module is None and not known.optimizers:
+                del self._run.parameters[name]
+                self._first_values.pop(name, None)
+        self._addresses = {
+            address: name for address, name in self._addresses.items()
+            if name in self._run.parameters
+        }  # fmt: skip
 
     def reached(self, engine: Engine, loss: Any, first: bool) -> None:
         """After a pass: who has a gradient now, and, at the first ones, why others have none."""

@@ -10,10 +10,11 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any
 
 from whygrad.recording.calls import CallLog, Produced, RecordedCall, members
-from whygrad.recording.engines import Engine, Freed, engines
+from whygrad.recording.engines import Engine, OutOfReach, engines
 from whygrad.recording.record import Course, Mark, Run, Snapshot, Update
 from whygrad.recording.scope import Scope
 from whygrad.recording.variables import held, key_of
@@ -64,19 +65,22 @@ class Snapshots:
     def of_source(self, engine: Engine, source: Produced, value: float) -> Snapshot | None:
         """The step that ends with what a call made; None if it cannot be run again."""
         log = self.log(engine)
-        try:
+        snapshot = None
+        with suppress(OutOfReach):  # parameters that are there only while they are used
             snapshot = self._cut(engine, log.slice([source]), source, value)
-        except Freed:  # parameters that are there only while they are used
+        if snapshot is None:
             return None
         arguments = ((call.args, call.kwargs) for call in snapshot.calls.values())
         used = {key_of(each) for each in members(list(arguments))}
         snapshot.variables = held(program_frame(sys._getframe(1)), log, engine.tensor, used)
         return snapshot
 
-    def of_everything(self, engine: Engine) -> Snapshot:
+    def of_everything(self, engine: Engine) -> Snapshot | None:
         """All calls that are known, of a step that was not finished."""
         log = self.log(engine)
-        return self._cut(engine, dict(enumerate(log.calls, log.first)), None, math.nan)
+        with suppress(OutOfReach):
+            return self._cut(engine, dict(enumerate(log.calls, log.first)), None, math.nan)
+        return None
 
     def _cut(
         self, engine: Engine, calls: dict[int, RecordedCall], source: Produced | None, value: float

@@ -250,7 +250,9 @@ class _Layer:
                 scope.thread = 0  # what runs inside (hooks, recomputed layers) is part of this pass
                 try:
                     if usual(engine, tensors):
-                        return plain(tensors, *args, **kwargs)
+                        result = plain(tensors, *args, **kwargs)
+                        observer.tell(observer.idle.backward_ends, engine)
+                        return result
                 except Exception as error:
                     observer.tell(observer.loop.backward_ends, engine, tensors, error)
                     raise
