@@ -285,7 +285,6 @@ class Incident:
 
     kind: str  # "loss", "gradient", "exception"
     step: int
-    course: Course | None
     snapshot: Snapshot | None
     where: Where
     error: BaseException | None = None

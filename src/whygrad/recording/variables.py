@@ -17,7 +17,7 @@ from whygrad.recording.calls import CallLog, Produced
 from whygrad.recording.engines import Engine
 from whygrad.source import program_frame
 
-__all__ = ["Variable", "held", "key_of", "losses_left", "today"]
+__all__ = ["Variable", "held", "key_of", "losses_left", "running", "today"]
 
 # The code whose variable it is, its name, and the place in it if it holds several tensors.
 Variable = tuple[CodeType, str, int | str | None]
@@ -63,14 +63,22 @@ def losses_left(engine: Engine, error: BaseException | None) -> Iterator[float]:
                     yield value
 
 
+def running(frame: FrameType | None) -> Iterator[FrameType]:
+    """The user's functions that are running, from ``frame`` outwards to the top of the module."""
+    while frame is not None:
+        if program_frame(frame) is frame:
+            yield frame
+        frame = None if frame.f_code.co_name == "<module>" else frame.f_back
+
+
 def _tensors(
-    frame: FrameType | None, kind: type, codes: Container[CodeType] | None = None
+    frame: FrameType, kind: type, codes: Container[CodeType] | None = None
 ) -> Iterator[tuple[CodeType, str, int | str | None, Any]]:
     """The tensors without gradients in variables of the user's functions that are running."""
-    while frame is not None:
-        code = frame.f_code
-        if program_frame(frame) is frame and (codes is None or code in codes):
-            for name, value in list(frame.f_locals.items()):
+    for user in running(frame):
+        code = user.f_code
+        if codes is None or code in codes:
+            for name, value in list(user.f_locals.items()):
                 if isinstance(value, kind):
                     if not value.requires_grad:  # type: ignore[attr-defined]
                         yield code, name, None, value
@@ -79,4 +87,3 @@ def _tensors(
                     for place, each in members:
                         if isinstance(each, kind) and not each.requires_grad:  # type: ignore[attr-defined]
                             yield code, name, place, each
-        frame = None if code.co_name == "<module>" else frame.f_back

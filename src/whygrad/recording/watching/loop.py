@@ -251,7 +251,7 @@ class Loop:
     ) -> None:
         if kind == "exception" or not self.run.incidents:
             index = len(self.run.passes) - 1 if step is None else step
-            self.run.incidents.append(Incident(kind, index, None, snapshot, where, error))
+            self.run.incidents.append(Incident(kind, index, snapshot, where, error))
 
     def bad_gradient(self, engine: Engine) -> None:
         """The gradients of the latest pass are not finite."""

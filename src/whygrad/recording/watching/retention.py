@@ -18,6 +18,7 @@ from typing import Any
 
 from whygrad.recording.calls import Produced
 from whygrad.recording.record import Run
+from whygrad.recording.variables import running
 from whygrad.source import Where, program_frame
 
 __all__ = ["Retention"]
@@ -116,10 +117,5 @@ def _attributes_holding(container: Any) -> list[str]:
 
 def _variables() -> list[tuple[str, Any]]:
     """The local variables of the user's functions that are running."""
-    frame: Any = program_frame(sys._getframe(1))
-    found: list[tuple[str, Any]] = []
-    while frame is not None:
-        if program_frame(frame) is frame:
-            found += frame.f_locals.items()
-        frame = None if frame.f_code.co_name == "<module>" else frame.f_back
-    return found
+    frames = running(program_frame(sys._getframe(1)))
+    return [variable for frame in frames for variable in frame.f_locals.items()]
