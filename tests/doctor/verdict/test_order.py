@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -13,6 +15,7 @@ from whygrad.doctor.rules.rule import (
     Finding,
     Proof,
     Rule,
+    once,
     register,
     rule,
     rules,
@@ -111,6 +114,37 @@ def test_a_rule_is_a_function_with_a_page(monkeypatch: pytest.MonkeyPatch) -> No
     )
     assert grey_loss.thresholds == {"shade": 0.5, "size": 3}
     assert grey_loss.reasons == {"shade": "darker is black"}
+
+
+@pytest.mark.parametrize(("every", "asked"), [(False, ["b"]), (True, ["b", "c"])])
+def test_a_rule_of_a_course_is_asked_about_one_after_the_other(
+    monkeypatch: pytest.MonkeyPatch, every: bool, asked: list[str]
+) -> None:
+    monkeypatch.setitem(rules, "dark-course", rules["dead-relu"])  # gone again after the test
+
+    @rule(every_course=every)
+    def dark_course(case: object, course: str) -> Iterator[Finding]:
+        """The course is dark."""
+        if course != "a":
+            yield dark_course.finding(course, None, places=[("nowhere", None)])
+
+    case: Any = SimpleNamespace(courses=["a", "b", "c"])
+    told = list(dark_course.check(case))
+    assert [each.evidence for each in told] == [[each] for each in asked]
+    assert all(each.places == [] and each.step is None for each in told)
+
+
+def test_a_finding_of_the_causal_order_holds_from_the_first_step_on() -> None:
+    assert rules["dead-relu"].finding().step == 0
+    assert rules["dead-relu"].finding("told", step=3, evidence=["more"]).evidence == [
+        "told",
+        "more",
+    ]
+
+
+def test_there_is_one_finding_a_line() -> None:
+    one, other = rules["dead-relu"].finding(), rules["dead-relu"].finding()
+    assert list(once([None, one, other])) == [one]
 
 
 def test_there_is_no_other_tier() -> None:

@@ -190,22 +190,10 @@ def common(places: list[Where]) -> Where:
 
 def activation_place(case: Case, call: Traced) -> Where:
     """The line of an activation: where its module was made, or where the function is called."""
-    module = _own_module(case, call)
-    made = case.made_at(module) if module else None
-    return made or call.where
-
-
-def _own_module(case: Case, call: Traced) -> str | None:
-    """The path of the library's module that does nothing but this call."""
-    if not call.module:
-        return None
-    for _, root, _ in case.run.roots:
-        for name, module in root.named_modules():
-            if name == call.module:
-                kind = type(module)
-                library = kind.__module__.partition(".")[0] in ("torch", "whygrad")
-                return name if library and next(module.children(), None) is None else None
-    return None
+    module = case.module(call.module) if call.module else None
+    library = type(module).__module__.partition(".")[0] in ("torch", "whygrad")
+    alone = module is not None and library and next(module.children(), None) is None
+    return (case.made_at(call.module) if alone else None) or call.where
 
 
 def call_place(case: Case, call: Traced, others: list[Traced]) -> Where:

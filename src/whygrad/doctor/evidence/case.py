@@ -177,11 +177,20 @@ class Case:
     def parameters(self) -> list[Parameter]:
         return list(self.run.parameters.values())
 
+    def module(self, path: str | None) -> Any:
+        """The module with this path."""
+        return self._modules.get(path, (None, None))[0]
+
     def made_at(self, path: str | None) -> Where | None:
         """Where the module with this path was made."""
+        module, where = self._modules.get(path, (None, None))
+        return where if module is None else self.run.made.get(id(module), where)
+
+    @cached_property
+    def _modules(self) -> dict[str | None, tuple[Any, Where | None]]:
+        """The modules of all models by their paths, with the line of the model."""
+        found: dict[str | None, tuple[Any, Where | None]] = {}
         for _, root, where in self.run.roots:
-            for name, module in root.named_modules():
-                if name == path:
-                    found: Any = self.run.made.get(id(module), where)
-                    return found
-        return None
+            for path, module in root.named_modules():
+                found.setdefault(path, (module, where))
+        return found

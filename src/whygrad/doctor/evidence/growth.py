@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from whygrad.doctor.evidence.anatomy import size_of
 from whygrad.doctor.evidence.case import Case
 from whygrad.ops.families import LINEAR, RESHAPING, SEQUENCES
 from whygrad.recording.record import Course, Parameter, Snapshot
@@ -124,13 +125,12 @@ def _measured(chain: list[Traced], weight: Parameter | None) -> Growth | None:
 
 def _size(call: Traced) -> float:
     """The root mean square of the gradient of a call's result."""
-    found = call.gradients.get(0)
-    return 0.0 if found is None else math.hypot(found.mean, found.std)
+    return size_of(call.gradients[0]) if 0 in call.gradients else 0.0
 
 
 def _made(call: Traced) -> float:
     """The root mean square of a call's result."""
-    return math.hypot(call.after[0].mean, call.after[0].std) if call.after else 0.0
+    return size_of(call.after[0]) if call.after else 0.0
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,9 @@ from __future__ import annotations
 import math
 import statistics
 from dataclasses import dataclass
-from typing import Any
 
 from whygrad.ops.families import DRAWS
+from whygrad.recording.calls import members
 from whygrad.recording.record import Course, Snapshot
 from whygrad.recording.replay import Trace
 from whygrad.recording.replay.trainer import drop
@@ -115,16 +115,8 @@ def _take_turns(one: Course, other: Course) -> bool:
 
 def _used(snapshot: Snapshot) -> set[int]:
     """The tensors from elsewhere that a step worked on, by id."""
-    found = set(snapshot.leaves)
-    waiting: list[Any] = [part for each in snapshot.calls.values() for part in each.args]
-    waiting += [part for each in snapshot.calls.values() for part in each.kwargs.values()]
-    while waiting:
-        each = waiting.pop()
-        if type(each) in (list, tuple):
-            waiting.extend(each)
-        elif hasattr(each, "requires_grad"):
-            found.add(id(each))
-    return found
+    given = members([(each.args, each.kwargs) for each in snapshot.calls.values()])
+    return {*snapshot.leaves, *(id(each) for each in given if hasattr(each, "requires_grad"))}
 
 
 def progress_of(course: Course, first: Trace | None) -> Progress:

@@ -58,11 +58,7 @@ def recurrences(case: Case, trace: Trace) -> list[Recurrence]:
     for call in trace.calls:
         if call.op in PLAIN_SEQUENCES:
             sizes = _over_time(trace, call)
-            weights = [
-                names[id(each)]
-                for each in call.inputs
-                if id(each) in names and each.ndim == 2 and each.shape[0] == each.shape[1]
-            ]
+            weights = _square_inputs(call, names)
             if weights and len(sizes) >= _SHORTEST:
                 found.append(Recurrence(call, len(sizes), sizes[0], max(sizes), weights))
     return found
@@ -70,17 +66,18 @@ def recurrences(case: Case, trace: Trace) -> list[Recurrence]:
 
 def _square(case: Case, trace: Trace, calls: list[Traced], names: dict[int, int]) -> list[int]:
     """Square weights that all of the calls share, directly or through layers called as often."""
-    found = {
-        names[id(each)]
-        for each in calls[-1].inputs
-        if id(each) in names and each.ndim == 2 and each.shape[0] == each.shape[1]
-    }
+    found = set(_square_inputs(calls[-1], names))
     layers = layers_of(case, trace)
     for layer in layers:
         uses = sum(each.name == layer.name for each in layers)
         if uses >= _SHORTEST and len(layer.shape) == 2 and layer.shape[0] == layer.shape[1]:
             found.add(layer.name)
     return sorted(found)
+
+
+def _square_inputs(call: Traced, names: dict[int, int]) -> list[int]:
+    known = [each for each in call.inputs if id(each) in names and each.ndim == 2]
+    return [names[id(each)] for each in known if each.shape[0] == each.shape[1]]
 
 
 def _over_time(trace: Trace, call: Traced) -> list[float]:

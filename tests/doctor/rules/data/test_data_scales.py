@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 from tests.doctor.asking import ENGINES, ask, only
+from whygrad.doctor.evidence.meetings import Meeting
 
 pytest.importorskip("torch")
 
@@ -64,6 +67,13 @@ def test_large_inputs_that_are_learned_from_are_left_alone(tmp_path: Path) -> No
     rate = "Adam(model.parameters(), lr=0.05)"
     text = "data, target = 20 * x, x[:, :1]" + _loop(rate=rate)
     assert not ask(tmp_path, "unscaled-input", text)
+
+
+@pytest.mark.parametrize("shape", [(6,), (6, 1)])
+def test_targets_are_standardised_over_the_samples(shape: tuple[int, ...]) -> None:
+    call: Any = None
+    mean, std = Meeting(call, 1, np.arange(6.0).reshape(shape), axis=1).features()
+    assert (mean.item(), std.item()) == (2.5, pytest.approx(np.arange(6.0).std()))
 
 
 @pytest.mark.parametrize("engine", ENGINES)

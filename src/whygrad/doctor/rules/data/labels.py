@@ -14,6 +14,7 @@ from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.provenance import target_source
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.ops import families as ops
+from whygrad.recording.calls import members
 from whygrad.recording.engines import engine_of
 from whygrad.recording.record import Failure
 from whygrad.recording.replay.reading import Reading
@@ -92,7 +93,8 @@ def _led_to(failure: Failure, error: BaseException) -> bool:
 
 def _rejected(failure: Failure) -> tuple[str, str] | None:
     """What is wrong with the labels of a call that raised, and what to do."""
-    tensors = _tensors((failure.args, failure.kwargs))
+    given = [*members([failure.args, failure.kwargs])][::-1]  # it walks from the end
+    tensors = [each for each in given if hasattr(each, "requires_grad")]
     if len(tensors) < 2 and failure.op not in ops.ONE_HOT:
         return None
     engine = engine_of(tensors[0])
@@ -258,16 +260,6 @@ def _truncated(case: Case, reading: Reading) -> tuple[str, str, Where] | None:
                 )
         made = reading.trace.made_by(made.sources[0])
     return None
-
-
-def _tensors(value: Any) -> list[Any]:
-    if hasattr(value, "requires_grad"):
-        return [value]
-    if isinstance(value, dict):
-        value = list(value.values())
-    if isinstance(value, (tuple, list)):
-        return [each for member in value for each in _tensors(member)]
-    return []
 
 
 def _label_range(case: Case) -> str | None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from whygrad.doctor.evidence.anatomy import activation_place
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.ops import families as ops
@@ -18,7 +19,6 @@ from whygrad.ops.spellings import row_of
 from whygrad.recording.calls import Produced
 from whygrad.recording.engines import engine_of
 from whygrad.recording.replay import Trace, Traced
-from whygrad.source import Where
 
 __all__ = ["target_out_of_range"]
 
@@ -80,7 +80,7 @@ def target_out_of_range(case: Case) -> Iterator[Finding]:
             f"the targets run from {targets.min():.4g} to {targets.max():.4g}",
             f"{outside:.0%} of the targets lie outside, and what is missing to them amounts "
             f"to {left:.2g} times their variance whatever the weights are",
-            where=_limited_at(case, limiter),
+            where=activation_place(case, limiter),
             proof=Proof.REPLAYED,
             fix=_reach_fix(limiter, low, high, targets),
             places=[("the loss", call.where)],
@@ -154,17 +154,6 @@ def _shifted(below: Reach | None, made: Traced) -> Reach | None:
     if any(math.isnan(each) for each in ends):
         return None
     return min(ends), max(ends), below[2]
-
-
-def _limited_at(case: Case, limiter: Traced) -> Where:
-    """The activation's own line: where it is called, or where the module that is one was made."""
-    made = case.made_at(limiter.module)
-    marks = [each for _, snapshot in case.snapshots() for each in snapshot.marks]
-    alone = any(
-        each.path == limiter.module and next(each.module.parameters(), None) is None
-        for each in marks
-    )
-    return made if made is not None and alone and limiter.op not in ops.CLAMP else limiter.where
 
 
 def _reach_fix(limiter: Traced, low: float, high: float, targets: np.ndarray[Any, Any]) -> str:

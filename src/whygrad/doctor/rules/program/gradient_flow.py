@@ -15,7 +15,7 @@ from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.doctor.rules.words import listed
 from whygrad.doctor.source.lines import assigned, switched_off, turned_off
 from whygrad.ops.families import LEAVING, LINEAR
-from whygrad.recording.calls import Produced, RecordedCall
+from whygrad.recording.calls import RecordedCall, members
 from whygrad.recording.record import Course, Parameter, Snapshot
 from whygrad.source import Where
 
@@ -305,13 +305,7 @@ def _computed_from(snapshot: Snapshot, tensor: Any) -> list[RecordedCall]:
 
 def _leaves_of(call: RecordedCall, kind: type) -> Iterator[Any]:
     """The tensors among a call's arguments that no earlier call made."""
-    waiting = [*call.args, *call.kwargs.values()]
-    while waiting:
-        each = waiting.pop()
-        if isinstance(each, kind):
-            yield each
-        elif isinstance(each, (list, tuple)) and type(each) is not Produced:
-            waiting.extend(each)
+    return (each for each in members([call.args, call.kwargs]) if isinstance(each, kind))
 
 
 def _new_tensors(snapshot: Snapshot, after: int) -> bool:

@@ -53,7 +53,7 @@ def _trained_in_eval(case: Case) -> Finding | None:
         if mark is None or len(course.steps) < case.limit("passes"):
             continue
         layers = _affected(mark.module, course.parameters)
-        change = _last_change(case, mark)
+        change = _last_change(case, mark, len(case.run.passes) - 1)
         if mark.training or not layers or change is None or change.training:
             continue
         since = sum(1 for each in case.run.passes if each.number >= change.after)
@@ -106,11 +106,10 @@ def _affected(module: Any, trained: list[Parameter]) -> list[str]:
     return sorted(found, reverse=True) if held else []
 
 
-def _last_change(case: Case, mark: Mark) -> ModeChange | None:
-    """The latest train() or eval(), of a model or what it is a part of, with passes after it."""
+def _last_change(case: Case, mark: Mark, until: int) -> ModeChange | None:
+    """The latest train() or eval(), of a model or what it is a part of, before so many passes."""
     for each in reversed(case.run.modes):
-        before = each.after < len(case.run.passes)
-        if before and any(part is mark.module for part in each.module.modules()):
+        if each.after <= until and any(part is mark.module for part in each.module.modules()):
             return each
     return None
 
@@ -184,15 +183,7 @@ def _with_feeders(case: Case, kind: str) -> list[Mark]:
 
 def _on_purpose(case: Case, mark: Mark) -> bool:
     """train() was called for it, or it is asked again and again about the same input."""
-    change = next(
-        (
-            each
-            for each in reversed(case.run.modes)
-            if each.after <= mark.passes
-            and any(part is mark.module for part in each.module.modules())
-        ),
-        None,
-    )
+    change = _last_change(case, mark, mark.passes)
     if change is not None and change.training and change.after == mark.passes:
         return True
     same = [

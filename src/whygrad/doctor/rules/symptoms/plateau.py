@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from whygrad.doctor.source.lines import rate_set
 from whygrad.recording.record import Course, Snapshot, Update
 from whygrad.recording.replay.optimizers import rate_of
 from whygrad.recording.replay.trainer import Descent, drop
+from whygrad.recording.replay.trial import Trial
 from whygrad.source import Where
 
 __all__: list[str] = []
@@ -143,13 +145,17 @@ def _same_values(one: Snapshot, other: Snapshot) -> bool:
     )
 
 
+def _latest(case: Case, course: Course) -> tuple[Mapping[int, Any], list[Trial]]:
+    """The latest parameters, and experiments on the known batches."""
+    kept = course.last, course.earlier, course.first
+    trials = [case.trial(course, each) for each in kept] if course.last is not None else []
+    values = {} if course.last is None else course.last.values
+    return values, [each for each in trials if each is not None]
+
+
 def _in_turns(case: Case, course: Course, factor: float) -> list[float]:
     """By how much each of the known batches falls when the others are trained on, in turn."""
-    if course.last is None:
-        return []
-    now = course.last.values
-    trials = [case.trial(course, each) for each in (course.last, course.earlier, course.first)]
-    known = [each for each in trials if each is not None]
+    now, known = _latest(case, course)
     drops = []
     for left_out in known:
         values = now
@@ -165,11 +171,7 @@ def _in_turns(case: Case, course: Course, factor: float) -> list[float]:
 
 def _tried_on_other_batches(case: Case, course: Course) -> tuple[Descent, float] | None:
     """A descent from the last state at the highest rate; what such ones do for other batches."""
-    if course.last is None:
-        return None
-    now = course.last.values
-    trials = [case.trial(course, each) for each in (course.last, course.earlier, course.first)]
-    known = [each for each in trials if each is not None]
+    now, known = _latest(case, course)
     descents = [each.descend(steps=int(case.limit("short")), start=now) for each in known]
     drops = [
         drop(other.loss(now), other.loss(descent.values))
