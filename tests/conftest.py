@@ -1,4 +1,4 @@
-"""What concerns every test: the garbage collector has little to walk through."""
+"""What concerns every test: little for the garbage collector to walk through, little to send."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
+from _pytest.runner import runtestprotocol
 
 _LONG = 0.03  # seconds, for one round of the garbage collector through everything
 
@@ -58,3 +59,24 @@ def pytest_collection_finish() -> None:
 def pytest_runtest_logfinish() -> None:
     if _attic.wanted:
         _attic.fill()
+
+
+class _Terse:
+    """A test that passes is told by its worker in two messages instead of five.
+
+    That its fixtures were set up and taken down is news only if it went wrong, and to send and
+    read such news for every test costs more than many a test.
+    """
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> bool:
+        for report in runtestprotocol(item, log=False, nextitem=nextitem):
+            if report.when == "call" or not report.passed:
+                item.ihook.pytest_runtest_logreport(report=report)
+        item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+        return True
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if hasattr(config, "workerinput"):  # one of the workers of pytest-xdist
+        config.pluginmanager.register(_Terse())
