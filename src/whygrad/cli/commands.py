@@ -10,6 +10,7 @@ from rich.console import Console
 
 from whygrad.cli.drill import drill
 from whygrad.cli.lab import lab
+from whygrad.cli.quantity import Quantity
 from whygrad.cli.quiz import quiz
 
 __all__ = ["cli"]
@@ -61,6 +62,14 @@ def ops(name: str | None, family: str | None) -> None:
 @click.option(
     "--threshold", metavar="RULE.NAME=VALUE", multiple=True, help="Another threshold for a rule."
 )
+@click.option(
+    "--budget", metavar="TIME", type=Quantity({"s": 1, "m": 60}),
+    help="Time to run steps again after the program, as 20s; 2.5s to 6s if not given.",
+)  # fmt: skip
+@click.option(
+    "--memory", metavar="SIZE", type=Quantity({"MB": 1e6, "KB": 1e3, "GB": 1e9}),
+    help="Memory for that, as 500MB; 1GB if not given.",
+)  # fmt: skip
 @click.option("--exit-code", is_flag=True, help="Exit with 1 when something is wrong.")
 @click.option("--list-rules", is_flag=True, help="Print all rules and exit.")
 @click.option("--explain", metavar="RULE", help="Print the page of a rule and exit.")
@@ -75,6 +84,8 @@ def doctor(
     markdown: str | None,
     ignore: tuple[str, ...],
     threshold: tuple[str, ...],
+    budget: float | None,
+    memory: float | None,
     exit_code: bool,
     list_rules: bool,
     explain: str | None,
@@ -102,6 +113,8 @@ def doctor(
             ignore=ignore,
             thresholds=threshold,
             sick_exit=exit_code,
+            budget=budget,
+            memory=memory,
         )
         context.exit(code)
 

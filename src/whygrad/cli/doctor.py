@@ -12,7 +12,7 @@ import sys
 import textwrap
 import threading
 import traceback
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
@@ -52,6 +52,8 @@ def run(
     ignore: Sequence[str] = (),
     thresholds: Sequence[str] = (),
     sick_exit: bool = False,
+    budget: float | None = None,
+    memory: float | None = None,
 ) -> int:
     """Run a program, report on stderr and into ``files`` (by format); returns the exit code."""
     load_rules()
@@ -62,7 +64,7 @@ def run(
     targets = _targets(files or {}, loaded)
     stderr, process = sys.stderr, os.getpid()
     with _limits(limits):
-        outcome = run_program(loaded, arguments, frozenset(ignore))
+        outcome = run_program(loaded, arguments, frozenset(ignore), budget, memory)
         if os.getpid() != process:  # a copy that the program forked: one report is enough
             return outcome.exit_code
         try:
@@ -127,7 +129,8 @@ def _let_it_end(outcome: Outcome) -> None:
 def _reported(
     outcome: Outcome, targets: Mapping[Path, str], stderr: IO[str], sick_exit: bool
 ) -> int:
-    diagnosis = outcome.diagnosis
+    with _progress(stderr) as asked:
+        diagnosis = outcome.session.examine(asked)
     report.show(diagnosis, file=stderr)
     code = outcome.exit_code
     for path, format in targets.items():
@@ -138,6 +141,16 @@ def _reported(
             print(f"whygrad doctor: {path} was not written: {error}", file=stderr)
             code = code or 1
     return code or int(sick_exit and not diagnosis.healthy)
+
+
+@contextmanager
+def _progress(stderr: IO[str]) -> Iterator[Callable[[int, int], None] | None]:
+    """A line that says how far the examination is, for who looks at a terminal."""
+    if not stderr.isatty():
+        yield None
+        return
+    with Console(file=stderr).status("examining …") as status:
+        yield lambda place, of: status.update(f"examining ({place + 1} of {of} questions) …")
 
 
 # --- rules ----------------------------------------------------------------------------------------

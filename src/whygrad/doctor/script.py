@@ -39,18 +39,23 @@ class Outcome:
         return self.session.diagnosis
 
 
-def run_script(
-    path: str, arguments: Sequence[str] = (), ignore: frozenset[str] = frozenset()
-) -> Outcome:
-    """Run a script to its end, whatever that is, and examine it."""
-    return run_program(load_script(path), arguments, ignore)
+def run_script(path: str, arguments: Sequence[str] = (), **how: Any) -> Outcome:
+    """Run a script to its end, whatever that is, and examine it; ``how``: see ``run_program``."""
+    return run_program(load_script(path), arguments, **how)
 
 
 def run_program(
-    program: Program, arguments: Sequence[str] = (), ignore: frozenset[str] = frozenset()
+    program: Program,
+    arguments: Sequence[str] = (),
+    ignore: frozenset[str] = frozenset(),
+    budget: float | None = None,
+    memory: float | None = None,
 ) -> Outcome:
-    """Run a program that was loaded to its end, and examine it."""
-    session = Session((), ignore)
+    """Run a program that was loaded to its end, and examine it.
+
+    ``budget`` and ``memory`` are seconds and bytes that the examination may take.
+    """
+    session = Session((), ignore, budget, memory)
     session.run.script, session.run.arguments = program.file, list(arguments)
     error: BaseException | None = None
     exit_code = 0

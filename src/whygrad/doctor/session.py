@@ -12,7 +12,7 @@ from typing import Any
 
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.rules.rule import Finding
-from whygrad.doctor.verdict import Diagnosis, diagnose
+from whygrad.doctor.verdict import Asked, Diagnosis, diagnose
 from whygrad.errors import fail
 from whygrad.recording.engines import Engine, engine_of, engines
 from whygrad.recording.record import Run
@@ -25,9 +25,16 @@ __all__ = ["Session", "watch"]
 class Session:
     """What ``with watch(…) as doc`` gives: findings and a report, during the loop and after it."""
 
-    def __init__(self, things: tuple[Any, ...], ignore: frozenset[str] = frozenset()) -> None:
+    def __init__(
+        self,
+        things: tuple[Any, ...],
+        ignore: frozenset[str] = frozenset(),
+        budget: float | None = None,
+        memory: float | None = None,
+    ) -> None:
         self._things = things
         self._ignore = ignore
+        self._limits = budget, memory
         self._stack = ExitStack()
         self._seen: tuple[int, Diagnosis] | None = None
         self.run = Run()
@@ -77,10 +84,14 @@ class Session:
     @property
     def diagnosis(self) -> Diagnosis:
         """What is known up to now; examined again when there are new passes."""
+        return self.examine()
+
+    def examine(self, asked: Asked | None = None) -> Diagnosis:
+        """The same; ``asked`` is told of every question, for who waits."""
         if self._seen is None or self._seen[0] != len(self.run.passes):
-            case = Case(self.run)
+            case = Case(self.run, *self._limits)
             with self.observer.scope.paused(), _silence():
-                self._seen = len(self.run.passes), diagnose(case, self._ignore)
+                self._seen = len(self.run.passes), diagnose(case, self._ignore, asked)
         return self._seen[1]
 
     @property
@@ -112,11 +123,18 @@ def _silence() -> Iterator[None]:
         yield
 
 
-def watch(*things: Any, ignore: tuple[str, ...] | list[str] = ()) -> Session:
+def watch(
+    *things: Any,
+    ignore: tuple[str, ...] | list[str] = (),
+    budget: float | None = None,
+    memory: float | None = None,
+) -> Session:
     """Watch a training loop: ``with watch(model, optimizer) as doc: …``, then ``doc.report()``.
 
     ``things`` are the models and optimizers of the loop, of PyTorch or whygrad; those made inside
     the block are found without being named.  ``ignore`` names rules that are not to speak.
+    ``budget`` and ``memory`` are seconds and bytes that the examination may take to run steps of
+    the loop again.
     """
     for each in things:
         if not (hasattr(each, "param_groups") or hasattr(each, "named_modules")):
@@ -127,4 +145,4 @@ def watch(*things: Any, ignore: tuple[str, ...] | list[str] = ()) -> Session:
                 fix="with whygrad.doctor.watch(model, optimizer) as doc: …",
                 where=None,
             )
-    return Session(things, frozenset(ignore))
+    return Session(things, frozenset(ignore), budget, memory)

@@ -14,7 +14,7 @@ import pytest
 import whygrad
 from whygrad.doctor import watch
 from whygrad.doctor.evidence.case import Case
-from whygrad.recording.replay.budget import LEAST, SHARE, Budget, work_of
+from whygrad.recording.replay.budget import LEAST, MOST, SECOND, SHARE, Budget, work_of
 from whygrad.recording.replay.trial import Trial
 
 ROOT = Path(whygrad.__file__).parent
@@ -81,7 +81,7 @@ def test_every_replay_counts() -> None:
     assert budget.left == left  # what is known is not done again
 
 
-def test_a_long_run_is_granted_half_of_its_own_work() -> None:
+def test_a_long_run_is_granted_a_part_of_its_own_work() -> None:
     _, course = run_of()
     budget = Budget(0.0)
     budget.replay(course.first)
@@ -90,6 +90,34 @@ def test_a_long_run_is_granted_half_of_its_own_work() -> None:
     assert budget.left == pytest.approx((1000 * SHARE - 1) * spent)
     assert budget.allows(course.first, int(1000 * SHARE) - 1)
     assert not budget.allows(course.first, int(1000 * SHARE))
+    budget.add_passes(course.first, 10**9)
+    assert budget.left == pytest.approx(MOST - spent)
+
+
+def test_a_limit_of_the_users_is_the_limit() -> None:
+    _, course = run_of()
+    budget = Budget(most=20 * SECOND)
+    budget.add_passes(course.first, 10**9)
+    assert budget.left == 20 * SECOND
+
+
+def test_a_step_that_needs_more_memory_is_given_up() -> None:
+    _, course = run_of()
+    large = Budget(memory=100).replay(course.first)
+    assert isinstance(large.error, MemoryError)
+    assert not large.reproduced
+    assert Budget().replay(course.first).reproduced
+
+
+def test_of_large_replays_only_the_latest_are_kept() -> None:
+    case, course = run_of(steps=40)
+    held = [case.trace(each) for each in (course.first, course.earlier, course.last)]
+    assert len(case._traces) == 3
+    assert held[0] is not None
+    tight = Case(case.run, memory=1.5 * held[0].bytes)
+    for each in (course.first, course.earlier, course.last):
+        tight.trace(each)
+    assert list(tight._traces) == [id(course.earlier), id(course.last)]
 
 
 def test_larger_tensors_are_more_work() -> None:

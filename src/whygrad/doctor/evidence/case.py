@@ -17,7 +17,7 @@ from whygrad.doctor.mechanism import Mechanism, find_mechanism
 from whygrad.errors import fail
 from whygrad.recording.record import Course, Incident, Parameter, Run, Snapshot
 from whygrad.recording.replay import Trace
-from whygrad.recording.replay.budget import Budget
+from whygrad.recording.replay.budget import MEMORY, SECOND, Budget
 from whygrad.recording.replay.chance import chance
 from whygrad.recording.replay.reading import Reading, read
 from whygrad.recording.replay.trainer import Descent, Objective
@@ -29,13 +29,18 @@ if TYPE_CHECKING:
 
 __all__ = ["Case"]
 
+_LATEST = 2  # replays whose values are kept, however large
+
 
 class Case:
     """One run under examination."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Run, seconds: float | None = None, memory: float | None = None) -> None:
+        """``seconds`` and ``memory`` (bytes) limit the replays, if they are given."""
         self.run = run
-        self._traces: dict[int, Trace] = {}
+        self._seconds = seconds
+        self._memory = MEMORY if memory is None else memory
+        self._traces: dict[int, Trace] = {}  # the latest last
         self._readings: dict[int, Reading] = {}
         self._progress: dict[int, Progress] = {}
         self._trials: dict[tuple[int, int], Trial] = {}
@@ -59,9 +64,14 @@ class Case:
         if snapshot is None:
             return None
         budget = self.budget  # made with the first steps of all courses
-        if id(snapshot) not in self._traces:
-            self._traces[id(snapshot)] = budget.replay(snapshot, look=True)
-        return self._traces[id(snapshot)]
+        trace = self._traces.pop(id(snapshot), None) or budget.replay(snapshot, look=True)
+        self._traces[id(snapshot)] = trace
+        held = sum(each.bytes for each in self._traces.values())
+        while held > self._memory and len(self._traces) > _LATEST:
+            oldest = next(iter(self._traces))
+            held -= self._traces.pop(oldest).bytes
+            self._readings.pop(oldest, None)
+        return trace
 
     def reading(self, snapshot: Snapshot | None) -> Reading | None:
         """What is the model, the prediction, the target and the loss in a step."""
@@ -82,7 +92,8 @@ class Case:
     @cached_property
     def budget(self) -> Budget:
         """What all replays together may cost, measured by the first step of every course."""
-        budget = Budget()
+        most = None if self._seconds is None else self._seconds * SECOND
+        budget = Budget(most=most, memory=self._memory)
         for course in self.courses:
             first = course.first
             if first is not None and id(first) not in self._traces:

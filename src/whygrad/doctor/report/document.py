@@ -70,11 +70,15 @@ def _healthy(case: Postmortem, full: bool) -> Iterator[Section]:
         title = "Nothing to examine: the program never called backward()"
     else:
         title = "Nothing wrong"
-    lines: list[Block] = [Headline(title, "", (subject(case),), "healthy")]
+    unasked = case.diagnosis.unasked
+    if unasked:
+        title = f"Nothing found; stopped before {count(len(unasked), 'rule')} could be asked"
+    mood = "unclear" if unasked else "healthy"
+    lines: list[Block] = [Headline(title, "", (subject(case),), mood)]
     if points:
         losses = change(points[0][1], points[-1][1]) if len(points) > 1 else number(points[0][1])
         watched = count(len(run.parameters), "parameter")
-        asked = len(rules.keys() - {name for name, _ in case.diagnosis.failures})
+        asked = len(rules.keys() - {name for name, _ in case.diagnosis.failures} - {*unasked})
         lines.append(Text(f"loss {losses}; {watched}, {asked} rules asked", faint=True))
     if run.error is not None:
         stopped = f"{type(run.error).__name__}: {run.error}".splitlines()[0]
@@ -277,4 +281,6 @@ def _remarks(case: Postmortem) -> Section | None:
     sick = not case.diagnosis.healthy
     items = list(case.diagnosis.notes) if sick else []
     items += [f"`{rule}` could not be judged: {why}" for rule, why in case.diagnosis.failures]
+    if sick and case.diagnosis.unasked:
+        items.append(f"stopped before {count(len(case.diagnosis.unasked), 'rule')} could be asked")
     return Section("remarks", "Remarks", (Items(tuple(items)),)) if items else None

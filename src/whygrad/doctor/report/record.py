@@ -49,6 +49,7 @@ def to_dict(diagnosis: Diagnosis) -> dict[str, Any]:
         ],
         "notes": diagnosis.notes,
         "failures": [{"rule": rule, "error": error} for rule, error in diagnosis.failures],
+        "unasked": diagnosis.unasked,
     }  # fmt: skip
     return _strict(facts)
 

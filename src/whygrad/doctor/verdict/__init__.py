@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from whygrad.doctor.verdict.diagnosis import Diagnosis, diagnose
+from whygrad.doctor.verdict.diagnosis import Asked, Diagnosis, diagnose
 
-__all__ = ["Diagnosis", "diagnose"]
+__all__ = ["Asked", "Diagnosis", "diagnose"]

@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import contextlib
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from whygrad.doctor import report
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.rules import load
-from whygrad.doctor.rules.rule import Finding, rules
+from whygrad.doctor.rules.rule import Finding, Rule, rules
 from whygrad.doctor.source.lines import ignored_rules
 from whygrad.doctor.verdict.order import explains, gravity
 
-__all__ = ["Diagnosis", "diagnose"]
+__all__ = ["Asked", "Diagnosis", "diagnose"]
 
 
 @dataclass(eq=False)
@@ -30,6 +31,9 @@ class Diagnosis:
     ruled_out: list[tuple[str, str]] = field(default_factory=list)  # rule, measurement
     notes: list[str] = field(default_factory=list)  # what is worth knowing and not wrong
     failures: list[tuple[str, str]] = field(default_factory=list)  # rules that could not be judged
+    unasked: list[str] = field(default_factory=list)  # rules, when the examination was stopped
+    # What the program says to ignore was found: no reason to look for another name.
+    hushed: bool = False
 
     @property
     def verdict(self) -> Finding | None:
@@ -59,33 +63,49 @@ class Diagnosis:
         return report.fragment(self)
 
 
-def diagnose(case: Case, ignore: frozenset[str] = frozenset()) -> Diagnosis:
-    """Ask every rule, and sort causes from symptoms."""
+Asked = Callable[[int, int], None]  # is told how many rules were asked, of how many
+
+
+def diagnose(
+    case: Case, ignore: frozenset[str] = frozenset(), asked: Asked | None = None
+) -> Diagnosis:
+    """Ask every rule, and sort causes from symptoms; Ctrl-C ends the asking."""
     load()
     diagnosis = Diagnosis(case)
     diagnosis.failures += [("watching", trouble) for trouble in case.run.troubles]
     found: list[Finding] = []
-    hushed = False  # what the program says to ignore is no reason to look for another name
-    for rule in sorted(rules.values(), key=lambda each: each.last):
-        if rule.id in ignore or (rule.last and (found or hushed)):
-            continue
-        case.rule = rule
+    order = sorted(rules.values(), key=lambda each: each.last)
+    for place, rule in enumerate(order):
+        if asked is not None:
+            asked(place, len(order))
         try:
-            told = list(rule.check(case))
-            seen = [each for each in told if each.rule not in ignore and not _suppressed(each)]
-            hushed = hushed or len(seen) < len(told)
-        except Exception as error:  # one rule that fails must not take the report with it
-            diagnosis.failures.append((rule.id, f"{type(error).__name__}: {error}"))
-            continue
-        found += seen
-        if not seen and rule.cleared is not None:
-            with contextlib.suppress(Exception):
-                measured = rule.cleared(case)
-                if measured:
-                    diagnosis.ruled_out.append((rule.id, measured))
+            _ask(rule, diagnosis, ignore, found)
+        except KeyboardInterrupt:
+            diagnosis.unasked = [each.id for each in order[place:]]
+            break
     _explain(found)
     diagnosis.findings = sorted(found, key=_order)
     return diagnosis
+
+
+def _ask(rule: Rule, diagnosis: Diagnosis, ignore: frozenset[str], found: list[Finding]) -> None:
+    case = diagnosis.case
+    if rule.id in ignore or (rule.last and (found or diagnosis.hushed)):
+        return
+    case.rule = rule
+    try:
+        told = list(rule.check(case))
+        seen = [each for each in told if each.rule not in ignore and not _suppressed(each)]
+        diagnosis.hushed |= len(seen) < len(told)
+    except Exception as error:  # one rule that fails must not take the report with it
+        diagnosis.failures.append((rule.id, f"{type(error).__name__}: {error}"))
+        return
+    found += seen
+    if not seen and rule.cleared is not None:
+        with contextlib.suppress(Exception):
+            measured = rule.cleared(case)
+            if measured:
+                diagnosis.ruled_out.append((rule.id, measured))
 
 
 def _explain(found: list[Finding]) -> None:

@@ -2,8 +2,11 @@
 
 Seconds are others on a busy machine, and a doctor that counts them says something else there about
 the same program.  So what is granted and what is spent are both counted from the sizes of recorded
-calls: half of what the passes of the run took, or, for a short run, a fixed amount.  Every replay
-counts.  A single look at a step is never refused; a training that would cost more than is left is.
+calls: a tenth of what the passes of the run took, within limits.  Every replay counts.  A single
+look at a step is never refused; a training that would cost more than is left is.
+
+Memory has a limit as well: a replay that would need more is given up, and of the values that
+replays leave behind only those of the latest are kept.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ from whygrad.recording.record import Snapshot
 from whygrad.recording.replay.runner import replay
 from whygrad.recording.replay.trace import Trace, Traced
 
-__all__ = ["LEAST", "SHARE", "Budget", "work_of"]
+__all__ = ["LEAST", "MEMORY", "MOST", "SECOND", "SHARE", "Budget", "work_of"]
 
 _PRODUCTS = LINEAR | RECURRENT
 
@@ -28,22 +31,35 @@ _BACKWARD = 2.0  # times the forward pass
 _LOOK = 2.0  # times what is looked at
 _PASS = 1.0 + _BACKWARD
 
-SHARE = 0.5  # of the work of the run's own passes
-LEAST = 2.5e9  # for a run that was shorter than twice that
+SECOND = 1e9  # units
+
+SHARE = 0.1  # of the work of the run's own passes, but …
+LEAST = 2.5 * SECOND  # … this for a short run, …
+MOST = 6.0 * SECOND  # … and no more than this for a long one
+MEMORY = 1 << 30  # bytes
 
 
 class Budget:
-    """The work that may still be done for one examination, and the way to do it."""
+    """The work that may still be done for one examination, and the way to do it.
 
-    def __init__(self, least: float = LEAST) -> None:
+    ``most``: the user's own limit, which is granted whatever the length of the run was.
+    """
+
+    def __init__(
+        self, least: float = LEAST, most: float | None = None, memory: float = MEMORY
+    ) -> None:
         self._least = least
+        self._most = most
+        self.memory = memory
         self._of_run = 0.0
         self._spent = 0.0
         self._forward: WeakKeyDictionary[Snapshot, float] = WeakKeyDictionary()
 
     @property
     def left(self) -> float:
-        return max(self._least, SHARE * self._of_run) - self._spent
+        if self._most is not None:
+            return self._most - self._spent
+        return max(self._least, min(SHARE * self._of_run, MOST)) - self._spent
 
     def add_passes(self, snapshot: Snapshot, passes: int) -> None:
         """The run made this many passes like that of the snapshot."""
@@ -61,7 +77,7 @@ class Budget:
         self, snapshot: Snapshot, *, backward: bool = True, look: bool = False, **how: Any
     ) -> Trace:
         """Run a step again; see :func:`.runner.replay`."""
-        trace = replay(snapshot, backward=backward, look=look, **how)
+        trace = replay(snapshot, backward=backward, look=look, memory=self.memory, **how)
         trace.budget = self
         forward = self._forward.get(snapshot)
         if forward is None:

@@ -37,16 +37,18 @@ def replay(
     look: bool = True,
     objective: Callable[[Trace], Any] | None = None,
     wide: bool = False,
+    memory: float = math.inf,
 ) -> Trace:
     """Carry out the calls of a snapshot again.
 
     ``values`` replace those of leaves, by their id.  ``instead`` replaces arguments of calls: by
     the number of the call, then by the place or the name of the argument.  ``objective`` makes
     another loss, for an experiment, out of what the calls returned.  ``wide`` computes in float32
-    what the program computed in float16.
+    what the program computed in float16.  Where results need more than ``memory`` bytes the replay
+    is given up.
     """
     engine = snapshot.engine
-    runner = _Runner(snapshot, values or {}, look, instead or {}, wide)
+    runner = _Runner(snapshot, values or {}, look, instead or {}, wide, memory)
     state = engine.random_state()
     error: BaseException | None = None
     trace = Trace(snapshot, [], math.nan, False, runner.leaves)
@@ -75,7 +77,7 @@ def replay(
     finally:
         with contextlib.suppress(Exception):
             engine.set_random_state(state)
-    trace.error = error
+    trace.error, trace.bytes = error, runner.bytes
     return trace
 
 
@@ -101,8 +103,11 @@ class _Runner:
         look: bool,
         instead: Mapping[int, Mapping[int | str, Any]],
         wide: bool = False,
+        memory: float = math.inf,
     ) -> None:
         self._snapshot = snapshot
+        self._memory = memory
+        self.bytes = 0  # of all results
         self._wide = wide
         self._instead = instead
         self._engine = snapshot.engine
@@ -153,6 +158,9 @@ class _Runner:
             if Produced(number, place) in self._snapshot.switched:
                 output.requires_grad_()
         self._results[number] = outputs
+        self.bytes += sum(getattr(each, "nbytes", 0) for each in outputs)
+        if self.bytes > self._memory:
+            raise MemoryError(f"a step that needs more than {self._memory:.3g} bytes")
         traced.outputs = outputs
         traced.after = self._ranges(outputs)
 

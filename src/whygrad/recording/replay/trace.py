@@ -76,6 +76,7 @@ class Trace:
     arrivals: list[tuple[int, int, Range]] = field(default_factory=list)  # call, place, gradient
     error: BaseException | None = None  # what stopped it
     budget: Budget | None = None  # what paid for it
+    bytes: int = 0  # of all results
 
     @property
     def engine(self) -> Engine:
