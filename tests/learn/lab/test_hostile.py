@@ -384,7 +384,7 @@ def test_nothing_stays_alive(run: Run) -> None:
 
 def test_after_one_delay_the_rest_is_hurried(tiny: Lab, tmp_path: Path) -> None:
     (tmp_path / "learner").mkdir()
-    (tmp_path / "learner" / "work.py").write_text("while True: pass")
+    (tmp_path / "learner" / "work.py").write_text("import time\ntime.sleep(1000)")
     bench = Bench(replace(tiny, seconds=3.0), tmp_path / "learner")
     taken = []
     for _ in range(2):
