@@ -68,7 +68,7 @@ def run_program(
         except BaseException as raised:
             error = without_doctor(raised)
             exit_code = 130 if isinstance(raised, KeyboardInterrupt) else 1
-    if isinstance(session.run.error, SystemExit):
+    if isinstance(session.run.error, SystemExit) and not exit_code:
         session.run.error = None
     return Outcome(session, exit_code, error, main)
 

@@ -329,6 +329,11 @@ class Run:
             self.troubles.append(text)
 
     @property
+    def crash(self) -> BaseException | None:
+        """What ended the program, unless that was somebody at the keyboard."""
+        return None if isinstance(self.error, KeyboardInterrupt) else self.error
+
+    @property
     def has_optimizer(self) -> bool:
         """Whether anything is updated by an optimizer, not by hand."""
         return any(course.optimizer.thing is not None for course in self.courses)

@@ -24,8 +24,19 @@ from whygrad.doctor.report.blocks import (
 from whygrad.doctor.report.excerpt import advice, excerpt
 from whygrad.doctor.report.postmortem import Postmortem
 from whygrad.doctor.report.tables import calls_table, parameters_table, ramp_table
-from whygrad.doctor.report.words import change, count, extent, line, number, origin, path, place
+from whygrad.doctor.report.words import (
+    change,
+    count,
+    ending,
+    extent,
+    line,
+    number,
+    origin,
+    path,
+    place,
+)
 from whygrad.doctor.rules.rule import Finding, rules
+from whygrad.doctor.source.lines import raised
 from whygrad.recording.replay import SAME_LOSS
 from whygrad.source import Where
 
@@ -45,7 +56,7 @@ def subject(case: Postmortem) -> str:
 
 def document(case: Postmortem, *, full: bool = False) -> list[Section]:
     """The sections of a report; ``full`` adds what there is room for on a page."""
-    if case.diagnosis.healthy and not case.unclear:
+    if not case.diagnosis.findings and not case.unclear:
         return list(_healthy(case, full))
     sections = [
         _unclear(case) if case.unclear else _verdict(case),
@@ -81,8 +92,7 @@ def _healthy(case: Postmortem, full: bool) -> Iterator[Section]:
         asked = len(rules.keys() - {name for name, _ in case.diagnosis.failures} - {*unasked})
         lines.append(Text(f"loss {losses}; {watched}, {asked} rules asked", faint=True))
     if run.error is not None:
-        stopped = f"{type(run.error).__name__}: {run.error}".splitlines()[0]
-        lines.append(Text(f"The program itself ended with {stopped}"))
+        lines.append(Text(f"The program was stopped: {ending(run.error)}"))
     lines += [Text(f"Note: {note}") for note in case.diagnosis.notes]
     yield Section("verdict", "Verdict", tuple(lines))
     sections = (_ramp(case), _parameters(case), _ruled_out(case, full)) if full else ()
@@ -96,10 +106,17 @@ def _healthy(case: Postmortem, full: bool) -> Iterator[Section]:
 
 def _unclear(case: Postmortem) -> Section:
     """Something went wrong and no rule knows why: what is known is said all the same."""
-    title = "No rule knows the cause, and a value is not finite"
-    about = Text(subject(case), faint=True)
-    headline = Headline(title, "", (f"from step {case.history.bad}",), "unclear")
-    return Section("verdict", "Verdict", (about, headline, Text("What is known stands below.")))
+    about, crash = Text(subject(case), faint=True), case.run.crash
+    if case.history.bad is not None:
+        title = "No rule knows the cause, and a value is not finite"
+        headline = Headline(title, "", (f"from step {case.history.bad}",), "unclear")
+        return Section("verdict", "Verdict", (about, headline, Text("What is known stands below.")))
+    lines = raised(crash)
+    at = place(lines[-1]) if lines else ""
+    title = f"The program ended with {type(crash).__name__}, and no rule knows why"
+    shown = excerpt(lines[-1]) if lines else None
+    blocks = (about, Headline(title, "", (at,) if at else (), "unclear"), Items((ending(crash),)))
+    return Section("verdict", "Verdict", blocks if shown is None else (*blocks, shown))
 
 
 def _verdict(case: Postmortem) -> Section:
@@ -238,7 +255,10 @@ def _ruled_out(case: Postmortem, full: bool) -> Section | None:
     found = case.diagnosis.ruled_out
     if not found:
         return None
-    items = [f"`{rule}`: {measured}" for rule, measured in found]
+    rules_of: dict[str, list[str]] = {}  # the same measurement may clear several
+    for rule, measured in found:
+        rules_of.setdefault(measured, []).append(f"`{rule}`")
+    items = [f"{', '.join(names)}: {measured}" for measured, names in rules_of.items()]
     if full or len(items) <= _RULED_OUT + 1:
         return Section("ruled-out", "Ruled out", (Items(tuple(items)),))
     rest = f"and {len(items) - _RULED_OUT} more: see the HTML, Markdown or JSON report"

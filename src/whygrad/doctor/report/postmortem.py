@@ -37,8 +37,9 @@ class Postmortem:
 
     @property
     def unclear(self) -> bool:
-        """Whether a value was invalid and no rule has spoken."""
-        return self.diagnosis.healthy and self.history.bad is not None
+        """Whether a value was invalid, or an exception ended it, and no rule has spoken."""
+        ill = self.history.bad is not None or self.run.crash is not None
+        return ill and not self.diagnosis.findings
 
     @property
     def further(self) -> list[Finding]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from whygrad.doctor.report.history import History
-from whygrad.doctor.report.words import count, number, origin
+from whygrad.doctor.report.words import count, ending, number, origin
 from whygrad.source import Where
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def _ends(diagnosis: Diagnosis, history: History) -> Iterator[Event]:
     if len(points) > 1:
         yield Event(points[-1][0], "end", f"the last step: the loss is {number(points[-1][1])}")
     if run.error is not None:
-        said = textwrap.shorten(f"{type(run.error).__name__}: {run.error}", 120, placeholder=" …")
+        said = textwrap.shorten(ending(run.error), 120, placeholder=" …")
         step = history.step_of_pass(max(0, len(run.passes) - 1))
         yield Event(step, "crash", f"the program ends with {said}")
 

@@ -11,7 +11,7 @@ from whygrad.recording.ranges import Range
 from whygrad.source import Where
 from whygrad.why.syntax import parsed
 
-__all__ = ["change", "count", "extent", "is_code", "line", "number", "origin",
+__all__ = ["change", "count", "ending", "extent", "is_code", "line", "number", "origin",
            "path", "place"]  # fmt: skip
 
 _BARE = re.compile(r"[\w\s]*")
@@ -48,6 +48,11 @@ def extent(values: Range) -> str:
     parts += [f"{values.nans} NaN"] if values.nans else []
     parts += [f"{values.infs} Inf"] if values.infs else []
     return ", ".join(parts)
+
+
+def ending(error: BaseException | None) -> str:
+    """``ValueError: what it says``, its first line."""
+    return f"{type(error).__name__}: {error}".splitlines()[0].rstrip(": ")
 
 
 def path(file: str) -> str:

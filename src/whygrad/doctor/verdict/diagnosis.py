@@ -45,7 +45,8 @@ class Diagnosis:
 
     @property
     def healthy(self) -> bool:
-        return not self.findings
+        """Whether nothing was found and the program came to its end."""
+        return not self.findings and self.case.run.crash is None
 
     def report(self, format: str = "text", width: int = 80) -> str:
         """The report as ``text`` (of this width), ``markdown``, ``html`` or ``json``."""
