@@ -226,10 +226,7 @@ class Where:
         return b"".join(lines).decode(errors="replace")
 
     def _full_position(self) -> tuple[int, int | None, int | None, int | None] | None:
-        position = next(islice(self._code.co_positions(), self._instruction // 2, None), None)
-        if position is None or position[0] is None:
-            return None
-        return position[0], *position[1:]
+        return _position_of(self._code, self._instruction)
 
     def _position(self) -> tuple[int, int | None, int | None]:
         position = self._full_position()
@@ -254,6 +251,16 @@ class Where:
 
     def __hash__(self) -> int:
         return hash(self.key)
+
+
+@lru_cache(maxsize=1024)
+def _position_of(
+    code: CodeType, instruction: int
+) -> tuple[int, int | None, int | None, int | None] | None:
+    position = next(islice(code.co_positions(), instruction // 2, None), None)
+    if position is None or position[0] is None:
+        return None
+    return position[0], *position[1:]
 
 
 _STARTED = time.time()

@@ -130,6 +130,7 @@ class CallLog:
         self._limit = limit
         self.calls: list[RecordedCall] = []
         self.first = 0  # the number of calls[0]
+        self._given: set[int] = set()  # ids of the tensors from elsewhere that calls were given
         self._made: dict[int, tuple[weakref.ref[Any], Produced]] = {}
         self.switched: set[Produced] = set()  # results on which requires_grad_() was called
         self._origins: dict[int, tuple[weakref.ref[Any], Origin]] = {}
@@ -180,6 +181,7 @@ class CallLog:
             self.forget(self.end)
         call.number = number = self.end
         self.calls.append(call)
+        self._given.update(id(each) for each in call.args if isinstance(each, self._tensor))
         self.remember(result, number)
 
     def remember(self, result: Any, number: int) -> None:
@@ -191,8 +193,14 @@ class CallLog:
                 if isinstance(each, self._tensor):
                     self._made[id(each)] = weakref.ref(each), Produced(number, place)
 
+    def uses(self, tensor: Any) -> bool:
+        """Whether a call of this log was given ``tensor``, which comes from elsewhere."""
+        return id(tensor) in self._given
+
     def replace(self, tensor: Any, copied: Any, latest: int = 2000) -> None:
         """``tensor`` is about to be overwritten: the calls that used it keep a copy as it was."""
+        if not self.uses(tensor):
+            return
         for call in self.calls[-latest:]:
             if any(each is tensor for each in call.args):
                 call.args = type(call.args)(
@@ -268,6 +276,8 @@ class CallLog:
             }
         self.switched = {each for each in self.switched if each.call >= before}
         del self.calls[: before - self.first]
+        kept = (each for call in self.calls for each in call.args)
+        self._given = {id(each) for each in kept if isinstance(each, self._tensor)}
         self.first = before
 
     def slice(self, roots: list[Produced]) -> dict[int, RecordedCall]:

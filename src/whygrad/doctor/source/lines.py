@@ -10,6 +10,7 @@ import ast
 import dis
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from types import CodeType
 from typing import Any
 
@@ -58,11 +59,12 @@ def code_at(where: Where) -> str:
     return ast.get_source_segment("".join(where.source), statement) or where.text
 
 
-def names_at(where: Where) -> list[str]:
+@lru_cache(maxsize=512)
+def names_at(where: Where) -> tuple[str, ...]:
     """The names in the statement at a place, in the order of the text."""
     statement = statement_at(where)
     if statement is None:
-        return []
+        return ()
     found = [
         (
             (each.end_lineno, each.end_col_offset),
@@ -71,9 +73,10 @@ def names_at(where: Where) -> list[str]:
         for each in ast.walk(statement)
         if isinstance(each, (ast.Name, ast.Attribute))
     ]
-    return [name for _, name in sorted(found)]
+    return tuple(name for _, name in sorted(found))
 
 
+@lru_cache(maxsize=512)
 def compares(where: Where) -> bool:
     """Whether the statement at a place asks what is equal: ``==`` or ``eq()``."""
     statement = statement_at(where) or ast.Pass()

@@ -39,6 +39,8 @@ class Idle:
         What it does at every step (the answers of a teacher, the averages of weights) is recorded
         at some of them only.
         """
+        if self._loop.sampler.resting:
+            return
         frame = program_frame(frame)
         key, number = (id(frame.f_code), frame.f_lasti), len(self._loop.run.passes)
         last, times, _ = self._pauses.get(key, (-_SKIPPED, 0, None))
@@ -53,11 +55,13 @@ class Idle:
         """Keep what a model is given, if this is a training step; if not, record."""
         if not engine.is_recording():
             return  # a pause that nobody looks at
-        frame = program_frame(frame)
-        if (id(frame.f_code), frame.f_lasti) in self._loop.snapshots.training_lines:
+        frame, sampler = program_frame(frame), self._loop.sampler
+        known = (id(frame.f_code), frame.f_lasti) in self._loop.snapshots.training_lines
+        if known and sampler.skipping:
+            sampler.resting = False
             self._loop.snapshots.given.models.append(args)
         else:
-            self._loop.sampler.resume()
+            sampler.resume()
 
     def backward_begins(self, engine: Engine, loss: Any) -> bool:
         """Note the loss, if it is one like those before."""

@@ -35,6 +35,14 @@ _FIGURES = ops.LOSSES | ops.TOTALS
 
 # Traits of ops.
 _LEAVES, _DRAWS, _WRITES, _FIGURE, _LOOKED, _RISKY, _ASKS, _SWITCHES = 1, 2, 4, 8, 16, 32, 64, 128
+_JUDGES = 256
+
+# Those that are looked at wherever they are: what is written to, handed out, or says how good.
+_ALWAYS = _LEAVES | _WRITES | _FIGURE | _SWITCHES
+
+_ENOUGH = 4000  # calls without gradients between two passes …
+_PHASES = 4  # … of the first such phases …
+_LITTLE = 500  # … and of those that follow
 
 
 class Recorder:
@@ -49,6 +57,9 @@ class Recorder:
         self._loop = loop
         self._modules = modules
         self._retention = retention
+        self._passes, self._seen = 0, 0  # calls without gradients since that pass
+        self._judges = False  # whether any of them may say how good the model is
+        self._long = 0  # phases with many of them
         self._figures = Figures(loop.run, loop.registry, loop.sampler, loop.snapshots, modules)
 
     def call(
@@ -77,6 +88,9 @@ class Recorder:
             return result
         if sampler.optimizing:
             return function(*args, **kwargs)
+        if not traits & _ALWAYS and self.quiet(engine):
+            return self._carry_out(op, function, args, kwargs, frame)
+        self._judges = self._judges or bool(traits & _JUDGES)
         if traits & _LEAVES:
             number = function(*args, **kwargs)
             try:
@@ -139,6 +153,22 @@ class Recorder:
         except Exception as error:
             self._run.trouble(error)
         return result
+
+    def quiet(self, engine: Engine) -> bool:
+        """Whether so much has been seen of what the program does without gradients that it may go
+        on unseen until the next pass: it plays a game, or answers for a large data set.
+        """
+        if engine.is_recording():
+            return False
+        if self._passes != len(self._run.passes):
+            self._passes, self._seen, self._judges = len(self._run.passes), 0, False
+        self._seen += 1
+        if self._seen == _ENOUGH:
+            self._long += 1
+        enough = self._seen > (_ENOUGH if self._long <= _PHASES else _LITTLE)
+        if enough and not self._judges and self._snapshots.training_lines:
+            self._sampler.rest()
+        return enough
 
     def _carry_out(
         self,
@@ -217,9 +247,12 @@ class Recorder:
         """A tensor from elsewhere is about to be overwritten: what the log keeps of it."""
         if self._written(engine, tensor, frame) or not tensor.is_leaf:
             return tensor
+        log = self._snapshots.log(engine)
+        if not engine.is_recording() and not log.uses(tensor):
+            return tensor  # no call that is recorded needs it as it was
         copied = engine.copy(tensor)
         if not tensor.requires_grad:
-            self._snapshots.log(engine).replace(tensor, copied)
+            log.replace(tensor, copied)
         return copied
 
     def _written(self, engine: Engine, tensor: Any, frame: FrameType) -> bool:
@@ -271,4 +304,5 @@ def _traits(op: str) -> int:
     traits |= _RISKY if op in ops.RISKY or op in ops.LOSSES else 0
     traits |= _ASKS if op in ops.SOUNDNESS else 0
     traits |= _SWITCHES if op == "requires_grad_" else 0
+    traits |= _JUDGES if op in ops.LOSSES or op in ops.COMPARISONS - ops.ORDERINGS else 0
     return traits | (_LOOKED if op in LOOKED_AT else 0)

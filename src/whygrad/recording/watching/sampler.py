@@ -51,6 +51,7 @@ class Sampler:
         self.sample: Sample | None = Sample()  # of this step, if it is a sampled one
         self.skipping = False  # whether the calls of this step's training are not recorded
         self.idle = False  # whether the engines hand over no calls at all
+        self.resting = False  # whether that is because of what goes on without gradients
         self.optimizing = 0  # calls of step() under way: what they compute is their own affair
         self.began = 0  # the pass with which the latest optimizer began
         self._scheduled = 0  # the pass up to which it is known which steps are sampled
@@ -142,9 +143,16 @@ class Sampler:
             for each in self.layers:
                 each.idle()
 
+    def rest(self) -> None:
+        """Be idle until the program trains again, whatever it does without gradients till then."""
+        if not self.idle and not self.optimizing:
+            self.idle = self.resting = True
+            for each in self.layers:
+                each.idle()
+
     def resume(self) -> None:
         """Something else than a training step happens: record until the next one."""
         if self.idle and not self.optimizing:
-            self.idle = False
+            self.idle = self.resting = False
             for each in self.layers:
                 each.record()

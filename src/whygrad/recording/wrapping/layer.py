@@ -148,6 +148,8 @@ class _Layer:
             if is_model(module):
                 observer.tell(observer.modules.note_inputs, engine, args, True)
             return inner(module, *args, **kwargs)
+        if observer.modules.running and observer.recorder.quiet(engine):
+            return inner(module, *args, **kwargs)
         observer.tell(observer.modules.enter, engine, module, args)
         result = None
         try:
@@ -172,12 +174,14 @@ class _Layer:
 
         @functools.wraps(kind.__call__)
         def call(module: Any, /, *args: Any, **kwargs: Any) -> Any:
-            inherited: Any = super(kind, module)
-            inner = inherited.__call__ if own is None else functools.partial(own, module)
             watched = sampler.idle and type(module) is kind and get_ident() == scope.thread
-            if not watched or not is_model(module):
+            watched = watched and is_model(module)
+            if watched:
+                noted.model_called(engine, args, sys._getframe(1))
+            inherited: Any = super(kind, module)  # looked up now: it may have begun to record
+            inner = inherited.__call__ if own is None else functools.partial(own, module)
+            if not watched or not sampler.idle:
                 return inner(*args, **kwargs)
-            noted.model_called(engine, args, sys._getframe(1))
             noted.inside_models += 1
             try:
                 return inner(*args, **kwargs)
