@@ -79,7 +79,12 @@ def wrapped(
             bound = functools.partial(function, cls)
             if scope is not None and get_ident() != scope.thread:
                 return bound(*args, **kwargs)
-            return wrapper(bound, *args, **kwargs)
+            try:
+                return wrapper(bound, *args, **kwargs)
+            except TypeError as error:
+                if not _refused(error):
+                    raise
+            return bound(*args, **kwargs)
 
         return classmethod(replaced)
     original = inner if inner is not None else getattr(owner, name)
@@ -89,9 +94,19 @@ def wrapped(
         # asked in this order because PyTorch's compiler can follow the first half
         if scope is not None and not (scope.thread and get_ident() == scope.thread):
             return original(*args, **kwargs)
-        return wrapper(original, *args, **kwargs)
+        try:
+            return wrapper(original, *args, **kwargs)
+        except TypeError as error:
+            if not _refused(error):
+                raise
+        return original(*args, **kwargs)
 
     return replacement
+
+
+def _refused(error: TypeError) -> bool:
+    """Whether a wrapper does not take the arguments at all, so that nothing has happened yet."""
+    return error.__traceback__ is not None and error.__traceback__.tb_next is None
 
 
 @contextmanager

@@ -37,6 +37,7 @@ __all__ = [
     "Run",
     "Sample",
     "Snapshot",
+    "Stop",
     "Stray",
     "Update",
 ]
@@ -248,6 +249,15 @@ class Failure:
 
 
 @dataclass(slots=True)
+class Stop:
+    """A call that failed only while it was watched: from there on nobody did."""
+
+    op: str
+    where: Where
+    error: str
+
+
+@dataclass(slots=True)
 class Derivative:
     """What ``autograd.grad`` answered without a graph: for the program it is a constant."""
 
@@ -319,6 +329,7 @@ class Run:
     last_snapshot: Snapshot | None = None  # of the pass that was not finished, if any
     error: BaseException | None = None  # what ended the program, if anything did
     failure: Failure | None = None  # the latest call that raised
+    stopped: Stop | None = None  # where watching ended before the program did
     watched: int = 0  # updates whose calls were written down from the first on
     troubles: list[str] = field(default_factory=list)  # what went wrong with the watching itself
 

@@ -275,16 +275,29 @@ class Recorder(TorchFunctionMode):  # type: ignore[misc]
             return self._carry_out(func, args, kwargs)
         if name == "data" and sys._getframe(1).f_code.co_name == "__deepcopy__":
             name = "__deepcopy__"  # a Parameter copies its data
-        with torch._C.DisableTorchFunction():
-            before = Before(recording, name, args, kwargs, func is torch.autograd.grad)
+        before = None
+        try:
+            with torch._C.DisableTorchFunction():
+                before = Before(recording, name, args, kwargs, func is torch.autograd.grad)
+        except Exception:
+            self._lost()
         result = self._carry_out(func, args, kwargs)
-        with torch._C.DisableTorchFunction():
-            call = call_of(sys._getframe(1))
-            if name == "_set_grad_enabled":
-                recording.switched(torch.is_grad_enabled(), call)
-            else:
-                recording.note(before, result, call)
+        try:
+            with torch._C.DisableTorchFunction():
+                call = call_of(sys._getframe(1))
+                if name == "_set_grad_enabled":
+                    recording.switched(torch.is_grad_enabled(), call)
+                elif before is not None:
+                    recording.note(before, result, call)
+        except Exception:
+            self._lost()
         return result
+
+    def _lost(self) -> None:
+        """A note could not be taken: who records wants to know, who carries out calls goes on."""
+        if self._carry_out is _plainly:
+            raise
+        self.recording = None
 
     def _learn(self, func: Any) -> tuple[str, bool]:
         name = name_of(func)

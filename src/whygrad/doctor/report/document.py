@@ -85,6 +85,8 @@ def _healthy(case: Postmortem, full: bool) -> Iterator[Section]:
     if unasked:
         title = f"Nothing found; stopped before {count(len(unasked), 'rule')} could be asked"
     mood = "unclear" if unasked else "healthy"
+    if run.stopped is not None:
+        title, mood = "Not judged: watching was stopped before the program ended", "unclear"
     lines: list[Block] = [Headline(title, "", (subject(case),), mood)]
     if points:
         losses = change(points[0][1], points[-1][1]) if len(points) > 1 else number(points[0][1])
@@ -303,4 +305,11 @@ def _remarks(case: Postmortem) -> Section | None:
     items += [f"`{rule}` could not be judged: {why}" for rule, why in case.diagnosis.failures]
     if sick and case.diagnosis.unasked:
         items.append(f"stopped before {count(len(case.diagnosis.unasked), 'rule')} could be asked")
+    stop = case.run.stopped
+    if stop is not None:
+        items.append(
+            f"watching was stopped at {line(stop.where)}: the call of `{stop.op}` failed only "
+            f"while watched: {stop.error}; it was made again and the program went on without the "
+            "doctor"
+        )
     return Section("remarks", "Remarks", (Items(tuple(items)),)) if items else None

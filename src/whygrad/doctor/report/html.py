@@ -99,7 +99,8 @@ def _contents(sections: Sequence[Section]) -> str:
 
 
 def _mood(case: Postmortem) -> str:
-    return "unclear" if case.unclear else "healthy" if case.diagnosis.healthy else ""
+    unknown = case.unclear or (case.diagnosis.healthy and case.run.stopped is not None)
+    return "unclear" if unknown else "healthy" if case.diagnosis.healthy else ""
 
 
 def _section(section: Section, mood: str = "") -> str:

@@ -30,7 +30,7 @@ def to_dict(diagnosis: Diagnosis) -> dict[str, Any]:
     verdict = diagnosis.verdict
     facts = {
         "schema": SCHEMA,
-        "status": "healthy" if diagnosis.healthy else "sick",
+        "status": _status(diagnosis),
         "verdict": None if verdict is None else _finding(verdict),
         "findings": [_finding(each) for each in diagnosis.findings],
         "ruled_out": [
@@ -50,8 +50,15 @@ def to_dict(diagnosis: Diagnosis) -> dict[str, Any]:
         "notes": diagnosis.notes,
         "failures": [{"rule": rule, "error": error} for rule, error in diagnosis.failures],
         "unasked": diagnosis.unasked,
+        "stopped": run.stopped and {"error": run.stopped.error, **_place(run.stopped.where)},
     }  # fmt: skip
     return _strict(facts)
+
+
+def _status(diagnosis: Diagnosis) -> str:
+    if not diagnosis.healthy:
+        return "sick"
+    return "healthy" if diagnosis.case.run.stopped is None else "unclear"
 
 
 def json_text(diagnosis: Diagnosis) -> str:

@@ -107,6 +107,15 @@ class Engine(Protocol):
         """A recorded function that takes other dtypes than it was recorded with."""
         ...
 
+    def repeatable(
+        self, op: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Callable[..., Any] | None:
+        """The function of a call that failed, as it is without us; None if twice is once too often.
+
+        A custom Function and what was compiled run code of the program's.
+        """
+        ...
+
     def copy(self, tensor: Any, *, leaf: bool = False) -> Any:
         """A copy that shares nothing; ``leaf``: one that requires grad as ``tensor`` does."""
         ...

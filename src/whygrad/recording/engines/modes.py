@@ -86,7 +86,7 @@ def compiler_in_use() -> bool:
 def fast_paths_open() -> Iterator[None]:
     """Attention layers ask whether anybody overrides functions; watching does not count."""
 
-    def asked(inner: Callable[..., bool], tensors: Any) -> bool:
+    def asked(inner: Callable[..., bool], tensors: Any, /) -> bool:
         with _without_ours():
             return inner(tensors)
 
@@ -106,7 +106,7 @@ def transforms_unwatched(scope: Scope) -> Iterator[None]:
             return inner(*args, **kwargs)
 
     @contextmanager
-    def level(inner: Callable[..., Any], *args: Any) -> Iterator[Any]:
+    def level(inner: Callable[..., Any], /, *args: Any) -> Iterator[Any]:
         with scope.paused(), inner(*args) as opened:
             yield opened
 
@@ -137,8 +137,8 @@ def compiled_whole(engine: Engine, handler: Handler, scope: Scope) -> Iterator[N
                 watch_compiler()
             return inner(*args, **kwargs)
 
-        def made(inner: Callable[..., Any], context: Any, function: Any) -> Any:
-            compiled = inner(context, function)
+        def made(inner: Callable[..., Any], context: Any, /, fn: Any) -> Any:
+            compiled = inner(context, fn)
             if isinstance(compiled, (torch.nn.Module, type)):
                 return compiled
 
@@ -146,7 +146,7 @@ def compiled_whole(engine: Engine, handler: Handler, scope: Scope) -> Iterator[N
             def whole(*args: Any, **kwargs: Any) -> Any:
                 if not scope.here:
                     return compiled(*args, **kwargs)
-                return call(compiled, function, args, kwargs)
+                return call(compiled, fn, args, kwargs)
 
             whole._torchdynamo_wrapper_id = id(whole)  # type: ignore[attr-defined]
             return whole
@@ -162,6 +162,7 @@ def compiled_whole(engine: Engine, handler: Handler, scope: Scope) -> Iterator[N
                 with scope.paused(), _without_ours():
                     return compiled(*args, **kwargs)
 
+            once.runs_program = True  # type: ignore[attr-defined]
             frame = program_frame(sys._getframe(2))
             return handler(engine, "compiled", once, args, kwargs, frame)
 

@@ -153,6 +153,11 @@ class OwnEngine:
         generic = table.get(op)  # what was intercepted is the op's path for its dtypes
         return function if generic is None or isinstance(function, partial) else generic.call
 
+    def repeatable(
+        self, op: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Callable[..., Any] | None:
+        return None if hasattr(function, "runs_program") else partial(_alone, function)
+
     def copy(self, tensor: Any, *, leaf: bool = False) -> Any:
         with self.unrecorded():
             copied = tensor.detach().clone()
@@ -176,7 +181,7 @@ class OwnEngine:
 
 
 @contextmanager
-def _unwatched_level(scope: Scope, inner: Callable[..., Any], *args: Any) -> Iterator[Any]:
+def _unwatched_level(scope: Scope, inner: Callable[..., Any], /, *args: Any) -> Iterator[Any]:
     """Inside ``vmap`` tensors have no values of their own to look at."""
     with scope.paused(), inner(*args) as level:
         yield level
@@ -193,7 +198,13 @@ def _written_in_place() -> list[tuple[str, Any]]:
 
 
 def _whole(
-    engine: OwnEngine, handler: Handler, op: str, method: Callable[..., Any], *args: Any, **kw: Any
+    engine: OwnEngine,
+    handler: Handler,
+    op: str,
+    method: Callable[..., Any],
+    /,
+    *args: Any,
+    **kw: Any,
 ) -> Any:
     """Carry out a method as one call; the ops it is made of are its own affair."""
     if engine.is_idle:

@@ -14,6 +14,7 @@ import numpy as np
 import torch
 
 from whygrad.ops.spellings import shared_name, spelled
+from whygrad.recording.calls import members
 from whygrad.recording.engines.engine import Handler, OutOfReach
 from whygrad.recording.engines.modes import (
     compiled_whole,
@@ -60,7 +61,7 @@ class TorchEngine:
             compiled_whole(self, handler, scope),
             transforms_unwatched(scope),
             fast_paths_open(),
-            Recorder(carry_out=partial(_handed_over, self, handler)) as self._recorder,
+            Recorder(carry_out=partial(_handed_over, self, handler, scope)) as self._recorder,
         ):
             self.first_passes_again()
             try:
@@ -83,9 +84,9 @@ class TorchEngine:
 
     def first_passes_over(self) -> None:
         """Stop the costly recording that answers ``why_none``."""
-        if self._recorder is not None and self._recorder.recording is not None:
+        if self._recorder is not None:
             self._recorder.recording = None
-            self._structure.close()
+        self._structure.close()
 
     def first_passes_again(self) -> None:
         if self._recorder is not None and self._recorder.recording is None:
@@ -141,6 +142,15 @@ class TorchEngine:
             return under_autocast
         return function
 
+    def repeatable(
+        self, op: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Callable[..., Any] | None:
+        """Nor tensors of other classes: those that are spread over ranks would wait for them."""
+        tensors = [each for each in members((args, kwargs)) if isinstance(each, torch.Tensor)]
+        special = any(type(each) not in _ORDINARY for each in tensors)
+        whole = hasattr(function, "runs_program")
+        return None if special or whole else self.unbound(op, function)
+
     def copy(self, tensor: Any, *, leaf: bool = False) -> Any:
         with torch._C.DisableTorchFunction():
             if _local(tensor) is not tensor:
@@ -190,11 +200,16 @@ def _numpy(plain: torch.Tensor) -> np.ndarray[Any, Any]:
 
 
 def _handed_over(
-    engine: TorchEngine, handler: Handler, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    engine: TorchEngine,
+    handler: Handler,
+    scope: Scope,
+    func: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
 ) -> Any:
     """Let the handler carry out a call."""
     name = _plain_name(func)
-    if name is None:
+    if name is None or not scope.here:
         return func(*args, **kwargs)
     frame = program_frame(sys._getframe(1))
     if torch._C._is_any_autocast_enabled() and torch.is_autocast_enabled("cpu"):

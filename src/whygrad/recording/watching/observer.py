@@ -52,11 +52,14 @@ class Observer:
     def failed(self, error: BaseException) -> None:
         """The program ended with an exception."""
         self.run.error = error
+        if self.run.stopped is not None:
+            return
         if isinstance(error, Exception):
             self.modules.failed(error)
         self.loop.failed()
 
     def finish(self) -> None:
         """The program is over."""
-        self.loop.finish()
+        if self.run.stopped is None:
+            self.loop.finish()
         self.registry.finish()

@@ -20,13 +20,13 @@ from whygrad.recording.calls import Produced, RecordedCall
 from whygrad.recording.engines import Engine
 from whygrad.recording.layers import LOOKED_AT, look
 from whygrad.recording.ranges import rms
-from whygrad.recording.record import Failure, Sample
+from whygrad.recording.record import Failure, Sample, Stop
 from whygrad.recording.scope import Scope
 from whygrad.recording.watching.figures import Figures
 from whygrad.recording.watching.loop import Loop
 from whygrad.recording.watching.modules import Modules
 from whygrad.recording.watching.retention import Retention
-from whygrad.source import Where
+from whygrad.source import Where, in_program
 
 __all__ = ["Recorder"]
 
@@ -79,7 +79,7 @@ class Recorder:
             return function(*args, **kwargs)
         traits, sampler = _traits(op), self._sampler
         if sampler.skipping and engine.is_recording():
-            result = self._carry_out(op, function, args, kwargs, frame)
+            result = self._carry_out(engine, op, function, args, kwargs, frame)
             if traits & _FIGURE and not sampler.idle:
                 try:
                     self._figures.note(engine, op, args, kwargs, result, frame, True)
@@ -87,12 +87,12 @@ class Recorder:
                     self._run.trouble(error)
             return result
         if sampler.optimizing:
-            return function(*args, **kwargs)
+            return self._carry_out(engine, op, function, args, kwargs, frame)
         if not traits & _ALWAYS and self.quiet(engine):
-            return self._carry_out(op, function, args, kwargs, frame)
+            return self._carry_out(engine, op, function, args, kwargs, frame)
         self._judges = self._judges or bool(traits & _JUDGES)
         if traits & _LEAVES:
-            number = function(*args, **kwargs)
+            number = self._carry_out(engine, op, function, args, kwargs, frame)
             try:
                 if type(number) is float and not math.isfinite(number):
                     self._bad_value_read(engine, args[0], frame)
@@ -103,7 +103,7 @@ class Recorder:
             return number
         if traits & _SWITCHES:
             self._switches(engine, args, kwargs, frame)
-            return function(*args, **kwargs)
+            return self._carry_out(engine, op, function, args, kwargs, frame)
         try:
             if traits & _ASKS and args:
                 self._bad_value_read(engine, args[0], frame, masks=op.startswith("nan_to_num"))
@@ -126,8 +126,8 @@ class Recorder:
                 self._written_through(engine, log.call(given[0].call), written, frame)
         except Exception as error:
             self._run.trouble(error)
-            return function(*args, **kwargs)
-        result = self._carry_out(op, function, args, kwargs, frame)
+            return self._carry_out(engine, op, function, args, kwargs, frame)
+        result = self._carry_out(engine, op, function, args, kwargs, frame)
         try:
             if args and result is args[0] and not traits & _WRITES:
                 return result  # float(), to(), contiguous() of what is so already: nothing was made
@@ -172,6 +172,7 @@ class Recorder:
 
     def _carry_out(
         self,
+        engine: Engine,
         op: str,
         function: Callable[..., Any],
         args: tuple[Any, ...],
@@ -182,8 +183,39 @@ class Recorder:
             return function(*args, **kwargs)
         except Exception as error:
             where, path = Where(frame.f_code, frame.f_lasti), self._modules.path or None
-            self._run.failure = Failure(op, args, kwargs, where, path, error)
-            raise
+            answers = self._without_us(engine, op, function, args, kwargs, error)
+            if not answers:
+                if not self._sampler.optimizing:
+                    self._run.failure = Failure(op, args, kwargs, where, path, error)
+                raise
+            self._run.stopped = Stop(op, where, f"{type(error).__name__}: {error}")
+            self._scope.close()
+            engine.first_passes_over()
+            return answers[0]
+
+    def _without_us(
+        self,
+        engine: Engine,
+        op: str,
+        function: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        error: Exception,
+    ) -> tuple[Any, ...]:
+        """The answer of a call that failed, when nobody watches; empty if it fails then as well.
+
+        What runs code of the program's is not run twice, and random numbers are what they were.
+        """
+        again = engine.repeatable(op, function, args, kwargs)
+        if again is None or _ran_the_program(error):
+            return ()
+        random = engine.random_state()
+        try:
+            with self._scope.paused():
+                return (again(*args, **kwargs),)
+        except Exception:
+            engine.set_random_state(random)
+            return ()
 
     def _look(
         self, engine: Engine, op: str, args: tuple[Any, ...], result: Any, sample: Sample | None
@@ -292,6 +324,16 @@ class Recorder:
             snapshot = self._snapshots.of_source(engine, source, float(np.mean(values)))
             where = Where(frame.f_code, frame.f_lasti)
             self._loop.incident("loss", snapshot, where, step=len(self._run.passes))
+
+
+def _ran_the_program(error: Exception) -> bool:
+    """Whether an exception came out of the program's own code: a hook, a Function, a handler."""
+    place = error.__traceback__
+    while place is not None:
+        if in_program(place.tb_frame.f_code.co_filename):
+            return True
+        place = place.tb_next
+    return False
 
 
 @cache

@@ -25,7 +25,7 @@ from whygrad.recording.patching import Patch, wrapped
 from whygrad.recording.watching.derivatives import differentiated, may_train
 from whygrad.recording.watching.observer import Observer
 from whygrad.recording.wrapping.optimizers import Steps
-from whygrad.source import program_frame, program_line, where_made
+from whygrad.source import Where, program_frame, program_line, where_made
 from whygrad.tensor.above import above
 
 __all__ = ["attached"]
@@ -191,7 +191,7 @@ class _Layer:
         known = self._models[kind] = Patch(kind, "__call__", idle=call)
         return known
 
-    def _train(self, inner: Function, module: Any, mode: bool = True) -> Any:
+    def _train(self, inner: Function, module: Any, /, mode: bool = True) -> Any:
         where, observer = program_line(), self._observer
         result = inner(module, mode)
         caller = sys._getframe(2)
@@ -203,10 +203,13 @@ class _Layer:
 
     def _convert(self, inner: Function, module: Any, /, *args: Any, **kwargs: Any) -> Any:
         result = inner(module, *args, **kwargs)
+        self._observer.tell(self._halved, module, program_line())
+        return result
+
+    def _halved(self, module: Any, where: Where) -> None:
         run, half = self._observer.run, self._engine.namespace.float16
         if run.halved_at is None and any(each.dtype is half for each in module.parameters()):
-            run.halved_at = program_line()
-        return result
+            run.halved_at = where
 
     def _apply(self, inner: Function, /, *args: Any, **kwargs: Any) -> Any:
         """The ops inside a Function are its own affair: here and in a replay it is one call."""
@@ -215,6 +218,7 @@ class _Layer:
             with self._engine.unwatched():
                 return inner(*args, **kwargs)
 
+        whole.runs_program = True  # type: ignore[attr-defined]
         kind = whole.function = getattr(inner, "args", (None,))[0]  # type: ignore[attr-defined]
         name = "apply" if kind is None else f"{kind.__name__}.apply"
         frame = program_frame(sys._getframe(1))
@@ -222,7 +226,7 @@ class _Layer:
 
     # --- passes -----------------------------------------------------------------------------------
 
-    def _backward(self, inner: Function, tensors: Any, *args: Any, **kwargs: Any) -> Any:
+    def _backward(self, inner: Function, /, tensors: Any, *args: Any, **kwargs: Any) -> Any:
         observer, engine, loop = self._observer, self._engine, self._observer.loop
         first = tensors[0] if isinstance(tensors, (list, tuple)) and tensors else tensors
         if not isinstance(first, engine.tensor):
@@ -266,7 +270,9 @@ class _Layer:
 
         return backward
 
-    def _grad(self, inner: Function, outputs: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+    def _grad(
+        self, inner: Function, /, outputs: Any, inputs: Any, *args: Any, **kwargs: Any
+    ) -> Any:
         observer, engine, loop = self._observer, self._engine, self._observer.loop
         loss = outputs[0] if isinstance(outputs, (list, tuple)) and outputs else outputs
         leaves = list(inputs) if isinstance(inputs, (list, tuple)) else [inputs]
@@ -313,7 +319,7 @@ class _Layer:
         self.steps.meet(optimizer)
 
     def _made_scheduler(
-        self, inner: Function, scheduler: Any, optimizer: Any, *args: Any, **kwargs: Any
+        self, inner: Function, scheduler: Any, /, optimizer: Any, *args: Any, **kwargs: Any
     ) -> None:
         inner(scheduler, optimizer, *args, **kwargs)
         observer, kind = self._observer, type(scheduler).__name__
@@ -335,12 +341,12 @@ class _Layer:
 
         return zero_grad
 
-    def _clip(self, option: str, inner: Function, *args: Any, **kwargs: Any) -> Any:
+    def _clip(self, option: str, inner: Function, /, *args: Any, **kwargs: Any) -> Any:
         where, observer = program_line(), self._observer
         with self._engine.unwatched():
             with observer.scope.paused():
                 total = inner(*args, **kwargs)  # the norm; None if single values are clipped
-            limit = args[1] if len(args) > 1 else kwargs[option]
+            limit = args[1] if len(args) > 1 else kwargs.get(option)
             observer.tell(observer.loop.clipped, limit, total, where)
         return total
 

@@ -72,6 +72,7 @@ def honest_warnings() -> Iterator[None]:
 
 def _warn(
     inner: Callable[..., None],
+    /,
     message: Any,
     category: Any = None,
     stacklevel: int = 1,
@@ -102,7 +103,7 @@ def _distance(inner: FrameType, outer: FrameType | None) -> int:
     return passed
 
 
-def _show(inner: Callable[..., None], message: Any) -> None:
+def _show(inner: Callable[..., None], message: Any, /) -> None:
     """A warning from compiled code names the frame that called it: if a doctor's, warn again."""
     frame: FrameType | None = sys._getframe(2)
     while frame is not None and frame.f_code.co_filename != message.filename:
