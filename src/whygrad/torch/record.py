@@ -10,6 +10,7 @@ Tensors are known by weak references only.  Outside of ``record()`` nothing of t
 
 from __future__ import annotations
 
+import math
 import sys
 import threading
 from collections import deque
@@ -46,12 +47,16 @@ _WALKS = 64
 
 
 class Recording:
-    """What was seen, the latest calls; older ones than ``limit`` are forgotten."""
+    """What was seen, the latest calls; older ones than ``limit`` are forgotten.
 
-    def __init__(self, limit: int = _LIMIT, values: bool = True) -> None:
+    Of calls that no gradient can flow through no more than ``data`` are noted.
+    """
+
+    def __init__(self, limit: int = _LIMIT, values: bool = True, data: float = math.inf) -> None:
         self.events: deque[Event] = deque(maxlen=limit)
         self.values = values  # whether results are looked at
         self.seen = 0
+        self.data = data  # that may still be noted
         # What backward() ran on, and where.
         self.walks: deque[tuple[Track, Where | None]] = deque(maxlen=_WALKS)
         self._switched_off: Where | None = None
@@ -152,6 +157,7 @@ class Recording:
             outputs.append(track)
             leaf = place < len(fresh) and tensor.requires_grad and tensor.is_leaf
             cuts.append(kind_of_cut(seen.name, tensor, seen.recording, leaf) if needs else None)
+        self.data -= not seen.needs_grad
         event.outputs, event.cuts = tuple(outputs), tuple(cuts)
         event.written = tuple(outputs[len(fresh) :])
         mark(event, fresh, written, seen.sequence)
@@ -246,6 +252,14 @@ def _version(tensor: torch.Tensor) -> int:
     return -1 if tensor.is_inference() else tensor._version
 
 
+def _is_data(name: str, args: Any, kwargs: Any) -> bool:
+    """Whether no gradient can flow through a call."""
+    given = tensors_in((args, kwargs))
+    return not name.startswith(("requires_grad", "_set_grad")) and not any(
+        isinstance(each, torch.Tensor) and each.requires_grad for each in given
+    )
+
+
 class Recorder(TorchFunctionMode):  # type: ignore[misc]
     """Sees the calls of one thread, and shows them to its readers.
 
@@ -271,7 +285,7 @@ class Recorder(TorchFunctionMode):  # type: ignore[misc]
         if skip:
             return func(*args, **kwargs)
         recording = self.recording
-        if recording is None:
+        if recording is None or (recording.data <= 0 and _is_data(name, args, kwargs)):
             return self._carry_out(func, args, kwargs)
         if name == "data" and sys._getframe(1).f_code.co_name == "__deepcopy__":
             name = "__deepcopy__"  # a Parameter copies its data

@@ -34,6 +34,7 @@ __all__ = ["TorchEngine"]
 
 _PLAIN = (torch.float32, torch.float64, torch.int64)
 _SHORT = 1024
+_DATA = 2000  # calls that prepare data: more of them do not tell why a gradient is missing
 _ORDINARY = (torch.Tensor, torch.nn.Parameter)
 _NEVER = ("backward", "_set_grad_enabled", "register_hook", "__set__")
 
@@ -90,7 +91,7 @@ class TorchEngine:
 
     def first_passes_again(self) -> None:
         if self._recorder is not None and self._recorder.recording is None:
-            self._recorder.recording = Recording(values=False)
+            self._recorder.recording = Recording(values=False, data=_DATA)
             self._structure.enter_context(kept(self._recorder.recording))
 
     def is_recording(self) -> bool:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from whygrad.ops import families as ops
-from whygrad.recording.calls import Produced, RecordedCall
+from whygrad.recording.calls import Produced, RecordedCall, members
 from whygrad.recording.engines import Engine
 from whygrad.recording.layers import LOOKED_AT, look
 from whygrad.recording.ranges import rms
@@ -43,6 +43,8 @@ _ALWAYS = _LEAVES | _WRITES | _FIGURE | _SWITCHES
 _ENOUGH = 4000  # calls without gradients between two passes …
 _PHASES = 4  # … of the first such phases …
 _LITTLE = 500  # … and of those that follow
+_DATA = 1000  # calls that prepare the data of one pass, and are recorded …
+_LOADING = 2000  # … and so many that nobody need look at what follows
 
 
 class Recorder:
@@ -58,6 +60,7 @@ class Recorder:
         self._modules = modules
         self._retention = retention
         self._passes, self._seen = 0, 0  # calls without gradients since that pass
+        self._data = 0  # recorded calls since then that no gradient flows through
         self._judges = False  # whether any of them may say how good the model is
         self._long = 0  # phases with many of them
         self._figures = Figures(loop.run, loop.registry, loop.sampler, loop.snapshots, modules)
@@ -88,7 +91,7 @@ class Recorder:
             return result
         if sampler.optimizing:
             return self._carry_out(engine, op, function, args, kwargs, frame)
-        if not traits & _ALWAYS and self.quiet(engine):
+        if not traits & _ALWAYS and (self.quiet(engine) or self._is_more_data(engine, args)):
             return self._carry_out(engine, op, function, args, kwargs, frame)
         self._judges = self._judges or bool(traits & _JUDGES)
         if traits & _LEAVES:
@@ -138,6 +141,7 @@ class Recorder:
             if traits & _RISKY and not getattr(written, "requires_grad", True):
                 self._figures.look(engine, op, args, written, frame)
             if not recorded or not tensors:
+                self._data += recorded
                 self._figures.outside(log, op, args, written, frame, recorded)
                 return result
             if op in ops.SUB and not traits & _WRITES and self._run.passes:
@@ -148,6 +152,7 @@ class Recorder:
             path = self._modules.path
             made = RecordedCall(op, function, given, named, frame, path, random, recorded)
             log.add(made, written)
+            self._data += not getattr(written, "requires_grad", False)
             if traits & _LOOKED:
                 self._look(engine, op, args, result, sampler.sample)
         except Exception as error:
@@ -158,17 +163,30 @@ class Recorder:
         """Whether so much has been seen of what the program does without gradients that it may go
         on unseen until the next pass: it plays a game, or answers for a large data set.
         """
-        if engine.is_recording():
-            return False
         if self._passes != len(self._run.passes):
             self._passes, self._seen, self._judges = len(self._run.passes), 0, False
+            self._data = 0
+        if engine.is_recording():
+            return False
         self._seen += 1
         if self._seen == _ENOUGH:
             self._long += 1
         enough = self._seen > (_ENOUGH if self._long <= _PHASES else _LITTLE)
         if enough and not self._judges and self._snapshots.training_lines:
-            self._sampler.rest()
+            self._sampler.rest(until_training=True)
         return enough
+
+    def _is_more_data(self, engine: Engine, args: tuple[Any, ...]) -> bool:
+        """Whether so many calls have prepared data for this pass that another needs no note."""
+        if self._data < _DATA or self._modules.running:
+            return False
+        given = members(args)
+        if any(isinstance(each, engine.tensor) and each.requires_grad for each in given):  # type: ignore[attr-defined]
+            return False
+        self._data += 1
+        if self._data > _LOADING and self._snapshots.training_lines:
+            self._sampler.rest(until_training=False)
+        return True
 
     def _carry_out(
         self,

@@ -143,10 +143,12 @@ class Sampler:
             for each in self.layers:
                 each.idle()
 
-    def rest(self) -> None:
-        """Be idle until the program trains again, whatever it does without gradients till then."""
+    def rest(self, until_training: bool) -> None:
+        """Be idle until a model is called, or, whatever it does without gradients, until the
+        program trains again.
+        """
         if not self.idle and not self.optimizing:
-            self.idle = self.resting = True
+            self.idle, self.resting = True, until_training
             for each in self.layers:
                 each.idle()
 
