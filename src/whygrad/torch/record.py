@@ -254,10 +254,11 @@ def _version(tensor: torch.Tensor) -> int:
 
 def _is_data(name: str, args: Any, kwargs: Any) -> bool:
     """Whether no gradient can flow through a call."""
-    given = tensors_in((args, kwargs))
-    return not name.startswith(("requires_grad", "_set_grad")) and not any(
-        isinstance(each, torch.Tensor) and each.requires_grad for each in given
-    )
+    with torch._C.DisableTorchFunction():
+        given = tensors_in((args, kwargs))
+        return not name.startswith(("requires_grad", "_set_grad")) and not any(
+            isinstance(each, torch.Tensor) and each.requires_grad for each in given
+        )
 
 
 class Recorder(TorchFunctionMode):  # type: ignore[misc]

@@ -152,7 +152,7 @@ class Recorder:
             path = self._modules.path
             made = RecordedCall(op, function, given, named, frame, path, random, recorded)
             log.add(made, written)
-            self._data += not getattr(written, "requires_grad", False)
+            self._data += not self._need_grad(engine, (written,))
             if traits & _LOOKED:
                 self._look(engine, op, args, result, sampler.sample)
         except Exception as error:
@@ -180,13 +180,17 @@ class Recorder:
         """Whether so many calls have prepared data for this pass that another needs no note."""
         if self._data < _DATA or self._modules.running:
             return False
-        given = members(args)
-        if any(isinstance(each, engine.tensor) and each.requires_grad for each in given):  # type: ignore[attr-defined]
+        if self._need_grad(engine, args):
             return False
         self._data += 1
         if self._data > _LOADING and self._snapshots.training_lines:
             self._sampler.rest(until_training=False)
         return True
+
+    def _need_grad(self, engine: Engine, things: tuple[Any, ...]) -> bool:
+        with engine.unwatched():  # a tensor of a class of the program's hears of every question
+            given = members(things)
+            return any(isinstance(each, engine.tensor) and each.requires_grad for each in given)  # type: ignore[attr-defined]
 
     def _carry_out(
         self,
