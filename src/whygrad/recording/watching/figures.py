@@ -107,7 +107,9 @@ class Figures:
             target = args[1] if len(args) > 1 else kwargs.get("target")
             if not recorded:
                 return
-            if isinstance(target, engine.tensor):
+            if isinstance(target, engine.tensor) and target.requires_grad:  # type: ignore[attr-defined]
+                target = given  # some write the target first
+            if isinstance(target, engine.tensor) and not target.requires_grad:  # type: ignore[attr-defined]
                 self._note_targets(op, engine.array(target))
         else:
             if given.requires_grad or self._modules.training is None:  # type: ignore[attr-defined]
