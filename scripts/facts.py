@@ -65,7 +65,8 @@ FACTS = [
     # gradients and names that PyTorch programs ask for since brought 28,000.
     Fact("lines of Python in the package", 127_000, lambda: lines(PACKAGE), aim=123_000),
     # Without what watches a program: that judges nothing, and not only the doctor needs it.
-    Fact("lines of the doctor", 17_650, lambda: lines(PACKAGE / "doctor"), aim=17_500),
+    # 17,650 before it took losses apart and followed gradients past what cuts them.
+    Fact("lines of the doctor", 18_800, lambda: lines(PACKAGE / "doctor"), aim=17_500),
     Fact("lines of learn (the content is in data)", 7_000, lambda: lines(PACKAGE / "learn")),
     Fact("modules at the root", 10, root_modules),
     Fact("folders of more than 20 files", 0, crowded_folders),

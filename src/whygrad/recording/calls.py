@@ -21,6 +21,7 @@ __all__ = ["CallLog", "Origin", "Produced", "RecordedCall", "mapped", "members"]
 
 
 _NESTED = (tuple, list, dict)
+_LEARNED = 64  # of what went into a value without gradients
 
 
 class Produced(NamedTuple):
@@ -37,6 +38,8 @@ class Origin(NamedTuple):
     code: CodeType
     instruction: int
     evaluation: Any = None  # the Mark of a call without gradients that it was computed from
+    # What has a history and went into it all the same: results by their calls, leaves by their ids.
+    learned: tuple[Any, ...] = ()
 
     @property
     def where(self) -> Where:
@@ -250,6 +253,21 @@ class CallLog:
                 if inside is not None:
                     return inside
         return None
+
+    def learned(self, args: Iterable[Any]) -> tuple[Any, ...]:
+        """What has a history among the arguments of a call without gradients, or went into them."""
+        found: dict[Any, None] = {}
+        for each in args:
+            if type(each) in (list, tuple):
+                found |= dict.fromkeys(self.learned(each))
+            elif isinstance(each, self._tensor):
+                known = self._origins.get(id(each))
+                if each.requires_grad:  # type: ignore[attr-defined]
+                    base = getattr(each, "_base", None)  # of a view that was taken in between
+                    found[self.source(each) or self.source(base) or id(each)] = None
+                elif known is not None and known[0]() is each:
+                    found |= dict.fromkeys(known[1].learned)
+        return tuple(found)[:_LEARNED]
 
     def note_training(self, calls: Iterable[RecordedCall]) -> None:
         """These calls belong to a training pass: so does what was evaluated to prepare them."""

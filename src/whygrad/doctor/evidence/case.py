@@ -15,6 +15,7 @@ from whygrad.doctor.evidence.progress import Progress, progress_of
 from whygrad.doctor.forensics import FirstBad, find_first_bad
 from whygrad.doctor.mechanism import Mechanism, find_mechanism
 from whygrad.errors import fail
+from whygrad.ops.families import DRAWS
 from whygrad.recording.record import Course, Incident, Parameter, Run, Snapshot
 from whygrad.recording.replay import Trace
 from whygrad.recording.replay.budget import MEMORY, SECOND, Budget
@@ -104,9 +105,13 @@ class Case:
     def trial(
         self, course: Course, snapshot: Snapshot | None, objective: Objective | None = None
     ) -> Trial | None:
-        """Experiments from a snapshot; None unless its replay reproduced the loss."""
+        """Experiments from a snapshot; None unless its replay reproduced the loss.
+
+        None also where the model draws from its own answers, as in learning from rewards: the
+        value of such a loss is no measure of what was learned.
+        """
         trace = self.trace(snapshot)
-        if snapshot is None or trace is None or not trace.reproduced:
+        if snapshot is None or trace is None or not trace.reproduced or _draws_itself(trace):
             return None
         if objective is not None:
             return Trial(course, snapshot, self.budget, objective)
@@ -205,3 +210,9 @@ class Case:
             for path, module in root.named_modules():
                 found.setdefault(path, (module, where))
         return found
+
+
+def _draws_itself(trace: Trace) -> bool:
+    """Whether a step depends on numbers that were drawn with probabilities of the model."""
+    draws = [each for each in trace.calls if each.op in DRAWS]
+    return any(given.requires_grad for each in draws for given in each.inputs)

@@ -42,7 +42,7 @@ APART = {
 # cause: what it explains in its own tier or in one before
 ALSO = {
     # Nothing arrives, or nothing is used.
-    "detached-graph": _UNREACHED,
+    "detached-graph": f"dead-loss-term {_UNREACHED}",
     "frozen-parameter": f"detached-graph {_UNREACHED}",
     "parameter-not-in-optimizer": f"detached-graph {_UNREACHED}",
     "freed-graph": "missing-step",

@@ -61,7 +61,9 @@ class Figures:
             if op in _CHANGES and not op.endswith("_"):
                 self._registry.computed_from(args, frame)
         if isinstance(tensors, (list, tuple)):
-            origin = Origin(op, frame.f_code, frame.f_lasti, evaluation)
+            update = id(result) in self._run.parameters  # by hand, or an average of others
+            learned = () if recorded or update else log.learned(args)
+            origin = Origin(op, frame.f_code, frame.f_lasti, evaluation, learned)
             for each in tensors:
                 if hasattr(each, "requires_grad") and _is_leaf(each):
                     log.set_origin(each, origin)

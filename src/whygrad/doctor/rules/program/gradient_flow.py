@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from whygrad.doctor.evidence.case import Case
+from whygrad.doctor.rules.cuts import CUTS
+from whygrad.doctor.rules.program.half_cut import half_cut
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.doctor.rules.words import listed
 from whygrad.doctor.source.lines import assigned, switched_off, turned_off
@@ -21,33 +23,6 @@ from whygrad.source import Where
 
 __all__ = ["NO_HISTORY", "groups"]
 
-_ITSELF = "Compute with the tensor itself: a new one made from its values has no history."
-_NUMBERS = "Keep the tensors: torch.stack(losses).mean() instead of item() and torch.tensor()."
-_OUTSIDE = "Compute {what} outside {kind}(): keep it for evaluation only."
-_SLOPE = "Use something with a slope in the loss: softmax or sigmoid instead of a choice."
-
-# What happened on the way to the loss, and what to do about it.
-_CUTS = {
-    "boolean": ("turned into True or False", _SLOPE),
-    "copied": ("copied into a new tensor", _NUMBERS),
-    "create_graph": ("taken from grad() without create_graph=True", _ITSELF),
-    "data": ("read through .data", "Leave out .data, so that {what} can learn."),
-    "detach": ("cut off by detach()", "Leave out .detach(), so that {what} can learn."),
-    "inference_mode": ("computed inside inference_mode()", _OUTSIDE),
-    "integer": ("turned into an integer", _SLOPE),
-    "item": ("turned into a Python number", _NUMBERS),
-    "no_grad": ("computed inside no_grad()", _OUTSIDE),
-    "not differentiable": ("passed through an op without a derivative", _SLOPE),
-    "numpy": (
-        "sent through NumPy",
-        "Use the tensor functions (torch.exp instead of np.exp), or an autograd.Function.",
-    ),
-    "sampled": (
-        "used only to draw random numbers",
-        "Draw the noise apart and compute with it: mean + std * torch.randn_like(std).",
-    ),
-    "shared": ("wrapped into a new leaf", _ITSELF),
-}
 _UNCONNECTED = ("unused", "no path")
 _NO_GRAD = ("no_grad", "inference_mode")
 NO_HISTORY = "does not require grad"  # what both engines say of a loss without a graph
@@ -102,6 +77,8 @@ def disconnected_parameter(case: Case) -> Iterator[Finding]:
     severity=3,
     thresholds={
         "updates": (1, "without a gradient: the cut itself was seen"),
+        "own updates": (4, "without one, where another loss has some: it may wait for its turn"),
+        "time steps": (3, "before the one that learns: one or two may be a warm-up"),
     },
     cleared=lambda case: _all_reached(case),
 )
@@ -112,9 +89,10 @@ def detached_graph(case: Case) -> Iterator[Finding]:
     detach(), no_grad(), NumPy, a Python number or a new tensor made from them. The loss looks
     right and no gradient gets back past that line, so what lies before it does not learn.
 
-    Measured: Parameters of an optimizer that got no gradient, and the op on the way from them
-    to the loss whose result has no history. Or: a derivative of what is trained, in the formula
-    of the loss, that was taken without create_graph.
+    Measured: Parameters of an optimizer that got no gradient, or none at its own updates, and the
+    op on the way from them to the loss whose result has no history. Or: a derivative of what is
+    trained, in the formula of the loss, that was taken without create_graph; a recurrence over
+    inputs of which only the last step learns; an encoder that the reconstruction does not reach.
     Fix: Compute with the tensor itself, inside the graph.
     Guardrail: assert all(p.grad is not None for p in model.parameters() if p.requires_grad)
     """
@@ -127,21 +105,22 @@ def detached_graph(case: Case) -> Iterator[Finding]:
     if not by_line:
         yield from _no_longer_recorded(case)
         yield from _constant_derivative(case)
+        yield from (detached_graph.finding(*told, **facts) for told, facts in half_cut(case))
         return
     lost = max(by_line.values(), key=len)
     _, kind, where = lost[0]
     names = list(groups(case, [each for each, *_ in lost]))
     everything = not any(each.reached for each in case.parameters() if each.optimizers)
     yield detached_graph.finding(
-        f"what is computed from {listed(names)} is {_CUTS[kind][0]} before it reaches the loss",
+        f"what is computed from {listed(names)} is {CUTS[kind][0]} before it reaches the loss",
         f"{len(lost)} parameters had no gradient at any of {_updates(case)} updates"
         + (": none of the optimizer's parameters did" if everything else ""),
         where=where,
         proof=Proof.RECORDED,
         parameters=[each.name for each, *_ in lost],
-        fix=_CUTS[kind][1].format(what=listed(names), kind=kind),
+        fix=CUTS[kind][1].format(what=listed(names), kind=kind),
         places=[
-            (f"cut on another way ({_CUTS[kind][0]})", where)
+            (f"cut on another way ({CUTS[kind][0]})", where)
             for (_, kind, where), *_ in by_line.values()
             if (kind, where) != (lost[0][1], lost[0][2])
         ],
@@ -254,7 +233,7 @@ def _cut(case: Case, parameter: Parameter) -> tuple[str, Where | None] | None:
     answer = parameter.none_because
     if answer is None:
         return None
-    if answer.cause in _CUTS:
+    if answer.cause in CUTS:
         where = answer.where
         if answer.cause in _NO_GRAD and where is not None:
             where = switched_off(where) or where
