@@ -17,6 +17,7 @@ import numpy as np
 import torch
 
 import whygrad
+from whygrad.errors import fail
 from whygrad.ops.define import Op, table
 from whygrad.ops.samples import Call, Constant, samples_of
 from whygrad.tensor import Tensor
@@ -65,7 +66,29 @@ def every_sample(select: Callable[[Op], bool] = lambda op: True) -> Callable[[An
 
 
 def torch_function(op: Op) -> Callable[..., Any]:
-    return attrgetter(op.torch or op.name)(torch)
+    """What PyTorch has under the name that the row says, or under the op's own."""
+    name = op.torch or op.name
+    try:
+        return attrgetter(name)(torch)
+    except AttributeError:
+        raise fail(
+            LookupError,
+            call=f"op {op.name} of ops/{op.module.replace('.', '/')}.py against PyTorch",
+            cause=f"there is no torch.{name}",
+            fix='say torch="" in its row if PyTorch has no such function, or torch="its.name", as '
+            'in torch="nn.functional.gelu", if it has another name there',
+            where=None,
+        ) from None
+
+
+def widened(mine: Any, theirs: Any) -> str:
+    """What most often makes a result of ``mine`` wider than that of ``theirs``; or nothing."""
+    if [str(each).partition(".")[2] for each in (mine, theirs)] != ["float64", "float32"]:
+        return ""
+    return (
+        "\nthe kernel returned float64 for float32 inputs; use math.*, not np.*, for constants: "
+        "np.log(2) is a float64 and widens every array it meets, math.log(2) does not"
+    )
 
 
 def convert(value: Any, leaf: Callable[[Any, bool], Any]) -> Any:
@@ -149,7 +172,7 @@ def assert_same_values(mine: list[Any], theirs: list[Any], dtype: str, label: st
         if isinstance(b, torch.Tensor):
             assert isinstance(a, Tensor), f"{where}: {type(a).__name__}, PyTorch gives a tensor"
             assert a.dtype.name == str(b.dtype).removeprefix("torch."), (
-                f"{where}: {a.dtype} against {b.dtype}"
+                f"{where}: {a.dtype} against {b.dtype}{widened(a.dtype, b.dtype)}"
             )
             assert tuple(a.shape) == tuple(b.shape), f"{where}: {a.shape} against {tuple(b.shape)}"
         np.testing.assert_allclose(as_numpy(a), as_numpy(b), rtol, atol, err_msg=where)

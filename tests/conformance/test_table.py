@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import inspect
+import re
+import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import whygrad
-from tests.conformance.harness import as_numpy, every_sample, torch_function, whygrad_side
+from tests.conformance.harness import (
+    as_numpy,
+    every_sample,
+    torch_function,
+    whygrad_side,
+    widened,
+)
 from whygrad.ops.define import Op, table
-from whygrad.ops.samples import Call, samples_of
+from whygrad.ops.samples import Call, Constant, samples_of
 from whygrad.tensor import Tensor
 
 
@@ -22,6 +32,56 @@ def test_row_is_complete(op: Op) -> None:
         assert op.jvp is not None, "a forward rule (it cannot be derived for this kind of op)"
     if op.kinks:
         assert op.subgradient, "which slope is used at the kinks"
+    assert not (plain := never_tensors(op)), (
+        f"no sample of {op.signature} has a tensor as {', '.join(plain)}\n"
+        f"if it is always a plain number, write it after a semicolon: (…; {', '.join(plain)}); "
+        "if it may be a tensor, add a sample in which it is one"
+    )
+
+
+def never_tensors(op: Op) -> list[str]:
+    """Arguments declared as tensors that are none in every sample, where the call has their name.
+
+    A plain number there has no rule and no gradient, and every test would pass.
+    """
+    if op.kind == "composite" or op.variadic:
+        return []
+    names = list(inspect.signature(op.public).parameters)
+    if names == ["args"]:  # nothing stands between the call and the kernel
+        names = [*op.tensor_names, *op.param_names]
+    calls = [call for call in samples_of(op) if call.around is None]
+    tensors = {
+        name
+        for call in calls
+        for name, value in [*zip(names, call.args), *call.kwargs.items()]
+        if isinstance(value, (np.ndarray, Constant))
+    }
+    return [each for each in op.tensor_names if calls and each in names and each not in tensors]
+
+
+def test_every_file_of_a_family_is_imported() -> None:
+    """A file that nobody imports declares nothing, and nothing says so."""
+    assert len(table)  # with what is declared late
+    root = Path(whygrad.ops.__file__).parent
+    assert forgotten_files(root) == []
+
+
+_DECLARES = re.compile(r"ops\.define import [\w\s(),]*?\b(composite|creation|define|elementwise)\b")
+
+
+def forgotten_files(root: Path) -> list[str]:
+    """What to write where, for each file in a folder of ``whygrad.ops`` that is not imported."""
+    found = []
+    for path in sorted(root.glob("*/*.py")):
+        family, name = path.parent.name, path.stem
+        declares = _DECLARES.search(path.read_text(encoding="utf-8"))
+        if declares and f"whygrad.ops.{family}.{name}" not in sys.modules:
+            found.append(
+                f"ops/{family}/{name}.py is not imported: add {name} to the import in "
+                f'ops/{family}/__init__.py, or "{family}.{name}" to MODULES in ops/late.py if it '
+                "is rarely used"
+            )
+    return found
 
 
 @every_sample(lambda op: bool(op.kinks) and op.torch != "")
@@ -72,7 +132,7 @@ def test_meta_agrees_on_shapes(op: Op, call: Call) -> None:
     for a, b in zip(got, expected, strict=True):
         if isinstance(b, Tensor):
             assert a.device == "meta"
-            assert (a.shape, a.dtype) == (b.shape, b.dtype)
+            assert (a.shape, a.dtype) == (b.shape, b.dtype), widened(b.dtype, a.dtype)
 
 
 def _leaves(value: Any) -> list[Any]:

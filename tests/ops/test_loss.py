@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 import torch
@@ -23,6 +25,14 @@ def test_cross_entropy_gradient_is_p_minus_one_hot_over_batch(scale: float) -> N
     p = shifted / shifted.sum(1, keepdims=True)
     np.testing.assert_allclose(x.grad.numpy(), (p - np.eye(5)[target]) / 6, 1e-12, 1e-15)
     assert np.isfinite(loss.item())
+
+
+@pytest.mark.parametrize("reduction", ["none", "mean"])
+def test_cross_entropy_in_forward_mode_keeps_the_dtype(reduction: str) -> None:
+    x, target = whygrad.randn(3, 4), whygrad.tensor([0, 1, 2])
+    loss = partial(F.cross_entropy, target=target, reduction=reduction)
+    value, tangent = whygrad.func.jvp(loss, (x,), (whygrad.ones(3, 4),))
+    assert value.dtype == tangent.dtype == whygrad.float32
 
 
 def test_an_impossible_class_elsewhere_does_no_harm() -> None:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from whygrad.dispatch.out import TAKES_OUT
 from whygrad.errors import fail
-from whygrad.ops.plan import Plan, Rule
+from whygrad.ops.plan import Plan, Rule, names_needed_by
 
 if TYPE_CHECKING:
     from whygrad.dispatch.routes import KernelTable
@@ -167,6 +167,18 @@ class Op:
             self.inplace = self.method and self.kind == "elementwise" and self.torch != ""
         self.takes_out = not self.internal and self.name in TAKES_OUT
         self.node_name = "".join(part.capitalize() for part in self.name.split("_")) + "Backward"
+        self._check_rules()
+
+    def _check_rules(self) -> None:
+        """The parameters of a rule say what it needs, so a slip in one is found here."""
+        rules = self.vjp.values() if isinstance(self.vjp, dict) else (self.vjp,)
+        known = {*self.tensor_names, *self.output_names, *self.param_names, "needs"}
+        for rule in (*rules, self.jvp):
+            for name in () if rule is None else names_needed_by(rule):
+                base, _, what = name.rpartition("_")
+                geometry = what in ("shape", "dtype") and base in self.tensor_names
+                if name not in known and not geometry:
+                    raise _unknown_parameter(self, name, sorted(known - {"needs"}))
 
     @property
     def family(self) -> str:
@@ -249,6 +261,20 @@ def _not_a_name(signature: str, part: str, op: str, parts: tuple[str, ...]) -> E
         "get every parameter",
         fix=f"write {name!r} here, and the default in the function that users call: "
         f"public={public}",
+    )
+
+
+def _unknown_parameter(op: Op, name: str, known: list[str]) -> Exception:
+    from difflib import get_close_matches
+
+    like = get_close_matches(name, known, n=1)
+    to = f" to {like[0]!r}" if like else ""
+    return fail(
+        TypeError,
+        call=f"a rule of the op {op.signature}",
+        cause=f"it has a parameter {name!r}, and a rule gets by name what it asks for",
+        fix=f"rename the parameter of the rule{to}: it may be {', '.join(known)}, or one of the "
+        "tensors with _shape or _dtype after it",
     )
 
 

@@ -232,14 +232,14 @@ def _cross_entropy_jvp(
     xp: Any,
     tangents: Any,
     p: Array,
-    p_dtype: Any,
+    x_dtype: Any,
     target: Array,
     weight: Array | None,
     ignore_index: int,
     reduction: str,
     label_smoothing: float,
 ) -> tuple[Array, Array]:
-    q = xp.class_weights(target, weight, p.shape, p_dtype, ignore_index, reduction, label_smoothing)
+    q = xp.class_weights(target, weight, p.shape, x_dtype, ignore_index, reduction, label_smoothing)
     dim = (class_dim(p.ndim),)
     tangent = tangents[0]
     of_logs = tangent - xp.sum(p * tangent, dim, True)

@@ -160,11 +160,9 @@ define(
     internal=True,
     samples=lambda make: [
         make.call(
-            make.constant(make(9, 2)),
-            None,
-            ((-1.0, 0.0, 2.0), (-2.0, 0.5, 1.0, 2.0)),
-            False,
+            make.constant(make(9, 2)), weight, ((-1.0, 0.0, 2.0), (-2.0, 0.5, 1.0, 2.0)), False
         )
+        for weight in (None, make.constant(make(9, low=0.5, high=2.0)))
     ],
 )
 
