@@ -65,7 +65,8 @@ FACTS = [
     # gradients and names that PyTorch programs ask for since brought 28,000.
     Fact("lines of Python in the package", 127_000, lambda: lines(PACKAGE), aim=123_000),
     # Without what watches a program: that judges nothing, and not only the doctor needs it.
-    # 17,650 before it took losses apart and followed gradients past what cuts them.
+    # What is said of programs that an exception ended brought 800, terms without gradient 400.
+    Fact("lines of the doctor", 19_400, lambda: lines(PACKAGE / "doctor"), aim=17_500),
     Fact("lines of the doctor", 18_800, lambda: lines(PACKAGE / "doctor"), aim=17_500),
     Fact("lines of learn (the content is in data)", 7_000, lambda: lines(PACKAGE / "learn")),
     Fact("modules at the root", 10, root_modules),

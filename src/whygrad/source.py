@@ -155,6 +155,11 @@ class Where:
         """What tells it from all others, as long as it is there."""
         return id(self._code), self._instruction
 
+    @property
+    def code(self) -> CodeType:
+        """The function that it is in."""
+        return self._code
+
     def is_at(self, frame: FrameType) -> bool:
         """Whether this is where a frame is now."""
         return frame.f_code is self._code and frame.f_lasti == self._instruction

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import dis
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from types import CodeType
 from typing import Any
@@ -20,12 +20,16 @@ from whygrad.why.dataflow import statement_at
 
 __all__ = [
     "assigned",
+    "assignment_of",
+    "class_of",
     "code_at",
     "collected",
     "compares",
     "defined",
+    "has_return",
     "ignored_rules",
     "loss_assigned",
+    "name_assigned",
     "names_at",
     "place",
     "raised",
@@ -120,6 +124,50 @@ def defined(function: Any) -> Where | None:
             if first == code.co_firstlineno:
                 return source.place(each.lineno)
     return Where(code, 0)
+
+
+def class_of(kind: type) -> ast.ClassDef | None:
+    """The text of a class of the program; None for one of a library."""
+    methods = [each for each in vars(kind).values() if hasattr(each, "__code__")]
+    if not methods or not _is_the_users(methods[0].__code__):
+        return None
+    line = methods[0].__code__.co_firstlineno
+    found = source_of(methods[0].__code__.co_filename).nodes(ast.ClassDef)
+    inside = [each for each in found if each.name == kind.__name__ and covers(each, line)]
+    return inside[-1] if inside else None
+
+
+def has_return(function: Any) -> bool | None:
+    """Whether a function of the program returns anything; None if its text is not known."""
+    where = defined(function)
+    if where is None or not _is_the_users(function.__code__):
+        return None
+    for each in source_of(where).nodes(ast.FunctionDef):
+        if each.lineno == where.line:
+            ends = (ast.Return, ast.Yield, ast.Raise)
+            return any(isinstance(inner, ends) for inner in ast.walk(each))
+    return None
+
+
+def assignment_of(where: Where, wanted: Callable[[str], bool]) -> Where | None:
+    """The last assignment before a line, in its function, of a value with the wanted text."""
+    lines = [
+        statement.lineno
+        for _, statement in _assignments(source_of(where))
+        if statement.lineno <= where.line and wanted(ast.unparse(statement.value))
+    ]
+    return next((found for line in sorted(lines)[::-1] if (found := where.on_line(line))), None)
+
+
+def name_assigned(where: Where, name: str) -> Where | None:
+    """The last assignment to a name before a line, in the same function."""
+    lines = [
+        statement.lineno
+        for target, statement in _assignments(source_of(where))
+        if statement.lineno < where.line
+        and any(each.id == name for each in walked(target, ast.Name))
+    ]
+    return next((found for line in sorted(lines)[::-1] if (found := where.on_line(line))), None)
 
 
 def assigned(owner: Any, name: str) -> Where | None:

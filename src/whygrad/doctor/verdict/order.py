@@ -21,6 +21,12 @@ _ARITHMETIC = (
 )
 _UNREACHED = "disconnected-parameter missing-step"
 
+# Rules that know more about an exception than the shapes of the call that raised it.
+RAISING = (
+    "bad-labels batchnorm-single-sample detached-graph freed-graph inplace-corruption "
+    "loss-broadcast softmax-over-one target-out-of-range wrong-dim wrong-output-activation"
+)
+
 # What the program was given, or how it was made: no training changes that.
 FACTS = "bad-labels batchnorm-single-sample non-finite-data outlier-batch symmetric-initialization"
 
@@ -45,6 +51,7 @@ ALSO = {
     "detached-graph": f"dead-loss-term {_UNREACHED}",
     "frozen-parameter": f"detached-graph {_UNREACHED}",
     "parameter-not-in-optimizer": f"detached-graph {_UNREACHED}",
+    "crash-shape": f"detached-graph parameter-not-in-optimizer {_UNREACHED}",
     "freed-graph": "missing-step",
     "inplace-corruption": "missing-step",
     "batchnorm-single-sample": "missing-step shuffled-labels",
@@ -93,6 +100,8 @@ def can_explain(cause: Rule, symptom: Rule) -> bool:
     """Whether findings of one rule may account for findings of another."""
     if _named(ALSO, cause, symptom):
         return True
+    if symptom.id == "crash-shape":
+        return cause.id in RAISING.split()
     if not (cause.tier and symptom.tier) or cause.last or symptom.id in FACTS.split():
         return False
     if cause.tier == symptom.tier == TIERS[-1]:
