@@ -23,17 +23,21 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from whygrad.cli.signals import reporting
 from whygrad.doctor import report
 from whygrad.doctor.rules import load as load_rules
 from whygrad.doctor.rules.rule import Rule, changed, rules
 from whygrad.doctor.script import Outcome, run_program
+from whygrad.doctor.session import Session
 from whygrad.doctor.source.program import Program, load_module, load_script
+from whygrad.doctor.verdict import Diagnosis
 from whygrad.doctor.verdict.order import explained
 from whygrad.errors import explained as told_already
 from whygrad.files.atomic import replacing
 
 __all__ = ["explain_rule", "list_rules", "run"]
 
+_LAST_WORDS = 3.0  # seconds for running steps again, of the ten or thirty that a scheduler gives
 _SEVERITY = {3: "ends training", 2: "spoils the result", 1: "costs quality"}
 
 
@@ -63,16 +67,26 @@ def run(
     loaded = _loaded(program, is_module)
     targets = _targets(files or {}, loaded)
     stderr, process = sys.stderr, os.getpid()
-    with _limits(limits):
-        outcome = run_program(loaded, arguments, frozenset(ignore), budget, memory)
+    sessions: list[Session] = []
+
+    def killed(cause: str) -> None:
+        with _fresh(stderr) as stream:
+            _write(sessions[0].cut_short(cause, _LAST_WORDS), targets, stream)
+
+    with _limits(limits), reporting(killed) as ending:
+        how = frozenset(ignore), budget, memory, sessions.append
+        outcome = run_program(loaded, arguments, *how)
         if os.getpid() != process:  # a copy that the program forked: one report is enough
             return outcome.exit_code
         try:
             _let_it_end(outcome)
+            ending.examining = True
             return _reported(outcome, targets, stderr, sick_exit)
         except KeyboardInterrupt:
             print("whygrad doctor: interrupted, no report", file=stderr)
             return 130
+        finally:
+            ending.die()
 
 
 def _loaded(program: str, is_module: bool) -> Program:
@@ -131,16 +145,35 @@ def _reported(
 ) -> int:
     with _progress(stderr) as asked:
         diagnosis = outcome.session.examine(asked)
+    written = _write(diagnosis, targets, stderr)
+    code = outcome.exit_code or int(not written)
+    return code or int(sick_exit and not diagnosis.healthy)
+
+
+def _write(diagnosis: Diagnosis, targets: Mapping[Path, str], stderr: IO[str]) -> bool:
+    """Report, and say whether all files could be written."""
     report.show(diagnosis, file=stderr)
-    code = outcome.exit_code
+    written = True
     for path, format in targets.items():
         try:
             with replacing(path) as partial:
                 partial.write_text(report.render(diagnosis, format), encoding="utf-8")
         except OSError as error:
             print(f"whygrad doctor: {path} was not written: {error}", file=stderr)
-            code = code or 1
-    return code or int(sick_exit and not diagnosis.healthy)
+            written = False
+    return written
+
+
+@contextmanager
+def _fresh(stderr: IO[str]) -> Iterator[IO[str]]:
+    """Another way to where ``stderr`` goes: a signal may have come in the midst of a write to it."""
+    try:
+        copy = os.dup(stderr.fileno())
+    except (OSError, ValueError):
+        yield stderr
+        return
+    with open(copy, "w", encoding=stderr.encoding, errors="replace") as stream:
+        yield stream
 
 
 @contextmanager

@@ -50,13 +50,17 @@ def run_program(
     ignore: frozenset[str] = frozenset(),
     budget: float | None = None,
     memory: float | None = None,
+    begun: Callable[[Session], None] | None = None,
 ) -> Outcome:
     """Run a program that was loaded to its end, and examine it.
 
-    ``budget`` and ``memory`` are seconds and bytes that the examination may take.
+    ``budget`` and ``memory`` are seconds and bytes that the examination may take; ``begun`` is told
+    of the session before the program runs.
     """
     session = Session((), ignore, budget, memory)
     session.run.script, session.run.arguments = program.file, list(arguments)
+    if begun is not None:
+        begun(session)
     error: BaseException | None = None
     exit_code = 0
     with as_main(program, arguments) as main:

@@ -6,7 +6,7 @@ import io
 import os
 import warnings
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, redirect_stdout
+from contextlib import ExitStack, contextmanager, nullcontext, redirect_stdout
 from types import TracebackType
 from typing import Any
 
@@ -80,6 +80,24 @@ class Session:
             except Exception as trouble:  # the program's own exception must come through
                 self.run.trouble(trouble)
             self._seen = None  # the end tells more, also without a new pass
+
+    def cut_short(self, cause: str, seconds: float) -> Diagnosis:
+        """The process is about to end, in the middle of whatever it does: what is known by now.
+
+        Nothing is unwound, and ``seconds`` is what running steps again may take.
+        """
+        self.observer.scope.close()
+        engine, limit = self.run.engine, self._limits[0]
+        try:
+            self.observer.finish()
+        except Exception as trouble:
+            self.run.trouble(trouble)
+        self._seen = None
+        self._limits = seconds if limit is None else min(seconds, limit), self._limits[1]
+        with nullcontext() if engine is None else engine.namespace.enable_grad():
+            diagnosis = self.examine()
+        diagnosis.notes.append(f"the program was ended by {cause}: this was known by then")
+        return diagnosis
 
     @property
     def diagnosis(self) -> Diagnosis:

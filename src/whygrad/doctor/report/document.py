@@ -84,7 +84,9 @@ def _healthy(case: Postmortem, full: bool) -> Iterator[Section]:
     unasked = case.diagnosis.unasked
     if unasked:
         title = f"Nothing found; stopped before {count(len(unasked), 'rule')} could be asked"
-    mood = "unclear" if unasked else "healthy"
+    elif case.case.budget.starved:
+        title = "Nothing found; there was no memory to run steps again"
+    mood = "unclear" if unasked or case.case.budget.starved else "healthy"
     if run.stopped is not None:
         title, mood = "Not judged: watching was stopped before the program ended", "unclear"
     lines: list[Block] = [Headline(title, "", (subject(case),), mood)]

@@ -151,7 +151,7 @@ def imported_engines() -> list[str]:
     return [
         name
         for name, module in (("whygrad", "whygrad"), ("torch", "torch.nn"))
-        if module in sys.modules
+        if name in sys.modules and module in sys.modules  # not if the import failed half-way
     ]
 
 

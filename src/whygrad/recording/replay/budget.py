@@ -53,6 +53,7 @@ class Budget:
         self.memory = memory
         self._of_run = 0.0
         self._spent = 0.0
+        self.starved = False  # whether a replay found no memory
         self._forward: WeakKeyDictionary[Snapshot, float] = WeakKeyDictionary()
 
     @property
@@ -79,6 +80,7 @@ class Budget:
         """Run a step again; see :func:`.runner.replay`."""
         trace = replay(snapshot, backward=backward, look=look, memory=self.memory, **how)
         trace.budget = self
+        self.starved |= isinstance(trace.error, MemoryError) or "allocate" in str(trace.error)
         forward = self._forward.get(snapshot)
         if forward is None:
             forward = sum(map(work_of, trace.calls))

@@ -48,7 +48,10 @@ def replay(
     is given up.
     """
     engine = snapshot.engine
-    runner = _Runner(snapshot, values or {}, look, instead or {}, wide, memory)
+    try:
+        runner = _Runner(snapshot, values or {}, look, instead or {}, wide, memory)
+    except Exception as stopped:  # no memory for its parameters
+        return Trace(snapshot, [], math.nan, False, {}, error=stopped)
     state = engine.random_state()
     error: BaseException | None = None
     trace = Trace(snapshot, [], math.nan, False, runner.leaves)

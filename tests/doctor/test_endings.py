@@ -1,0 +1,152 @@
+"""However a program ends, there is a report, and it ends as it would have ended alone."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import whygrad
+from tests.doctor.test_command import loop, written
+from whygrad.cli import signals
+from whygrad.doctor import run_script, watch
+from whygrad.recording.replay import runner
+
+ENDLESS = """
+import atexit, os, signal, sys, threading
+import whygrad as torch
+
+atexit.register(print, "atexit")
+print([signal.getsignal(each) == signal.SIG_DFL for each in (signal.SIGTERM, signal.SIGHUP)])
+child = os.fork()
+if not child:
+    import _signal
+    print(_signal.getsignal(signal.SIGTERM) == signal.SIG_DFL, flush=True)
+    os._exit(0)
+os.waitpid(child, 0)
+signal.signal(signal.SIGTERM, lambda *_: None)
+signal.signal(signal.SIGTERM, signal.SIG_DFL)
+{handler}
+model = torch.nn.Linear(3, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+step = 0
+try:
+    while True:
+        x = torch.randn(16, 3)
+        ((model(x) - x.sum(1, keepdim=True)) ** 2).mean().backward()
+        optimizer.step()
+        step += 1
+        if step == 50:
+            print("ready", flush=True)
+finally:
+    print("finally")
+"""
+POSIX = pytest.mark.skipif(os.name != "posix", reason="Windows has no such signals")
+
+
+def ended(folder: Path, name: str, handler: str = "") -> tuple[int, str, str]:
+    """Exit code, output and report of a program that gets a signal in the midst of its training."""
+    written(folder, ENDLESS.format(handler=handler))
+    command = ["-m", "whygrad", "doctor", "--json", "report.json", "train.py"]
+    process = subprocess.Popen(
+        [sys.executable, *command],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    output = ""
+    while "ready" not in output:
+        output += process.stdout.readline()
+    process.send_signal(getattr(signal, name))
+    rest, report = process.communicate(timeout=60)
+    return process.returncode, output + rest, report
+
+
+@POSIX
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
+def test_a_signal_that_ends_the_program(tmp_path: Path, name: str) -> None:
+    code, output, report = ended(tmp_path, name)
+    assert code == -getattr(signal, name)
+    assert output.splitlines() == ["True", "[True, True]", "ready"] or output.splitlines() == [
+        "[True, True]", "True", "ready",
+    ]  # fmt: skip
+    assert "missing-zero-grad" in report
+    assert f"the program was ended by {name}" in report
+    facts = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
+    assert facts["verdict"]["rule"] == "missing-zero-grad"
+
+
+@POSIX
+def test_a_handler_of_the_programs_own_goes_first(tmp_path: Path) -> None:
+    handler = "signal.signal(signal.SIGTERM, lambda *_: sys.exit(7))"
+    code, output, report = ended(tmp_path, "SIGTERM", handler)
+    assert code == 7
+    assert "finally" in output
+    assert "missing-zero-grad" in report
+
+
+@POSIX
+def test_a_signal_during_the_examination_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: list[int] = []
+    monkeypatch.setattr(os, "kill", lambda _, number: sent.append(number))
+    told: list[str] = []
+    with signals.reporting(told.append) as ending:
+        assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+        signal.raise_signal(signal.SIGTERM)
+        assert (told, sent) == (["SIGTERM"], [signal.SIGTERM])
+    with signals.reporting(told.append) as ending:
+        ending.examining = True
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGTERM)
+        ending.die()
+    assert (told, sent) == (["SIGTERM"], [signal.SIGTERM] * 2)
+    assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+
+
+@pytest.mark.parametrize("end", ["sys.exit(3)", "raise MemoryError", "raise KeyboardInterrupt"])
+def test_an_exception_that_ends_the_program(tmp_path: Path, end: str) -> None:
+    script = loop(tmp_path, zero="pass", inside=f"if step == 25: {end}")
+    outcome = run_script(str(script))
+    assert outcome.diagnosis.verdict is not None
+    assert outcome.diagnosis.verdict.rule == "missing-zero-grad"
+
+
+@pytest.mark.parametrize("where", ["__init__", "run"])
+@pytest.mark.parametrize(
+    "error", [MemoryError(), RuntimeError("DefaultCPUAllocator: can't allocate memory")]
+)
+def test_no_memory_for_the_examination(
+    monkeypatch: pytest.MonkeyPatch, error: Exception, where: str
+) -> None:
+    """There is a report, and rules that need no replay speak in it."""
+
+    def exhausted(*_: Any, **__: Any) -> Any:
+        raise error
+
+    monkeypatch.setattr(runner._Runner, where, exhausted)
+    for clears in (False, True):
+        whygrad.manual_seed(0)
+        model = whygrad.nn.Linear(3, 1)
+        optimizer = whygrad.optim.SGD(model.parameters(), lr=0.01)
+        with watch(model, optimizer) as doc:
+            for _ in range(30):
+                x = whygrad.randn(16, 3)
+                if clears:
+                    optimizer.zero_grad()
+                ((model(x) - x.sum(1, keepdim=True)) ** 2).mean().backward()
+                optimizer.step()
+        verdict = doc.verdict
+        if clears:
+            assert verdict is None or verdict.rule != "missing-zero-grad"
+        else:
+            assert verdict is not None
+            assert verdict.rule == "missing-zero-grad"
+        assert "✓" not in doc.report()
