@@ -166,13 +166,13 @@ def _write(diagnosis: Diagnosis, targets: Mapping[Path, str], stderr: IO[str]) -
 
 @contextmanager
 def _fresh(stderr: IO[str]) -> Iterator[IO[str]]:
-    """Another way to where ``stderr`` goes: a signal may have come in the midst of a write to it."""
+    """Another way to where ``stderr`` goes: a signal may have come amid a write to it."""
     try:
         copy = os.dup(stderr.fileno())
     except (OSError, ValueError):
         yield stderr
         return
-    with open(copy, "w", encoding=stderr.encoding, errors="replace") as stream:
+    with open(copy, "w", encoding=getattr(stderr, "encoding", None), errors="replace") as stream:
         yield stream
 
 

@@ -69,7 +69,7 @@ class Idle:
         try:
             with engine.unwatched():
                 number, value = len(run.passes), engine.scalar(loss)
-                if value is None or loop.by_hand or loop.sampler.is_sampled(number):
+                if value is None or loop.courses.written or loop.sampler.is_sampled(number):
                     return False
                 if not loop.sampler.is_usual(value):
                     return False
@@ -93,7 +93,7 @@ class Idle:
         loop = self._loop
         try:
             with engine.unwatched():
-                course = loop.course_of(optimizer)
+                course = loop.courses.of(optimizer)
                 if course is None or not course.steps or not loop.pending:
                     return False
                 if loop.sampler.optimizing > len(loop.updating):

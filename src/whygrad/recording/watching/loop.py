@@ -21,8 +21,6 @@ from whygrad.recording.record import (
     Clip,
     Course,
     Incident,
-    Optimizer,
-    Parameter,
     Pass,
     Run,
     Sample,
@@ -32,6 +30,7 @@ from whygrad.recording.record import (
 from whygrad.recording.replay import goes_bad
 from whygrad.recording.sizes import Sizes, measure_update, rms_of, rms_of_data
 from whygrad.recording.variables import losses_left
+from whygrad.recording.watching.courses import Courses
 from whygrad.recording.watching.gradients import Gradients, not_finite
 from whygrad.recording.watching.parameters import Registry
 from whygrad.recording.watching.reconstruction import Given, data_now
@@ -43,7 +42,6 @@ from whygrad.source import Where, program_frame
 __all__ = ["Loop"]
 
 _PHASES = 8  # optimizers whose first steps are looked at closely
-_COURSES = 16  # optimizers that are watched: a program may make a new one at every step
 _UNUSED = 8  # passes without an update, and twice as many as usual: none will come
 _LONG_AGO = 256  # passes without an update of a course: nobody adds to its gradients
 
@@ -68,8 +66,7 @@ class Loop:
         self.pending: list[Pass] = []  # passes since the last update
         self.stepped = False  # whether an update came after the last pass
         self.updating: list[Any] = []  # optimizers that are at work while idle
-        self.by_hand: dict[int, Where] = {}  # parameters the program wrote to since the last pass
-        self._by_hand: list[Course] = []  # whose updates the program makes itself
+        self.courses = Courses(run, registry, snapshots)
         self._hand_norms = Sizes({})
         self._zeroed = False
         self._clips: list[Clip] = []
@@ -80,38 +77,16 @@ class Loop:
 
     # --- optimizers -------------------------------------------------------------------------------
 
-    def course_of(self, optimizer: Any) -> Course | None:
-        for course in self.run.courses:
-            if course.optimizer.thing is optimizer:
-                return course
-        return None
-
     def optimizer_made(self, optimizer: Any, where: Where | None) -> Course | None:
         """The course of an optimizer, begun if it is new; None for one too many."""
-        known = self.course_of(optimizer)
-        if known is not None or len(self.run.courses) >= _COURSES:
+        known = self.courses.of(optimizer)
+        if known is not None:
             return known
-        groups = optimizer.param_groups
-        options = {name: value for name, value in groups[0].items() if name != "params"}
-        course = self._new_course(optimizer, type(optimizer).__name__, where, options)
-        for group in groups:
-            for tensor in group["params"]:
-                parameter = self.registry.parameter(tensor)
-                if parameter.made_at is None:
-                    origins = (log.origin(tensor) for log in self.snapshots.logs())
-                    parameter.made_at = next((each.where for each in origins if each), None)
-                parameter.optimizers.append(course.optimizer.number)
-                course.parameters.append(parameter)
+        course = self.courses.begin(optimizer, where)
+        if course is None:
+            return None
         if self.run.passes and course.optimizer.number < _PHASES:
             self._begin_again()
-        return course
-
-    def _new_course(
-        self, optimizer: Any, kind: str, where: Where | None, options: dict[str, Any]
-    ) -> Course:
-        number = len(self.run.courses)
-        course = Course(Optimizer(number, optimizer, kind, where, options))
-        self.run.courses.append(course)
         return course
 
     def _begin_again(self) -> None:
@@ -376,38 +351,17 @@ class Loop:
         self._skipped = self._skipped or sampler.skipping
         self.run.watched += updated and not self._skipped
         lost = any(each.kind == "loss" for each in self.run.incidents)  # whatever comes matters now
-        sampler.next_step(number, due, recorded=lost or bool(self._by_hand))
+        sampler.next_step(number, due, recorded=lost or bool(self.courses.by_hand))
 
     def _finish_by_hand(self) -> None:
         """The program changed parameters itself since the last pass: that was an update."""
-        if not self.by_hand:
+        if not self.courses.written or not self.pending or self.run.engine is None:
             return
-        optimized = {id(each.tensor) for course in self.run.courses for each in course.parameters
-                     if course.optimizer.thing is not None}  # fmt: skip
-        for name in optimized & set(self.by_hand):  # clamped, averaged: not a course of its own
-            del self.by_hand[name]
-        if not self.by_hand or not self.pending or self.run.engine is None:
-            return
-        where = next(iter(self.by_hand.values()))
-        known = [self.run.parameters.get(name) for name in self.by_hand]
-        written = [each for each in known if each is not None]  # None: a leaf of long ago
-        course = self._hand_course(written, where)
-        for each in written:
-            if each not in course.parameters:
-                course.parameters.append(each)
-                each.optimizers.append(course.optimizer.number)
-        self.by_hand = {}
-        step = self.new_update(course, self._hand_norms, [], where)
-        self._finish(self.run.engine, course, step)
-
-    def _hand_course(self, written: list[Parameter], where: Where) -> Course:
-        """The course that these parameters belong to; those of another loop begin one."""
-        for course in self._by_hand:
-            if any(each in course.parameters for each in written):
-                return course
-        if not self._by_hand or len(self.run.courses) < _COURSES:
-            self._by_hand.append(self._new_course(None, "by hand", where, {}))
-        return self._by_hand[-1]
+        updated = self.courses.updated_by_hand()
+        if updated is not None:
+            course, where = updated
+            step = self.new_update(course, self._hand_norms, [], where)
+            self._finish(self.run.engine, course, step)
 
     # --- the end ----------------------------------------------------------------------------------
 

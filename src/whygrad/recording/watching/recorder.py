@@ -314,7 +314,7 @@ class Recorder:
         where = Where(frame.f_code, frame.f_lasti)
         parameter = self._registry.written(tensor, where, engine)
         if parameter is not None and self._run.passes:
-            self._loop.by_hand.setdefault(id(parameter.tensor), where)
+            self._loop.courses.note_write(parameter, where)
         return parameter is not None
 
     # --- values that are not finite ---------------------------------------------------------------

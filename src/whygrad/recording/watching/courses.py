@@ -1,0 +1,94 @@
+"""Who updates what: one course for each optimizer, and for the parameters of a loop by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from whygrad.recording.record import Course, Optimizer, Parameter, Run
+from whygrad.recording.watching.parameters import Registry
+from whygrad.recording.watching.snapshots import Snapshots
+from whygrad.source import Where
+
+__all__ = ["Courses"]
+
+_MOST = 16  # courses that are watched: a program may make a new optimizer at every step
+
+
+class Courses:
+    """The courses of one run."""
+
+    def __init__(self, run: Run, registry: Registry, snapshots: Snapshots) -> None:
+        self._run = run
+        self._registry = registry
+        self._snapshots = snapshots
+        self.by_hand: list[Course] = []  # whose updates the program makes itself
+        self.written: dict[int, Where] = {}  # parameters that it wrote to since the last pass
+
+    def of(self, optimizer: Any) -> Course | None:
+        for course in self._run.courses:
+            if course.optimizer.thing is optimizer:
+                return course
+        return None
+
+    def begin(self, optimizer: Any, where: Where | None) -> Course | None:
+        """The course of a new optimizer; None for one too many."""
+        if len(self._run.courses) >= _MOST:
+            return None
+        groups = optimizer.param_groups
+        options = {name: value for name, value in groups[0].items() if name != "params"}
+        course = self._new(optimizer, type(optimizer).__name__, where, options)
+        for group in groups:
+            for tensor in group["params"]:
+                parameter = self._registry.parameter(tensor)
+                if parameter.made_at is None:
+                    origins = (log.origin(tensor) for log in self._snapshots.logs())
+                    parameter.made_at = next((each.where for each in origins if each), None)
+                _add(course, parameter)
+        return course
+
+    def _new(
+        self, optimizer: Any, kind: str, where: Where | None, options: dict[str, Any]
+    ) -> Course:
+        number = len(self._run.courses)
+        course = Course(Optimizer(number, optimizer, kind, where, options))
+        self._run.courses.append(course)
+        return course
+
+    def note_write(self, parameter: Parameter, where: Where) -> None:
+        """The program writes to a parameter."""
+        self.written.setdefault(id(parameter.tensor), where)
+
+    def updated_by_hand(self) -> tuple[Course, Where] | None:
+        """The course of the parameters that were written to; what an optimizer has does not count.
+
+        That is clamped or averaged, which is not a course of its own.
+        """
+        optimized = {id(each.tensor) for course in self._run.courses for each in course.parameters
+                     if course.optimizer.thing is not None}  # fmt: skip
+        for name in optimized & set(self.written):
+            del self.written[name]
+        if not self.written:
+            return None
+        where = next(iter(self.written.values()))
+        known = [self._run.parameters.get(name) for name in self.written]
+        found = [each for each in known if each is not None]  # None: a leaf of long ago
+        course = self._hand_course(found, where)
+        for each in found:
+            if each not in course.parameters:
+                _add(course, each)
+        self.written = {}
+        return course, where
+
+    def _hand_course(self, written: list[Parameter], where: Where) -> Course:
+        """The course that these parameters belong to; those of another loop begin one."""
+        for course in self.by_hand:
+            if any(each in course.parameters for each in written):
+                return course
+        if not self.by_hand or len(self._run.courses) < _MOST:
+            self.by_hand.append(self._new(None, "by hand", where, {}))
+        return self.by_hand[-1]
+
+
+def _add(course: Course, parameter: Parameter) -> None:
+    course.parameters.append(parameter)
+    parameter.optimizers.append(course.optimizer.number)
