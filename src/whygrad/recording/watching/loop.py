@@ -207,6 +207,7 @@ class Loop:
         sizes = rms_of(engine, [one for _, one in there])
         named = {each.name: size for (each, _), size in zip(there, sizes)}
         self._gradients_by_hand(engine, Sizes(named))
+        self.pass_ends(engine)
 
     def _gradients_by_hand(self, engine: Engine, sizes: Sizes) -> None:
         """The program, which has no optimizer, is about to use gradients of these sizes."""

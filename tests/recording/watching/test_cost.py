@@ -1,0 +1,218 @@
+"""Every cost of watching is constant per step: the second half of a run costs what the first did.
+
+Work is counted in calls of Python functions of ours, not in seconds, and memory in what the
+garbage collector knows of ours.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+import pytest
+
+import whygrad as wg
+from whygrad.doctor import watch
+
+_OURS = tuple(
+    os.path.join(os.path.dirname(wg.__file__), room) + os.sep for room in ("recording", "doctor")
+)
+_STEPS = 80
+_MORE = 1.15  # times the first half, for what is done now and then
+_FEW = 400  # calls or objects that a run of any length may add
+
+
+class Work:
+    """Counts the calls of our functions while it is on."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def __call__(self, frame: FrameType, event: str, _: Any) -> None:
+        if event == "call" and frame.f_code.co_filename.startswith(_OURS):
+            self.calls += 1
+
+
+def linear() -> tuple[Any, Any]:
+    wg.manual_seed(0)
+    return wg.nn.Sequential(wg.nn.Linear(3, 4), wg.nn.Tanh(), wg.nn.Linear(4, 1)), wg.randn(8, 3)
+
+
+def loss_of(net: Any, x: Any) -> Any:
+    return ((net(x) - x.sum(1, keepdim=True)) ** 2).mean()
+
+
+# --- kinds of runs: each yields what makes one step -----------------------------------------------
+
+
+def ordinary() -> Callable[[], Any]:
+    net, x = linear()
+    optimizer = wg.optim.SGD(net.parameters(), lr=0.01)
+
+    def step() -> None:
+        optimizer.zero_grad()
+        loss_of(net, x).backward()
+        optimizer.step()
+
+    return step
+
+
+def no_step() -> Callable[[], Any]:
+    net, x = linear()
+    optimizer = wg.optim.SGD(net.parameters(), lr=0.01)
+
+    def step() -> None:
+        optimizer.zero_grad()
+        loss_of(net, x).backward()
+
+    return step
+
+
+def no_optimizer() -> Callable[[], Any]:
+    net, _ = linear()
+    return lambda: net(wg.randn(1, 3, requires_grad=True)).sum().backward()
+
+
+def by_hand() -> Callable[[], Any]:
+    net, x = linear()
+
+    def step() -> None:
+        loss_of(net, x).backward()
+        with wg.no_grad():
+            for each in net.parameters():
+                each -= 0.01 * each.grad
+                each.grad = None
+
+    return step
+
+
+def many_optimizers() -> Callable[[], Any]:
+    net, x = linear()
+
+    def step() -> None:
+        optimizer = wg.optim.SGD(net.parameters(), lr=0.01)
+        optimizer.zero_grad()
+        loss_of(net, x).backward()
+        optimizer.step()
+
+    return step
+
+
+def many_models() -> Callable[[], Any]:
+    def step() -> None:
+        net, x = linear()
+        optimizer = wg.optim.SGD(net.parameters(), lr=0.01)
+        loss_of(net, x).backward()
+        optimizer.step()
+
+    return step
+
+
+def gradients_only() -> Callable[[], Any]:
+    net, x = linear()
+    return lambda: wg.autograd.grad(loss_of(net, x), list(net.parameters()))
+
+
+def evaluation_only() -> Callable[[], Any]:
+    net, x = linear()
+    net.eval()
+
+    def step() -> None:
+        with wg.no_grad():
+            wg.nn.functional.mse_loss(net(x), x[:, :1]).item()
+
+    return step
+
+
+def trained_and_evaluated() -> Callable[[], Any]:
+    train, evaluate = ordinary(), evaluation_only()
+
+    def step() -> None:
+        train()
+        evaluate()
+
+    return step
+
+
+def hooks() -> Callable[[], Any]:
+    net, x = linear()
+    optimizer = wg.optim.SGD(net.parameters(), lr=0.01)
+
+    def step() -> None:
+        handle = net[0].register_forward_hook(lambda *_: None)
+        made = net(x)
+        made.register_hook(lambda gradient: gradient * 1)
+        optimizer.zero_grad()
+        made.mean().backward()
+        optimizer.step()
+        handle.remove()
+
+    return step
+
+
+def lbfgs() -> Callable[[], Any]:
+    net, x = linear()
+    optimizer = wg.optim.LBFGS(net.parameters(), lr=0.01, max_iter=1, history_size=2)
+
+    def closure() -> Any:
+        optimizer.zero_grad()
+        loss = loss_of(net, x)
+        loss.backward()
+        return loss
+
+    return lambda: optimizer.step(closure)
+
+
+KINDS = [
+    ordinary, no_step, no_optimizer, by_hand, many_optimizers, many_models, gradients_only,
+    evaluation_only, trained_and_evaluated, hooks, lbfgs,
+]  # fmt: skip
+
+
+def held() -> int:
+    """How many objects there are that a garbage collector follows."""
+    gc.collect()
+    return len(gc.get_objects())
+
+
+def measured(step: Callable[[], Any], steps: int) -> tuple[int, int]:
+    """The calls of ours, and the objects that are left, of so many steps."""
+    work, before = Work(), held()
+    sys.setprofile(work)
+    try:
+        for _ in range(steps):
+            step()
+    finally:
+        sys.setprofile(None)
+    return work.calls, held() - before
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_second_half_costs_what_the_first_did(kind: Callable[[], Any]) -> None:
+    with watch() as doc:
+        step = kind()
+        measured(step, _STEPS // 2)  # the beginning is looked at closely
+        first, first_held = measured(step, _STEPS)
+        second, second_held = measured(step, _STEPS)
+    assert doc.run.troubles == []
+    assert second <= _MORE * first + _FEW
+    assert second_held <= _MORE * max(first_held, 0) + _FEW
+
+
+def test_ten_thousand_passes_without_a_step() -> None:
+    """Every tenth of them costs what the others do, and leaves little more than its loss."""
+    weight = wg.ones(2, requires_grad=True)
+
+    def one() -> None:
+        (weight * weight).sum().backward()
+
+    with watch() as doc:
+        tenths = [measured(one, 1000) for _ in range(10)]
+    assert len(doc.run.passes) == 10_000
+    for calls, held_then in tenths[1:]:
+        assert calls <= _MORE * tenths[1][0] + _FEW
+        assert held_then <= 4 * 1000
