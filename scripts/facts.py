@@ -63,11 +63,12 @@ def crowded_folders() -> list[str]:
 FACTS = [
     # 95,000 was the aim for what the package could do then; the layers, distributions, complex
     # gradients and names that PyTorch programs ask for since brought 28,000.
-    Fact("lines of Python in the package", 127_000, lambda: lines(PACKAGE), aim=123_000),
+    Fact("lines of Python in the package", 130_500, lambda: lines(PACKAGE), aim=123_000),
     # Without what watches a program: that judges nothing, and not only the doctor needs it.
     # What is said of programs that an exception ended brought 800, terms without gradient 400.
-    Fact("lines of the doctor", 19_400, lambda: lines(PACKAGE / "doctor"), aim=17_500),
-    Fact("lines of the doctor", 18_800, lambda: lines(PACKAGE / "doctor"), aim=17_500),
+    # 17,650 before it took losses apart and followed gradients past what cuts them.
+    # Rules about how a model is judged and kept, which look at no gradient, brought 1,000.
+    Fact("lines of the doctor", 20_600, lambda: lines(PACKAGE / "doctor"), aim=17_500),
     Fact("lines of learn (the content is in data)", 7_000, lambda: lines(PACKAGE / "learn")),
     Fact("modules at the root", 10, root_modules),
     Fact("folders of more than 20 files", 0, crowded_folders),

@@ -37,7 +37,8 @@ class Origin(NamedTuple):
     op: str
     code: CodeType
     instruction: int
-    evaluation: Any = None  # the Mark of a call without gradients that it was computed from
+    evaluation: Any = None  # the Mark of a call without gradients that it was computed from …
+    steps: tuple[str, ...] = ()  # … and the ops since then
     # What has a history and went into it all the same: results by their calls, leaves by their ids.
     learned: tuple[Any, ...] = ()
 
@@ -244,12 +245,17 @@ class CallLog:
 
     def evaluation(self, args: Iterable[Any]) -> Any:
         """The call without gradients that an argument was computed from, if any was."""
+        found = self.evaluated(args)
+        return None if found is None else found.evaluation
+
+    def evaluated(self, args: Iterable[Any]) -> Origin | None:
+        """The origin of the first argument that was computed from such a call."""
         for each in args:
             known = self._origins.get(id(each))
             if known is not None and known[1].evaluation is not None and known[0]() is each:
-                return known[1].evaluation
+                return known[1]
             if type(each) in (list, tuple) and each:
-                inside = self.evaluation(each)
+                inside = self.evaluated(each)
                 if inside is not None:
                     return inside
         return None

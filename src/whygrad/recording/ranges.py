@@ -8,7 +8,10 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Range", "glance", "hint", "magnitudes", "rms", "row_marks", "summarize", "thinned"]
+__all__ = [
+    "Range", "glance", "hint", "magnitudes", "rms", "row_marks",
+    "sample_marks", "summarize", "thinned",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +115,21 @@ def magnitudes(array: np.ndarray[Any, Any]) -> tuple[float, float, int]:
 def row_marks(array: np.ndarray[Any, Any], most: int = 64) -> list[int]:
     """A number for each of the first rows, the same for rows that are the same."""
     return [hash(each.tobytes()) for each in array[:most]] if array.ndim else []
+
+
+def sample_marks(array: np.ndarray[Any, Any], columns: int = 64) -> list[int]:
+    """A number for each row that cannot be the same as another by chance, from some of its values.
+
+    Rows with few different values (flags, one-hot vectors, blank images) are left out.
+    """
+    flat = array.reshape(len(array), -1)
+    few = flat[:, :: -(-flat.shape[1] // columns)].astype(np.float64)
+    ordered = np.sort(few, axis=1)
+    different = 1 + np.count_nonzero(ordered[:, 1:] != ordered[:, :-1], axis=1)
+    weights = np.random.default_rng(0).integers(1, 1 << 62, few.shape[1], dtype=np.uint64) | 1
+    # whole numbers that wrap around: the same sum in whatever order it is taken
+    marks = (few.view(np.uint64) * weights).sum(axis=1, dtype=np.uint64)
+    return [int(each) for each in marks[different >= min(4, few.shape[1])]]
 
 
 def rms(array: np.ndarray[Any, Any]) -> float:

@@ -16,7 +16,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from whygrad.recording.calls import CallLog, Produced, RecordedCall
+from whygrad.recording.checkpoints import Loaded, Restored
 from whygrad.recording.engines import Engine
+from whygrad.recording.evaluation import Comparison, Fed
 from whygrad.recording.ranges import Range
 from whygrad.recording.variables import Variable
 from whygrad.source import Where
@@ -98,10 +100,11 @@ class Mark:
     before: int  # numbers of the first call inside it and of the one after it
     after: int
     passes: int = 0  # how many passes there had been
-    given: int = 0  # the identity of what it was given
+    given: int = 0  # tells what it was given from other inputs
     used: bool = False  # whether anything was computed from its result, outside of training …
     trains: bool = False  # … and whether a training pass used what was computed from it
     fed_by: Mark | None = None  # the call without gradients that computed what it was given
+    read: bool = False  # whether a number of what was computed from it went to Python
 
 
 @dataclass(eq=False)
@@ -314,6 +317,9 @@ class Run:
     unfinished: list[Pass] = field(default_factory=list)  # passes after the last update
     evaluations: list[Evaluation] = field(default_factory=list)
     figures: list[Evaluation] = field(default_factory=list)  # means by hand, losses with graph
+    comparisons: list[Comparison] = field(default_factory=list)  # the first of each line
+    fed: dict[Any, Fed] = field(default_factory=dict)  # by line
+    training_lines: dict[tuple[int, int], Where] = field(default_factory=dict)  # that call a model
     halved_at: Where | None = None  # where a module was converted to float16
     strays: list[Stray] = field(default_factory=list)  # the first that were not finite
     derivatives: dict[int, Derivative] = field(default_factory=dict)  # by id of the tensor
@@ -326,6 +332,9 @@ class Run:
     holders: list[str] = field(default_factory=list)  # names of what keeps them alive
     carried: dict[Where, int] = field(default_factory=dict)  # lines with an old graph: how often
     inference_marks: list[Mark] = field(default_factory=list)  # module calls without gradients
+    restored: list[Restored] = field(default_factory=list)
+    loaded: list[Loaded] = field(default_factory=list)
+    beside: list[Mark] = field(default_factory=list)  # those with gradients, not at training lines
     last_snapshot: Snapshot | None = None  # of the pass that was not finished, if any
     error: BaseException | None = None  # what ended the program, if anything did
     failure: Failure | None = None  # the latest call that raised

@@ -28,7 +28,13 @@ RAISING = (
 )
 
 # What the program was given, or how it was made: no training changes that.
-FACTS = "bad-labels batchnorm-single-sample non-finite-data outlier-batch symmetric-initialization"
+FACTS = (
+    "bad-labels batchnorm-single-sample checkpoint-state data-leakage metric-bug non-finite-data "
+    "outlier-batch preprocessing-mismatch symmetric-initialization"
+)
+
+# How a model is judged and kept: what it learned does not come from that.
+JUDGING = "checkpoint-state data-leakage metric-bug preprocessing-mismatch"
 
 # cause: what it does not explain, although its tier comes first
 APART = {
@@ -58,7 +64,7 @@ ALSO = {
     "wrong-backward": "disconnected-parameter loss-sign",
     "constant-output": "disconnected-parameter vanishing-gradient",
     # The loss runs along another axis, or does not understand its targets.
-    "softmax-over-one": "bad-labels double-softmax wrong-dim wrong-output-activation",
+    "softmax-over-one": "bad-labels double-softmax metric-bug wrong-dim wrong-output-activation",
     "wrong-dim": "bad-labels",
     "bad-labels": "loss-sign target-out-of-range unstable-loss",
     "target-out-of-range": "loss-sign unscaled-target unstable-loss wrong-output-activation",
@@ -83,6 +89,9 @@ ALSO = {
     "oscillation": "lr-too-high",
     "overfitting": "exploding-gradient",
     "lr-too-low": "class-imbalance",
+    # Judged as it was trained, or on what it was not prepared for.
+    "loss-broadcast": "metric-bug",
+    "preprocessing-mismatch": "overfitting",
 }
 
 
@@ -103,6 +112,8 @@ def can_explain(cause: Rule, symptom: Rule) -> bool:
     if symptom.id == "crash-shape":
         return cause.id in RAISING.split()
     if not (cause.tier and symptom.tier) or cause.last or symptom.id in FACTS.split():
+        return False
+    if cause.id in JUDGING.split():
         return False
     if cause.tier == symptom.tier == TIERS[-1]:
         return cause.severity >= symptom.severity and cause.id != symptom.id

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.ops.families import ADD, CLASS_LOSSES, LOSSES, SUB, SUM
+from whygrad.ops.families import ADD, CLASS_LOSSES, LEAVING, LOSSES, SUB, SUM
 from whygrad.recording.calls import CallLog, Origin
 from whygrad.recording.engines import Engine
 from whygrad.recording.ranges import rms, row_marks, summarize
@@ -28,6 +28,7 @@ _CHANGES = ADD | SUB
 _FIGURES = 100_000  # that are kept at most
 _STRAYS = 16
 _LABELS = 1024  # that are looked at in a batch
+_STEPS = 8  # ops between an output and what is measured, that are remembered
 
 
 class Figures:
@@ -53,22 +54,41 @@ class Figures:
     ) -> None:
         """Note where a result comes from, and its value if it is a loss without gradients."""
         tensors = [result] if hasattr(result, "requires_grad") else result
-        evaluation, measures = None, not recorded and not self._modules.in_model
+        found, measures = None, not recorded and not self._modules.in_model
         if measures:
-            evaluation = log.evaluation(args)
-            if evaluation is not None:
-                evaluation.used = True
+            found = log.evaluated(args)
+            if found is not None:
+                found.evaluation.used = True
             if op in _CHANGES and not op.endswith("_"):
                 self._registry.computed_from(args, frame)
         if isinstance(tensors, (list, tuple)):
             update = id(result) in self._run.parameters  # by hand, or an average of others
             learned = () if recorded or update else log.learned(args)
-            origin = Origin(op, frame.f_code, frame.f_lasti, evaluation, learned)
+            origin = Origin(op, frame.f_code, frame.f_lasti, learned=learned)
+            if found is not None:
+                steps = (*found.steps, op)[-_STEPS:]
+                origin = origin._replace(evaluation=found.evaluation, steps=steps)
             for each in tensors:
                 if hasattr(each, "requires_grad") and _is_leaf(each):
                     log.set_origin(each, origin)
         if measures and op in LOSSES and getattr(result, "ndim", 1) == 0:
             self._run.evaluations.append(self._figure(op, float(result.detach()), frame))
+
+    def beside(
+        self, log: CallLog, op: str, args: tuple[Any, ...], result: Any, frame: FrameType
+    ) -> None:
+        """Follow what is computed from a model's answers that are perhaps not for training."""
+        found = log.evaluated(args)
+        if found is None or self._modules.in_model:
+            return
+        found.evaluation.used = True
+        if op in LEAVING:
+            found.evaluation.read = True
+        steps = (*found.steps, op)[-_STEPS:]
+        origin = Origin(op, frame.f_code, frame.f_lasti, found.evaluation, steps)
+        for each in result if isinstance(result, (tuple, list)) else (result,):
+            if hasattr(each, "requires_grad"):
+                log.set_origin(each, origin)
 
     def look(
         self, engine: Engine, op: str, args: tuple[Any, ...], result: Any, frame: FrameType

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 import traceback
+from functools import partial
 from types import FrameType
 from typing import Any
 
+from whygrad.recording.calls import Origin
 from whygrad.recording.engines import Engine
 from whygrad.recording.ranges import glance, rms, row_marks
 from whygrad.recording.record import Failure, Mark, ModeChange, Run
+from whygrad.recording.watching.feeding import Feeding
 from whygrad.recording.watching.parameters import Registry
 from whygrad.recording.watching.retention import Retention
 from whygrad.recording.watching.sampler import Sampler
@@ -17,7 +21,9 @@ from whygrad.source import Where, program_frame
 
 __all__ = ["Modules"]
 
+_VALUES = 64  # of what a model is given that tell it from others
 _RANGES = 4  # inputs, and outputs, of a sampled step that are summarized
+_BESIDE = 64  # calls with gradients that are not for training, that are followed
 _MARKS = 1000  # calls without gradients, and changes of mode, that are kept
 
 
@@ -42,6 +48,8 @@ class Modules:
         self.in_model = False  # whether the outermost has parameters: a loss module has none
         self.training: bool | None = None  # the mode of the model that was called last
         self.evaluated: tuple[Any, ...] = ()  # what a model was given last, without gradients
+        self.beside = False  # whether the latest call with gradients was at no training line
+        self._feeding = Feeding(run)
 
     @property
     def running(self) -> bool:
@@ -74,6 +82,9 @@ class Modules:
                 recorded = engine.is_recording()
                 self.evaluated = () if recorded else tuple(args)
                 self.note_inputs(engine, args, recorded)
+                sampled, frame = self._sampler.sample is not None, program_frame(sys._getframe(1))
+                with engine.unwatched():
+                    self._feeding.note(engine, module, args, recorded, sampled, frame)
         self.path = self._registry.path(module)
         self._stack.append((module, self.path, self._snapshots.log(engine).end))
 
@@ -106,10 +117,12 @@ class Modules:
             before,
             log.end,
             len(self._run.passes),
-            id(args[0]) if args else 0,
+            0 if depth else _first_values(engine, args),
         )
         if recorded:
             self._snapshots.marks.append(mark)
+            if is_model:
+                self._look_beside(engine, mark, result, frame)
             for each in result if isinstance(result, (tuple, list)) else (result,):
                 if is_model and isinstance(each, engine.tensor):
                     self._retention.note(each, len(self._run.passes), output=True)
@@ -119,6 +132,38 @@ class Modules:
             mark.fed_by = log.evaluation(args)
             self._run.inference_marks.append(mark)
             log.set_evaluation(result, mark)
+
+    def called_beside(
+        self, engine: Engine, module: Any, args: Any, result: Any, frame: FrameType
+    ) -> None:
+        """A model was called while training goes by unrecorded, at no training line."""
+        frame, end = program_frame(frame), self._snapshots.log(engine).end
+        with engine.unwatched():
+            self._feeding.note(engine, module, args, True, False, frame)
+        where, kind = Where(frame.f_code, frame.f_lasti), type(module).__name__
+        path, mode = self._registry.path(module), bool(module.training)
+        mark = Mark(path, module, kind, mode, 0, None, None, where, True, end, end,
+                    len(self._run.passes), _first_values(engine, args))  # fmt: skip
+        self._look_beside(engine, mark, result, frame)
+
+    def is_at_training_line(self, frame: FrameType) -> bool:
+        frame = program_frame(frame)
+        return (id(frame.f_code), frame.f_lasti) in self._snapshots.training_lines
+
+    def _look_beside(self, engine: Engine, mark: Mark, result: Any, frame: FrameType) -> None:
+        """See whether a backward() comes through what a model returned: if none does, the program
+        evaluates it and records gradients all the same."""
+        self.beside = mark.where.key not in self._snapshots.training_lines
+        if not self.beside or len(self._run.beside) >= _BESIDE:
+            return
+        self._run.beside.append(mark)
+        log = self._snapshots.log(engine)
+        origin = Origin(mark.kind, frame.f_code, frame.f_lasti, mark)
+        for each in result if isinstance(result, (tuple, list)) else (result,):
+            if isinstance(each, engine.tensor):
+                log.set_origin(each, origin)
+                if each.grad_fn is not None:  # type: ignore[attr-defined]
+                    each.grad_fn.register_prehook(partial(_trains, mark))  # type: ignore[attr-defined]
 
     def mode(self, module: Any, training: bool, where: Where) -> None:
         """Keep what is new: a line that was not seen, or a mode that is not the last one."""
@@ -147,6 +192,20 @@ class Modules:
             given = tuple(values.get(name) for name in code.co_varnames[: code.co_argcount])
             where = Where(user.f_code, user.f_lasti)
             self._run.failure = Failure(code.co_name, given, {}, where, path, error)
+
+
+def _first_values(engine: Engine, args: Any) -> int:
+    """The same number for what begins with the same values."""
+    given = args[0] if args else None
+    with engine.unrecorded():
+        if not isinstance(given, engine.tensor) or not given.ndim or not given.numel():  # type: ignore[attr-defined]
+            return id(given)
+        return hash(engine.array(given[:1]).ravel()[:_VALUES].tobytes())  # type: ignore[index]
+
+
+def _trains(mark: Mark, _: Any) -> None:
+    """A backward() comes through the result of a call."""
+    mark.trains = True
 
 
 def _is_op(frame: FrameType) -> bool:

@@ -24,6 +24,7 @@ from whygrad.recording.record import Failure, Sample, Stop
 from whygrad.recording.scope import Scope
 from whygrad.recording.watching.figures import Figures
 from whygrad.recording.watching.loop import Loop
+from whygrad.recording.watching.metrics import METRICS, Metrics
 from whygrad.recording.watching.modules import Modules
 from whygrad.recording.watching.retention import Retention
 from whygrad.source import Where, in_program
@@ -35,7 +36,7 @@ _FIGURES = ops.LOSSES | ops.TOTALS
 
 # Traits of ops.
 _LEAVES, _DRAWS, _WRITES, _FIGURE, _LOOKED, _RISKY, _ASKS, _SWITCHES = 1, 2, 4, 8, 16, 32, 64, 128
-_JUDGES = 256
+_JUDGES, _METRIC = 256, 512
 
 # Those that are looked at wherever they are: what is written to, handed out, or says how good.
 _ALWAYS = _LEAVES | _WRITES | _FIGURE | _SWITCHES
@@ -63,6 +64,7 @@ class Recorder:
         self._data = 0  # recorded calls since then that no gradient flows through
         self._judges = False  # whether any of them may say how good the model is
         self._long = 0  # phases with many of them
+        self._metrics = Metrics(loop.run, loop.snapshots)
         self._figures = Figures(loop.run, loop.registry, loop.sampler, loop.snapshots, modules)
 
     def call(
@@ -83,9 +85,11 @@ class Recorder:
         traits, sampler = _traits(op), self._sampler
         if sampler.skipping and engine.is_recording():
             result = self._carry_out(engine, op, function, args, kwargs, frame)
-            if traits & _FIGURE and not sampler.idle:
+            if not sampler.idle:
                 try:
-                    self._figures.note(engine, op, args, kwargs, result, frame, True)
+                    if traits & _FIGURE:
+                        self._figures.note(engine, op, args, kwargs, result, frame, True)
+                    self._note_beside(engine, op, traits, args, kwargs, result, frame)
                 except Exception as error:
                     self._run.trouble(error)
             return result
@@ -101,6 +105,7 @@ class Recorder:
                     self._bad_value_read(engine, args[0], frame)
                 if args:
                     self._departs(engine, op, function, args[0], frame)
+                    self._note_beside(engine, op, traits, args, kwargs, number, frame)
             except Exception as error:
                 self._run.trouble(error)
             return number
@@ -138,6 +143,9 @@ class Recorder:
             recorded = engine.is_recording() and not initializes
             if traits & _FIGURE and not self._modules.in_model:
                 self._figures.note(engine, op, args, kwargs, result, frame, recorded)
+            if traits & _METRIC and not recorded and not self._modules.running:
+                with engine.unwatched():
+                    self._metrics.note(engine, op, args, kwargs, result, frame)
             if traits & _RISKY and not getattr(written, "requires_grad", True):
                 self._figures.look(engine, op, args, written, frame)
             if not recorded or not tensors:
@@ -153,6 +161,7 @@ class Recorder:
             made = RecordedCall(op, function, given, named, frame, path, random, recorded)
             log.add(made, written)
             self._data += not self._need_grad(engine, (written,))
+            self._note_beside(engine, op, traits, args, kwargs, result, frame)
             if traits & _LOOKED:
                 self._look(engine, op, args, result, sampler.sample)
         except Exception as error:
@@ -191,6 +200,26 @@ class Recorder:
         with engine.unwatched():  # a tensor of a class of the program's hears of every question
             given = members(things)
             return any(isinstance(each, engine.tensor) and each.requires_grad for each in given)  # type: ignore[attr-defined]
+
+    def _note_beside(
+        self,
+        engine: Engine,
+        op: str,
+        traits: int,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        result: Any,
+        frame: FrameType,
+    ) -> None:
+        """A call while gradients are recorded: perhaps it measures what the model answered."""
+        metric = traits & _METRIC and not self._modules.running
+        if not metric and not self._modules.beside:
+            return
+        with engine.unwatched():
+            if metric and not _learns(result):
+                self._metrics.note(engine, op, args, kwargs, result, frame)
+            if self._modules.beside:
+                self._figures.beside(self._snapshots.log(engine), op, args, result, frame)
 
     def _carry_out(
         self,
@@ -358,6 +387,13 @@ def _ran_the_program(error: Exception) -> bool:
     return False
 
 
+def _learns(result: Any) -> bool:
+    """Whether gradients flow through a result; that of a maximum are two tensors."""
+    if isinstance(result, tuple):
+        return False
+    return bool(getattr(result, "requires_grad", False))
+
+
 @cache
 def _traits(op: str) -> int:
     """What is special about calls of an op."""
@@ -367,6 +403,7 @@ def _traits(op: str) -> int:
     traits |= _FIGURE if op in _FIGURES else 0
     traits |= _RISKY if op in ops.RISKY or op in ops.LOSSES else 0
     traits |= _ASKS if op in ops.SOUNDNESS else 0
+    traits |= _METRIC if op in METRICS else 0
     traits |= _SWITCHES if op == "requires_grad_" else 0
     traits |= _JUDGES if op in ops.LOSSES or op in ops.COMPARISONS - ops.ORDERINGS else 0
     return traits | (_LOOKED if op in LOOKED_AT else 0)

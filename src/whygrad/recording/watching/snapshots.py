@@ -20,7 +20,7 @@ from whygrad.recording.scope import Scope
 from whygrad.recording.variables import held, key_of
 from whygrad.recording.watching.gradients import not_finite
 from whygrad.recording.watching.reconstruction import Given, reconstructed
-from whygrad.source import Where, program_frame
+from whygrad.source import program_frame
 
 __all__ = ["Snapshots", "keep", "leaves_of"]
 
@@ -36,7 +36,7 @@ class Snapshots:
         self._logs: dict[str, CallLog] = {}
         self.marks: list[Mark] = []  # calls of modules in the latest steps
         self.boundaries: list[int] = []  # ends of the log at the latest updates
-        self.training_lines: dict[tuple[int, int], Where] = {}  # that call a model to train it
+        self.training_lines = run.training_lines  # that call a model to train it
         self.recipe: Snapshot | None = None  # the latest one: what a step is like
         self.given = Given()  # to this pass so far
         self._held: dict[int, Given] = {}  # to the skipped passes since the last update

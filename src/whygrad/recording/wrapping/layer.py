@@ -25,6 +25,7 @@ from whygrad.recording.patching import Patch, wrapped
 from whygrad.recording.watching.derivatives import differentiated, may_train
 from whygrad.recording.watching.observer import Observer
 from whygrad.recording.wrapping.optimizers import Steps
+from whygrad.recording.wrapping.states import States
 from whygrad.source import Where, program_frame, program_line, where_made
 from whygrad.tensor.above import above
 
@@ -110,6 +111,7 @@ class _Layer:
             (space.nn.utils, "clip_grad_value_", functools.partial(self._clip, "clip_value")),
         ):
             self._wrap(owner, name, wrapper)
+        States(self._engine, self._observer).place(self._wrap)
         for owner in (module, optimizer):
             yield self._wrap(owner, "zero_grad", self._zero_grad, self._zero_grad_idle)
         yield self._wrap(space.autograd, "backward", self._backward, self._backward_idle)
@@ -145,9 +147,14 @@ class _Layer:
                 observer.tell(observer.modules.failed, error)
                 raise
         if sampler.skipping and engine.is_recording():
-            if is_model(module):
-                observer.tell(observer.modules.note_inputs, engine, args, True)
-            return inner(module, *args, **kwargs)
+            if not is_model(module):
+                return inner(module, *args, **kwargs)
+            observer.tell(observer.modules.note_inputs, engine, args, True)
+            result, frame = inner(module, *args, **kwargs), sys._getframe(1)
+            if not observer.modules.is_at_training_line(frame):
+                facts = engine, module, args, result, frame
+                observer.tell(observer.modules.called_beside, *facts)
+            return result
         if observer.modules.running and observer.recorder.quiet(engine):
             return inner(module, *args, **kwargs)
         observer.tell(observer.modules.enter, engine, module, args)

@@ -34,8 +34,8 @@ def wrong_mode(case: Case) -> Iterator[Finding]:
     or normalised by the test batch.
 
     Measured: The mode of each model at its calls: training passes after an eval() that no
-    train() followed; calls under no_grad() in training mode whose results no training pass
-    uses.
+    train() followed; calls in training mode, under no_grad() or not, whose results no training
+    pass uses.
     Fix: model.train() before the training loop of each epoch, model.eval() before evaluation.
     Guardrail: assert model.training  # at the top of the training step
     """
@@ -135,7 +135,9 @@ def _evaluated_in_training(case: Case) -> Finding | None:
     # What no optimizer holds by mistake is trained as far as the program knows.
     reached = [each for each in case.parameters() if each.reached and each.requires_grad]
     used, training = _with_feeders(case, "used"), _with_feeders(case, "trains")
-    feeding = {mark.where for mark in training}
+    feeding = {mark.where for mark in training} | set(case.run.training_lines.values())
+    feeding |= {mark.where for mark in case.run.beside if mark.trains}
+    used += [mark for mark in case.run.beside if mark.read and not _trained_on(case, mark)]
     for course in case.courses:
         trained = [*course.parameters, *reached]
         held = {id(each.tensor) for each in trained}
@@ -156,9 +158,9 @@ def _evaluated_in_training(case: Case) -> Finding | None:
         effect = (
             "drop units at random" if layers[0] == "Dropout" else "use the test batch's figures"
         )
+        how = "whose graph no backward() uses" if marks[0].recorded else "under no_grad()"
         found = wrong_mode.finding(
-            f"{len(marks)} calls under no_grad() in training mode, with results that no "
-            "training pass uses",
+            f"{len(marks)} calls {how} in training mode, with results that no training pass uses",
             f"{_counted(layers)} in it {effect}",
             where=where,
             step=marks[0].passes,
@@ -168,6 +170,15 @@ def _evaluated_in_training(case: Case) -> Finding | None:
         found.severity = 1  # what is learned is not touched: a cause that does touch it comes first
         return found
     return None
+
+
+def _trained_on(case: Case, mark: Mark) -> bool:
+    """Whether a line gives the model what it was trained on: its progress in training, as it is."""
+    lines = set(case.run.training_lines.values())
+    fed = [each for each in case.run.fed.values() if each.module is mark.module]
+    trained = {row for each in fed if each.where in lines for row in each.rows}
+    given = {row for each in fed if each.where == mark.where for row in each.rows}
+    return bool(given) and given <= trained
 
 
 def _with_feeders(case: Case, kind: str) -> list[Mark]:
@@ -188,7 +199,7 @@ def _on_purpose(case: Case, mark: Mark) -> bool:
         return True
     same = [
         each
-        for each in case.run.inference_marks
+        for each in (*case.run.inference_marks, *case.run.beside)
         if each.where == mark.where and each.passes == mark.passes and each.given == mark.given
     ]
     return len(same) >= case.limit("repeats")

@@ -1,0 +1,148 @@
+"""Data that a model is judged by: samples that it was trained on, or that were prepared otherwise.
+
+What each line gives to a model was looked at: marks of the samples and how large their values are.
+Names tell which of them are meant to be new to the model.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from whygrad.doctor.evidence.case import Case
+from whygrad.doctor.rules.rule import Finding, Proof, rule
+from whygrad.doctor.source.naming import held_out_name, made_from, says
+from whygrad.recording.evaluation import Fed
+
+__all__: list[str] = []
+
+_FOLDS = r"fold|cross_?val"
+
+
+class _Judged(NamedTuple):
+    """What a line gives to a model to judge it, and what it was trained on."""
+
+    fed: Fed
+    name: str  # of the data
+    trained: list[Fed]
+
+
+def _all_judged(case: Case) -> Iterator[_Judged]:
+    lines = set(case.run.training_lines.values())
+    lines |= {mark.where for mark in (*case.run.inference_marks, *case.run.beside) if mark.trains}
+    for each in case.run.fed.values():
+        if each.where in lines or not each.ranges:
+            continue
+        trained = [
+            one
+            for one in case.run.fed.values()
+            if one.module is each.module and one.where in lines and one.recorded and one.ranges
+        ]
+        name = held_out_name(each.callers) if trained else None
+        if name is not None:
+            yield _Judged(each, name, trained)
+
+
+@rule(
+    severity=1,
+    thresholds={
+        "rows": (4, "samples that were seen before: fewer may be the same by chance"),
+        "share": (0.05, "of the samples on either side"),
+    },
+)
+def data_leakage(case: Case) -> Iterator[Finding]:
+    """The model is judged by samples that it was trained on.
+
+    What is called a test is one of memory: the figure says how well the training samples are known,
+    not how the model does on others.
+
+    Measured: Marks of the samples that each line gives to the model, in training and in evaluation;
+    rows with few different values do not count.
+    Fix: Split before anything else is done with the samples, and keep the parts apart.
+    Guardrail: assert not set(train_idx) & set(test_idx)
+    """
+    for each in _all_judged(case):
+        if says(each.fed.callers, _FOLDS):
+            continue  # told as a model that goes on from fold to fold
+        found = overlap(each.fed, each.trained)
+        rows = {row for one in each.trained for row in one.rows}
+        few = min(len(each.fed.rows), len(rows)) or 1
+        if found < case.limit("rows") or found < case.limit("share") * few:
+            continue
+        made = made_from(each.fed.where.file, each.name)
+        yield data_leakage.finding(
+            f"{found} of the {len(each.fed.rows)} samples of {each.name} that were looked at are "
+            f"among {len(rows)} that the model was trained on",
+            where=made or each.fed.where,
+            step=0,
+            proof=Proof.RECORDED,
+            places=[("evaluated here", each.fed.where), ("trained here", each.trained[0].where)],
+            fix=f"Take {each.name} from samples that no training batch has: split first.",
+        )
+        return
+
+
+def overlap(fed: Fed, trained: list[Fed]) -> int:
+    """How many samples of a line are among those that were trained on."""
+    return len(set(fed.rows) & {row for each in trained for row in each.rows})
+
+
+@rule(
+    severity=1,
+    thresholds={
+        "samples": (16, "on each side: fewer do not show how large values are"),
+        "times": (2.5, "as far spread, or as little"),
+        "mildly": (1.7, "as far spread, and shifted as well …"),
+        "shift": (0.5, "… by so many deviations"),
+        "level": (1e-6, "of the spread: constant inputs have none"),
+    },
+)
+def preprocessing_mismatch(case: Case) -> Iterator[Finding]:
+    """The model is judged by inputs that were prepared in another way than in training.
+
+    It has learned what values of one size mean and is asked about values of another. Its answers
+    are those to inputs it has never seen.
+
+    Measured: Mean and standard deviation of what the model is given, in training and beside it.
+    Fix: Send both through the same function, with the statistics of the training set.
+    Guardrail: assert abs(x_test.mean() - x_train.mean()) < x_train.std()
+    """
+    for each in _all_judged(case):
+        shapes = {one.shape[1:] for fed in (each.fed, *each.trained) for one in fed.ranges}
+        if len(shapes) != 1:
+            continue
+        here, there = _spread([each.fed]), _spread(each.trained)
+        if min(here[0], there[0]) < case.limit("samples"):
+            continue
+        (_, mean, spread), (_, usual, usual_spread) = here, there
+        wider = max(spread, usual_spread)
+        if min(spread, usual_spread) <= case.limit("level") * max(1.0, wider):
+            continue
+        times = wider / min(spread, usual_spread)
+        shift = abs(mean - usual) / wider
+        mildly = times > case.limit("mildly") and shift > case.limit("shift")
+        if times < case.limit("times") and not mildly:
+            continue
+        made = made_from(each.fed.where.file, each.name)
+        yield preprocessing_mismatch.finding(
+            f"in training the inputs have mean {usual:.3g} and deviation {usual_spread:.3g}",
+            f"{each.name} has mean {mean:.3g} and deviation {spread:.3g}: "
+            f"{times:.3g} times {'more' if spread > usual_spread else 'less'}",
+            where=made or each.fed.where,
+            step=each.fed.after,
+            proof=Proof.INFERRED,
+            places=[("evaluated here", each.fed.where), ("trained here", each.trained[0].where)],
+            fix=f"Prepare {each.name} exactly as the training inputs: the same division, the same "
+            "mean and deviation.",
+        )
+        return
+
+
+def _spread(feds: list[Fed]) -> tuple[int, float, float]:
+    """How many samples were looked at, their mean and their deviation."""
+    ranges = [each for fed in feds for each in fed.ranges if each.finite]
+    sizes = sum(each.size for each in ranges) or 1
+    mean = sum(each.mean * each.size for each in ranges) / sizes
+    square = sum((each.std**2 + each.mean**2) * each.size for each in ranges) / sizes
+    return sum(each.shape[0] for each in ranges), mean, math.sqrt(max(0.0, square - mean**2))

@@ -1,0 +1,194 @@
+"""States that are kept and put back: weights, optimizers, schedules, and models that go on."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from whygrad.doctor.evidence.case import Case
+from whygrad.doctor.rules.rule import Finding, Proof, rule
+from whygrad.doctor.source.naming import held_out_name, is_chosen, says
+from whygrad.recording.record import Course
+from whygrad.source import Where
+
+__all__: list[str] = []
+
+_FOLDS = r"fold|cross_?val"
+_FRESH = r"baseline|random|untrained|init|fresh|before|scratch|dummy"
+_COUNTED = ("epoch", "step", "iter", "iteration", "global_step", "start_epoch", "epochs")
+
+
+@rule(
+    severity=1,
+    thresholds={
+        "samples": (4, "of a fold that were trained on in another one"),
+        "alike": (1e-9, "of the rate: the same one"),
+    },
+)
+def checkpoint_state(case: Case) -> Iterator[Finding]:
+    """A state is not what it is taken for.
+
+    A state_dict() is a view of the weights: without a copy it goes on changing with them, and what
+    is put back in the end is the end. Momentum, running means of squares and the place in a
+    schedule are state as well: a run that goes on without them begins anew. And a model that is
+    used again for another fold, or never got the weights, is judged for what it is not.
+
+    Measured: Whether what load_state_dict() was given is the module's own memory; what a loaded
+    checkpoint holds and nobody puts back; which of the models that are judged were trained.
+    Fix: copy.deepcopy(model.state_dict()), and put back everything that was saved.
+    Guardrail: best = {k: v.detach().clone() for k, v in model.state_dict().items()}
+    """
+    for find in (_live_reference, _not_restored, _folds, _untrained):
+        found = find(case)
+        if found is not None:
+            yield found
+            return
+
+
+def _live_reference(case: Case) -> Finding | None:
+    for each in case.run.restored:
+        if not each.own or each.taken is None or each.taken_at is None:
+            continue
+        since, chosen = each.after - each.taken, is_chosen(each.taken_at)
+        if not chosen and (each.kind == "file" or not since):
+            continue  # the latest state is meant, and that is what it is
+        if each.taken_at.line == each.where.line:
+            continue
+        what = "put back" if each.kind == "module" else "written to a file"
+        return checkpoint_state.finding(
+            f"the weights that are {what} share the memory of the model",
+            f"{since} training passes have changed them since they were taken"
+            if since
+            else "they were taken after the last pass here; any pass after that changes them",
+            where=each.taken_at,
+            step=each.taken,
+            proof=Proof.RECORDED if since else Proof.INFERRED,
+            places=[(f"{what} here", each.where)],
+            fix="Take a copy: copy.deepcopy(model.state_dict()).",
+        )
+    return None
+
+
+def _not_restored(case: Case) -> Finding | None:
+    restored = case.run.restored
+    for each in case.run.loaded:
+        weights = any(one.kind == "module" and one.after >= each.after for one in restored)
+        course = _goes_on(case, each.after)
+        if not weights or course is None:
+            continue
+        if not any(key in _COUNTED for key in each.keys) and not _as_before(case, course):
+            continue
+        for kind, keys in (("optimizer", each.optimizers), ("scheduler", each.schedulers)):
+            again = any(one.kind == kind and one.after >= each.after for one in restored)
+            if kind == "scheduler" and not course.optimizer.schedulers:
+                continue
+            if kind == "optimizer" and not _has_memory(course):
+                continue
+            if not keys or again:
+                continue
+            return checkpoint_state.finding(
+                f"the checkpoint has the state of the {kind} ({keys[0]!r}), its weights are put "
+                f"back, and {len(course.steps)} updates follow with a new {kind}",
+                where=course.optimizer.made_at if kind == "optimizer" else each.where,
+                step=each.after,
+                proof=Proof.INFERRED,
+                places=[("loaded here", each.where)],
+                fix=f"{kind}.load_state_dict(checkpoint[{keys[0]!r}]) before training goes on.",
+            )
+    return None
+
+
+def _goes_on(case: Case, after: int) -> Course | None:
+    """The course that trains after this pass, with an optimizer that begins there."""
+    for course in case.courses:
+        first = course.steps[0].passes
+        if course.optimizer.thing is not None and first and first[0].number >= after:
+            return course
+    return None
+
+
+def _as_before(case: Case, course: Course) -> bool:
+    """Whether an earlier course of the run had the same kind of optimizer and the same rate."""
+    rate = course.optimizer.options.get("lr", math.nan)
+    return any(
+        one is not course
+        and one.optimizer.number < course.optimizer.number
+        and one.optimizer.kind == course.optimizer.kind
+        and abs(one.optimizer.options.get("lr", math.nan) - rate) <= case.limit("alike") * abs(rate)
+        for one in case.courses
+    )
+
+
+def _has_memory(course: Course) -> bool:
+    options = course.optimizer.options
+    return bool(options.get("momentum")) or "betas" in options or "alpha" in options
+
+
+def _folds(case: Case) -> Finding | None:
+    lines = set(case.run.training_lines.values())
+    for each in case.run.fed.values():
+        if each.where in lines or not says(each.callers, _FOLDS):
+            continue
+        if held_out_name(each.callers) is None:
+            continue
+        trained = [one for one in case.run.fed.values()
+                   if one.module is each.module and one.where in lines]  # fmt: skip
+        found = len(set(each.rows) & {row for one in trained for row in one.rows})
+        if found < case.limit("samples"):
+            continue
+        model = next((where for _, held, where in case.run.roots if held is each.module), None)
+        return checkpoint_state.finding(
+            f"{found} of the {len(each.rows)} samples that a fold is judged by were trained on by "
+            "the same model, in another fold",
+            where=model or each.where,
+            proof=Proof.RECORDED,
+            places=[("judged here", each.where)],
+            fix="Make the model and its optimizer anew for each fold.",
+        )
+    return None
+
+
+def _untrained(case: Case) -> Finding | None:
+    """A model that was made for the evaluation and never got the weights of the trained one."""
+    passes = len(case.run.passes)
+    held = {id(each.tensor) for course in case.courses for each in course.parameters}
+    trained = [root for _, root, _ in case.run.roots if _holds(root, held)]
+    restored = [each.thing for each in case.run.restored]
+    for mark in case.run.inference_marks:
+        model = mark.module
+        made = case.run.made.get(id(model))
+        if mark.passes < passes or not mark.used or mark.trains or made is None or not passes:
+            continue
+        alike = [
+            one for one in trained if type(one) is type(model) and _shapes(one) == _shapes(model)
+        ]
+        if _holds(model, held) or not alike or any(one is model for one in restored):
+            continue
+        known = [case.run.parameters.get(id(each)) for each in model.parameters()]
+        fed = [each for each in case.run.fed.values() if each.module is model]
+        if any(each is None or each.changed for each in known) or not fed:
+            continue
+        if any(says(each.callers, _FRESH) for each in fed):
+            continue  # what it is to be better than
+        return checkpoint_state.finding(
+            f"the {mark.kind} that is evaluated is another one than that of {passes} training "
+            "passes, and no weights were put into it",
+            # made by a function that makes them all, the line that judges it tells more
+            where=Where(*fed[0].callers[-1])
+            if any(case.run.made.get(id(one)) == made for one in alike)
+            else made,
+            step=passes,
+            proof=Proof.INFERRED,
+            places=[("evaluated here", mark.where)],
+            fix="Evaluate the trained model, or load_state_dict() of it first.",
+        )
+    return None
+
+
+def _holds(module: Any, held: set[int]) -> bool:
+    return any(id(each) in held for each in module.parameters())
+
+
+def _shapes(module: Any) -> list[tuple[int, ...]]:
+    return [tuple(each.shape) for each in module.parameters()]

@@ -1,0 +1,115 @@
+"""What the names in the text say: that data are held out, that a model is a baseline, a fold.
+
+A run shows which samples a model was given; only the program knows which of them it was not to see.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from whygrad.doctor.source.loops import loops_around
+from whygrad.doctor.source.reader import covers, source_of, walked
+from whygrad.source import Calls, Where
+from whygrad.why.dataflow import statement_at
+
+__all__ = ["held_out_name", "is_chosen", "made_from", "says"]
+
+_BEFORE, _BEHIND = (
+    r"(?:[xy]s?|inputs?|data|feat\w*)?",
+    r"(?:sets?|loader|data|d[ls]|x|y|inputs?|\d)*",
+)
+_KIND = _BEFORE + "(?:{})" + _BEHIND
+_HELD_OUT = re.compile(_KIND.format("test|val|valid|validation|holdout|heldout|dev|te|va|eval"))
+_TRAINING = re.compile(_KIND.format("train|training|tr|trn|fit|all|full"))
+_FOLLOWED = 3  # assignments from a loader back to its data
+
+
+def held_out_name(calls: Calls) -> str | None:
+    """The name of held-out data in the innermost line of a call, or its loops, that names any.
+
+    None if there is none, or if training data are named there as well.
+    """
+    for code, instruction in calls:
+        where = Where(code, instruction)
+        statement = statement_at(where)
+        nodes: list[ast.AST] = [] if statement is None else [_head(statement)]
+        nodes += [each.node.iter for each in loops_around(where) if isinstance(each.node, ast.For)]
+        for node in nodes:
+            names = [each for each in _names(node) if _is(each, _HELD_OUT)]
+            if any(_is(each, _TRAINING) for each in _names(node)):
+                return None
+            if names:
+                return names[0]
+    return None
+
+
+def says(calls: Calls, pattern: str) -> bool:
+    """Whether a line of a call, or a loop around it, has a name that fits."""
+    wanted = re.compile(pattern, re.IGNORECASE)
+    for code, instruction in calls:
+        where = Where(code, instruction)
+        statement = statement_at(where)
+        nodes: list[ast.AST] = [] if statement is None else [_head(statement)]
+        for each in loops_around(where):
+            nodes += [each.node.iter, each.node.target] if isinstance(each.node, ast.For) else []
+        if any(wanted.search(name) for node in nodes for name in _names(node)):
+            return True
+    return False
+
+
+def is_chosen(where: Where) -> bool:
+    """Whether a line runs in some rounds of a loop: it stands under an ``if``."""
+    return bool(loops_around(where)) and any(
+        covers(each, where.line) and loops_around(where)[0].node.lineno < each.lineno
+        for each in source_of(where).nodes(ast.If)
+    )
+
+
+def made_from(file: str, name: str) -> Where | None:
+    """The line that makes the data of this name: of a loader, that of its data."""
+    source, found = source_of(file), None
+    for _ in range(_FOLLOWED):
+        line = next(
+            (
+                each
+                for each in source.nodes(ast.Assign)
+                if any(
+                    one.id == name for target in each.targets for one in walked(target, ast.Name)
+                )
+            ),
+            None,
+        )
+        if line is None:
+            break
+        found = source.place(line.lineno) or found
+        names = [each for each in _names(line.value) if _is(each, _HELD_OUT) and each != name]
+        if not names:
+            break
+        name = names[0]
+    return found
+
+
+def _head(statement: ast.stmt) -> ast.AST:
+    """A statement without the block below it."""
+    if isinstance(statement, ast.For):
+        return statement.iter
+    if isinstance(statement, (ast.While, ast.If)):
+        return statement.test
+    if isinstance(statement, ast.With):
+        return ast.Tuple([each.context_expr for each in statement.items], ast.Load())
+    return statement
+
+
+def _names(node: ast.AST) -> list[str]:
+    return [
+        each.id if isinstance(each, ast.Name) else each.attr
+        for each in ast.walk(node)
+        if isinstance(each, ast.Name)
+        or (isinstance(each, ast.Attribute) and not isinstance(each.value, ast.Call))
+    ]
+
+
+def _is(name: str, pattern: re.Pattern[str]) -> bool:
+    words = re.split(r"_|(?<=[a-z])(?=[A-Z])", name)
+    return any(pattern.fullmatch(each.lower()) for each in words)
