@@ -5,7 +5,7 @@ from __future__ import annotations
 __all__ = ["CUTS"]
 
 _ITSELF = "Compute with the tensor itself: a new one made from its values has no history."
-_NUMBERS = "Keep the tensors: torch.stack(losses).mean() instead of item() and torch.tensor()."
+_NUMBERS = "Keep the tensors: no item(), float() or torch.tensor() between the model and the loss."
 _OUTSIDE = "Compute {what} outside {kind}(): keep it for evaluation only."
 _SLOPE = "Use something with a slope in the loss: softmax or sigmoid instead of a choice."
 

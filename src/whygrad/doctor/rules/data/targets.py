@@ -186,6 +186,8 @@ def _reach_and_targets(case: Case) -> str | None:
     targets = reading.trace.array(reading.target)
     if targets.dtype.kind != "f" or not targets.size:
         return None
+    if not found[0] <= targets.min() <= targets.max() <= found[1]:
+        return None
     return (
         f"outputs can go from {found[0]:g} to {found[1]:g}, targets from {targets.min():.3g} "
         f"to {targets.max():.3g}"

@@ -200,5 +200,7 @@ def _cleared_clipping(case: Case) -> str | None:
         ratios = ratios_of(course)
         if ratios:
             active = sum(each > 1 for each in ratios) / len(ratios)
+            if active >= case.limit("active"):
+                return None
             return f"clipping was active in {active:.0%} of {len(ratios)} updates"
     return None

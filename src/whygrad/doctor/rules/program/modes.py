@@ -207,6 +207,6 @@ def _on_purpose(case: Case, mark: Mark) -> bool:
 
 def _modes_seen(case: Case) -> str | None:
     marks = case.run.inference_marks
-    if not marks or not case.courses:
+    if not marks or not case.courses or any(mark.training for mark in marks):
         return None
-    return f"{sum(not mark.training for mark in marks)} of {len(marks)} evaluations in eval mode"
+    return f"all {len(marks)} evaluations in eval mode"

@@ -172,6 +172,7 @@ def _about_one(case: Case, trace: Trace, call: Traced) -> Finding:
     loss = call.op in ops.CROSS_ENTROPY
     result = "the loss is" if loss else "the result is"
     value = call.after[0]
+    along = not loss and shape[-1] > 1  # the classes are there, on another axis
     return softmax_over_one.finding(
         f"{call.op} at line {call.where.line} gets {shape}: "
         + ("a single class" if loss else f"axis {axis_of(call)} has length 1"),
@@ -179,6 +180,8 @@ def _about_one(case: Case, trace: Trace, call: Traced) -> Finding:
         where=call.where if loss else line_of(case, trace, call),
         step=trace.snapshot.step,
         proof=Proof.REPLAYED,
-        fix="Use a sigmoid for a single output: nn.BCEWithLogitsLoss() on the raw scores of shape "
+        fix=f"Run it along the classes: dim=-1, which has length {shape[-1]}."
+        if along
+        else "Use a sigmoid for a single output: nn.BCEWithLogitsLoss() on the raw scores of shape "
         f"{shape}, with targets of the same shape; or give the last layer one output per class.",
     )

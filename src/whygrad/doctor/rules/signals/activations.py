@@ -217,7 +217,7 @@ def _most_dead(case: Case) -> str | None:
     ]
     return (
         f"at most {max(found):.0%} of a layer's ReLU units were silent at the end"
-        if found
+        if found and max(found) < case.limit("dead")
         else None
     )
 
@@ -306,4 +306,6 @@ def _at_home(trace: Trace, call: Traced) -> Wrapper:
 def _most_saturated(case: Case) -> str | None:
     trace = case.trace(case.first)
     found = [] if trace is None else [_beyond(case, trace, each) for each in squashers_of(trace)]
-    return f"at most {max(found):.0%} of sigmoid or tanh inputs lay beyond ±5" if found else None
+    if not found or max(found) >= case.limit("saturated"):
+        return None
+    return f"at most {max(found):.0%} of sigmoid or tanh inputs lay beyond ±5"

@@ -36,6 +36,7 @@ __all__: list[str] = []
 @rule(
     thresholds={
         "ratio": (1e-3, "of the last layer's gradient: updates of the first are lost in noise"),
+        "clear": (0.05, "of the last layer's gradient: less rules nothing out"),
         "nothing": (1e-7, "of it: the first layers stand still in float32"),
         "depth": (4, "layers: fewer lose nothing by depth"),
         "better": (0.6, "of the loss that is reached with factors near one"),
@@ -252,6 +253,6 @@ def _rectifier(trace: Trace) -> Wrapper:
 def _told_ratio(case: Case) -> str | None:
     trace = case.trace(case.first)
     chain = [] if trace is None else _chain(case, trace)
-    if len(chain) < 2:
+    if len(chain) < 2 or not _ratio(chain) > case.limit("clear"):
         return None
     return f"the first layer gets {_ratio(chain):.2g} times the gradient of the last"

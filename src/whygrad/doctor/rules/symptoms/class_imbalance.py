@@ -205,7 +205,7 @@ def _shares(case: Case) -> str | None:
     if course is None or call is None or call.op not in CLASS_LOSSES | BINARY_LOSSES:
         return None
     classes = _drawn(case, course)
-    if not classes.size:
+    if not classes.size or _share_of_common(classes) >= case.limit("share"):
         return None
     return (
         f"the most common class makes up {_share_of_common(classes):.0%} of {classes.size} labels"

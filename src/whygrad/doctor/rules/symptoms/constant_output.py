@@ -33,6 +33,7 @@ __all__: list[str] = []
         "steps": (5, "updates: fewer may not have moved it"),
         "rounding": (5e-6, "of the values: what some tens of operations in float32 leave"),
         "samples": (4, "fewer may well have the same output"),
+        "clear": (0.05, "of the outputs' size: a smaller difference rules nothing out"),
     },
     cleared=lambda case: _spread(case),
 )
@@ -224,4 +225,7 @@ def _spread(case: Case) -> str | None:
     prediction = reading.trace.array(reading.prediction)
     if prediction.ndim == 0 or prediction.shape[0] < 2 or prediction.dtype.kind != "f":
         return None
-    return f"outputs differ by up to {float(np.ptp(prediction, axis=0).max()):.2g} within a batch"
+    spread = float(np.ptp(prediction, axis=0).max())
+    if not spread > case.limit("clear") * float(np.abs(prediction).max()):
+        return None
+    return f"outputs differ by up to {spread:.2g} within a batch"

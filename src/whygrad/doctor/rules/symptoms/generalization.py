@@ -253,9 +253,7 @@ def _beginning(case: Case, course: Course, losses: Losses) -> float:
 def _validation(case: Case) -> str | None:
     for course in case.courses[:1]:
         for series in _all_series(case, course):
-            if not series.correct:
-                return (
-                    f"validation loss {min(series.values):.3g} at best and "
-                    f"{series.values[-1]:.3g} at the end"
-                )
+            best = min(series.values)
+            if not series.correct and series.values[-1] <= case.limit("rise") * abs(best):
+                return f"validation loss {best:.3g} at best and {series.values[-1]:.3g} at the end"
     return None
