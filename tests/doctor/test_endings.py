@@ -7,14 +7,17 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 import whygrad
 from tests.doctor.test_command import loop, written
-from whygrad.cli import signals
+from whygrad.cli import last_state, signals
+from whygrad.cli.commands import cli
 from whygrad.doctor import run_script, watch
 from whygrad.recording.replay import runner
 
@@ -150,3 +153,42 @@ def test_no_memory_for_the_examination(
             assert verdict is not None
             assert verdict.rule == "missing-zero-grad"
         assert "✓" not in doc.report()
+
+
+def test_a_program_that_ends_without_a_word(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temp"))
+    (tmp_path / "temp").mkdir()
+    times = iter(range(0, 10_000, 2))
+    script = loop(tmp_path, inside="")
+    session = watch()
+    session.run.script = str(script)
+    state = last_state.kept(session, lambda: float(next(times)))
+    with session:
+        state.__enter__()
+        exec(compile(script.read_text(encoding="utf-8"), script, "exec"), {})
+    (file,) = (tmp_path / "temp").glob("*/*.json")
+    assert file.stat().st_mode & 0o077 == 0 or os.name != "posix"
+    for name in ("latest", file):
+        told = CliRunner().invoke(cli, ["doctor", "--recover", str(name)])
+        assert told.exit_code == 0
+        assert "ended without a word" in " ".join(told.output.split())
+        assert "SGD" in told.output
+    file.write_text('{"format": "another"}')
+    told = CliRunner().invoke(cli, ["doctor", "--recover", str(file)])
+    assert told.exit_code == 2
+    assert "not a state that the doctor wrote" in told.output
+    state.__exit__(None, None, None)
+    told = CliRunner().invoke(cli, ["doctor", "--recover", "latest"])
+    assert told.exit_code == 2
+    assert "there is none" in told.output
+
+
+def test_nothing_is_left_of_a_program_that_ends_otherwise(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(last_state, "_EVERY", 0.0)
+    assert CliRunner().invoke(cli, ["doctor", str(loop(tmp_path))]).exit_code == 0
+    assert list(tmp_path.glob("whygrad-doctor-*/*")) == []

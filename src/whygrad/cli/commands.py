@@ -51,8 +51,8 @@ def ops(name: str | None, family: str | None) -> None:
 
 @cli.command(
     context_settings={"allow_interspersed_args": False},
-    epilog="Everything after the script belongs to it. A program that ends by os._exit() or "
-    "is killed takes the report with it.",
+    epilog="Everything after the script belongs to it. Of a program that ends by os._exit() or "
+    "is killed by SIGKILL, --recover tells the last state.",
 )
 @click.option("-m", "--module", is_flag=True, help="Run a module, as python -m does.")
 @click.option("--json", metavar="FILE", help="Write the report as JSON, for other programs.")
@@ -71,6 +71,9 @@ def ops(name: str | None, family: str | None) -> None:
     help="Memory for that, as 500MB; 1GB if not given.",
 )  # fmt: skip
 @click.option("--exit-code", is_flag=True, help="Exit with 1 when something is wrong.")
+@click.option(
+    "--recover", metavar="FILE", help="Tell the last state of a program that was killed; or latest."
+)
 @click.option("--list-rules", is_flag=True, help="Print all rules and exit.")
 @click.option("--explain", metavar="RULE", help="Print the page of a rule and exit.")
 @click.argument("script", required=False)
@@ -87,6 +90,7 @@ def doctor(
     budget: float | None,
     memory: float | None,
     exit_code: bool,
+    recover: str | None,
     list_rules: bool,
     explain: str | None,
     script: str | None,
@@ -102,6 +106,8 @@ def doctor(
         work.list_rules(Console())
     elif explain is not None:
         work.explain_rule(Console(), explain)
+    elif recover is not None:
+        work.recovered(Console(), recover)
     elif script is None:
         raise click.UsageError("name the script to run: whygrad doctor train.py")
     else:

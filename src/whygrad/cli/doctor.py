@@ -13,7 +13,7 @@ import textwrap
 import threading
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from difflib import get_close_matches
 from pathlib import Path
 from typing import IO
@@ -23,6 +23,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from whygrad.cli.last_state import kept, recover
 from whygrad.cli.signals import reporting
 from whygrad.doctor import report
 from whygrad.doctor.rules import load as load_rules
@@ -35,7 +36,7 @@ from whygrad.doctor.verdict.order import explained
 from whygrad.errors import explained as told_already
 from whygrad.files.atomic import replacing
 
-__all__ = ["explain_rule", "list_rules", "run"]
+__all__ = ["explain_rule", "list_rules", "recovered", "run"]
 
 _LAST_WORDS = 3.0  # seconds for running steps again, of the ten or thirty that a scheduler gives
 _SEVERITY = {3: "ends training", 2: "spoils the result", 1: "costs quality"}
@@ -72,9 +73,14 @@ def run(
     def killed(cause: str) -> None:
         with _fresh(stderr) as stream:
             _write(sessions[0].cut_short(cause, _LAST_WORDS), targets, stream)
+        state.close()
 
-    with _limits(limits), reporting(killed) as ending:
-        how = frozenset(ignore), budget, memory, sessions.append
+    def begun(session: Session) -> None:
+        sessions.append(session)
+        state.enter_context(kept(session))
+
+    with _limits(limits), reporting(killed) as ending, ExitStack() as state:
+        how = frozenset(ignore), budget, memory, begun
         outcome = run_program(loaded, arguments, *how)
         if os.getpid() != process:  # a copy that the program forked: one report is enough
             return outcome.exit_code
@@ -184,6 +190,16 @@ def _progress(stderr: IO[str]) -> Iterator[Callable[[int, int], None] | None]:
         return
     with Console(file=stderr).status("examining …") as status:
         yield lambda place, of: status.update(f"examining ({place + 1} of {of} questions) …")
+
+
+def recovered(console: Console, name: str) -> None:
+    """Tell what is left of a program that ended without a word."""
+    try:
+        recover(console, name)
+    except Exception as error:
+        if not told_already(error):
+            raise
+        raise _Refused(str(error)) from None
 
 
 # --- rules ----------------------------------------------------------------------------------------

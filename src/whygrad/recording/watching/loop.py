@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import math
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import FrameType
 from typing import Any
 
@@ -67,6 +67,7 @@ class Loop:
         self.stepped = False  # whether an update came after the last pass
         self.updating: list[Any] = []  # optimizers that are at work while idle
         self.courses = Courses(run, registry, snapshots)
+        self.each_pass: Callable[[], None] | None = None  # who wants to know of passes
         self._hand_norms = Sizes({})
         self._zeroed = False
         self._clips: list[Clip] = []
@@ -155,6 +156,8 @@ class Loop:
         self.run.passes.append(this)
         self.pending.append(this)
         self._retention.note(loss, this.number)
+        if self.each_pass is not None:
+            self.each_pass()
 
     def _measure(self, this: Pass, given: Given, frame: FrameType) -> None:
         """A pass that was skipped turns out to be one to look at: how large its data were."""
