@@ -6,8 +6,9 @@ import sys
 import weakref
 from collections.abc import Iterator
 from contextlib import suppress
+from hashlib import blake2b
 from types import FrameType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,7 +21,26 @@ from whygrad.source import Where, program_frame
 __all__ = ["Registry"]
 
 _LOOSE = 64  # leaves outside of modules and optimizers that are known at least
+_LARGE = 1 << 20  # bytes of a tensor whose first values are not kept
 _ROOTS = 32  # models whose parts are known by name: a program may copy one at every step
+
+
+class _Mark(NamedTuple):
+    """What it takes to see whether a tensor has changed: of a large one its digest."""
+
+    shape: tuple[int, ...]
+    values: np.ndarray[Any, Any] | bytes
+
+    def is_as(self, other: _Mark) -> bool:
+        if isinstance(self.values, bytes) or isinstance(other.values, bytes):
+            return self.values is other.values or self.values == other.values
+        return np.array_equal(self.values, other.values, equal_nan=True)
+
+
+def _mark(array: np.ndarray[Any, Any]) -> _Mark:
+    large = array.nbytes > _LARGE
+    values = blake2b(np.ascontiguousarray(array).data, digest_size=16).digest() if large else array
+    return _Mark(array.shape, values)
 
 
 class Registry:
@@ -139,7 +159,7 @@ class Registry:
         known.written_at = self._writes.get(address) or engine.written_at(tensor)
         if array.size:
             self._addresses[address] = id(tensor)
-        self._first_values[id(tensor)] = array
+        self._first_values[id(tensor)] = _mark(array)
         return known
 
     def parameters(self) -> list[Parameter]:
@@ -187,7 +207,7 @@ class Registry:
                 if known.initial is None:
                     array = engine.array(known.tensor)
                     known.initial = summarize(array)
-                    self._first_values[id(known.tensor)] = array
+                    self._first_values[id(known.tensor)] = _mark(array)
 
     def _found(self, leaf: Any, log: CallLog) -> None:
         if id(leaf) not in self._run.parameters:
@@ -236,9 +256,9 @@ class Registry:
             known.frozen_at = _line(self._frozen, known.tensor)
             known.thawed_at = _line(self._thawed, known.tensor)
             before = self._first_values.get(id(known.tensor))
-            now = engine_of(known.tensor).array(known.tensor)
-            if before is not None and before.shape == now.shape:
-                known.changed = known.changed or not np.array_equal(before, now, equal_nan=True)
+            if before is not None and not known.changed:
+                now = _mark(engine_of(known.tensor).array(known.tensor))
+                known.changed = before.shape == now.shape and not before.is_as(now)
 
 
 def _line(switches: dict[int, tuple[weakref.ref[Any], Where]], tensor: Any) -> Where | None:
