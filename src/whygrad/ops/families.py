@@ -40,9 +40,9 @@ __all__ = [
     "REVERSED_POW", "REVERSED_SUB", "RISKY", "ROW_MIXING", "SAMPLE_NORMALIZERS", "SATURATING",
     "SCALINGS", "SCATTERS", "SEQUENCES", "SETITEM", "SHIFTS", "SHRINKS", "SIGMOID", "SIGMOIDS",
     "SIGNED_LOSSES", "SMALLER", "SOFTMAX", "SOFTMAXES", "SOFTPLUS", "SORT", "SOUNDNESS", "SPLITS",
-    "SPREADS", "SQRT", "SQUASHERS", "STACK", "STEPS", "SUB", "SUM", "THRESHOLD", "TOPK", "TOTALS",
-    "TRANSPOSED_CONVOLUTIONS", "TRANSPOSES", "TRIANGLES", "TWO_SIDED", "UNEQUAL", "UNFOLD", "VIEWS",
-    "WEIGHTED", "WHERE", "WHOLE_QUOTIENT", "WRITES", "XLOGY", "Family",
+    "SPREADS", "SQRT", "SQUASHERS", "STACK", "STEPS", "SUB", "SUM", "TANH_STATES", "THRESHOLD",
+    "TOPK", "TOTALS", "TRANSPOSED_CONVOLUTIONS", "TRANSPOSES", "TRIANGLES", "TWO_SIDED", "UNEQUAL",
+    "UNFOLD", "VIEWS", "WEIGHTED", "WHERE", "WHOLE_QUOTIENT", "WRITES", "XLOGY", "Family",
 ]  # fmt: skip
 
 
@@ -206,6 +206,9 @@ EMBEDDING = _named("embedding")
 ATTENTION = _declared("attention") | _named("multi_head_attention_forward")
 RECURRENT = _declared("recurrent.networks")
 SEQUENCES = _named("gru", "lstm", "rnn_relu", "rnn_tanh")  # a whole sequence in one call
+TANH_STATES = _named(  # their first result, the state, lies within −1 and 1
+    "gru", "gru_cell", "gru_step", "lstm", "lstm_cell", "lstm_step", "rnn_tanh", "rnn_tanh_cell"
+)
 PLAIN_SEQUENCES = _named("rnn_relu", "rnn_tanh")  # that apply one weight again and again
 AVERAGE_POOLS = _declared("convolution.avg_pool") | _named(
     "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d"

@@ -30,6 +30,7 @@ __all__ = [
     "first_traces",
     "follow",
     "is_sigmoid",
+    "is_tanh_state",
     "line_of",
     "shape_of",
     "sums_to_one",
@@ -202,6 +203,18 @@ def is_sigmoid(trace: Trace, call: Traced | None) -> bool:
     if below is None or below.op not in ops.ADD or len(below.inputs) != 1:
         return False
     return follow(trace, below.sources[0]).op in ops.EXP
+
+
+def is_tanh_state(call: Traced | None, place: int) -> bool:
+    """Whether a result is the state of a recurrent layer, which a tanh keeps within −1 and 1.
+
+    Not so the memory of an LSTM, its last result of three, and a state that is projected.
+    """
+    if call is None or call.op not in ops.TANH_STATES:
+        return False
+    if call.op not in ops.SEQUENCES or len(call.outputs) < 3:
+        return place == 0 or call.op in ops.SEQUENCES
+    return place < 2 and shape_of(call.outputs[1])[-1] == shape_of(call.outputs[2])[-1]
 
 
 def line_of(case: Case, trace: Trace, call: Traced) -> Where:

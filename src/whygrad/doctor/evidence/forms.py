@@ -19,6 +19,7 @@ from whygrad.doctor.evidence.flow import (
     feature_axis,
     follow,
     is_sigmoid,
+    is_tanh_state,
     shape_of,
     sums_to_one,
 )
@@ -52,6 +53,16 @@ def _remove(maker: Traced, why: str) -> str:
     return f"Remove {maker.op} at line {maker.where.line}: {why}."
 
 
+def _behind(maker: Traced) -> str:
+    return (
+        f"Put a linear layer behind {maker.op} at line {maker.where.line}: it returns raw scores."
+    )
+
+
+def _is_state(way: Way) -> bool:
+    return way.source is not None and is_tanh_state(way.maker, way.source.place)
+
+
 def _probabilities(trace: Trace, maker: Traced | None) -> bool:
     return is_sigmoid(trace, maker) or (maker is not None and maker.op in ops.SOFTMAX)
 
@@ -63,14 +74,15 @@ def _is_raw(trace: Trace, way: Way) -> bool:
 
 def with_logits(trace: Trace, call: Traced) -> Mismatch | None:
     """binary_cross_entropy_with_logits: scores that a sigmoid can take to any probability."""
-    maker = follow(trace, call.sources[0]).maker
+    way = follow(trace, call.sources[0])
+    maker = way.maker
     if maker is None:
         return None
     target = trace.array(call.inputs[1])
     below, above = float((target < 0.5).mean()), float((target > 0.5).mean())
     if _probabilities(trace, maker):
         told = "a score in [0, 1] is a probability in [0.5, 0.73] after the second sigmoid"
-    elif maker.op in ops.TWO_SIDED:
+    elif maker.op in ops.TWO_SIDED or _is_state(way):
         told = "a score in [-1, 1] is a probability in [0.27, 0.73]"
     elif maker.op in ops.NEVER_NEGATIVE and below:
         told = f"without scores below 0 no probability is below 0.5; {below:.0%} of the targets are"
@@ -78,7 +90,11 @@ def with_logits(trace: Trace, call: Traced) -> Mismatch | None:
         told = f"without scores above 0 no probability is above 0.5; {above:.0%} of the targets are"
     else:
         return None
-    fix = _remove(maker, "the loss applies the sigmoid itself and needs raw scores")
+    fix = (
+        _behind(maker)
+        if _is_state(way)
+        else _remove(maker, "the loss applies the sigmoid itself and needs raw scores")
+    )
     return Mismatch(maker, [_given(call), _comes_from(maker), told], fix)
 
 
@@ -89,18 +105,23 @@ def cross_entropy(trace: Trace, call: Traced) -> Mismatch | None:
 
 def _bounded_scores(trace: Trace, softmax: Traced, loss: Traced) -> Mismatch | None:
     """Scores that a sigmoid or tanh keeps close together, before the softmax of a loss."""
-    maker = follow(trace, softmax.sources[0]).maker
-    if maker is None or not (is_sigmoid(trace, maker) or maker.op in ops.TWO_SIDED):
+    way = follow(trace, softmax.sources[0])
+    maker, state = way.maker, _is_state(way)
+    if maker is None or not (state or is_sigmoid(trace, maker) or maker.op in ops.TWO_SIDED):
         return None
     shape = shape_of(loss.inputs[0])
     classes = shape[1] if len(shape) > 1 else shape[0]
-    reach = 2.0 if maker.op in ops.TWO_SIDED else 1.0
+    reach = 2.0 if state or maker.op in ops.TWO_SIDED else 1.0
     best = float(np.log1p((classes - 1) * np.exp(-reach)))
     told = (
         f"scores that are at most {reach:g} apart cannot bring the loss over {classes} classes "
         f"below {best:.3f}"
     )
-    fix = _remove(maker, f"{softmax.op} needs raw scores, negative and positive")
+    fix = (
+        _behind(maker)
+        if state
+        else _remove(maker, f"{softmax.op} needs raw scores, negative and positive")
+    )
     return Mismatch(maker, [_given(softmax), _comes_from(maker), told], fix)
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from whygrad.doctor.evidence.anatomy import activation_place
 from whygrad.doctor.evidence.case import Case
+from whygrad.doctor.evidence.flow import is_tanh_state
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.ops import families as ops
 from whygrad.ops.spellings import row_of
@@ -115,8 +116,10 @@ def _refused(case: Case) -> Iterator[Finding]:
 def _reach(trace: Trace, source: Produced | None) -> Reach | None:
     """What a tensor's values are limited to, and the call that limits them."""
     made = trace.made_by(source)
-    if made is None:
+    if made is None or source is None:
         return None
+    if is_tanh_state(made, source.place):
+        return -1.0, 1.0, made
     row = row_of(made.op)
     if row is not None and row.image is not None:
         return (*row.image, made)
@@ -160,6 +163,8 @@ def _reach_fix(limiter: Traced, low: float, high: float, targets: np.ndarray[Any
     least, most = float(targets.min()), float(targets.max())
     if limiter.op in ops.BINARY_LOSSES:
         return _into_unit_range(targets)
+    if limiter.op in ops.TANH_STATES:
+        return f"Put a linear layer behind {limiter.op}: its state lies between -1 and 1."
     if math.isinf(low) or math.isinf(high):
         return f"Leave out the {limiter.op} at the end: the targets go from {least:.4g} on."
     return (

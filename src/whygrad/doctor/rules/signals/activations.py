@@ -45,6 +45,8 @@ _PASSING = RESHAPING | NORMALIZERS | ADD | SCALINGS | DROPOUTS
         "steps": (5, "updates: fewer do not show whether units come back"),
         "start": (0.9, "of the dead ones were so at the first step"),
         "leak": (0.1, "slope below zero in the experiment"),
+        "samples": (8, "in the latest steps: of fewer, none may happen to need a unit"),
+        "updates": (4, "without any gradient, where the latest steps have fewer samples"),
     },
     cleared=lambda case: _most_dead(case),
 )
@@ -55,9 +57,10 @@ def dead_relu(case: Case, course: Course) -> Iterator[Finding]:
     there is zero too. No gradient passes, so the weights before it never change and the unit
     never comes back.
 
-    Measured: Units that are exactly zero for every sample of the first, the latest and the one
-    before the latest recorded batch. All units of a layer, or at least half of them if a leaky
-    slope in their place makes the same batch learnable.
+    Measured: Units that are exactly zero for every sample of the two latest recorded batches.
+    All units of a layer, or at least half of them if a leaky slope in their place makes the
+    same batch learnable. In batches of one or a few: all units, and the weights before them had
+    no gradient at any of the latest updates.
     Fix: Start with biases at 0 and weights from nn.init.kaiming_normal_; or use nn.LeakyReLU.
     Guardrail: assert (hidden > 0).any(dim=0).float().mean() > 0.1  # units that are ever active
     """
@@ -68,13 +71,17 @@ def dead_relu(case: Case, course: Course) -> Iterator[Finding]:
     traces = _traces(case, course)
     if not traces:
         return
-    late = traces[-1]
-    dead = [(call, _dead_in(traces, place)) for place, call in enumerate(rectifiers_of(late))]
-    bad = [
+    late, latest = traces[-1], traces[1:] or traces
+    dead = [
         (call, mask)
-        for call, mask in dead
-        if mask.mean() >= case.limit("dead") and _is_inner(case, late, call)
+        for place, call in enumerate(rectifiers_of(late))
+        if (mask := _dead_in(latest, place)).mean() >= case.limit("dead")
+        and (
+            _samples(latest, place) >= case.limit("samples")
+            or (mask.all() and _never_moved(case, course, late, call))
+        )
     ]
+    bad = [each for each in dead if _is_inner(case, late, each[0])]
     whole = [each for each in bad if each[1].all()]
     if not bad:
         return
@@ -144,12 +151,32 @@ def _dead_in(traces: list[Trace], place: int) -> np.ndarray[Any, Any]:
     for trace in traces:
         call = rectifiers_of(trace)[place]
         array = trace.array(call.outputs[0])
-        if array.ndim < 2 or array.shape[0] < 2:
+        if not array.ndim:
             return np.zeros(1, dtype=bool)
         rows = units_of(array, _is_convolved(trace, call))
         mask = ~rows.any(axis=1)
         found = mask if found is None or found.shape != mask.shape else found & mask
     return np.zeros(1, dtype=bool) if found is None else np.asarray(found)
+
+
+def _samples(traces: list[Trace], place: int) -> int:
+    """How many rows went through an activation in these steps."""
+    arrays = [each.array(rectifiers_of(each)[place].outputs[0]) for each in traces]
+    return sum(len(each) if each.ndim > 1 else 1 for each in arrays)
+
+
+def _never_moved(case: Case, course: Course, trace: Trace, call: Traced) -> bool:
+    """Whether the layers before an activation had no gradient at the latest updates."""
+    names = {each.name for each in layers_of(case, trace) if trace.descends(call, each.call)}
+    known = {id(each.tensor): each.name for each in course.parameters}
+    before = [known[each] for each in names if each in known]
+    measured: dict[int, bool] = {}
+    for step in course.steps[::-1]:
+        still = all(not step.gradients.get(each) for each in before)
+        measured.setdefault(id(step.gradients), still)
+        if len(measured) >= case.limit("updates"):
+            break
+    return bool(before) and len(measured) >= case.limit("updates") and all(measured.values())
 
 
 def _is_convolved(trace: Trace, call: Traced) -> bool:
