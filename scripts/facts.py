@@ -68,7 +68,8 @@ FACTS = [
     # What is said of programs that an exception ended brought 800, terms without gradient 400.
     # 17,650 before it took losses apart and followed gradients past what cuts them.
     # Rules about how a model is judged and kept, which look at no gradient, brought 1,000.
-    Fact("lines of the doctor", 20_600, lambda: lines(PACKAGE / "doctor"), aim=17_500),
+    # Whether a run learned anything at all, 500.
+    Fact("lines of the doctor", 21_100, lambda: lines(PACKAGE / "doctor"), aim=17_500),
     Fact("lines of learn (the content is in data)", 7_000, lambda: lines(PACKAGE / "learn")),
     Fact("modules at the root", 10, root_modules),
     Fact("folders of more than 20 files", 0, crowded_folders),

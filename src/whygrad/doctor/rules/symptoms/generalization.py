@@ -23,7 +23,7 @@ from whygrad.doctor.source.lines import compares, names_at, weights_restored
 from whygrad.recording.record import Course, Evaluation
 from whygrad.source import Where
 
-__all__ = ["overfitting"]
+__all__ = ["all_series", "overfitting"]
 
 # Of all means of zeros and ones, those that compare answers with labels.
 _ACCURACY = re.compile(r"acc|correct", re.IGNORECASE)
@@ -85,7 +85,7 @@ def overfitting(case: Case, course: Course) -> Iterator[Finding]:
         return
     if weights_restored(case.run.passes[-1].where):
         return  # to some that were kept: the end is not the end
-    for series in _all_series(case, course):
+    for series in all_series(case, course):
         if series.after[-1] < case.limit("end") * len(losses):
             continue  # it says nothing about the end
         if series.correct:
@@ -126,7 +126,7 @@ def _counts_right(where: Where) -> bool:
     return compares(where) or any(map(_ACCURACY.search, names_at(where)))
 
 
-def _all_series(case: Case, course: Course) -> Iterator[_Series]:
+def all_series(case: Case, course: Course) -> Iterator[_Series]:
     """What the program measured of its model, line by line."""
     training = set()
     for snapshot in (each for of in case.courses for each in (of.first, of.last)):
@@ -252,7 +252,7 @@ def _beginning(case: Case, course: Course, losses: Losses) -> float:
 
 def _validation(case: Case) -> str | None:
     for course in case.courses[:1]:
-        for series in _all_series(case, course):
+        for series in all_series(case, course):
             best = min(series.values)
             if not series.correct and series.values[-1] <= case.limit("rise") * abs(best):
                 return f"validation loss {best:.3g} at best and {series.values[-1]:.3g} at the end"

@@ -7,13 +7,14 @@ from collections.abc import Iterator
 
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.progress import is_entangled
+from whygrad.doctor.evidence.standing import batches_of, is_noise
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.doctor.source.lines import names_at
 from whygrad.recording.record import Course
 from whygrad.recording.replay.optimizers import rate_of
 from whygrad.recording.replay.trainer import Descent
 
-__all__ = ["lr_too_low"]
+__all__ = ["begins_trained", "lr_too_low"]
 
 
 @rule(
@@ -48,6 +49,8 @@ def lr_too_low(case: Case, course: Course) -> Iterator[Finding]:
     """
     if not _stands_still(case, course):
         return
+    if any(map(is_noise, batches_of(case, course)[:1])):
+        return  # a larger rate would only learn it by heart
     own = case.descend(course, course.first)
     if own is None or not -case.limit("rises") < own.drop < case.limit("own"):
         return
@@ -57,16 +60,26 @@ def lr_too_low(case: Case, course: Course) -> Iterator[Finding]:
         if better is None or better.is_unstable:
             break
         if better.drop >= case.limit("reached"):
+            if not _holds_elsewhere(case, course, better):
+                break  # a batch that was learned by heart
             yield _too_low(case, course, own, factor, better)
             break
         factor *= case.limit("tenfold")
+
+
+def _holds_elsewhere(case: Case, course: Course, better: Descent) -> bool:
+    """Whether the loss of another batch falls as well."""
+    other = case.trial(course, course.last)
+    if other is None or course.first is None or course.last is course.first:
+        return True
+    return other.loss(better.values) < other.loss(course.first.values)
 
 
 def _stands_still(case: Case, course: Course) -> bool:
     progress = case.progress(course)
     if progress.broken or progress.steps < case.limit("steps"):
         return False
-    if is_entangled(course, case.courses) or _begins_trained(case, course):
+    if is_entangled(course, case.courses) or begins_trained(case, course, case.limit("chance")):
         return False
     least = case.limit("learned")
     if math.isnan(progress.pair):
@@ -74,7 +87,7 @@ def _stands_still(case: Case, course: Course) -> bool:
     return abs(progress.pair) < least and progress.curve < case.limit("curve")
 
 
-def _begins_trained(case: Case, course: Course) -> bool:
+def begins_trained(case: Case, course: Course, part: float) -> bool:
     """Whether the parameters were trained before: by this program, or by the look of the loss."""
     number = course.optimizer.number
     for each in course.parameters:
@@ -83,7 +96,7 @@ def _begins_trained(case: Case, course: Course) -> bool:
         if each.written_at is not None and any("load" in it for it in names_at(each.written_at)):
             return True
     chance = case.chance(course.first)
-    return chance is not None and course.losses[0] < case.limit("chance") * chance
+    return chance is not None and course.losses[0] < part * chance
 
 
 def _too_low(case: Case, course: Course, own: Descent, factor: float, better: Descent) -> Finding:
