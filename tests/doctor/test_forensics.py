@@ -138,3 +138,23 @@ def test_nothing_bad_is_found_where_nothing_is() -> None:
         loss.backward()
         optimizer.step()
     assert Case(doc.run).first_bad is None
+
+
+def test_a_parameter_is_named_with_the_update_that_wrote_it() -> None:
+    net = torch.nn.Linear(3, 1)
+    optimizer = torch.optim.SGD(net.parameters(), lr=1.0)
+    x = 10 * torch.ones(4, 3)
+    with watch(net, optimizer) as doc:
+        for step in range(3):
+            optimizer.param_groups[0]["lr"] = 3e38 if step == 1 else 1e-3
+            optimizer.zero_grad()
+            net(x).pow(2).mean().backward()
+            optimizer.step()
+    bad = doc.diagnosis.case.first_bad
+    assert bad is not None
+    assert (bad.kind, bad.parameter) == ("parameter", "weight")
+    assert bad.updated_at is not None
+    assert "optimizer.step()" in bad.updated_at.text
+    assert "it is in the parameter weight, written by the update at" in " ".join(
+        doc.report().split()
+    )

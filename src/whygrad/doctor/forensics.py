@@ -21,7 +21,7 @@ import numpy as np
 from whygrad.ops import families as ops
 from whygrad.recording.calls import Produced
 from whygrad.recording.ranges import Range
-from whygrad.recording.record import Snapshot, Stray
+from whygrad.recording.record import Parameter, Snapshot, Stray
 from whygrad.recording.replay import Trace, Traced
 from whygrad.source import Where
 
@@ -56,6 +56,8 @@ class FirstBad:
     given: Any = None  # the tensor of the data or the parameter
     carriers: list[Traced] = field(default_factory=list)  # the calls that handed it on, in order
     stray: Stray | None = None  # what is known of a call that no gradient flows through
+    parameter: str = ""  # the name of the parameter that holds it …
+    updated_at: Where | None = None  # … and the update that wrote it there
 
     @property
     def module(self) -> str:
@@ -228,6 +230,10 @@ def _found_in(case: Case, trace: Trace, call: Traced, place: int, step: int) -> 
     kept = None if call.sources[place] is not None else call.kept[place]
     if any(given is each for each in trace.parameters.values()):
         found.kind = "parameter"
+        leaf = next(name for name, each in trace.parameters.items() if each is given)
+        known = case.run.parameters.get(leaf)
+        found.parameter = "" if known is None else known.name
+        found.updated_at = _update_before(case, known, step)
         found.stray = next((each for each in case.run.strays if _was_update(each, step)), None)
         if found.stray is not None:
             _point_at(found, found.stray)
@@ -247,6 +253,19 @@ def _found_in(case: Case, trace: Trace, call: Traced, place: int, step: int) -> 
     if found.stray is not None:
         _point_at(found, found.stray)
     return found
+
+
+def _update_before(case: Case, parameter: Parameter | None, step: int) -> Where | None:
+    """The last update of a parameter before a step."""
+    made = [
+        update
+        for course in case.courses
+        if parameter is None or not parameter.optimizers
+        or course.optimizer.number in parameter.optimizers
+        for update in course.steps
+        if update.number < step and update.where is not None
+    ]  # fmt: skip
+    return max(made, key=lambda each: each.number).where if made else None
 
 
 def _earlier(case: Case, op: str, where: Where, step: int) -> FirstBad | None:

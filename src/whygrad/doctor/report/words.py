@@ -83,9 +83,15 @@ def origin(bad: FirstBad) -> str:
         "forward": f"{call} makes it from valid inputs",
         "backward": f"the backward of {call} makes it from a valid gradient",
         "data": f"it is in the data, from {call}",
-        "parameter": f"it is in a parameter, seen first by {call}",
+        "parameter": f"it is in {_parameter(bad)}, seen first by {call}",
         "outside": f"{call} makes it, outside of the graph",
     }[bad.kind]
+
+
+def _parameter(bad: FirstBad) -> str:
+    """``the parameter fc.weight, written by the update at train.py:12``"""
+    name = f"the parameter `{bad.parameter}`" if bad.parameter else "a parameter"
+    return f"{name}, written by the update at {line(bad.updated_at)}" if bad.updated_at else name
 
 
 def is_code(text: str) -> bool:
