@@ -22,9 +22,17 @@ _LANGUAGE = "whygrad.language"
 _PACKAGES = ("fsrs", "genanki", "yaml")
 _INSTALL = "pip install 'whygrad[learn]'"
 
+
+def _or_of_the_group(context: click.Context, _: click.Parameter, value: str | None) -> str | None:
+    """``whygrad lab --lang es check`` is ``whygrad lab check --lang es``."""
+    group = context.parent
+    return value if value is not None or group is None else group.params.get("lang")
+
+
 language_option = click.option(
     "--lang",
     type=click.Choice(LANGUAGES),
+    callback=_or_of_the_group,
     help="English or Spanish; otherwise WHYGRAD_LANG or the system's language.",
 )
 

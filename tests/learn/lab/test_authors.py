@@ -11,7 +11,7 @@ from whygrad.learn.lab.authors import complaints
 from whygrad.learn.lab.catalogue import Lab, labs, read
 
 
-@pytest.mark.parametrize("lab", labs(), ids=lambda lab: lab.label)
+@pytest.mark.parametrize("lab", labs(), ids=lambda lab: f"{lab.label}-{lab.name}")
 def test_author_check(lab: Lab) -> None:
     if missing := lab.missing():
         pytest.skip(f"needs {', '.join(missing)}")
@@ -90,13 +90,13 @@ def test_a_good_lab_has_no_complaints(complained: Write) -> None:
     ("file", "before", "after", "complaint"),
     [
         ("starter/work.py", 'raise NotImplementedError("double")', "return 2 * number", "passes"),
-        ("lab.yaml", "free: [shape]", "free: []", "not listed as free"),
+        ("lab.yaml", "free: [shape]", "free: []", "not listed as free: a check must fail until "),
         ("lab.yaml", "free: [shape]", "free: [shape, doubles]", "the starter fails them"),
         ("lab.yaml", "free: [shape]", "free: [form]", "do not exist: ['form']"),
         ("solution/work.py", "2 * number", "3 * number", "the solution fails doubles: "),
         ("lab.yaml", "{en: Twice, es: El doble}", "{en: Twice}", "'es' is a required"),
         ("lab.yaml", "  doubles: [{en: c, es: c}, {en: d, es: d}]\n", "", "hints are for"),
-        ("lab.yaml", ", {en: d, es: d}]", "]", "lab.yaml: $.hints.doubles"),
+        ("lab.yaml", ", {en: d, es: d}]", "]", "lab.yaml: $.hints.doubles: at least 2 hints are"),
         ("lab.yaml", "es: Completa work.py.", "es: Completa.", "the es README does not mention"),
         ("lab.yaml", '"{number} no es"', '"{numero} no es"', "texts.wrong has other fields"),
         ("lab.yaml", "number: 1", "number: 2", "does not fit number 2"),
@@ -112,7 +112,14 @@ def test_a_good_lab_has_no_complaints(complained: Write) -> None:
         ),
         ("starter/work.py", "raise NotImpl", "raise = Not", "work.py is not valid Python"),
         ("starter/work.py", '"double"', '"«about»"', "work.py is another program in Spanish"),
-        ("grader.py", "bench.ask(", "bench.aks(", "doubles: The grader could not"),
+        ("grader.py", "bench.ask(", "bench.aks(", "grader.py:10: The grader could not"),
+        ("grader.py", "yield bench", "yield benhc", "grader.py:5: NameError: name 'benhc' is not"),
+        ("grader.py", "def grade(", "def grade((", "grader.py: SyntaxError: "),
+        (
+            "grader.py", '"doubles"', '"dobules"',
+            "the grader of lab tiny\n  cause: it gave ['shape', 'dobules'], lab.yaml has "
+            "['shape', 'doubles']\n  fix:   yield each check of lab.yaml once, in its order",
+        ),
         (
             "grader.py", 'ask("double"', 'ask("dobule"',
             "doubles: A mistake of the lab, not yours: its probes.py cannot be used (LookupError: "
@@ -129,6 +136,11 @@ def test_a_faulty_lab_is_found_out(
     complained: Write, file: str, before: str, after: str, complaint: str
 ) -> None:
     assert any(complaint in each for each in complained(file, before, after))
+
+
+def test_a_mistake_of_the_grader_is_told_once(complained: Write) -> None:
+    (only,) = complained("grader.py", "bench.random", "bench.radnom")
+    assert only.startswith("grader.py:9: The grader could not make sense of the answer (Attribute")
 
 
 def test_a_lab_without_probes(tmp_path: Path, complained: Write) -> None:

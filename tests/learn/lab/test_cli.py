@@ -175,6 +175,15 @@ def test_check_shows_two_in_detail_and_all_by_name(invoke: Invoke, quick: None) 
     assert f"0 of {len(LAB.checks)} checks pass" in output
 
 
+def test_the_language_may_be_said_before_the_command(invoke: Invoke, quick: None) -> None:
+    started = invoke("--lang", "es", "start", "value").output
+    assert SPANISH["started"].partition("{")[0] in started
+    assert LAB.checks["fields"]["en"] in invoke("--lang", "en", "check", code=1).output
+    assert (
+        LAB.checks["fields"]["es"] in invoke("--lang", "en", "check", "--lang", "es", code=1).output
+    )
+
+
 def test_check_speaks_the_language_of_the_start(invoke: Invoke, quick: None) -> None:
     invoke("start", "value", "--lang", "es")
     output = invoke("check", code=1).output

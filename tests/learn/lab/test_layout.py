@@ -1,10 +1,31 @@
-"""Texts are broken at words where they stand, and keep the forms that they have."""
+"""A lab lies where it is found; its texts are broken at words and keep the forms they have."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
+
+from whygrad.learn.content import folder, read_yaml
 from whygrad.learn.lab.layout import above, broken, markdown
 
 LONG = "word " * 40
+LABS = folder() / "labs"
+DESCRIBED = {each.parent for each in folder().rglob("lab.yaml")} - {folder() / "interface"}
+FOLDERS = sorted(DESCRIBED | set(LABS.glob("[0-9]*")))
+
+
+def known(path: Path) -> dict[str, object]:
+    description = path / "lab.yaml"
+    return dict(read_yaml(description)) if description.is_file() else {}
+
+
+@pytest.mark.parametrize("path", FOLDERS, ids=lambda path: f"{path.name}-{known(path).get('name')}")
+def test_the_folder_of_a_lab_has_its_number_and_name(path: Path) -> None:
+    lab = known(path)
+    assert lab, f"{path.name} has no lab.yaml"
+    name = f"{lab['number']:02}_{str(lab['name']).replace('-', '_')}"
+    assert path == LABS / name, f"lab {lab['name']} belongs in data/labs/{name}"
 
 
 def test_paragraphs_and_items_of_a_readme() -> None:

@@ -9,7 +9,9 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from whygrad.errors import explained
 from whygrad.learn.content import folder, read_yaml
+from whygrad.learn.lab.bench import in_grader
 from whygrad.learn.lab.catalogue import Lab
 from whygrad.learn.lab.grading import Report, grade
 from whygrad.learn.lab.layout import COLUMNS
@@ -33,7 +35,12 @@ def complaints(lab: Lab, language: Language = "en") -> list[str]:
 
 def _of_variant(lab: Lab, language: Language) -> list[str]:
     files = [*_files(lab, "starter"), *_files(lab, "solution")]
-    found = files or [*_unsolved(lab, language), *_solved(lab, language)]
+    try:
+        found = files or [*_unsolved(lab, language), *_solved(lab, language)]
+    except Exception as error:  # of grader.py, outside its checks
+        about = "" if explained(error) else f"{in_grader(error) or 'grader.py'}: "
+        found = [f"{about}{type(error).__name__}: {error}" if about else str(error)]
+    found = list(dict.fromkeys(found))  # a mistake of the grader meets starter and solution
     return [f"{lab.variant}: {words}" if lab.variant else words for words in found]
 
 
@@ -43,7 +50,11 @@ def _form(lab: Lab) -> Iterator[str]:
     rules = json.loads((folder() / "schema" / "lab.schema.json").read_text(encoding="utf-8"))
     content = json.loads(json.dumps(read_yaml(lab.folder / "lab.yaml")))
     for error in jsonschema.Draft202012Validator(rules).iter_errors(content):
-        yield f"lab.yaml: {error.json_path}: {error.message}"
+        said = error.message
+        if error.validator == "minItems":
+            wanted, there = error.validator_value, len(error.instance)
+            said = f"at least {wanted} {error.path[0]} are wanted here, and there is only {there}"
+        yield f"lab.yaml: {error.json_path}: {said}"
     if lab.label != f"{lab.number:02}_{lab.name.replace('-', '_')}":
         yield f"the folder {lab.label} does not fit number {lab.number} and name {lab.name}"
     for name, role in _PROGRAMS.items():
@@ -114,11 +125,17 @@ def _unsolved(lab: Lab, language: Language) -> Iterator[str]:
     if report.passed:
         yield "the starter passes"
     if extra := [each for each in passing if each not in lab.free]:
-        yield f"the starter passes {extra}, which are not listed as free"
+        yield (
+            f"the starter passes {extra}, which are not listed as free: a check must fail until "
+            "the lab is solved; one that only guards what is there already is listed in lab.yaml, "
+            f"free: [{', '.join(extra)}]"
+        )
     if shy := [each for each in lab.free if each not in passing]:
         yield f"{shy} are listed as free, but the starter fails them"
     for check in report.checks:
-        if check.kind in ("grader", "probes"):
+        if check.kind == "grader":
+            yield f"{check.where}: {check.message}"
+        elif check.kind == "probes":
             yield f"{check.id}: {check.message}"
         elif not check.passed and not check.message:
             yield f"{check.id} fails without a message"
@@ -126,7 +143,9 @@ def _unsolved(lab: Lab, language: Language) -> Iterator[str]:
 
 def _solved(lab: Lab, language: Language) -> Iterator[str]:
     for check in _graded(lab, lab.solution("es"), language).checks:
-        if not check.passed:
+        if check.kind == "grader":
+            yield f"{check.where}: {check.message}"
+        elif not check.passed:
             yield f"the solution fails {check.id}: {check.message} {check.where}".rstrip()
 
 

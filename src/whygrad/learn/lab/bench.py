@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import importlib.util
 import random
+import traceback
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -26,7 +27,7 @@ from whygrad.learn.lab.sandbox import Limits, Reply, Trouble, ask, unfit_file
 from whygrad.learn.lab.troubles import BLOCKING, explained, harmless
 from whygrad.learn.language import Language
 
-__all__ = ["Bench", "Case", "Check", "Wrong"]
+__all__ = ["Bench", "Case", "Check", "Wrong", "in_grader"]
 
 _HURRIED = 2.0  # seconds per question, once a question has gone without an answer
 
@@ -49,7 +50,7 @@ class Check:
     passed: bool
     kind: str = ""  # "wrong", or the kind of the trouble
     message: str = ""
-    where: str = ""  # the learner's line
+    where: str = ""  # the learner's line; of a mistake of the grader, its own
     difference: Difference | None = None  # the worst element
     target: Any = None
     yours: Any = None
@@ -58,6 +59,13 @@ class Check:
     printed: str = ""  # what the program printed before it failed
     notes: tuple[str, ...] = ()
     decisive: bool = False  # what fails after it fails for the same reason, or may
+
+
+def in_grader(error: Exception) -> str:
+    """``grader.py:12``, the innermost line of a grader that an exception went through."""
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [each.lineno for each in frames if Path(each.filename).name == "grader.py"]
+    return f"grader.py:{lines[-1]}" if lines else ""
 
 
 class Wrong(Exception):
@@ -121,7 +129,8 @@ class Bench:
             return replace(self._about_none(self._verdict(trouble)), id=name)
         except Exception as error:  # an answer of a form that no probe gives, or our own mistake
             facts = {"type": type(error).__name__, "message": str(error)}
-            return replace(self._verdict(Trouble("grader", facts)), id=name)
+            verdict = self._verdict(Trouble("grader", facts))
+            return replace(verdict, id=name, where=in_grader(error))
         return Check(name, True)
 
     def ask(self, probe: str, **inputs: Any) -> Any:
