@@ -12,6 +12,7 @@ the files in ``data``, the page of PyTorch's names from the two libraries.
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import io
 import json
@@ -32,6 +33,7 @@ __all__ = [
     "IMAGES",
     "ROOT",
     "command_output",
+    "main",
     "output_of",
     "refreshed",
     "run",
@@ -108,7 +110,15 @@ def command_output(command: str) -> str:
 
 
 def _after_command(match: re.Match[str]) -> str:
-    return match[1] + command_output(match[2]) + "\n" + match[4]
+    fresh = command_output(match[2]) + "\n"
+    if _untimed(fresh) == _untimed(match[3]):
+        fresh = match[3]  # only the clock went differently
+    return match[1] + fresh + match[4]
+
+
+def _untimed(text: str) -> str:
+    """The text without its timings, nor the widths of frames that they change."""
+    return re.sub(r"\d[\d.,]*(?= (?:s|ms|µs|ns)\b)|[ ─]{2,}", "…", text)
 
 
 def _bench_table(match: re.Match[str]) -> str:
@@ -172,6 +182,11 @@ def refreshed(text: str) -> str:
 
 
 def main() -> None:
+    argparse.ArgumentParser(
+        prog="python -m scripts.documents",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    ).parse_args()  # it has no options but --help
     from scripts import mirrors, names
     from scripts.rule_pages import write
 

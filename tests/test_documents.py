@@ -7,7 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from scripts.documents import DOCUMENTS, EXAMPLE, IMAGES, ROOT, command_output, run
+from scripts.documents import (
+    DOCUMENTS,
+    EXAMPLE,
+    IMAGES,
+    ROOT,
+    command_output,
+    main,
+    refreshed,
+    run,
+)
 
 EXCERPT = re.compile(r"^```text\n\$ whygrad (.*?)\n(.*?)^```\n", re.S | re.M)
 
@@ -45,6 +54,25 @@ def test_excerpt(command: str, shown: list[str]) -> None:
     printed = iter(command_output(command).splitlines())
     missing = [line for line in shown if line != "…" and line not in printed]
     assert not missing, "these lines are not printed, or not in this order"
+
+
+def test_a_timing_alone_does_not_rewrite_a_document(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "<!-- whygrad tour -->\n```text\n╭────╮\n│ 99 % after 0.9 s │\n╰────╯\n```\n"
+    output = "╭─────╮\n│ 99 % after 10.7 s │\n╰─────╯"
+    monkeypatch.setattr("scripts.documents.command_output", lambda _: output)
+    assert refreshed(text) == text
+    output = output.replace("99", "98")
+    assert "98 % after 10.7 s" in refreshed(text)
+
+
+def test_help_rewrites_nothing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("scripts.names.main", lambda: pytest.fail("it began"))
+    monkeypatch.setattr("sys.argv", ["documents", "--help"])
+    with pytest.raises(SystemExit):
+        main()
+    assert "rerun what the documents show" in capsys.readouterr().out
 
 
 def test_the_op_in_the_contributing_guide_passes_the_suite() -> None:

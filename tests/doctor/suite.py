@@ -2,7 +2,8 @@
 
 ``python -m tests.doctor.suite`` runs them through the doctor and prints what it said about each;
 ``--half tuning``, ``--only dead-relu``, ``--engine whygrad``, ``--healthy`` narrow it down, and
-``--table`` writes the tables of docs/doctor/suite.md.  A broken script marks its fault with
+``--table`` writes the tables of docs/doctor/suite.md; it exits with 1 if anything but the known
+misses is not as it should be.  A broken script marks its fault with
 ``# expect: rule`` at the end of the line; ``# also: rule`` is a second fault of its own.
 
 The scripts in ``tuning`` were looked at while rules were written; those in ``held_out`` and
@@ -23,6 +24,7 @@ import warnings
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
@@ -31,11 +33,15 @@ import numpy as np
 
 from tests.test_scripts import one_thread_and_defaults, swapped
 
-__all__ = ["ENGINES", "RUNS", "Result", "Script", "examine", "scripts"]
+__all__ = ["ENGINES", "MISSED", "RUNS", "Result", "Script", "examine", "main", "scripts"]
 
 RUNS = Path(__file__).parent / "runs"
 ENGINES = ("torch", "whygrad")
 HALVES = ("tuning", "held_out", "fresh")
+# Scripts whose fault is known not to be found, and why.
+MISSED = {
+    "under-trained-few-epochs": "its curve is that of a healthy short run",
+}
 DOCUMENT = Path(__file__).parents[2] / "docs" / "doctor" / "suite.md"
 _BEGIN = "<!-- written by python -m tests.doctor.suite --table -->"
 _MARKER = re.compile(r"#\s*(expect|also):\s*([a-z0-9-]+)")
@@ -86,6 +92,12 @@ class Result:
     def others_right(self) -> bool:
         """Whether each further fault was found as a cause of its own."""
         return all(each in self.causes for each in self.script.also)
+
+    @property
+    def right(self) -> bool:
+        """As it should be in every respect, no rule has failed; or a miss that is known."""
+        found = self.line_right and self.others_right and not self.failures
+        return found or self.script.path.stem in MISSED
 
 
 def scripts(engines: tuple[str, ...] = ENGINES) -> Iterator[Script]:
@@ -201,6 +213,21 @@ def _tally(results: list[Result]) -> str:
     return " | ".join([str(len(broken)), *shares, str(len(healthy)), str(alarms)])
 
 
+def _unknown_rules(chosen: list[Script]) -> Iterator[str]:
+    """Rules that a script expects and nobody has written."""
+    from whygrad.doctor.rules import load
+    from whygrad.doctor.rules.rule import rules
+
+    load()
+    for path in dict.fromkeys(script.path for script in chosen):
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            for _, name in _MARKER.findall(line):
+                if name not in rules:
+                    like = get_close_matches(name, list(rules), n=1)
+                    advice = f"; there is {like[0]}" if like else ""
+                    yield f"{path.name}:{number}: no such rule: {name}{advice}"
+
+
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.doctor.suite", description=__doc__)
     parser.add_argument("--half", choices=HALVES)
@@ -221,6 +248,12 @@ def main(arguments: list[str]) -> int:
         )
         if wanted:
             chosen.append(script)
+    if not chosen:
+        print("no script matches", " ".join(arguments))
+        return 1
+    if unknown := list(_unknown_rules(chosen)):
+        print("\n".join(unknown))
+        return 1
     results = []
     with ProcessPoolExecutor(options.jobs, get_context("spawn")) as pool:
         for result in pool.map(partial(examine, seed=options.seed), chosen):
@@ -235,7 +268,7 @@ def main(arguments: list[str]) -> int:
         f"line right {sum(each.line_right for each in broken)}/{len(broken)}; "
         f"healthy: alarms {sum(not each.rule_right for each in healthy)}/{len(healthy)}"
     )
-    return 0
+    return 0 if all(each.right for each in results) else 1
 
 
 if __name__ == "__main__":

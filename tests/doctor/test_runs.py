@@ -10,11 +10,7 @@ from itertools import groupby
 
 import pytest
 
-from tests.doctor.suite import Script, examine, scripts
-
-MISSED = {
-    "under-trained-few-epochs": "its curve is that of a healthy short run",
-}
+from tests.doctor.suite import MISSED, Script, examine, scripts
 
 
 def one_engine_each() -> list[Script]:

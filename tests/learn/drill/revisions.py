@@ -45,7 +45,7 @@ def main() -> None:
             text = path.read_text(encoding="utf-8")
             path.write_text(text.replace(f'"{deck.revised}"', f'"{revised}"', 1), encoding="utf-8")
         after[deck.id] = {"revised": revised, "fingerprint": found}
-    RECORD.write_text(json.dumps(after, indent=2) + "\n")
+    RECORD.write_text(json.dumps(dict(sorted(after.items())), indent=2) + "\n")
 
 
 if __name__ == "__main__":
