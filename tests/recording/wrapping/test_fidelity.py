@@ -156,6 +156,28 @@ SPECIAL = {
             torch.ones(2).as_subclass(Counted) + 1
         print(Counted.calls, loss.item().hex())
     """,
+    "states_by_name": """
+        import io
+        net = nn.Linear(2, 1)
+        optimizer = torch.optim.Adam(net.parameters(), lr=0.1)
+        scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 1)
+        for _ in range(3):
+            loss = net(torch.randn(4, 2)).pow(2).mean()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+        file = io.BytesIO()
+        torch.save(obj=net.state_dict(), f=file)
+        file.seek(0)
+        print(net.load_state_dict(state_dict=torch.load(f=file), strict=False))
+        optimizer.load_state_dict(state_dict=optimizer.state_dict())
+        scheduler.load_state_dict(state_dict=scheduler.state_dict())
+        for wrong in ((), (3,)):
+            try:
+                net.load_state_dict(*wrong)
+            except TypeError as error:
+                print(error)
+    """,
     "classes_of_main_in_files": """
         import io, copy
         class Net(nn.Module):

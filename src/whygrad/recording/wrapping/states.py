@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import weakref
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from whygrad.recording.checkpoints import Loaded, Restored
@@ -56,11 +56,10 @@ class States:
         if type(state) is not dict:  # of which there is no weak reference
             self._taken.append((weakref.ref(state), where, len(self._run.passes)))
 
-    def _load_state_dict(
-        self, inner: Function, thing: Any, state: Any, /, *args: Any, **kwargs: Any
-    ) -> Any:
+    def _load_state_dict(self, inner: Function, thing: Any, /, *args: Any, **kwargs: Any) -> Any:
+        state = args[0] if args else kwargs.get("state_dict")
         self._observer.tell(self._put_back, thing, state, program_line())
-        return inner(thing, state, *args, **kwargs)
+        return inner(thing, *args, **kwargs)
 
     def _put_back(self, thing: Any, state: Any, where: Where) -> None:
         if len(self._run.restored) >= _NOTED:
@@ -77,6 +76,8 @@ class States:
 
     def _is_own(self, module: Any, state: Any) -> bool:
         """Whether a state is the memory of the module that it is put back into."""
+        if not isinstance(state, Mapping):
+            return False
         held = {name: each for name, each in module.named_parameters() if name in state}
         with self._engine.unwatched():
             pairs = [(state[name], each) for name, each in list(held.items())[:_COMPARED]]
@@ -91,9 +92,10 @@ class States:
                 made.taken_at, made.taken = where, after
                 return
 
-    def _save(self, inner: Function, what: Any, /, *args: Any, **kwargs: Any) -> Any:
+    def _save(self, inner: Function, /, *args: Any, **kwargs: Any) -> Any:
+        what = args[0] if args else kwargs.get("obj")
         self._observer.tell(self._written, what, program_line())
-        return inner(what, *args, **kwargs)
+        return inner(*args, **kwargs)
 
     def _written(self, what: Any, where: Where) -> None:
         inside = what.values() if isinstance(what, dict) else ()
