@@ -77,8 +77,12 @@ def is_noise(reading: Reading) -> bool:
         return False
     origins = [log.origin(each) for each in given]
     lines = [code_at(each.where) for each in origins if each is not None]
-    drawn = [_RANDOM.search(each) and not _COMBINED.search(_SHAPE.sub("", each)) for each in lines]
-    return len(lines) == len(given) and all(drawn)
+    if len(lines) < len(given) or not all(map(_RANDOM.search, lines)):
+        return False
+    drawn, *others = [_SHAPE.sub("", each) for each in lines]
+    name = drawn.partition("=")[0].strip()
+    mixed = any("[" in each or "@" in each or name in each.split() for each in others)
+    return _COMBINED.search(drawn) is None and not mixed
 
 
 def standing_of(case: Case, course: Course) -> Standing | None:

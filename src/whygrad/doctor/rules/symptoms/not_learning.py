@@ -53,7 +53,10 @@ class _Suspect:
         "still": (0.01, "of the loss by which it may have changed: it is where it was"),
         "falling": (0.02, "of the loss in the last third of the run: it is under way"),
         "learned": (0.7, "of what ignoring the input costs, where other samples are looked at"),
-        "above": (1.1, "times it: a single value so near is chance, one above is overconfident"),
+        "above": (
+            1.1,
+            "times it: a loss above that is of another kind, or of a model that is too sure",
+        ),
         "evaluations": (3, "values of a figure: fewer must be at chance to the digit"),
         "guess": (1.2, "times the share of the largest class: right by guessing"),
         "same": (0.5, "of the loss by which a part of it may differ from the whole"),
@@ -203,7 +206,7 @@ def _only_on_its_own(case: Case, course: Course, standing: Standing) -> str | No
         else:
             if values.min() < case.limit("near") * standing.constant:
                 return None
-            if few and values[-1] > case.limit("above") * standing.constant:
+            if values[-1] > case.limit("above") * standing.constant:
                 continue
             found = (
                 f"a loss of {values[-1]:.4g} on other samples, {standing.constant:.4g} for "
