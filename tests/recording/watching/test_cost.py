@@ -17,6 +17,7 @@ import pytest
 
 import whygrad as wg
 from whygrad.doctor import watch
+from whygrad.recording.watching import parameters, snapshots
 
 _OURS = tuple(
     os.path.join(os.path.dirname(wg.__file__), room) + os.sep for room in ("recording", "doctor")
@@ -216,3 +217,20 @@ def test_ten_thousand_passes_without_a_step() -> None:
     for calls, held_then in tenths[1:]:
         assert calls <= _MORE * tenths[1][0] + _FEW
         assert held_then <= 4 * 1000
+
+
+def test_of_a_large_model_two_copies_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(snapshots, "_LARGE", 64)
+    monkeypatch.setattr(snapshots, "_SMALL", 32)
+    monkeypatch.setattr(parameters, "_LARGE", 32)
+    with watch() as doc:
+        step = ordinary()
+        for _ in range(40):
+            step()
+    (course,) = doc.run.courses
+    held = {id(each.snapshot) for each in course.steps if each.snapshot is not None}
+    assert held == {id(course.first), id(course.last)}
+    assert course.earlier is None
+    assert [tuple(each.shape) for each in course.after.values()] == [(4,), (1, 4), (1,)]
+    assert all(each.changed for each in course.parameters)
+    assert doc.diagnosis.healthy

@@ -25,6 +25,8 @@ from whygrad.source import program_frame
 __all__ = ["Snapshots", "keep", "leaves_of"]
 
 _HELD = 16  # passes whose data are kept
+_LARGE = 1 << 26  # bytes of a model of which few copies are kept …
+_SMALL = 1 << 20  # … and of its parameters that say which way the first update went
 
 
 class Snapshots:
@@ -149,22 +151,32 @@ class Snapshots:
 
 
 def keep(course: Course, step: Update, snapshot: Snapshot) -> None:
-    """Of all snapshots, keep the first, the two latest that were well and the first bad one."""
+    """Of all snapshots, keep the first, the two latest that were well and the first bad one.
+
+    Each has a copy of the parameters: of a large model, two of them are enough.
+    """
+    large = sum(map(_bytes, snapshot.values.values())) > _LARGE
     if course.first is None:
         course.first = snapshot
         tensors = [each.tensor for each in course.parameters]
-        course.after = {id(each): snapshot.engine.copy(each) for each in tensors}
+        kept = [each for each in tensors if not large or _bytes(each) < _SMALL]
+        course.after = {id(each): snapshot.engine.copy(each) for each in kept}
     if not math.isfinite(snapshot.value) or not_finite(step.gradients):
         course.bad = course.bad or snapshot
         return
-    if course.earlier not in (None, course.first):
+    replaced = course.last if large else course.earlier
+    if replaced not in (None, course.first):
         for each in reversed(course.steps):
-            if each.snapshot is course.earlier:
+            if each.snapshot is replaced:
                 each.snapshot = None
                 for one in each.passes:
                     one.snapshot = None
                 break
-    course.earlier, course.last = course.last, snapshot
+    course.earlier, course.last = None if large else course.last, snapshot
+
+
+def _bytes(tensor: Any) -> int:
+    return math.prod(tensor.shape) * int(tensor.itemsize)
 
 
 def leaves_of(calls: Iterable[RecordedCall], kind: type) -> dict[int, Any]:
