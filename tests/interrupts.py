@@ -1,5 +1,7 @@
 """Ctrl-C for the programs that tests start: the only place in the suite that sends SIGINT.
 
+The same start is for tests of SIGTERM and SIGHUP, which ``nohup`` has ignored as well.
+
 A process that was started with SIGINT ignored hands that on to its children, and Python then
 leaves it ignored: ``nohup make test &`` is such a start, and Ctrl-C would end nothing in it.  So a
 program that a test wants to interrupt is started through :func:`command`, which gives it the
@@ -17,13 +19,14 @@ __all__ = ["command", "interrupt"]
 
 _START = (
     "import os, signal, sys;"
-    "signal.signal(signal.SIGINT, signal.SIG_DFL);"
+    "[signal.signal(getattr(signal, name), signal.SIG_DFL)"
+    " for name in ('SIGINT', 'SIGTERM', 'SIGHUP') if hasattr(signal, name)];"
     "os.execvp(sys.argv[1], sys.argv[1:])"
 )
 
 
 def command(*program: str) -> list[str]:
-    """``program`` with the default handler for Ctrl-C; its process id is the one of the start."""
+    """``program`` with the default handlers; its process id is the one of the start."""
     return [sys.executable, "-I", "-S", "-c", _START, *program]
 
 

@@ -16,6 +16,7 @@ from click.testing import CliRunner
 
 import whygrad
 from tests.doctor.test_command import loop, written
+from tests.interrupts import command
 from whygrad.cli import last_state, signals
 from whygrad.cli.commands import cli
 from whygrad.doctor import run_script, watch
@@ -56,9 +57,9 @@ POSIX = pytest.mark.skipif(os.name != "posix", reason="Windows has no such signa
 def ended(folder: Path, name: str, handler: str = "") -> tuple[int, str, str]:
     """Exit code, output and report of a program that gets a signal in the midst of its training."""
     written(folder, ENDLESS.format(handler=handler))
-    command = ["-m", "whygrad", "doctor", "--json", "report.json", "train.py"]
+    arguments = ["-m", "whygrad", "doctor", "--json", "report.json", "train.py"]
     process = subprocess.Popen(
-        [sys.executable, *command],
+        command(sys.executable, *arguments),
         cwd=folder,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -103,12 +104,12 @@ def test_a_signal_during_the_examination_ends_it(monkeypatch: pytest.MonkeyPatch
     told: list[str] = []
     with signals.reporting(told.append) as ending:
         assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
-        signal.raise_signal(signal.SIGTERM)
+        ending(signal.SIGTERM, None)
         assert (told, sent) == (["SIGTERM"], [signal.SIGTERM])
     with signals.reporting(told.append) as ending:
         ending.examining = True
         with pytest.raises(KeyboardInterrupt):
-            signal.raise_signal(signal.SIGTERM)
+            ending(signal.SIGTERM, None)
         ending.die()
     assert (told, sent) == (["SIGTERM"], [signal.SIGTERM] * 2)
     assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
