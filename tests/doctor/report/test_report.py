@@ -8,6 +8,7 @@ import math
 import os
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -17,7 +18,8 @@ from whygrad.doctor.report import render, show
 from whygrad.doctor.report.blocks import Code, Text
 from whygrad.doctor.report.excerpt import advice
 from whygrad.doctor.report.history import History, Series, ramp, thinned
-from whygrad.doctor.report.words import change, count, number
+from whygrad.doctor.report.words import change, count, line, number, place
+from whygrad.source import Where
 
 HERE = os.path.relpath(Path(__file__).with_name("reporting.py"))
 
@@ -300,3 +302,13 @@ def test_a_healthy_report_says_which_rules_failed() -> None:
     diagnosis = healthy()
     diagnosis.failures = [("my-rule", "ZeroDivisionError: division by zero")]
     assert "my-rule could not be judged: ZeroDivisionError" in render(diagnosis).replace("`", "")
+
+
+def test_a_place_in_a_notebook_is_a_cell(monkeypatch: pytest.MonkeyPatch) -> None:
+    where = Where(compile("\nx = 1\n", "/tmp/ipykernel_1/2.py", "exec"), 4)
+    named = SimpleNamespace(
+        format_code_name=lambda file: ("Cell", "In[3]") if "ipykernel" in file else None
+    )
+    shell = SimpleNamespace(get_ipython=lambda: SimpleNamespace(compile=named))
+    monkeypatch.setitem(sys.modules, "IPython", shell)
+    assert place(where) == line(where) == f"cell 3, line {where.line}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import re
+import sys
 
 from whygrad.doctor.forensics import FirstBad
 from whygrad.recording.ranges import Range
@@ -67,12 +68,24 @@ def path(file: str) -> str:
 
 def place(where: Where | None) -> str:
     """``runs/train.py:12``: what an editor opens."""
-    return "" if where is None else f"{path(where.file)}:{where.line}"
+    return "" if where is None else _cell(where) or f"{path(where.file)}:{where.line}"
 
 
 def line(where: Where | None) -> str:
     """``train.py:12``: enough beside a place that was named in full."""
-    return "" if where is None else f"{os.path.basename(where.file)}:{where.line}"
+    if where is None:
+        return ""
+    return _cell(where) or f"{os.path.basename(where.file)}:{where.line}"
+
+
+def _cell(where: Where) -> str | None:
+    """``cell 3, line 4`` of a notebook; None elsewhere."""
+    ipython = sys.modules.get("IPython")
+    shell = None if ipython is None else ipython.get_ipython()
+    named = getattr(getattr(shell, "compile", None), "format_code_name", None)
+    found = None if named is None else named(where.file)  # ("Cell", "In[3]")
+    number = None if not found else re.search(r"\d+", found[1])
+    return None if number is None else f"cell {number[0]}, line {where.line}"
 
 
 def origin(bad: FirstBad) -> str:
