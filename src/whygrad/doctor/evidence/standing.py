@@ -26,6 +26,7 @@ from whygrad.ops.families import (
     DIFFERENCES,
     DISTANCE_LOSSES,
 )
+from whygrad.recording.calls import Produced
 from whygrad.recording.record import Course
 from whygrad.recording.replay import Trace, Traced
 from whygrad.recording.replay.reading import Reading
@@ -35,6 +36,7 @@ __all__ = ["Standing", "batches_of", "is_noise", "standing_of"]
 
 Array = np.ndarray[Any, Any]
 _TINY = 1e-12
+_FEW = 24  # samples: the best constant of fewer says little
 _RANDOM = re.compile(r"\brand|\.(normal|uniform|choice|standard_normal|integers)\(")
 _SHAPE = re.compile(r"(rand\w*|normal|uniform|choice|integers)\([^()]*(\([^()]*\)[^()]*)*\)")
 _COMBINED = re.compile(r"[-+*/@%<>&|]")  # a line that computes one thing from others
@@ -72,11 +74,12 @@ def is_noise(reading: Reading) -> bool:
         for mark in reading.models
         for it in (mark.inputs if isinstance(mark.inputs, (tuple, list)) else (mark.inputs,))
     ]
-    given = [each for each in (*target, *inputs) if hasattr(each, "requires_grad")]
-    if len(given) < 2 or len(given) < len(target) + len(inputs):
+    given = [*target, *inputs]
+    made = [reading.trace.made_by(each) if type(each) is Produced else log.origin(each)
+            for each in given]  # fmt: skip
+    lines = [code_at(each.where) for each in made if each is not None]
+    if len(given) < 2:
         return False
-    origins = [log.origin(each) for each in given]
-    lines = [code_at(each.where) for each in origins if each is not None]
     if len(lines) < len(given) or not all(map(_RANDOM.search, lines)):
         return False
     drawn, *others = [_SHAPE.sub("", each) for each in lines]
@@ -146,7 +149,9 @@ def _level(known: list[Reading]) -> tuple[float, float, float] | None:
     """The cost of the best constant, the least cost there is, the share of the largest class."""
     op = _call(known[0]).op
     targets = [each.trace.array(each.target) for each in known if each.target is not None]
-    if len(targets) < len(known) or not all(each.size for each in targets):
+    if len(targets) < len(known) or not all(each.size and each.ndim for each in targets):
+        return None
+    if sum(len(each) for each in targets) < _FEW:
         return None
     if op in CLASS_LOSSES:
         return _of_classes(known, targets)
