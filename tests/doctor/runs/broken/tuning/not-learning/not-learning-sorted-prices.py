@@ -1,5 +1,7 @@
 """Prices were sorted for a plot, in place, and the rows they belong to were not."""
 
+# engine: torch
+
 import numpy as np
 import torch
 from torch import nn
