@@ -216,11 +216,11 @@ class _Function:
             ones = all(isinstance(each[2], ast.Constant) and each[2].value == 1 for each in adds)
             if not begun:
                 return None
-            if ones:
-                return "batches"
             loops = adds[0][1]
             reset = any(loops[0] in each[1] for each in known.sets) or len(loops) < 2
-            return "added" if reset else "kept"
+            if not reset:
+                return "kept"
+            return "batches" if ones else "added"
         sets = [each for each in known.sets if inner in each[1]]
         if sets and any(map(_is_size, (each[2] for each in sets))):
             return "last"

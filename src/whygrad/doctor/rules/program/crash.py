@@ -37,7 +37,14 @@ _WIDTHS: tuple[tuple[str, int, tuple[str, ...]], ...] = (
 )
 
 
-@rule(severity=3)
+@rule(
+    severity=3,
+    thresholds={
+        "axes": (3, "of what a recurrent layer is given: with fewer there is no batch"),
+        "shown": (4, "tensors of a call, at most, whose shapes are told"),
+        "alike": (0.6, "of the letters: a name that was meant to be another"),
+    },
+)
 def crash_shape(case: Case) -> Iterator[Finding]:
     """The program ended: shapes, types or names do not fit.
 
@@ -193,7 +200,7 @@ def _hidden_state(crash: Crash) -> Told | None:
         return None
     x, hidden = crash.tensors[:2]
     got, state = shape(x), shape(hidden)
-    if len(got) != 3 or len(state) != 3:
+    if not len(got) == len(state) == crash.case.limit("axes"):
         return None
     samples = got[0] if getattr(layer, "batch_first", False) else got[1]
     if state[1] == samples:
@@ -435,7 +442,8 @@ def _any_call(crash: Crash) -> Told | None:
         return None
     if any(type(each) is Produced for each in tensors):
         return None
-    given = ", ".join(f"{shape(each)} {_type(each)}" for each in tensors[:4] if is_tensor(each))
+    shown = int(crash.case.limit("shown"))
+    given = ", ".join(f"{shape(each)} {_type(each)}" for each in tensors[:shown] if is_tensor(each))
     return Told([f"`{crash.op}` is given {given}"], fix=crash_shape.fix)
 
 

@@ -119,7 +119,7 @@ def _no_forward(crash: Crash) -> Told | None:
             way=False,
         )
     names = {each.name: each for each in methods if not each.name.startswith("__")}
-    near = difflib.get_close_matches("forward", names, 1, 0.6) or (
+    near = difflib.get_close_matches("forward", names, 1, crash.case.limit("alike")) or (
         list(names) if len(names) == 1 else []
     )
     if not near or source is None:

@@ -8,6 +8,7 @@ nor about a network, or an input, that is trained against another network's loss
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import numpy as np
@@ -27,6 +28,8 @@ from whygrad.source import Where
 
 __all__ = ["loss_sign"]
 
+# A function that is called so and returns a likelihood is where the minus is missing.
+_LOSS = re.compile(r"loss|nll|neg|criterion|objective|cost|error", re.IGNORECASE)
 Judged = list[tuple[Measure, Sign]]
 _SCALED = RESHAPING | TOTALS | NEG | SCALINGS
 
@@ -222,14 +225,16 @@ def _same_signs_later(case: Case, course: Course, judged: Judged) -> bool:
 def _where(course: Course, trace: Trace, measure: Measure, sign: Sign) -> Where:
     """The line of the last minus; without one, the line where it is missing: that of the loss.
 
-    A function that returns a likelihood is right: who takes it for a loss is not.
+    A function that returns a likelihood, and says so, is right: who takes it for a loss is not.
     """
     root = trace.root
     assert root is not None
     if measure.wanted > 0 and sign.turned_at and not _is_of_a_density(trace, measure, sign):
         return sign.turned_at[-1].where
     backward = next((each.where for each in course.steps[0].passes), None)
-    return (None if backward is None else loss_assigned(backward)) or root.where
+    if backward is None or _LOSS.search(root.where.function):
+        return root.where
+    return loss_assigned(backward) or root.where
 
 
 def _is_of_a_density(trace: Trace, measure: Measure, sign: Sign) -> bool:
