@@ -68,7 +68,7 @@ def unused() -> Iterator[str]:
         text = Path(inspect.getfile(inspect.unwrap(rule.check))).read_text(encoding="utf-8")
         shared = "".join(
             (RULES / f"{each.replace('.', '/')}.py").read_text(encoding="utf-8")
-            for each in re.findall(r"from whygrad\.doctor\.rules\.(\w+\.\w+) import [A-Z]", text)
+            for each in re.findall(r"from whygrad\.doctor\.rules\.(\w+\.\w+) import \w", text)
         )
         for name in rule.thresholds:
             if not _asked(name, text + shared):

@@ -92,7 +92,7 @@ def test_what_a_line_says(program: Any) -> None:
         "for x in data:  # whygrad: ignore",
         "    f(x)",
     )
-    assert names_at(at(1)) == ["loss", "advantages", "dist", "log_prob", "actions", "mean"]
+    assert names_at(at(1)) == ("loss", "advantages", "dist", "log_prob", "actions", "mean")
     assert code_at(at(1)) == "loss = -(advantages * dist.log_prob(actions)).mean()"
     assert code_at(at(2)) == "name = 'a  # b'"
     assert compares(at(3))

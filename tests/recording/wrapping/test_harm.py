@@ -190,7 +190,7 @@ def test_a_model_whose_arguments_have_our_names(tmp_path: Path, engine: str) -> 
 
     class SGD(torch.optim.SGD):
         def __init__(self, params, *, inner, optimizer):
-            super().__init__(params=params, lr=0.1)
+            super().__init__(params=params, lr=0.01)
 
     torch.manual_seed(0)
     net = Net(inner=1, module=torch.nn.Linear(4, 1))
