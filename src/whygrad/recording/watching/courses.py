@@ -58,10 +58,10 @@ class Courses:
         """The program writes to a parameter."""
         self.written.setdefault(id(parameter.tensor), where)
 
-    def updated_by_hand(self) -> tuple[Course, Where] | None:
-        """The course of the parameters that were written to; what an optimizer has does not count.
+    def updated_by_hand(self) -> tuple[Course | None, Where] | None:
+        """The course of the parameters that were written to, None for one too many.
 
-        That is clamped or averaged, which is not a course of its own.
+        What an optimizer has does not count: it is clamped or averaged, which is no update.
         """
         optimized = {id(each.tensor) for course in self._run.courses for each in course.parameters
                      if course.optimizer.thing is not None}  # fmt: skip
@@ -74,18 +74,19 @@ class Courses:
         found = [each for each in known if each is not None]  # None: a leaf of long ago
         course = self._hand_course(found, where)
         for each in found:
-            if each not in course.parameters:
+            if course is not None and each not in course.parameters:
                 _add(course, each)
         self.written = {}
         return course, where
 
-    def _hand_course(self, written: list[Parameter], where: Where) -> Course:
+    def _hand_course(self, written: list[Parameter], where: Where) -> Course | None:
         """The course that these parameters belong to; those of another loop begin one."""
         for course in self.by_hand:
             if any(each in course.parameters for each in written):
                 return course
-        if not self.by_hand or len(self._run.courses) < _MOST:
-            self.by_hand.append(self._new(None, "by hand", where, {}))
+        if len(self._run.courses) >= _MOST:
+            return None
+        self.by_hand.append(self._new(None, "by hand", where, {}))
         return self.by_hand[-1]
 
 

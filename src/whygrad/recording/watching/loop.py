@@ -362,8 +362,10 @@ class Loop:
         if not self.courses.written or not self.pending or self.run.engine is None:
             return
         updated = self.courses.updated_by_hand()
-        if updated is not None:
-            course, where = updated
+        if updated is not None and updated[0] is None:
+            self._updated(self.run.engine)
+        elif updated is not None and updated[0] is not None:
+            course, where = updated[0], updated[1]
             step = self.new_update(course, self._hand_norms, [], where)
             self._finish(self.run.engine, course, step)
 
