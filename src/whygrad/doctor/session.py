@@ -10,6 +10,7 @@ from contextlib import ExitStack, contextmanager, nullcontext, redirect_stdout
 from types import TracebackType
 from typing import Any
 
+from whygrad.dispatch.silence import quiet
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.rules.rule import Finding
 from whygrad.doctor.verdict import Asked, Diagnosis, diagnose
@@ -94,7 +95,8 @@ class Session:
             self.run.trouble(trouble)
         self._seen = None
         self._limits = seconds if limit is None else min(seconds, limit), self._limits[1]
-        with nullcontext() if engine is None else engine.namespace.enable_grad():
+        grad = nullcontext() if engine is None else engine.namespace.enable_grad()
+        with quiet.again(), grad:  # the program may be inside an op
             diagnosis = self.examine()
         diagnosis.notes.append(f"the program was ended by {cause}: this was known by then")
         return diagnosis

@@ -54,7 +54,7 @@ class _Active:
 
 
 active = _Active()
-_lock = threading.Lock()
+_lock = threading.RLock()  # a signal handler may compute while this thread holds it
 
 
 def _set(grad: bool, inference: bool) -> None:

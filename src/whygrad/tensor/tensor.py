@@ -35,7 +35,7 @@ __all__ = ["Tensor", "alias", "wrap"]
 
 
 _KNOWN_ORIGIN = keys.AUTOGRAD | keys.CUT
-_first_use = threading.Lock()
+_first_use = threading.RLock()  # a signal handler may compute while this thread holds it
 
 
 class Tensor(Geometry, Interchange, OpMethods):
@@ -100,8 +100,9 @@ class Tensor(Geometry, Interchange, OpMethods):
         """What an empty slot stands for; called for truly unknown names, too."""
         if name == "_storage":
             with _first_use:  # two threads must agree on one version counter
-                if not _has_storage(self):
-                    self._storage = Storage(self._array)
+                storage = Storage(self._array)
+                if not _has_storage(self):  # nor has a signal handler given it one meanwhile
+                    self._storage = storage
             return self._storage
         if name in ("_grad", "_tangent"):
             return None

@@ -46,7 +46,7 @@ class _Display:
     """The live area and the bars in it."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # a signal handler may draw while it is held
         self._progress: Progress | None = None
         self._bars = 0
 

@@ -284,7 +284,7 @@ class Trips:
     def __init__(self) -> None:
         self._by_place: dict[tuple[CodeType, int, int], deque[Trip]] = {}
         self._by_mark: dict[int, Trip] = {}
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # a signal handler may compute while it is held
 
     def __bool__(self) -> bool:
         return bool(self._by_place)
