@@ -261,3 +261,24 @@ def test_refusals() -> None:
     loss.backward()
     with pytest.raises(RuntimeError, match="released by an earlier backward"):
         whygrad.torch.why_nan(loss)
+
+
+@pytest.mark.parametrize("recorded", [False, True])
+def test_a_parameter_that_an_update_spoilt(recorded: bool) -> None:
+    x = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+    model = nn.Linear(2, 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
+    (model(x) * float("nan")).sum().backward()
+    optimizer.step()
+    optimizer.zero_grad()
+    if recorded:
+        with whygrad.torch.record():
+            loss = model(x).square().mean()
+    else:
+        loss = model(x).square().mean()
+    found = whygrad.torch.why_nan(loss)
+    assert found.cause == "given"
+    assert "model.weight held nan in 2 of 2 elements before the pass began" in found.headline
+    loss.backward()
+    later = whygrad.torch.why_nan(model(x).mean())
+    assert later.evidence["leaves"] == ["model.weight", "model.bias"]

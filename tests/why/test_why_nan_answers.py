@@ -292,3 +292,22 @@ def test_a_leaf_with_nan_is_told_even_from_a_freed_graph() -> None:
     loss = (w + 1.0).sum()
     loss.backward()
     assert why_nan(loss).cause == "given"
+
+
+def test_a_parameter_that_an_update_spoilt() -> None:
+    found = ask(
+        """
+        x = tensor([[1.0, 2.0], [3.0, 4.0]])
+        model = whygrad.nn.Linear(2, 1)
+        optimizer = whygrad.optim.SGD(model.parameters(), lr=1.0)
+        optimizer.zero_grad()
+        (model(x) * nan).sum().backward()
+        optimizer.step()
+        loss = model(x).square().mean()
+        answer = why_nan(loss)
+        """
+    )["answer"]
+    assert found.cause == "given"
+    assert found.headline.startswith("loss holds nan because model.weight held nan in 2 of 2")
+    assert str(found.where).endswith("optimizer.step()")
+    assert "the update before this pass" in found.fix

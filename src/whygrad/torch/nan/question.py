@@ -28,6 +28,7 @@ from whygrad.torch.nan.selection import dropped_by
 from whygrad.torch.record import record
 from whygrad.why.answer import NOTHING_WRONG, Answer, Section
 from whygrad.why.nan.answers import answer_from
+from whygrad.why.nan.leaves import BadLeaf, of_leaves
 
 __all__ = ["why_nan"]
 
@@ -84,12 +85,15 @@ def _of_tensor(loss: torch.Tensor, question: str, name: str, names: TorchNames) 
     if kind is not None:
         track = identities.known(loss)
         if track is not None and track.trail is not None:
-            return answer_from(track.trail, question, f"it reached {name}, which holds {kind}")
-        return Answer(
-            question,
-            "undecided",
-            f"{name} holds {kind}, and who made it is not known: the forward pass was not recorded",
-            fix=_RECORD,
+            known = track.trail.culprits[0].where is not None
+            written = [] if known else [each for each in _bad_leaves(loss, names) if each.trained]
+            return of_leaves(question, name, kind, written) or answer_from(
+                track.trail, question, f"it reached {name}, which holds {kind}"
+            )
+        unknown = "who made it is not known: the forward pass was not recorded"
+        given = of_leaves(question, name, kind, _bad_leaves(loss, names))
+        return given or Answer(
+            question, "undecided", f"{name} holds {kind}, and {unknown}", fix=_RECORD
         )
     root = node_of(loss)
     if root is None:
@@ -102,6 +106,21 @@ def _of_tensor(loss: torch.Tensor, question: str, name: str, names: TorchNames) 
         reached = names.of(leaf) or f"a leaf, {finite.described(leaf)}"
         return answer_from(trail, question, f"it reached the gradient of {reached}")
     return _healthy(question, name, loss, inspection, names)
+
+
+def _bad_leaves(loss: torch.Tensor, names: TorchNames) -> list[BadLeaf]:
+    """The leaves that hold numbers which are not finite; of a graph that was used, nobody knows
+    whether they were so when it began."""
+    root = node_of(loss)
+    nodes = [] if root is None else list(reachable(root))
+    if any(ops.is_released(each) for each in nodes):
+        return []
+    leaves = sorted((node.variable for node in nodes if is_leaf(node)), key=lambda each: -each.ndim)
+    return [  # weights before biases
+        BadLeaf(names.of_torch(each), kind, finite.numbers(each), each._version > 0)
+        for each in leaves
+        if (kind := finite.trouble(each)) is not None
+    ]
 
 
 def _healthy(

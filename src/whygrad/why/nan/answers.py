@@ -28,6 +28,7 @@ from whygrad.tensor.graph.node import AccumulateGrad, Node
 from whygrad.tensor.graph.reach import reachable
 from whygrad.why.answer import NOTHING_WRONG, Answer, Section, place
 from whygrad.why.names import Names
+from whygrad.why.nan.leaves import BadLeaf, of_leaves
 from whygrad.why.nan.recorded import Gap, RecordedWatch
 from whygrad.why.zero.tape import freed_at
 
@@ -87,9 +88,12 @@ def _of_tensor(loss: Tensor) -> Answer:
     if kind is not None:
         found = watch.cause_of(loss)
         if isinstance(found, Trail):
-            return answer_from(found, question, f"it reached {name}, which is {kind}")
+            written = [] if found.culprits[0].made else _bad_leaves(nodes, names)
+            given = of_leaves(question, name, kind, [each for each in written if each.trained])
+            return given or answer_from(found, question, f"it reached {name}, which is {kind}")
         _refuse_if_freed(question, nodes)
-        return _undecided(question, name, kind, found)
+        given = of_leaves(question, name, kind, _bad_leaves(nodes, names))
+        return given or _undecided(question, name, kind, found)
     _refuse_if_freed(question, nodes)
     try:
         with watch.shared():
@@ -182,6 +186,20 @@ def _refuse_if_freed(question: str, nodes: Iterable[Node]) -> None:
             fix="ask before backward(), pass retain_graph=True to it, or pass a function: "
             "why_nan(lambda: …)",
         )
+
+
+def _bad_leaves(nodes: Iterable[Node], names: Names) -> list[BadLeaf]:
+    """The leaves of a graph that hold numbers which are not finite, the oldest first."""
+    found = []
+    for leaf in sorted((each for each in nodes if isinstance(each, AccumulateGrad)), key=_age):
+        tensor = leaf.variable
+        values = None if tensor is None else finite.numbers(tensor)
+        kind = quiet.run(finite.trouble, values)
+        if tensor is not None and values is not None and kind is not None:
+            writer, where = tensor._storage.last_writer or (None, None)
+            known = names.of_node(leaf)
+            found.append(BadLeaf(known, kind, values, writer is not None, writer, where))
+    return found
 
 
 def _undecided(question: str, name: str, kind: str, gap: Gap | None) -> Answer:
