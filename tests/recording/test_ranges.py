@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 import pytest
 
-from whygrad.recording.ranges import glance, hint, rms, summarize
+from whygrad.recording.ranges import glance, hint, rms, sample_marks, summarize
 
 SIZES = [1, 7, 8191, 8192, 8193, 50_000]  # long ones are squared in pieces
 
@@ -65,3 +65,8 @@ def test_the_hints_of_both_engines(size: int) -> None:
         assert engine.hint(tensor) == pytest.approx(hint(array)) == pytest.approx(3.0)
         tensor[0] = math.nan
         assert math.isnan(engine.hint(tensor))
+
+
+def test_marks_of_round_numbers_do_not_collide() -> None:
+    rows = np.random.default_rng(0).integers(0, 17, (3000, 64)) / 8 - 1
+    assert len(set(sample_marks(rows))) == len(np.unique(rows, axis=0))

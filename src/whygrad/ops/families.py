@@ -36,7 +36,8 @@ __all__ = [
     "NEVER_NEGATIVE", "NLL_LOSS", "NORM", "NORMAL", "NORMALIZERS", "ONE_HOT", "ORDERINGS", "PICKS",
     "PLAIN_SEQUENCES", "POISSON_NLL_LOSS", "POSITIONS", "POWERS", "PRELU", "PROBABILITIES",
     "PROBABILITY_LOSSES", "PROD", "PRODUCTS", "QUOTIENTS", "RANDOM", "RANKED", "RECTIFIERS",
-    "RECURRENT", "RELU", "RELU6", "REORDERINGS", "RESHAPING", "RESTRIDED", "REVERSED_DIV",
+    "RECURRENT", "RELU", "RELU6", "REORDERINGS", "RESHAPES", "RESHAPING", "RESTRIDED",
+    "REVERSED_DIV",
     "REVERSED_POW", "REVERSED_SUB", "RISKY", "ROW_MIXING", "SAMPLE_NORMALIZERS", "SATURATING",
     "SCALINGS", "SCATTERS", "SEQUENCES", "SETITEM", "SHIFTS", "SHRINKS", "SIGMOID", "SIGMOIDS",
     "SIGNED_LOSSES", "SMALLER", "SOFTMAX", "SOFTMAXES", "SOFTPLUS", "SORT", "SOUNDNESS", "SPLITS",
@@ -279,6 +280,7 @@ WRITES = _named("assignment", "copy", "fill", "index_put", "scatter", "zero")
 # What comes out is what went in, here or there.
 CARRIERS = CAT | STACK | WHERE | _named("copy", "copy_slices", "fill", "index_put", "scatter")
 # Results that are another name for memory of the first argument.
+RESHAPES = _named("reshape", "reshape_as", "view", "view_as")  # to another shape, in one order
 VIEWS = (
     _rows(lambda row: row.kind == "view")
     | TRANSPOSES

@@ -19,6 +19,9 @@ class Restored:
     where: Where
     after: int  # how many passes there had been
     own: bool = False  # the state was the module's own memory: nothing was put back
+    matched: int | None = None  # of a module: how many of its parameters the state has by name
+    keys: tuple[str, ...] = ()  # of a state that has none of them: some of those it has
+    initial: bool = False  # it was that of before the first pass, put back after others
     taken_at: Where | None = None  # where state_dict() had been called for it …
     taken: int | None = None  # … and after how many passes
 

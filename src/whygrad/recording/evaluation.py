@@ -46,4 +46,9 @@ class Fed:
     calls: int = 0
     rows: dict[int, int] = field(default_factory=dict)  # marks of samples, and how often each
     ranges: list[Range] = field(default_factory=list)
-    after: int = 0  # how many passes there had been, the last time
+    after: int = 0  # how many passes there had been, the last time …
+    late: set[int] = field(default_factory=set)  # … and the samples that were new since then
+
+    def before(self, passes: int) -> set[int]:
+        """The samples that were there for the first so many passes, which may have used them."""
+        return set(self.rows) - (self.late if self.after >= passes else set())

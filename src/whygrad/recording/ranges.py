@@ -112,6 +112,10 @@ def magnitudes(array: np.ndarray[Any, Any]) -> tuple[float, float, int]:
     return low, high, sizes.size - finite.size
 
 
+_FOLD = 32  # bits that are folded onto the others
+_MIXER = 0x9E3779B97F4A7C15  # an odd number whose bits are spread evenly
+
+
 def row_marks(array: np.ndarray[Any, Any], most: int = 64) -> list[int]:
     """A number for each of the first rows, the same for rows that are the same."""
     return [hash(each.tobytes()) for each in array[:most]] if array.ndim else []
@@ -127,8 +131,12 @@ def sample_marks(array: np.ndarray[Any, Any], columns: int = 64) -> list[int]:
     ordered = np.sort(few, axis=1)
     different = 1 + np.count_nonzero(ordered[:, 1:] != ordered[:, :-1], axis=1)
     weights = np.random.default_rng(0).integers(1, 1 << 62, few.shape[1], dtype=np.uint64) | 1
+    # Round numbers have zeros in most of their bits: mixed, so that all bits tell them apart.
+    bits = few.view(np.uint64)
+    bits = (bits ^ (bits >> np.uint64(_FOLD))) * np.uint64(_MIXER)
+    bits ^= bits >> np.uint64(_FOLD)
     # whole numbers that wrap around: the same sum in whatever order it is taken
-    marks = (few.view(np.uint64) * weights).sum(axis=1, dtype=np.uint64)
+    marks = (bits * weights).sum(axis=1, dtype=np.uint64)
     return [int(each) for each in marks[different >= min(4, few.shape[1])]]
 
 

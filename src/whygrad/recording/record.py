@@ -58,6 +58,11 @@ class Parameter:
     initial: Range | None = None  # before the first update
     reached: bool = False  # whether any backward() gave it a gradient
     changed: bool = False  # whether its value was ever seen to change
+    rewritten_at: Where | None = None  # where the program wrote to it after the first pass
+    given: bool = False  # whether values of another tensor were written to it …
+    # … or where they were, and where random numbers were written over them
+    lost: tuple[Where, Where] | None = None
+    redrawn: bool = False  # whether random numbers were written to it after the first pass
     none_because: Any = None  # the Answer of why_none for its first pass, if it got no gradient
     frozen_at: Where | None = None  # where requires_grad was switched off
     thawed_at: Where | None = None  # where it was switched on again
@@ -220,6 +225,7 @@ class Course:
     after: dict[int, Any] = field(default_factory=dict)  # its parameters after that step, by id
     last: Snapshot | None = None  # the latest sampled step that was well
     earlier: Snapshot | None = None  # the sampled one before it
+    others: list[Snapshot] = field(default_factory=list)  # of a small model, a few before that
     bad: Snapshot | None = None  # the first step with a value that is not finite
 
     @property
@@ -313,6 +319,7 @@ class Run:
     seed: int | None = None  # of the random numbers, at the first backward()
     parameters: dict[int, Parameter] = field(default_factory=dict)  # by id of the tensor
     courses: list[Course] = field(default_factory=list)
+    crowded: bool = False  # whether there were more optimizers than are watched
     passes: list[Pass] = field(default_factory=list)
     unfinished: list[Pass] = field(default_factory=list)  # passes after the last update
     evaluations: list[Evaluation] = field(default_factory=list)
@@ -320,6 +327,8 @@ class Run:
     comparisons: list[Comparison] = field(default_factory=list)  # the first of each line
     fed: dict[Any, Fed] = field(default_factory=dict)  # by line
     training_lines: dict[tuple[int, int], Where] = field(default_factory=dict)  # that call a model
+    # The same lines, with numbers of passes for which they did.
+    differentiated: dict[Where, set[int]] = field(default_factory=dict)
     halved_at: Where | None = None  # where a module was converted to float16
     strays: list[Stray] = field(default_factory=list)  # the first that were not finite
     derivatives: dict[int, Derivative] = field(default_factory=dict)  # by id of the tensor
@@ -332,6 +341,7 @@ class Run:
     holders: list[str] = field(default_factory=list)  # names of what keeps them alive
     carried: dict[Where, int] = field(default_factory=dict)  # lines with an old graph: how often
     inference_marks: list[Mark] = field(default_factory=list)  # module calls without gradients
+    inside_marks: list[Mark] = field(default_factory=list)  # … of parts, in a call with gradients
     restored: list[Restored] = field(default_factory=list)
     loaded: list[Loaded] = field(default_factory=list)
     beside: list[Mark] = field(default_factory=list)  # those with gradients, not at training lines

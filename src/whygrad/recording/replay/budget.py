@@ -34,8 +34,8 @@ _PASS = 1.0 + _BACKWARD
 SECOND = 1e9  # units
 
 SHARE = 0.1  # of the work of the run's own passes, but …
-LEAST = 2.5 * SECOND  # … this for a short run, …
-MOST = 6.0 * SECOND  # … and no more than this for a long one
+LEAST = 5.0 * SECOND  # … this for a short run, …
+MOST = 7.0 * SECOND  # … and no more than this for a long one
 MEMORY = 1 << 30  # bytes
 
 

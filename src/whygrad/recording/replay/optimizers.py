@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from whygrad.recording.engines import Engine
@@ -32,11 +32,13 @@ def copied_optimizer(
     copies: Mapping[int, Any],
     factor: float,
     options: dict[str, Any],
+    also: Sequence[int] = (),
 ) -> Any:
     """Something with ``step()`` that updates ``copies`` as the course does its parameters.
 
     ``factor`` multiplies the learning rate, the largest that the course had; ``options`` replace
-    those of the optimizer.  None if that cannot be done faithfully.
+    those of the optimizer; ``also`` are copies that join its first group.  None if that cannot be
+    done faithfully.
     """
     real = course.optimizer.thing
     if real is None:
@@ -53,6 +55,7 @@ def copied_optimizer(
         own["lr"] = rate * factor
         own["params"] = [copies[id(each)] for each in group["params"] if id(each) in copies]
         groups.append(own)
+    groups[0]["params"] += [copies[name] for name in also if name in copies]
     copied = kind.__new__(kind)
     state = {"defaults": dict(real.defaults), "state": defaultdict(dict), "param_groups": groups}
     copied.__setstate__(state)

@@ -20,7 +20,7 @@ from whygrad.recording.record import Snapshot
 from whygrad.recording.replay.budget import Budget, work_of
 from whygrad.recording.replay.trace import Trace
 
-__all__ = ["Wrapper", "condensed", "swapped", "tensor_like"]
+__all__ = ["Wrapper", "condensed", "differentiable", "passed_on", "swapped", "tensor_like"]
 
 Wrapper = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -40,6 +40,30 @@ def swapped(snapshot: Snapshot, other: Mapping[int, Wrapper]) -> Snapshot:
         changed.function = wrapper(changed.function)
         calls[number] = changed
     return replace(snapshot, calls=calls)
+
+
+def passed_on(inner: Callable[..., Any]) -> Callable[..., Any]:
+    """A wrapper: what goes into the call comes out again."""
+    return lambda given, *rest, **named: given
+
+
+def differentiable(snapshot: Snapshot, leaves: Mapping[int, Any] | None = None) -> Snapshot:
+    """The step with calls that also take what now requires grad: an engine may have bound them.
+
+    ``leaves``, by their ids, are trained from now on.
+    """
+    calls = {}
+    for number, call in snapshot.calls.items():
+        calls[number] = copy(call)
+        calls[number].function = snapshot.engine.unbound(call.op, call.function)
+    leaves = leaves or {}
+    values = {name: snapshot.engine.copy(leaf) for name, leaf in leaves.items()}
+    return replace(
+        snapshot,
+        calls=calls,
+        values={**values, **snapshot.values},
+        leaves={**leaves, **snapshot.leaves},
+    )
 
 
 def condensed(snapshot: Snapshot, budget: Budget) -> Snapshot:

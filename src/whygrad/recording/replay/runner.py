@@ -22,7 +22,7 @@ from whygrad.recording.ranges import Range, summarize
 from whygrad.recording.record import Snapshot
 from whygrad.recording.replay.trace import Trace, Traced
 
-__all__ = ["SAME_LOSS", "goes_bad", "replay"]
+__all__ = ["SAME_LOSS", "goes_bad", "is_same_loss", "replay"]
 
 SAME_LOSS = 1e-3  # the part by which a reproduced loss may differ from the one the program saw
 _SAME_ZERO = 1e-6  # the same for a loss of about zero
@@ -66,7 +66,7 @@ def replay(
             if loss is not None:
                 array = engine.view(loss)
                 trace.loss = float(array.item()) if array.size == 1 else float(np.mean(array))
-                trace.reproduced = _same(trace.loss, snapshot.value)
+                trace.reproduced = is_same_loss(trace.loss, snapshot.value)
                 if backward and array.size == 1 and loss.requires_grad:
                     runner.watch_gradients(trace.arrivals)
                     loss.backward()
@@ -84,7 +84,8 @@ def replay(
     return trace
 
 
-def _same(one: float, other: float) -> bool:
+def is_same_loss(one: float, other: float) -> bool:
+    """Whether two losses agree to within what a replay may differ by, or are both lost."""
     if math.isfinite(one) and math.isfinite(other):
         return math.isclose(one, other, rel_tol=SAME_LOSS, abs_tol=_SAME_ZERO)
     return not math.isfinite(one) and not math.isfinite(other)

@@ -53,6 +53,13 @@ class Traced:
     def module(self) -> str | None:
         return self.call.module
 
+    @property
+    def spot(self) -> str:
+        """Where it stands, in words: the line, and the layer where the line only leads to it."""
+        line = f"line {self.where.line}"
+        itself = not self.module or self.where.function.endswith("forward")
+        return line if itself else f"{line}, in {self.module}"
+
     def argument(self, place: int, name: str, default: Any = None) -> Any:
         """An argument by its place or its name."""
         if name in self.kwargs:

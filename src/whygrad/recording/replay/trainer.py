@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -96,7 +96,7 @@ class Descent:
 def train(
     budget: Budget,
     course: Course,
-    snapshot: Snapshot,
+    snapshot: Snapshot | Sequence[Snapshot],
     *,
     steps: int = STEPS,
     factor: float = 1.0,
@@ -106,50 +106,65 @@ def train(
     batch: Callable[[], Instead] | None = None,
     objective: Objective | None = None,
     options: Mapping[str, Any] | None = None,
+    also: Sequence[int] = (),
+    accumulate: bool = False,
 ) -> Descent | None:
     """Train copies of the leaves on a step, with ``factor`` times the course's learning rate.
 
     That is the largest that the course had, or, ``scheduled``, that of each of its steps in turn.
+    Of several steps each update takes the next one; the values of the first are the beginning.
     ``clip`` limits the norm of the gradient, ``start`` replaces values to begin with, ``batch``
     arguments of calls at each update, ``objective`` the loss and ``options`` those of the
-    optimizer.  Ends early with a loss that is not finite.  None if the optimizer cannot be copied
-    faithfully, or the training would cost more than the budget has.
+    optimizer.  ``also`` names leaves that the optimizer does not hold and is to train as well;
+    ``accumulate`` leaves the gradients of earlier updates where they are.
+
+    Ends early with a loss that is not finite.  None if the optimizer cannot be copied faithfully,
+    or the training would cost more than the budget has.
     """
-    engine = snapshot.engine
-    begin = start or {}
-    copies = {name: engine.copy(begin.get(name, value)) for name, value in snapshot.values.items()}
-    optimizer = copied_optimizer(engine, course, copies, factor, dict(options or {}))
-    if optimizer is None or not budget.allows(snapshot, steps + 1):
+    turns = [snapshot] if isinstance(snapshot, Snapshot) else list(snapshot)
+    engine = turns[0].engine
+    known = {name: value for each in reversed(turns) for name, value in each.values.items()}
+    begin = {**known, **(start or {})}
+    copies = {name: engine.copy(begin[name]) for name in known}
+    optimizer = copied_optimizer(engine, course, copies, factor, dict(options or {}), also)
+    if optimizer is None or not budget.allows(turns[0], steps + 1):
         return None
 
-    def run(backward: bool) -> Trace:
+    def run(number: int, backward: bool) -> Trace:
         instead = None if batch is None else batch()
         return budget.replay(
-            snapshot, values=copies, instead=instead, backward=backward, objective=objective
+            turns[number % len(turns)],
+            values=copies,
+            instead=instead,
+            backward=backward,
+            objective=objective,
         )
 
     descent = Descent([], copies)
     passes = _passes(course)
     for number in range(steps):
-        trace = run(backward=True)
+        trace = run(number, backward=True)
         descent.losses.append(trace.loss)
         if trace.error is not None or not math.isfinite(trace.loss):
             return descent if math.isnan(trace.loss) or number else None
         with engine.unrecorded():
             scale = passes * _shrinkage(trace, clip)
             for name, copy in copies.items():
-                gradient = trace.parameters[name].grad
-                copy.grad = None if gradient is None else gradient * scale
+                used = trace.parameters.get(name)
+                gradient = None if used is None else used.grad
+                found = None if gradient is None else gradient * scale
+                kept = copy.grad if accumulate else None
+                copy.grad = found if kept is None or found is None else kept + found
             if scheduled:
                 _set_rates(optimizer, course, number, factor)
             optimizer.step()
-    descent.losses.append(run(backward=False).loss)
+    descent.losses.append(run(steps, backward=False).loss)
     return descent
 
 
 def _passes(course: Course) -> int:
     """How many passes an update of the course adds up."""
-    return max(1, statistics.mode(len(step.passes) for step in course.steps))
+    return max(1, statistics.mode([len(step.passes) for step in course.steps] or [1]))
 
 
 def _shrinkage(trace: Trace, limit: float | None) -> float:

@@ -11,6 +11,9 @@ from whygrad.source import Where
 
 __all__ = ["Courses"]
 
+# A course, its parameters that were written to, and the line of the first write.
+Written = tuple[Course | None, list[Parameter], Where]
+
 _MOST = 16  # courses that are watched: a program may make a new optimizer at every step
 
 
@@ -22,7 +25,8 @@ class Courses:
         self._registry = registry
         self._snapshots = snapshots
         self.by_hand: list[Course] = []  # whose updates the program makes itself
-        self.written: dict[int, Where] = {}  # parameters that it wrote to since the last pass
+        self.written: dict[int, Where] = {}  # parameters that it wrote to since the last pass …
+        self._with_gradient: set[int] = set()  # … and that had a gradient then
 
     def of(self, optimizer: Any) -> Course | None:
         for course in self._run.courses:
@@ -33,6 +37,7 @@ class Courses:
     def begin(self, optimizer: Any, where: Where | None) -> Course | None:
         """The course of a new optimizer; None for one too many."""
         if len(self._run.courses) >= _MOST:
+            self._run.crowded = True
             return None
         groups = optimizer.param_groups
         options = {name: value for name, value in groups[0].items() if name != "params"}
@@ -57,27 +62,39 @@ class Courses:
     def note_write(self, parameter: Parameter, where: Where) -> None:
         """The program writes to a parameter."""
         self.written.setdefault(id(parameter.tensor), where)
+        if parameter.tensor.grad is not None:
+            self._with_gradient.add(id(parameter.tensor))
 
-    def updated_by_hand(self) -> tuple[Course | None, Where] | None:
-        """The course of the parameters that were written to, None for one too many.
+    def updated_by_hand(self) -> list[Written]:
+        """The courses of the parameters that were written to, None for one too many.
 
-        What an optimizer has does not count: it is clamped or averaged, which is no update.
+        What an optimizer has does not count: it is clamped or averaged, which is no update.  What
+        has no gradient, where others have one, is updated from them: an average, a target.
         """
         optimized = {id(each.tensor) for course in self._run.courses for each in course.parameters
                      if course.optimizer.thing is not None}  # fmt: skip
         for name in optimized & set(self.written):
             del self.written[name]
-        if not self.written:
-            return None
-        where = next(iter(self.written.values()))
-        known = [self._run.parameters.get(name) for name in self.written]
-        found = [each for each in known if each is not None]  # None: a leaf of long ago
-        course = self._hand_course(found, where)
-        for each in found:
+        trained: dict[Parameter, Where] = {}
+        others: dict[Parameter, Where] = {}
+        for name, where in self.written.items():
+            known = self._run.parameters.get(name)
+            if known is not None:  # None: a leaf of long ago
+                (trained if name in self._with_gradient else others)[known] = where
+        first = next(iter(self.written.values()), None)
+        self.written = {}
+        self._with_gradient.clear()
+        groups = [each for each in (trained, others) if each]
+        if not groups and first is not None:
+            return [(None, [], first)]
+        return [self._updated(list(each), next(iter(each.values()))) for each in groups]
+
+    def _updated(self, written: list[Parameter], where: Where) -> Written:
+        course = self._hand_course(written, where)
+        for each in written:
             if course is not None and each not in course.parameters:
                 _add(course, each)
-        self.written = {}
-        return course, where
+        return course, written, where
 
     def _hand_course(self, written: list[Parameter], where: Where) -> Course | None:
         """The course that these parameters belong to; those of another loop begin one."""

@@ -57,13 +57,16 @@ class Feeding:
         given: Any = next((each for each in args if isinstance(each, engine.tensor)), None)
         if given is None or given.ndim < 2 or not given.is_floating_point() or not given.numel():
             return
-        known.after = len(self._run.passes)
+        if known.after != len(self._run.passes):
+            known.after, known.late = len(self._run.passes), set()
         rows = max(1, min(_ROWS, _ELEMENTS * len(given) // given.numel()))
         with engine.unrecorded():
             array = engine.array(given[:rows])
         if len(known.ranges) < _RANGES:
             known.ranges.append(summarize(array))
         for mark in sample_marks(array) if len(known.rows) < _MOST else ():
+            if mark not in known.rows:
+                known.late.add(mark)
             known.rows[mark] = known.rows.get(mark, 0) + 1
 
 

@@ -67,6 +67,12 @@ class Gradients:
                 return None
         return course.steps[-1].gradients
 
+    def are_usual(self, engine: Engine, first: Any, last: Any) -> bool:
+        """Whether these gradients, which are in no ``.grad``, need no look at all of them."""
+        number = len(self._run.passes)
+        end = first if number % _OTHER_END else last
+        return number % _SURVEYED != 0 and self._sampler.hint(number, engine.hint(end))
+
     def follow(self, number: int, gradients: Mapping[str, float | None]) -> None:
         """Tell the sampler how large they are."""
         sizes = [each for each in gradients.values() if each is not None]

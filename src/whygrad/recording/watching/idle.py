@@ -20,7 +20,8 @@ from whygrad.source import Where, program_frame
 __all__ = ["Idle"]
 
 _ROUTINE = 16  # steps in a row with the same pause: it belongs to the step …
-_VISIT = 8  # … and is looked at so often
+_VISIT = 8  # … and is looked at so often at first, then at 16 steps in every doubling
+_MANY = 256  # pauses at one line that are all looked at, then 64 in every doubling
 _SKIPPED = 3  # passes between two pauses in a row: the one between may have been recorded
 
 
@@ -30,8 +31,9 @@ class Idle:
     def __init__(self, loop: Loop) -> None:
         self._loop = loop
         self.inside_models = 0  # calls of models that are under way
-        # Lines that turn to something else: the pass they did so last, and how often in a row.
-        self._pauses: dict[tuple[int, int], tuple[int, int, CodeType | None]] = {}
+        # Lines that turn to something else: the pass they did so last, how often in a row, and how
+        # often at all.
+        self._pauses: dict[tuple[int, int], tuple[int, int, int, CodeType | None]] = {}
 
     def pause(self, frame: FrameType) -> None:
         """The program turns to something else than training: record.
@@ -43,11 +45,12 @@ class Idle:
             return
         frame = program_frame(frame)
         key, number = (id(frame.f_code), frame.f_lasti), len(self._loop.run.passes)
-        last, times, _ = self._pauses.get(key, (-_SKIPPED, 0, None))
+        last, times, total, _ = self._pauses.get(key, (-_SKIPPED, 0, 0, None))
         if number != last:
-            times = times + 1 if number - last <= _SKIPPED else 1
-            self._pauses[key] = number, times, frame.f_code  # which keeps its identity
-        routine = times > _ROUTINE and number % _VISIT
+            times, total = times + 1 if number - last <= _SKIPPED else 1, total + 1
+            self._pauses[key] = number, times, total, frame.f_code  # which keeps its identity
+        routine = times > _ROUTINE and number % max(_VISIT, 1 << (times.bit_length() - 5))
+        routine = routine or (total > _MANY and total % (1 << (total.bit_length() - 7)))
         if not routine and not self.inside_models:  # a frozen part of a model is no pause
             self._loop.sampler.resume()
 
@@ -73,6 +76,8 @@ class Idle:
                     return False
                 if not loop.sampler.is_usual(value):
                     return False
+                if loop.by_hand.expected:
+                    loop.finish_by_hand()
                 where = _place(run.passes[-1].where, sys._getframe(2))
                 this = loop.new_pass(engine, value, where)
                 loop.snapshots.hold_given(number)
@@ -83,10 +88,25 @@ class Idle:
         return True
 
     def backward_ends(self, engine: Engine) -> None:
-        """Nothing to note, unless no update uses these passes."""
-        if len(self._loop.pending) > 1:
-            with engine.unwatched():
-                self._loop.pass_ends(engine)
+        """Nothing to note, unless no update uses these passes, or one by hand."""
+        loop = self._loop
+        if not loop.by_hand.expected and len(loop.pending) <= 1:
+            return
+        with engine.unwatched():
+            if loop.by_hand.expected:
+                loop.look_at_gradients(engine)
+            loop.pass_ends(engine)
+        loop.sampler.settle()
+
+    def gradients_taken(self, engine: Engine, leaves: list[Any], gradients: Any) -> None:
+        """``autograd.grad`` has answered."""
+        loop = self._loop
+        there = [each for each in gradients if each is not None]
+        with engine.unwatched():
+            if there and loop.gradients.are_usual(engine, there[0], there[-1]):
+                loop.pass_ends(engine)
+            else:
+                loop.gradients_taken(engine, leaves, gradients)
 
     def step_begins(self, engine: Engine, optimizer: Any) -> bool:
         """Look whether the gradients are usual, no more."""

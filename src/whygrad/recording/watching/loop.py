@@ -17,21 +17,12 @@ from typing import Any
 import numpy as np
 
 from whygrad.recording.engines import Engine
-from whygrad.recording.record import (
-    Clip,
-    Course,
-    Incident,
-    Pass,
-    Run,
-    Sample,
-    Snapshot,
-    Update,
-)
-from whygrad.recording.replay import goes_bad
+from whygrad.recording.record import Clip, Course, Pass, Run, Sample, Update
 from whygrad.recording.sizes import Sizes, measure_update, rms_of, rms_of_data
-from whygrad.recording.variables import losses_left
+from whygrad.recording.watching.by_hand import ByHand
 from whygrad.recording.watching.courses import Courses
 from whygrad.recording.watching.gradients import Gradients, not_finite
+from whygrad.recording.watching.incidents import Incidents
 from whygrad.recording.watching.parameters import Registry
 from whygrad.recording.watching.reconstruction import Given, data_now
 from whygrad.recording.watching.retention import Retention
@@ -68,13 +59,15 @@ class Loop:
         self.updating: list[Any] = []  # optimizers that are at work while idle
         self.courses = Courses(run, registry, snapshots)
         self.each_pass: Callable[[], None] | None = None  # who wants to know of passes
-        self._hand_norms = Sizes({})
+        self.by_hand = ByHand(self.courses)
+        self.incidents = Incidents(run, sampler, snapshots)
         self._zeroed = False
         self._clips: list[Clip] = []
         self._in_closure = False
         self._skipped = False  # whether any step was
         self._passes = 1  # at most in one update so far
-        self._unused = False  # whether passes go by without updates
+        self._unused = False  # whether passes go by without updates …
+        self._pauses = 0  # … and how often that began
 
     # --- optimizers -------------------------------------------------------------------------------
 
@@ -108,10 +101,12 @@ class Loop:
 
     def backward_begins(self, engine: Engine, loss: Any, where: Where) -> None:
         self.run.engine = engine
-        self._finish_by_hand()
+        self.finish_by_hand()
         number, sampler, snapshots = len(self.run.passes), self.sampler, self.snapshots
         if number == 0:
             self.run.seed = int(engine.namespace.initial_seed())
+        if number - sampler.began >= 2:
+            engine.first_passes_over()
         sampled = sampler.is_sampled(number)
         sampled |= sampler.sample is not None and not sampler.skipping
         if sampled or not sampler.skipping:
@@ -135,7 +130,7 @@ class Loop:
                     self.run.last_snapshot = snapshots.of_everything(engine)
         self.enter(this, loss)
         if bad:
-            self.incident("loss", this.snapshot, where)
+            self.incidents.note("loss", this.snapshot, where)
         if sampled:
             self._retention.count(number)
 
@@ -176,14 +171,13 @@ class Loop:
         this.error = error
         if error is not None:
             this.snapshot = this.snapshot or self.snapshots.of_loss(engine, loss, this.value)
-            self.incident("exception", this.snapshot, this.where, error)
+            self.incidents.note("exception", this.snapshot, this.where, error)
             if not loss.requires_grad:
                 self.registry.reached(engine, loss, first=True)
             return
         self.registry.reached(engine, loss, first=this.number - self.sampler.began < 2)
         if not self.run.has_optimizer:
-            sizes = self.gradients.sizes(engine, self.registry.parameters())
-            self._gradients_by_hand(engine, sizes)
+            self.look_at_gradients(engine)
         self.pass_ends(engine)
 
     def pass_ends(self, engine: Engine) -> None:
@@ -192,18 +186,32 @@ class Loop:
         When updates stop coming, the program has turned to something else: that is looked at as
         the beginning of the run was.
         """
-        if self.stepped or self._in_closure or len(self.pending) <= max(_UNUSED, 2 * self._passes):
+        hand, passes = self.by_hand, len(self.pending)
+        if self.stepped or self._in_closure:
             return
-        if not self._unused:
-            self._unused = True
+        if hand.expected and not hand.begun and passes >= self._passes:
+            hand.begun, hand.sample = True, self.sampler.sample
+            self._next_step(engine)
+        elif passes > max(_UNUSED, 2 * self._passes):
+            if not self._unused:
+                self._unused = True
+                self._turned_away()
+            self._next_step(engine, updated=False)
+        elif not self.sampler.skipping:
+            return
+        self.sampler.step_over()
+
+    def _turned_away(self) -> None:
+        """Updates have stopped coming."""
+        self.by_hand.forget()
+        self._pauses += 1
+        if self._pauses <= _PHASES:
             self.sampler.begin_again(len(self.run.passes))
             self.sampler.resume()
-        self._next_step(engine, updated=False)
-        self.sampler.between_steps()
 
     def gradients_taken(self, engine: Engine, leaves: list[Any], gradients: Any) -> None:
         """``autograd.grad`` has answered: a pass whose gradients are in no ``.grad``."""
-        known = [self.registry.parameter(each) for each in leaves]
+        known = [self.registry.leaf(each) for each in leaves]
         there = [(each, one) for each, one in zip(known, gradients) if one is not None]
         for each, _ in there:
             each.reached, each.none_because = True, None
@@ -212,44 +220,35 @@ class Loop:
         self._gradients_by_hand(engine, Sizes(named))
         self.pass_ends(engine)
 
+    def look_at_gradients(self, engine: Engine) -> None:
+        """Measure those that an update by hand is about to use; of a skipped step, a few."""
+        hand = self.by_hand
+        if hand.expected and self.sampler.skipping:
+            course = hand.course
+            if course is None or not course.steps:
+                return
+            sizes = self.gradients.while_idle(engine, course)
+            if sizes is not None:
+                hand.sizes = sizes
+                return
+        self._gradients_by_hand(engine, self.gradients.sizes(engine, self.registry.parameters()))
+
     def _gradients_by_hand(self, engine: Engine, sizes: Sizes) -> None:
         """The program, which has no optimizer, is about to use gradients of these sizes."""
-        self._hand_norms = sizes
+        self.by_hand.sizes = sizes
+        self.gradients.follow(len(self.run.passes), sizes)
         if not_finite(sizes):
             self.bad_gradient(engine)
 
-    # --- what went wrong --------------------------------------------------------------------------
-
-    def incident(
-        self,
-        kind: str,
-        snapshot: Snapshot | None,
-        where: Where,
-        error: BaseException | None = None,
-        step: int | None = None,
-    ) -> None:
-        if kind == "exception" or not self.run.incidents:
-            index = len(self.run.passes) - 1 if step is None else step
-            self.run.incidents.append(Incident(kind, index, snapshot, where, error))
-
     def bad_gradient(self, engine: Engine) -> None:
         """The gradients of the latest pass are not finite."""
-        if self.run.incidents or not self.pending or self.stepped:
-            return
-        latest = self.pending[-1]
-        for each in self.pending:  # any of them may have made what is in the sum
-            if each.snapshot is None and each.root is not None:
-                each.snapshot = self.snapshots.of_source(engine, each.root, each.value)
-            elif each.snapshot is None and self.sampler.skipping:
-                snapshots, is_latest = self.snapshots, each is latest
-                each.snapshot = snapshots.reconstruct(each.number, each.value, is_latest)
-            if each.snapshot is not None:
-                each.snapshot.step = each.number
-        self.incident("gradient", latest.snapshot, latest.where)
+        if not self.stepped:
+            self.incidents.bad_gradient(engine, self.pending)
 
     # --- updates ----------------------------------------------------------------------------------
 
     def zeroed(self, where: Where) -> None:
+        self.finish_by_hand()
         self._zeroed = True
         if not self.stepped and not self._in_closure:
             for each in reversed(self.pending):
@@ -261,6 +260,8 @@ class Loop:
 
     def zeroed_idle(self) -> bool:
         """Gradients are cleared; False if no update has used them."""
+        if self.by_hand.expected:
+            self.finish_by_hand()
         self._zeroed = True
         return self.stepped
 
@@ -309,7 +310,9 @@ class Loop:
         if course is None:
             self._updated(engine)
         elif course.steps:
-            self._finish(engine, course, course.steps[-1])
+            self._finish(course, course.steps[-1], self.sampler.sample)
+            self._updated(engine)
+        self.by_hand.forget()
 
     def step_failed(self) -> None:
         """A step ended by an exception, and the program went on."""
@@ -321,27 +324,26 @@ class Loop:
         self.sampler.optimizing = max(0, self.sampler.optimizing - 1)
         self._in_closure = True
 
-    def _finish(self, engine: Engine, course: Course, step: Update) -> None:
-        """An update is done: put the step together and make room for the next one."""
+    def _finish(self, course: Course, step: Update, sample: Sample | None) -> None:
+        """An update is done: put the step together."""
         step.passes = tuple([each for each in self.pending if each.number > course.used])
         for each in step.passes:
             each.optimizer = course.optimizer.number
             course.used = each.number
             step.snapshot = each.snapshot or step.snapshot
         if step.snapshot is not None:
-            if self.sampler.sample is not None:
-                measure_update(engine, course, step.snapshot, self.sampler.sample)
-                step.sample = self.sampler.sample
+            if sample is not None:
+                measure_update(step.snapshot.engine, course, step.snapshot, sample)
+                step.sample = sample
             keep(course, step, step.snapshot)
         step.contaminated |= course.optimizer.number in self.gradients.contaminated
         self.gradients.used(course)
         self._passes = max(self._passes, len(step.passes))
-        self._updated(engine)
 
-    def _updated(self, engine: Engine) -> None:
-        """An update has used the passes before it."""
+    def _updated(self, engine: Engine, begun: bool = False) -> None:
+        """An update has used the passes before it; ``begun``: the next step has already."""
         self._zeroed, self.stepped, self._unused = False, True, False
-        if not self.sampler.optimizing:
+        if not self.sampler.optimizing and not begun:
             self._next_step(engine)
 
     def _next_step(self, engine: Engine, updated: bool = True) -> None:
@@ -355,19 +357,25 @@ class Loop:
         self._skipped = self._skipped or sampler.skipping
         self.run.watched += updated and not self._skipped
         lost = any(each.kind == "loss" for each in self.run.incidents)  # whatever comes matters now
-        sampler.next_step(number, due, recorded=lost or bool(self.courses.by_hand))
+        sampler.next_step(number, due, recorded=lost)
 
-    def _finish_by_hand(self) -> None:
+    def finish_by_hand(self) -> None:
         """The program changed parameters itself since the last pass: that was an update."""
-        if not self.courses.written or not self.pending or self.run.engine is None:
+        engine, hand, sampler = self.run.engine, self.by_hand, self.sampler
+        if engine is None or not self.pending:
             return
-        updated = self.courses.updated_by_hand()
-        if updated is not None and updated[0] is None:
-            self._updated(self.run.engine)
-        elif updated is not None and updated[0] is not None:
-            course, where = updated[0], updated[1]
-            step = self.new_update(course, self._hand_norms, [], where)
-            self._finish(self.run.engine, course, step)
+        unseen = hand.expected and not self.stepped and sampler.skipping
+        updates = hand.updates(engine, len(self.run.passes), unseen)
+        if not updates:
+            return
+        beside = self.stepped  # an optimizer has used these passes
+        sample = hand.sample if hand.begun else sampler.sample
+        for course, where in updates:
+            if course is not None:
+                self._finish(course, self.new_update(course, hand.sizes, [], where), sample)
+        self._updated(engine, begun=beside or hand.begun)
+        if not beside:
+            hand.expected, hand.begun, hand.sample = True, False, None
 
     # --- the end ----------------------------------------------------------------------------------
 
@@ -382,22 +390,7 @@ class Loop:
 
     def finish(self) -> None:
         """The program is over."""
-        self._finish_by_hand()
-        self._look_at_what_was_left()
+        self.finish_by_hand()
+        self.incidents.look_at_what_was_left()
         if not self.stepped:
             self.run.unfinished = self.pending
-
-    def _look_at_what_was_left(self) -> None:
-        """The program ended within a step that was skipped: perhaps because its loss is bad."""
-        engine, snapshots = self.run.engine, self.snapshots
-        left = self.sampler.skipping and bool(snapshots.given.models)
-        if engine is None or not left or self.run.incidents:
-            return
-        number = len(self.run.passes)
-        snapshots.hold_given(number)
-        bad = any(not math.isfinite(each) for each in losses_left(engine, self.run.error))
-        snapshot = snapshots.reconstruct(number, math.nan)
-        if snapshot is not None and not goes_bad(snapshot):
-            snapshot = None
-        if snapshot is not None or bad:
-            self.incident("loss", snapshot, self.run.passes[-1].where, step=number)

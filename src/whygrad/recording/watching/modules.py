@@ -49,6 +49,7 @@ class Modules:
         self.training: bool | None = None  # the mode of the model that was called last
         self.evaluated: tuple[Any, ...] = ()  # what a model was given last, without gradients
         self.beside = False  # whether the latest call with gradients was at no training line
+        self._learning = False  # whether gradients were recorded when the outermost was called
         self._feeding = Feeding(run)
 
     @property
@@ -75,11 +76,9 @@ class Modules:
     def enter(self, engine: Engine, module: Any, args: Any) -> None:
         if not self._stack:
             self.in_model = self._registry.root(engine, module)
-            if len(self._run.passes) - self._sampler.began >= 2:
-                engine.first_passes_over()
             if self.in_model:
                 self.training = bool(module.training)
-                recorded = engine.is_recording()
+                self._learning = recorded = engine.is_recording()
                 self.evaluated = () if recorded else tuple(args)
                 self.note_inputs(engine, args, recorded)
                 sampled, frame = self._sampler.sample is not None, program_frame(sys._getframe(1))
@@ -128,9 +127,15 @@ class Modules:
                     self._retention.note(each, len(self._run.passes), output=True)
                     if sample is not None and len(sample.outputs) < _RANGES:
                         sample.outputs.append(glance(engine.array(each)))
-        elif is_model and len(self._run.inference_marks) < _MARKS:
+        elif depth and self._learning and len(self._run.inside_marks) < _BESIDE:
+            self._run.inside_marks.append(mark)
+        elif is_model:
+            kept = self._run.inference_marks
             mark.fed_by = log.evaluation(args)
-            self._run.inference_marks.append(mark)
+            if len(kept) >= _MARKS:  # the first, the latest and those for training tell most
+                old = range(_MARKS // 2, _MARKS)
+                del kept[next((at for at in old if not kept[at].trains), old[0])]
+            kept.append(mark)
             log.set_evaluation(result, mark)
 
     def called_beside(

@@ -22,6 +22,7 @@ __all__ = ["Registry"]
 
 _LOOSE = 64  # leaves outside of modules and optimizers that are known at least
 _LARGE = 1 << 20  # bytes of a tensor whose first values are not kept
+_GIVEN = 4096  # tensors that got the values of others
 _ROOTS = 32  # models whose parts are known by name: a program may copy one at every step
 
 
@@ -58,6 +59,10 @@ class Registry:
         self._made: dict[int, Where] = {}  # tensors wrapped as parameters
         self._frozen: dict[int, tuple[weakref.ref[Any], Where]] = {}
         self._thawed: dict[int, tuple[weakref.ref[Any], Where]] = {}
+        self._given: dict[
+            int, Where
+        ] = {}  # by address: where it got the values of another tensor …
+        self._lost: dict[int, tuple[Where, Where]] = {}  # … and where random ones overwrote them
         self._loose: list[int] = []  # ids of the leaves that neither a module nor an optimizer has
         self._scanned = 0
         self._all_reached = 0  # how many parameters there were when all had got a gradient
@@ -70,8 +75,12 @@ class Registry:
 
     def parameter_made(self, engine: Engine, tensor: Any, where: Where) -> None:
         self._made[id(tensor)] = where
-        if self._writes and not self._run.passes:  # what was written here belonged to another one
-            self._writes.pop(engine.address(tensor), None)
+        if self._writes or self._given:  # what was written here belonged to another one
+            address = engine.address(tensor)
+            for known in (self._given, self._lost):
+                known.pop(address, None)
+            if not self._run.passes:
+                self._writes.pop(address, None)
 
     def root(self, engine: Engine, module: Any) -> bool:
         """The program called ``module`` itself: learn the names of all that belongs to it.
@@ -180,6 +189,38 @@ class Registry:
             known.initial = None
         return known
 
+    def note_values(
+        self, engine: Engine, drawn: bool, args: tuple[Any, ...], frame: FrameType
+    ) -> None:
+        """A tensor, perhaps a parameter, is about to get random numbers, or the values of another.
+
+        What is drawn may be written over values that it had been given.
+        """
+        tensors: list[Any] = [each for each in args[:2] if isinstance(each, engine.tensor)]
+        if not tensors or not (drawn or len(tensors) > 1) or len(self._given) >= _GIVEN:
+            return
+        with suppress(Exception):  # memory that has no address, as inside of a transform
+            address, where = engine.address(tensors[0]), Where(frame.f_code, frame.f_lasti)
+            if drawn:
+                given = self._given.pop(address, None)
+                if given is not None:
+                    self._lost[address] = given, where
+                known = self._run.parameters.get(id(tensors[0]))
+                if known is not None and self._run.passes:
+                    known.redrawn = True
+            elif tensors[0].is_leaf and tensors[0].shape == tensors[1].shape:
+                self._given[address] = where
+                self._lost.pop(address, None)
+
+    def is_initial(self, values: Iterator[tuple[Any, Any]]) -> bool:
+        """Whether these are the first values of parameters, of which there are some by now."""
+        found = []
+        for tensor, value in values:
+            before = self._first_values.get(id(tensor))
+            if before is not None:
+                found.append(before.is_as(_mark(engine_of(tensor).array(value))))
+        return bool(found) and bool(self._run.passes) and all(found)
+
     def computed_from(self, args: tuple[Any, ...], frame: FrameType) -> None:
         """A difference was taken: of a parameter and its gradient, it is an update that is lost."""
         known = self._run.parameters.get(id(args[0])) if args else None
@@ -200,8 +241,6 @@ class Registry:
                 if isinstance(each, engine.tensor) and each.requires_grad and each.is_leaf:  # type: ignore[attr-defined]
                     self._found(each, log)
         self._scanned = log.end
-        if len(self._loose) > 2 * _LOOSE:
-            self._forget_loose()
         if not self._run.passes:
             for known in self.parameters():
                 if known.initial is None:
@@ -209,11 +248,17 @@ class Registry:
                     known.initial = summarize(array)
                     self._first_values[id(known.tensor)] = _mark(array)
 
+    def leaf(self, tensor: Any) -> Parameter:
+        """The facts about a leaf that the program uses; perhaps for this step only."""
+        if id(tensor) not in self._run.parameters:
+            self._loose.append(id(tensor))
+            if len(self._loose) > 2 * _LOOSE:
+                self._forget_loose()
+        return self.parameter(tensor)
+
     def _found(self, leaf: Any, log: CallLog) -> None:
-        if id(leaf) not in self._run.parameters:
-            self._loose.append(id(leaf))
         with suppress(OutOfReach):
-            known = self.parameter(leaf)
+            known = self.leaf(leaf)
             if known.made_at is None:
                 origin = log.origin(leaf)
                 known.made_at = None if origin is None else origin.where
@@ -253,6 +298,8 @@ class Registry:
         for known in self.parameters():
             if not known.reached and known.tensor.grad is not None:  # of a step that was skipped
                 known.reached, known.none_because = True, None
+            address = engine_of(known.tensor).address(known.tensor)
+            known.given, known.lost = address in self._given, self._lost.get(address)
             known.frozen_at = _line(self._frozen, known.tensor)
             known.thawed_at = _line(self._thawed, known.tensor)
             before = self._first_values.get(id(known.tensor))

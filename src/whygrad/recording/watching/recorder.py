@@ -83,6 +83,9 @@ class Recorder:
         if get_ident() != self._scope.thread:
             return function(*args, **kwargs)
         traits, sampler = _traits(op), self._sampler
+        if traits & _WRITES and not sampler.optimizing:
+            drawn = bool(traits & _DRAWS) or _initializes(function)
+            self._registry.note_values(engine, drawn, (*args, *kwargs.values()), frame)
         if sampler.skipping and engine.is_recording():
             result = self._carry_out(engine, op, function, args, kwargs, frame)
             if not sampler.idle:
@@ -343,6 +346,7 @@ class Recorder:
         where = Where(frame.f_code, frame.f_lasti)
         parameter = self._registry.written(tensor, where, engine)
         if parameter is not None and self._run.passes:
+            parameter.rewritten_at = where
             self._loop.courses.note_write(parameter, where)
         return parameter is not None
 
@@ -374,7 +378,12 @@ class Recorder:
         elif not masks:
             snapshot = self._snapshots.of_source(engine, source, float(np.mean(values)))
             where = Where(frame.f_code, frame.f_lasti)
-            self._loop.incident("loss", snapshot, where, step=len(self._run.passes))
+            self._loop.incidents.note("loss", snapshot, where, step=len(self._run.passes))
+
+
+def _initializes(function: Callable[..., Any]) -> bool:
+    """Whether a function is one of those that layers get their first weights from."""
+    return str(getattr(function, "__module__", "")).endswith(".nn.init")
 
 
 def _ran_the_program(error: Exception) -> bool:

@@ -26,6 +26,8 @@ _SETTLED = 32  # passes that are recorded at the beginning
 _ALERT = 16  # passes that are recorded after something out of the ordinary
 _RECENT = 16
 _REVIEW = 4  # passes between two looks at what is usual
+_BEYOND = 2  # times the spread of recent losses, above the largest: out of the ordinary …
+_WIDEST = 64  # … and where that has come to nothing again and again
 _FAR = 10  # times the largest recent gradient
 
 
@@ -55,11 +57,13 @@ class Sampler:
         self.optimizing = 0  # calls of step() under way: what they compute is their own affair
         self.began = 0  # the pass with which the latest optimizer began
         self._scheduled = 0  # the pass up to which it is known which steps are sampled
+        self._over = False  # whether the call of the program's that is under way ends a step
         self._more = 0  # steps that are sampled because the one before was, of another course
         self._record_until = _SETTLED
         self._losses: deque[float] = deque(maxlen=_RECENT)
         self._sizes: deque[float] = deque(maxlen=_RECENT)
         self._hints: deque[float] = deque(maxlen=_RECENT)
+        self._beyond = _BEYOND
         self._most = math.inf  # of a usual loss …
         self._largest = math.inf  # … of a usual gradient …
         self._largest_hint = sys.float_info.max  # … and of a usual hint at one
@@ -106,11 +110,13 @@ class Sampler:
     def loss(self, number: int, value: float) -> None:
         """The pass ``number`` has this loss."""
         if not self.is_usual(value):
+            if self.may_skip(number) and self._beyond < _WIDEST:  # those before came to nothing
+                self._beyond *= 2
             self._alert(number)
         self._losses.append(value)
         if number % _REVIEW == 0 and len(self._losses) == _RECENT:
             most = max(self._losses)
-            self._most = most + 2 * (most - min(self._losses))
+            self._most = most + self._beyond * (most - min(self._losses))
 
     def gradient(self, number: int, size: float) -> None:
         """The gradients of the update after pass ``number`` have this typical size."""
@@ -142,6 +148,16 @@ class Sampler:
             self.idle = True
             for each in self.layers:
                 each.idle()
+
+    def step_over(self) -> None:
+        """A step ends amid a call, where an engine cannot be switched: be idle after it."""
+        self._over = True
+
+    def settle(self) -> None:
+        """A call of the program's is over that may have ended a step."""
+        if self._over:
+            self._over = False
+            self.between_steps()
 
     def rest(self, until_training: bool) -> None:
         """Be idle until a model is called, or, whatever it does without gradients, until the

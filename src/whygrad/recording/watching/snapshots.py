@@ -11,6 +11,7 @@ import math
 import sys
 from collections.abc import Iterable
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 from whygrad.recording.calls import CallLog, Produced, RecordedCall, members
@@ -27,6 +28,8 @@ __all__ = ["Snapshots", "keep", "leaves_of"]
 _HELD = 16  # passes whose data are kept
 _LARGE = 1 << 26  # bytes of a model of which few copies are kept …
 _SMALL = 1 << 20  # … and of its parameters that say which way the first update went
+_OTHERS = 5  # batches for experiments, beside the first and the two latest …
+_LIGHT = 1 << 23  # … of models and data of so many bytes, each
 
 
 class Snapshots:
@@ -96,6 +99,7 @@ class Snapshots:
             made = {each.call for each in members(mark.outputs) if type(each) is Produced}
             if mark.depth == 0 and made & calls.keys():
                 self.training_lines[mark.where.key] = mark.where
+                self._run.differentiated.setdefault(mark.where, set()).add(len(self._run.passes))
         return Snapshot(
             engine,
             len(self._run.passes),
@@ -155,7 +159,7 @@ def keep(course: Course, step: Update, snapshot: Snapshot) -> None:
 
     Each has a copy of the parameters: of a large model, two of them are enough.
     """
-    large = sum(map(_bytes, snapshot.values.values())) > _LARGE
+    large = _total(snapshot.values.values()) > _LARGE
     if course.first is None:
         course.first = snapshot
         tensors = [each.tensor for each in course.parameters]
@@ -172,7 +176,23 @@ def keep(course: Course, step: Update, snapshot: Snapshot) -> None:
                 for one in each.passes:
                     one.snapshot = None
                 break
+        _set_aside(course, replaced)
     course.earlier, course.last = None if large else course.last, snapshot
+
+
+def _set_aside(course: Course, snapshot: Snapshot) -> None:
+    """Keep the batch of a step for experiments, if it is light."""
+    given = {
+        id(each): each
+        for each in members([(call.args, call.kwargs) for call in snapshot.calls.values()])
+        if isinstance(each, snapshot.engine.tensor)
+    }
+    if max(_total(snapshot.values.values()), _total(given.values())) <= _LIGHT:
+        course.others = [*course.others, replace(snapshot, loose=[])][-_OTHERS:]
+
+
+def _total(tensors: Iterable[Any]) -> int:
+    return sum(map(_bytes, tensors))
 
 
 def _bytes(tensor: Any) -> int:

@@ -56,6 +56,7 @@ class _Layer:
         self._stack = stack
         self._module: type = engine.namespace.nn.Module
         self._models: dict[type, Patch] = {}
+        self._backwards = 0  # calls of Tensor.backward under way
         self.steps = Steps(engine, observer, self._wrap)
         self._calls = self._wrap(self._module, "__call__", self._call_module, _original)
         self._switched = list(self._place())  # those with an idle state
@@ -114,6 +115,7 @@ class _Layer:
         States(self._engine, self._observer).place(self._wrap)
         for owner in (module, optimizer):
             yield self._wrap(owner, "zero_grad", self._zero_grad, self._zero_grad_idle)
+        yield self._wrap(space.Tensor, "backward", self._tensor_backward, _original)
         yield self._wrap(space.autograd, "backward", self._backward, self._backward_idle)
         if self._engine.name == "whygrad":
             # what Tensor.backward calls: looked up once, so a patch of its module is not seen
@@ -233,6 +235,19 @@ class _Layer:
 
     # --- passes -----------------------------------------------------------------------------------
 
+    def _tensor_backward(self, inner: Function, tensor: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """In PyTorch it is one of the calls that are handed over: idle begins when it is over."""
+        self._backwards += 1
+        try:
+            return inner(tensor, *args, **kwargs)
+        finally:
+            self._backwards -= 1
+            self._settle()
+
+    def _settle(self) -> None:
+        if not self._backwards:
+            self._observer.tell(self._observer.sampler.settle)
+
     def _backward(self, inner: Function, /, tensors: Any, *args: Any, **kwargs: Any) -> Any:
         observer, engine, loop = self._observer, self._engine, self._observer.loop
         first = tensors[0] if isinstance(tensors, (list, tuple)) and tensors else tensors
@@ -250,7 +265,8 @@ class _Layer:
                 raise
             if begun:
                 observer.tell(loop.backward_ends, engine, first, None)
-            return result
+        self._settle()
+        return result
 
     def _backward_idle(self, plain: Function, recording: Function) -> Function:
         observer, engine, kind = self._observer, self._engine, self._engine.tensor
@@ -290,12 +306,15 @@ class _Layer:
                 observer.tell(differentiated, run, snapshots, engine, loss, results, where)
             return results
         with engine.unwatched():
-            begun = observer.tell(loop.backward_begins, engine, loss, program_line())
+            usual = observer.sampler.idle and observer.idle.backward_begins(engine, loss)
+            begun = usual or observer.tell(loop.backward_begins, engine, loss, program_line())
             with observer.scope.paused():
                 gradients = inner(outputs, inputs, *args, **kwargs)
             if begun:
-                observer.tell(loop.gradients_taken, engine, leaves, gradients)
-            return gradients
+                taken = observer.idle.gradients_taken if usual else loop.gradients_taken
+                observer.tell(taken, engine, leaves, gradients)
+        self._settle()
+        return gradients
 
     def _no_grad_idle(self, plain: Function, _: Function) -> Function:
         """Where gradients are off something else than training goes on."""

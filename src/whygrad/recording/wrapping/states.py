@@ -10,6 +10,7 @@ import importlib
 import weakref
 from collections import deque
 from collections.abc import Callable, Mapping
+from itertools import islice
 from typing import Any
 
 from whygrad.recording.checkpoints import Loaded, Restored
@@ -65,25 +66,33 @@ class States:
         if len(self._run.restored) >= _NOTED:
             return
         kind = "optimizer" if hasattr(thing, "param_groups") else "scheduler"
-        own = False
+        own = initial = False
+        matched: int | None = None
         if isinstance(thing, self._engine.namespace.nn.Module):
-            kind, own = "module", self._is_own(thing, state)
-        made = Restored(kind, thing, where, len(self._run.passes), own)
+            kind, pairs = "module", self._pairs(thing, state)
+            if isinstance(state, Mapping):
+                matched = sum(name in state for name, _ in thing.named_parameters())
+            with self._engine.unwatched():
+                own = bool(pairs) and all(
+                    one is other or one.data_ptr() == other.data_ptr() for one, other in pairs
+                )
+                known = ((other, one) for one, other in pairs)
+                initial = not own and self._observer.registry.is_initial(known)
+        keys = tuple(map(str, islice(state, _COMPARED))) if matched == 0 else ()
+        made = Restored(
+            kind, thing, where, len(self._run.passes), own, matched, keys=keys, initial=initial
+        )
         self._know(made, state)
         if own and made.taken is None and self._taken:  # a dictionary of what was taken last
             _, made.taken_at, made.taken = self._taken[-1]
         self._run.restored.append(made)
 
-    def _is_own(self, module: Any, state: Any) -> bool:
-        """Whether a state is the memory of the module that it is put back into."""
+    def _pairs(self, module: Any, state: Any) -> list[tuple[Any, Any]]:
+        """Some tensors of a state, with the parameters of the module that they are put into."""
         if not isinstance(state, Mapping):
-            return False
+            return []
         held = {name: each for name, each in module.named_parameters() if name in state}
-        with self._engine.unwatched():
-            pairs = [(state[name], each) for name, each in list(held.items())[:_COMPARED]]
-            return bool(pairs) and all(
-                one is other or one.data_ptr() == other.data_ptr() for one, other in pairs
-            )
+        return [(state[name], each) for name, each in list(held.items())[:_COMPARED]]
 
     def _know(self, made: Restored, state: Any) -> None:
         """When and where a state was taken, if that was seen."""
