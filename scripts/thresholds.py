@@ -67,8 +67,9 @@ def unused() -> Iterator[str]:
     for rule in _rules():
         text = Path(inspect.getfile(inspect.unwrap(rule.check))).read_text(encoding="utf-8")
         shared = "".join(
-            (RULES / f"{each.replace('.', '/')}.py").read_text(encoding="utf-8")
-            for each in re.findall(r"from whygrad\.doctor\.rules\.(\w+\.\w+) import \w", text)
+            (RULES.parent / f"{each.replace('.', '/')}.py").read_text(encoding="utf-8")
+            for each in re.findall(r"from whygrad\.doctor\.(\w+(?:\.\w+)+) import \w", text)
+            if each.startswith(("rules.", "experiments."))
         )
         for name in rule.thresholds:
             if not _asked(name, text + shared):

@@ -13,7 +13,7 @@ from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.rules import load
 from whygrad.doctor.rules.rule import CERTAINTIES, Finding, rules
 
-__all__ = ["ENGINES", "ask", "marked", "only"]
+__all__ = ["ENGINES", "ask", "marked", "only", "watched"]
 
 ENGINES = ("torch", "whygrad")
 _BEGINNING = """\
@@ -26,17 +26,21 @@ y = torch.sin(x.sum(1, keepdim=True))
 """
 
 
-def ask(folder: Path, rule: str, text: str, engine: str = "torch") -> list[Finding]:
-    """What a rule finds in a script, which has ``x`` [64, 4] and ``y`` [64, 1] to begin with."""
-    load()
+def watched(folder: Path, text: str, engine: str = "torch") -> Case:
+    """The case of a script, which has ``x`` [64, 4] and ``y`` [64, 1] to begin with."""
     path = folder / "train.py"
     whole = _BEGINNING + text
     path.write_text(swapped(whole) if engine == "whygrad" else whole, encoding="utf-8")
     quiet = contextlib.redirect_stdout(io.StringIO())
     with quiet, one_thread_and_defaults(), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the script's own affair
-        session = run_script(str(path)).session
-    case = Case(session.run)
+        return Case(run_script(str(path)).session.run)
+
+
+def ask(folder: Path, rule: str, text: str, engine: str = "torch") -> list[Finding]:
+    """What a rule finds in such a script."""
+    load()
+    case = watched(folder, text, engine)
     case.rule = rules[rule]
     return list(rules[rule].check(case))
 

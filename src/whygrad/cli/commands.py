@@ -64,7 +64,7 @@ def ops(name: str | None, family: str | None) -> None:
 )
 @click.option(
     "--budget", metavar="TIME", type=Quantity({"s": 1, "m": 60}),
-    help="Time to run steps again after the program, as 20s; 2.5s to 6s if not given.",
+    help="Time to run steps again after the program, as 20s; 5s to 7s if not given.",
 )  # fmt: skip
 @click.option(
     "--memory", metavar="SIZE", type=Quantity({"MB": 1e6, "KB": 1e3, "GB": 1e9}),

@@ -153,7 +153,7 @@ def test_a_schedule_that_loses_the_rate(tmp_path: Path, by_hand: bool) -> None:
     found = findings(tmp_path, text)["loss-plateau"]
     assert found.where is not None
     assert found.where.text == line
-    assert "steps ran at less than a hundredth" in found.evidence[1]
+    assert "70 of 80 steps ran at 0.006 of that rate or less" in found.evidence[1]
 
 
 def test_a_schedule_that_ends_when_all_is_learned_is_well(tmp_path: Path) -> None:

@@ -102,6 +102,18 @@ def test_what_a_line_says(program: Any) -> None:
     assert not is_loop(at(5))
 
 
+@pytest.mark.parametrize(
+    ("text", "asks"),
+    [
+        ("right = (answer == labels).float().mean()", True),
+        ("right = answer.eq(labels).float().mean()", True),
+        ("zeros = (weight == 0).float().mean()", False),
+    ],
+)
+def test_what_is_equal_to_a_number_is_no_right_answer(program: Any, text: str, asks: bool) -> None:
+    assert compares(program(text)(1)) is asks
+
+
 def test_where_the_loss_gets_its_value(program: Any) -> None:
     at = program("loss = a", "if loss == 1: pass", "total = 2", "loss.backward()")
     assert line(loss_assigned(at(4))) == 1

@@ -7,11 +7,12 @@ rule asks for.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Hashable, Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from whygrad.doctor.evidence.progress import Progress, progress_of
+from whygrad.doctor.evidence.search import looks_for_a_rate
 from whygrad.doctor.forensics import FirstBad, find_first_bad
 from whygrad.doctor.mechanism import Mechanism, find_mechanism
 from whygrad.errors import fail
@@ -30,7 +31,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Case"]
 
+_HOW_IT_GOES = ("optimisation", "signals", "symptoms")  # tiers of rules
 _LATEST = 2  # replays whose values are kept, however large
+_T = TypeVar("_T")
 
 
 class Case:
@@ -45,6 +48,7 @@ class Case:
         self._readings: dict[int, Reading] = {}
         self._progress: dict[int, Progress] = {}
         self._trials: dict[tuple[int, int], Trial] = {}
+        self._found: dict[Any, Any] = {}
         self.rule: Rule | None = None  # the one that is asking
 
     def limit(self, name: str) -> float:
@@ -59,6 +63,13 @@ class Case:
                 fix=f'name it with its reason: @rule(thresholds={{"{name}": (1.0, "why")}})',
             )
         return known[name]
+
+    def once(self, key: Hashable, find: Callable[[], _T]) -> _T:
+        """What ``find`` finds, looked for when the first rule asks for it."""
+        if key not in self._found:
+            self._found[key] = find()
+        found: _T = self._found[key]
+        return found
 
     def trace(self, snapshot: Snapshot | None) -> Trace | None:
         """The replay of a step with every value, forward and backward."""
@@ -95,7 +106,7 @@ class Case:
         """What all replays together may cost, measured by the first step of every course."""
         most = None if self._seconds is None else self._seconds * SECOND
         budget = Budget(most=most, memory=self._memory)
-        for course in self.courses:
+        for course in self._courses:
             first = course.first
             if first is not None and id(first) not in self._traces:
                 self._traces[id(first)] = budget.replay(first, look=True)
@@ -132,12 +143,24 @@ class Case:
         reading = self.reading(snapshot)
         return None if reading is None else chance(reading)
 
-    @cached_property
+    @property
     def courses(self) -> list[Course]:
-        """The courses that made at least one update, longest first."""
+        """The courses that made at least one update, longest first.
+
+        For rules about how training goes, without those that look for a rate (:mod:`.search`).
+        """
+        how_it_goes = self.rule is not None and self.rule.tier in _HOW_IT_GOES
+        return self._training if how_it_goes else self._courses
+
+    @cached_property
+    def _courses(self) -> list[Course]:
         return sorted(
             (each for each in self.run.courses if each.steps), key=lambda each: -len(each.steps)
         )
+
+    @cached_property
+    def _training(self) -> list[Course]:
+        return [each for each in self._courses if not looks_for_a_rate(each)]
 
     def snapshots(self) -> Iterator[tuple[Course, Snapshot]]:
         """First and latest healthy steps of every course, then the bad one."""

@@ -20,6 +20,9 @@ from whygrad.source import Where
 __all__ = ["Cut", "Ways", "has_history"]
 
 
+_FLAT = ops.DRAWS | ops.NORMAL | ops.STEPS
+
+
 class Cut(NamedTuple):
     """The call that cuts, or the first that takes a value which was cut under ``no_grad``."""
 
@@ -94,7 +97,7 @@ class Ways:
                 if self._goes_into(origin, wanted):
                     drawn = origin.op in ops.DRAWS or origin.op in ops.NORMAL
                     model = origin.evaluation  # the line that calls it, not one inside of it
-                    where = origin.where if model is None else model.where
+                    where = origin.where if drawn or model is None else model.where
                     where = switched_off(where) or where
                     kind = "sampled" if drawn else "no_grad"
                     found.append(Cut(call.number, kind, where, tensor))
@@ -164,6 +167,9 @@ class Ways:
 
 
 def has_history(call: Traced) -> bool:
+    """Whether a gradient comes through a call; through a draw, or a rounding, comes only zero."""
+    if call.op in _FLAT:
+        return False
     return any(getattr(each, "requires_grad", False) for each in call.outputs)
 
 

@@ -25,9 +25,11 @@ from whygrad.doctor.evidence.flow import (
 )
 from whygrad.ops import families as ops
 from whygrad.recording.replay import Trace, Traced
+from whygrad.recording.replay.recipes import Wrapper, passed_on
 
 __all__ = ["Mismatch", "form_of", "rectified_regression"]
 
+Change = tuple[int, Wrapper]
 _LAYERS = ops.NORMALIZERS | (ops.ACTIVATIONS - ops.SIGMOIDS - ops.LOG_PROBABILITIES)
 
 
@@ -38,25 +40,25 @@ class Mismatch:
     fault: Traced | None  # the call that should not be there; None: one is missing
     evidence: list[str]
     fix: str
+    change: Change | None = None  # the call to change for the fix, and how
 
 
 def _given(call: Traced) -> str:
-    found, line = call.before[0], call.where.line
-    return f"{call.op} at line {line} gets values from {found.low:.3g} to {found.high:.3g}"
+    found = call.before[0]
+    return f"{call.op} at {call.spot} gets values from {found.low:.3g} to {found.high:.3g}"
 
 
 def _comes_from(maker: Traced) -> str:
-    return f"they come from {maker.op} at line {maker.where.line}"
+    return f"they come from {maker.op} at {maker.spot}"
 
 
-def _remove(maker: Traced, why: str) -> str:
-    return f"Remove {maker.op} at line {maker.where.line}: {why}."
+def _remove(maker: Traced, evidence: list[str], why: str) -> Mismatch:
+    fix = f"Remove {maker.op} at {maker.spot}: {why}."
+    return Mismatch(maker, evidence, fix, (maker.number, passed_on))
 
 
 def _behind(maker: Traced) -> str:
-    return (
-        f"Put a linear layer behind {maker.op} at line {maker.where.line}: it returns raw scores."
-    )
+    return f"Put a linear layer behind {maker.op} at {maker.spot}: it returns raw scores."
 
 
 def _is_state(way: Way) -> bool:
@@ -90,12 +92,10 @@ def with_logits(trace: Trace, call: Traced) -> Mismatch | None:
         told = f"without scores above 0 no probability is above 0.5; {above:.0%} of the targets are"
     else:
         return None
-    fix = (
-        _behind(maker)
-        if _is_state(way)
-        else _remove(maker, "the loss applies the sigmoid itself and needs raw scores")
-    )
-    return Mismatch(maker, [_given(call), _comes_from(maker), told], fix)
+    evidence = [_given(call), _comes_from(maker), told]
+    if _is_state(way):
+        return Mismatch(maker, evidence, _behind(maker))
+    return _remove(maker, evidence, "the loss applies the sigmoid itself and needs raw scores")
 
 
 def cross_entropy(trace: Trace, call: Traced) -> Mismatch | None:
@@ -117,12 +117,10 @@ def _bounded_scores(trace: Trace, softmax: Traced, loss: Traced) -> Mismatch | N
         f"scores that are at most {reach:g} apart cannot bring the loss over {classes} classes "
         f"below {best:.3f}"
     )
-    fix = (
-        _behind(maker)
-        if state
-        else _remove(maker, f"{softmax.op} needs raw scores, negative and positive")
-    )
-    return Mismatch(maker, [_given(softmax), _comes_from(maker), told], fix)
+    evidence = [_given(softmax), _comes_from(maker), told]
+    if state:
+        return Mismatch(maker, evidence, _behind(maker))
+    return _remove(maker, evidence, f"{softmax.op} needs raw scores, negative and positive")
 
 
 def _log_normalized(values: np.ndarray[Any, Any]) -> bool:
@@ -145,20 +143,53 @@ def _logarithms(trace: Trace, call: Traced) -> Mismatch | None:
     evidence = [_given(call), _comes_from(way.maker)]
     if _probabilities(trace, way.maker) or sums_to_one(values, values.ndim - 1):
         evidence.append("these are probabilities: their logarithms would not be above 0")
-        instead = f"use log_softmax instead of {way.op} at line {way.maker.where.line}"
-        return Mismatch(way.maker, evidence, f"{call.op} needs log-probabilities: {instead}.")
+        return _as_logarithms(trace, call, way.maker, evidence)
     if not _is_raw(trace, way):
         return None
     evidence.append("nothing normalises these scores, so the loss falls without end as they grow")
-    fix = f"{call.op} needs log_softmax(scores, dim=1); cross_entropy takes raw scores."
-    return Mismatch(None, evidence, fix)
+    axis = _class_axis(shape_of(call.inputs[0]))
+    if axis is None:
+        fix = f"{call.op} picks from the scores of several classes; here there is only one number."
+        return Mismatch(None, evidence, fix)
+    fix = f"{call.op} needs log_softmax(scores, dim={axis}); cross_entropy takes raw scores."
+    return Mismatch(None, evidence, fix, (call.number, _normalized(trace, axis)))
+
+
+def _class_axis(shape: tuple[int, ...]) -> int | None:
+    """Where a loss looks for the classes; None if there is a single number."""
+    axis = 1 if len(shape) > 1 else 0
+    return axis if shape and shape[axis] > 1 else None
+
+
+def _normalized(trace: Trace, axis: int) -> Wrapper:
+    """The loss, of the log_softmax of what it is given."""
+    space: Any = trace.engine.namespace.nn.functional
+    return lambda inner: (
+        lambda scores, *rest, **named: inner(space.log_softmax(scores, dim=axis), *rest, **named)
+    )
+
+
+def _as_logarithms(trace: Trace, call: Traced, maker: Traced, evidence: list[str]) -> Mismatch:
+    """What to do about probabilities where their logarithms are wanted."""
+    wants = f"{call.op} needs log-probabilities"
+    if maker.op in ops.EXP and follow(trace, maker.sources[0]).op in ops.LOG_PROBABILITIES:
+        return _remove(maker, evidence, f"{wants}, and it undoes the logarithm")
+    if maker.op in ops.SOFTMAX:
+        fix = f"{wants}: use log_softmax instead of {maker.op} at {maker.spot}."
+    else:
+        fix = f"{wants}: take the log of what {maker.op} at {maker.spot} makes, or log_softmax."
+
+    def logarithm(inner: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda *args, **named: inner(*args, **named).log()
+
+    return Mismatch(maker, evidence, fix, (maker.number, logarithm))
 
 
 def kl_div(trace: Trace, call: Traced) -> Mismatch | None:
     """kl_div: log-probabilities against probabilities, or logarithms of both if told so."""
     target = trace.array(call.inputs[1])
     logarithms = bool(call.argument(5, "log_target", False))
-    named = f"the target of kl_div at line {call.where.line}"
+    named = f"the target of kl_div at {call.spot}"
     if target.size and not logarithms and target.min() < -1e-6:
         told = f"{named} goes down to {target.min():.3g}: logarithms, and log_target is False"
         return Mismatch(None, [told], "Give probabilities as the target, or say log_target=True.")
@@ -182,11 +213,17 @@ def binary_cross_entropy(trace: Trace, call: Traced) -> Mismatch | None:
         return _several_labels(trace, call, way.maker)
     if not _is_raw(trace, way):
         return None
-    told = f"nothing keeps the result of {way.op} at line {way.maker.where.line} within [0, 1]"
+    told = f"nothing keeps the result of {way.op} at {way.maker.spot} within [0, 1]"
     if clamp is not None:
-        told += f"; what {clamp.op} cuts off at line {clamp.where.line} gets no gradient"
+        told += f"; what {clamp.op} cuts off at {clamp.spot} gets no gradient"
     fix = "Hand the raw scores to binary_cross_entropy_with_logits, or apply a sigmoid first."
-    return Mismatch(None, [_given(call), told], fix)
+    sigmoid: Any = trace.engine.namespace.sigmoid
+    number = call.number if clamp is None else clamp.number
+    change: Change = (
+        number,
+        lambda inner: lambda scores, *rest, **named: inner(sigmoid(scores), *rest, **named),
+    )
+    return Mismatch(None, [_given(call), told], fix, change)
 
 
 def _second_sigmoid(trace: Trace, call: Traced, outer: Traced) -> Mismatch | None:
@@ -200,10 +237,8 @@ def _second_sigmoid(trace: Trace, call: Traced, outer: Traced) -> Mismatch | Non
         told = f"no sigmoid of what {inner.op} returns is below 0.5; {below:.0%} of the targets are"
     else:
         return None
-    passed = f"sigmoid at line {outer.where.line} gets the result of {inner.op}"
-    return Mismatch(
-        inner, [_given(call), passed, told], _remove(inner, "a sigmoid needs raw scores")
-    )
+    passed = f"sigmoid at {outer.spot} gets the result of {inner.op}"
+    return _remove(inner, [_given(call), passed, told], "a sigmoid needs raw scores")
 
 
 def _several_labels(trace: Trace, call: Traced, maker: Traced) -> Mismatch | None:
@@ -216,10 +251,12 @@ def _several_labels(trace: Trace, call: Traced, maker: Traced) -> Mismatch | Non
         return None
     evidence = [
         f"{share:.0%} of the samples have several labels at once",
-        f"softmax at line {maker.where.line} gives all classes together a probability of 1",
+        f"softmax at {maker.spot} gives all classes together a probability of 1",
     ]
     fix = "Use a sigmoid for each class: binary_cross_entropy_with_logits on the raw scores."
-    return Mismatch(maker, evidence, fix)
+    sigmoid: Any = trace.engine.namespace.sigmoid
+    change: Change = maker.number, lambda inner: lambda scores, *rest, **named: sigmoid(scores)
+    return Mismatch(maker, evidence, fix, change)
 
 
 def poisson_nll_loss(trace: Trace, call: Traced) -> Mismatch | None:
@@ -231,8 +268,8 @@ def poisson_nll_loss(trace: Trace, call: Traced) -> Mismatch | None:
     evidence = [_given(call), _comes_from(way.maker)]
     if logarithms and way.op in ops.EXP | ops.SOFTPLUS:
         evidence.append("log_input is True: they are exponentiated once more")
-        fix = f"Remove {way.op} at line {way.maker.where.line}, or say log_input=False."
-        return Mismatch(way.maker, evidence, fix)
+        fix = f"Remove {way.op} at {way.maker.spot}, or say log_input=False."
+        return Mismatch(way.maker, evidence, fix, (way.maker.number, passed_on))
     if not logarithms and feature_axis(trace, way) is not None:
         evidence.append("log_input is False: rates must be positive, and nothing makes them so")
         return Mismatch(None, evidence, "Leave log_input at True, or apply softplus to the output.")
@@ -253,11 +290,11 @@ def rectified_regression(trace: Trace, call: Traced) -> Mismatch | None:
     if not target.size or (below**2).sum() <= 0.05 * (target**2).sum():
         return None
     evidence = [
-        f"{maker.op} at line {maker.where.line} lets nothing below 0 through",
+        f"{maker.op} at {maker.spot} lets nothing below 0 through",
         f"{(target < 0).mean():.0%} of the targets are negative, down to {target.min():.3g}",
         f"they alone keep the mean squared error above {np.mean(below**2):.3g}",
     ]
-    return Mismatch(maker, evidence, _remove(maker, "a regression ends with a bare linear layer"))
+    return _remove(maker, evidence, "a regression ends with a bare linear layer")
 
 
 def _clamps_at_zero(call: Traced) -> bool:

@@ -43,6 +43,7 @@ class Measure:
     call: Traced
     wanted: int  # 1: an error, to be made small; -1: a likelihood or a similarity
     name: str
+    weighted: bool = False  # with what it was worth: the sign of that is not asked
 
 
 @dataclass(eq=False)
@@ -305,6 +306,8 @@ def _factor(trace: Trace, call: Traced, other: Any, measure: Measure) -> int | N
     place = next((n for n, each in enumerate(call.inputs) if each is other), None)
     if place is None:
         return None
+    if measure.weighted and not other.requires_grad:
+        return 1
     values = trace.array(other)
     if values.size and np.isin(values, (0, 1)).all():
         # Zeros and ones on an error are a mask; on a log-likelihood they may be rewards or costs.

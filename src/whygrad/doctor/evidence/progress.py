@@ -18,7 +18,14 @@ from whygrad.recording.record import Course, Snapshot
 from whygrad.recording.replay import Trace
 from whygrad.recording.replay.trainer import drop
 
-__all__ = ["Progress", "draws_itself", "is_entangled", "progress_of"]
+__all__ = [
+    "Progress",
+    "draws_itself",
+    "is_entangled",
+    "is_steady",
+    "progress_of",
+    "relative_updates",
+]
 
 _SPIKE = 4.0  # a loss that was five times the first one had been thrown off
 
@@ -61,6 +68,23 @@ class Progress:
     def suffers(self, least: float) -> bool:
         """Whether there is anything to explain: it broke, rose, or fell by less than ``least``."""
         return self.steps > 1 and (self.rose or self.gain < least)
+
+
+def relative_updates(course: Course) -> list[float]:
+    """By which part of its size each parameter changed, at each of the sampled updates."""
+    return [
+        change / step.sample.weights[name]
+        for step in course.steps
+        if step.sample is not None
+        for name, change in step.sample.updates.items()
+        if step.sample.weights.get(name)
+    ]
+
+
+def is_steady(course: Course, part: float) -> bool:
+    """Whether the usual rate was at least this part of the highest: no schedule took it away."""
+    rates = [max(each.rates) for each in course.steps if each.rates]
+    return not rates or statistics.median(rates) >= part * max(rates)
 
 
 def is_entangled(course: Course, courses: list[Course]) -> bool:

@@ -18,9 +18,19 @@ from whygrad.recording.calls import Produced
 from whygrad.recording.replay import Trace, Traced
 from whygrad.recording.replay.reading import Reading
 
-__all__ = ["Rows", "Shuffle", "data_input", "given_inputs", "making", "rows_of", "target_source"]
+__all__ = [
+    "Rows",
+    "Shuffle",
+    "data_input",
+    "given_inputs",
+    "has_moving_targets",
+    "making",
+    "rows_of",
+    "target_source",
+]
 
 _PICKING = ops.PICKS | ops.SPLITS | ops.STACK
+_LAYERS = ops.LINEAR | ops.RECURRENT
 
 
 @dataclass(frozen=True)
@@ -102,6 +112,25 @@ def target_source(reading: Reading) -> Produced | None:
         if given is reading.target:
             return source
     return None
+
+
+def has_moving_targets(reading: Reading) -> bool:
+    """Whether targets are what a model says: of another network, of itself a step before."""
+    trace, log = reading.trace, reading.trace.snapshot.log
+    call = reading.meeting
+    made = trace.made_by(target_source(reading))
+    if made is not None:
+        numbers = {made.number, *trace.ancestors(made)}
+        within = [each for each in trace.calls if each.number in numbers]
+    else:
+        within = []
+    if any(each.op in _LAYERS for each in within):
+        return True
+    kept = [it for each in within for it in each.kept]
+    if call is not None:
+        kept += [it for it, given in zip(call.kept, call.inputs) if given is reading.target]
+    origins = [] if log is None else [log.origin(it) for it in kept if type(it) is not Produced]
+    return any(it is not None and (it.learned or it.evaluation is not None) for it in origins)
 
 
 def rows_of(trace: Trace, source: Produced | None, tensor: Any) -> Rows | None:

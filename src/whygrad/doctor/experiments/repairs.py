@@ -19,7 +19,7 @@ from whygrad.doctor.evidence.case import Case
 from whygrad.ops.families import DROPOUTS
 from whygrad.recording.record import Course, Snapshot
 from whygrad.recording.replay.reading import Reading
-from whygrad.recording.replay.recipes import Wrapper, swapped, tensor_like
+from whygrad.recording.replay.recipes import Wrapper, passed_on, swapped, tensor_like
 from whygrad.recording.replay.trainer import Descent, is_below
 from whygrad.recording.replay.trial import Trial
 
@@ -70,11 +70,7 @@ def fresh_weights(snapshot: Snapshot, layers: list[Layer], gain: float) -> dict[
 def without_dropout(snapshot: Snapshot) -> Snapshot:
     """A replay drops the same units each time: a mask by which a model can tell samples apart."""
     drops = [number for number, call in snapshot.calls.items() if call.op in DROPOUTS]
-    return swapped(snapshot, dict.fromkeys(drops, _passing_on)) if drops else snapshot
-
-
-def _passing_on(inner: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda given, *rest, **named: given
+    return swapped(snapshot, dict.fromkeys(drops, passed_on)) if drops else snapshot
 
 
 @dataclass(frozen=True)

@@ -140,11 +140,15 @@ def _finding(case: Postmortem, finding: Finding) -> Iterator[Block]:
     if finding.evidence:
         yield Items(tuple(finding.evidence))
     yield from _excerpts(finding)
-    for label, text in (("Fix", finding.fix), ("Guardrail to keep", finding.guardrail)):
+    tried = finding.tried
+    fix = "Fix" if tried is None or tried.helped is not False else "What is usually the fix"
+    for label, text in ((fix, finding.fix), ("Guardrail to keep", finding.guardrail)):
         blocks = advice(text)
         if blocks:
             yield Label(label)
             yield from blocks
+            if tried is not None and text is finding.fix:
+                yield Text(tried.text, faint=not tried.helped)
     symptoms = case.symptoms(finding)
     if symptoms:
         title = f"Explains {count(len(symptoms), 'symptom')}"
@@ -287,18 +291,18 @@ def _reproduce(case: Postmortem) -> Section:
     }
     steps = {step: what for what, step in reversed(moments.items()) if step is not None}
     for step, what in sorted(steps.items()):
-        lines.append(f"{what}: step {step}, counted from 0; batch {_batches(case, step)}")
+        lines.append(f"{what}: step {step}, counted from 0{_passes(case, step)}")
     blocks.append(Items(tuple(lines)))
     return Section("reproduce", "Reproduce", tuple(blocks))
 
 
-def _batches(case: Postmortem, step: int) -> str:
-    """Which passes a step was made of: the batch index of a program with a batch a pass."""
+def _passes(case: Postmortem, step: int) -> str:
+    """Which passes a step was made of, if several."""
     for course in case.case.courses[:1]:
         if step < len(course.steps) and len(course.steps[step].passes) > 1:
             numbers = [each.number for each in course.steps[step].passes]
-            return f"{numbers[0]} to {numbers[-1]}, if each backward() has a batch of its own"
-    return f"{step}, if each backward() has a batch of its own"
+            return f": backward() calls {numbers[0]} to {numbers[-1]}"
+    return ""
 
 
 def _remarks(case: Postmortem) -> Section | None:

@@ -32,6 +32,7 @@ Line = list[Span]
 _CODE = re.compile(r"`([^`]+)`")
 _SMALLEST = 40  # columns; on narrower paper lines are cut off by whoever shows them
 _INDENT = 2
+_NAME = 14  # letters of a name at the head of a column of numbers, at least
 
 
 def plain(sections: Iterable[Section], width: int = 80) -> str:
@@ -186,10 +187,17 @@ def _width(block: Table, column: int) -> int:
     return max(len(row[column]) for row in (block.head, *block.rows))
 
 
+def _least(block: Table, column: int) -> int:
+    """How narrow a column may become: long names are cut, numbers are not."""
+    if column in block.words:
+        return _width(block, column)
+    return max(min(len(block.head[column]), _NAME), *(len(row[column]) for row in block.rows))
+
+
 def _columns_that_fit(block: Table, width: int) -> list[int]:
     columns = list(range(len(block.head)))
     for expendable in block.expendable:
-        if sum(_width(block, column) + 2 for column in columns) <= width:
+        if sum(_least(block, column) + 2 for column in columns) <= width:
             break
         columns.remove(expendable)
     return columns

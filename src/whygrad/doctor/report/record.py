@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from whygrad.doctor.report.postmortem import Postmortem
@@ -80,6 +81,8 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "parameters": finding.parameters,
         "data": finding.data,
     }
+    if finding.tried is not None:
+        facts["tried"] = asdict(finding.tried)
     if finding.caused_by is not None:
         facts["caused_by"] = finding.caused_by.rule
     return facts

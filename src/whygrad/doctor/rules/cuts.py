@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-__all__ = ["CUTS"]
+from whygrad.doctor.experiments.changes import left_out
+from whygrad.doctor.experiments.remedies import Remedy
+from whygrad.doctor.rules.words import listed
+from whygrad.doctor.source.statements import assigned_through
+from whygrad.ops.families import DETACHES
+from whygrad.recording.record import Snapshot
+from whygrad.source import Where
+
+__all__ = ["CUTS", "connected", "way_out"]
 
 _ITSELF = "Compute with the tensor itself: a new one made from its values has no history."
 _NUMBERS = "Keep the tensors: no item(), float() or torch.tensor() between the model and the loss."
@@ -31,3 +39,30 @@ CUTS = {
     ),
     "shared": ("wrapped into a new leaf", _ITSELF),
 }
+
+
+def way_out(kind: str, where: Where | None, names: list[str]) -> str:
+    """What to do about a cut, so that what was before it can learn."""
+    if kind == "data" and assigned_through(where, "data"):
+        # Without .data it would be refused: a Parameter takes no tensor that was computed.
+        return (
+            f"Do not write into .data: that copies numbers. Hand what is computed from "
+            f"{listed(names)} to the computation itself: F.linear(x, weight, bias), or "
+            "torch.func.functional_call(module, {'weight': weight}, (x,))."
+        )
+    return CUTS[kind][1].format(what=listed(names), kind=kind)
+
+
+def connected(snapshot: Snapshot | None, where: Where | None) -> Remedy | str:
+    """The step without what cuts the graph on a line; or why that cannot be tried."""
+    calls = {} if snapshot is None or where is None else snapshot.calls
+    found = [
+        number
+        for number, call in calls.items()
+        if (call.op == "data" or call.op in DETACHES)
+        and where is not None
+        and (call.where.file, call.where.line) == (where.file, where.line)
+    ]
+    if not found or snapshot is None:
+        return "what is computed outside of the graph is not recorded"
+    return left_out(snapshot, *found)

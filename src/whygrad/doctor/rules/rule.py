@@ -27,6 +27,7 @@ from whygrad.source import Where
 
 if TYPE_CHECKING:
     from whygrad.doctor.evidence.case import Case
+    from whygrad.doctor.experiments.remedies import Remedy, Tried
     from whygrad.recording.record import Course, Failure
 
 __all__ = [
@@ -90,6 +91,9 @@ class Finding:
     severity: int = 0  # from its rule
     parameters: list[str] = field(default_factory=list)
     data: dict[str, Any] = field(default_factory=dict)  # for reports: plain data
+    # The fix as something to try, or why it cannot be; None: it is not a matter of a step.
+    remedy: Remedy | str | None = None
+    tried: Tried | None = None  # what came of that
 
     @property
     def certainty(self) -> str:

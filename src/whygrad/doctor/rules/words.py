@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
-__all__ = ["few", "listed", "quoted"]
+__all__ = ["as_code", "few", "listed", "quoted"]
 
 _MOST = 4  # names or places that a report shows
 _LENGTH = 200  # of an exception that a report quotes
@@ -16,6 +17,11 @@ T = TypeVar("T")
 def few(found: Sequence[T]) -> Sequence[T]:
     """As many of them as are worth showing."""
     return found[:_MOST]
+
+
+def as_code(path: str) -> str:
+    """``model.transformer.h[3].attn`` for ``transformer.h.3.attn``"""
+    return re.sub(r"\.(\d+)(?=\.|$)", r"[\1]", f"model.{path}" if path else "model")
 
 
 def listed(names: Iterable[str]) -> str:

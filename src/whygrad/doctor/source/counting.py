@@ -7,6 +7,7 @@ set to zero again, that right answers are divided by batches, that only the last
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -19,15 +20,16 @@ _SIZES = ("size", "numel", "len")
 _LOADING = ("enumerate", "tqdm", "iter", "track")  # what is put around what a loop goes through
 
 Loop = ast.For | ast.While
+_FIGURE = re.compile(r"loss|err|acc|correct|score|metric|mse|mae", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class Miscount:
     """A sum over batches that does not belong to what it is divided by."""
 
-    kind: str  # "kept", "batches", "samples" or "last"
+    kind: str  # "kept", "batches", "samples", "last" or "compared"
     name: str  # of the sum
-    divisor: str  # as it is written
+    divisor: str  # as it is written; or what it is compared with
     where: Where  # the line to change
     added: Where  # where it is summed up
     divided: Where
@@ -60,6 +62,7 @@ class _Function:
         self._source = source
         self._names: dict[str, _Name] = {}
         self._divisions: list[tuple[ast.stmt, tuple[Loop, ...], str, ast.expr]] = []
+        self._comparisons: list[tuple[ast.If, tuple[Loop, ...], str, str]] = []
         self._read(scope.body, ())
 
     def _read(self, body: list[ast.stmt], loops: tuple[Loop, ...]) -> None:
@@ -88,6 +91,8 @@ class _Function:
                     self._names.setdefault(name, _Name()).adds.append((each, loops, value))
                 case ast.AugAssign(target=ast.Name(id=name), op=ast.Div(), value=value):
                     self._divisions.append((each, loops, name, value))
+            if isinstance(each, ast.If):
+                self._read_comparisons(each, loops)
             inner = (*loops, each) if isinstance(each, (ast.For, ast.While)) else loops
             for part in ("body", "orelse", "finalbody"):
                 self._read(getattr(each, part, []), inner)
@@ -105,7 +110,37 @@ class _Function:
                 for name in walked(each.left, ast.Name):
                     self._divisions.append((statement, loops, name.id, each.right))
 
+    def _read_comparisons(self, statement: ast.If, loops: tuple[Loop, ...]) -> None:
+        """``if val_loss < best:``, either way round."""
+        for each in walked(statement.test, ast.Compare):
+            match each:
+                case ast.Compare(left=ast.Name(id=one), comparators=[ast.Name(id=other)]):
+                    if isinstance(each.ops[0], (ast.Lt, ast.LtE, ast.Gt, ast.GtE)):
+                        self._comparisons += [
+                            (statement, loops, one, other),
+                            (statement, loops, other, one),
+                        ]
+
+    def _never_reset(self) -> Iterator[Miscount]:
+        """Sums that are compared from epoch to epoch and contain all epochs before."""
+        for statement, loops, name, other in self._comparisons:
+            known = self._names.get(name)
+            if known is None or not _FIGURE.search(name):
+                continue
+            for added, around, _ in known.adds:
+                inner = around[-1] if around else None
+                if inner is None or inner in loops or not self._is_kept(known, around, loops):
+                    continue
+                lines = (known.sets[0][0].lineno, added.lineno, statement.lineno)
+                begun, summed, compared = (self._source.place(each) for each in lines)
+                if begun is not None and summed is not None and compared is not None:
+                    last = inner.end_lineno or inner.lineno
+                    yield Miscount(
+                        "compared", name, other, begun, summed, compared, inner.lineno, last
+                    )
+
     def miscounts(self) -> Iterator[Miscount]:
+        yield from self._never_reset()
         for statement, loops, name, divisor in self._divisions:
             known = self._names.get(name)
             if known is None:

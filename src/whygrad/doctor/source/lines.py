@@ -34,6 +34,7 @@ __all__ = [
     "place",
     "raised",
     "rate_set",
+    "scheduler_made",
     "set_on",
     "shrinks_gradients",
     "switched_off",
@@ -82,11 +83,16 @@ def names_at(where: Where) -> tuple[str, ...]:
 
 @lru_cache(maxsize=512)
 def compares(where: Where) -> bool:
-    """Whether the statement at a place asks what is equal: ``==`` or ``eq()``."""
+    """Whether the statement at a place asks what is equal: ``==`` or ``eq()``.
+
+    What is equal to a number, as the weights that are zero, is no answer that is right.
+    """
     statement = statement_at(where) or ast.Pass()
-    return any(isinstance(each, ast.Eq) for each in ast.walk(statement)) or any(
-        called(each) == "eq" for each in walked(statement, ast.Call)
-    )
+    return any(
+        isinstance(sign, ast.Eq) and not isinstance(other, ast.Constant)
+        for each in walked(statement, ast.Compare)
+        for sign, other in zip(each.ops, each.comparators)
+    ) or any(called(each) == "eq" for each in walked(statement, ast.Call))
 
 
 def ignored_rules(where: Where) -> list[str] | None:
@@ -217,14 +223,27 @@ def rate_set(where: Where) -> Where | None:
     """The line of the same function that sets a rate by hand: ``group["lr"] = …``."""
     return _first_line_of(
         where,
-        (
-            statement
-            for target, statement in _assignments(source_of(where))
-            if isinstance(target, ast.Subscript)
-            and isinstance(target.slice, ast.Constant)
-            and target.slice.value == "lr"
-        ),
+        (statement for target, statement in _assignments(source_of(where)) if _is_rate(target)),
     )
+
+
+def _is_rate(target: ast.expr) -> bool:
+    """``group["lr"]``"""
+    index = target.slice if isinstance(target, ast.Subscript) else None
+    return isinstance(index, ast.Constant) and index.value == "lr"
+
+
+def scheduler_made(where: Where) -> Where | None:
+    """The line that makes an object of the program whose class sets a rate by hand."""
+    source = source_of(where)
+    rates = [statement.lineno for target, statement in _assignments(source) if _is_rate(target)]
+    classes = [
+        each.name
+        for each in source.nodes(ast.ClassDef)
+        if any(covers(each, line) for line in rates)
+    ]
+    made = (each.lineno for each in source.nodes(ast.Call) if called(each) in classes)
+    return next((found for line in made if (found := source.place(line))), None)
 
 
 def shrinks_gradients(where: Where) -> Where | None:

@@ -8,18 +8,24 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from whygrad.doctor import report
 from whygrad.doctor.evidence.case import Case
+from whygrad.doctor.experiments.remedies import attempt
 from whygrad.doctor.rules import load
-from whygrad.doctor.rules.rule import Finding, Rule, rules
+from whygrad.doctor.rules.rule import Finding, Proof, Rule, rules
 from whygrad.doctor.source.lines import ignored_rules
 from whygrad.doctor.verdict.order import explains, gravity
 
 __all__ = ["Asked", "Diagnosis", "diagnose"]
+
+_LOST = re.compile(r"\b(nan|inf)\b", re.IGNORECASE)
+_TRIED = 2  # causes whose fix is tried
+_RAISED = "the step did not come to its end, so there is none to train"
 
 
 @dataclass(eq=False)
@@ -86,7 +92,21 @@ def diagnose(
             break
     _explain(found)
     diagnosis.findings = sorted(found, key=_order)
+    if not diagnosis.unasked:
+        for cause in diagnosis.causes[:_TRIED]:
+            _try(diagnosis, cause)
     return diagnosis
+
+
+def _try(diagnosis: Diagnosis, cause: Finding) -> None:
+    """Try the fix of a cause, unless a trial is how the cause was found."""
+    if cause.proof is Proof.TRIED or not cause.fix:
+        return
+    raises = cause.proof is Proof.RAISED and cause.remedy is None
+    try:
+        cause.tried = attempt(diagnosis.case, _RAISED if raises else cause.remedy)
+    except Exception as error:  # the report is worth more than the trial
+        diagnosis.failures.append((f"the fix of {cause.rule}", f"{type(error).__name__}: {error}"))
 
 
 def _ask(rule: Rule, diagnosis: Diagnosis, ignore: frozenset[str], found: list[Finding]) -> None:
@@ -105,7 +125,8 @@ def _ask(rule: Rule, diagnosis: Diagnosis, ignore: frozenset[str], found: list[F
     if not seen and rule.cleared is not None:
         with contextlib.suppress(Exception):
             measured = rule.cleared(case)
-            if measured:
+            # A figure that is no number, or lost, clears nothing.
+            if measured and not _LOST.search(measured):
                 diagnosis.ruled_out.append((rule.id, measured))
 
 

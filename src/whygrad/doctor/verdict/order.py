@@ -89,8 +89,10 @@ ALSO = {
     "oscillation": "lr-too-high",
     "overfitting": "exploding-gradient",
     "lr-too-low": "class-imbalance",
+    "loss-plateau": "lr-too-low",
     # Judged as it was trained, or on what it was not prepared for.
     "loss-broadcast": "metric-bug",
+    "stale-target": "checkpoint-state",
     "preprocessing-mismatch": "overfitting",
 }
 

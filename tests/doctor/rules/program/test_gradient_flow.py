@@ -266,3 +266,58 @@ def test_layers_that_are_made_half_frozen(tmp_path: Path, engine: str) -> None:
     found = only(tmp_path, "frozen-parameter", HALF_FROZEN.format(trained=False), engine)
     assert found.parameters == ["0.weight", "2.weight"]
     assert not ask(tmp_path, "frozen-parameter", HALF_FROZEN.format(trained=True), engine)
+
+
+DRAWN = """
+class Coder(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.encoder = nn.Linear(4, 4)
+        self.decoder = nn.Linear(2, 4)
+
+    def forward(self, x):
+        mean, size = self.encoder(x).chunk(2, dim=1)
+        code = {draw}
+        return self.decoder(code), mean, size
+
+
+model = Coder()
+optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+for step in range(8):
+    rows = torch.randperm(64)[:32]
+    answer, mean, size = model(x[rows])
+    loss = F.mse_loss(answer, x[rows]){prior}
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+PRIOR = " + 0.1 * (mean**2 + size.exp() - size - 1).mean()"
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("prior", ["", PRIOR])
+@pytest.mark.parametrize(
+    "draw",
+    [
+        "torch.normal(mean, size.exp())  # here",
+        "torch.distributions.Normal(mean, size.exp()).sample()  # here",
+        "torch.bernoulli(torch.sigmoid(mean))  # here",
+        "torch.round(mean)  # here",
+    ],
+)
+def test_an_encoder_behind_a_draw(tmp_path: Path, draw: str, prior: str, engine: str) -> None:
+    if engine == "whygrad" and prior and draw.startswith(("torch.normal", "torch.bernoulli")):
+        pytest.skip("whygrad draws by ops of its own, of which the log has only the last")
+    only(tmp_path, "detached-graph", DRAWN.format(draw=draw, prior=prior), engine)
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        "torch.distributions.Normal(mean, size.exp()).rsample()",
+        "mean + size.exp() * torch.randn_like(size)",
+        "mean + (torch.round(mean) - mean).detach()",
+    ],
+)
+def test_a_draw_that_gradients_come_through(tmp_path: Path, draw: str) -> None:
+    assert not ask(tmp_path, "detached-graph", DRAWN.format(draw=draw, prior=PRIOR))

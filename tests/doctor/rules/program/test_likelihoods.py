@@ -50,9 +50,15 @@ def test_a_policy_that_learns(tmp_path: Path, engine: str, baseline: str, rule: 
     assert not ask(tmp_path, rule, _policy(sign="-", baseline=baseline), engine)
 
 
-@pytest.mark.parametrize("name", ["cost", "reward"])
-def test_whether_a_factor_is_a_cost_or_a_reward_is_not_guessed(tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize("name", ["cost", "weight"])
+def test_what_is_not_called_a_reward_may_be_a_cost(tmp_path: Path, name: str) -> None:
     assert not ask(tmp_path, "loss-sign", _policy(name=name))
+
+
+def test_what_is_called_a_reward_and_falls(tmp_path: Path) -> None:
+    (found,) = ask(tmp_path, "loss-sign", _policy(name="reward"))
+    assert found.certainty == "likely"
+    assert found.evidence[1].startswith("what was paid went from")
 
 
 GAUSSIAN = """

@@ -228,3 +228,41 @@ for step in range(6):
     w = (w - 0.1 * w.grad).detach().requires_grad_()
 """
     assert not ask(tmp_path, "parameter-not-in-optimizer", text)
+
+
+SLIPPED = """
+model = nn.Sequential(nn.Linear(4, 16), nn.Tanh(), nn.Linear(16, 1))
+optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+for epoch in range(8):
+    {before}
+    for rows in torch.randperm(64).split(8):
+        optimizer.zero_grad()
+        {loss}
+    {after}
+    optimizer.step()
+"""
+BEHIND = {
+    "the last": ("pass", "loss = F.mse_loss(model(x[rows]), y[rows])", "loss.backward()  # here"),
+    "all": ("total = 0", "total = total + F.mse_loss(model(x[rows]), y[rows])", "total.backward()"),
+    "the largest": (
+        "worst = None",
+        "one = F.mse_loss(model(x[rows]), y[rows])\n        "
+        "worst = one if worst is None or one > worst else worst",
+        "worst.backward()",
+    ),
+}
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_one_update_an_epoch(tmp_path: Path, engine: str) -> None:
+    before, loss, after = BEHIND["the last"]
+    text = SLIPPED.format(before=before, loss=loss, after=after)
+    found = only(tmp_path, "missing-step", text, engine)
+    assert found.evidence[0].startswith("8 losses are computed at line ")
+
+
+@pytest.mark.parametrize("how", ["all", "the largest"])
+def test_one_update_for_many_losses(tmp_path: Path, how: str) -> None:
+    before, loss, after = BEHIND[how]
+    text = SLIPPED.format(before=before, loss=loss, after=after)
+    assert not ask(tmp_path, "missing-step", text)

@@ -219,4 +219,7 @@ def _largest(case: Case) -> str | None:
     sizes = [max(each.input_rms) for each in case.run.passes if each.input_rms]
     if len(sizes) < case.limit("passes") or not np.median(sizes) > 0:
         return None
-    return f"the largest batch has {max(sizes) / np.median(sizes):.3g} times the usual size"
+    ratio = max(sizes) / np.median(sizes)
+    if not ratio <= case.limit("others"):
+        return None
+    return f"no batch has values of more than {ratio:.3g} times the usual size"

@@ -11,9 +11,13 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from whygrad.doctor.evidence.case import Case
+from whygrad.doctor.evidence.trained import begins_anew, differentiated_lines, training_lines
 from whygrad.doctor.rules.rule import Finding, Proof, rule
+from whygrad.doctor.source.loops import loops_around
 from whygrad.doctor.source.naming import held_out_name, made_from, says
 from whygrad.recording.evaluation import Fed
+from whygrad.source import Where
+from whygrad.why.syntax import covers
 
 __all__: list[str] = []
 
@@ -29,15 +33,18 @@ class _Judged(NamedTuple):
 
 
 def _all_judged(case: Case) -> Iterator[_Judged]:
-    lines = set(case.run.training_lines.values())
-    lines |= {mark.where for mark in (*case.run.inference_marks, *case.run.beside) if mark.trains}
+    lines, differentiated = training_lines(case), differentiated_lines(case)
     for each in case.run.fed.values():
-        if each.where in lines or not each.ranges:
+        if each.where in differentiated or not each.ranges:
             continue
         trained = [
             one
             for one in case.run.fed.values()
-            if one.module is each.module and one.where in lines and one.recorded and one.ranges
+            if one.module is each.module
+            and one.where in lines
+            and one.recorded
+            and one.ranges
+            and not _is_beside_the_loop(case, one)
         ]
         name = held_out_name(each.callers) if trained else None
         if name is not None:
@@ -65,8 +72,11 @@ def data_leakage(case: Case) -> Iterator[Finding]:
     for each in _all_judged(case):
         if says(each.fed.callers, _FOLDS):
             continue  # told as a model that goes on from fold to fold
-        found = overlap(each.fed, each.trained)
-        rows = {row for one in each.trained for row in one.rows}
+        if begins_anew(case, each.fed.module):
+            continue  # it may have forgotten what it was trained on
+        passes = 1 + max((course.used for course in case.courses), default=-1)
+        found = overlap(each.fed, each.trained, passes)
+        rows = {row for one in each.trained for row in one.before(passes)}
         few = min(len(each.fed.rows), len(rows)) or 1
         if found < case.limit("rows") or found < case.limit("share") * few:
             continue
@@ -83,9 +93,27 @@ def data_leakage(case: Case) -> Iterator[Finding]:
         return
 
 
-def overlap(fed: Fed, trained: list[Fed]) -> int:
-    """How many samples of a line are among those that were trained on."""
-    return len(set(fed.rows) & {row for each in trained for row in each.rows})
+def _is_beside_the_loop(case: Case, fed: Fed) -> bool:
+    """Whether a line is called from the function that updates, and from outside of its loop.
+
+    An attack on test samples may use the very line that the training uses.
+    """
+    steps = {step.where for course in case.courses for step in course.steps[-1:] if step.where}
+    for code, instruction in fed.callers:
+        for step in steps:
+            loops = loops_around(step) if step.code is code else []
+            if loops:
+                return not covers(loops[0].node, Where(code, instruction).line)
+    return False
+
+
+def overlap(fed: Fed, trained: list[Fed], passes: int) -> int:
+    """How many samples of a line are among those that were trained on, in so many passes.
+
+    Samples that gradients were asked for after the last update, as for a picture of what matters
+    in them, trained nothing.
+    """
+    return len(set(fed.rows) & {row for each in trained for row in each.before(passes)})
 
 
 @rule(

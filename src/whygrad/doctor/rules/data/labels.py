@@ -276,4 +276,6 @@ def _label_range(case: Case) -> str | None:
     ):
         return None
     count = reading.prediction.shape[1] if reading.prediction.ndim > 1 else 1
+    if not 0 <= labels.min() <= labels.max() < count:
+        return None
     return f"labels from {labels.min()} to {labels.max()} for {count} classes"

@@ -139,8 +139,10 @@ def _unrounded(case: Case, seen: list[Comparison]) -> Finding | None:
     ranges = answers.range
     if labels.whole < case.limit("broken"):
         advice = "Measurements are never equal: judge them by an error, (pred - y).abs().mean()."
-    elif labels.range.high > 1 or (ranges.shape and ranges.shape[-1] > 1 and len(ranges.shape) > 1):
+    elif len(ranges.shape) > 1 and ranges.shape[1] > 1:
         advice = "Take the class with the largest output first: out.argmax(dim=1) == y."
+    elif labels.range.high > 1:
+        advice = "Round first, out.round() == y, or give the model one output for each class."
     else:
         middle = 0 if answers.outside else case.limit("half")
         advice = f"Decide first: (out > {middle:g}) == y.bool()."
@@ -238,6 +240,12 @@ def _told(case: Case, each: Miscount) -> Finding | None:
         said = f"{each.name} is set to 0 before the loop over epochs and never again in it"
         then = f"{quotient} divides what all epochs added up by the count of one"
         fix = f"Set {each.name} to 0 at the beginning of each epoch."
+    elif each.kind == "compared":
+        said = f"{each.name} is set to 0 before the loop over epochs and never again in it"
+        then = (
+            f"compared with {each.divisor} it has what all epochs before added up, and only grows"
+        )
+        fix = f"Set {each.name} to 0 at the beginning of each epoch."
     elif each.kind == "last":
         said = f"{quotient} is taken after the loop over batches, and one of the two is set anew "
         said += "in each of them"
@@ -259,7 +267,10 @@ def _told(case: Case, each: Miscount) -> Finding | None:
         where=each.where,
         proof=Proof.INFERRED,
         fix=fix,
-        places=[("added here", each.added), ("divided here", each.divided)],
+        places=[
+            ("added here", each.added),
+            ("compared here" if each.kind == "compared" else "divided here", each.divided),
+        ],
     )
 
 

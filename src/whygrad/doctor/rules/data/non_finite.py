@@ -23,8 +23,11 @@ def non_finite_data(case: Case) -> Iterator[Finding]:
     Fix: Drop or impute such rows before training: keep = torch.isfinite(x).all(dim=1).
     Guardrail: assert torch.isfinite(x).all() and torch.isfinite(y).all()
     """
+    found = None if case.mechanism is None else case.mechanism.bad.after
+    axes = 2 if found is None else len(found.shape)
+    row = {0: "", 1: "", 2: ".all(dim=1)"}.get(axes, ".flatten(1).all(dim=1)")
     yield from reported(
         non_finite_data,
         case,
-        "drop such rows (keep = torch.isfinite(x).all(dim=1)) or impute them, before training.",
+        f"drop such rows (keep = torch.isfinite(x){row}) or impute them, before training.",
     )

@@ -281,10 +281,10 @@ def _standard_level(case: Case, outcome: _Outcome, target: Meeting) -> float:
 def _input_scale(case: Case) -> str | None:
     trace = case.trace(case.first)
     ends = [] if trace is None else [each.ends for each in first_layers(trace)]
-    if not ends:
+    if trace is None or not ends or _off_scale(case, trace):
         return None
     low, high = min(low for low, _ in ends), max(high for _, high in ends)
-    return f"the first layer gets values from {low:.3g} to {high:.3g}, and the run could use them"
+    return f"the first layer gets values from {low:.3g} to {high:.3g}"
 
 
 @rule(
@@ -349,7 +349,7 @@ def unscaled_target(case: Case, course: Course) -> Iterator[Finding]:
 def _target_scale(case: Case) -> str | None:
     reading = case.reading(case.first)
     target = None if reading is None else target_of(reading)
-    if target is None:
+    if target is None or target.size > case.limit("large") or target.is_tiny(case.limit("tiny")):
         return None
     low, high = target.ends
-    return f"targets lie between {low:.3g} and {high:.3g}, and the run could reach them"
+    return f"targets lie between {low:.3g} and {high:.3g}"

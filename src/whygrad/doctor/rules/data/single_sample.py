@@ -24,6 +24,7 @@ _ONE_VALUE = "expected more than 1 value per channel"
     severity=3,
     thresholds={
         "learned": (0.2, "of the loss: a run that falls by more is well with its batches"),
+        "clear": (8, "values of a channel: fewer rule nothing out"),
     },
     cleared=lambda case: _batches_seen(case),
 )
@@ -119,4 +120,6 @@ def _batches_seen(case: Case) -> str | None:
             if each.op in BATCH_NORM and each.inputs:
                 shape = tuple(each.inputs[0].shape)
                 sizes.append(each.inputs[0].numel() // shape[1])
-    return f"at least {min(sizes)} values per channel" if sizes else None
+    if not sizes or min(sizes) < case.limit("clear"):
+        return None
+    return f"at least {min(sizes)} values per channel"

@@ -14,6 +14,7 @@ import numpy as np
 from whygrad.doctor.evidence.anatomy import activation_place
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.flow import is_tanh_state
+from whygrad.doctor.experiments.changes import left_out
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.ops import families as ops
 from whygrad.ops.spellings import row_of
@@ -85,6 +86,9 @@ def target_out_of_range(case: Case) -> Iterator[Finding]:
             proof=Proof.REPLAYED,
             fix=_reach_fix(limiter, low, high, targets),
             places=[("the loss", call.where)],
+            remedy=left_out(reading.trace.snapshot, limiter.number)
+            if limiter.op in ops.ACTIVATIONS
+            else None,
         )
         return
 

@@ -17,8 +17,11 @@ import numpy as np
 
 from whygrad.doctor.evidence.anatomy import Layer, layers_of, rectifiers_of
 from whygrad.doctor.evidence.case import Case
+from whygrad.doctor.experiments.rehearsal import REHEARSED, rehearsed
 from whygrad.doctor.experiments.repairs import Arms, fresh_weights, level, repair, unlearned
+from whygrad.doctor.rules.model.zeros import stuck_at_zero
 from whygrad.doctor.rules.rule import Finding, Proof, rule
+from whygrad.doctor.rules.words import as_code, listed
 from whygrad.recording.record import Course, Parameter
 from whygrad.recording.replay import Trace
 from whygrad.recording.replay.trainer import is_below
@@ -30,6 +33,7 @@ __all__: list[str] = []
 @rule(
     thresholds={
         "steps": (5, "updates in which units could have become different"),
+        "random": (0.1, "size of values that are tried in the place of zeros"),
         "better": (0.8, "of the loss, with random weights; half of it if units differ by now"),
         "part": (0.2, "of what ignoring the input costs: below it the width was not needed"),
         "alike": (1e-7, "of the largest weight: rows that differ by less are the same"),
@@ -48,12 +52,17 @@ def symmetric_initialization(case: Case, course: Course) -> Iterator[Finding]:
 
     Measured: The rows of a weight are equal before the first update, and they are still equal
     at the end, although the layer was trained. The same model with random weights does better
-    on the same batch with the same optimizer.
+    on the same batch with the same optimizer. Or parameters are zero from the first step to the
+    last with gradients of exactly zero, and get others as soon as one of them is random.
     Fix: Start from random weights: nn.init.kaiming_normal_(layer.weight); only biases may be 0.
     Guardrail: assert all(p.std() > 0 for p in model.parameters() if p.dim() > 1)
     """
     trace = case.trace(course.first)
     if trace is None or len(course.steps) < case.limit("steps") or course.last is None:
+        return
+    zero = stuck_at_zero(case, course)
+    if zero:
+        yield _about_zeros(course, zero)
         return
     twins = [
         each for each in _hidden(case, trace, course) if _alike(each, trace, case.limit("alike"))
@@ -81,8 +90,24 @@ def symmetric_initialization(case: Case, course: Course) -> Iterator[Finding]:
         None if arms is None else arms.told("from random weights"),
         where=layer.parameter.written_at or layer.parameter.made_at,
         proof=Proof.TRIED if arms is not None else Proof.INFERRED,
-        fix=f"nn.init.kaiming_normal_({layer.label})  # in place of {value:.3g} everywhere",
+        fix=f"nn.init.kaiming_normal_({_as_code(layer)})  # in place of {value:.3g} everywhere",
         parameters=[each.label for each in twins],
+    )
+
+
+def _about_zeros(course: Course, zero: list[Parameter]) -> Finding:
+    names = [each.name for each in zero]
+    return symmetric_initialization.finding(
+        f"{' and '.join(names[:2])} are zero before the first update and after "
+        f"{len(course.steps)}: each gets a gradient of exactly 0, because it is multiplied by "
+        "others that are zero",
+        "with random values in the place of one of them, the others get a gradient in the same "
+        "step",
+        where=zero[0].written_at or zero[0].made_at,
+        proof=Proof.REPLAYED,
+        fix=f"Let at most one of the factors begin at zero: nn.init.normal_({names[0]}, std=0.1)",
+        parameters=names,
+        title="Parameters start at zero and can never leave it",
     )
 
 
@@ -115,14 +140,18 @@ def _distinct(case: Case, layer: Layer, course: Course) -> int:
 def _all_different(case: Case) -> str | None:
     trace = case.trace(case.first)
     layers = [] if trace is None else layers_of(case, trace)
-    if trace is None or not layers:
+    wide = [each for each in layers if each.width > 1]
+    same = [trace is None or _alike(each, trace, case.limit("alike")) for each in wide]
+    if not layers or any(same):
         return None
-    return f"the units of all {len(layers)} layers have weights of their own"
+    count = len({each.name for each in layers})
+    return f"no two units of a layer begin with the same weights (layers: {count})"
 
 
 @rule(
     thresholds={
         "steps": (8, "updates: fewer do not show whether it learns"),
+        **REHEARSED,
         "lowest": (0.1, "times the input: below it nothing arrives after a few layers"),
         "highest": (3.0, "times the input: above it a few layers make it enormous"),
         "better": (0.5, "of the loss that is reached with ordinary weights"),
@@ -143,7 +172,8 @@ def bad_initialization(case: Case, course: Course) -> Iterator[Finding]:
 
     Measured: At step 0 a layer makes its input several times larger or smaller. The same model
     with ordinary weights, of size 1/sqrt(inputs), learns the same batch with the same optimizer
-    where the run did not.
+    where the run did not; or, on batches that it has not seen, gets far below where the whole run
+    ended in a short training.
     Fix: Use the layers' own initial values, or nn.init.kaiming_normal_ / xavier_uniform_.
     Guardrail: assert 0.1 < model(x).std() < 10  # before training
     """
@@ -162,12 +192,25 @@ def bad_initialization(case: Case, course: Course) -> Iterator[Finding]:
     # One batch may be learned by heart from any weights, where the run was far from it.
     arms = arms or _arms(case, course, trace, start)
     if arms is None:
+        yield from _in_a_rehearsal(case, course, trace, unusual, start)
         return
     learns = is_below(arms.repaired.end, case.limit("better"), arms.repaired.start)
     learns &= arms.helps(case.limit("better"))
     if not learns and not _starts_hopeless(case, arms, level(case, course)):
         return  # ordinary weights only start lower: they do not learn either
-    yield _about_size(case, course, trace, unusual, arms)
+    yield _about_size(
+        case, course, trace, unusual, arms.as_it_was.start, arms.told("from ordinary weights")
+    )
+
+
+def _in_a_rehearsal(
+    case: Case, course: Course, trace: Trace, unusual: list[Layer], start: dict[int, Any]
+) -> Iterator[Finding]:
+    """A run that learned a part of what a few updates from ordinary weights learn."""
+    found = rehearsed(case, course, start=start)
+    if found is not None:
+        told = found[0].told(found[1], "from ordinary weights")
+        yield _about_size(case, course, trace, unusual, trace.loss, told)
 
 
 def _arms(case: Case, course: Course, trace: Trace, start: dict[int, Any]) -> Arms | None:
@@ -195,7 +238,7 @@ def _starts_hopeless(case: Case, arms: Arms, chance: float | None) -> bool:
 
 
 def _about_size(
-    case: Case, course: Course, trace: Trace, unusual: list[Layer], arms: Arms
+    case: Case, course: Course, trace: Trace, unusual: list[Layer], first: float, tried: str
 ) -> Finding:
     worst = max(
         unusual, key=lambda each: abs(math.log10(_strength(each, trace) + sys.float_info.epsilon))
@@ -203,22 +246,29 @@ def _about_size(
     gain = _strength(worst, trace)
     rows = worst.weight(trace.snapshot)
     usual = 1 / math.sqrt(worst.fan_in)
-    first, reference = arms.as_it_was.start, level(case, course)
+    reference = level(case, course)
     return bad_initialization.finding(
         f"{worst.label} {list(worst.shape)} begins with values of size "
         f"{float(np.sqrt(np.mean(rows**2))):.3g} and mean {float(rows.mean()):.2g}; with "
         f"{worst.fan_in} inputs {usual:.2g} is usual: it makes its input about {gain:.2g} times "
         "as large",
-        arms.told("from ordinary weights"),
+        tried,
         f"the first loss was {first:.4g}; an answer that ignores the input costs {reference:.4g}"
         if reference is not None and first > case.limit("start") * reference
         else None,
         where=_where([each.parameter for each in unusual], worst.parameter),
         proof=Proof.TRIED,
-        fix=f"nn.init.kaiming_normal_({worst.label})  "
-        f"# standard deviation {usual * math.sqrt(2):.2g}",
+        fix=f"nn.init.kaiming_normal_({_as_code(worst)})  "
+        f"# standard deviation {usual * math.sqrt(2):.2g}"
+        if len(unusual) == 1
+        else f"nn.init.kaiming_normal_(layer.weight)  # for each of these {len(unusual)} layers: "
+        f"{listed(each.label for each in unusual)}",
         parameters=[each.label for each in unusual],
     )
+
+
+def _as_code(layer: Layer) -> str:
+    return layer.label if layer.parameter.module is None else as_code(layer.label)
 
 
 def _unusual(layers: list[Layer], trace: Trace, lowest: float, highest: float) -> list[Layer]:
@@ -259,4 +309,6 @@ def _gains(case: Case) -> str | None:
     if trace is None or not layers:
         return None
     gains = [_strength(each, trace) for each in layers]
-    return f"layers enlarge their input {min(gains):.2g} to {max(gains):.2g} times at step 0"
+    if not case.limit("lowest") <= min(gains) <= max(gains) <= case.limit("highest"):
+        return None
+    return f"the first weights make inputs {min(gains):.2g} to {max(gains):.2g} times as large"

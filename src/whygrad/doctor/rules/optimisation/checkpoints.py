@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from whygrad.doctor.evidence.case import Case
+from whygrad.doctor.evidence.trained import begins_anew, differentiated_lines, training_lines
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.doctor.source.naming import held_out_name, is_chosen, says
 from whygrad.recording.record import Course
@@ -34,12 +35,13 @@ def checkpoint_state(case: Case) -> Iterator[Finding]:
     schedule are state as well: a run that goes on without them begins anew. And a model that is
     used again for another fold, or never got the weights, is judged for what it is not.
 
-    Measured: Whether what load_state_dict() was given is the module's own memory; what a loaded
-    checkpoint holds and nobody puts back; which of the models that are judged were trained.
+    Measured: Whether what load_state_dict() was given is the module's own memory, and whether any
+    of its names is one of the module's; what a loaded checkpoint holds and nobody puts back;
+    which of the models that are judged were trained.
     Fix: copy.deepcopy(model.state_dict()), and put back everything that was saved.
     Guardrail: best = {k: v.detach().clone() for k, v in model.state_dict().items()}
     """
-    for find in (_live_reference, _not_restored, _folds, _untrained):
+    for find in (_live_reference, _nothing_loaded, _not_restored, _folds, _untrained):
         found = find(case)
         if found is not None:
             yield found
@@ -68,6 +70,31 @@ def _live_reference(case: Case) -> Finding | None:
             fix="Take a copy: copy.deepcopy(model.state_dict()).",
         )
     return None
+
+
+def _nothing_loaded(case: Case) -> Finding | None:
+    """A state of which no name is one of the module's: with strict=False that is no error."""
+    for each in case.run.restored:
+        names = [name for name, _ in each.thing.named_parameters()] if each.matched == 0 else []
+        later = any(one.thing is each.thing and one.matched for one in case.run.restored)
+        if not names or later or not each.keys:
+            continue
+        return checkpoint_state.finding(
+            f"of {len(names)} parameters none was loaded: the state has {each.keys[0]!r} where the "
+            f"module has {names[0]!r}",
+            "the module keeps the values it was made with, and strict=False says nothing about it",
+            where=each.where,
+            step=each.after,
+            proof=Proof.RECORDED,
+            fix="Rename the keys and load with strict=True: {k.removeprefix("
+            f"{_prefix(each.keys[0], names[0])!r}): v for k, v in state.items()}}.",
+        )
+    return None
+
+
+def _prefix(key: str, name: str) -> str:
+    """What stands before a name in the keys of a state."""
+    return key[: -len(name)] if key.endswith(name) else key.partition(".")[0] + "."
 
 
 def _not_restored(case: Case) -> Finding | None:
@@ -126,11 +153,11 @@ def _has_memory(course: Course) -> bool:
 
 
 def _folds(case: Case) -> Finding | None:
-    lines = set(case.run.training_lines.values())
+    lines, differentiated = training_lines(case), differentiated_lines(case)
     for each in case.run.fed.values():
-        if each.where in lines or not says(each.callers, _FOLDS):
+        if each.where in differentiated or not says(each.callers, _FOLDS):
             continue
-        if held_out_name(each.callers) is None:
+        if held_out_name(each.callers) is None or begins_anew(case, each.module):
             continue
         trained = [one for one in case.run.fed.values()
                    if one.module is each.module and one.where in lines]  # fmt: skip

@@ -11,6 +11,7 @@ import numpy as np
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.curve import quarter, tenths
 from whygrad.doctor.evidence.growth import growth
+from whygrad.doctor.experiments.rehearsal import REHEARSED, rehearsed
 from whygrad.doctor.experiments.repairs import level
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.doctor.source.lines import shrinks_gradients
@@ -25,9 +26,12 @@ __all__ = ["ratios_of"]
 @rule(
     every_course=True,
     thresholds={
+        **REHEARSED,
+        "small ratio": (2, "of norm over limit, where a rehearsal is to decide"),
         "ratio": (10, "of norm over limit: a guard cuts now and then, and less"),
         "hidden": (100, "of norm over limit: something is far too large"),
         "active": (0.9, "of the updates"),
+        "seldom": (0.5, "of the updates: more rules nothing out"),
         "learned": (0.3, "of the loss: a run that falls by more is well with its limit"),
         "slow": (0.5, "the same behind strong clipping, from what ignoring the input costs"),
         "steps": (5, "updates: fewer are the beginning"),
@@ -50,7 +54,9 @@ def clipping_hides_cause(case: Case, course: Course) -> Iterator[Finding]:
     Measured: The norm before clipping over the limit, at every update. If it is above 10 at
     nearly all of them and the run does not learn, the first steps are taken again without
     clipping; above 100, what was learned is counted from what ignoring the input costs. If the
-    gradient explodes in the first step already, the ratio alone is enough.
+    gradient explodes in the first step already, the ratio alone is enough. Of a run that learned
+    a part of it, a short training from the first state without clipping must get far below where
+    the whole run ended, on batches that it has not seen.
     Fix: Set the limit to the usual size of the gradient, and look for the cause of larger ones.
     Guardrail: total = clip_grad_norm_(model.parameters(), limit); print(total / limit)  # < 1
     """
@@ -64,9 +70,13 @@ def clipping_hides_cause(case: Case, course: Course) -> Iterator[Finding]:
     active = sum(each > 1 for each in ratios) / len(ratios)
     usual = statistics.median(ratios)
     late = statistics.median(ratios[-quarter(ratios) :])
-    if active < case.limit("active") or min(usual, late) < case.limit("ratio"):
+    if active < case.limit("active"):
         return
-    reason = _hidden_cause(case, course, clips[0], min(usual, late))
+    if min(usual, late) < case.limit("ratio"):
+        size = f"{clips[0].limit * usual:.2g}"
+        reason = _rehearsed(case, course, size) if usual > case.limit("small ratio") else None
+    else:
+        reason = _hidden_cause(case, course, clips[0], min(usual, late))
     if reason is not None:
         said, fix, proof = reason
         yield clipping_hides_cause.finding(
@@ -78,6 +88,15 @@ def clipping_hides_cause(case: Case, course: Course) -> Iterator[Finding]:
             fix=fix,
             data={"ratio": usual, "limit": clips[0].limit},
         )
+
+
+def _rehearsed(case: Case, course: Course, size: str) -> tuple[str, str, Proof] | None:
+    """What a short training without clipping comes to, where the run did learn something."""
+    found = rehearsed(case, course, free=True)
+    if found is None:
+        return None
+    told = found[0].told(found[1], "without clipping")
+    return told, f"Raise the limit to about {size}, or remove it.", Proof.TRIED
 
 
 def _limit(clip: Clip) -> str:
@@ -100,7 +119,7 @@ def _hidden_cause(
     progress = case.progress(course)
     most = case.limit("slow" if ratio >= case.limit("hidden") else "learned")
     if _learned(case, course, ratio) >= most or progress.broken:
-        return None
+        return _rehearsed(case, course, size)
     free = case.descend(course, course.first)
     if clip.kind == "norm":
         held = case.descend(course, course.first, clip=limit)
@@ -200,7 +219,7 @@ def _cleared_clipping(case: Case) -> str | None:
         ratios = ratios_of(course)
         if ratios:
             active = sum(each > 1 for each in ratios) / len(ratios)
-            if active >= case.limit("active"):
+            if active > case.limit("seldom"):
                 return None
             return f"clipping was active in {active:.0%} of {len(ratios)} updates"
     return None

@@ -10,8 +10,12 @@ import math
 from collections.abc import Iterator
 
 from whygrad.doctor.evidence.case import Case
-from whygrad.doctor.evidence.curve import tenths
+from whygrad.doctor.evidence.curve import tenths, thirds
 from whygrad.doctor.evidence.growth import runaway
+from whygrad.doctor.evidence.progress import is_steady
+from whygrad.doctor.evidence.provenance import has_moving_targets
+from whygrad.doctor.evidence.standing import batches_of
+from whygrad.doctor.experiments.rehearsal import REHEARSED, STEADY, rehearsed
 from whygrad.doctor.experiments.sound_loss import after_fixes, sound_trial
 from whygrad.doctor.rules.optimisation.oscillation import MOMENTUM, heavy_momentum
 from whygrad.doctor.rules.rule import Finding, Proof, rule
@@ -65,6 +69,9 @@ def _starts(case: Case, course: Course) -> Iterator[Snapshot]:
     every_course=True,
     thresholds={
         **MOMENTUM,
+        **REHEARSED,
+        "steady": STEADY,
+        "falling": (0.05, "of the loss in the last third of the run: it is under way"),
         "learned": (0.2, "of the loss: a run that falls by more is left alone"),
         "progress": (0.02, "of the loss that must fall at a smaller rate"),
         "worse": (0.1, "by which that may stay behind what the own rate reaches"),
@@ -89,13 +96,18 @@ def lr_too_high(case: Case, course: Course) -> Iterator[Finding]:
     with cleared gradients: at the program's rate, and at a tenth, a hundredth and a thousandth
     of it. The rate is too high if the first diverges or doubles the loss and a smaller one
     lowers it smoothly. If the program's loss is invalid itself, the experiment is made with a
-    squared error in its place.
+    squared error in its place. Of a run whose loss fell and then stood, a short training from its
+    first state at a smaller rate must get far below where the whole run ended, on batches that it
+    has not seen.
     Fix: Lower the learning rate by a factor of ten until the loss falls from the first steps
     on.
     Guardrail: assert loss.item() < 2 * first_loss, f'step {step}: loss {loss.item()} is rising'
     """
     if not case.progress(course).suffers(case.limit("learned")):
+        yield from _in_a_rehearsal(case, course)
         return
+    if not case.progress(course).broken and any(map(has_moving_targets, batches_of(case, course))):
+        return  # a loss that grows with its targets
     if case.progress(course).broken and not _overflowed(case, course):
         yield from _with_sound_loss(case, course)
         return
@@ -109,7 +121,29 @@ def lr_too_high(case: Case, course: Course) -> Iterator[Finding]:
         better = _smaller_that_works(case, trial, own)
         if better is not None and not (better[0] < case.limit("runaway") and runaway(case, course)):
             yield _too_high(case, course, start.step, trial, own, *better)
-            break
+            return
+    yield from _in_a_rehearsal(case, course)
+
+
+def _in_a_rehearsal(case: Case, course: Course) -> Iterator[Finding]:
+    """A rate at which the loss falls and then stays high, as it does when steps are clipped."""
+    parts = thirds(course.losses)
+    if parts is None or parts[2] < parts[1] - case.limit("falling") * abs(parts[1]):
+        return
+    if not is_steady(course, case.limit("steady")):
+        return
+    for factor in tenths(case.limit("tenths")):
+        found = rehearsed(case, course, factor=factor)
+        if found is not None:
+            rate = rate_of(course)
+            yield lr_too_high.finding(
+                found[0].told(found[1], f"with lr={rate * factor:.2g} instead of {rate:g}"),
+                where=_line(case, course),
+                proof=Proof.TRIED,
+                fix=f"lr={rate * factor:.2g} instead of {rate:g}: tried in a short training.",
+                data={"rate": rate, "works": rate * factor},
+            )
+            return
 
 
 def _momentum_is_to_blame(case: Case, course: Course, start: Snapshot) -> bool:
@@ -201,6 +235,6 @@ def _cleared_high(case: Case) -> str | None:
             progress = case.progress(course)
             return f"the loss went from {progress.start:.4g} to {progress.end:.4g} at this rate"
         own = case.descend(course, course.first)
-        if own is not None and not own.is_unstable:
+        if own is not None and not own.is_unstable and own.drop >= 0:
             return f"at lr={rate_of(course):g} the loss of the first batch goes {own}"
     return None

@@ -12,6 +12,8 @@ from typing import Any
 
 from whygrad.doctor.evidence.anatomy import activation_place
 from whygrad.doctor.evidence.case import Case
+from whygrad.doctor.evidence.standing import standing_of
+from whygrad.doctor.experiments.rehearsal import REHEARSED, rehearsed
 from whygrad.doctor.experiments.repairs import unlearned, without_dropout
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.ops.families import ADD, DROPOUTS
@@ -22,6 +24,9 @@ from whygrad.recording.replay.trial import Trial
 from whygrad.source import Where
 
 __all__ = ["over_regularized"]
+
+
+_OF_DECAY = "assert all(group['weight_decay'] < 0.1 for group in optimizer.param_groups)"
 
 
 @dataclass(frozen=True)
@@ -39,16 +44,22 @@ class _Comparison:
 @rule(
     every_course=True,
     thresholds={
+        **REHEARSED,
         "learned": (0.6, "of the loss: above it the decay does no harm"),
         "half": (0.5, "of what is reached with it, without it"),
         "free": (0.25, "of the loss that must fall without it"),
         "steps": (10, "updates: fewer do not show whether it learns"),
         "dropped": (0.9, "of the units: so much is the probability to keep one"),
         "guess": (0.9, "of what ignoring the input costs: no better than a guess"),
+        "held there": (0.95, "of it, where the loss on the data is looked at by itself"),
+        "found": (0.85, "of what ignoring the input costs: something was learned …"),
+        "apart": (0.2, "… by which it is lower without the other terms, of what can be learned"),
+        "longer": (150, "steps of the experiment without them"),
         "long": (60, "steps of the experiment"),
         "stuck": (0.4, "of the first loss: a run that gets below is not stuck"),
         "held": (0.3, "of what falls without it, at most, falls with it"),
         "remedy": (100, "times smaller: the advice"),
+        "strong": (0.02, "a decay that a rehearsal is spent on"),
         "weak": (1e-4, "the strongest decay that is advised"),
     },
     cleared=lambda case: _cleared(case),
@@ -63,7 +74,9 @@ def over_regularized(case: Case, course: Course) -> Iterator[Finding]:
 
     Measured: 60 steps from the first state on the first batch with the regularization and
     without it. It drowns the loss if the run and the steps with it get nowhere on the data, and
-    the steps without it do. Dropout is suspected from nine tenths on.
+    the steps without it do. Dropout is suspected from nine tenths on. Of a run that learned a
+    part of it, a short training from the first state without decay must get far below where the
+    whole run ended, on batches that it has not seen.
     Fix: Lower the weight decay or the factor of the penalty by a factor of 100 or more.
     Guardrail: assert penalty.item() < data_loss.item(), 'the penalty is larger than the loss'
     """
@@ -82,7 +95,25 @@ def over_regularized(case: Case, course: Course) -> Iterator[Finding]:
             each.free.drop > case.limit("free") and held < case.limit("held") * each.free.drop
         ):
             yield _drowned(each)
+            return
     yield from _by_dropout(case, course)
+    yield from _by_other_terms(case, course)
+    yield from _in_a_rehearsal(case, course)
+
+
+def _in_a_rehearsal(case: Case, course: Course) -> Iterator[Finding]:
+    """A run that learned a part of what a few updates without decay learn."""
+    decay = _decay(course)
+    found = rehearsed(case, course, weight_decay=0.0) if decay > case.limit("strong") else None
+    if found is not None:
+        weaker = min(case.limit("weak"), decay / case.limit("remedy"))
+        yield over_regularized.finding(
+            found[0].told(found[1], f"with weight_decay=0 instead of {decay:g}"),
+            where=course.optimizer.made_at or course.steps[0].where,
+            proof=Proof.TRIED,
+            fix=f"weight_decay={weaker:.0e} instead of {decay:g}: tried without it in a short "
+            "training.",
+        )
 
 
 def _by_weight_decay(case: Case, course: Course) -> _Comparison | None:
@@ -154,16 +185,7 @@ def _by_penalty(case: Case, course: Course) -> _Comparison | None:
     penalties = _penalties(trace)
     if not penalties:
         return None
-    numbers = [each.number for each in penalties]
-
-    def data_only(again: Trace) -> Any:
-        root = again.root
-        assert root is not None
-        return root.outputs[0] - sum(
-            each.outputs[0] for each in again.calls if each.number in numbers
-        )
-
-    data, long = case.trial(course, course.first, data_only), int(case.limit("long"))
+    data, long = _without(case, course, penalties), int(case.limit("long"))
     held = case.descend(course, course.first, steps=long)
     free = None if data is None else data.descend(steps=long)
     if data is None or held is None or free is None:
@@ -179,8 +201,72 @@ def _by_penalty(case: Case, course: Course) -> _Comparison | None:
     )
 
 
+def _without(case: Case, course: Course, terms: list[Traced]) -> Trial | None:
+    """Training with these terms taken out of the loss."""
+    numbers = [each.number for each in terms]
+
+    def rest(again: Trace) -> Any:
+        root = again.root
+        assert root is not None
+        return root.outputs[0] - sum(
+            each.outputs[0] for each in again.calls if each.number in numbers
+        )
+
+    return case.trial(course, course.first, rest)
+
+
+def _by_other_terms(case: Case, course: Course) -> Iterator[Finding]:
+    """Terms beside the loss on the data, as a divergence, that hold it where a guess is."""
+    reading, standing = case.reading(course.first), standing_of(case, course)
+    if reading is None or reading.meeting is None or standing is None or course.last is None:
+        return
+    chance, guess = standing.constant, case.limit("held there") * standing.constant
+    if standing.reached < guess:
+        return
+    trace = reading.trace
+    terms = _terms(trace)
+    others = [
+        each
+        for each in terms
+        if not trace.descends(each, reading.meeting) and each.outputs[0].requires_grad
+    ]
+    if not others or len(others) == len(terms) or not trace.reproduced:
+        return
+    data, long = _without(case, course, others), int(case.limit("longer"))
+    if data is None or data.loss(course.last.values) < guess:
+        return
+    held = case.descend(course, course.first, steps=long)
+    free = data.descend(steps=long)
+    if held is None or free is None or not is_below(free.end, case.limit("found"), chance):
+        return
+    # A single batch is learned by heart in spite of the term: not as well.
+    apart = data.loss(held.values) - free.end
+    if apart < case.limit("apart") * (chance - standing.floor):
+        return
+    share = sum(float(trace.array(each.outputs[0])) for each in others)
+    yield over_regularized.finding(
+        f"beside the loss on the data ({trace.loss - share:.4g} in the first step) stands a term "
+        f"of {share:.4g}",
+        f"the loss on the data ends at {data.loss(course.last.values):.4g}; an answer that ignores "
+        f"the input costs {chance:.4g}",
+        f"{long} steps from the first state lead to {data.loss(held.values):.4g} with that term "
+        f"and to {free.end:.4g} without it",
+        where=others[0].where,
+        proof=Proof.TRIED,
+        fix="Weigh the terms alike: both as sums over the elements of a sample, or both as means. "
+        "Here this one outweighs the loss on the data.",
+    )
+
+
 def _penalties(trace: Trace) -> list[Traced]:
-    """The terms of the sum that the loss is, of those made from parameters alone."""
+    """Of the terms those that are made from parameters alone."""
+    terms = _terms(trace)
+    pure = [each for each in terms if not _knows_data(trace, each)]
+    return pure if len(pure) < len(terms) else []
+
+
+def _terms(trace: Trace) -> list[Traced]:
+    """The terms of the sum that the loss is."""
     terms: list[Traced] = []
     waiting = [trace.root]
     while waiting:
@@ -191,8 +277,7 @@ def _penalties(trace: Trace) -> list[Traced]:
             waiting += [trace.made_by(each) for each in call.sources]
         else:
             terms.append(call)
-    pure = [each for each in terms if not _knows_data(trace, each)]
-    return pure if len(pure) < len(terms) else []
+    return terms
 
 
 def _knows_data(trace: Trace, term: Traced) -> bool:
@@ -215,6 +300,7 @@ def _drowned(found: _Comparison) -> Finding:
         where=found.where,
         proof=Proof.TRIED,
         fix=f"Use {found.remedy}.",
+        **({"guardrail": _OF_DECAY} if found.name.startswith("weight_decay") else {}),
     )
 
 

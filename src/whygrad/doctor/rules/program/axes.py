@@ -25,7 +25,9 @@ from whygrad.doctor.evidence.flow import (
     sums_to_one,
 )
 from whygrad.doctor.evidence.sequence import Crossing, crossings
+from whygrad.doctor.experiments.changes import along, mended
 from whygrad.doctor.rules.rule import Finding, Proof, once, rule
+from whygrad.doctor.rules.scrambles import scrambles
 from whygrad.ops import families as ops
 from whygrad.recording.calls import Produced
 from whygrad.recording.replay import Trace, Traced
@@ -47,7 +49,7 @@ _SCALING = ops.SCALINGS | ops.ADD | ops.CHOICES
     },
 )
 def wrong_dim(case: Case) -> Iterator[Finding]:
-    """A softmax, a loss or a recurrent layer runs along the wrong axis.
+    """Something runs along the wrong axis: a softmax, a loss, a recurrent layer, a view.
 
     The scores of one sample must compete with each other, not with those of the other samples
     or time steps. Along the wrong axis the numbers still look like probabilities, and the loss
@@ -55,7 +57,8 @@ def wrong_dim(case: Case) -> Iterator[Finding]:
 
     Measured: Which axis the softmax or the loss takes for the classes, and where the features
     of the last layer are after all the reshaping. Behind a recurrent layer, whether the answer
-    for one sample depends on other samples.
+    for one sample depends on other samples. And whether view() or reshape() is used to swap axes,
+    which only moves names.
     Fix: Run softmax and log_softmax along the class axis (dim=1 or dim=-1); cross_entropy wants
     [N, C] or [N, C, T]; a recurrent layer wants batch_first=True for [N, T, F].
     Guardrail: assert torch.allclose(probabilities.sum(dim=-1), torch.ones(()))
@@ -85,13 +88,36 @@ def _wrong(case: Case) -> Iterator[Finding | None]:
                 yield _picked(case, trace, call)
         for crossing in crossings(case, reading):
             yield _from_sample_to_sample(case, trace, crossing)
+        for each in scrambles(trace):
+            yield _about(
+                trace,
+                each.call.where,
+                f"Move the axes: {each.remedy} in place of {each.call.op}(…).",
+                f"{each.call.op} makes {list(each.after)} of {list(each.before)}: it reads the "
+                "same numbers in the same order, so the axes get new names and the numbers do "
+                "not move",
+                proof=Proof.RECORDED,
+            )
 
 
 def _about(
-    trace: Trace, where: Where, fix: str, *evidence: str, proof: Proof = Proof.REPLAYED
+    trace: Trace,
+    where: Where,
+    fix: str,
+    *evidence: str,
+    proof: Proof = Proof.REPLAYED,
+    turned: tuple[Traced, int] | None = None,
 ) -> Finding:
-    step = trace.snapshot.step
-    return wrong_dim.finding(*evidence, where=where, step=step, proof=proof, fix=fix)
+    """``turned``: the call that the fix turns, and to which axis."""
+    snapshot = trace.snapshot
+    return wrong_dim.finding(
+        *evidence,
+        where=where,
+        step=snapshot.step,
+        proof=proof,
+        fix=fix,
+        remedy=turned and mended(snapshot, {turned[0].number: along(turned[1])}),
+    )
 
 
 def _over_batch(case: Case, reading: Reading, call: Traced) -> Finding | None:
@@ -107,13 +133,16 @@ def _over_batch(case: Case, reading: Reading, call: Traced) -> Finding | None:
         if each.op in ops.CROSS_ENTROPY and follow(trace, each.sources[0]).maker is call:
             return None  # two softmaxes: one is to go altogether
     where = line_of(case, trace, call)
+    # The classes are the last axis, unless there is but one number along it.
+    dim = -1 if shape[-1] > 1 else max(range(1, len(shape)), key=lambda axis: shape[axis])
     return _about(
         trace,
         where,
-        f"Use dim=-1 instead of dim=0 at line {where.line}.",
-        f"{call.op} at line {call.where.line} gets {list(shape)} and runs along axis 0",
+        f"Use dim={dim} instead of dim=0 at line {where.line}.",
+        f"{call.op} at {call.spot} gets {list(shape)} and runs along axis 0",
         f"axis 0 counts the {shape[0]} samples of the batch, so each column sums to 1 over "
         "the samples, and a sample's answer depends on the others",
+        turned=(call, dim),
     )
 
 
@@ -141,7 +170,7 @@ def _beside_target(case: Case, trace: Trace, call: Traced, term: Term) -> Findin
         return None
     where = line_of(case, trace, call)
     evidence = [
-        f"{call.op} at line {call.where.line} runs along axis {axis} of {list(shape)}",
+        f"{call.op} at {call.spot} runs along axis {axis} of {list(shape)}",
         f"the targets sum to 1 along axis {right[0]}, and not along axis {axis}",
     ]
     return _about(
@@ -149,6 +178,7 @@ def _beside_target(case: Case, trace: Trace, call: Traced, term: Term) -> Findin
         where,
         f"Use dim={right[0]} at line {where.line}.",
         *evidence,
+        turned=(call, right[0]),
     )
 
 
@@ -187,10 +217,11 @@ def _mixed_along_another(case: Case, trace: Trace, call: Traced) -> Finding | No
         where,
         f"Let the softmax run over the keys, along which the values are added up: dim=-1 at line "
         f"{where.line}.",
-        f"{call.op} at line {call.where.line} gets scores {list(shape)} and runs along axis {axis}",
-        f"{contracted.op} at line {contracted.where.line} adds up values along another axis: "
+        f"{call.op} at {call.spot} gets scores {list(shape)} and runs along axis {axis}",
+        f"{contracted.op} at {contracted.spot} adds up values along another axis: "
         "the weights of one sum do not add up to 1",
         proof=Proof.INFERRED,
+        turned=(call, -1),
     )
 
 
@@ -265,7 +296,7 @@ def _labelled(case: Case, trace: Trace, call: Traced) -> Finding | None:
         call.where,
         f"Flatten to one row a sample: logits.reshape(-1, {shape[1]}) and targets.reshape(-1), or "
         "move the classes with logits.transpose(1, 2).",
-        f"cross_entropy at line {call.where.line} gets {list(shape)} and takes axis 1 for the "
+        f"cross_entropy at {call.spot} gets {list(shape)} and takes axis 1 for the "
         f"{shape[1]} classes",
         f"the last layer made {list(layer[0])}, with its {shape[1]} outputs on axis "
         f"{layer[1]}; after the reshaping they are not on axis 1",
@@ -283,7 +314,7 @@ def _batch_as_classes(trace: Trace, call: Traced, shape: Shape) -> Finding | Non
         trace,
         call.where,
         "For one output per sample use binary_cross_entropy_with_logits.",
-        f"cross_entropy at line {call.where.line} gets scores and targets of {list(shape)}",
+        f"cross_entropy at {call.spot} gets scores and targets of {list(shape)}",
         f"without a second axis that is one sample with {shape[0]} classes: the softmax runs "
         "over the batch",
     )
@@ -291,14 +322,17 @@ def _batch_as_classes(trace: Trace, call: Traced, shape: Shape) -> Finding | Non
 
 def _not_normalized(case: Case, trace: Trace, call: Traced, maker: Traced, shape: Shape) -> Finding:
     where = line_of(case, trace, maker)
-    given = list(shape_of(maker.inputs[0]))
+    given = shape_of(maker.inputs[0])
+    axis = next((at for at in (1, len(given) - 1) if given[at] == shape[1]), None)
+    classes = "the class axis" if axis is None else f"the {shape[1]} classes: dim={axis}"
     return _about(
         trace,
         where,
-        f"Let {maker.op} run along the class axis: dim=1 for [N, C], dim=-1 for [N, T, C].",
-        f"{maker.op} at line {maker.where.line} runs along axis {axis_of(maker)} of {given}",
-        f"nll_loss at line {call.where.line} gets {list(shape)} and takes axis 1 for the "
+        f"Let {maker.op} run along {classes}.",
+        f"{maker.op} at {maker.spot} runs along axis {axis_of(maker)} of {list(given)}",
+        f"nll_loss at {call.spot} gets {list(shape)} and takes axis 1 for the "
         "classes; along it the probabilities do not sum to 1",
+        turned=None if axis is None else (maker, axis),
     )
 
 
@@ -317,9 +351,9 @@ def _picked(case: Case, trace: Trace, call: Traced) -> Finding | None:
         trace,
         line_of(case, trace, maker),
         f"Let both run along the class axis: dim={rank - 1}.",
-        f"{maker.op} at line {maker.where.line} runs along axis {axis_of(maker)} of "
+        f"{maker.op} at {maker.spot} runs along axis {axis_of(maker)} of "
         f"{list(shape_of(maker.inputs[0]))}",
-        f"gather at line {call.where.line} picks along axis {axis}",
+        f"gather at {call.spot} picks along axis {axis}",
     )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.flow import first_readings, shape_of
+from whygrad.doctor.experiments.changes import mended, reshaped
 from whygrad.doctor.rules.rule import Finding, Proof, once, rule
 from whygrad.ops import families as ops
 from whygrad.recording.replay import Trace, Traced
@@ -155,16 +156,17 @@ def _about_shapes(trace: Trace, term: Term) -> Finding:
     rows = max(one[0], other[0])
     return loss_broadcast.finding(
         f"the prediction has shape {list(one)}, the target {list(other)}",
-        f"{call.op} at line {call.where.line} makes {list(result)} of them: "
+        f"{call.op} at {call.spot} makes {list(result)} of them: "
         f"{math.prod(result)} comparisons instead of {math.prod(one)}",
         where=call.where,
         step=trace.snapshot.step,
         proof=Proof.REPLAYED,
         fix=(
-            f"prediction.squeeze(-1) at line {call.where.line}, so that both are [{rows}]"
+            f"prediction.squeeze(-1) at {call.spot}, so that both are [{rows}]"
             if len(one) > len(other)
-            else f"target.squeeze(-1) at line {call.where.line}, so that both are [{rows}]"
+            else f"target.squeeze(-1) at {call.spot}, so that both are [{rows}]"
         ),
+        remedy=mended(trace.snapshot, {call.number: reshaped}),
     )
 
 
@@ -172,5 +174,7 @@ def _same_shapes(case: Case) -> str | None:
     for reading in first_readings(case):
         if reading.target is not None:
             one, other = shape_of(reading.prediction), shape_of(reading.target)
+            if _is_crossed(one, other):
+                return None  # on purpose, as it seems; no reason to say so
             return f"prediction {list(one)} and target {list(other)} meet in the loss"
     return None

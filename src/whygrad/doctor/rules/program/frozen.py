@@ -1,27 +1,28 @@
 """Parameters that are to be trained and are frozen.
 
 Frozen on purpose is common and fine: a backbone, a teacher, a copy.  What is not fine has a
-mechanism of its own: nothing is left to train, a module was told what only its parameters
-understand, a tensor never required grad, or nothing is learned until the frozen part is trained
-as well.
+mechanism of its own: what was to be loaded is random (:mod:`..frozen_random`), nothing is left to
+train, a module was told what only its parameters understand, a tensor never required grad, or
+nothing is learned until the frozen part is trained as well.
 """
 
 from __future__ import annotations
 
-import copy
-import dataclasses
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from whygrad.doctor.evidence.case import Case
+from whygrad.doctor.experiments.remedies import SHOWN, Remedy
 from whygrad.doctor.experiments.repairs import repair, unlearned
+from whygrad.doctor.rules.frozen_random import never_filled
 from whygrad.doctor.rules.program.gradient_flow import NO_HISTORY, groups
 from whygrad.doctor.rules.rule import Finding, Proof, rule
-from whygrad.doctor.rules.words import listed
+from whygrad.doctor.rules.words import as_code, listed
 from whygrad.doctor.source.lines import set_on
-from whygrad.recording.record import Course, Parameter, Snapshot
+from whygrad.recording.record import Course, Parameter
+from whygrad.recording.replay.recipes import differentiable
 
 __all__: list[str] = []
 
@@ -43,16 +44,23 @@ def frozen_parameter(case: Case) -> Iterator[Finding]:
 
     Measured: Parameters of an optimizer with requires_grad=False, where all of them are, where
     a module (which ignores it) was told requires_grad = True, where a plain tensor was handed
-    to the optimizer, or where nothing is learned until they are trained as well.
+    to the optimizer, or where nothing is learned until they are trained as well. Or: a frozen
+    module that was to be loaded and has random weights, because no name matched, because another
+    one was loaded, or because they were drawn again afterwards.
     Fix: Call requires_grad_(True) on the module before the optimizer is used.
     Guardrail: assert all(p.requires_grad for p in model.parameters())  # before training it all
     """
+    for course in case.courses:
+        told = never_filled(case, course)
+        if told is not None:
+            yield frozen_parameter.finding(*told[0], **told[1])
+            return
     for course in case.run.courses:
         frozen = [each for each in course.parameters if not each.requires_grad]
         if not frozen or course.optimizer.thing is None or not case.run.passes:
             continue
         found = (
-            _told_the_module(case, frozen)
+            _told_the_module(case, course, frozen)
             or _all_frozen(case, course, frozen)
             or _plain_tensors(case, course, frozen)
             or _needed(case, course, frozen)
@@ -62,7 +70,7 @@ def frozen_parameter(case: Case) -> Iterator[Finding]:
             return
 
 
-def _told_the_module(case: Case, frozen: list[Parameter]) -> Finding | None:
+def _told_the_module(case: Case, course: Course, frozen: list[Parameter]) -> Finding | None:
     """``module.requires_grad = True`` sets an attribute that nobody reads."""
     chosen = {id(each.tensor) for each in frozen}
     for name, root, _ in case.run.roots:
@@ -82,7 +90,8 @@ def _told_the_module(case: Case, frozen: list[Parameter]) -> Finding | None:
                 proof=Proof.RECORDED,
                 parameters=[each.name for each in frozen],
                 places=[("frozen here", frozen[0].frozen_at)],
-                fix=f"{path or name}.requires_grad_(True)  # with the underscore: all parameters",
+                fix=f"{as_code(path)}.requires_grad_(True)  # with the underscore: all parameters",
+                remedy=_thawed(course, frozen),
             )
     return None
 
@@ -110,6 +119,7 @@ def _all_frozen(case: Case, course: Course, frozen: list[Parameter]) -> Finding 
         if failed and done
         else "Freeze before the new layers are made, or only the part that is to stay: "
         "model.backbone.requires_grad_(False).",
+        remedy=_thawed(course, frozen),
     )
 
 
@@ -132,12 +142,22 @@ def _plain_tensors(case: Case, course: Course, frozen: list[Parameter]) -> Findi
         parameters=[each.name for each in plain],
         places=[("handed to the optimizer here", course.optimizer.made_at)],
         fix=f"Make it with requires_grad=True: {plain[0].name}.requires_grad_() before the loop.",
+        remedy=_thawed(course, plain),
     )
+
+
+def _thawed(course: Course, frozen: list[Parameter]) -> Remedy | None:
+    """The first step with these parameters trained."""
+    first = course.first
+    leaves = {id(each.tensor): each.tensor for each in frozen}
+    return None if first is None else Remedy(first, differentiable(first, leaves))
 
 
 def _needed(case: Case, course: Course, frozen: list[Parameter]) -> Finding | None:
     """Frozen at their random values, and nothing is learned unless they are trained as well."""
     untrained = [each for each in frozen if not (each.changed or each.reached)]
+    if _are_loaded(case, untrained) or _others_are_left_out(case, course):
+        return None
     halves = _half_frozen(case, untrained)
     untrained = halves or untrained
     part = case.limit("unlearned half" if halves else "unlearned")
@@ -145,13 +165,8 @@ def _needed(case: Case, course: Course, frozen: list[Parameter]) -> Finding | No
     if not untrained or snapshot is None or not unlearned(case, course, part):
         return None
     leaves = {id(each.tensor): each.tensor for each in untrained}
-    copies = {name: snapshot.engine.copy(leaf) for name, leaf in leaves.items()}
-    thawed = dataclasses.replace(
-        snapshot,
-        values={**snapshot.values, **copies},
-        leaves={**snapshot.leaves, **leaves},
-    )
-    arms = repair(case, course, snapshot, case.limit("better"), repaired=_differentiable(thawed))
+    thawed = differentiable(snapshot, leaves)
+    arms = repair(case, course, snapshot, case.limit("better"), repaired=thawed)
     if arms is None:
         return None
     names = list(groups(case, untrained))
@@ -162,16 +177,26 @@ def _needed(case: Case, course: Course, frozen: list[Parameter]) -> Finding | No
         proof=Proof.INFERRED,
         parameters=[each.name for each in untrained],
         fix=f"Train {listed(names)} as well: requires_grad_(True) before the optimizer is made.",
+        remedy=SHOWN,
     )
 
 
-def _differentiable(snapshot: Snapshot) -> Snapshot:
-    """The step with calls that also take what now requires grad: an engine may have bound them."""
-    calls = {}
-    for number, call in snapshot.calls.items():
-        calls[number] = copy.copy(call)
-        calls[number].function = snapshot.engine.unbound(call.op, call.function)
-    return dataclasses.replace(snapshot, calls=calls)
+def _are_loaded(case: Case, frozen: list[Parameter]) -> bool:
+    """Whether a state was put into some of them: they are to stay what it made them."""
+    chosen = {id(each.tensor) for each in frozen}
+    return any(
+        each.kind == "module"
+        and bool(each.matched)
+        and any(id(one) in chosen for one in each.thing.parameters())
+        for each in case.run.restored
+    )
+
+
+def _others_are_left_out(case: Case, course: Course) -> bool:
+    """Whether what is not frozen has gradients, and no optimizer to use them."""
+    leaves = set() if course.first is None else course.first.leaves.keys()
+    known = [case.run.parameters.get(each) for each in leaves]
+    return any(each is not None and each.reached and not each.optimizers for each in known)
 
 
 def _half_frozen(case: Case, untrained: list[Parameter]) -> list[Parameter]:

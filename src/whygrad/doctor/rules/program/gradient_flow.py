@@ -11,12 +11,15 @@ from collections.abc import Iterator
 from typing import Any
 
 from whygrad.doctor.evidence.case import Case
-from whygrad.doctor.rules.cuts import CUTS
-from whygrad.doctor.rules.program.half_cut import half_cut
+from whygrad.doctor.evidence.unused import has_a_line, is_handed_out
+from whygrad.doctor.experiments.repairs import unlearned
+from whygrad.doctor.rules.cuts import CUTS, connected, way_out
+from whygrad.doctor.rules.half_cut import half_cut
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.doctor.rules.words import listed
 from whygrad.doctor.source.lines import assigned, switched_off, turned_off
-from whygrad.ops.families import LEAVING, LINEAR
+from whygrad.doctor.source.statements import given_back_to
+from whygrad.ops.families import DETACHES, LEAVING, LINEAR
 from whygrad.recording.calls import RecordedCall, members
 from whygrad.recording.record import Course, Parameter, Snapshot
 from whygrad.source import Where
@@ -31,6 +34,11 @@ NO_HISTORY = "does not require grad"  # what both engines say of a loss without 
 @rule(
     thresholds={
         "updates": (4, "without a gradient: a part may not have had its turn yet"),
+        "without": (0.7, "of what ignoring the input costs: below it, a part that is left aside …"),
+        "well without": (
+            0.3,
+            "… and below this, one that is computed, or of which nothing is said, is not missed",
+        ),
     },
     cleared=lambda case: _all_reached(case),
 )
@@ -42,7 +50,8 @@ def disconnected_parameter(case: Case) -> Iterator[Finding]:
     learn is not learned.
 
     Measured: Parameters of an optimizer whose gradient was None at every update, and from
-    which, in the graph of the first passes, no path leads to the loss.
+    which, in the graph of the first passes, no path leads to the loss. Not so a part that the
+    program calls on another line, or is handed and drops, where the run has learned without it.
     Fix: Use the layer in forward(), or remove it.
     Guardrail: assert all(p.grad is not None for p in model.parameters() if p.requires_grad)
     """
@@ -53,22 +62,27 @@ def disconnected_parameter(case: Case) -> Iterator[Finding]:
         and each.none_because.cause in _UNCONNECTED
         and _cut(case, each) is None
     ]
-    if not starved or _chooses_parts(case):
+    starved = [] if _chooses_parts(case) else [each for each in starved if _misses(case, each)]
+    if not starved:
         return
     names = list(groups(case, starved))
     where, called = _assignment(case, starved[0]), _last_use(case, starved)
+    dropped = None if called is None else given_back_to(called)
+    hint = "look for a variable that is computed and never used, or for another layer called in "
+    hint += "its place"
+    if called is not None and dropped is not None:
+        hint = f"line {dropped.line} calls {called.code.co_name}(), and what that returns is lost"
     amount = sum(each.tensor.numel() for each in starved)
     yield disconnected_parameter.finding(
         f"{len(starved)} parameters ({amount} values) of {listed(names)} had no gradient at "
-        f"any of {_updates(case)} updates",
+        f"any of {_updates(case, starved[0])} updates",
         "no path in the graph leads from them to the loss"
         + (": their output is computed and dropped" if called else ", and nothing uses them"),
         where=where,
         proof=Proof.RECORDED,
         parameters=[each.name for each in starved],
-        places=[("last used here", called)],
-        fix=f"Use {listed(names)} in the computation of the loss: look for a variable that is "
-        "computed and never used, or for another layer called in its place. If it is not needed, "
+        places=[("last used here", called), ("what comes back here is not used", dropped)],
+        fix=f"Use {listed(names)} in the computation of the loss: {hint}. If it is not needed, "
         "remove it.",
     )
 
@@ -113,17 +127,34 @@ def detached_graph(case: Case) -> Iterator[Finding]:
     everything = not any(each.reached for each in case.parameters() if each.optimizers)
     yield detached_graph.finding(
         f"what is computed from {listed(names)} is {CUTS[kind][0]} before it reaches the loss",
-        f"{len(lost)} parameters had no gradient at any of {_updates(case)} updates"
+        f"{len(lost)} parameters had no gradient at any of {_updates(case, lost[0][0])} updates"
         + (": none of the optimizer's parameters did" if everything else ""),
         where=where,
         proof=Proof.RECORDED,
         parameters=[each.name for each, *_ in lost],
-        fix=CUTS[kind][1].format(what=listed(names), kind=kind),
+        fix=_reconnected(case, lost[0][0], kind, where, names),
         places=[
             (f"cut on another way ({CUTS[kind][0]})", where)
             for (_, kind, where), *_ in by_line.values()
             if (kind, where) != (lost[0][1], lost[0][2])
         ],
+        remedy=connected(_own_step(case, lost[0][0]), where),
+    )
+
+
+def _reconnected(
+    case: Case, parameter: Parameter, kind: str, where: Where | None, names: list[str]
+) -> str:
+    """What to do about a cut; one that another loss needs has to stay, as in a GAN."""
+    own = _own_step(case, parameter)
+    others = [each for each in case.courses if each.optimizer.number not in parameter.optimizers]
+    if kind != "detach" or not others or own is None or own.loss is None or where is None:
+        return way_out(kind, where, names)
+    line = own.calls[own.loss.call].where.line if own.loss.call in own.calls else None
+    return (
+        f"The loss{'' if line is None else f' at line {line}'} is to train {listed(names)}: give "
+        f"it what goes into .detach() at line {where.line}, not what comes out. For the loss of "
+        "the other optimizer the cut may stay."
     )
 
 
@@ -228,6 +259,25 @@ def _chooses_parts(case: Case) -> bool:
     return False
 
 
+def _misses(case: Case, parameter: Parameter) -> bool:
+    """Whether a part that no loss depends on is missed: not so a head that is left aside."""
+    snapshot = _first_step(case)
+    calls = [] if snapshot is None else _computed_from(snapshot, parameter.tensor)
+    aside = is_handed_out(snapshot, calls) if calls else has_a_line(case, parameter)
+    if not aside and (calls or _fits_between(case, parameter)):
+        return True
+    own = [each for each in case.courses if each.optimizer.number in parameter.optimizers]
+    part = case.limit("without" if aside and not calls else "well without")
+    return any(case.progress(each).broken or unlearned(case, each, part) for each in own)
+
+
+def _fits_between(case: Case, parameter: Parameter) -> bool:
+    """Whether a layer in use could take what this one answers: a head has an end of its own."""
+    width = parameter.tensor.shape[0] if parameter.tensor.ndim else 0
+    used = [each.tensor for each in case.parameters() if each.reached and each.tensor.ndim > 1]
+    return any(each.shape[1] == width for each in used)
+
+
 def _cut(case: Case, parameter: Parameter) -> tuple[str, Where | None] | None:
     """How and where the way from a parameter to the loss is cut, if it is."""
     answer = parameter.none_because
@@ -248,11 +298,11 @@ def _departure(case: Case, parameter: Parameter) -> tuple[str, Where] | None:
     snapshot = _first_step(case)
     if snapshot is None:
         return None
-    left = [
-        call
-        for call in _computed_from(snapshot, parameter.tensor)
-        if call.op in LEAVING and call.op != "bool"
-    ]
+    calls = _computed_from(snapshot, parameter.tensor)
+    left = [call for call in calls if call.op in LEAVING and call.op != "bool"]
+    # From what is detached, what goes to NumPy next is not computed within the graph.
+    if not left and calls and calls[-1].op in DETACHES:
+        left = calls[-1:]
     if not left:
         return None
     first = left[0]
@@ -323,11 +373,11 @@ def groups(case: Case, parameters: list[Parameter]) -> dict[str, list[Parameter]
 
 def _home(case: Case, parameter: Parameter, chosen: set[int]) -> str | None:
     """The path of the largest module that holds the parameter and none that is not chosen."""
-    for _, root, _ in case.run.roots:
+    for name, root, _ in case.run.roots:
         for path, module in root.named_modules():
             inside = {id(each) for each in module.parameters()}
-            if path and id(parameter.tensor) in inside and inside <= chosen:
-                return str(path)
+            if id(parameter.tensor) in inside and inside <= chosen:
+                return f"{name}.{path}" if path[:1].isdigit() else str(path or name)
     return None
 
 
@@ -354,8 +404,18 @@ def _last_use(case: Case, parameters: list[Parameter]) -> Where | None:
     return max(calls, key=lambda call: call.number).where if calls else None
 
 
-def _updates(case: Case) -> int:
-    return sum(len(course.steps) for course in case.courses)
+def _updates(case: Case, parameter: Parameter) -> int:
+    """How many updates the optimizers of a parameter made."""
+    held = [each for each in case.courses if each.optimizer.number in parameter.optimizers]
+    return sum(len(course.steps) for course in held or case.courses)
+
+
+def _own_step(case: Case, parameter: Parameter) -> Snapshot | None:
+    """The first step of the optimizer that is to train a parameter."""
+    for course in case.courses:
+        if course.optimizer.number in parameter.optimizers and course.first is not None:
+            return course.first
+    return _first_step(case)
 
 
 def _all_reached(case: Case) -> str | None:

@@ -7,12 +7,15 @@ tensor of an earlier step along.  Nothing at all is said of graphs that are only
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.rules.rule import Finding, Proof, rule
-from whygrad.doctor.source.lines import collected, raised
+from whygrad.doctor.source.lines import code_at, collected, raised
+from whygrad.doctor.source.statements import running_total
 from whygrad.recording.calls import RecordedCall
 from whygrad.recording.record import Pass
+from whygrad.source import Where
 
 __all__ = ["exception", "no_exception"]
 
@@ -100,6 +103,7 @@ def graph_kept_alive(case: Case) -> Iterator[Finding]:
             f"at step {number} the graphs of {alive} steps are alive{held}",
             where=where,
             proof=Proof.RECORDED if case.run.holders else Proof.INFERRED,
+            **_as_numbers(where),
         )
         return
     line, times = max(case.run.carried.items(), key=lambda each: each[1], default=(None, 0))
@@ -110,7 +114,21 @@ def graph_kept_alive(case: Case) -> Iterator[Finding]:
             "in its own",
             where=line,
             proof=Proof.RECORDED,
+            **_as_numbers(line),
         )
+
+
+def _as_numbers(where: Where) -> dict[str, Any]:
+    """The fix for a line that adds to a tensor; for one that stores them, that of the rule."""
+    facts: dict[str, Any] = {"remedy": "it is about memory, not about what is learned"}
+    total = running_total(where)
+    if total is not None:
+        facts["fix"] = (
+            f"In `{code_at(where)}`: add a number to {total}, or a tensor without a graph. Put "
+            f".item() or .detach() behind what is added."
+        )
+        facts["guardrail"] = f"assert not getattr({total}, 'requires_grad', False)"
+    return facts
 
 
 def exception(case: Case, text: str) -> tuple[BaseException | None, Pass | None]:
@@ -153,4 +171,7 @@ def _graphs_alive(case: Case) -> str | None:
     if not case.run.retained:
         return None
     number, alive = case.run.retained[-1]
+    carried = max(case.run.carried.values(), default=0)
+    if alive >= max(2, case.limit("alive") * number) or carried >= case.limit("times"):
+        return None
     return f"{alive} graph{'s' if alive != 1 else ''} alive at pass {number}"

@@ -11,9 +11,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from whygrad.doctor.evidence.case import Case
+from whygrad.doctor.experiments.remedies import Remedy
 from whygrad.doctor.experiments.repairs import unlearned
+from whygrad.doctor.rules.cuts import CUTS
 from whygrad.doctor.rules.rule import Finding, Proof, rule
-from whygrad.doctor.rules.words import listed
+from whygrad.doctor.rules.words import few, listed
 from whygrad.doctor.source.lines import assigned, raised
 from whygrad.recording.record import Course, Parameter
 from whygrad.source import Where
@@ -59,7 +61,7 @@ def parameter_not_in_optimizer(case: Case) -> Iterator[Finding]:
         and _is_parameter(case, each)
     ]
     courses = [each for each in case.courses if len(each.steps) >= case.limit("updates")]
-    if not left_out or not courses:
+    if not left_out or not courses or case.run.crowded:  # another optimizer may have them
         return
     course = courses[0]
     found = (
@@ -127,6 +129,7 @@ def _holds_others(case: Case, course: Course, left_out: list[Parameter]) -> Find
         for each in course.parameters
         if not each.reached
         and each.requires_grad
+        and not _is_cut_off(each)
         and all(step.gradients.get(each.name) is None for step in course.steps)
     ]
     shapes = Counter(tuple(each.tensor.shape) for each in left_out)
@@ -144,6 +147,7 @@ def _holds_others(case: Case, course: Course, left_out: list[Parameter]) -> Find
         places=_made_here(left_out),
         fix="Make the optimizer after the model is complete: rebuilt, replaced or copied layers "
         "have parameters of their own, which the optimizer made before does not know.",
+        remedy=_handed_over(course, left_out),
     )
 
 
@@ -169,6 +173,7 @@ def _hidden(case: Case, course: Course, left_out: list[Parameter]) -> Finding | 
         parameters=[each.name for each in parameters],
         places=[("the optimizer was made here", course.optimizer.made_at)],
         fix=f"self.{name} = {better}",
+        remedy=_handed_over(course, parameters),
     )
 
 
@@ -177,15 +182,14 @@ def _forgotten(case: Case, course: Course, left_out: list[Parameter]) -> Finding
     modules = [each for each in course.parameters if each.module is not None]
     if not modules or not unlearned(case, course, case.limit("unlearned")):
         return None
+    if any(map(_is_cut_off, course.parameters)):
+        return None  # it does not learn for another reason
     repeated = _given_what_another_has(case)
     if repeated is not None:
         course = repeated
     kind, names = course.optimizer.kind, _listed(left_out)
     others = f"{kind} holds {len(course.parameters)} others"
-    fix = (
-        f"Hand over {names} as well: optim.{kind}"
-        "([*first.parameters(), *second.parameters()]). If they are meant to stay, freeze them."
-    )
+    fix = f"{_handing_over(case, course, left_out)} If they are meant to stay, freeze them."
     places = _made_here(left_out)
     if repeated is not None:
         others = (
@@ -205,7 +209,48 @@ def _forgotten(case: Case, course: Course, left_out: list[Parameter]) -> Finding
         parameters=[each.name for each in left_out],
         places=places,
         fix=fix,
+        remedy=_handed_over(course, left_out),
     )
+
+
+def _handed_over(course: Course, left_out: list[Parameter]) -> Remedy:
+    """The optimizer with these parameters as well."""
+    names = [id(each.tensor) for each in left_out]
+    return Remedy(course.first, mended={"also": names})
+
+
+def _handing_over(case: Case, course: Course, left_out: list[Parameter]) -> str:
+    """How an optimizer gets the parameters that it lacks."""
+    kind, made_at = course.optimizer.kind, course.optimizer.made_at
+    late = [each for each in left_out if _is_later(each.made_at, made_at)]
+    if late and late[0].made_at is not None:
+        return (
+            f"Make the optimizer after line {late[0].made_at.line}: {_listed(late)} did not exist "
+            "when it was made."
+        )
+    wanted = {id(each.tensor) for each in (*course.parameters, *left_out)}
+    models = [
+        (name, held)
+        for name, root, _ in case.run.roots
+        if (held := {id(each) for each in root.parameters()} & wanted)
+    ]
+    if any(held == wanted for _, held in models):
+        return f"Hand over the whole model: optim.{kind}(model.parameters(), …)."
+    names = few([f"*{name}.parameters()" for name, _ in models if name.isidentifier()])
+    every = f": optim.{kind}([{', '.join(names)}], …)" if len(names) > 1 else ""
+    return f"Hand over {_listed(left_out)} as well{every}."
+
+
+def _is_later(one: Where | None, other: Where | None) -> bool:
+    """Whether a line stands behind another one of the same function."""
+    same = one is not None and other is not None and one.code is other.code
+    return same and one is not None and other is not None and one.line > other.line
+
+
+def _is_cut_off(parameter: Parameter) -> bool:
+    """Whether the loss does depend on it, by a way that its gradient does not find back."""
+    because = parameter.none_because
+    return because is not None and because.cause in CUTS
 
 
 def _given_what_another_has(case: Case) -> Course | None:

@@ -198,7 +198,8 @@ def _silent(case: Case) -> Iterator[Finding]:
         where=first.where,
         proof=Proof.REPLAYED,
         places=[("and here", each.where) for each in few(writers[1:]) if each.where != first.where],
-        fix="Leave out .data and compute a new tensor: h = (h - h.mean(0)) / h.std(0).",
+        fix=f"Do not write through .data. {_without_writing(first.call)}",
+        remedy="the fix puts a new tensor in the place of a write",
     )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from whygrad.doctor.evidence.case import Case
+from whygrad.doctor.experiments.safe_math import is_raw, made_safe
 from whygrad.doctor.mechanism import Mechanism
 from whygrad.doctor.rules.rule import Finding, Proof, Rule, rule
 from whygrad.doctor.source.lines import code_at
@@ -47,6 +48,7 @@ def reported(rule: Rule, case: Case, advice: str) -> Iterator[Finding]:
         proof=Proof.REPLAYED if bad.reproduced and bad.kind != "outside" else Proof.INFERRED,
         places=cause.places,
         fix=f"In `{code_at(cause.where)}`: {advice}",
+        remedy=made_safe(cause),
         data={"op": bad.op, "kind": bad.kind, "inputs": [each.to_dict() for each in bad.before]},
     )
 
@@ -88,13 +90,17 @@ def nan_from_log(case: Case) -> Iterator[Finding]:
     Fix: Give the log something that is positive by construction, or use a loss on logits.
     Guardrail: assert torch.isfinite(loss), f'loss is {loss.item()} at step {step}'
     """
-    yield from reported(
-        nan_from_log,
-        case,
+    advice = (
         "keep the argument of the log positive. Clamp it (x.clamp_min(1e-8)) where zero can"
-        " legitimately occur; where it is a model's raw output, use a loss that takes such outputs"
-        " (mse_loss, binary_cross_entropy_with_logits, cross_entropy).",
+        " legitimately occur."
     )
+    if case.mechanism is not None and is_raw(case.mechanism.bad):
+        advice = (
+            "this is the log of a layer's raw output, which nothing keeps positive. Make it so"
+            " (F.softplus(x) + 1e-8), or use a loss that takes raw outputs (mse_loss,"
+            " binary_cross_entropy_with_logits, cross_entropy)."
+        )
+    yield from reported(nan_from_log, case, advice)
 
 
 @rule(severity=3, cleared=sound_throughout)

@@ -8,11 +8,13 @@ from typing import Any, NamedTuple
 
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.cuts import Ways, has_history
-from whygrad.doctor.rules.cuts import CUTS
+from whygrad.doctor.rules.cuts import CUTS, connected
+from whygrad.doctor.rules.program.gradient_flow import groups
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.doctor.rules.words import listed
 from whygrad.doctor.source.lines import names_at
 from whygrad.doctor.source.reader import called, source_of
+from whygrad.doctor.source.statements import assigned_through
 from whygrad.ops import families as ops
 from whygrad.recording.calls import Produced, RecordedCall
 from whygrad.recording.record import Course, Snapshot
@@ -68,17 +70,19 @@ def dead_loss_term(case: Case, course: Course) -> Iterator[Finding]:
         later = same[0].value if same else term.value
         if later == term.value:
             continue
-        names = [each.name for each in course.parameters if id(each.tensor) in term.parameters]
+        used = [each for each in course.parameters if id(each.tensor) in term.parameters]
+        written = assigned_through(term.cut, "data")  # a value that no assignment takes otherwise
         yield dead_loss_term.finding(
             f"a term of the loss ({term.value:.4g} of {first.value:.4g} at first, "
             f"{later:.4g} of {last.value:.4g} later) is computed from "
-            f"{listed(names)}, and {CUTS[term.kind][0]} on the way",
+            f"{listed(groups(case, used))}, and {CUTS[term.kind][0]} on the way",
             "for backward() it is a constant: no gradient of it reaches what it is computed from",
             where=term.cut,
             proof=Proof.REPLAYED,
-            parameters=names,
+            parameters=[each.name for each in used],
             places=[("added to the loss here", None if term.cut == term.joined else term.joined)],
-            fix=_FIXES.get(term.kind, _INSIDE),
+            fix=_FIXES.get(term.kind, _INSIDE) if not written else _INSIDE,
+            remedy=connected(first, term.cut),
         )
         return
 

@@ -68,6 +68,7 @@ def _trained_in_eval(case: Case) -> Finding | None:
             proof=Proof.RECORDED if to_evaluate else Proof.INFERRED,
             places=[("trained here", mark.where)],
             fix="Call model.train() after the evaluation, before the next training pass.",
+            remedy="what the mode is good for does not show on a single batch",
         )
     return None
 
@@ -166,6 +167,7 @@ def _evaluated_in_training(case: Case) -> Finding | None:
             step=marks[0].passes,
             proof=Proof.INFERRED,
             fix="Call model.eval() before evaluating, and model.train() before training goes on.",
+            remedy="it concerns how the model is judged, not how it is trained",
         )
         found.severity = 1  # what is learned is not touched: a cause that does touch it comes first
         return found
@@ -209,4 +211,5 @@ def _modes_seen(case: Case) -> str | None:
     marks = case.run.inference_marks
     if not marks or not case.courses or any(mark.training for mark in marks):
         return None
-    return f"all {len(marks)} evaluations in eval mode"
+    amount = "the evaluation was" if len(marks) == 1 else f"all {len(marks)} evaluations were"
+    return f"{amount} made in eval mode"

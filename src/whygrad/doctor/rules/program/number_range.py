@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from whygrad.doctor.evidence.case import Case
+from whygrad.doctor.experiments.safe_math import never_negative
 from whygrad.doctor.mechanism import gradients_lost, overflow_unseen, where_halved
 from whygrad.doctor.rules.program.invalid_math import reported, sound_throughout
 from whygrad.doctor.rules.rule import Finding, Proof, rule
@@ -28,12 +29,17 @@ def overflow_in_exp(case: Case) -> Iterator[Finding]:
     log-variance.
     Guardrail: assert x.max() < 80, f'exp of {x.max().item():.1f}'
     """
-    yield from reported(
-        overflow_in_exp,
-        case,
-        "bound what goes into the exp (x.clamp(max=20)), check its sign (a kernel is exp(-d²)), or"
-        " use the stable form: F.softplus(x) for log(1 + exp(x)), F.softmax for exp / sum of exp.",
+    call = None if case.mechanism is None else case.mechanism.bad.call
+    advice = (
+        "bound what goes into the exp (x.clamp(max=20)), or use the stable form: F.softplus(x) for"
+        " log(1 + exp(x)), F.softmax for exp / sum of exp."
     )
+    if call is not None and never_negative(call):
+        advice = (
+            "what goes into the exp is never negative. As in a kernel, exp(-d²), a minus may be"
+            " missing; if not, bound it (x.clamp(max=20))."
+        )
+    yield from reported(overflow_in_exp, case, advice)
 
 
 @rule(severity=3, cleared=sound_throughout)

@@ -9,10 +9,12 @@ import numpy as np
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.flow import first_traces, follow, line_of, shape_of
 from whygrad.doctor.evidence.forms import Mismatch, form_of, rectified_regression
+from whygrad.doctor.experiments.changes import mended
 from whygrad.doctor.rules.rule import Finding, Proof, once, rule
 from whygrad.ops.families import BINARY_CROSS_ENTROPY, CROSS_ENTROPY, DIFFERENCES, RELU
 from whygrad.recording.engines import engine_of
 from whygrad.recording.replay import Trace, Traced
+from whygrad.recording.replay.recipes import passed_on
 
 __all__ = ["wrong_output_activation"]
 
@@ -56,6 +58,7 @@ def _about(case: Case, trace: Trace, call: Traced, found: Mismatch) -> Finding:
         proof=Proof.REPLAYED,
         fix=found.fix,
         places=[("the loss", None if missing else call.where)],
+        remedy=None if found.change is None else mended(trace.snapshot, dict([found.change])),
     )
 
 
@@ -81,14 +84,13 @@ def _rectified_scores(case: Case, trace: Trace, call: Traced) -> Mismatch | None
     blocked = _blocked(case, trace, call)
     if blocked < case.limit("cut"):
         return None
-    line = maker.where.line
     evidence = [
-        f"cross_entropy at line {call.where.line} gets the result of {maker.op} at line {line}",
+        f"cross_entropy at {call.spot} gets the result of {maker.op} at {maker.spot}",
         f"by the last steps, in {blocked:.0%} of the samples the score of the right class is cut "
         "to 0 and gets no gradient, and another class is not below it",
     ]
-    fix = f"Remove {maker.op} at line {line}: cross_entropy needs raw scores, of both signs."
-    return Mismatch(maker, evidence, fix)
+    fix = f"Remove {maker.op} at {maker.spot}: cross_entropy needs raw scores, of both signs."
+    return Mismatch(maker, evidence, fix, (maker.number, passed_on))
 
 
 def _blocked(case: Case, trace: Trace, call: Traced) -> float:
@@ -130,6 +132,6 @@ def _cleared(case: Case) -> str | None:
     for trace in first_traces(case):
         for call in trace.calls:
             maker = follow(trace, call.sources[0]).maker if form_of(call.op) else None
-            if maker is not None:
+            if maker is not None and not (maker.op in RELU and call.op in CROSS_ENTROPY):
                 return f"{call.op} gets the result of {maker.op}, as it should"
     return None

@@ -18,12 +18,16 @@ from whygrad.doctor.evidence.curve import quarter
 from whygrad.doctor.evidence.flow import first_readings, follow
 from whygrad.doctor.evidence.measures import Measure, Sign, measures_of, sign_of
 from whygrad.doctor.evidence.progress import draws_itself, is_entangled
+from whygrad.doctor.experiments.changes import mended, negated
+from whygrad.doctor.experiments.remedies import Remedy
+from whygrad.doctor.rules.policy import rewarded_less
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.doctor.source.lines import loss_assigned
 from whygrad.ops.families import LOG, NEG, RESHAPING, REVERSED_SUB, SCALINGS, SHIFTS, SUB, TOTALS
 from whygrad.recording.record import Course
 from whygrad.recording.replay import Trace, Traced
 from whygrad.recording.replay.reading import Reading
+from whygrad.recording.replay.recipes import Wrapper, passed_on
 from whygrad.source import Where
 
 __all__ = ["loss_sign"]
@@ -52,7 +56,8 @@ def loss_sign(case: Case, course: Course) -> Iterator[Finding]:
 
     Measured: The sign with which each error, likelihood or similarity enters the loss, followed
     through the calls; the direction of the first update against the gradient; the error before
-    and after training; and a term beside the error that falls without end.
+    and after training; and a term beside the error that falls without end. Of a policy: the sign of
+    the log-probability times a reward, where rewards did not grow.
     Fix: Minimise the error: loss = criterion(output, target), or minus the mean log-likelihood.
     Guardrail: assert loss.item() >= 0  # for errors that cannot be negative
     """
@@ -61,6 +66,10 @@ def loss_sign(case: Case, course: Course) -> Iterator[Finding]:
     if trace is None or reading is None or not _is_its_own(case, course, reading):
         return
     judged = [(each, sign_of(trace, each)) for each in measures_of(reading)]
+    told = rewarded_less(case, course)
+    if told is not None and not _goes_uphill(case, course, trace):
+        yield loss_sign.finding(*told[0], **told[1])
+        return
     if not judged or any(sign.value is None for _, sign in judged):
         return
     directions = {measure.wanted * (sign.value or 0) for measure, sign in judged}
@@ -137,7 +146,7 @@ def _turned(case: Case, course: Course, trace: Trace, judged: Judged) -> Iterato
     wanted = -measure.wanted if density else measure.wanted
     turned = -(sign.value or 0) if density else (sign.value or 0)
     yield loss_sign.finding(
-        f"{'the log-likelihood' if density else measure.name} at line {measure.call.where.line} "
+        f"{'the log-likelihood' if density else measure.name} at {measure.call.spot} "
         f"enters the loss with a {'plus' if turned > 0 else 'minus'}, so a smaller loss means "
         f"{'a larger' if wanted > 0 else 'a smaller'} one; it should become "
         f"{'small' if wanted > 0 else 'large'}",
@@ -151,7 +160,18 @@ def _turned(case: Case, course: Course, trace: Trace, judged: Judged) -> Iterato
         fix=f"Turn the sign around at line {where.line}: "
         + ("drop the minus." if wanted > 0 else "minimise minus the log-likelihood."),
         places=[("measured here", measure.call.where)],
+        remedy=mended(trace.snapshot, _turned_around(trace, measure, sign, density)),
     )
+
+
+def _turned_around(trace: Trace, measure: Measure, sign: Sign, density: bool) -> dict[int, Wrapper]:
+    """The step with the minus left out, or with one before the whole loss."""
+    last = sign.turned_at[-1] if sign.turned_at and not density else None
+    if measure.wanted > 0 and last is not None and last.op in NEG:
+        return {last.number: passed_on}
+    root = trace.root
+    assert root is not None
+    return {root.number: negated}
 
 
 def _bottomless(case: Case, course: Course, trace: Trace, judged: Judged) -> Iterator[Finding]:
@@ -180,7 +200,7 @@ def _bottomless(case: Case, course: Course, trace: Trace, judged: Judged) -> Ite
     yield loss_sign.finding(
         f"the loss went from {losses[0]:.4g} to {losses[-1]:.4g} and has no lower end: the "
         f"term at line {term.where.line} falls on and on",
-        f"{measure.name} at line {measure.call.where.line} went from {errors[0]:.4g} to "
+        f"{measure.name} at {measure.call.spot} went from {errors[0]:.4g} to "
         f"{errors[1]:.4g} on the first batch: beside that term it no longer counts",
         where=term.where,
         step=trace.snapshot.step,
@@ -274,14 +294,17 @@ def _ascending(case: Case, course: Course, trace: Trace, judged: Judged) -> Iter
         step=trace.snapshot.step,
         proof=Proof.RECORDED,
         fix="Drop maximize=True." if maximize else "Subtract: w -= lr * w.grad.",
+        remedy=Remedy(trace.snapshot, mended={"options": {"maximize": False}})
+        if maximize
+        else Remedy(trace.snapshot, as_it_is={"factor": -1.0}),
     )
 
 
 def _cleared(case: Case) -> str | None:
     for reading in first_readings(case):
-        for measure in measures_of(reading):
-            sign = sign_of(reading.trace, measure).value
-            if sign is not None and sign * measure.wanted > 0:
-                name = measure.name
-                return f"{name} enters the loss with a {'plus' if sign > 0 else 'minus'}"
+        measures = measures_of(reading)
+        signs = [sign_of(reading.trace, each).value or 0 for each in measures]
+        if signs and all(sign * each.wanted > 0 for sign, each in zip(signs, measures)):
+            name = measures[0].name
+            return f"{name} enters the loss with a {'plus' if signs[0] > 0 else 'minus'}"
     return None

@@ -9,7 +9,10 @@ softmax on the way, not to what another softmax takes in, and are no concern of 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
 
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.flow import (
@@ -21,10 +24,13 @@ from whygrad.doctor.evidence.flow import (
     shape_of,
     sums_to_one,
 )
+from whygrad.doctor.experiments.changes import along, instead, mended
+from whygrad.doctor.experiments.remedies import Remedy
 from whygrad.doctor.rules.rule import Finding, Proof, once, rule
 from whygrad.ops import families as ops
 from whygrad.recording.calls import Produced
 from whygrad.recording.replay import Trace, Traced
+from whygrad.recording.replay.recipes import passed_on
 
 __all__ = ["double_softmax", "softmax_over_one"]
 
@@ -86,10 +92,10 @@ def _second_softmax(case: Case, trace: Trace, call: Traced) -> Finding | None:
     floor = math.log(1 + (classes - 1) / math.e)
     again = call.op if not by_hand else "the exponential"
     return double_softmax.finding(
-        f"{again} at line {call.where.line} gets {list(shape)} values between "
+        f"{again} at {call.spot} gets {list(shape)} values between "
         f"{values.min():.3g} and {values.max():.3g}"
         + (", and along the classes they sum to 1" if normalized else ""),
-        f"they come from {maker.op} at line {maker.where.line}",
+        f"they come from {maker.op} at {maker.spot}",
         f"with probabilities as scores the loss over {classes} classes cannot fall below "
         f"{floor:.3f}",
         where=where,
@@ -98,7 +104,13 @@ def _second_softmax(case: Case, trace: Trace, call: Traced) -> Finding | None:
         fix=f"Remove the softmax at line {where.line} and give {again} the raw scores; "
         "apply softmax(…) only to show probabilities.",
         places=[("normalised again here", call.where)],
+        remedy=mended(trace.snapshot, {maker.number: passed_on if certain else _logarithm}),
     )
+
+
+def _logarithm(inner: Callable[..., Any]) -> Callable[..., Any]:
+    """The scores behind probabilities by hand, but for a constant that a softmax takes out."""
+    return lambda *args, **named: inner(*args, **named).log()
 
 
 def _cleared_double(case: Case) -> str | None:
@@ -106,6 +118,8 @@ def _cleared_double(case: Case) -> str | None:
         for call in trace.calls:
             if call.op in ops.CROSS_ENTROPY and call.before:
                 low, high = call.before[0].low, call.before[0].high
+                if low >= 0 and high <= 1:
+                    return None  # they may be probabilities
                 return f"cross_entropy gets raw scores, {low:.3g} to {high:.3g}"
     return None
 
@@ -136,7 +150,9 @@ def softmax_over_one(case: Case) -> Iterator[Finding]:
         shape = shape_of(failure.args[0]) if failure.args else ()
         if len(shape) > 1 and shape[1] == 1 and shape[0] > 1:
             given = f"{failure.op} was given scores of shape {list(shape)}: one class"
-            yield softmax_over_one.raised(case, failure, given)
+            wide = [axis for axis in range(2, len(shape)) if shape[axis] > 1]
+            fix = _scores_elsewhere(shape, wide[-1]) if wide else softmax_over_one.fix
+            yield softmax_over_one.raised(case, failure, given, fix=fix)
 
 
 def _over_one(trace: Trace, call: Traced) -> bool:
@@ -172,16 +188,78 @@ def _about_one(case: Case, trace: Trace, call: Traced) -> Finding:
     loss = call.op in ops.CROSS_ENTROPY
     result = "the loss is" if loss else "the result is"
     value = call.after[0]
-    along = not loss and shape[-1] > 1  # the classes are there, on another axis
+    fix, remedy = _instead_of_one(trace, call)
     return softmax_over_one.finding(
-        f"{call.op} at line {call.where.line} gets {shape}: "
+        f"{call.op} at {call.spot} gets {shape}: "
         + ("a single class" if loss else f"axis {axis_of(call)} has length 1"),
         f"{result} {value.low:.3g} to {value.high:.3g} whatever the model computes",
         where=call.where if loss else line_of(case, trace, call),
         step=trace.snapshot.step,
         proof=Proof.REPLAYED,
-        fix=f"Run it along the classes: dim=-1, which has length {shape[-1]}."
-        if along
-        else "Use a sigmoid for a single output: nn.BCEWithLogitsLoss() on the raw scores of shape "
-        f"{shape}, with targets of the same shape; or give the last layer one output per class.",
+        fix=fix,
+        remedy=remedy,
     )
+
+
+def _instead_of_one(trace: Trace, call: Traced) -> tuple[str, Remedy | str | None]:
+    """What to do about a softmax, or a loss, over one number.
+
+    The classes may be on another axis.  If not, it depends on how many the targets name.
+    """
+    shape = shape_of(call.inputs[0])
+    loss, step = call.op in ops.CROSS_ENTROPY, trace.snapshot
+    here = 1 if loss else axis_of(call)
+    others = [axis for axis in range(1, len(shape)) if axis != here and shape[axis] > 1]
+    if others and loss:
+        return _scores_elsewhere(shape, others[-1]), None
+    if others:
+        fix = f"Run it along the classes: dim={others[-1]}, which has length {shape[others[-1]]}."
+        return fix, mended(step, {call.number: along(others[-1])})
+    target = _labels_of(trace, call)
+    classes = 0 if target is None else int(target.max()) + 1
+    if classes > 2:
+        return (
+            f"The targets name {classes} classes and the last layer has one output: give it "
+            f"{classes}, one for each class.",
+            "the fix changes the shape of a layer",
+        )
+    space: Any = trace.engine.namespace.nn.functional
+    fix = (
+        "Use a sigmoid for a single output: nn.BCEWithLogitsLoss() on the raw scores of shape "
+        f"{list(shape)}, with targets of the same shape; or give the last layer one output per "
+        "class."
+    )
+    if not loss:
+        return fix, mended(step, {call.number: instead(trace.engine.namespace.sigmoid)})
+    if target is None or target.size != math.prod(shape):
+        return fix, None
+
+    def binary(inner: Callable[..., Any]) -> Callable[..., Any]:
+        def judged(scores: Any, labels: Any, *rest: Any, **named: Any) -> Any:
+            wanted = labels.reshape(scores.shape).to(scores.dtype)
+            return space.binary_cross_entropy_with_logits(scores, wanted)
+
+        return judged
+
+    return fix, mended(step, {call.number: binary})
+
+
+def _scores_elsewhere(shape: tuple[int, ...], axis: int) -> str:
+    rest = [size for place, size in enumerate(shape) if place != 1]
+    return (
+        f"The {shape[axis]} scores of a sample are on axis {axis}: give the loss scores.squeeze(1) "
+        f"of shape {rest}."
+    )
+
+
+def _labels_of(trace: Trace, call: Traced) -> np.ndarray[Any, Any] | None:
+    """The whole numbers that the output of a call is compared with."""
+    users = [
+        loss
+        for loss in trace.calls
+        if loss.op in ops.LOSSES and len(loss.inputs) > 1
+        and (loss is call or follow(trace, loss.sources[0]).maker is call)
+    ]  # fmt: skip
+    values = trace.array(users[-1].inputs[1]) if users else np.empty(0)
+    whole = values.size and values.dtype.kind in "iuf" and (values == np.round(values)).all()
+    return values if whole and values.min() >= 0 else None

@@ -10,8 +10,12 @@ from collections import Counter
 from collections.abc import Iterator
 
 from whygrad.doctor.evidence.case import Case
+from whygrad.doctor.experiments.remedies import Remedy
 from whygrad.doctor.rules.rule import Finding, Proof, rule
-from whygrad.recording.record import Course, Pass
+from whygrad.doctor.source.lines import loss_assigned
+from whygrad.doctor.source.loops import loops_around
+from whygrad.doctor.source.reader import covers
+from whygrad.recording.record import Course, Pass, Snapshot
 
 __all__: list[str] = []
 
@@ -52,6 +56,7 @@ def missing_zero_grad(case: Case, course: Course) -> Iterator[Finding]:
         proof=Proof.RECORDED,
         places=places,
         fix=_clear_by_hand(course) if course.optimizer.thing is None else missing_zero_grad.fix,
+        remedy=Remedy(course.first, as_it_is={"accumulate": True}),
     )
 
 
@@ -59,6 +64,7 @@ def missing_zero_grad(case: Case, course: Course) -> Iterator[Finding]:
     thresholds={
         "passes": (3, "backward() calls: fewer may be a try-out"),
         "wasted": (0.5, "of the passes: some gradients may be looked at and dropped"),
+        "dropped": (3, "losses between two updates that no backward() sees, at the least"),
     },
     cleared=lambda case: _all_used(case),
 )
@@ -70,7 +76,8 @@ def missing_step(case: Case) -> Iterator[Finding]:
 
     Measured: Optimizers whose parameters got gradients and that made no update; updates that
     found every gradient missing or zero although a backward() came before; passes whose
-    gradients were cleared unused.
+    gradients were cleared unused; losses of a loop over batches of which backward(), behind the
+    loop, sees the last alone.
     Fix: loss.backward(); optimizer.step(); optimizer.zero_grad(), in this order, every step.
     Guardrail: before = weight.clone(); optimizer.step(); assert not torch.equal(before, weight)
     """
@@ -80,7 +87,10 @@ def missing_step(case: Case) -> Iterator[Finding]:
     for course in case.run.courses:
         if course.optimizer.thing is not None:
             found = (
-                _never(case, course, passes) or _in_vain(course) or _rarely(case, course, passes)
+                _never(case, course, passes)
+                or _in_vain(course)
+                or _rarely(case, course, passes)
+                or _behind_the_loop(case, course)
             )
             if found is not None:
                 yield found
@@ -106,8 +116,10 @@ def _clear_by_hand(course: Course) -> str:
 
 
 def _all_cleared(case: Case) -> str | None:
-    updates = sum(len(course.steps) for course in case.courses)
-    return f"gradients were clear before each of {updates} updates" if updates else None
+    steps = [step for course in case.courses for step in course.steps]
+    if not steps or any(step.contaminated for step in steps):
+        return None
+    return f"gradients were clear before each of {len(steps)} updates"
 
 
 # --- step -----------------------------------------------------------------------------------------
@@ -132,6 +144,7 @@ def _never(case: Case, course: Course, passes: list[Pass]) -> Finding | None:
         parameters=[each.name for each in idle],
         places=[("the optimizer was made here", course.optimizer.made_at)],
         fix="Call optimizer.step() after loss.backward(); a scheduler's step() only sets the rate.",
+        remedy=Remedy(passes[0].snapshot, as_it_is={"factor": 0.0}),
     )
 
 
@@ -162,6 +175,7 @@ def _in_vain(course: Course) -> Finding | None:
             ("cleared here", pass_.cleared_at),
             ("used here", step.where),
         ],
+        remedy=Remedy(course.first, as_it_is={"factor": 0.0}),
     )
 
 
@@ -187,7 +201,51 @@ def _rarely(case: Case, course: Course, passes: list[Pass]) -> Finding | None:
     )
 
 
+def _behind_the_loop(case: Case, course: Course) -> Finding | None:
+    """backward() stands behind the loop over batches: of its losses all but the last are lost."""
+    first, last = course.first, course.last
+    if first is None or last is None or first is last:
+        return None
+    lost = [_dropped(each) for each in (first, last)]
+    step = course.steps[0]
+    if min(lost) < case.limit("dropped") or first.loss is None or not step.passes:
+        return None
+    made, backward = first.calls[first.loss.call].where, step.passes[-1].where
+    inner, assigned = next(iter(loops_around(made)), None), loss_assigned(backward)
+    if inner is None or covers(inner.node, backward.line):
+        return None  # the same round
+    if assigned is None or assigned.line != made.line:
+        return None  # another function, or a loss that was chosen or added up
+    return missing_step.finding(
+        f"{lost[0] + 1} losses are computed at line {made.line} before the first update, and "
+        f"{lost[1] + 1} before a later one; backward() gets the last of them, after the loop",
+        f"{len(course.steps)} updates in the whole run",
+        where=backward,
+        proof=Proof.RECORDED,
+        places=[("computed here, in the loop", made), ("updated here", step.where)],
+        fix=f"Indent backward() and step() into the loop that begins on line {inner.node.lineno}.",
+    )
+
+
+def _dropped(snapshot: Snapshot) -> int:
+    """How many losses like the one that was differentiated the step has computed beside it."""
+    if snapshot.loss is None:
+        return 0
+    made = snapshot.calls[snapshot.loss.call]
+    return sum(
+        each.op == made.op and each.recorded and each.where == made.where for each in snapshot.loose
+    )
+
+
 def _all_used(case: Case) -> str | None:
     updates = sum(len(course.steps) for course in case.courses)
-    changed = sum(each.changed for each in case.parameters())
-    return f"{updates} updates changed {changed} parameters" if updates and changed else None
+    held = {
+        id(each): each for course in case.courses for each in course.parameters
+        if each.requires_grad
+    }.values()  # fmt: skip
+    wasted = sum(each.cleared_at is not None for each in case.run.passes)
+    if not held or not all(each.changed for each in held):
+        return None
+    if wasted > case.limit("wasted") * len(case.run.passes):
+        return None
+    return f"{updates} updates changed each of {len(held)} parameters"

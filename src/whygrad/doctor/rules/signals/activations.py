@@ -23,6 +23,8 @@ from whygrad.doctor.evidence.anatomy import (
     units_of,
 )
 from whygrad.doctor.evidence.case import Case
+from whygrad.doctor.experiments.changes import mended
+from whygrad.doctor.experiments.remedies import Remedy
 from whygrad.doctor.experiments.repairs import repair, unlearned
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.doctor.rules.words import few, listed
@@ -129,9 +131,20 @@ def _about_dead(
             "Let the biases start at 0: with this one every unit is below zero for every input."
             if bias
             else dead_relu.fix
+            if from_start
+            else "The units were alive at first: an update threw them out. Use a smaller learning "
+            "rate or clip the gradients; nn.LeakyReLU lets units come back."
         ),
         places=[("the activation", line)] if bias else [],
+        remedy=_alive_again(case, traces[0], [each for each, _ in bad]),
     )
+
+
+def _alive_again(case: Case, trace: Trace, dead: list[Traced]) -> Remedy:
+    """The first step with a leaky slope in the place of the activations that died."""
+    lines = {(each.where, each.module) for each in dead}
+    same = [each.number for each in rectifiers_of(trace) if (each.where, each.module) in lines]
+    return mended(trace.snapshot, dict.fromkeys(same, _leaky(case.limit("leak"))))
 
 
 def _traces(case: Case, course: Course) -> list[Trace]:

@@ -30,6 +30,7 @@ __all__ = ["exploding_gradient"]
         "clipped": (100, "of norm over limit: clipping hides it"),
         "tenths": (2, "times that the rate is divided by ten"),
         "first": (3, "updates that say what is usual"),
+        "clear": (30, "times the usual size: more rules nothing out"),
     },
     cleared=lambda case: _cleared(case),
 )
@@ -159,8 +160,7 @@ def _total(gradients: Mapping[str, float | None]) -> float:
 def _cleared(case: Case) -> str | None:
     for course in case.courses:
         sizes = [_total(step.gradients) for step in course.steps]
-        if sizes and max(sizes) < case.limit("rise") * max(
-            statistics.median(sizes), sys.float_info.min
-        ):
-            return f"the largest gradient had a root mean square of {max(sizes):.3g}"
+        usual = max(statistics.median(sizes), sys.float_info.min) if sizes else math.nan
+        if sizes and max(sizes) < case.limit("clear") * usual:
+            return f"the largest gradient was {max(sizes) / usual:.3g} times the usual one"
     return None

@@ -253,6 +253,7 @@ def _rectifier(trace: Trace) -> Wrapper:
 def _told_ratio(case: Case) -> str | None:
     trace = case.trace(case.first)
     chain = [] if trace is None else _chain(case, trace)
-    if len(chain) < 2 or not _ratio(chain) > case.limit("clear"):
+    clear = case.limit("clear")
+    if len(chain) < 2 or not clear < _ratio(chain) < 1 / clear:
         return None
     return f"the first layer gets {_ratio(chain):.2g} times the gradient of the last"

@@ -16,6 +16,7 @@ import numpy as np
 
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.experiments.answers import ASKED, Answers, ask, train
+from whygrad.doctor.experiments.remedies import SHOWN
 from whygrad.doctor.experiments.samples import Samples, as_classes, samples_of
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.ops.families import BINARY_LOSSES, CLASS_LOSSES, TOTALS
@@ -103,6 +104,7 @@ def class_imbalance(case: Case, course: Course) -> Iterator[Finding]:
         where=call.where,
         proof=Proof.TRIED if hides else Proof.INFERRED,
         fix=_fix(call.op, share / (1 - share)),
+        remedy=SHOWN,
     )
 
 

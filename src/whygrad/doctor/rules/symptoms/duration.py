@@ -15,7 +15,7 @@ from itertools import pairwise
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.curve import third
 from whygrad.doctor.evidence.curve import thirds as thirds_of
-from whygrad.doctor.evidence.progress import is_entangled
+from whygrad.doctor.evidence.progress import is_entangled, relative_updates
 from whygrad.doctor.experiments.repairs import level
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.doctor.source.loops import Exit, Loop, exits_of, loops_around, used_after_loop
@@ -38,6 +38,7 @@ __all__: list[str] = []
         "above": (1.3, "times what ignoring the input costs: far from chance"),
         "informative": (0.975, "of the first third: less of a fall may be all there is to learn"),
         "falls": (0.9, "of the loss in earlier thirds"),
+        "copies": (8, "optimizers that one line makes: each model is to be fitted a little"),
         "unfinished": (0.3, "of what ignoring the input costs: below it one batch was enough"),
     },
     cleared=lambda case: _slowed(case),
@@ -58,6 +59,9 @@ def under_trained(case: Case, course: Course) -> Iterator[Finding]:
         return
     if is_entangled(course, case.courses):
         return  # the loss of a player against another says nothing about progress
+    made = course.optimizer.made_at
+    if sum(each.optimizer.made_at == made for each in case.courses) >= case.limit("copies"):
+        return
     where = next((each.passes[-1].where for each in course.steps if each.passes), None)
     if where is None:
         return
@@ -209,18 +213,15 @@ def _noise(course: Course) -> float:
 
 def _updates_are_ordinary(case: Case, course: Course) -> bool:
     """Whether an update changes weights by a usual part: otherwise the rate is to blame."""
-    ratios = [
-        change / size
-        for step in course.steps
-        if step.sample is not None
-        for name, change in step.sample.updates.items()
-        if (size := step.sample.weights.get(name, 0.0)) > 0 and math.isfinite(change)
-    ]
+    ratios = [each for each in relative_updates(course) if math.isfinite(each)]
     return bool(ratios) and statistics.median(ratios) >= case.limit("ratio")
 
 
 def _slowed(case: Case) -> str | None:
     thirds = thirds_of(case.courses[0].losses) if case.courses else None
-    if thirds is None:
+    if thirds is None or not thirds[0] > thirds[1]:
+        return None
+    slower = 0 <= thirds[1] - thirds[2] <= case.limit("pace") * (thirds[0] - thirds[1])
+    if not slower or thirds[2] > case.limit("left") * case.courses[0].losses[0]:
         return None
     return "the loss in thirds of the run: " + ", ".join(f"{each:.3g}" for each in thirds)

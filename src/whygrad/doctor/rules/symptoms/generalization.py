@@ -88,6 +88,8 @@ def overfitting(case: Case, course: Course) -> Iterator[Finding]:
     for series in all_series(case, course):
         if series.after[-1] < case.limit("end") * len(losses):
             continue  # it says nothing about the end
+        if _is_of_several(case, series):
+            continue
         if series.correct:
             if not _is_accuracy(case, course, series):
                 continue
@@ -167,6 +169,14 @@ def _updates_before(course: Course, each: Evaluation) -> int | None:
         return None
     done = bisect_left(last, each.after)
     return done if done or each.after == 0 else None
+
+
+def _is_of_several(case: Case, series: _Series) -> bool:
+    """Whether the line, or its function, asks more than one model: each has a course of its own."""
+    asked = {
+        id(each.module) for each in case.run.fed.values() if each.where.code is series.where.code
+    }
+    return series.where.code.co_name != "<module>" and len(asked) > 1
 
 
 def _is_accuracy(case: Case, course: Course, series: _Series) -> bool:
@@ -254,6 +264,7 @@ def _validation(case: Case) -> str | None:
     for course in case.courses[:1]:
         for series in all_series(case, course):
             best = min(series.values)
-            if not series.correct and series.values[-1] <= case.limit("rise") * abs(best):
+            worst = best + (case.limit("rise") - 1) * abs(best)
+            if not series.correct and series.values[-1] <= worst:
                 return f"validation loss {best:.3g} at best and {series.values[-1]:.3g} at the end"
     return None

@@ -15,20 +15,17 @@ import numpy as np
 
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.curve import thirds
-from whygrad.doctor.evidence.progress import is_entangled
-from whygrad.doctor.evidence.provenance import given_inputs, target_source
+from whygrad.doctor.evidence.progress import is_entangled, relative_updates
+from whygrad.doctor.evidence.provenance import given_inputs, has_moving_targets
 from whygrad.doctor.evidence.standing import Standing, batches_of, is_noise, standing_of
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.doctor.rules.symptoms.generalization import all_series
 from whygrad.doctor.rules.symptoms.small_rate import begins_trained
-from whygrad.ops import families as ops
 from whygrad.recording.record import Course
 from whygrad.recording.replay.optimizers import rate_of
 from whygrad.recording.replay.reading import Reading
 
 __all__: list[str] = []
-
-_LAYERS = ops.LINEAR | ops.RECURRENT
 
 
 @dataclass(frozen=True)
@@ -115,17 +112,7 @@ def _is_measure(case: Case, course: Course) -> bool:
     if is_entangled(course, case.courses) or begins_trained(case, course, case.limit("trained")):
         return False
     known = batches_of(case, course)
-    return bool(known) and not any(_moves(each) for each in known) and not is_noise(known[0])
-
-
-def _moves(reading: Reading) -> bool:
-    """Whether targets are what a model says: of another network, of itself a step before."""
-    trace = reading.trace
-    made = trace.made_by(target_source(reading))
-    if made is None:
-        return False
-    numbers = {made.number, *trace.ancestors(made)}
-    return any(each.number in numbers and each.op in _LAYERS for each in trace.calls)
+    return bool(known) and not any(map(has_moving_targets, known)) and not is_noise(known[0])
 
 
 def _at_chance(case: Case, course: Course, standing: Standing | None) -> str | None:
@@ -251,13 +238,7 @@ def _about_gradients(case: Case, course: Course, last: Reading) -> Iterator[_Sus
 
 
 def _about_updates(case: Case, course: Course) -> Iterator[_Suspect]:
-    ratios = [
-        change / each.sample.weights[name]
-        for each in course.steps
-        if each.sample is not None
-        for name, change in each.sample.updates.items()
-        if each.sample.weights.get(name)
-    ]
+    ratios = relative_updates(course)
     if not ratios:
         return
     usual, rate = float(np.median(ratios)), rate_of(course)

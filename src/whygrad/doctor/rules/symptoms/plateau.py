@@ -10,13 +10,13 @@ import numpy as np
 
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.progress import is_entangled
+from whygrad.doctor.experiments.rehearsal import REHEARSED, stage_of
+from whygrad.doctor.rules.optimisation.schedule import line_of_schedule
 from whygrad.doctor.rules.rule import Finding, Proof, rule
-from whygrad.doctor.source.lines import rate_set
 from whygrad.recording.record import Course, Snapshot, Update
 from whygrad.recording.replay.optimizers import rate_of
 from whygrad.recording.replay.trainer import Descent, drop
 from whygrad.recording.replay.trial import Trial
-from whygrad.source import Where
 
 __all__: list[str] = []
 
@@ -25,6 +25,9 @@ __all__: list[str] = []
     every_course=True,
     severity=1,
     thresholds={
+        "lower": (0.7, REHEARSED["lower"][1]),
+        "little": (0.1, "of the highest rate, in the mean of the steps: a rehearsal may be tried"),
+        "undone": (0.25, REHEARSED["undone"][1] + "; of a rate that is not gone"),
         "gone": (0.01, "of the highest rate: it changes nothing any more"),
         "part": (0.4, "of the steps at such a rate: a schedule may end there"),
         "learned": (0.8, "of the loss: above it a standstill is the end"),
@@ -51,7 +54,9 @@ def loss_plateau(case: Case, course: Course) -> Iterator[Finding]:
     last state at the highest rate on one batch lower the loss of other batches, which they have
     not seen: there was something left to learn. Of a run that had learned most of it: the
     parameters stand still to the last bit; a few steps at some rate up to the highest lower
-    every batch that is left out of them, and as many at the last rate do not.
+    every batch that is left out of them, and as many at the last rate do not. Or a short training
+    from the first state at the highest rate gets far below where the whole run ended, on batches
+    that it has not seen.
     Fix: Update the scheduler once an epoch, or decay more slowly.
     Guardrail: print(scheduler.get_last_lr())  # every epoch
     """
@@ -60,19 +65,33 @@ def loss_plateau(case: Case, course: Course) -> Iterator[Finding]:
     steps = [each for each in course.steps if each.rates and each.loss is not None]
     if progress.broken or len(steps) < case.limit("steps") or not peak > 0:
         return
-    if progress.gain >= case.limit("finished") or is_entangled(course, case.courses):
+    if is_entangled(course, case.courses):
         return
+    warm = steps[0].index + _warmup(steps, peak)
     gone = [each for each in steps if max(each.rates) < case.limit("gone") * peak]
-    gone = [each for each in gone if each.index > steps[0].index + _warmup(steps, peak)]
-    if len(gone) < case.limit("part") * len(steps):
-        return
+    gone = [each for each in gone if each.index > warm]
     found = None
-    if progress.gain < case.limit("learned"):
-        found = _left_to_learn(case, course)
-    if found is None and len(gone) >= case.limit("most") * len(steps):
-        found = _stopped_on_the_way(case, course, gone)
+    if len(gone) >= case.limit("part") * len(steps):
+        if progress.gain < case.limit("learned"):
+            found = _left_to_learn(case, course)
+        much = progress.gain >= case.limit("finished")
+        if found is None and not much and len(gone) >= case.limit("most") * len(steps):
+            found = _stopped_on_the_way(case, course, gone)
+        found = found or _in_a_rehearsal(case, course, undone=0.0)
+    elif statistics.fmean(max(each.rates) for each in steps) < case.limit("little") * peak:
+        gone = [each for each in steps[warm:] if max(each.rates) < case.limit("little") * peak]
+        found = _in_a_rehearsal(case, course, case.limit("undone")) if gone else None
     if found is not None:
         yield _gone(course, gone, peak, found)
+
+
+def _in_a_rehearsal(case: Case, course: Course, undone: float) -> str | None:
+    """What a few updates at the highest rate come to, from the first state."""
+    stage = stage_of(case, course)
+    found = None if stage is None else stage.rehearse()
+    if stage is None or found is None or not stage.proves(found, undone, case.limit("lower")):
+        return None
+    return stage.told(found, f"with lr={rate_of(course):g} all the time")
 
 
 def _warmup(steps: list[Update], peak: float) -> int:
@@ -186,21 +205,16 @@ def _tried_on_other_batches(case: Case, course: Course) -> tuple[Descent, float]
 
 def _gone(course: Course, gone: list[Update], peak: float, tried: str) -> Finding:
     schedulers = course.optimizer.schedulers
+    low = max(gone[0].rates)
     name = schedulers[-1][0] if schedulers else "the schedule"
     return loss_plateau.finding(
-        f"{name} brought lr from {peak:g} to {max(gone[0].rates):.3g} by step {gone[0].index} "
+        f"{name} brought lr from {peak:g} to {low:.3g} by step {gone[0].index} "
         f"and to {max(gone[-1].rates):.3g} at the end",
-        f"{len(gone)} of {len(course.steps)} steps ran at less than a hundredth of the rate",
+        f"{len(gone)} of {len(course.steps)} steps ran at {low / peak:.1g} of that rate or less",
         tried,
-        where=schedulers[-1][1] if schedulers else _line_of_change(course),
+        where=line_of_schedule(course),
         step=gone[0].index,
         proof=Proof.TRIED,
         fix=f"Call the scheduler's step() once an epoch instead of every batch, or let {name} "
         "decay more slowly: a tenth of the rate belongs to the end of the run.",
     )
-
-
-def _line_of_change(course: Course) -> Where | None:
-    """The line of a schedule by hand: ``group["lr"] = …`` near the call of step()."""
-    where = course.steps[-1].where
-    return (None if where is None else rate_set(where)) or course.optimizer.made_at

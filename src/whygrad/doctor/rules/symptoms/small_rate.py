@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Iterator
 
 from whygrad.doctor.evidence.case import Case
-from whygrad.doctor.evidence.progress import is_entangled
+from whygrad.doctor.evidence.progress import is_entangled, is_steady, relative_updates
 from whygrad.doctor.evidence.standing import batches_of, is_noise
+from whygrad.doctor.experiments.rehearsal import REHEARSED, STEADY, rehearsed
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.doctor.source.lines import names_at
 from whygrad.recording.record import Course
@@ -20,6 +22,12 @@ __all__ = ["begins_trained", "lr_too_low"]
 @rule(
     every_course=True,
     thresholds={
+        "steady": STEADY,
+        "well": REHEARSED["well"],
+        "undone": (0.7, REHEARSED["undone"][1]),
+        "lower": (0.7, REHEARSED["lower"][1]),
+        "short": (1e-3, "of a weight that an update changes: a longer one may be tried"),
+        "most": (1e4, "times the rate, in a rehearsal"),
         "learned": (0.03, "of the loss of the first batch: so little is standing still"),
         "own": (0.01, "of the loss that falls in the experiment at the own rate"),
         "reached": (0.3, "of the loss that falls at a larger one"),
@@ -43,28 +51,63 @@ def lr_too_low(case: Case, course: Course) -> Iterator[Finding]:
     Measured: The loss of the first batch with the first weights and with the latest ones; then
     a few steps from the first state at the program's rate and at a hundred times it and more.
     The rate is too low if the first does next to nothing and a larger one lowers the loss by a
-    third. Models that begin far below chance (fine-tuning) are left alone.
+    third. Of a run that learned a little, a short training from the first state at a larger rate
+    must learn several times as much, on batches that it has not seen. Models that begin far below
+    chance (fine-tuning) are left alone.
     Fix: Raise the learning rate by factors of ten until the loss clearly falls.
     Guardrail: print(lr * p.grad.norm() / p.norm())  # healthy: about 1e-3 an update
     """
-    if not _stands_still(case, course):
-        return
+    found = _on_one_batch(case, course) if _stands_still(case, course) else None
+    found = found or _in_a_rehearsal(case, course)
+    if found is not None:
+        yield found
+
+
+def _on_one_batch(case: Case, course: Course) -> Finding | None:
+    """The first steps again at the own rate, which does nothing, and at larger ones."""
     if any(map(is_noise, batches_of(case, course)[:1])):
-        return  # a larger rate would only learn it by heart
+        return None  # a larger rate would only learn it by heart
     own = case.descend(course, course.first)
     if own is None or not -case.limit("rises") < own.drop < case.limit("own"):
-        return
+        return None
     factor = case.limit("faster")
     while factor <= case.limit("fastest"):
         better = case.descend(course, course.first, factor)
         if better is None or better.is_unstable:
             break
         if better.drop >= case.limit("reached"):
-            if not _holds_elsewhere(case, course, better):
-                break  # a batch that was learned by heart
-            yield _too_low(case, course, own, factor, better)
-            break
+            by_heart = not _holds_elsewhere(case, course, better)
+            return None if by_heart else _too_low(case, course, own, factor, better)
         factor *= case.limit("tenfold")
+    return None
+
+
+def _in_a_rehearsal(case: Case, course: Course) -> Finding | None:
+    """The loss falls a little: in a few steps at a larger rate it would have fallen by far more."""
+    changes = relative_updates(course)
+    if not changes or statistics.median(changes) > case.limit("short"):
+        return None
+    if begins_trained(case, course, case.limit("chance")) or case.progress(course).broken:
+        return None
+    if not is_steady(course, case.limit("steady")):
+        return None  # a schedule's doing
+    if course.steps[0].clips and rehearsed(case, course, free=True) is not None:
+        return None  # the limit's
+    factor = case.limit("tenfold")
+    while factor <= case.limit("most"):
+        found = rehearsed(case, course, factor=factor)
+        if found is not None:
+            rate = rate_of(course)
+            return lr_too_low.finding(
+                f"an update changes a weight by {statistics.median(changes):.2g} of its size",
+                found[0].told(found[1], f"with lr={rate * factor:.2g} instead of {rate:g}"),
+                where=course.optimizer.made_at or course.steps[0].where,
+                proof=Proof.TRIED,
+                fix=f"lr={rate * factor:.2g} instead of {rate:g}: tried in a short training.",
+                data={"rate": rate, "works": rate * factor},
+            )
+        factor *= case.limit("tenfold")
+    return None
 
 
 def _holds_elsewhere(case: Case, course: Course, better: Descent) -> bool:

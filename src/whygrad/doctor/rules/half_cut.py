@@ -2,8 +2,9 @@
 
 To stop a gradient on purpose is common: targets, baselines, codes, the border of a chunk.  What is
 reported here has a structure that none of these has: the updates of an optimizer all find no
-gradient; of a recurrence that reads one input after the other only the last step learns; or an
-encoder learns from its prior alone while the reconstruction of its input goes past it.
+gradient, or none but zero; of a recurrence that reads one input after the other only the last step
+learns; or an encoder learns from its prior alone while the reconstruction of its input goes past
+it.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import numpy as np
 
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.cuts import Cut, Ways
-from whygrad.doctor.rules.cuts import CUTS
+from whygrad.doctor.rules.cuts import CUTS, connected, way_out
 from whygrad.doctor.rules.rule import Proof
 from whygrad.doctor.rules.words import listed
 from whygrad.ops import families as ops
@@ -32,15 +33,23 @@ _PICKING = ops.PICKS | ops.SPLITS
 def half_cut(case: Case) -> Iterator[Told]:
     """What is cut in one of these ways, with the line of the cut."""
     for course in case.courses:
-        found = _own_steps(case, course) or _recurrence(case, course) or _encoder(case, course)
+        found = (
+            _own_steps(case, course)
+            or _flat(case, course)
+            or _recurrence(case, course)
+            or _encoder(case, course)
+        )
         if found is not None:
             yield found
             return
 
 
-def _facts(cut: Cut, names: list[str], proof: Proof, fix: str = "") -> dict[str, Any]:
-    fix = fix or CUTS[cut.kind][1].format(what=listed(names), kind=cut.kind)
-    return {"where": cut.where, "proof": proof, "parameters": names, "fix": fix}
+def _facts(
+    snapshot: Snapshot | None, cut: Cut, names: list[str], proof: Proof, fix: str = ""
+) -> dict[str, Any]:
+    fix = fix or way_out(cut.kind, cut.where, names)
+    remedy = connected(snapshot, cut.where)
+    return {"where": cut.where, "proof": proof, "parameters": names, "fix": fix, "remedy": remedy}
 
 
 def _own_steps(case: Case, course: Course) -> Told | None:
@@ -73,7 +82,37 @@ def _own_steps(case: Case, course: Course) -> Told | None:
             f"{CUTS[cut.kind][0]}",
             "another loss does reach these parameters, but its gradients are cleared before",
         ],
-        _facts(cut, names, Proof.RECORDED),
+        _facts(course.first, cut, names, Proof.RECORDED),
+    )
+
+
+def _flat(case: Case, course: Course) -> Told | None:
+    """Parameters whose gradient is zero at every update: they are only drawn from, or rounded."""
+    trace = case.trace(course.first)
+    if len(course.steps) < case.limit("own updates") or trace is None or not trace.reproduced:
+        return None
+    ways = Ways(trace)
+    flat = [
+        each
+        for each in course.parameters
+        if each.requires_grad
+        and (sizes := [step.gradients.get(each.name) for step in course.steps])
+        and not any(sizes)
+        and any(size == 0 for size in sizes)
+        and (uses := ways.uses([id(each.tensor)]))
+        and not any(use.number in ways.live for use in uses)
+    ]
+    leaves = {id(each.tensor) for each in flat}
+    cuts = ways.cuts(leaves, ways.computed_from(leaves))
+    if not flat or not cuts:
+        return None
+    names, cut = [each.name for each in flat], cuts[-1]
+    return (
+        [
+            f"what is computed from {listed(names)} is {CUTS[cut.kind][0]} on the way to the loss",
+            f"their gradient is zero at each of {len(course.steps)} updates",
+        ],
+        _facts(course.first, cut, names, Proof.REPLAYED),
     )
 
 
@@ -91,6 +130,7 @@ def _recurrence(case: Case, course: Course) -> Told | None:
             "only the last step gets a gradient: how to keep what came before is never learned",
         ],
         _facts(
+            course.first,
             cut,
             [name],
             Proof.REPLAYED,
@@ -151,7 +191,7 @@ def _encoder(case: Case, course: Course) -> Told | None:
         return None
     ways = Ways(reading.trace)
     terms = [each for each in reading.terms if _is_data(reading, each.target)]
-    if not any(each.target is given for each in terms for given in reading.inputs):
+    if not any(_is_given(reading, each.target) for each in terms):
         return None  # a reconstruction is compared with what the model was given
     reaching = [_reached(ways, each.call) for each in terms]
     behind = [{*reading.trace.ancestors(each.call), each.call.number} for each in terms]
@@ -176,7 +216,7 @@ def _encoder(case: Case, course: Course) -> Told | None:
             "their only gradient comes from a term in which the data are not compared with "
             "anything: it makes them forget the input",
         ],
-        _facts(cut, found, Proof.INFERRED),
+        _facts(course.first, cut, found, Proof.INFERRED),
     )
 
 
@@ -188,6 +228,13 @@ def _reached(ways: Ways, call: Traced) -> set[int]:
 def _is_data(reading: Reading, target: Any) -> bool:
     """Not so what is the same everywhere: the mean of a prior."""
     return target is not None and bool(np.ptp(reading.trace.array(target)) > 0)
+
+
+def _is_given(reading: Reading, target: Any) -> bool:
+    """Whether a target has the values of an input, in whatever shape."""
+    values = reading.trace.array(target).ravel()
+    inputs = [reading.trace.array(each).ravel() for each in reading.inputs]
+    return any(values.size == each.size and np.array_equal(values, each) for each in inputs)
 
 
 def _called_again(reading: Reading, number: int) -> bool:
