@@ -87,6 +87,8 @@ class Optimizer:
     made_at: Where | None
     options: dict[str, Any] = field(default_factory=dict)  # of the first group, as constructed
     schedulers: list[tuple[str, Where]] = field(default_factory=list)  # kind, and where it was made
+    remade: int = 0  # how often the line that made it made another for the same parameters …
+    began: int = 0  # … and the updates that there had been, the last time
 
 
 @dataclass(slots=True)

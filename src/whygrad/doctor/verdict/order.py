@@ -93,6 +93,7 @@ ALSO = {
     # Judged as it was trained, or on what it was not prepared for.
     "loss-broadcast": "metric-bug",
     "stale-target": "checkpoint-state",
+    "checkpoint-state": "overfitting",
     "preprocessing-mismatch": "overfitting",
 }
 

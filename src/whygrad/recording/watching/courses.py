@@ -14,6 +14,7 @@ __all__ = ["Courses"]
 # A course, its parameters that were written to, and the line of the first write.
 Written = tuple[Course | None, list[Parameter], Where]
 
+_BRIEF = 32  # updates of an optimizer that another takes the place of
 _MOST = 16  # courses that are watched: a program may make a new optimizer at every step
 
 
@@ -35,7 +36,16 @@ class Courses:
         return None
 
     def begin(self, optimizer: Any, where: Where | None) -> Course | None:
-        """The course of a new optimizer; None for one too many."""
+        """The course of a new optimizer; None for one too many.
+
+        One that takes the place of another goes on with the course of that.
+        """
+        known = self._replaced(optimizer, where)
+        if known is not None:
+            known.optimizer.thing = optimizer
+            known.optimizer.remade += 1
+            known.optimizer.began = len(known.steps)
+            return known
         if len(self._run.courses) >= _MOST:
             self._run.crowded = True
             return None
@@ -50,6 +60,23 @@ class Courses:
                     parameter.made_at = next((each.where for each in origins if each), None)
                 _add(course, parameter)
         return course
+
+    def _replaced(self, optimizer: Any, where: Where | None) -> Course | None:
+        """The course of an optimizer that the same line made before, of the same parameters.
+
+        After many updates, or with other values in the parameters, as in meta-learning, it is
+        another training with a course of its own.
+        """
+        held = [id(tensor) for group in optimizer.param_groups for tensor in group["params"]]
+        for course in self._run.courses:
+            of = course.optimizer
+            same = of.made_at is not None and of.made_at == where and of.thing is not optimizer
+            brief = len(course.steps) - of.began < _BRIEF
+            if same and brief and of.kind == type(optimizer).__name__ and of.thing is not None:
+                if held == [id(each.tensor) for each in course.parameters]:
+                    anew = any(each.rewritten_at for each in course.parameters)
+                    return None if anew else course
+        return None
 
     def _new(
         self, optimizer: Any, kind: str, where: Where | None, options: dict[str, Any]

@@ -79,7 +79,7 @@ class Loop:
         course = self.courses.begin(optimizer, where)
         if course is None:
             return None
-        if self.run.passes and course.optimizer.number < _PHASES:
+        if self.run.passes and course.optimizer.number < _PHASES and not course.optimizer.remade:
             self._begin_again()
         return course
 

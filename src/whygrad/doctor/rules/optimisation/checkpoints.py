@@ -8,9 +8,10 @@ from typing import Any
 
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.trained import begins_anew, differentiated_lines, training_lines
+from whygrad.doctor.experiments.evaluated import by_other_weights, kept
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.doctor.source.naming import held_out_name, is_chosen, says
-from whygrad.recording.record import Course
+from whygrad.recording.record import Course, Mark
 from whygrad.source import Where
 
 __all__: list[str] = []
@@ -25,6 +26,9 @@ _COUNTED = ("epoch", "step", "iter", "iteration", "global_step", "start_epoch", 
     thresholds={
         "samples": (4, "of a fold that were trained on in another one"),
         "alike": (1e-9, "of the rate: the same one"),
+        "worse": (3.0, "times the loss that the trained model has on the same batches …"),
+        "unknown": (0.4, "… and of what ignoring the input costs: a copy that stayed behind"),
+        "late": (0.8, "of the run: a copy that is judged earlier only may have followed later"),
     },
 )
 def checkpoint_state(case: Case) -> Iterator[Finding]:
@@ -33,15 +37,17 @@ def checkpoint_state(case: Case) -> Iterator[Finding]:
     A state_dict() is a view of the weights: without a copy it goes on changing with them, and what
     is put back in the end is the end. Momentum, running means of squares and the place in a
     schedule are state as well: a run that goes on without them begins anew. And a model that is
-    used again for another fold, or never got the weights, is judged for what it is not.
+    used again for another fold, never got the weights, or is an average that stayed far behind
+    them, is judged for what it is not.
 
     Measured: Whether what load_state_dict() was given is the module's own memory, and whether any
     of its names is one of the module's; what a loaded checkpoint holds and nobody puts back;
-    which of the models that are judged were trained.
+    which of the models that are judged were trained; what training batches cost with the weights
+    of a copy that is judged.
     Fix: copy.deepcopy(model.state_dict()), and put back everything that was saved.
     Guardrail: best = {k: v.detach().clone() for k, v in model.state_dict().items()}
     """
-    for find in (_live_reference, _nothing_loaded, _not_restored, _folds, _untrained):
+    for find in (_live_reference, _nothing_loaded, _not_restored, _folds, _untrained, _left_behind):
         found = find(case)
         if found is not None:
             yield found
@@ -211,6 +217,52 @@ def _untrained(case: Case) -> Finding | None:
             fix="Evaluate the trained model, or load_state_dict() of it first.",
         )
     return None
+
+
+def _left_behind(case: Case) -> Finding | None:
+    """A moving average of the weights, or a copy, that is judged and is far behind the model."""
+    for course in case.courses[:1]:
+        held = {id(each.tensor) for each in course.parameters}
+        trained = [root for _, root, _ in case.run.roots if _holds(root, held)]
+        for mark in reversed(case.run.inference_marks):
+            copy = mark.module
+            late = mark.passes >= case.limit("late") * len(case.run.passes)
+            if not late or not mark.used or mark.trains or _holds(copy, held):
+                continue
+            alike = [
+                one for one in trained if type(one) is type(copy) and _shapes(one) == _shapes(copy)
+            ]
+            found = _behind(case, course, mark, alike[0]) if alike else None
+            if found is not None:
+                return found
+    return None
+
+
+def _behind(case: Case, course: Course, mark: Mark, model: Any) -> Finding | None:
+    engine, steps = case.run.engine, kept(course)
+    pairs = list(zip(model.parameters(), mark.module.parameters(), strict=True))
+    known = [case.run.parameters.get(id(other)) for _, other in pairs]
+    if engine is None or not steps or all(each is None for each in known):
+        return None
+    other = {id(one): engine.copy(each) for one, each in pairs}
+    own = {id(one): engine.copy(one) for one, _ in pairs}
+    behind, trained = (by_other_weights(case, steps, each) for each in (other, own))
+    chance = case.chance(course.last) or case.progress(course).start
+    if behind is None or trained is None or not math.isfinite(behind):
+        return None
+    if behind < max(case.limit("worse") * trained, case.limit("unknown") * chance):
+        return None
+    written = [each.rewritten_at for each in known if each is not None and each.rewritten_at]
+    return checkpoint_state.finding(
+        f"the {mark.kind} that is judged is not the one that is trained: on {len(steps)} training "
+        f"batches its weights cost {behind:.4g}, those of the trained one {trained:.4g}",
+        where=written[0] if written else mark.where,
+        step=0,
+        proof=Proof.REPLAYED,
+        places=[("judged here", mark.where)],
+        fix="Judge the trained model, or let the copy follow faster: an average with a decay of d "
+        "needs several times 1 / (1 - d) updates before it is worth anything.",
+    )
 
 
 def _holds(module: Any, held: set[int]) -> bool:

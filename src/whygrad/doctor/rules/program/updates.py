@@ -77,10 +77,13 @@ def missing_step(case: Case) -> Iterator[Finding]:
     Measured: Optimizers whose parameters got gradients and that made no update; updates that
     found every gradient missing or zero although a backward() came before; passes whose
     gradients were cleared unused; losses of a loop over batches of which backward(), behind the
-    loop, sees the last alone.
+    loop, sees the last alone; updates of a program that never calls backward().
     Fix: loss.backward(); optimizer.step(); optimizer.zero_grad(), in this order, every step.
     Guardrail: before = weight.clone(); optimizer.step(); assert not torch.equal(before, weight)
     """
+    if not case.run.passes:
+        yield from _without_backward(case)
+        return
     passes = [each for each in case.run.passes if each.error is None]
     if len(passes) < case.limit("passes"):
         return
@@ -123,6 +126,29 @@ def _all_cleared(case: Case) -> str | None:
 
 
 # --- step -----------------------------------------------------------------------------------------
+
+
+def _without_backward(case: Case) -> Iterator[Finding]:
+    """Updates, and never a gradient: nobody asked for one."""
+    for course in case.courses:
+        held = [each for each in course.parameters if each.requires_grad]
+        found = any(size for step in course.steps for size in step.gradients.values())
+        if found or not held or len(course.steps) < case.limit("passes"):
+            continue
+        if any(each.changed for each in held):
+            continue
+        step = course.steps[-1]
+        yield missing_step.finding(
+            f"{course.optimizer.kind}.step() ran {len(course.steps)} times, and the program never "
+            f"called backward(): none of {len(held)} parameters has ever had a gradient",
+            where=step.where,
+            proof=Proof.RECORDED,
+            parameters=[each.name for each in held],
+            places=[("the optimizer was made here", course.optimizer.made_at)],
+            fix="Call loss.backward() before optimizer.step(); in a closure, before it returns.",
+            remedy="there is no gradient to train with",
+        )
+        return
 
 
 def _never(case: Case, course: Course, passes: list[Pass]) -> Finding | None:
