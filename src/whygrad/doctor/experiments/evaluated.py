@@ -102,10 +102,9 @@ def _with(step: Snapshot, norm: Norm, known: list[tuple[Any, Any]] | None) -> Ca
     space: Any = step.engine.namespace
 
     def judged(given: Any, *rest: Any, **named: Any) -> Any:
-        with space.no_grad():
-            return space.nn.functional.batch_norm(
-                given, mean, spread, layer.weight, layer.bias, False, 0.0, layer.eps
-            )
+        return space.nn.functional.batch_norm(
+            given, mean, spread, layer.weight, layer.bias, False, 0.0, layer.eps
+        )
 
     return lambda inner: judged
 

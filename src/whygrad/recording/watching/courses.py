@@ -72,10 +72,11 @@ class Courses:
             of = course.optimizer
             same = of.made_at is not None and of.made_at == where and of.thing is not optimizer
             brief = len(course.steps) - of.began < _BRIEF
-            if same and brief and of.kind == type(optimizer).__name__ and of.thing is not None:
-                if held == [id(each.tensor) for each in course.parameters]:
-                    anew = any(each.rewritten_at for each in course.parameters)
-                    return None if anew else course
+            if not same or not brief or of.kind != type(optimizer).__name__ or of.thing is None:
+                continue
+            if held == [id(each.tensor) for each in course.parameters]:
+                anew = any(each.rewritten_at for each in course.parameters)
+                return None if anew else course
         return None
 
     def _new(

@@ -18,7 +18,7 @@ for lr in (0.1, 0.03, 0.01):
 
 # a start from which a few steps suffice for each of many lines: back to it after each of them
 start = {name: value.clone() for name, value in model.state_dict().items()}
-for task in range(20):
+for _ in range(20):
     slope = torch.randn(4, 1)
     model.load_state_dict(start)
     inner = torch.optim.Adam(model.parameters(), lr=0.05)
