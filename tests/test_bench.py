@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -31,7 +32,17 @@ def test_what_exceeds_a_limit_is_said(plain: Cost, watched: Cost, phrases: list[
 def test_a_program_runs_both_ways(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     program = tmp_path / "train.py"
     program.write_text("import sys\nprint(sys.argv[1:])\n")
-    assert main(["--turns", "1", str(program), "--", "one", "two"]) == 0
+    facts = tmp_path / "facts.json"
+    assert main(["--turns", "1", "--json", str(facts), str(program), "--", "one", "two"]) == 0
     printed = capsys.readouterr().out
     assert "output   the same" in printed
     assert "within the limits" in printed
+    found = json.loads(facts.read_text(encoding="utf-8"))
+    assert found["same"]
+    assert found["exceeded"] == []
+    for kind in ("plain", "watched"):
+        (turn,) = found[kind]
+        assert turn["code"] == 0
+        assert turn["processor"] > 0
+        assert turn["bytes"] > 1e6
+    assert found["ratios"].keys() == {"seconds", "processor", "bytes"}

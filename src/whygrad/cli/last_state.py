@@ -1,7 +1,8 @@
 """The last state of a run on disk, for programs that end without a word.
 
-``os._exit`` and SIGKILL leave no time for a report.  So every few seconds, at a step, what is known
-goes into a small file of plain data, which is removed when the program ends in another way.
+``os._exit`` and SIGKILL leave no time for a report.  So with the first pass, and every few seconds
+from then on, what is known goes into a small file of plain data, which is removed when the program
+ends in another way.
 ``whygrad doctor --recover FILE`` tells what is in it; nothing of the program is run for that.
 """
 
@@ -42,14 +43,15 @@ def kept(session: Session, clock: Callable[[], float] = time.monotonic) -> Itera
     except OSError:
         yield
         return
-    due = clock() + _EVERY
+    due = clock()
 
     def passed() -> None:
         nonlocal due
         if clock() >= due:
-            with replacing(path) as partial:
-                partial.write_text(json.dumps(_facts(session.run)), encoding="utf-8")
-            path.chmod(0o600)
+            with suppress(OSError):  # a full disk is no reason to disturb anybody
+                with replacing(path) as partial:
+                    partial.write_text(json.dumps(_facts(session.run)), encoding="utf-8")
+                path.chmod(0o600)
             due = clock() + _EVERY
 
     session.observer.loop.each_pass = passed
@@ -78,6 +80,8 @@ def _facts(run: Run) -> dict[str, Any]:
     passes = run.passes[:: max(1, len(run.passes) // _LOSSES)]
     return {
         "format": _FORMAT,
+        "process": os.getpid(),
+        "written": time.strftime("%Y-%m-%d %H:%M:%S"),
         "script": run.script,
         "arguments": run.arguments,
         "engine": None if run.engine is None else run.engine.name,
@@ -111,7 +115,9 @@ def _line(where: Where | None) -> str | None:
 def recover(console: Console, name: str) -> None:
     """Tell what the state in a file says; ``latest`` is the one written last."""
     facts = _read(name)
-    lines = [f"[bold]{escape(str(facts['script']))}[/bold] ended without a word; what was known:"]
+    end = "is still running" if _runs(facts.get("process")) else "ended without a word"
+    when = f"what was known at {facts.get('written', 'an unknown time')}"
+    lines = [f"[bold]{escape(str(facts['script']))}[/bold] {end}; {when}:"]
     losses = [float(value) for _, value in facts["losses"]]
     lines.append(f"{facts['passes']} passes, seed {facts['seed']}, engine {facts['engine']}")
     if losses:
@@ -121,12 +127,26 @@ def recover(console: Console, name: str) -> None:
         lines.append(f"not well from pass {each['step']}: {each['kind']}, at {each['where']}")
     for each in facts["optimizers"]:
         rates = ", ".join(map(str, each["rates"]))
-        lines.append(f"{each['kind']}: {each['updates']} updates, last rate {rates or 'unknown'}")
+        made = f", made at {each['made']}" if each.get("made") else ""
+        lines.append(
+            f"{each['kind']}{made}: {each['updates']} updates, last rate {rates or 'unknown'}"
+        )
     unreached = [str(each["name"]) for each in facts["parameters"] if not each["reached"]]
     if unreached:
         lines.append(f"no gradient ever reached {', '.join(unreached[:8])}")
     for each in lines:
         console.print(each if each is lines[0] else escape(each))
+
+
+def _runs(process: Any) -> bool:
+    """Whether there is a process of that number, and of this user."""
+    if os.name != "posix" or type(process) is not int or process <= 0:
+        return False  # elsewhere to ask would be to end it
+    try:
+        os.kill(process, 0)
+    except OSError:
+        return False
+    return True
 
 
 def _read(name: str) -> dict[str, Any]:

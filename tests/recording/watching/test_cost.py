@@ -1,14 +1,16 @@
 """Every cost of watching is constant per step: the second half of a run costs what the first did.
 
-Work is counted in calls of Python functions of ours, not in seconds, and memory in what the
-garbage collector knows of ours.
+Work is counted in calls of Python functions of ours, not in seconds, and memory in objects that the
+garbage collector knows and in bytes that were allocated and are still there.
 """
 
 from __future__ import annotations
 
+import copy
 import gc
 import os
 import sys
+import tracemalloc
 from collections.abc import Callable
 from types import FrameType
 from typing import Any
@@ -24,7 +26,8 @@ _OURS = tuple(
 )
 _STEPS = 80
 _MORE = 1.15  # times the first half, for what is done now and then
-_FEW = 400  # calls or objects that a run of any length may add
+_FEW = 400  # calls or objects that a run of any length may add …
+_BYTES = 100_000  # … and bytes
 
 
 class Work:
@@ -168,20 +171,60 @@ def lbfgs() -> Callable[[], Any]:
     return lambda: optimizer.step(closure)
 
 
+def deep_copies() -> Callable[[], Any]:
+    train, net, x = ordinary(), *linear()
+
+    def step() -> None:
+        train()
+        with wg.no_grad():
+            copy.deepcopy(net)(x)
+
+    return step
+
+
+def one_sample() -> Callable[[], Any]:
+    net, _ = linear()
+    optimizer = wg.optim.SGD(net.parameters(), lr=0.01)
+
+    def step() -> None:
+        optimizer.zero_grad()
+        loss_of(net, wg.randn(1, 3)).backward()
+        optimizer.step()
+
+    return step
+
+
+def rollouts() -> Callable[[], Any]:
+    """The moves of a game without gradients, then an update."""
+    net, x = linear()
+    optimizer = wg.optim.SGD(net.parameters(), lr=0.01)
+
+    def step() -> None:
+        state = x[:1]
+        for _ in range(10):
+            with wg.no_grad():
+                state = state + 0.1 * wg.tanh(net(state))
+        optimizer.zero_grad()
+        loss_of(net, x).backward()
+        optimizer.step()
+
+    return step
+
+
 KINDS = [
     ordinary, no_step, no_optimizer, by_hand, many_optimizers, many_models, gradients_only,
-    evaluation_only, trained_and_evaluated, hooks, lbfgs,
+    evaluation_only, trained_and_evaluated, hooks, lbfgs, deep_copies, one_sample, rollouts,
 ]  # fmt: skip
 
 
-def held() -> int:
-    """How many objects there are that a garbage collector follows."""
+def held() -> tuple[int, int]:
+    """How many objects there are that a garbage collector follows, and bytes if they are traced."""
     gc.collect()
-    return len(gc.get_objects())
+    return len(gc.get_objects()), tracemalloc.get_traced_memory()[0]
 
 
-def measured(step: Callable[[], Any], steps: int) -> tuple[int, int]:
-    """The calls of ours, and the objects that are left, of so many steps."""
+def measured(step: Callable[[], Any], steps: int) -> tuple[int, int, int]:
+    """The calls of ours, and the objects and bytes that are left, of so many steps."""
     work, before = Work(), held()
     sys.setprofile(work)
     try:
@@ -189,19 +232,24 @@ def measured(step: Callable[[], Any], steps: int) -> tuple[int, int]:
             step()
     finally:
         sys.setprofile(None)
-    return work.calls, held() - before
+    after = held()
+    return work.calls, after[0] - before[0], after[1] - before[1]
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_second_half_costs_what_the_first_did(kind: Callable[[], Any]) -> None:
-    with watch() as doc:
-        step = kind()
-        measured(step, _STEPS // 2)  # the beginning is looked at closely
-        first, first_held = measured(step, _STEPS)
-        second, second_held = measured(step, _STEPS)
+    tracemalloc.start()
+    try:
+        with watch() as doc:
+            step = kind()
+            measured(step, _STEPS // 2)  # the beginning is looked at closely
+            first = measured(step, _STEPS)
+            second = measured(step, _STEPS)
+    finally:
+        tracemalloc.stop()
     assert doc.run.troubles == []
-    assert second <= _MORE * first + _FEW
-    assert second_held <= _MORE * max(first_held, 0) + _FEW
+    for before, now, few in zip(first, second, (_FEW, _FEW, _BYTES), strict=True):
+        assert now <= _MORE * max(before, 0) + few
 
 
 def test_ten_thousand_passes_without_a_step() -> None:
@@ -214,7 +262,7 @@ def test_ten_thousand_passes_without_a_step() -> None:
     with watch() as doc:
         tenths = [measured(one, 1000) for _ in range(10)]
     assert len(doc.run.passes) == 10_000
-    for calls, held_then in tenths[1:]:
+    for calls, held_then, _ in tenths[1:]:
         assert calls <= _MORE * tenths[1][0] + _FEW
         assert held_then <= 4 * 1000
 

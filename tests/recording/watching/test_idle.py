@@ -11,6 +11,7 @@ import whygrad
 from tests.doctor.asking import ENGINES, only
 from tests.doctor.test_broken_runs import examined
 from whygrad.doctor import watch
+from whygrad.recording.watching.recorder import Recorder
 
 # step 150 is far beyond the settled beginning and is not sampled
 _LATE = """
@@ -207,3 +208,50 @@ def test_passes_are_heard_after_one_that_was_not_watched(engine: str) -> None:
         weight.sum().backward()
     weight.sum().backward()
     assert len(doc.run.passes) == 1
+
+
+_MOVES, _GAMES = 100, 30
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("distributions", [True, False])
+def test_the_moves_of_games_are_seen_at_some(
+    engine: str, distributions: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And an evaluation at another line every time, though games go before it."""
+    calls, carried_out = [0], Recorder.call
+
+    def counted(*args, **kwargs):
+        calls[0] += 1
+        return carried_out(*args, **kwargs)
+
+    monkeypatch.setattr(Recorder, "call", counted)
+    space = _engine(engine)
+    if distributions:  # which check their arguments by comparisons
+        draw = space.distributions.Categorical
+    else:
+        draw = lambda logits: space.nn.functional.softmax(logits, -1).multinomial  # noqa: E731
+    space.manual_seed(0)
+    model = space.nn.Sequential(space.nn.Linear(3, 8), space.nn.Tanh(), space.nn.Linear(8, 2))
+    optimizer = space.optim.SGD(model.parameters(), lr=0.01)
+    games, inputs = [], space.ones(8, 3)
+    with watch(model, optimizer) as doc:
+        for game in range(_GAMES):
+            before = calls[0]
+            for _ in range(_MOVES):
+                with space.no_grad():
+                    drawn = draw(logits=model(inputs[:1]))
+                    _ = drawn.sample() if distributions else drawn(1)
+            games.append(calls[0] - before)
+            if game % 6 == 5:
+                with space.no_grad():
+                    space.nn.functional.mse_loss(model(inputs), space.zeros(8, 2))
+            for _ in range(4):
+                optimizer.zero_grad()
+                model(inputs).square().mean().backward()
+                optimizer.step()
+    assert doc.run.troubles == []
+    assert len(doc.run.passes) == 4 * _GAMES
+    assert sum(each < games[0] / 4 for each in games[-12:]) >= 6
+    seen = [each.after for each in (*doc.run.evaluations, *doc.run.figures)]
+    assert seen == [4 * game for game in range(5, _GAMES, 6)]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import sys
+from dataclasses import dataclass
 from types import CodeType, FrameType
 from typing import Any
 
@@ -23,6 +24,44 @@ _ROUTINE = 16  # steps in a row with the same pause: it belongs to the step …
 _VISIT = 8  # … and is looked at so often at first, then at 16 steps in every doubling
 _MANY = 256  # pauses at one line that are all looked at, then 64 in every doubling
 _SKIPPED = 3  # passes between two pauses in a row: the one between may have been recorded
+_DULL = 4  # long pauses in a row in which nothing judged the model; then 2 in every doubling
+_MOVES = 16  # times that a line comes back during those: it plays the game
+
+
+@dataclass(slots=True)
+class _Pause:
+    """A line that turns to something else than training."""
+
+    code: CodeType | None  # which keeps its identity
+    last: int = -_SKIPPED  # the pass it did so last, …
+    times: int = 0  # … how often in a row, …
+    total: int = 0  # … and how often at all
+    dull: int = 0  # how often in a row it was long and told nothing of the model
+    games: int | None = None  # how many such pauses there had been when it was looked at last
+    moves: int = 0  # how often it came while nobody looked because of them
+
+    @property
+    def is_dull(self) -> bool:
+        return self.dull > _DULL
+
+    def comes(self, number: int, games: int) -> None:
+        """It turns away after pass ``number``, for the first time."""
+        self.times = self.times + 1 if number - self.last <= _SKIPPED else 1
+        self.total += 1
+        self.last = number
+        if self.games is not None:
+            self.dull = self.dull + 1 if games > self.games else 0
+            self.games = None
+        elif self.is_dull:
+            self.dull += 1
+
+    def is_routine(self, number: int) -> bool:
+        """Whether enough has been seen of it."""
+        if self.times > _ROUTINE and number % max(_VISIT, 1 << (self.times.bit_length() - 5)):
+            return True
+        if self.total > _MANY and self.total % (1 << (self.total.bit_length() - 7)):
+            return True
+        return self.is_dull and bool(self.dull % (1 << (self.dull.bit_length() - 2)))
 
 
 class Idle:
@@ -31,27 +70,37 @@ class Idle:
     def __init__(self, loop: Loop) -> None:
         self._loop = loop
         self.inside_models = 0  # calls of models that are under way
-        # Lines that turn to something else: the pass they did so last, how often in a row, and how
-        # often at all.
-        self._pauses: dict[tuple[int, int], tuple[int, int, int, CodeType | None]] = {}
+        self._pauses: dict[tuple[int, int], _Pause] = {}
 
     def pause(self, frame: FrameType) -> None:
         """The program turns to something else than training: record.
 
-        What it does at every step (the answers of a teacher, the averages of weights) is recorded
-        at some of them only.
+        What it does at every step (the answers of a teacher, the averages of weights), or at
+        length without a look at how good the model is (the moves of a game), is recorded at some
+        of them only.
         """
-        if self._loop.sampler.resting:
-            return
-        frame = program_frame(frame)
+        sampler, frame = self._loop.sampler, program_frame(frame)
         key, number = (id(frame.f_code), frame.f_lasti), len(self._loop.run.passes)
-        last, times, total, _ = self._pauses.get(key, (-_SKIPPED, 0, 0, None))
-        if number != last:
-            times, total = times + 1 if number - last <= _SKIPPED else 1, total + 1
-            self._pauses[key] = number, times, total, frame.f_code  # which keeps its identity
-        routine = times > _ROUTINE and number % max(_VISIT, 1 << (times.bit_length() - 5))
-        routine = routine or (total > _MANY and total % (1 << (total.bit_length() - 7)))
-        if not routine and not self.inside_models:  # a frozen part of a model is no pause
+        known = self._pauses.get(key)
+        if known is None:
+            known = self._pauses[key] = _Pause(frame.f_code)
+        if sampler.resting:
+            if sampler.dull > _DULL:
+                self._move(known)
+            return
+        if number != known.last:
+            known.comes(number, sampler.games)
+        if not known.is_routine(number) and not self.inside_models:  # a frozen part is no pause
+            if known.games is None:
+                known.games = sampler.games
+            sampler.resume()
+
+    def _move(self, line: _Pause) -> None:
+        """A line comes while a game is played: one that makes its moves, or another."""
+        line.moves += 1
+        if line.moves > _MOVES:
+            self._loop.sampler.rest_now()
+        elif not self._loop.sampler.amid:
             self._loop.sampler.resume()
 
     def model_called(self, engine: Engine, args: tuple[Any, ...], frame: FrameType) -> None:

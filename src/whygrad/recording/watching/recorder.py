@@ -7,6 +7,7 @@ interest, and what they say about the model: see :mod:`.figures`.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable
 from functools import cache
 from threading import get_ident
@@ -40,6 +41,8 @@ _JUDGES, _METRIC = 256, 512
 
 # Those that are looked at wherever they are: what is written to, handed out, or says how good.
 _ALWAYS = _LEAVES | _WRITES | _FIGURE | _SWITCHES
+
+_DISTRIBUTIONS = ("torch.distributions", "whygrad.distributions")  # modules
 
 _ENOUGH = 4000  # calls without gradients between two passes …
 _PHASES = 4  # … of the first such phases …
@@ -100,7 +103,9 @@ class Recorder:
             return self._carry_out(engine, op, function, args, kwargs, frame)
         if not traits & _ALWAYS and (self.quiet(engine) or self._is_more_data(engine, args)):
             return self._carry_out(engine, op, function, args, kwargs, frame)
-        self._judges = self._judges or bool(traits & _JUDGES)
+        if traits & _JUDGES and not self._judges:
+            self._judges = op in ops.LOSSES or not _checks_arguments(frame)
+            self._sampler.dull *= not self._judges or engine.is_recording()
         if traits & _LEAVES:
             number = self._carry_out(engine, op, function, args, kwargs, frame)
             try:
@@ -183,6 +188,9 @@ class Recorder:
         self._seen += 1
         if self._seen == _ENOUGH:
             self._long += 1
+        if self._seen == _LITTLE and not self._judges:
+            self._sampler.games += 1
+            self._sampler.dull += 1
         enough = self._seen > (_ENOUGH if self._long <= _PHASES else _LITTLE)
         if enough and not self._judges and self._snapshots.training_lines:
             self._sampler.rest(until_training=True)
@@ -384,6 +392,18 @@ class Recorder:
 def _initializes(function: Callable[..., Any]) -> bool:
     """Whether a function is one of those that layers get their first weights from."""
     return str(getattr(function, "__module__", "")).endswith(".nn.init")
+
+
+def _checks_arguments(frame: FrameType) -> bool:
+    """Whether a comparison that ``frame`` led to is one of those by which distributions see that
+    their arguments are in order: those say nothing about how good a model is.
+    """
+    inner: FrameType | None = sys._getframe(2)
+    while inner is not None and inner is not frame:
+        if str(inner.f_globals.get("__name__")).startswith(_DISTRIBUTIONS):
+            return True
+        inner = inner.f_back
+    return False
 
 
 def _ran_the_program(error: Exception) -> bool:

@@ -54,6 +54,9 @@ class Sampler:
         self.skipping = False  # whether the calls of this step's training are not recorded
         self.idle = False  # whether the engines hand over no calls at all
         self.resting = False  # whether that is because of what goes on without gradients
+        self.games = 0  # long times without gradients in which nothing judged the model
+        self.dull = 0  # … and how many of them since something did
+        self.amid = False  # whether resting began amid a call, where an engine cannot be switched
         self.optimizing = 0  # calls of step() under way: what they compute is their own affair
         self.began = 0  # the pass with which the latest optimizer began
         self._scheduled = 0  # the pass up to which it is known which steps are sampled
@@ -144,10 +147,9 @@ class Sampler:
         """Be idle during the next step, if it is to be skipped, or record."""
         if not self.skipping:
             self.resume()
-        elif not self.idle and not self.optimizing:
-            self.idle = True
-            for each in self.layers:
-                each.idle()
+        elif (not self.idle or self.amid) and not self.optimizing:
+            self.idle = self.amid = True
+            self.rest_now()
 
     def step_over(self) -> None:
         """A step ends amid a call, where an engine cannot be switched: be idle after it."""
@@ -165,12 +167,20 @@ class Sampler:
         """
         if not self.idle and not self.optimizing:
             self.idle, self.resting = True, until_training
+            self.amid = True
+            for each in self.layers:
+                each.idle()
+
+    def rest_now(self) -> None:
+        """Be idle in earnest: no call is under way."""
+        if self.amid:
+            self.amid = False
             for each in self.layers:
                 each.idle()
 
     def resume(self) -> None:
         """Something else than a training step happens: record until the next one."""
         if self.idle and not self.optimizing:
-            self.idle = self.resting = False
+            self.idle = self.resting = self.amid = False
             for each in self.layers:
                 each.record()

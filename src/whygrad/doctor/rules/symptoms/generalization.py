@@ -145,8 +145,9 @@ def all_series(case: Case, course: Course) -> Iterator[_Series]:
         if str(each.where) not in training
         and not (each.after < len(passes) and passes[each.after].value == each.value)
     ]
+    last = [step.passes[-1].number for step in course.steps if step.passes]
     for each in (*case.run.evaluations, *figures):
-        updates = _updates_before(course, each)
+        updates = _updates_before(last, each)
         if updates is None or not math.isfinite(each.value):
             continue
         if not each.correct or _counts_right(each.where):
@@ -159,12 +160,12 @@ def all_series(case: Case, course: Course) -> Iterator[_Series]:
         yield _Series(found[0][1].where, found[0][1].correct, list(rounds), values)
 
 
-def _updates_before(course: Course, each: Evaluation) -> int | None:
+def _updates_before(last: list[int], each: Evaluation) -> int | None:
     """How many updates a course had made; None for what was computed before or after its time.
 
-    A program that trains one model after another measures the one that it is at.
+    ``last`` are the last passes of its updates.  A program that trains one model after another
+    measures the one that it is at.
     """
-    last = [step.passes[-1].number for step in course.steps if step.passes]
     if not last or each.after > last[-1] + 1:
         return None
     done = bisect_left(last, each.after)
