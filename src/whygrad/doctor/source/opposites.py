@@ -31,11 +31,12 @@ _FAR = re.compile(r"(?:^|_)(?:d|dist\w*|energy|cost|loss|err\w*)(?:_|$)|^d(?:pos
 
 def parts_at(where: Where) -> tuple[ast.expr, list[ast.expr]] | None:
     """The expression at a place: its two operands, or the arguments of its call."""
-    if where.columns is None:
+    lines = where.source
+    if where.columns is None or not 0 < where.line <= len(lines):
         return None
     first, last = where.columns
     try:  # columns count bytes
-        text = where.text.encode()[first:last].decode()
+        text = lines[where.line - 1].encode()[first:last].decode()
         node = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, UnicodeDecodeError, ValueError):
         return None
