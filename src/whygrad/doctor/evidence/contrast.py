@@ -130,9 +130,7 @@ def _is_a_weight(trace: Trace, source: Produced | None) -> bool:
         sources = [each for each in made.sources if each is not None]
         if not sources:
             leaves = {id(each) for each in trace.parameters.values()}
-            return made.op not in ops.EMBEDDING and all(
-                id(each) in leaves for each in made.inputs
-            )
+            return made.op not in ops.EMBEDDING and all(id(each) in leaves for each in made.inputs)
         made = trace.made_by(sources[0])
     return True
 

@@ -235,9 +235,7 @@ def probability_form(
     return Mismatch(None, [_given(call), told], fix, change)
 
 
-def _second_sigmoid(
-    trace: Trace, call: Traced, outer: Traced, target: Array
-) -> Mismatch | None:
+def _second_sigmoid(trace: Trace, call: Traced, outer: Traced, target: Array) -> Mismatch | None:
     inner = follow(trace, outer.sources[0]).maker
     if inner is None:
         return None

@@ -42,7 +42,7 @@ def rewarded_less(case: Case, course: Course) -> Told | None:
     found, later = _product(first), _product(last)
     if found is None or later is None or found[0].where != later[0].where:
         return None
-    product, sign = found
+    product = found[0]
     turned = [_turned(each, one[0]) for each, one in ((first, found), (last, later))]
     signs = [
         (one[1].value or 0) * (1 if each is None else -1)
@@ -111,11 +111,16 @@ def _is_reversed(call: Traced) -> bool:
     parts = parts_at(call.where) if call.op in ops.SUB and len(call.inputs) == 2 else None
     if parts is None or not isinstance(parts[0], ast.BinOp) or len(parts[1]) != 2:
         return False
-    expected, got = ([ast.unparse(each) for each in ast.walk(part)
-                      if isinstance(each, (ast.Name, ast.Attribute))] for part in parts[1])  # fmt: skip
+    expected, got = map(_names, parts[1])
     is_paid = any(_PAID.search(each) and not _COST.search(each) for each in got)
     is_expected = any(map(_EXPECTED.search, expected))
     return is_paid and is_expected and not any(map(_EXPECTED.search, got))
+
+
+def _names(part: ast.expr) -> list[str]:
+    return [
+        ast.unparse(each) for each in ast.walk(part) if isinstance(each, (ast.Name, ast.Attribute))
+    ]
 
 
 def _product(trace: Trace) -> tuple[Traced, Sign] | None:

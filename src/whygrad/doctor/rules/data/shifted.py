@@ -125,13 +125,20 @@ def _reads(case: Case, snapshot: Snapshot | None) -> list[_Read]:
 
 def _is_lookup(case: Case, call: Traced) -> bool:
     """An embedding of sequences, not of places or of single things."""
-    if call.op not in ops.EMBEDDING or len(call.inputs) < 2 or call.inputs[0].ndim != 2:
+    if call.op not in ops.EMBEDDING or len(call.inputs) < 2:
         return False
-    return min(call.inputs[0].shape) >= 1 and max(call.inputs[0].shape) >= case.limit("places")
+    tokens = call.inputs[_place(call)]
+    return tokens.ndim == 2 and min(tokens.shape) >= 1 and max(tokens.shape) >= case.limit("places")
+
+
+def _place(call: Traced) -> int:
+    """Which input of an embedding is the tokens: the engines have them in another order."""
+    return int(call.inputs[0].is_floating_point())
 
 
 def _read(trace: Trace, call: Traced, lookup: Traced) -> _Read | None:
-    tokens, target = trace.array(lookup.inputs[0]), trace.array(call.inputs[1])
+    place = _place(lookup)
+    tokens, target = trace.array(lookup.inputs[place]), trace.array(call.inputs[1])
     way = follow(trace, call.sources[0])
     if way.op in ops.LOG_SOFTMAX and way.maker is not None:
         inner = follow(trace, way.maker.sources[0])
@@ -141,7 +148,11 @@ def _read(trace: Trace, call: Traced, lookup: Traced) -> _Read | None:
     if layer is None or feature_axis(trace, way) is None or target.dtype.kind not in "iu":
         return None
     shape = tuple(layer.outputs[0].shape)
-    if len(shape) != 3 or shape[:2] != tokens.shape or shape[2] != lookup.inputs[1].shape[0]:
+    if (
+        len(shape) != 3
+        or shape[:2] != tokens.shape
+        or shape[2] != lookup.inputs[1 - place].shape[0]
+    ):
         return None
     if not trace.descends(layer, lookup):
         return None
@@ -173,12 +184,14 @@ def _agreement(tokens: Array, target: Array, places: Array, axis: int) -> dict[i
 
 def _is_causal(trace: Trace, read: _Read) -> bool:
     """Whether another last token changes what is said there, and nothing before."""
-    tokens = np.array(trace.array(read.lookup.inputs[0]))
+    place = _place(read.lookup)
+    tokens = np.array(trace.array(read.lookup.inputs[place]))
     last = (slice(None), -1) if read.along == 1 else (-1, slice(None))
-    rows = int(read.lookup.inputs[1].shape[0])
+    rows = int(read.lookup.inputs[1 - place].shape[0])
     tokens[last] = (tokens[last] + 1) % rows
     changed = tensor_like(trace.engine, tokens)
-    again = trace.again(instead={read.lookup.number: {0: changed}}, backward=False)
+    at = next(n for n, each in enumerate(read.lookup.args) if each is read.lookup.inputs[place])
+    again = trace.again(instead={read.lookup.number: {at: changed}}, backward=False)
     made = again.call(read.layer.number)
     if again.error is not None or made is None:
         return False
@@ -209,10 +222,11 @@ def _is_text(case: Case, reads: list[_Read]) -> bool:
 
 def _where(trace: Trace, read: _Read, offset: int) -> Where:
     """Where the targets part from the tokens: made apart, cut out of the same, or at the loss."""
-    wanted, tokens = follow(trace, read.call.sources[1]), follow(trace, read.lookup.sources[0])
+    place = _place(read.lookup)
+    wanted, tokens = follow(trace, read.call.sources[1]), follow(trace, read.lookup.sources[place])
     roots = [
         each.maker.number if each.maker is not None else id(_leaf(each, kept))
-        for each, kept in ((wanted, read.call.kept[1]), (tokens, read.lookup.kept[0]))
+        for each, kept in ((wanted, read.call.kept[1]), (tokens, read.lookup.kept[place]))
     ]
     if roots[0] != roots[1]:
         if wanted.maker is not None:

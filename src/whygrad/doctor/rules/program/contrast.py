@@ -133,8 +133,7 @@ def compared_with_itself(case: Case, course: Course) -> Iterator[Finding]:
             "themselves, and the diagonal goes into the softmax",
             f"it is the largest score in {_share_itself(found):.0%} of the rows at first and in "
             f"{_share_itself(end):.0%} by the last steps, and counts as a wrong answer",
-            "with a column that is never less similar, no row costs less than "
-            f"{math.log(2):.3f}",
+            f"with a column that is never less similar, no row costs less than {math.log(2):.3f}",
             where=found.choice.where,
             proof=Proof.REPLAYED,
             places=[("the similarities", found.product.where)],
@@ -214,7 +213,7 @@ def mismatched_pairs(case: Case, course: Course) -> Iterator[Finding]:
         f"{control.held_out:.4g}, after the whole run {stage.reached:.4g}; guessing costs "
         f"{found[0].guess:.4g}",
         where=found[0].choice.where,
-        proof=Proof.TRIED,
+        proof=Proof.TRIED,  # the labels themselves may come from anywhere
     )
 
 

@@ -1,9 +1,9 @@
 """A loss that falls when the model gets its hard samples even more wrong.
 
-A focal loss weights a sample with the probability of being wrong, ``(1 - p) ** 2``.  With ``p ** 2``
-it has a second way down: to give the samples up.  No sign is wrong there and no value is; what is
-wrong is a slope, so that is measured: the step is run again with slightly better answers for the
-samples that the model gets wrong.
+A focal loss weights a sample with the probability of being wrong, ``(1 - p) ** 2``.  With
+``p ** 2`` it has a second way down: to give the samples up.  No sign is wrong there and no value
+is; what is wrong is a slope, so that is measured: the step is run again with slightly better
+answers for the samples that the model gets wrong.
 """
 
 from __future__ import annotations
@@ -54,26 +54,26 @@ def gives_up_hard_samples(case: Case, course: Course) -> Iterator[Finding]:
     sample can then be made small by giving it up.
 
     Measured: The first and the latest recorded step are run again with the score of the right
-    answer a little higher, for the samples that are answered wrongly, then for the others. The
-    loss should fall for both; for the wrong ones it rises.
+    answer a little higher for the samples that are answered wrongly. The loss should fall, and it
+    rises; and two things that are both made of the scores are multiplied in it.
     Fix: Turn the factor around: (1 - p) ** gamma * loss, with p the probability of what is right.
     Guardrail: assert (weight[p < 0.5].mean() > weight[p > 0.5].mean())
     """
     first, last = (_asked(case, each) for each in (course.first, course.last))
     if first is None or last is None or first is last:
         return
-    slopes = [_slopes(case, each) for each in (first, last)]
-    known = [each for each in slopes if each is not None]
-    if len(known) < 2 or any(hard <= 0 for hard, _ in known) or known[1][1] >= 0:
-        return  # of a loss with the wrong sign, the others rise as well
-    trace = first.trace
+    slopes = [_slope(case, each) for each in (first, last)]
+    factor = _factor(first.trace, first.maker)
+    if factor is None or any(each is None or each <= 0 for each in slopes):
+        return
     yield gives_up_hard_samples.finding(
         f"{first.wrong.mean():.0%} of the samples are answered wrongly at the first step; with the "
         f"score of the right answer higher by {case.limit('step'):g} for those the loss rises by "
-        f"{known[0][0]:.2g}",
+        f"{slopes[0]:.2g}",
         f"at the latest step it is {last.wrong.mean():.0%} of them, and the loss rises by "
-        f"{known[1][0]:.2g}; for the others it falls by {-known[1][1]:.2g}",
-        where=_where(trace, first.maker),
+        f"{slopes[1]:.2g}",
+        f"two things that are made of the scores are multiplied at {factor.spot}",
+        where=_where(first.trace, first.maker, factor),
         proof=Proof.REPLAYED,
     )
 
@@ -122,35 +122,40 @@ def _judged(scores: Array, labels: Array) -> tuple[Array, Array] | None:
     return None
 
 
-def _slopes(case: Case, asked: _Asked) -> tuple[float, float] | None:
-    """By how much the loss changes with better answers for the wrong samples, and the others."""
-    share = float(asked.wrong.mean())
-    if not case.limit("wrong") <= share <= 1 - case.limit("wrong"):
+def _slope(case: Case, asked: _Asked) -> float | None:
+    """By how much the loss changes with better answers for the samples that are wrong."""
+    if asked.wrong.mean() < case.limit("wrong"):
         return None
-    found = []
-    for chosen in (asked.wrong, ~asked.wrong):
-        rows = chosen.reshape(-1, *(1,) * (asked.better.ndim - 1))
-        more = tensor_like(
-            asked.trace.engine, (asked.better * rows * case.limit("step")).astype(np.float32)
-        )
-        changed = swapped(asked.trace.snapshot, {asked.maker.number: _plus(more)})
-        again = case.budget.replay(changed, backward=False)
-        change = again.loss - asked.trace.loss
-        if again.error is not None or not abs(change) > _ROUNDING * abs(asked.trace.loss):
-            return None
-        found.append(float(change))
-    return found[0], found[1]
+    rows = asked.wrong.reshape(-1, *(1,) * (asked.better.ndim - 1))
+    more = asked.better * rows * case.limit("step")
+    added = _plus(tensor_like(asked.trace.engine, more.astype(np.float32)))
+    changed = swapped(asked.trace.snapshot, {asked.maker.number: added})
+    again = case.budget.replay(changed, backward=False)
+    change = float(again.loss - asked.trace.loss)
+    if again.error is not None or not abs(change) > _ROUNDING * abs(asked.trace.loss):
+        return None
+    return change
 
 
 def _plus(more: Any) -> Callable[..., Any]:
     return lambda inner: lambda *args, **named: inner(*args, **named) + more
 
 
-def _where(trace: Trace, maker: Traced) -> Where:
-    """The power that is the factor, if there is one; else the line of the loss."""
+def _factor(trace: Trace, maker: Traced) -> Traced | None:
+    """The product of two things that are both made of the scores: a weight, and a loss."""
+    for call in trace.calls:
+        if call.op not in ops.MUL or len(call.inputs) != 2 or call.sources[0] == call.sources[1]:
+            continue
+        made = [trace.made_by(each) for each in call.sources]
+        if all(each is not None and trace.descends(each, maker) for each in made):
+            return call
+    return None
+
+
+def _where(trace: Trace, maker: Traced, factor: Traced) -> Where:
+    """The power that is the factor, if there is one; else the line of the product."""
     powers = [
         each for each in trace.calls
         if each.op in ops.POWERS and each.inputs[0].requires_grad and trace.descends(each, maker)
     ]  # fmt: skip
-    assert trace.root is not None
-    return powers[0].where if len({each.where for each in powers}) == 1 else trace.root.where
+    return powers[0].where if len({each.where for each in powers}) == 1 else factor.where

@@ -76,11 +76,12 @@ def swapped_pair(case: Case, course: Course) -> Iterator[Finding]:
     spread = max(float(np.std(before)), float(np.std(after)))
     if not after.mean() < before.mean() - case.limit("moved") * spread:
         return
-    kind = "score" if pair.good.near > 0 else "distance"
+    kind, less, more = (
+        ("score", "smaller", "larger") if pair.good.near > 0 else ("distance", "larger", "smaller")
+    )
     yield swapped_pair.finding(
-        f"at {pair.call.spot} a smaller loss means a {'smaller' if pair.good.near > 0 else 'larger'}"
-        f" {kind} of {pair.good.name} and a {'larger' if pair.good.near > 0 else 'smaller'} one of "
-        f"{pair.bad.name}: by their names it should be the other way",
+        f"at {pair.call.spot} a smaller loss means a {less} {kind} of {pair.good.name} and a "
+        f"{more} one of {pair.bad.name}: by their names it should be the other way",
         f"for the first batch {pair.good.name} was nearer than {pair.bad.name} by "
         f"{before.mean():.4g} on average with the first weights and is by {after.mean():.4g} with "
         f"the latest ones; nearer in {(after > 0).mean():.0%} of the pairs",
@@ -95,8 +96,8 @@ def swapped_pair(case: Case, course: Course) -> Iterator[Finding]:
 def _exchanged(call: Traced) -> Any:
     """The call with the two in each other's place."""
     if call.op in ops.TRIPLETS:
-        return lambda inner: lambda one, two, three, *rest, **named: inner(
-            one, three, two, *rest, **named
+        return lambda inner: (
+            lambda one, two, three, *rest, **named: inner(one, three, two, *rest, **named)
         )
     return lambda inner: lambda one, two, *rest, **named: inner(two, one, *rest, **named)
 

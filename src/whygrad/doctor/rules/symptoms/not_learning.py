@@ -81,9 +81,9 @@ def not_learning(case: Case, course: Course) -> Iterator[Finding]:
 
     Measured: The loss of the batches that were kept, with the latest weights, against that of the
     best constant: the frequencies of the labels, the mean of each output element, the mean of soft
-    targets; and against the first loss. Of losses by hand, against the loss of the same answers, each
-    given to another sample. Losses and accuracies on other samples, if the program
-    computes any. Asked only when all other rules are silent, and of losses that measure learning.
+    targets; and against the first loss. Of losses by hand, against the loss of the same answers,
+    each given to another sample. Losses and accuracies on other samples, if the program computes
+    any. Asked only when all other rules are silent, and of losses that measure learning.
     Fix: Try to learn a single batch by heart: if that fails, it is the model, the loss or the rate;
     if it succeeds, look at the data.
     Guardrail: assert loss.item() < 0.9 * baseline, 'no better than ignoring the input'
@@ -157,15 +157,20 @@ def _is_falling(case: Case, course: Course) -> bool:
 def _of_no_sample(case: Case, course: Course) -> str | None:
     """Of a loss by hand: what the model says of one sample fits any other as well."""
     progress = case.progress(course)
-    if not progress.opening > 0 or progress.gain > case.limit("fallen") or _is_falling(case, course):
+    if (
+        not progress.opening > 0
+        or progress.gain > case.limit("fallen")
+        or _is_falling(case, course)
+    ):
         return None
     found = exchanged(case, course)
     if found is None or found.lost > case.limit("exchanged"):
         return None
     return (
         f"the loss went from {progress.opening:.4g} to {progress.end:.4g} in {progress.steps} "
-        f"steps; on the batches that were kept it ends at {found.own:.4g}, and at {found.others:.4g} "
-        "where each sample gets what the model says of another: it says the same of all"
+        f"steps; on the batches that were kept it ends at {found.own:.4g}, and at "
+        f"{found.others:.4g} where each sample gets what the model says of another: it says the "
+        "same of all"
     )
 
 
