@@ -69,7 +69,7 @@ def _answers(reading: Reading) -> list[Produced]:
     for mark in reading.models:
         value = reading.trace.value(mark.outputs) if type(mark.outputs) is Produced else None
         made = reading.trace.made_by(mark.outputs) if value is not None else None
-        if made is None or len(made.outputs) != 1 or not value.ndim:
+        if value is None or made is None or len(made.outputs) != 1 or not value.ndim:
             continue
         if value.requires_grad and value.shape[0] >= _SAMPLES:
             found.append(mark.outputs)

@@ -120,7 +120,7 @@ def _pair(trace: Trace, call: Traced) -> _Pair | None:
         return None
     sides = []
     for place, slope in enumerate(slopes):
-        found = _side(trace, call.sources[place], named[place], slope)
+        found = _side(trace, call.sources[place], named[:2][place], slope)
         if found is None:
             return None
         sides.append(found)
@@ -216,7 +216,7 @@ def _of_triplets(trace: Trace, call: Traced) -> _Pair | None:
     if named is None:
         return None
     sides = [
-        _Side(named[n], -1, 1 - 2 * n, call.sources[1 + n]) for n in (0, 1)
+        _Side(named[:2][n], -1, 1 - 2 * n, call.sources[1 + n]) for n in (0, 1)
     ]  # the first is pulled, the second pushed
     return _Pair(call, *(sides if named[2] > 0 else sides[::-1]))
 

@@ -93,8 +93,11 @@ def not_learning(case: Case, course: Course) -> Iterator[Finding]:
     standing = standing_of(case, course)
     said = _at_chance(case, course, standing) or _at_its_start(case, course, standing)
     if said is None:
-        unknown = standing is None
-        said = _of_no_sample(case, course) if unknown else _only_on_its_own(case, course, standing)
+        said = (
+            _of_no_sample(case, course)
+            if standing is None
+            else _only_on_its_own(case, course, standing)
+        )
     if said is None:
         return
     suspects = sorted(_suspects(case, course), key=lambda each: not each.alarming)
