@@ -91,6 +91,7 @@ def _subtracted(turned: Traced, name: str, paid: list[float]) -> Told:
             "where": turned.where,
             "proof": Proof.INFERRED,
             "fix": f"Turn the difference around: {name} = {got} - {expected}.",
+            "places": [],
         },
     )
 

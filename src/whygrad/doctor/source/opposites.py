@@ -10,21 +10,12 @@ from whygrad.source import Where
 __all__ = ["is_far", "opposite", "parts_at"]
 
 # What is to be preferred, and its opposite: whole words of names.
-_PAIRS = (
-    ("positive", "negative"),
-    ("pos", "neg"),
-    ("chosen", "rejected"),
-    ("better", "worse"),
-    ("winner", "loser"),
-    ("win", "lose"),
-    ("preferred", "dispreferred"),
-    ("liked", "disliked"),
-    ("relevant", "irrelevant"),
-    ("good", "bad"),
-    ("match", "mismatch"),
-    ("ap", "an"),  # from the anchor to the positive, to the negative
-    ("p", "n"),
+# "ap" and "an": from the anchor to the positive, to the negative.
+_WORDS = (
+    "positive/negative pos/neg chosen/rejected better/worse winner/loser win/lose "
+    "preferred/dispreferred liked/disliked relevant/irrelevant good/bad match/mismatch ap/an p/n"
 )
+_PAIRS = [(good, bad) for good, _, bad in (each.partition("/") for each in _WORDS.split())]
 _ALONE = 1  # letters: a name of one says nothing
 _FAR = re.compile(r"(?:^|_)(?:d|dist\w*|energy|cost|loss|err\w*)(?:_|$)|^d(?:pos|neg|p|n)$")
 

@@ -26,9 +26,7 @@ from whygrad.source import Where
 __all__: list[str] = []
 
 Array = np.ndarray[Any, Any]
-_IGNORED = -100
 _OFFSETS = (-1, 0, 1, 2)
-_SAME = 1e-6  # of the size of the scores: rounding
 
 
 @dataclass(eq=False)
@@ -48,6 +46,8 @@ class _Read:
         "same": (0.99, "of the targets that are the token at that place: no accident"),
         "other": (0.9, "of them that may be the next token too: more, and all tokens are the same"),
         "places": (4, "of a sequence: fewer are no text"),
+        "changed": (1e-4, "of the size of the scores: another token is seen there"),
+        "rounding": (1e-5, "of the size of the scores: they are as they were"),
         "known": (1.5, "times what is right by guessing, for the next token by the one before"),
     }
 )
@@ -74,7 +74,7 @@ def unshifted_targets(case: Case, course: Course) -> Iterator[Finding]:
             continue
         trace = case.trace(course.first)
         assert trace is not None
-        if not _is_causal(trace, read) or (offset and not _is_text(case, [read, *again])):
+        if not _is_causal(case, trace, read) or (offset and not _is_text(case, [read, *again])):
             continue
         yield unshifted_targets.finding(
             f"{read.agree[offset]:.0%} of the targets of {read.call.op} at {read.call.spot} are "
@@ -148,11 +148,7 @@ def _read(trace: Trace, call: Traced, lookup: Traced) -> _Read | None:
     if layer is None or feature_axis(trace, way) is None or target.dtype.kind not in "iu":
         return None
     shape = tuple(layer.outputs[0].shape)
-    if (
-        len(shape) != 3
-        or shape[:2] != tokens.shape
-        or shape[2] != lookup.inputs[1 - place].shape[0]
-    ):
+    if shape[:-1] != tokens.shape or shape[-1] != lookup.inputs[1 - place].shape[0]:
         return None
     if not trace.descends(layer, lookup):
         return None
@@ -161,7 +157,7 @@ def _read(trace: Trace, call: Traced, lookup: Traced) -> _Read | None:
     if carried is None or carried.ndim < 2:
         return None
     places = np.take(carried, 0, axis=1).astype(np.int64).ravel()
-    kept = target.ravel() != call.kwargs.get("ignore_index", _IGNORED)
+    kept = target.ravel() != call.kwargs.get("ignore_index", -100)
     if len(places) != target.size or not kept.any():
         return None
     found = [_agreement(tokens, target.ravel()[kept], places[kept], axis) for axis in (1, 0)]
@@ -182,7 +178,7 @@ def _agreement(tokens: Array, target: Array, places: Array, axis: int) -> dict[i
     return found
 
 
-def _is_causal(trace: Trace, read: _Read) -> bool:
+def _is_causal(case: Case, trace: Trace, read: _Read) -> bool:
     """Whether another last token changes what is said there, and nothing before."""
     place = _place(read.lookup)
     tokens = np.array(trace.array(read.lookup.inputs[place]))
@@ -199,9 +195,10 @@ def _is_causal(trace: Trace, read: _Read) -> bool:
         np.moveaxis(each.array(call.outputs[0]), read.along, 0)
         for each, call in ((trace, read.layer), (again, made))
     )
-    size = _SAME * max(1.0, float(np.abs(before).max()))
+    size = max(1.0, float(np.abs(before).max()))
     moved = np.abs(before - after).max(axis=(1, 2))
-    return bool(moved[-1] > 100 * size and (moved[:-1] <= 10 * size).all())
+    rest = bool((moved[:-1] <= case.limit("rounding") * size).all())
+    return rest and bool(moved[-1] > case.limit("changed") * size)
 
 
 def _is_text(case: Case, reads: list[_Read]) -> bool:

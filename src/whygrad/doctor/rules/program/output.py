@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from whygrad.doctor.evidence.by_hand import probabilities_by_hand
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.flow import first_traces, follow, line_of, shape_of
 from whygrad.doctor.evidence.forms import Mismatch, form_of, rectified_regression
+from whygrad.doctor.evidence.loss.by_hand import probabilities_by_hand
 from whygrad.doctor.experiments.changes import mended
 from whygrad.doctor.rules.rule import Finding, Proof, once, rule
 from whygrad.ops.families import BINARY_CROSS_ENTROPY, CROSS_ENTROPY, DIFFERENCES, RELU

@@ -15,7 +15,7 @@ import numpy as np
 
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.curve import thirds
-from whygrad.doctor.evidence.exchange import exchanged
+from whygrad.doctor.evidence.loss.exchange import exchanged
 from whygrad.doctor.evidence.progress import is_entangled, relative_updates
 from whygrad.doctor.evidence.provenance import given_inputs, has_moving_targets
 from whygrad.doctor.evidence.standing import Standing, batches_of, is_noise, standing_of

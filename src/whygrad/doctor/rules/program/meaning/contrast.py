@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from whygrad.doctor.evidence.case import Case
-from whygrad.doctor.evidence.contrast import Contrast, contrasts
+from whygrad.doctor.evidence.loss.contrast import Contrast, contrasts
 from whygrad.doctor.experiments.changes import mended
 from whygrad.doctor.experiments.rehearsal import REHEARSED, stage_of
 from whygrad.doctor.rules.rule import Finding, Proof, rule
@@ -25,10 +25,6 @@ from whygrad.recording.replay.recipes import swapped, tensor_like
 from whygrad.recording.replay.trainer import train
 
 __all__: list[str] = []
-
-_USUAL = 10.0  # one over a temperature of 0.1
-_MASK = -1e9
-_TINY = 1e-12
 
 
 def _found(case: Case, snapshot: Snapshot | None) -> list[tuple[Trace, Contrast]]:
@@ -41,6 +37,7 @@ def _found(case: Case, snapshot: Snapshot | None) -> list[tuple[Trace, Contrast]
 @rule(
     thresholds={
         "floor": (0.8, "of what guessing costs, as the least that can be reached: next to nothing"),
+        "usual": (10.0, "one over a temperature of 0.1, for the fix"),
         "even": (0.9, "of the entropy of guessing, at the end: no row has found its column"),
     }
 )
@@ -67,7 +64,7 @@ def flat_similarity(case: Case, course: Course) -> Iterator[Finding]:
         if _entropy(end) < case.limit("even") * end.guess:
             continue
         scale, where = found.scale, (found.scaled or found.product).where
-        factor = _USUAL / scale if scale else _USUAL
+        factor = case.limit("usual") / scale if scale else case.limit("usual")
         changed = found.scaled or found.product
         yield flat_similarity.finding(
             f"the softmax over {found.scores.shape[1]} columns at {found.choice.spot} gets cosines "
@@ -94,7 +91,7 @@ def _entropy(found: Contrast) -> float:
     """Of the softmax of a row, on average."""
     scores = found.scores - found.scores.max(axis=1, keepdims=True)
     shares = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
-    return float(-(shares * np.log(np.maximum(shares, _TINY))).sum(axis=1).mean())
+    return float(-(shares * np.log(np.where(shares > 0, shares, 1))).sum(axis=1).mean())
 
 
 def _times(factor: float) -> Callable[..., Any]:
@@ -159,7 +156,7 @@ def _costs(trace: Trace, found: Contrast, more: Any) -> bool:
 
 
 def _masked(trace: Trace, eye: Any) -> Callable[..., Any]:
-    mask = tensor_like(trace.engine, (eye * _MASK).astype(np.float32))
+    mask = tensor_like(trace.engine, np.where(eye > 0, -np.inf, 0).astype(np.float32))
     return lambda inner: lambda scores, *rest, **named: inner(scores + mask, *rest, **named)
 
 

@@ -210,9 +210,10 @@ def _is_square(call: Traced) -> bool:
 def _of_triplets(trace: Trace, call: Traced) -> _Pair | None:
     """anchor, positive, negative: the loss wants the second nearer than the third."""
     parts = parts_at(call.where)
-    if parts is None or len(parts[1]) < 3 or len(call.inputs) < 3:
+    two = [] if parts is None else parts[1][1:]  # without the anchor
+    if len(two) < 2 or len(call.inputs[1:]) < 2:
         return None
-    named = opposite(parts[1][1], parts[1][2])
+    named = opposite(two[0], two[1])
     if named is None:
         return None
     sides = [

@@ -27,7 +27,6 @@ from whygrad.source import Where
 __all__: list[str] = []
 
 Array = np.ndarray[Any, Any]
-_ROUNDING = 1e-6  # of the loss: a change below it is none
 
 
 @dataclass(eq=False)
@@ -43,6 +42,7 @@ class _Asked:
 @rule(
     thresholds={
         "wrong": (0.05, "of the samples that are answered wrongly: fewer say little"),
+        "rounding": (1e-6, "of the loss: a change below it is none"),
         "step": (0.01, "added to the score of what is right, to see what it costs"),
     }
 )
@@ -132,7 +132,7 @@ def _slope(case: Case, asked: _Asked) -> float | None:
     changed = swapped(asked.trace.snapshot, {asked.maker.number: added})
     again = case.budget.replay(changed, backward=False)
     change = float(again.loss - asked.trace.loss)
-    if again.error is not None or not abs(change) > _ROUNDING * abs(asked.trace.loss):
+    if again.error is not None or not abs(change) > case.limit("rounding") * abs(asked.trace.loss):
         return None
     return change
 
