@@ -31,7 +31,8 @@ __all__ = [
     "GETITEM", "GUMBEL_SOFTMAX", "HARDSWISH", "HARDTANH", "HEAVISIDE", "INDEXED", "INDEX_SELECT",
     "INVERSES", "JOINS", "KL_DIV", "LARGER", "LEAKY_RELU", "LEAVING", "LERP", "LEVELLING",
     "LIKENESSES", "LIKES", "LINEAR", "LINEAR_LAYER", "LOG", "LOGARITHMS", "LOGS", "LOGSUMEXP",
-    "LOG_PROBABILITIES", "LOG_SOFTMAX", "LOSSES", "LOWER_CLAMPS", "MAKERS", "MASKED_FILL",
+    "LOG_PROBABILITIES", "LOG_SOFTMAX", "LOSSES", "LOWER_CLAMPS", "MAKERS", "MARGIN_RANKING",
+    "MASKED_FILL",
     "MASKED_SELECT", "MATRIX_PRODUCTS", "MAXIMUM", "MEAN", "MSE_LOSS", "MUL", "NEG",
     "NEVER_NEGATIVE", "NLL_LOSS", "NORM", "NORMAL", "NORMALIZERS", "ONE_HOT", "ORDERINGS", "PICKS",
     "PLAIN_SEQUENCES", "POISSON_NLL_LOSS", "POSITIONS", "POWERS", "PRELU", "PROBABILITIES",
@@ -42,7 +43,8 @@ __all__ = [
     "SCALINGS", "SCATTERS", "SEQUENCES", "SETITEM", "SHIFTS", "SHRINKS", "SIGMOID", "SIGMOIDS",
     "SIGNED_LOSSES", "SMALLER", "SOFTMAX", "SOFTMAXES", "SOFTPLUS", "SORT", "SOUNDNESS", "SPLITS",
     "SPREADS", "SQRT", "SQUASHERS", "STACK", "STEPS", "SUB", "SUM", "TANH_STATES", "THRESHOLD",
-    "TOPK", "TOTALS", "TRANSPOSED_CONVOLUTIONS", "TRANSPOSES", "TRIANGLES", "TWO_SIDED", "UNEQUAL",
+    "TOPK", "TOTALS", "TRANSPOSED_CONVOLUTIONS", "TRANSPOSES", "TRIANGLES", "TRIPLETS", "TWO_SIDED",
+    "UNEQUAL",
     "UNFOLD", "VIEWS", "WEIGHTED", "WHERE", "WHOLE_QUOTIENT", "WRITES", "XLOGY", "Family",
 ]  # fmt: skip
 
@@ -237,6 +239,8 @@ BINARY_LOSSES = BINARY_CROSS_ENTROPY | BINARY_WITH_LOGITS
 SIGNED_LOSSES = _named(  # targets are −1 and 1
     "cosine_embedding_loss", "hinge_embedding_loss", "margin_ranking_loss", "soft_margin_loss"
 )
+MARGIN_RANKING = _named("margin_ranking_loss")  # of two scores, which is to be the larger
+TRIPLETS = _named("triplet_margin_loss", "triplet_margin_with_distance_loss")
 DISTANCE_LOSSES = _declared("loss.differences")
 KL_DIV, POISSON_NLL_LOSS = _named("kl_div"), _named("poisson_nll_loss")
 PROBABILITY_LOSSES = NLL_LOSS | BINARY_CROSS_ENTROPY | KL_DIV  # what they take was normalised

@@ -27,9 +27,11 @@ from whygrad.ops import families as ops
 from whygrad.recording.replay import Trace, Traced
 from whygrad.recording.replay.recipes import Wrapper, passed_on
 
-__all__ = ["Mismatch", "form_of", "rectified_regression"]
+__all__ = ["Mismatch", "form_of", "probability_form", "rectified_regression"]
 
+Array = np.ndarray[Any, Any]
 Change = tuple[int, Wrapper]
+_MANY = 0.2  # of the samples with several labels: they are no oversight
 _LAYERS = ops.NORMALIZERS | (ops.ACTIVATIONS - ops.SIGMOIDS - ops.LOG_PROBABILITIES)
 
 
@@ -100,7 +102,7 @@ def with_logits(trace: Trace, call: Traced) -> Mismatch | None:
 
 def cross_entropy(trace: Trace, call: Traced) -> Mismatch | None:
     """cross_entropy: scores that are free to differ as much as it takes."""
-    return _bounded_scores(trace, call, call)
+    return _tags(trace, call) or _bounded_scores(trace, call, call)
 
 
 def _bounded_scores(trace: Trace, softmax: Traced, loss: Traced) -> Mismatch | None:
@@ -205,12 +207,19 @@ def binary_cross_entropy(trace: Trace, call: Traced) -> Mismatch | None:
     clamp = way.maker if way.op in ops.CLAMPS else None
     if clamp is not None:
         way = follow(trace, clamp.sources[0])
+    return probability_form(trace, call, way, clamp, trace.array(call.inputs[1]))
+
+
+def probability_form(
+    trace: Trace, call: Traced, way: Way, clamp: Traced | None, target: Array
+) -> Mismatch | None:
+    """What is wrong with what ``call`` gets as the probability of yes, perhaps through a clamp."""
     if way.maker is None:
         return None
     if is_sigmoid(trace, way.maker):
-        return _second_sigmoid(trace, call, way.maker)
+        return _second_sigmoid(trace, call, way.maker, target)
     if way.op in ops.SOFTMAX:
-        return _several_labels(trace, call, way.maker)
+        return _several_labels(trace, way.maker, target)
     if not _is_raw(trace, way):
         return None
     told = f"nothing keeps the result of {way.op} at {way.maker.spot} within [0, 1]"
@@ -226,11 +235,11 @@ def binary_cross_entropy(trace: Trace, call: Traced) -> Mismatch | None:
     return Mismatch(None, [_given(call), told], fix, change)
 
 
-def _second_sigmoid(trace: Trace, call: Traced, outer: Traced) -> Mismatch | None:
+def _second_sigmoid(trace: Trace, call: Traced, outer: Traced, target: Array) -> Mismatch | None:
     inner = follow(trace, outer.sources[0]).maker
     if inner is None:
         return None
-    below = float((trace.array(call.inputs[1]) < 0.5).mean())
+    below = float((target < 0.5).mean())
     if _probabilities(trace, inner):
         told = "a sigmoid of a probability lies in [0.5, 0.73]"
     elif inner.op in ops.NEVER_NEGATIVE and below:
@@ -241,22 +250,53 @@ def _second_sigmoid(trace: Trace, call: Traced, outer: Traced) -> Mismatch | Non
     return _remove(inner, [_given(call), passed, told], "a sigmoid needs raw scores")
 
 
-def _several_labels(trace: Trace, call: Traced, maker: Traced) -> Mismatch | None:
+def _several_labels(trace: Trace, maker: Traced, target: Array) -> Mismatch | None:
     """A softmax shares out one unit of probability; samples with several labels need more."""
-    target = trace.array(call.inputs[1])
-    if target.ndim < 2 or target.shape[1] < 2:
+    evidence = _several(target, f"{maker.op} at {maker.spot}")
+    if evidence is None:
         return None
-    share = float((target.sum(axis=1) > 1.5).mean())
-    if share < 0.2:
-        return None
-    evidence = [
-        f"{share:.0%} of the samples have several labels at once",
-        f"softmax at {maker.spot} gives all classes together a probability of 1",
-    ]
     fix = "Use a sigmoid for each class: binary_cross_entropy_with_logits on the raw scores."
     sigmoid: Any = trace.engine.namespace.sigmoid
     change: Change = maker.number, lambda inner: lambda scores, *rest, **named: sigmoid(scores)
     return Mismatch(maker, evidence, fix, change)
+
+
+def _several(target: Array, softmax: str) -> list[str] | None:
+    """What is told of targets that say yes to several classes of a sample at once."""
+    if target.ndim < 2 or target.shape[1] < 2 or not np.isin(target, (0, 1)).all():
+        return None
+    share = float((target.sum(axis=1) > 1.5).mean())
+    if share < _MANY:
+        return None
+    return [
+        f"{share:.0%} of the samples have several labels at once",
+        f"{softmax} gives all classes together a probability of 1",
+    ]
+
+
+def _tags(trace: Trace, call: Traced) -> Mismatch | None:
+    """cross_entropy against yes and no for each class: they are no distribution.
+
+    Of similarities, and not scores of a layer, a row may well have several right answers.
+    """
+    target = trace.array(call.inputs[1])
+    if target.dtype.kind != "f" or feature_axis(trace, follow(trace, call.sources[0])) is None:
+        return None
+    evidence = _several(target, f"the softmax in {call.op} at {call.spot}")
+    if evidence is None:
+        return None
+    none = float((target.sum(axis=1) < 0.5).mean())
+    if none:
+        evidence.append(f"{none:.0%} have no label at all: from those it learns nothing")
+    fix = "Ask for each class by itself: binary_cross_entropy_with_logits on the raw scores."
+    space: Any = trace.engine.namespace.nn.functional
+
+    def each_by_itself(inner: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda scores, tags, *rest, **named: space.binary_cross_entropy_with_logits(
+            scores, tags
+        )
+
+    return Mismatch(None, evidence, fix, (call.number, each_by_itself))
 
 
 def poisson_nll_loss(trace: Trace, call: Traced) -> Mismatch | None:

@@ -179,7 +179,7 @@ def _of_classes(known: list[Reading], targets: list[Array]) -> tuple[float, floa
         soft = soft * (1 - smoothing) + smoothing / classes
         share = soft.mean(axis=0)
         lost = (np.count_nonzero(share) - 1) / (2 * len(soft))
-        ceiling = float(_entropy(share)) + lost
+        ceiling = _at_most_even(float(_entropy(share)) + lost, classes)
         return ceiling, float(_entropy(soft).mean()), float(share.max())
     labels = np.concatenate([each.ravel() for each in targets])
     labels = labels[(labels >= 0) & (labels != call.kwargs.get("ignore_index", -100))]
@@ -190,7 +190,13 @@ def _of_classes(known: list[Reading], targets: list[Array]) -> tuple[float, floa
     smooth = share * (1 - smoothing) + smoothing / classes
     one = np.full(classes, smoothing / classes)
     one[0] += 1 - smoothing
-    return float(_entropy(smooth)) + lost, float(_entropy(one)), float(share.max())
+    ceiling = _at_most_even(float(_entropy(smooth)) + lost, classes)
+    return ceiling, float(_entropy(one)), float(share.max())
+
+
+def _at_most_even(cost: float, classes: int) -> float:
+    """No best constant costs more than to say the same of all classes."""
+    return min(cost, math.log(classes))
 
 
 def _entropy(shares: Array) -> Any:

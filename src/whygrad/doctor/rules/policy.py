@@ -7,6 +7,7 @@ the factor is called a reward, a return or an advantage.  And what was paid did 
 
 from __future__ import annotations
 
+import ast
 import re
 from typing import Any
 
@@ -16,6 +17,7 @@ from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.measures import Measure, Sign, sign_of
 from whygrad.doctor.rules.rule import Proof
 from whygrad.doctor.source.lines import loss_assigned
+from whygrad.doctor.source.opposites import parts_at
 from whygrad.ops import families as ops
 from whygrad.recording.calls import Produced
 from whygrad.recording.record import Course, Snapshot
@@ -27,6 +29,7 @@ __all__ = ["rewarded_less"]
 Told = tuple[list[str], dict[str, Any]]  # the evidence, and the rest of a finding
 _PAID = re.compile(r"rew|ret(urn)?s?$|return|adv|gain|score|^[RG]s?$|payoff", re.IGNORECASE)
 _COST = re.compile(r"cost|loss|penal|regret|risk|err|neg", re.IGNORECASE)
+_EXPECTED = re.compile(r"val|base|critic|expect|^v[s_]?|_v$|mean|avg", re.IGNORECASE)
 _NOTHING = 1e-6  # the mean of what was shifted to zero
 _SHIFTING = ops.SUB | ops.DIV | ops.ADD | ops.MUL | ops.RESHAPING | ops.JOINS | ops.CASTS
 
@@ -39,8 +42,13 @@ def rewarded_less(case: Case, course: Course) -> Told | None:
     found, later = _product(first), _product(last)
     if found is None or later is None or found[0].where != later[0].where:
         return None
-    product, sign = found
-    if sign.value != 1 or later[1].value != 1:
+    product = found[0]
+    turned = [_turned(each, one[0]) for each, one in ((first, found), (last, later))]
+    signs = [
+        (one[1].value or 0) * (1 if each is None else -1)
+        for one, each in zip((found, later), turned)
+    ]
+    if signs != [1, 1]:
         return None
     name = _name_of_factor(first.snapshot, product)
     paid = [_paid(each, one[0]) for each, one in ((first, found), (last, later))]
@@ -48,6 +56,8 @@ def rewarded_less(case: Case, course: Course) -> Told | None:
         return None
     backward = course.steps[0].passes[-1].where if course.steps[0].passes else None
     where = (None if backward is None else loss_assigned(backward)) or product.where
+    if turned[0] is not None:
+        return _subtracted(turned[0], name, paid)
     return (
         [
             f"the log-probability of what was drawn, times {name}, enters the loss with a plus: a "
@@ -64,6 +74,54 @@ def rewarded_less(case: Case, course: Course) -> Told | None:
             ],
         },
     )
+
+
+def _subtracted(turned: Traced, name: str, paid: list[float]) -> Told:
+    """What is told of an advantage that is what was expected minus what was paid."""
+    parts = parts_at(turned.where)
+    expected, got = map(ast.unparse, parts[1][:2]) if parts else ("the value", "the return")
+    return (
+        [
+            f"{name} is {expected} minus {got}: it is large where less was paid than expected, "
+            "and a smaller loss makes that more likely",
+            f"what was paid went from {paid[0]:.4g} on average at the first step to {paid[1]:.4g} "
+            "at the latest one",
+        ],
+        {
+            "where": turned.where,
+            "proof": Proof.INFERRED,
+            "fix": f"Turn the difference around: {name} = {got} - {expected}.",
+            "places": [],
+        },
+    )
+
+
+def _turned(trace: Trace, product: Traced) -> Traced | None:
+    """The difference by which the factor falls as what was paid grows."""
+    place = [each.requires_grad for each in product.inputs].index(False)
+    source = product.sources[place]
+    while (made := trace.made_by(source)) is not None and made.op in _SHIFTING and made.inputs:
+        if _is_reversed(made):
+            return made
+        source = made.sources[0]
+    return None
+
+
+def _is_reversed(call: Traced) -> bool:
+    """Whether a line subtracts what was paid from what was expected, by their names."""
+    parts = parts_at(call.where) if call.op in ops.SUB and len(call.inputs) == 2 else None
+    if parts is None or not isinstance(parts[0], ast.BinOp) or len(parts[1]) != 2:
+        return False
+    expected, got = map(_names, parts[1])
+    is_paid = any(_PAID.search(each) and not _COST.search(each) for each in got)
+    is_expected = any(map(_EXPECTED.search, expected))
+    return is_paid and is_expected and not any(map(_EXPECTED.search, got))
+
+
+def _names(part: ast.expr) -> list[str]:
+    return [
+        ast.unparse(each) for each in ast.walk(part) if isinstance(each, (ast.Name, ast.Attribute))
+    ]
 
 
 def _product(trace: Trace) -> tuple[Traced, Sign] | None:
@@ -119,5 +177,6 @@ def _paid(trace: Trace, product: Traced) -> float:
     place = [each.requires_grad for each in product.inputs].index(False)
     values, source = product.inputs[place], product.sources[place]
     while (made := trace.made_by(source)) is not None and made.op in _SHIFTING and made.inputs:
-        values, source = made.inputs[0], made.sources[0]
+        at = 1 if _is_reversed(made) else 0
+        values, source = made.inputs[at], made.sources[at]
     return float(trace.array(values).astype(np.float64).mean())

@@ -32,6 +32,7 @@ Array = np.ndarray[Any, Any]
     thresholds={
         "values": (3, "different labels at most where yes and no are meant"),
         "labels": (8, "fewer may well be all the same"),
+        "several": (0.2, "of the samples with more than one label: no oversight"),
     },
     cleared=lambda case: _label_range(case),
 )
@@ -68,7 +69,12 @@ def bad_labels(case: Case) -> Iterator[Finding]:
             continue
         accepted = _wrapped(reading)
         if reading.target is not None and reading.loss_call is not None:
-            accepted = accepted or _misread(case, reading) or _truncated(case, reading)
+            accepted = (
+                accepted
+                or _misread(case, reading)
+                or _truncated(case, reading)
+                or _only_the_first(case, reading)
+            )
         if accepted is not None:
             said, fix, where = accepted
             call = reading.loss_call
@@ -260,6 +266,26 @@ def _truncated(case: Case, reading: Reading) -> tuple[str, str, Where] | None:
                 )
         made = reading.trace.made_by(made.sources[0])
     return None
+
+
+def _only_the_first(case: Case, reading: Reading) -> tuple[str, str, Where] | None:
+    """``argmax`` of targets that say yes to several classes: the first one is all that is left."""
+    made = reading.trace.made_by(target_source(reading))
+    if made is None or made.op not in ops.POSITIONS or not made.inputs:
+        return None
+    tags = reading.trace.array(made.inputs[0])
+    if tags.ndim < 2 or len(tags) < case.limit("labels") or not np.isin(tags, (0, 1)).all():
+        return None
+    counts = tags.astype(np.int64).sum(axis=1)
+    share = float((counts > 1).mean())
+    if share < case.limit("several"):
+        return None
+    return (
+        f"{share:.0%} of the samples have several labels at once, {counts.mean():.1f} on average; "
+        f"{made.op} keeps the first of each and the loss takes the others for wrong",
+        "Keep all of them: F.binary_cross_entropy_with_logits(scores, y), one yes or no a class.",
+        made.where,
+    )
 
 
 def _label_range(case: Case) -> str | None:

@@ -9,6 +9,7 @@ import numpy as np
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.flow import first_traces, follow, line_of, shape_of
 from whygrad.doctor.evidence.forms import Mismatch, form_of, rectified_regression
+from whygrad.doctor.evidence.loss.by_hand import probabilities_by_hand
 from whygrad.doctor.experiments.changes import mended
 from whygrad.doctor.rules.rule import Finding, Proof, once, rule
 from whygrad.ops.families import BINARY_CROSS_ENTROPY, CROSS_ENTROPY, DIFFERENCES, RELU
@@ -45,6 +46,11 @@ def wrong_output_activation(case: Case) -> Iterator[Finding]:
         for trace in first_traces(case)
         for call in trace.calls
         if (found := _judge(case, trace, call)) is not None
+    )
+    yield from once(
+        _about(case, trace, call, found)
+        for trace in first_traces(case)
+        for call, found in probabilities_by_hand(trace)
     )
     yield from _raised(case)
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.curve import thirds
+from whygrad.doctor.evidence.loss.exchange import exchanged
 from whygrad.doctor.evidence.progress import is_entangled, relative_updates
 from whygrad.doctor.evidence.provenance import given_inputs, has_moving_targets
 from whygrad.doctor.evidence.standing import Standing, batches_of, is_noise, standing_of
@@ -49,6 +50,8 @@ class _Suspect:
         "something": (0.05, "of it that can be learned at all"),
         "still": (0.01, "of the loss by which it may have changed: it is where it was"),
         "falling": (0.02, "of the loss in the last third of the run: it is under way"),
+        "fallen": (0.05, "of the loss by hand: one that fell more has learned something"),
+        "exchanged": (0.02, "of the loss by which it may rise when answers are exchanged"),
         "learned": (0.7, "of what ignoring the input costs, where other samples are looked at"),
         "above": (
             1.1,
@@ -78,8 +81,9 @@ def not_learning(case: Case, course: Course) -> Iterator[Finding]:
 
     Measured: The loss of the batches that were kept, with the latest weights, against that of the
     best constant: the frequencies of the labels, the mean of each output element, the mean of soft
-    targets; and against the first loss. Losses and accuracies on other samples, if the program
-    computes any. Asked only when all other rules are silent, and of losses that measure learning.
+    targets; and against the first loss. Of losses by hand, against the loss of the same answers,
+    each given to another sample. Losses and accuracies on other samples, if the program computes
+    any. Asked only when all other rules are silent, and of losses that measure learning.
     Fix: Try to learn a single batch by heart: if that fails, it is the model, the loss or the rate;
     if it succeeds, look at the data.
     Guardrail: assert loss.item() < 0.9 * baseline, 'no better than ignoring the input'
@@ -88,8 +92,12 @@ def not_learning(case: Case, course: Course) -> Iterator[Finding]:
         return
     standing = standing_of(case, course)
     said = _at_chance(case, course, standing) or _at_its_start(case, course, standing)
-    if said is None and standing is not None:
-        said = _only_on_its_own(case, course, standing)
+    if said is None:
+        said = (
+            _of_no_sample(case, course)
+            if standing is None
+            else _only_on_its_own(case, course, standing)
+        )
     if said is None:
         return
     suspects = sorted(_suspects(case, course), key=lambda each: not each.alarming)
@@ -147,6 +155,26 @@ def _has_something(case: Case, standing: Standing) -> bool:
 def _is_falling(case: Case, course: Course) -> bool:
     parts = thirds(course.losses)
     return parts is None or parts[2] < parts[1] - case.limit("falling") * abs(parts[1])
+
+
+def _of_no_sample(case: Case, course: Course) -> str | None:
+    """Of a loss by hand: what the model says of one sample fits any other as well."""
+    progress = case.progress(course)
+    if (
+        not progress.opening > 0
+        or progress.gain > case.limit("fallen")
+        or _is_falling(case, course)
+    ):
+        return None
+    found = exchanged(case, course)
+    if found is None or found.lost > case.limit("exchanged"):
+        return None
+    return (
+        f"the loss went from {progress.opening:.4g} to {progress.end:.4g} in {progress.steps} "
+        f"steps; on the batches that were kept it ends at {found.own:.4g}, and at "
+        f"{found.others:.4g} where each sample gets what the model says of another: it says the "
+        "same of all"
+    )
 
 
 def _at_its_start(case: Case, course: Course, standing: Standing | None) -> str | None:

@@ -1,0 +1,1 @@
+"""What a loss means: contrasts, formulas by hand, answers that are exchanged."""

@@ -1,0 +1,1 @@
+"""Losses that ask for something else than is meant."""
