@@ -48,6 +48,9 @@ class _Sequence:
 
 @rule(
     thresholds={
+        "links": (4, "calls between scores and their softmax that scale or mask"),
+        "looked at": (4096, "elements, to see how many kinds there are"),
+        "rounding": (1e-5, "of a value that was handed on"),
         "places": (4, "of a sequence: fewer may agree by chance"),
         "agree": (0.98, "of the targets are the next element, or the same: padding may differ"),
         "kinds": (4, "different values: a sequence of fewer agrees with itself by chance"),
@@ -90,7 +93,7 @@ def _target(case: Case, given: Given, axis: int, term: Term) -> Array | None:
     least = case.limit("places")
     if values.shape[axis] < least or values.size != int(np.prod(shape_of(term.target))):
         return None
-    sample = values.ravel()[:4096]
+    sample = values.ravel()[: int(case.limit("looked at"))]
     if len(np.unique(sample)) < case.limit("kinds"):
         return None
     return _array(term).reshape(values.shape)
@@ -101,8 +104,12 @@ def _array(term: Term) -> Array:
     return np.asarray(target.detach().numpy() if hasattr(target, "detach") else target)
 
 
-def _agree(one: Array, other: Array) -> float:
-    return float(np.isclose(one, other, rtol=1e-5, atol=0).mean()) if one.size else 0.0
+def _agree(case: Case, one: Array, other: Array) -> float:
+    return (
+        float(np.isclose(one, other, rtol=case.limit("rounding"), atol=0).mean())
+        if one.size
+        else 0.0
+    )
 
 
 def _as_next(case: Case, given: Given, at: int, axis: int, term: Term) -> _Sequence | None:
@@ -111,9 +118,9 @@ def _as_next(case: Case, given: Given, at: int, axis: int, term: Term) -> _Seque
     if target is None:
         return None
     inputs, targets = (np.moveaxis(each, axis, 0) for each in (given.values, target))
-    if _agree(inputs[1:], targets[:-1]) < case.limit("agree"):
+    if _agree(case, inputs[1:], targets[:-1]) < case.limit("agree"):
         return None
-    if _agree(inputs, targets) > case.limit("apart"):
+    if _agree(case, inputs, targets) > case.limit("apart"):
         return None
     return _Sequence(given, at, axis, target, term)
 
@@ -123,9 +130,9 @@ def _as_same(case: Case, given: Given, at: int, term: Term) -> _Sequence | None:
     target = _target(case, given, 1, term)
     if target is None or given.values.dtype.kind not in "iu" or given.values.ndim != 2:
         return None
-    if _agree(given.values, target) < 1:
+    if _agree(case, given.values, target) < 1:
         return None
-    if _agree(given.values[:, 1:], target[:, :-1]) > case.limit("apart"):
+    if _agree(case, given.values[:, 1:], target[:, :-1]) > case.limit("apart"):
         return None
     return _Sequence(given, at, 1, target, term)
 
@@ -181,7 +188,7 @@ def _looks_ahead(
     if call is None:
         return None
     trace = reading.trace
-    mask = _mask(trace, call)
+    mask = _mask(case, trace, call)
     where = line_of(case, trace, call)
     made = _layer_made(case, trace, call) if mask is None else _made_at(trace, mask)
     if call.op in _RECURRENT:
@@ -219,24 +226,24 @@ def _first_look(reading: Reading, comparison: Comparison, term: Term) -> Traced 
     return None
 
 
-def _mask(trace: Trace, call: Traced) -> Any:
+def _mask(case: Case, trace: Trace, call: Traced) -> Any:
     """The mask of an attention, as its call keeps it; None if it has none."""
     if call.op in ops.ATTENTION:
         for name in ("attn_mask", "mask"):
             if call.call.kwargs.get(name) is not None:
                 return call.call.kwargs[name]
         return None
-    made = _masking_call(trace, call.sources[0])
+    made = _masking_call(case, trace, call.sources[0])
     if made is None:
         return None
     kept = [each for given, each in zip(made.inputs, made.kept) if not given.requires_grad]
     return next((each for each in kept if _is_square(trace, each)), None)
 
 
-def _masking_call(trace: Trace, source: Produced | None) -> Traced | None:
+def _masking_call(case: Case, trace: Trace, source: Produced | None) -> Traced | None:
     """The call before a softmax that put something in the place of scores, or added it to them."""
     made = trace.made_by(source)
-    for _ in range(4):  # scaled, masked, scaled again
+    for _ in range(int(case.limit("links"))):
         if made is None or made.op in ops.MATRIX_PRODUCTS | ops.EINSUM:
             return None
         given = [each for each in made.inputs if not each.requires_grad]
