@@ -34,7 +34,8 @@ __all__ = [
     "LOG_PROBABILITIES", "LOG_SOFTMAX", "LOSSES", "LOWER_CLAMPS", "MAKERS", "MARGIN_RANKING",
     "MASKED_FILL",
     "MASKED_SELECT", "MATRIX_PRODUCTS", "MAXIMUM", "MEAN", "MSE_LOSS", "MUL", "NEG",
-    "NEVER_NEGATIVE", "NLL_LOSS", "NORM", "NORMAL", "NORMALIZERS", "ONE_HOT", "ORDERINGS", "PICKS",
+    "NEVER_NEGATIVE", "NLL_LOSS", "NORM", "NORMAL", "NORMALIZE", "NORMALIZERS", "ONE_HOT",
+    "ORDERINGS", "PICKS",
     "PLAIN_SEQUENCES", "POISSON_NLL_LOSS", "POSITIONS", "POWERS", "PRELU", "PROBABILITIES",
     "PROBABILITY_LOSSES", "PROD", "PRODUCTS", "QUOTIENTS", "RANDOM", "RANKED", "RECTIFIERS",
     "RECURRENT", "RELU", "RELU6", "REORDERINGS", "RESHAPES", "RESHAPING", "RESTRIDED",
@@ -202,7 +203,8 @@ ADDED_PRODUCTS = _named("addbmm", "addmm", "baddbmm")  # the bias comes first
 LINEAR_LAYER = _named("linear")
 WEIGHTED = CONVOLUTIONS | LINEAR_LAYER  # x, weight, bias
 LINEAR = WEIGHTED | MATRIX_PRODUCTS | _named("bilinear")
-NORMALIZERS = _declared("normalization") - _named("local_response_norm", "normalize")
+NORMALIZE = _named("normalize")  # to length 1 along an axis
+NORMALIZERS = _declared("normalization") - NORMALIZE - _named("local_response_norm")
 BATCH_NORM = _named("batch_norm")
 SAMPLE_NORMALIZERS = NORMALIZERS - BATCH_NORM
 EMBEDDING = _named("embedding")

@@ -228,11 +228,17 @@ def _set_up(case: Case, course: Course) -> Stage | None:
 
 
 def _all_the_same(case: Case, course: Course, batches: list[Snapshot]) -> bool:
-    """Whether every step has the same batch: with the same values, they have the same loss."""
+    """Whether every step has the same batch: with the same values, they have the same loss.
+
+    With those of the end, too: what is zero all over costs the same on many batches.
+    """
     assert course.first is not None
-    values = course.first.values
-    losses = [case.budget.replay(each, values=values, backward=False).loss for each in batches]
-    return bool(np.ptp(losses) <= _SAME * abs(losses[0]))
+    assert course.last is not None
+    for values in (course.first.values, course.last.values):
+        losses = [case.budget.replay(each, values=values, backward=False).loss for each in batches]
+        if np.ptp(losses) > _SAME * abs(losses[0]):
+            return False
+    return True
 
 
 def _affordable(budget: Budget, snapshot: Snapshot, most: int) -> int:

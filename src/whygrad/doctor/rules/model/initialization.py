@@ -17,13 +17,15 @@ import numpy as np
 
 from whygrad.doctor.evidence.anatomy import Layer, layers_of, rectifiers_of
 from whygrad.doctor.evidence.case import Case
+from whygrad.doctor.experiments.own_values import Written, written_otherwise
 from whygrad.doctor.experiments.rehearsal import REHEARSED, rehearsed
 from whygrad.doctor.experiments.repairs import Arms, fresh_weights, level, repair, unlearned
 from whygrad.doctor.rules.model.zeros import stuck_at_zero
-from whygrad.doctor.rules.rule import Finding, Proof, rule
+from whygrad.doctor.rules.rule import Finding, Proof, Rule, rule
 from whygrad.doctor.rules.words import as_code, listed
 from whygrad.recording.record import Course, Parameter
 from whygrad.recording.replay import Trace
+from whygrad.recording.replay.recipes import tensor_like
 from whygrad.recording.replay.trainer import is_below
 from whygrad.source import Where
 
@@ -32,6 +34,8 @@ __all__: list[str] = []
 
 @rule(
     thresholds={
+        **REHEARSED,
+        "slower": (0.1, "of the rate, where ordinary values do not stand the run's own"),
         "steps": (5, "updates in which units could have become different"),
         "random": (0.1, "size of values that are tried in the place of zeros"),
         "better": (0.8, "of the loss, with random weights; half of it if units differ by now"),
@@ -52,7 +56,8 @@ def symmetric_initialization(case: Case, course: Course) -> Iterator[Finding]:
 
     Measured: The rows of a weight are equal before the first update, and they are still equal
     at the end, although the layer was trained. The same model with random weights does better
-    on the same batch with the same optimizer. Or parameters are zero from the first step to the
+    on the same batch with the same optimizer; where layers are recurrent, attend or look up, in a
+    short training from the library's own values. Or parameters are zero from the first step to the
     last with gradients of exactly zero, and get others as soon as one of them is random.
     Fix: Start from random weights: nn.init.kaiming_normal_(layer.weight); only biases may be 0.
     Guardrail: assert all(p.std() > 0 for p in model.parameters() if p.dim() > 1)
@@ -64,10 +69,13 @@ def symmetric_initialization(case: Case, course: Course) -> Iterator[Finding]:
     if zero:
         yield _about_zeros(course, zero)
         return
+    if not unlearned(case, course, case.limit("part")):
+        return
     twins = [
         each for each in _hidden(case, trace, course) if _alike(each, trace, case.limit("alike"))
     ]
-    if not twins or not unlearned(case, course, case.limit("part")):
+    if not twins:
+        yield from _from_own_values(case, course, trace, symmetric_initialization)
         return
     most = case.limit("sets")
     still = [each for each in twins if _distinct(case, each, course) <= max(1, most * each.width)]
@@ -152,8 +160,12 @@ def _all_different(case: Case) -> str | None:
     thresholds={
         "steps": (8, "updates: fewer do not show whether it learns"),
         **REHEARSED,
+        "slower": (0.1, "of the rate, where ordinary values do not stand the run's own"),
         "lowest": (0.1, "times the input: below it nothing arrives after a few layers"),
         "highest": (3.0, "times the input: above it a few layers make it enormous"),
+        "low": (0.4, "times the input, in one of many layers: a library's own are above"),
+        "high": (2.2, "times the input, in one of many layers"),
+        "faint": (0.01, "of the input, that all of these together let through"),
         "better": (0.5, "of the loss that is reached with ordinary weights"),
         "part": (0.3, "of what ignoring the input costs: below it the run learned"),
         "updates": (100, "of the experiment: one batch may be learned by heart in more"),
@@ -183,10 +195,14 @@ def bad_initialization(case: Case, course: Course) -> Iterator[Finding]:
     lowest, highest = case.limit("lowest"), case.limit("highest")
     trained = {id(each.tensor) for each in course.parameters}
     layers = [each for each in layers_of(case, trace) if each.name in trained]
-    unusual = _unusual(layers, trace, lowest, highest)
-    broken = case.progress(course).broken
-    if not unusual or not (broken or unlearned(case, course, case.limit("part"))):
+    unusual = _once([*_unusual(layers, trace, lowest, highest), *_stacked(case, layers, trace)])
+    if not (case.progress(course).broken or unlearned(case, course, case.limit("part"))):
         return
+    found = list(_of_layers(case, course, trace, unusual)) if unusual else []
+    yield from found or _from_own_values(case, course, trace, bad_initialization)
+
+
+def _of_layers(case: Case, course: Course, trace: Trace, unusual: list[Layer]) -> Iterator[Finding]:
     start = fresh_weights(trace.snapshot, unusual, _gain(trace))
     arms = repair(case, course, trace.snapshot, case.limit("better"), start=start)
     # One batch may be learned by heart from any weights, where the run was far from it.
@@ -203,14 +219,82 @@ def bad_initialization(case: Case, course: Course) -> Iterator[Finding]:
     )
 
 
+def _stacked(case: Case, layers: list[Layer], trace: Trace) -> list[Layer]:
+    """Layers each of which is a little off, and that are far off one behind the other."""
+    gains = {each.name: _strength(each, trace) for each in layers}
+    low, high = case.limit("low"), case.limit("high")
+    small = [each for each in _once(layers) if gains[each.name] < low]
+    large = [each for each in _once(layers) if gains[each.name] > high]
+    for group, far in ((small, case.limit("faint")), (large, 1 / case.limit("faint"))):
+        product = math.prod(gains[each.name] for each in group)
+        if len(group) > 1 and (product < far if group is small else product > far):
+            return group
+    return []
+
+
+def _from_own_values(case: Case, course: Course, trace: Trace, rule: Rule) -> Iterator[Finding]:
+    """Values that a line of the program wrote, against those that the library draws itself.
+
+    Of recurrent and attending layers, embeddings, biases and normalisations, too.
+    """
+    if not trace.reproduced:
+        return
+    found = case.once(
+        ("written", id(course)), lambda: written_otherwise(case, course, trace.snapshot)
+    )
+    flat = bool(found) and all(each.is_flat for each in found if each.now.ndim > 1)
+    flat &= any(each.now.ndim > 1 for each in found)
+    if not found or flat != (rule is symmetric_initialization):
+        return
+    start = case.once(
+        ("own values", id(course)),
+        lambda: {id(it.parameter.tensor): tensor_like(trace.engine, it.own) for it in found},
+    )
+    told = _rehearsed_from(case, course, start, "from the library's own first values")
+    if told is not None:
+        yield _about_written(rule, found, told)
+
+
+def _about_written(rule: Rule, found: list[Written], tried: str) -> Finding:
+    worst = max(found, key=lambda each: (each.now.ndim > 1, each.now.size))
+    now, own = worst.sizes
+    size = (
+        f"the same value everywhere, {worst.now.flat[0]:.3g}"
+        if worst.is_flat
+        else (f"values of size {now:.3g}")
+    )
+    names = [each.parameter.name for each in found]
+    return rule.finding(
+        f"{worst.parameter.name} {list(worst.now.shape)} begins with {size}, written by the "
+        f"program; the library gives it values of size {own:.3g}",
+        tried,
+        where=_where([each.parameter for each in found], worst.parameter),
+        proof=Proof.TRIED,
+        fix=f"Leave {listed(names)} as the library draws "
+        f"{'them' if len(names) > 1 else 'it'}: tried in a short training.",
+        parameters=names,
+    )
+
+
 def _in_a_rehearsal(
     case: Case, course: Course, trace: Trace, unusual: list[Layer], start: dict[int, Any]
 ) -> Iterator[Finding]:
     """A run that learned a part of what a few updates from ordinary weights learn."""
+    told = _rehearsed_from(case, course, start, "from ordinary weights")
+    if told is not None:
+        yield _about_size(case, course, trace, unusual, trace.loss, told)
+
+
+def _rehearsed_from(case: Case, course: Course, start: dict[int, Any], change: str) -> str | None:
+    """What a rehearsal from other first values showed; at a lower rate, if theirs is too high."""
     found = rehearsed(case, course, start=start)
     if found is not None:
-        told = found[0].told(found[1], "from ordinary weights")
-        yield _about_size(case, course, trace, unusual, trace.loss, told)
+        return found[0].told(found[1], change)
+    lower = case.limit("slower")
+    if rehearsed(case, course, factor=lower) is not None:
+        return None  # it is the rate, and not the values
+    found = rehearsed(case, course, factor=lower, start=start)
+    return None if found is None else found[0].told(found[1], f"{change}, at {lower:g} of the rate")
 
 
 def _arms(case: Case, course: Course, trace: Trace, start: dict[int, Any]) -> Arms | None:

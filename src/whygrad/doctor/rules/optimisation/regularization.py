@@ -12,6 +12,7 @@ from typing import Any
 
 from whygrad.doctor.evidence.anatomy import activation_place
 from whygrad.doctor.evidence.case import Case
+from whygrad.doctor.evidence.flow import follow
 from whygrad.doctor.evidence.standing import standing_of
 from whygrad.doctor.experiments.rehearsal import REHEARSED, rehearsed
 from whygrad.doctor.experiments.repairs import unlearned, without_dropout
@@ -50,6 +51,7 @@ class _Comparison:
         "free": (0.25, "of the loss that must fall without it"),
         "steps": (10, "updates: fewer do not show whether it learns"),
         "dropped": (0.9, "of the units: so much is the probability to keep one"),
+        "answers": (0.15, "of the answers themselves: no loss can make good for those"),
         "guess": (0.9, "of what ignoring the input costs: no better than a guess"),
         "held there": (0.95, "of it, where the loss on the data is looked at by itself"),
         "found": (0.85, "of what ignoring the input costs: something was learned …"),
@@ -74,9 +76,9 @@ def over_regularized(case: Case, course: Course) -> Iterator[Finding]:
 
     Measured: 60 steps from the first state on the first batch with the regularization and
     without it. It drowns the loss if the run and the steps with it get nowhere on the data, and
-    the steps without it do. Dropout is suspected from nine tenths on. Of a run that learned a
-    part of it, a short training from the first state without decay must get far below where the
-    whole run ended, on batches that it has not seen.
+    the steps without it do. Dropout is suspected from nine tenths on, and behind the output. Of a
+    run that learned a part of it, a short training from the first state without decay must get far
+    below where the whole run ended, on batches that it has not seen.
     Fix: Lower the weight decay or the factor of the penalty by a factor of 100 or more.
     Guardrail: assert penalty.item() < data_loss.item(), 'the penalty is larger than the loss'
     """
@@ -144,7 +146,10 @@ def _by_dropout(case: Case, course: Course) -> Iterator[Finding]:
         return
     shares = [(_dropped(each), each) for each in trace.calls if each.op in DROPOUTS]
     share, worst = max(shares, key=lambda each: each[0], default=(0.0, None))
-    if worst is None or share < case.limit("dropped"):
+    behind = _behind_the_output(case, course, trace)
+    if behind is not None and _dropped(behind) >= case.limit("answers"):
+        share, worst = _dropped(behind), behind
+    elif worst is None or share < case.limit("dropped"):
         return
     free = Trial(course, without_dropout(trace.snapshot), case.budget).descend(
         steps=int(case.limit("long"))
@@ -152,14 +157,24 @@ def _by_dropout(case: Case, course: Course) -> Iterator[Finding]:
     if free is None or free.is_unstable or free.drop < case.limit("free"):
         return
     yield over_regularized.finding(
-        f"dropout sets {share:.0%} of its inputs to zero",
+        f"dropout sets {share:.0%} of {'the answers' if behind is worst else 'its inputs'} to zero",
         f"the loss ends at {case.progress(course).end:.4g}, no better than a guess",
         f"{len(free.losses) - 1} steps on the first batch without dropout lead from "
         f"{free.start:.4g} to {free.end:.4g}",
         where=activation_place(case, worst),
         proof=Proof.TRIED,
-        fix="Dropout takes the probability to drop a unit, not to keep it: 0.1 to 0.5.",
+        fix="No dropout behind the last layer: it is for hidden units."
+        if behind is worst
+        else "Dropout takes the probability to drop a unit, not to keep it: 0.1 to 0.5.",
     )
+
+
+def _behind_the_output(case: Case, course: Course, trace: Trace) -> Traced | None:
+    """The dropout that the answers come out of."""
+    reading = case.reading(course.first)
+    source = None if reading is None else reading.prediction_source
+    maker = follow(trace, source).maker
+    return maker if maker is not None and maker.op in DROPOUTS else None
 
 
 def _dropped(call: Traced) -> float:

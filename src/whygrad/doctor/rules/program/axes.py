@@ -26,6 +26,7 @@ from whygrad.doctor.evidence.flow import (
 )
 from whygrad.doctor.evidence.sequence import Crossing, crossings
 from whygrad.doctor.experiments.changes import along, mended
+from whygrad.doctor.rules.mixing import mixed
 from whygrad.doctor.rules.rule import Finding, Proof, once, rule
 from whygrad.doctor.rules.scrambles import scrambles
 from whygrad.ops import families as ops
@@ -46,6 +47,7 @@ _SCALING = ops.SCALINGS | ops.ADD | ops.CHOICES
     thresholds={
         "links": (4, "calls between scores and their product that scale or mask"),
         "sum": (0.05, "by which probabilities may miss 1: half precision does"),
+        "mixed": (0.4, "of what ignoring the input costs: below it samples may mix on purpose"),
     },
 )
 def wrong_dim(case: Case) -> Iterator[Finding]:
@@ -56,14 +58,15 @@ def wrong_dim(case: Case) -> Iterator[Finding]:
     still goes down a little, but what is learned depends on who else is in the batch.
 
     Measured: Which axis the softmax or the loss takes for the classes, and where the features
-    of the last layer are after all the reshaping. Behind a recurrent layer, whether the answer
-    for one sample depends on other samples. And whether view() or reshape() is used to swap axes,
-    which only moves names.
+    of the last layer are after all the reshaping. Behind a recurrent layer, attention or a
+    normalisation, whether the answer for one sample depends on other samples. And whether view()
+    or reshape() is used to swap axes, which only moves names.
     Fix: Run softmax and log_softmax along the class axis (dim=1 or dim=-1); cross_entropy wants
     [N, C] or [N, C, T]; a recurrent layer wants batch_first=True for [N, T, F].
     Guardrail: assert torch.allclose(probabilities.sum(dim=-1), torch.ones(()))
     """
-    yield from once(_wrong(case))
+    found = list(once(_wrong(case)))
+    yield from found or once(mixed(case, wrong_dim))
     yield from _refused_labels(case)
 
 
