@@ -34,7 +34,7 @@ def batchnorm_statistics(case: Case, course: Course) -> Iterator[Finding]:
     Fix: Leave momentum at 0.1 (it is the share of the new batch), or train for more steps.
     Guardrail: assert bn.num_batches_tracked * bn.momentum > 3
     """
-    judged = any(not each.training for each in (*case.run.modes, *case.run.inference_marks))
+    judged = not all(each.training for each in case.run.modes)
     steps = [each for each in kept(course) if norms_of(each)]
     if not steps or not judged or len(course.steps) < case.limit("updates"):
         return
