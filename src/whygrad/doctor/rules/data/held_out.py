@@ -19,7 +19,7 @@ from whygrad.recording.evaluation import Fed
 from whygrad.source import Where
 from whygrad.why.syntax import covers
 
-__all__: list[str] = []
+__all__ = ["preprocessing_mismatch"]
 
 _FOLDS = r"fold|cross_?val"
 
@@ -34,8 +34,10 @@ class _Judged(NamedTuple):
 
 def _all_judged(case: Case) -> Iterator[_Judged]:
     lines, differentiated = training_lines(case), differentiated_lines(case)
+    both = set(case.run.training_lines.values())  # lines that evaluate as well, without gradients
     for each in case.run.fed.values():
-        if each.where in differentiated or not each.ranges:
+        trains = each.where in differentiated and (each.recorded or each.where not in both)
+        if trains or not each.ranges:
             continue
         trained = [
             one
@@ -132,7 +134,9 @@ def preprocessing_mismatch(case: Case) -> Iterator[Finding]:
     It has learned what values of one size mean and is asked about values of another. Its answers
     are those to inputs it has never seen.
 
-    Measured: Mean and standard deviation of what the model is given, in training and beside it.
+    Measured: Mean and standard deviation of what the model is given, in training and beside it; and
+    where validation looks like overfitting, a short training that knows training samples it has
+    not seen.
     Fix: Send both through the same function, with the statistics of the training set.
     Guardrail: assert abs(x_test.mean() - x_train.mean()) < x_train.std()
     """

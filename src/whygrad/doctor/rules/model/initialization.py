@@ -84,7 +84,12 @@ def symmetric_initialization(case: Case, course: Course) -> Iterator[Finding]:
     start = fresh_weights(trace.snapshot, _once(every), _gain(trace))
     factor = case.limit("better") if still else case.limit("better") / 2
     arms = repair(case, course, trace.snapshot, factor, start=start)
-    if arms is None and not (still and unlearned(case, course, case.limit("hopeless"))):
+    # A layer that is one unit to the end, in a run that wanted more, needs no experiment.
+    if (
+        arms is None
+        and sets != 1
+        and not (still and unlearned(case, course, case.limit("hopeless")))
+    ):
         return
     layer = (still or twins)[0]
     value = float(layer.weight(trace.snapshot).flat[0])

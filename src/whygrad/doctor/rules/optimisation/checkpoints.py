@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,6 +11,7 @@ from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.trained import begins_anew, differentiated_lines, training_lines
 from whygrad.doctor.experiments.evaluated import by_other_weights, kept
 from whygrad.doctor.rules.rule import Finding, Proof, rule
+from whygrad.doctor.source.lines import names_at
 from whygrad.doctor.source.naming import held_out_name, is_chosen, says
 from whygrad.recording.record import Course, Mark
 from whygrad.source import Where
@@ -47,7 +49,15 @@ def checkpoint_state(case: Case) -> Iterator[Finding]:
     Fix: copy.deepcopy(model.state_dict()), and put back everything that was saved.
     Guardrail: best = {k: v.detach().clone() for k, v in model.state_dict().items()}
     """
-    for find in (_live_reference, _nothing_loaded, _not_restored, _folds, _untrained, _left_behind):
+    for find in (
+        _live_reference,
+        _back_to_the_start,
+        _nothing_loaded,
+        _not_restored,
+        _folds,
+        _untrained,
+        _left_behind,
+    ):
         found = find(case)
         if found is not None:
             yield found
@@ -74,6 +84,34 @@ def _live_reference(case: Case) -> Finding | None:
             proof=Proof.RECORDED if since else Proof.INFERRED,
             places=[(f"{what} here", each.where)],
             fix="Take a copy: copy.deepcopy(model.state_dict()).",
+        )
+    return None
+
+
+def _back_to_the_start(case: Case) -> Finding | None:
+    """In the end the weights of before the training are put back, and the model is used."""
+    passes = len(case.run.passes)
+    for each in case.run.restored:
+        if each.kind != "module" or not each.initial or each.after < passes or not passes:
+            continue
+        used = [
+            mark
+            for mark in case.run.inference_marks
+            if mark.module is each.thing and mark.passes >= passes and mark.used
+        ]
+        meant = any(re.search(_FRESH, name) for name in names_at(each.where))
+        if not used or meant or case.run.restored[-1] is not each:
+            continue
+        return checkpoint_state.finding(
+            f"after {passes} training passes the weights of before the first one are put back, and "
+            f"the model is used with them at line {used[-1].where.line}",
+            "the state that was to be replaced by better ones was never replaced",
+            where=each.where,
+            step=passes,
+            proof=Proof.RECORDED,
+            places=[("taken here", each.taken_at), ("used here", used[-1].where)],
+            fix="Look at the condition under which a better state is kept: a best loss begins at "
+            "float('inf'), a best accuracy at 0.",
         )
     return None
 

@@ -18,8 +18,11 @@ import numpy as np
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.curve import ending, tenth
 from whygrad.doctor.evidence.progress import is_entangled
+from whygrad.doctor.experiments.unseen import loss_of_unseen
+from whygrad.doctor.rules.data.held_out import preprocessing_mismatch
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.doctor.source.lines import compares, names_at, weights_restored
+from whygrad.doctor.source.naming import held_out_name, made_from
 from whygrad.recording.record import Course, Evaluation
 from whygrad.source import Where
 
@@ -62,6 +65,8 @@ class _Series:
         "known": (0.25, "of the loss of knowing nothing, where accuracy is what falls"),
         "worse": (1.2, "times what ignoring the input costs, on other samples"),
         "times": (10, "the training loss at least"),
+        "unseen": (0.35, "of the best validation loss, for new samples of the training set …"),
+        "bad": (0.3, "… where that is above this part of what ignoring the input costs"),
     },
     cleared=lambda case: _validation(case),
 )
@@ -98,6 +103,10 @@ def overfitting(case: Case, course: Course) -> Iterator[Finding]:
         found = _turned(case, course, series, losses) or _apart(case, course, series, losses)
         if found is None:
             continue
+        other = _of_another_kind(case, course, series)
+        if other is not None:
+            yield other
+            return
         model = next((where for _, _, where in case.run.roots if where is not None), None)
         yield overfitting.finding(
             *found.evidence,
@@ -253,6 +262,36 @@ def _apart(case: Case, course: Course, series: _Series, losses: Losses) -> _Foun
     fell = f"training loss from {losses[0]:.4g} to {train_last:.4g}"
     advice = "The model has room to store every sample."
     return _Found(series.after[0], [said, fell], Proof.INFERRED, advice)
+
+
+def _of_another_kind(case: Case, course: Course, series: _Series) -> Finding | None:
+    """Training samples that are new to a model are known: the others were prepared otherwise."""
+    unseen = None if series.correct else loss_of_unseen(case, course)
+    if unseen is None:
+        return None
+    (stage, loss), best = unseen, min(series.values)
+    chance = case.chance(course.last)
+    if loss > case.limit("unseen") * best or (chance and best < case.limit("bad") * chance):
+        return None
+    fed = [
+        each
+        for each in case.run.fed.values()
+        if each.where.code is series.where.code and not each.recorded
+    ]
+    name = held_out_name(fed[0].callers) if fed else None
+    if name is None:
+        return None
+    return preprocessing_mismatch.finding(
+        f"{stage.steps} updates from the first state, on {len(stage.trained)} of the kept batches, "
+        f"bring the loss of training samples that are not among them to {loss:.4g}",
+        f"{name} never cost less than {best:.4g}, and {series.values[-1]:.4g} at the end: what is "
+        "learned holds for new samples, but not for these",
+        where=made_from(series.where.file, name) or series.where,
+        proof=Proof.TRIED,
+        places=[("measured here", series.where)],
+        fix=f"Prepare {name} exactly as the training samples: the same vocabulary, columns, order "
+        "of classes, scale and statistics.",
+    )
 
 
 def _beginning(case: Case, course: Course, losses: Losses) -> float:

@@ -44,12 +44,12 @@ class _Suspect:
     last=True,
     thresholds={
         "steps": (30, "updates: fewer are too few to tell"),
-        "near": (0.97, "of what ignoring the input costs: no better than that"),
+        "near": (0.96, "of what ignoring the input costs: no better than that"),
         "began": (0.9, "of it: a model that began lower was trained before"),
         "trained": (0.5, "of it, for the first batch alone: the same"),
         "something": (0.05, "of it that can be learned at all"),
         "still": (0.01, "of the loss by which it may have changed: it is where it was"),
-        "falling": (0.02, "of the loss in the last third of the run: it is under way"),
+        "falling": (0.05, "of the loss in the last third of the run: it is under way"),
         "fallen": (0.05, "of the loss by hand: one that fell more has learned something"),
         "exchanged": (0.02, "of the loss by which it may rise when answers are exchanged"),
         "learned": (0.7, "of what ignoring the input costs, where other samples are looked at"),
@@ -139,10 +139,13 @@ def _at_chance(case: Case, course: Course, standing: Standing | None) -> str | N
 
 
 def _end(case: Case, course: Course, standing: Standing) -> float:
-    """The last losses of the run, where they are losses of the same kind."""
-    progress = case.progress(course)
-    same = math.isclose(progress.first, standing.first, rel_tol=case.limit("same"))
-    return progress.end if same else standing.reached
+    """The mean of the last losses of the run, where they are losses of the same kind.
+
+    The usual loss of small batches is below their mean, which is what a constant is judged by.
+    """
+    same = math.isclose(case.progress(course).first, standing.first, rel_tol=case.limit("same"))
+    losses = course.losses
+    return float(np.mean(losses[-max(1, len(losses) // 5) :])) if same else standing.reached
 
 
 def _has_something(case: Case, standing: Standing) -> bool:
