@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from whygrad.doctor.evidence.progress import Progress, progress_of
-from whygrad.doctor.evidence.search import looks_for_a_rate
+from whygrad.doctor.evidence.search import looks_for_a_rate, outdone
 from whygrad.doctor.forensics import FirstBad, find_first_bad
 from whygrad.doctor.mechanism import Mechanism, find_mechanism
 from whygrad.errors import fail
@@ -147,7 +147,7 @@ class Case:
     def courses(self) -> list[Course]:
         """The courses that made at least one update, longest first.
 
-        For rules about how training goes, without those that look for a rate (:mod:`.search`).
+        For rules about how training goes, without those that are part of a search (:mod:`.search`).
         """
         how_it_goes = self.rule is not None and self.rule.tier in _HOW_IT_GOES
         return self._training if how_it_goes else self._courses
@@ -160,7 +160,10 @@ class Case:
 
     @cached_property
     def _training(self) -> list[Course]:
-        return [each for each in self._courses if not looks_for_a_rate(each)]
+        worse = {id(each) for each in outdone(self._courses)}
+        return [
+            each for each in self._courses if id(each) not in worse and not looks_for_a_rate(each)
+        ]
 
     def snapshots(self) -> Iterator[tuple[Course, Snapshot]]:
         """First and latest healthy steps of every course, then the bad one."""

@@ -1,15 +1,19 @@
-"""A run that looks for a learning rate: it raises the rate until the loss goes up.
+"""A run that looks for something: a rate that rises until the loss does, or the best of many values.
 
-That the loss rises in the end, swings or is not finite is what such a run is for.
+That the loss rises in the end, swings or is not finite is what the first is for; that most values
+are worse than the best is what the other is for.
 """
 
 from __future__ import annotations
 
+import math
+import statistics
 from itertools import pairwise
+from typing import Any
 
 from whygrad.recording.record import Course
 
-__all__ = ["looks_for_a_rate"]
+__all__ = ["looks_for_a_rate", "outdone"]
 
 _UPDATES = 10  # fewer are no search
 _RANGE = 100  # times the first rate at the end: no warm-up is followed by nothing
@@ -27,3 +31,33 @@ def looks_for_a_rate(course: Course) -> bool:
     falls = any(one > other for one, other in pairwise(rates))
     wide = rates[-1] > _RANGE * rates[0] and rates[-1] > _HALF * middle
     return wide and not falls and rising > _STEPS * (len(rates) - 1)
+
+
+def outdone(courses: list[Course]) -> list[Course]:
+    """Of courses that one line began with different rates or other options: all but the best."""
+    lines: dict[str, list[Course]] = {}
+    for each in courses:
+        if each.optimizer.thing is not None and each.optimizer.made_at is not None:
+            lines.setdefault(str(each.optimizer.made_at), []).append(each)
+    found = []
+    for group in lines.values():
+        if len({_options(each) for each in group}) > 1 and len({*map(_held, group)}) == len(group):
+            best = min(group, key=_end)
+            found += [each for each in group if each is not best]
+    return found
+
+
+def _options(course: Course) -> str:
+    """The numbers that an optimizer was made with."""
+    options: dict[str, Any] = course.optimizer.options
+    numbers = (int, float, tuple)
+    return repr(sorted((key, it) for key, it in options.items() if isinstance(it, numbers)))
+
+
+def _held(course: Course) -> int:
+    return min((id(each.tensor) for each in course.parameters), default=0)
+
+
+def _end(course: Course) -> float:
+    losses = [each if math.isfinite(each) else math.inf for each in course.losses]
+    return statistics.median(losses[-max(1, len(losses) // 5) :]) if losses else math.inf
