@@ -1,4 +1,4 @@
-"""A run that looks for something: a rate that rises until the loss does, or the best of many values.
+"""A run that looks for something: the rate at which the loss rises, or the best of some values.
 
 That the loss rises in the end, swings or is not finite is what the first is for; that most values
 are worse than the best is what the other is for.
