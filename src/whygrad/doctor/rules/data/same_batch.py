@@ -51,7 +51,7 @@ def same_batch(case: Case, course: Course) -> Iterator[Finding]:
 def _is_one_tensor(course: Course) -> bool:
     """Whether the model is given the very same tensor: nothing was drawn."""
     given = [
-        members(mark.inputs)[:1]
+        [*members(mark.inputs)][:1]
         for step in (course.first, course.last)
         for mark in ([] if step is None else step.marks[:1])
     ]
