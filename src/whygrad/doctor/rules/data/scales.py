@@ -21,7 +21,7 @@ from whygrad.doctor.evidence.meetings import Meeting, first_layers, target_of
 from whygrad.doctor.evidence.provenance import given_inputs
 from whygrad.doctor.experiments.control import control_step
 from whygrad.doctor.rules.rule import Finding, Proof, rule
-from whygrad.ops.families import DIFFERENCES, MSE_LOSS
+from whygrad.ops.families import DIFFERENCES, MSE_LOSS, SCALINGS
 from whygrad.recording.record import Course, Snapshot
 from whygrad.recording.replay import Trace
 from whygrad.recording.replay.reading import Reading
@@ -316,7 +316,7 @@ def unscaled_target(case: Case, course: Course) -> Iterator[Finding]:
     if outcome is None:
         return
     target, start = target_of(outcome.reading), case.reading(outcome.course.first)
-    if target is None or start is None or start.prediction is None:
+    if target is None or start is None or start.prediction is None or _has_policy(start):
         return
     begun = start.trace.array(start.prediction)
     large = case.limit("large") * max(1.0, float(np.sqrt(np.mean(begun**2))))
@@ -343,6 +343,22 @@ def unscaled_target(case: Case, course: Course) -> Iterator[Finding]:
             f"y = (y - {mean:.4g}) / {std:.4g}  # mean and std of the training targets\n"
             f"and at the end: prediction * {std:.4g} + {mean:.4g}"
         ),
+    )
+
+
+def _has_policy(reading: Reading) -> bool:
+    """Whether something else that the model says is weighed by what the program knows.
+
+    An actor beside a critic: what the critic is asked for changes with what the actor does, and how
+    far it gets is no measure of the whole.
+    """
+    trace, main = reading.trace, reading.meeting
+    if main is None:
+        return False
+    behind = trace.ancestors(main)
+    others = [each.call for each in reading.terms if each.call.op in SCALINGS]
+    return any(
+        each.number not in behind and main.number not in trace.ancestors(each) for each in others
     )
 
 

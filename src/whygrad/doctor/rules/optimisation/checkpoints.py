@@ -69,8 +69,10 @@ def _live_reference(case: Case) -> Finding | None:
         if not each.own or each.taken is None or each.taken_at is None:
             continue
         since, chosen = each.after - each.taken, is_chosen(each.taken_at)
-        if not chosen and (each.kind == "file" or not since):
+        if not since and (each.kind == "file" or not chosen):
             continue  # the latest state is meant, and that is what it is
+        if not chosen and each.kind == "file":
+            continue
         if each.taken_at.line == each.where.line:
             continue
         what = "put back" if each.kind == "module" else "written to a file"
