@@ -7,6 +7,7 @@ rule asks for.
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Callable, Hashable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -19,7 +20,7 @@ from whygrad.errors import fail
 from whygrad.ops.families import DRAWS
 from whygrad.recording.record import Course, Incident, Parameter, Run, Snapshot
 from whygrad.recording.replay import Trace
-from whygrad.recording.replay.budget import MEMORY, SECOND, Budget
+from whygrad.recording.replay.budget import LITTLE, MEMORY, SECOND, Budget
 from whygrad.recording.replay.chance import chance
 from whygrad.recording.replay.reading import Reading, read
 from whygrad.recording.replay.trainer import Descent, Objective
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["Case"]
 
 _HOW_IT_GOES = ("optimisation", "signals", "symptoms")  # tiers of rules
+_WELL = 0.7  # of the loss of knowing nothing, at the end
 _LATEST = 2  # replays whose values are kept, however large
 _T = TypeVar("_T")
 
@@ -111,7 +113,23 @@ class Case:
             if first is not None and id(first) not in self._traces:
                 self._traces[id(first)] = budget.replay(first, look=True)
                 budget.add_passes(first, sum(len(step.passes) for step in course.steps))
+        if self._courses and all(map(self._seems_well, self._courses)):
+            budget.least = min(budget.least, LITTLE)
         return budget
+
+    def _seems_well(self, course: Course) -> bool:
+        """Whether the loss ended clearly below its beginning, and below what knowing nothing costs.
+
+        By the curve and the first step alone: it decides what looking closer may cost.
+        """
+        trace = None if course.first is None else self._traces.get(id(course.first))
+        losses = course.losses
+        if trace is None or not losses or not all(map(math.isfinite, losses)):
+            return False
+        known = chance(read(trace))
+        base = losses[0] if known is None else min(losses[0], known)
+        end = statistics.median(losses[-max(1, len(losses) // 5) :])
+        return 0 <= end < _WELL * base
 
     def trial(
         self, course: Course, snapshot: Snapshot | None, objective: Objective | None = None

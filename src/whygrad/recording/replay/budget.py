@@ -20,7 +20,7 @@ from whygrad.recording.record import Snapshot
 from whygrad.recording.replay.runner import replay
 from whygrad.recording.replay.trace import Trace, Traced
 
-__all__ = ["LEAST", "MEMORY", "MOST", "SECOND", "SHARE", "Budget", "work_of"]
+__all__ = ["LEAST", "LITTLE", "MEMORY", "MOST", "SECOND", "SHARE", "Budget", "work_of"]
 
 _PRODUCTS = LINEAR | RECURRENT
 
@@ -35,6 +35,7 @@ SECOND = 1e9  # units
 
 SHARE = 0.1  # of the work of the run's own passes, but …
 LEAST = 5.0 * SECOND  # … this for a short run, …
+LITTLE = 2.0 * SECOND  # … this for a short one that seems to be well, …
 MOST = 7.0 * SECOND  # … and no more than this for a long one
 MEMORY = 1 << 30  # bytes
 
@@ -48,7 +49,7 @@ class Budget:
     def __init__(
         self, least: float = LEAST, most: float | None = None, memory: float = MEMORY
     ) -> None:
-        self._least = least
+        self.least = least
         self._most = most
         self.memory = memory
         self._of_run = 0.0
@@ -60,7 +61,7 @@ class Budget:
     def left(self) -> float:
         if self._most is not None:
             return self._most - self._spent
-        return max(self._least, min(SHARE * self._of_run, MOST)) - self._spent
+        return max(self.least, min(SHARE * self._of_run, MOST)) - self._spent
 
     def add_passes(self, snapshot: Snapshot, passes: int) -> None:
         """The run made this many passes like that of the snapshot."""
