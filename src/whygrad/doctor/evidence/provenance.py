@@ -124,13 +124,21 @@ def has_moving_targets(reading: Reading) -> bool:
         within = [each for each in trace.calls if each.number in numbers]
     else:
         within = []
-    if any(each.op in _LAYERS for each in within):
+    if any(each.op in _LAYERS and _has_parameter(each) for each in within):
         return True
     kept = [it for each in within for it in each.kept]
     if call is not None:
         kept += [it for it, given in zip(call.kept, call.inputs) if given is reading.target]
     origins = [] if log is None else [log.origin(it) for it in kept if type(it) is not Produced]
     return any(it is not None and (it.learned or it.evaluation is not None) for it in origins)
+
+
+def _has_parameter(call: Traced) -> bool:
+    """Whether weights go in: labels that are drawn by a matrix product have none."""
+    return any(
+        getattr(each, "requires_grad", False) or type(each).__name__ == "Parameter"
+        for each in call.kept
+    )
 
 
 def rows_of(trace: Trace, source: Produced | None, tensor: Any) -> Rows | None:

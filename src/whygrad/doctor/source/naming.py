@@ -13,7 +13,7 @@ from whygrad.doctor.source.reader import covers, source_of, walked
 from whygrad.source import Calls, Where
 from whygrad.why.dataflow import statement_at
 
-__all__ = ["held_out_name", "is_chosen", "made_from", "says"]
+__all__ = ["held_out_name", "is_chosen", "is_replaced_later", "made_from", "says"]
 
 _BEFORE, _BEHIND = (
     r"(?:[xy]s?|inputs?|data|feat\w*)?",
@@ -40,7 +40,8 @@ def held_out_name(calls: Calls) -> str | None:
             if any(_is(each, _TRAINING) for each in _names(node)):
                 return None
             if names:
-                return names[0]
+                used = {one.id for one in walked(node, ast.Name) if isinstance(one.ctx, ast.Load)}
+                return next((each for each in names if each in used), names[0])
     return None
 
 
@@ -64,6 +65,22 @@ def is_chosen(where: Where) -> bool:
         covers(each, where.line) and loops_around(where)[0].node.lineno < each.lineno
         for each in source_of(where).nodes(ast.If)
     )
+
+
+def is_replaced_later(where: Where) -> bool:
+    """Whether what a line assigns is assigned again under a condition, in a loop."""
+    source = source_of(where)
+    lines = list(source.nodes(ast.Assign))
+    names = {name for each in lines if covers(each, where.line) for name in _assigned(each)}
+    return any(
+        names & set(_assigned(each)) and (place := source.place(each.lineno)) and is_chosen(place)
+        for each in lines
+        if not covers(each, where.line)
+    )
+
+
+def _assigned(statement: ast.Assign) -> list[str]:
+    return [name for target in statement.targets for name in _names(target)]
 
 
 def made_from(file: str, name: str) -> Where | None:

@@ -132,9 +132,13 @@ def _without_backward(case: Case) -> Iterator[Finding]:
     """Updates, and never a gradient: nobody asked for one."""
     for course in case.courses:
         held = [each for each in course.parameters if each.requires_grad]
-        found = any(size for step in course.steps for size in step.gradients.values())
-        if found or not held or len(course.steps) < case.limit("passes"):
+        sizes = [size for step in course.steps for size in step.gradients.values()]
+        if any(each is not None for each in sizes) or len(course.steps) < case.limit("passes"):
             continue
+        own = {id(each.tensor) for each in held}
+        fed = [each.module for each in case.run.fed.values() if each.recorded]
+        if not any(own & {id(one) for one in module.parameters()} for module in fed):
+            continue  # no answer is asked for: a schedule is drawn, or an optimizer tried out
         if any(each.changed for each in held):
             continue
         step = course.steps[-1]

@@ -60,6 +60,7 @@ class _Suspect:
         "evaluations": (3, "values of a figure: fewer must be at chance to the digit"),
         "guess": (1.2, "times the share of the largest class: right by guessing"),
         "same": (0.5, "of the loss by which a part of it may differ from the whole"),
+        "last": (0.2, "of the losses: where the run ended"),
         "times": (100, "by which another rate is to be tried"),
         "small": (1e-5, "of a weight that an update changes: next to nothing"),
         "large": (0.1, "of a weight that an update changes: it is thrown about"),
@@ -145,7 +146,8 @@ def _end(case: Case, course: Course, standing: Standing) -> float:
     """
     same = math.isclose(case.progress(course).first, standing.first, rel_tol=case.limit("same"))
     losses = course.losses
-    return float(np.mean(losses[-max(1, len(losses) // 5) :])) if same else standing.reached
+    last = max(1, int(len(losses) * case.limit("last")))
+    return float(np.mean(losses[-last:])) if same else standing.reached
 
 
 def _has_something(case: Case, standing: Standing) -> bool:

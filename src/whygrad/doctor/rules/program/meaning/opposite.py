@@ -10,7 +10,7 @@ import numpy as np
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.progress import is_entangled
 from whygrad.doctor.rules.rule import Finding, Proof, rule
-from whygrad.ops.families import SIGMOID, SOFTMAX
+from whygrad.ops.families import DIV, SIGMOID, SOFTMAX
 from whygrad.recording.record import Course, Snapshot
 from whygrad.recording.replay.reading import Reading
 from whygrad.recording.replay.recipes import swapped
@@ -31,11 +31,12 @@ Array = np.ndarray[Any, Any]
 def opposite_answers(case: Case, course: Course) -> Iterator[Finding]:
     """The loss drives probabilities away from their targets.
 
-    A Dice or overlap coefficient, a similarity or a likelihood is a thing to be made large. Handed
+    A Dice or overlap coefficient is a thing to be made large. Handed
     to backward() as it is, it is made small: the model learns to say no where the answer is yes.
 
-    Measured: Probabilities that meet targets of zero and one: the direction in which the loss
-    pushes those whose answer is yes, at the first and the latest step, and what became of them.
+    Measured: Probabilities that meet targets of zero and one in a quotient of what they have in
+    common and what there is of both: the direction in which the loss pushes those whose answer is
+    yes, at the first and the latest step, and what became of them.
     Fix: Minimise one minus the coefficient: loss = 1 - dice.
     Guardrail: assert (grad_of_output * target).sum() <= 0
     """
@@ -44,6 +45,9 @@ def opposite_answers(case: Case, course: Course) -> Iterator[Finding]:
         return
     if is_entangled(course, case.courses) or first.trace.snapshot is last.trace.snapshot:
         return
+    trained = any(each.module is not None for each in course.parameters)
+    if not trained or not _is_overlap(first):
+        return  # an input that is to mislead a model, or probabilities that are to be low
     begun, ended = _pushed(case, first), _pushed(case, last)
     if begun is None or ended is None:
         return
@@ -59,6 +63,25 @@ def opposite_answers(case: Case, course: Course) -> Iterator[Finding]:
         proof=Proof.REPLAYED,
         places=[("prediction and target meet here", meeting and meeting.where)],
     )
+
+
+def _is_overlap(reading: Reading) -> bool:
+    """Whether what prediction and target have in common is divided by how much there is of both."""
+    trace, meeting = reading.trace, reading.meeting
+    root = trace.root
+    if meeting is None or root is None:
+        return False
+    behind = trace.ancestors(root) | {root.number}
+    sources = trace.ancestors(meeting)
+    for call in trace.calls:
+        if call.op not in DIV or call.number not in behind or len(call.inputs) < 2:
+            continue
+        over, under = (trace.made_by(each) for each in call.sources[:2])
+        if over is None or under is None or not trace.descends(over, meeting):
+            continue
+        if sources & (trace.ancestors(under) | {under.number}):
+            return True
+    return False
 
 
 def _pushed(case: Case, reading: Reading) -> tuple[float, float] | None:

@@ -1,0 +1,49 @@
+"""Samples that a model is bad at: known by heart are the others, or these were made otherwise."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.doctor.asking import ENGINES, ask
+
+_RUN = """
+table = torch.randn(1500, 12)
+scores = (table[:, :4] * torch.tensor([2.0, -2.0, 1.5, -1.0])).sum(1)
+labels = (scores + {noise} * torch.randn(1500) > 0).long()
+train_x, train_y = table[:{samples}], labels[:{samples}]
+val_x, val_y = table[1300:]{columns}, labels[1300:]  # here
+net = nn.Sequential(nn.Linear(12, 64), nn.ReLU(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 2))
+optimizer = torch.optim.Adam(net.parameters(), lr=2e-3)
+for epoch in range({epochs}):
+    for rows in torch.randperm({samples}).split({batch}):
+        loss = F.cross_entropy(net(train_x[rows]), train_y[rows])
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    with torch.no_grad():
+        print(epoch, F.cross_entropy(net(val_x), val_y).item())
+"""
+_ROTATED = ".roll(5, 1)"
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_columns_in_another_order(tmp_path: Path, engine: str) -> None:
+    text = _RUN.format(noise=0, samples=1300, batch=50, epochs=8, columns=_ROTATED)
+    found = ask(tmp_path, "overfitting", text, engine)
+    assert [each.rule for each in found] == ["preprocessing-mismatch"]
+    assert "training samples that are not among them" in found[0].evidence[0]
+
+
+@pytest.mark.parametrize("samples", [48, 96, 400])
+def test_samples_that_are_learned_by_heart(tmp_path: Path, samples: int) -> None:
+    """Few, with labels that are half noise: new ones of the same kind are not known either."""
+    epochs = 1920 // samples + 30
+    text = _RUN.format(noise=3, samples=samples, batch=16, epochs=epochs, columns="")
+    assert [each.rule for each in ask(tmp_path, "overfitting", text)] == ["overfitting"]
+
+
+def test_samples_of_the_same_kind(tmp_path: Path) -> None:
+    text = _RUN.format(noise=0, samples=1300, batch=50, epochs=8, columns="")
+    assert ask(tmp_path, "overfitting", text) == []
