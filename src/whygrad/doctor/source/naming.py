@@ -13,7 +13,7 @@ from whygrad.doctor.source.reader import covers, source_of, walked
 from whygrad.source import Calls, Where
 from whygrad.why.dataflow import statement_at
 
-__all__ = ["held_out_name", "is_chosen", "is_replaced_later", "made_from", "says"]
+__all__ = ["held_out_name", "is_chosen", "made_from", "says", "was_to_be_chosen"]
 
 _BEFORE, _BEHIND = (
     r"(?:[xy]s?|inputs?|data|feat\w*)?",
@@ -67,15 +67,15 @@ def is_chosen(where: Where) -> bool:
     )
 
 
-def is_replaced_later(where: Where) -> bool:
-    """Whether what a line assigns is assigned again under a condition, in a loop."""
-    source = source_of(where)
-    lines = list(source.nodes(ast.Assign))
-    names = {name for each in lines if covers(each, where.line) for name in _assigned(each)}
+def was_to_be_chosen(where: Where) -> bool:
+    """Whether what a line uses is assigned under a condition somewhere: the best of several."""
+    source, statement = source_of(where), statement_at(where)
+    used = set() if statement is None else set(_names(statement))
     return any(
-        names & set(_assigned(each)) and (place := source.place(each.lineno)) and is_chosen(place)
-        for each in lines
-        if not covers(each, where.line)
+        used & set(_assigned(each)) - {"self"}
+        for choice in source.nodes(ast.If)
+        for part in choice.body
+        for each in walked(part, ast.Assign)
     )
 
 

@@ -120,6 +120,7 @@ class Recorder:
         if traits & _SWITCHES:
             self._switches(engine, args, kwargs, frame)
             return self._carry_out(engine, op, function, args, kwargs, frame)
+        sampler.calls += 1
         try:
             if traits & _ASKS and args:
                 self._bad_value_read(engine, args[0], frame, masks=op.startswith("nan_to_num"))

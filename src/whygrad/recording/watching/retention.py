@@ -36,6 +36,7 @@ class Retention:
         self._graphs: list[tuple[int, weakref.ref[Any], bool]] = []
         self._watched = 0  # passes whose outputs were noted, which those that go by unseen are not
         self._latest = -1
+        self._counted: dict[Where, int] = {}  # lines that carry old graphs, the last time
         self._ages: dict[int, int] = {}  # calls with a graph from before the last update: updates
 
     def note(self, tensor: Any, number: int, output: bool = False) -> None:
@@ -60,7 +61,9 @@ class Retention:
             ages[number] = age
             if age > len(self._run.courses) + 1:
                 where, carried = Where(frame.f_code, frame.f_lasti), self._run.carried
-                carried[where] = carried.get(where, 0) + 1
+                if self._counted.get(where) != update:  # once for each update
+                    self._counted[where] = update
+                    carried[where] = carried.get(where, 0) + 1
 
     def count(self, number: int) -> None:
         """Enter how many passes have a tensor that is alive."""

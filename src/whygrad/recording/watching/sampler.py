@@ -24,6 +24,7 @@ __all__ = ["Sampler", "is_sampled"]
 
 _SETTLED = 32  # passes that are recorded at the beginning
 _ALERT = 16  # passes that are recorded after something out of the ordinary
+_MANY = 150_000  # recorded calls: a run with so many in its first steps is recorded when it is due
 _RECENT = 16
 _REVIEW = 4  # passes between two looks at what is usual
 _BEYOND = 2  # times the spread of recent losses, above the largest: out of the ordinary …
@@ -57,6 +58,7 @@ class Sampler:
         self.games = 0  # long times without gradients in which nothing judged the model
         self.dull = 0  # … and how many of them since something did
         self.amid = False  # whether resting began amid a call, where an engine cannot be switched
+        self.calls = 0  # that were recorded with gradients on
         self.optimizing = 0  # calls of step() under way: what they compute is their own affair
         self.began = 0  # the pass with which the latest optimizer began
         self._scheduled = 0  # the pass up to which it is known which steps are sampled
@@ -97,7 +99,7 @@ class Sampler:
 
     def may_skip(self, number: int) -> bool:
         """Whether pass ``number`` may go by unrecorded."""
-        return number >= self._record_until
+        return number >= self._record_until or self.calls > _MANY
 
     def next_step(self, number: int, due: bool, recorded: bool) -> None:
         """A step begins with pass ``number``, which is ``due``, or has to be ``recorded``."""

@@ -12,7 +12,7 @@ from whygrad.doctor.evidence.trained import begins_anew, differentiated_lines, t
 from whygrad.doctor.experiments.evaluated import by_other_weights, kept
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.doctor.source.lines import names_at
-from whygrad.doctor.source.naming import held_out_name, is_chosen, is_replaced_later, says
+from whygrad.doctor.source.naming import held_out_name, is_chosen, says, was_to_be_chosen
 from whygrad.recording.record import Course, Mark
 from whygrad.source import Where
 
@@ -104,7 +104,7 @@ def _back_to_the_start(case: Case) -> Finding | None:
         meant = any(re.search(_FRESH, name) for name in names_at(each.where))
         if not used or meant or case.run.restored[-1] is not each:
             continue
-        if each.taken_at is None or not is_replaced_later(each.taken_at):
+        if not was_to_be_chosen(each.where):
             continue  # nobody meant to put anything else back
         return checkpoint_state.finding(
             f"after {passes} training passes the weights of before the first one are put back, and "

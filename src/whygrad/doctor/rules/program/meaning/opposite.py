@@ -45,8 +45,8 @@ def opposite_answers(case: Case, course: Course) -> Iterator[Finding]:
         return
     if is_entangled(course, case.courses) or first.trace.snapshot is last.trace.snapshot:
         return
-    trained = any(each.module is not None for each in course.parameters)
-    if not trained or not _is_overlap(first):
+    attacked = first.models and all(each.module is None for each in course.parameters)
+    if attacked or not _is_overlap(first):
         return  # an input that is to mislead a model, or probabilities that are to be low
     begun, ended = _pushed(case, first), _pushed(case, last)
     if begun is None or ended is None:

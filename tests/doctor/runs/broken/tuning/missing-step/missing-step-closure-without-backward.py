@@ -4,20 +4,29 @@ torch.manual_seed(1)
 t = torch.linspace(0, 4, 80)
 measured = 2.5 * torch.exp(-0.7 * t) + 0.4 + 0.02 * torch.randn(80)
 
-height = torch.tensor(1.0, requires_grad=True)
-rate = torch.tensor(0.2, requires_grad=True)
-floor = torch.tensor(0.0, requires_grad=True)
-optimizer = torch.optim.LBFGS([height, rate, floor], lr=0.5, max_iter=10)
+
+class Decay(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.height = torch.nn.Parameter(torch.tensor(1.0))
+        self.rate = torch.nn.Parameter(torch.tensor(0.2))
+        self.floor = torch.nn.Parameter(torch.tensor(0.0))
+
+    def forward(self, t):
+        return self.height * torch.exp(-self.rate * t) + self.floor
+
+
+decay = Decay()
+optimizer = torch.optim.LBFGS(decay.parameters(), lr=0.5, max_iter=10)
 
 
 def closure():
     optimizer.zero_grad()
-    curve = height * torch.exp(-rate * t) + floor
-    return ((curve - measured) ** 2).mean()  # expect: missing-step
+    return ((decay(t) - measured) ** 2).mean()  # expect: missing-step
 
 
 for step in range(20):
     loss = optimizer.step(closure)  # expect: missing-step
     if step % 5 == 0:
         print(f"step {step}: {loss.item():.5f}")
-print(height.item(), rate.item(), floor.item())
+print([each.item() for each in decay.parameters()])
