@@ -247,7 +247,7 @@ def test_an_examination_without_time(tmp_path: Path) -> None:
     case = watched(tmp_path, _script())
     snapshot = case.courses[0].first
     assert case.trial(case.courses[0], snapshot) is not None
-    case.budget._least = 0.0  # nothing is left
+    case.budget.least = 0.0  # nothing is left
     tried = attempt(case, Remedy(snapshot))
     assert tried is not None
     assert tried.text == "not tried: the examination had no time left for it"

@@ -171,4 +171,4 @@ def test_a_step_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     case, course = run_of()
     first = case.trace(course.first)
     assert case.trace(course.first) is first
-    assert looks == [True]
+    assert looks.count(True) == 1

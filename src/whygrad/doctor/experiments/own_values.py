@@ -60,15 +60,16 @@ def written_otherwise(case: Case, course: Course, snapshot: Snapshot) -> list[Wr
 def _redrawn(case: Case, snapshot: Snapshot, wanted: set[int]) -> Iterator[tuple[Any, Array, bool]]:
     """Parameters with values as the library draws them, and whether these are embeddings."""
     engine = snapshot.engine
-    state = engine.random_state()
+    space: Any = engine.namespace
+    state = space.get_rng_state()
     try:
         with engine.unwatched():
-            engine.namespace.manual_seed(0)
+            space.manual_seed(0)
             for _, root, _ in case.run.roots:
                 for module in root.modules():
                     yield from _of_module(engine, module, wanted & set(snapshot.values))
     finally:
-        engine.set_random_state(state)
+        space.set_rng_state(state)
 
 
 def _of_module(engine: Any, module: Any, wanted: set[int]) -> Iterator[tuple[Any, Array, bool]]:

@@ -6,6 +6,7 @@ import ast
 import re
 
 from whygrad.source import Where
+from whygrad.why.syntax import parsed
 
 __all__ = ["is_far", "opposite", "parts_at"]
 
@@ -28,9 +29,11 @@ def parts_at(where: Where) -> tuple[ast.expr, list[ast.expr]] | None:
     first, last = where.columns
     try:  # columns count bytes
         text = lines[where.line - 1].encode()[first:last].decode()
-        node = ast.parse(text.strip(), mode="eval").body
-    except (SyntaxError, UnicodeDecodeError, ValueError):
+    except UnicodeDecodeError:
         return None
+    node = next(
+        (each.value for each in parsed(text.strip()).body if isinstance(each, ast.Expr)), None
+    )
     if isinstance(node, ast.BinOp):
         return node, [node.left, node.right]
     return (node, list(node.args)) if isinstance(node, ast.Call) else None

@@ -12,7 +12,9 @@ optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
 
 
 def loss_fn(p, y):
-    return -(y * torch.log(p) + (1 - y) * torch.log(1 - p)).mean()  # expect: wrong-output-activation
+    return -(
+        y * torch.log(p) + (1 - y) * torch.log(1 - p)
+    ).mean()  # expect: wrong-output-activation
 
 
 for epoch in range(10):
