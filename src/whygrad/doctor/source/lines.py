@@ -28,6 +28,7 @@ __all__ = [
     "defined",
     "has_return",
     "ignored_rules",
+    "is_printed",
     "loss_assigned",
     "name_assigned",
     "names_at",
@@ -93,6 +94,11 @@ def compares(where: Where) -> bool:
         for each in walked(statement, ast.Compare)
         for sign, other in zip(each.ops, each.comparators)
     ) or any(called(each) == "eq" for each in walked(statement, ast.Call))
+
+
+def is_printed(where: Where) -> bool:
+    """Whether what a statement computes is only shown: names in it may be of other things."""
+    return isinstance(statement_at(where), ast.Expr)
 
 
 def ignored_rules(where: Where) -> list[str] | None:

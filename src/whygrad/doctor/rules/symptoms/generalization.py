@@ -21,7 +21,12 @@ from whygrad.doctor.evidence.progress import is_entangled
 from whygrad.doctor.experiments.unseen import loss_of_unseen
 from whygrad.doctor.rules.data.held_out import preprocessing_mismatch
 from whygrad.doctor.rules.rule import Finding, Proof, rule
-from whygrad.doctor.source.lines import compares, names_at, weights_restored
+from whygrad.doctor.source.lines import (
+    compares,
+    is_printed,
+    names_at,
+    weights_restored,
+)
 from whygrad.doctor.source.naming import held_out_name, made_from
 from whygrad.recording.record import Course, Evaluation
 from whygrad.source import Where
@@ -71,15 +76,16 @@ class _Series:
     cleared=lambda case: _validation(case),
 )
 def overfitting(case: Case, course: Course) -> Iterator[Finding]:
-    """The model learns its training samples by heart.
+    """What is learned does not hold for other samples.
 
     The training loss goes on falling while the loss on other samples rises: what is learned no
-    longer holds beyond the training set. From the turning point on, each epoch makes the model
-    worse at what it is for.
+    longer holds beyond the training set. The usual reason is a model that learns its samples by
+    heart; others are samples that are prepared, masked or judged otherwise than in training.
 
     Measured: Losses and accuracies that the program computes without training on them, by line,
     against the training loss at the same time: their best value and their last.
-    Fix: Stop at the best validation loss, and use more data, a smaller model or weight decay.
+    Fix: See that other samples are prepared and judged as in training; then stop at the best
+    validation loss, and use more data, a smaller model or weight decay.
     Guardrail: if val_loss < best: best, state = val_loss, copy.deepcopy(model.state_dict())
     """
     if case.went_bad is not None:
@@ -114,8 +120,9 @@ def overfitting(case: Case, course: Course) -> Iterator[Finding]:
             step=found.after,
             proof=found.proof,
             fix=(
-                f"{found.advice} More training samples, dropout, weight_decay or fewer units "
-                "keep the two together for longer."
+                "First see that these samples are prepared, masked and judged exactly as in "
+                f"training. If so: {found.advice} More training samples, dropout, weight_decay or "
+                "fewer units keep the two together for longer."
             ),
             places=[("measured here", series.where)],
         )
@@ -134,7 +141,8 @@ class _Found:
 
 def _counts_right(where: Where) -> bool:
     """Whether a line asks how many answers are right, by what it compares or by its names."""
-    return compares(where) or any(map(_ACCURACY.search, names_at(where)))
+    named = any(map(_ACCURACY.search, names_at(where)))
+    return compares(where) or (named and not is_printed(where))
 
 
 def all_series(case: Case, course: Course) -> Iterator[_Series]:
@@ -239,7 +247,7 @@ def _turned(case: Case, course: Course, series: _Series, losses: Losses) -> _Fou
         said = f"validation loss {lowest:.4g} after {after} steps, {last:.4g} at the end"
     meanwhile = f"training loss {train_best:.4g} at that time, {train_last:.4g} at the end"
     advice = f"The best model was there after {after} steps: keep those weights, and stop there."
-    return _Found(after, [said, meanwhile], Proof.INFERRED, advice)
+    return _Found(after, [said, meanwhile], Proof.USUAL, advice)
 
 
 def _apart(case: Case, course: Course, series: _Series, losses: Losses) -> _Found | None:
@@ -261,7 +269,7 @@ def _apart(case: Case, course: Course, series: _Series, losses: Losses) -> _Foun
         return None
     fell = f"training loss from {losses[0]:.4g} to {train_last:.4g}"
     advice = "The model has room to store every sample."
-    return _Found(series.after[0], [said, fell], Proof.INFERRED, advice)
+    return _Found(series.after[0], [said, fell], Proof.USUAL, advice)
 
 
 def _of_another_kind(case: Case, course: Course, series: _Series) -> Finding | None:

@@ -16,6 +16,7 @@ import numpy as np
 
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.flow import follow
+from whygrad.doctor.evidence.progress import is_entangled
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.ops import families as ops
 from whygrad.recording.record import Course, Snapshot
@@ -59,6 +60,8 @@ def gives_up_hard_samples(case: Case, course: Course) -> Iterator[Finding]:
     Fix: Turn the factor around: (1 - p) ** gamma * loss, with p the probability of what is right.
     Guardrail: assert (weight[p < 0.5].mean() > weight[p > 0.5].mean())
     """
+    if is_entangled(course, case.courses):
+        return  # answers that a policy has drawn are no labels
     first, last = (_asked(case, each) for each in (course.first, course.last))
     if first is None or last is None or first is last:
         return
