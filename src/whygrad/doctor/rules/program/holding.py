@@ -64,8 +64,9 @@ def parameter_not_in_optimizer(case: Case) -> Iterator[Finding]:
     if not left_out or not courses or case.run.crowded:  # another optimizer may have them
         return
     course = courses[0]
+    holding = (_holds_others(case, each, left_out) for each in courses)
     found = (
-        _holds_others(case, course, left_out)
+        next((each for each in holding if each is not None), None)
         or _hidden(case, course, left_out)
         or _forgotten(case, course, left_out)
     )
@@ -124,17 +125,18 @@ def _holds(case: Case, value: Any, tensor: Any, depth: int = 0) -> bool:
 
 def _holds_others(case: Case, course: Course, left_out: list[Parameter]) -> Finding | None:
     """The optimizer has parameters that nobody uses, and those that are used it has not."""
+    trained = [each for each in course.parameters if each.requires_grad]
+    before = any(each is not course for each in case.courses)  # another may have reached them
     unused = [
         each
-        for each in course.parameters
-        if not each.reached
-        and each.requires_grad
+        for each in trained
+        if (before or not each.reached)
         and not _is_cut_off(each)
         and all(step.gradients.get(each.name) is None for step in course.steps)
     ]
     shapes = Counter(tuple(each.tensor.shape) for each in left_out)
     same = sum((shapes & Counter(tuple(each.tensor.shape) for each in unused)).values())
-    none_used = len(unused) == len(course.parameters)
+    none_used = len(unused) == len(trained)
     if not unused or not (none_used or same):
         return None
     return parameter_not_in_optimizer.finding(
