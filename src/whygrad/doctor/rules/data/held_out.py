@@ -76,6 +76,8 @@ def data_leakage(case: Case) -> Iterator[Finding]:
             continue  # told as a model that goes on from fold to fold
         if begins_anew(case, each.fed.module):
             continue  # it may have forgotten what it was trained on
+        if _is_one_of_several(case, each.trained[0]):
+            continue  # a user, or an item, comes again with others
         passes = 1 + max((course.used for course in case.courses), default=-1)
         found = overlap(each.fed, each.trained, passes)
         rows = {row for one in each.trained for row in one.before(passes)}
@@ -93,6 +95,14 @@ def data_leakage(case: Case) -> Iterator[Finding]:
             fix=f"Take {each.name} from samples that no training batch has: split first.",
         )
         return
+
+
+def _is_one_of_several(case: Case, fed: Fed) -> bool:
+    """Whether a sample is what several models are given, side by side: what one gets is a part."""
+    return any(
+        one.recorded and one.where.code is fed.where.code and one.module is not fed.module
+        for one in case.run.fed.values()
+    )
 
 
 def _is_beside_the_loop(case: Case, fed: Fed) -> bool:

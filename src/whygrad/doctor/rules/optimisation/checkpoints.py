@@ -263,7 +263,8 @@ def _untrained(case: Case) -> Finding | None:
 
 def _left_behind(case: Case) -> Finding | None:
     """A moving average of the weights, or a copy, that is judged and is far behind the model."""
-    for course in case.courses[:1]:
+    optimized = [each for each in case.courses if each.optimizer.thing is not None]
+    for course in optimized if len(optimized) == 1 and not case.run.crowded else ():
         held = {id(each.tensor) for each in course.parameters}
         trained = [root for _, root, _ in case.run.roots if _holds(root, held)]
         for mark in reversed(case.run.inference_marks):
@@ -284,8 +285,9 @@ def _behind(case: Case, course: Course, mark: Mark, model: Any) -> Finding | Non
     engine, steps = case.run.engine, kept(course)
     pairs = list(zip(model.parameters(), mark.module.parameters(), strict=True))
     known = [case.run.parameters.get(id(other)) for _, other in pairs]
-    if engine is None or not steps or all(each is None for each in known):
-        return None
+    written = [each.rewritten_at for each in known if each is not None and each.rewritten_at]
+    if engine is None or not steps or not written:
+        return None  # a model of its own, which need not follow
     other = {id(one): engine.copy(each) for one, each in pairs}
     own = {id(one): engine.copy(one) for one, _ in pairs}
     behind, trained = (by_other_weights(case, steps, each) for each in (other, own))
@@ -294,11 +296,10 @@ def _behind(case: Case, course: Course, mark: Mark, model: Any) -> Finding | Non
         return None
     if behind < max(case.limit("worse") * trained, case.limit("unknown") * chance):
         return None
-    written = [each.rewritten_at for each in known if each is not None and each.rewritten_at]
     return checkpoint_state.finding(
         f"the {mark.kind} that is judged is not the one that is trained: on {len(steps)} training "
         f"batches its weights cost {behind:.4g}, those of the trained one {trained:.4g}",
-        where=written[0] if written else mark.where,
+        where=written[0],
         step=0,
         proof=Proof.REPLAYED,
         places=[("judged here", mark.where)],
