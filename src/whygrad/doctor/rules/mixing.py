@@ -68,6 +68,9 @@ def _mixing(case: Case, course: Course | None, reading: Reading) -> _Mixing | No
             continue
         module = _time_first(comparison.plain, call, size)
         on_purpose = module is None and call.op not in _WITHIN
+        within = any(each.before <= call.number < each.after for each in reading.models)
+        if on_purpose and reading.models and not within:
+            return None  # samples that a loss compares with each other
         if on_purpose and (course is None or not unlearned(case, course, case.limit("mixed"))):
             return None  # attention between samples that serves its end
         where = _line(case, comparison.plain, call, module)

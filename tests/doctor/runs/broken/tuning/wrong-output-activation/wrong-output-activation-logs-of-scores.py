@@ -12,9 +12,8 @@ optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
 
 
 def loss_fn(p, y):
-    return -(
-        y * torch.log(p) + (1 - y) * torch.log(1 - p)
-    ).mean()  # expect: wrong-output-activation
+    yes, no = torch.log(p), torch.log(1 - p)  # expect: wrong-output-activation
+    return -(y * yes + (1 - y) * no).mean()  # expect: wrong-output-activation
 
 
 for epoch in range(10):

@@ -11,11 +11,11 @@ class GatedCell(nn.Module):
         self.gate = nn.Linear(n_in + n_hidden, n_hidden)
         self.candidate = nn.Linear(n_in + n_hidden, n_hidden)
         with whygrad.no_grad():
-            self.gate.bias.fill_(25.0)  # expect: bad-initialization
+            self.gate.bias.fill_(25.0)  # expect: saturated-activation
 
     def forward(self, x, h):
         both = whygrad.cat([x, h], dim=1)
-        keep = whygrad.sigmoid(self.gate(both))
+        keep = whygrad.sigmoid(self.gate(both))  # expect: saturated-activation
         return keep * h + (1 - keep) * whygrad.tanh(self.candidate(both))
 
 
