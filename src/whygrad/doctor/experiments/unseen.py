@@ -38,8 +38,10 @@ def loss_of_unseen(case: Case, course: Course) -> tuple[Stage, float] | None:
 def _rows(case: Case, snapshot: Snapshot) -> list[int]:
     """Marks of the samples of a step: of the first tensor that it was given, row by row."""
     trace = case.trace(snapshot)
-    for call in [] if trace is None else trace.calls:
+    if trace is None:
+        return []
+    for call in trace.calls:
         for given, source in zip(call.inputs, call.sources):
             if source is None and not given.requires_grad and given.ndim:
-                return row_marks(trace.array(given), most=len(given)) if trace else []
+                return row_marks(trace.array(given), most=len(given))
     return []

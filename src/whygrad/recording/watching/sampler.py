@@ -58,7 +58,7 @@ class Sampler:
         self.games = 0  # long times without gradients in which nothing judged the model
         self.dull = 0  # … and how many of them since something did
         self.amid = False  # whether resting began amid a call, where an engine cannot be switched
-        self.calls = 0  # that were recorded with gradients on
+        self.calls = 0  # that were recorded
         self.optimizing = 0  # calls of step() under way: what they compute is their own affair
         self.began = 0  # the pass with which the latest optimizer began
         self._scheduled = 0  # the pass up to which it is known which steps are sampled

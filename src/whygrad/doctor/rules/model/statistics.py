@@ -26,8 +26,8 @@ def batchnorm_statistics(case: Case, course: Course) -> Iterator[Finding]:
     """In evaluation, batch normalisation uses statistics that are not those of the data.
 
     In training a layer normalises by the batch and keeps running means for later. If those have not
-    followed, because each batch replaces too little of them or because they are overwritten, the
-    model is another one in evaluation, on any sample, and it looks like overfitting.
+    followed, because each batch replaces too little of them, the model is another one in
+    evaluation, on any sample, and it looks like overfitting.
 
     Measured: The loss of the kept training batches in training mode, with the running statistics as
     evaluation uses them, and with the mean of the statistics of these very batches.
