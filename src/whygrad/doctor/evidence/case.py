@@ -168,7 +168,7 @@ class Case:
         For rules about how training goes, without those that are part of a search (:mod:`.search`).
         """
         how_it_goes = self.rule is not None and self.rule.tier in _HOW_IT_GOES
-        return self._training if how_it_goes else self._courses
+        return self.training if how_it_goes else self._courses
 
     @cached_property
     def _courses(self) -> list[Course]:
@@ -177,7 +177,8 @@ class Case:
         )
 
     @cached_property
-    def _training(self) -> list[Course]:
+    def training(self) -> list[Course]:
+        """The courses that are no part of a search."""
         worse = {id(each) for each in outdone(self._courses)}
         return [
             each for each in self._courses if id(each) not in worse and not looks_for_a_rate(each)

@@ -35,7 +35,7 @@ class Headline:
     title: str
     rule: str
     facts: tuple[str, ...] = ()  # place, step, certainty
-    mood: str = "cause"  # or "healthy", "unclear"
+    mood: str = "cause"  # or "healthy", "open", "unclear"
 
 
 @dataclass(frozen=True)

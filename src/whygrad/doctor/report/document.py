@@ -76,20 +76,14 @@ def document(case: Postmortem, *, full: bool = False) -> list[Section]:
 
 
 def _healthy(case: Postmortem, full: bool) -> Iterator[Section]:
-    run, points = case.run, case.history.loss.points
-    if not run.passes:
-        title = "Nothing to examine: the program never called backward()"
+    run, points, doubt = case.run, case.history.loss.points, case.diagnosis.doubt
+    about = subject(case)
+    if doubt is None:
+        lines: list[Block] = [Headline("Nothing wrong", "", (about,), "healthy")]
     else:
-        title = "Nothing wrong"
+        lines = [Headline("Nothing found; not called well", "", (about,), "open")]
+        lines.append(Text(f"{doubt[0].upper()}{doubt[1:]}."))
     unasked = case.diagnosis.unasked
-    if unasked:
-        title = f"Nothing found; stopped before {count(len(unasked), 'rule')} could be asked"
-    elif case.case.budget.starved:
-        title = "Nothing found; there was no memory to run steps again"
-    mood = "unclear" if unasked or case.case.budget.starved else "healthy"
-    if run.stopped is not None:
-        title, mood = "Not judged: watching was stopped before the program ended", "unclear"
-    lines: list[Block] = [Headline(title, "", (subject(case),), mood)]
     if points:
         losses = change(points[0][1], points[-1][1]) if len(points) > 1 else number(points[0][1])
         watched = count(len(run.parameters), "parameter")

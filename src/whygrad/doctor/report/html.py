@@ -75,7 +75,8 @@ def body(case: Postmortem) -> str:
 
 def _plain_title(case: Postmortem) -> str:
     verdict = case.diagnosis.verdict
-    unknown = "cause unknown" if case.unclear else "nothing wrong"
+    healthy = "nothing wrong" if case.diagnosis.well else "nothing found"
+    unknown = "cause unknown" if case.unclear else healthy
     found = unknown if verdict is None else verdict.title
     return f"whygrad doctor: {found} · {subject(case)}"
 
@@ -99,8 +100,9 @@ def _contents(sections: Sequence[Section]) -> str:
 
 
 def _mood(case: Postmortem) -> str:
-    unknown = case.unclear or (case.diagnosis.healthy and case.run.stopped is not None)
-    return "unclear" if unknown else "healthy" if case.diagnosis.healthy else ""
+    if case.diagnosis.well:
+        return "healthy"
+    return "unclear" if case.unclear or case.diagnosis.healthy else ""
 
 
 def _section(section: Section, mood: str = "") -> str:
@@ -159,7 +161,7 @@ def _advice(parts: Iterable[str]) -> str:
 
 def _headline(block: Headline, tag: str) -> str:
     facts = [f'<li class="rule">{escape(block.rule)}</li>'] if block.rule else []
-    if block.mood != "healthy":  # what a healthy one has, the head of the page says
+    if block.mood not in ("healthy", "open"):  # what those have, the head of the page says
         facts += [f"<li>{_fact(each)}</li>" for each in block.facts]
     listed = f'<ul class="facts">{"".join(facts)}</ul>' if facts else ""
     return f"<{tag}>{_inline(block.title)}</{tag}>{listed}"

@@ -33,6 +33,7 @@ _CODE = re.compile(r"`([^`]+)`")
 _SMALLEST = 40  # columns; on narrower paper lines are cut off by whoever shows them
 _INDENT = 2
 _NAME = 14  # letters of a name at the head of a column of numbers, at least
+_MARKS = {"healthy": "✓", "open": "?"}  # of a headline that stands in one line
 
 
 def plain(sections: Iterable[Section], width: int = 80) -> str:
@@ -67,7 +68,7 @@ def _blocks(blocks: Iterable[Block], width: int) -> Iterator[Line]:
 
 def _apart(before: Block, block: Block) -> bool:
     """Whether an empty line belongs between two blocks."""
-    if isinstance(before, Label) or (isinstance(before, Headline) and before.mood == "healthy"):
+    if isinstance(before, Label) or (isinstance(before, Headline) and before.mood in _MARKS):
         return False
     return not (isinstance(before, (Items, Text)) and type(before) is type(block))
 
@@ -94,8 +95,9 @@ def _block(block: Block, width: int) -> Iterator[Line]:
 
 
 def _headline(block: Headline, width: int) -> Iterator[Line]:
-    if block.mood == "healthy":
-        yield from _wrapped(f"✓ {block.title} · {' · '.join(block.facts)}", width, "healthy")
+    if block.mood in _MARKS:
+        title = f"{_MARKS[block.mood]} {block.title} · {' · '.join(block.facts)}"
+        yield from _wrapped(title, width, block.mood)
         return
     yield from _wrapped(f"✗ {block.title}", width, block.mood)
     rule = [f"[{block.rule}]"] if block.rule else []

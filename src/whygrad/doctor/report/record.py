@@ -51,6 +51,7 @@ def to_dict(diagnosis: Diagnosis) -> dict[str, Any]:
         "notes": diagnosis.notes,
         "failures": [{"rule": rule, "error": error} for rule, error in diagnosis.failures],
         "unasked": diagnosis.unasked,
+        "doubt": diagnosis.doubt,
         "stopped": run.stopped and {"error": run.stopped.error, **_place(run.stopped.where)},
     }  # fmt: skip
     return _strict(facts)
@@ -59,7 +60,7 @@ def to_dict(diagnosis: Diagnosis) -> dict[str, Any]:
 def _status(diagnosis: Diagnosis) -> str:
     if not diagnosis.healthy:
         return "sick"
-    return "healthy" if diagnosis.case.run.stopped is None else "unclear"
+    return "healthy" if diagnosis.well else "unclear"
 
 
 def json_text(diagnosis: Diagnosis) -> str:

@@ -14,6 +14,7 @@ __all__ = ["show"]
 
 _STYLES = {
     "cause": "bold red",
+    "open": "bold yellow",
     "unclear": "bold yellow",
     "healthy": "bold green",
     "marked": "bold red",

@@ -15,6 +15,7 @@ from typing import Any
 
 from whygrad.doctor import report
 from whygrad.doctor.evidence.case import Case
+from whygrad.doctor.evidence.learned import doubt_of_learning
 from whygrad.doctor.experiments.remedies import attempt
 from whygrad.doctor.rules import load
 from whygrad.doctor.rules.rule import Finding, Proof, Rule, rules
@@ -40,6 +41,8 @@ class Diagnosis:
     unasked: list[str] = field(default_factory=list)  # rules, when the examination was stopped
     # What the program says to ignore was found: no reason to look for another name.
     hushed: bool = False
+    # Why "nothing wrong" would say too much, although nothing was found; None: it would not.
+    doubt: str | None = None
 
     @property
     def verdict(self) -> Finding | None:
@@ -53,6 +56,11 @@ class Diagnosis:
     def healthy(self) -> bool:
         """Whether nothing was found and the program came to its end."""
         return not self.findings and self.case.run.crash is None
+
+    @property
+    def well(self) -> bool:
+        """Whether it is healthy, and shown to have learned."""
+        return self.healthy and self.doubt is None
 
     def report(self, format: str = "text", width: int = 80) -> str:
         """The report as ``text`` (of this width), ``markdown``, ``html`` or ``json``."""
@@ -95,7 +103,27 @@ def diagnose(
     if not diagnosis.unasked:
         for cause in diagnosis.causes[:_TRIED]:
             _try(diagnosis, cause)
+    if diagnosis.healthy:
+        diagnosis.doubt = _doubt(diagnosis)
     return diagnosis
+
+
+def _doubt(diagnosis: Diagnosis) -> str | None:
+    """Silence is an assertion: what keeps it from being one."""
+    case = diagnosis.case
+    if case.run.stopped is not None:
+        return "watching was stopped before the program ended"
+    if diagnosis.unasked:
+        rest = len(diagnosis.unasked)
+        return f"stopped before {rest} rule{'s' if rest > 1 else ''} could be asked"
+    if case.budget.starved:
+        return "there was no memory to run steps again"
+    case.rule = None
+    try:
+        return doubt_of_learning(case)
+    except Exception as error:  # the report is worth more than the tick
+        diagnosis.failures.append(("what was learned", f"{type(error).__name__}: {error}"))
+        return "whether it learned could not be found out"
 
 
 def _try(diagnosis: Diagnosis, cause: Finding) -> None:

@@ -1,0 +1,76 @@
+"""Whether a run is shown to have learned: what "nothing wrong" asserts beside "nothing was found".
+
+A loss that fell, and stands below what ignoring the input would cost, shows it.  The loss of
+players against each other, of a policy or of targets that move with the model shows nothing either
+way; a run with such losses only is left open.
+"""
+
+from __future__ import annotations
+
+from whygrad.doctor.evidence.case import Case
+from whygrad.doctor.evidence.progress import draws_itself, is_entangled
+from whygrad.doctor.evidence.provenance import has_moving_targets
+from whygrad.doctor.evidence.standing import Standing, batches_of, standing_of
+from whygrad.recording.record import Course
+
+__all__ = ["doubt_of_learning"]
+
+_FELL = 0.05  # of a loss: less may be the difference between two batches
+_NEAR = 0.96  # of what ignoring the input costs: no better than that
+_MAIN = 0.2  # of the updates of the longest course: fewer are a part of something else
+
+
+def doubt_of_learning(case: Case) -> str | None:
+    """Why nobody can say that the run learned; None if it is shown."""
+    courses = case.training
+    if not case.run.passes:
+        return "the program never called backward()"
+    if not courses:
+        return "no parameter was ever updated after a backward()"
+    main = [each for each in courses if len(each.steps) >= _MAIN * len(courses[0].steps)]
+    untold = None
+    shown = False
+    for course in main:
+        silent = _tells_nothing(case, course)
+        if silent is None:
+            doubt = _doubt(case, course)
+            if doubt is not None:
+                return doubt
+            shown = True
+        untold = untold or silent
+    return None if shown else untold
+
+
+def _tells_nothing(case: Case, course: Course) -> str | None:
+    """Why the value of a loss is no measure of learning; None if it is one."""
+    if course.first is not None and draws_itself(course.first):
+        return "the loss is about what the model itself draws, so its value does not tell"
+    if is_entangled(course, case.courses):
+        return "the losses are of models that move each other's aim, so their values do not tell"
+    if any(map(has_moving_targets, batches_of(case, course))):
+        return "the targets move with the model, so the value of the loss does not tell"
+    return None
+
+
+def _doubt(case: Case, course: Course) -> str | None:
+    progress, standing = case.progress(course), _standing(case, course)
+    if progress.broken:
+        return "a loss or a gradient was not finite"
+    if not course.losses:
+        return "no loss is known of the updates"
+    if standing is not None:
+        if standing.reached < _NEAR * standing.constant:
+            return None
+        return (
+            f"it ends at a loss of {standing.reached:.4g}, where the best answer that ignores the "
+            f"input costs {standing.constant:.4g}"
+        )
+    if progress.gain >= _FELL:
+        return None
+    return f"the loss hardly fell: {progress.start:.4g} at first, {progress.end:.4g} at the end"
+
+
+def _standing(case: Case, course: Course) -> Standing | None:
+    found = standing_of(case, course)
+    # What is there to be learned may be next to nothing; then the curve has to tell.
+    return found if found is not None and found.constant > found.floor else None

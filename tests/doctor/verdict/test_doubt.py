@@ -1,0 +1,106 @@
+"""The tick is an assertion: it stands only under a run that is shown to have learned."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.doctor.asking import ENGINES, watched
+from whygrad.doctor import Diagnosis
+from whygrad.doctor.rules import load
+from whygrad.doctor.rules.rule import rules
+from whygrad.doctor.verdict import diagnose
+
+_LEARNS = """
+model = nn.Sequential(nn.Linear(4, 16), nn.Tanh(), nn.Linear(16, 1))
+opt = torch.optim.Adam(model.parameters(), lr=0.02)
+for step in range(80):
+    opt.zero_grad()
+    loss = F.mse_loss(model(x), y)
+    loss.backward()
+    opt.step()
+"""
+
+_POLICY = """
+policy = nn.Linear(4, 3)
+opt = torch.optim.SGD(policy.parameters(), lr=0.01)
+for step in range(60):
+    chances = torch.distributions.Categorical(logits=policy(x))
+    drawn = chances.sample()
+    paid = (drawn == 1).float()
+    opt.zero_grad()
+    loss = -(chances.log_prob(drawn) * paid).mean()
+    loss.backward()
+    opt.step()
+"""
+
+_GUESSES = """
+labels = torch.randint(0, 3, (64,))
+model = nn.Linear(4, 3)
+opt = torch.optim.SGD(model.parameters(), lr=1e-9)
+for step in range(60):
+    opt.zero_grad()
+    loss = F.cross_entropy(model(x * 0), labels)
+    loss.backward()
+    opt.step()
+"""
+
+_PLAYERS = """
+maker, judge = nn.Linear(4, 4), nn.Linear(4, 1)
+making, judging = (torch.optim.Adam(each.parameters(), lr=1e-3) for each in (maker, judge))
+one, nought = torch.ones(64, 1), torch.zeros(64, 1)
+for step in range(40):
+    made = maker(torch.randn(64, 4))
+    judging.zero_grad()
+    real = F.binary_cross_entropy_with_logits(judge(x), one)
+    (real + F.binary_cross_entropy_with_logits(judge(made.detach()), nought)).backward()
+    judging.step()
+    making.zero_grad()
+    F.binary_cross_entropy_with_logits(judge(made), one).backward()
+    making.step()
+"""
+
+_NO_UPDATE = """
+w = torch.zeros(4, 1, requires_grad=True)
+F.mse_loss(x @ w, y).backward()
+"""
+
+
+def diagnosed(folder: Path, text: str, engine: str = "torch") -> Diagnosis:
+    """Without any rule: what is left is what the verdict says by itself."""
+    load()
+    return diagnose(watched(folder, text, engine), frozenset(rules))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_run_that_learned_is_well(tmp_path: Path, engine: str) -> None:
+    diagnosis = diagnosed(tmp_path, _LEARNS, engine)
+    assert diagnosis.doubt is None
+    assert diagnosis.well
+    assert diagnosis.report().startswith("✓ Nothing wrong")
+    assert diagnosis.to_dict()["status"] == "healthy"
+
+
+@pytest.mark.parametrize(
+    ("text", "doubt"),
+    [
+        (_POLICY, "what the model itself draws"),
+        (_GUESSES, "the best answer that ignores the input costs"),
+        (_PLAYERS, "move each other's aim"),
+        (_NO_UPDATE, "no parameter was ever updated"),
+        ("total = x.sum()", "never called backward()"),
+    ],
+    ids=["policy", "guesses", "players", "no update", "no backward"],
+)
+def test_what_is_not_shown_to_learn_gets_no_tick(tmp_path: Path, text: str, doubt: str) -> None:
+    diagnosis = diagnosed(tmp_path, text)
+    assert diagnosis.healthy
+    assert not diagnosis.well
+    assert doubt in str(diagnosis.doubt)
+    told = diagnosis.report(width=400)
+    assert told.startswith("? Nothing found; not called well")
+    assert "✓" not in told
+    assert doubt[1:] in told  # a sentence there
+    assert diagnosis.to_dict()["status"] == "unclear"
+    assert 'class="verdict unclear"' in diagnosis.report("html")
