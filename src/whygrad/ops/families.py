@@ -34,7 +34,7 @@ __all__ = [
     "LOG_PROBABILITIES", "LOG_SOFTMAX", "LOSSES", "LOWER_CLAMPS", "MAKERS", "MARGIN_RANKING",
     "MASKED_FILL",
     "MASKED_SELECT", "MATRIX_PRODUCTS", "MAXIMUM", "MEAN", "MSE_LOSS", "MUL", "NEG",
-    "NEVER_NEGATIVE", "NLL_LOSS", "NORM", "NORMAL", "NORMALIZE", "NORMALIZERS", "ONE_HOT",
+    "NEVER_NEGATIVE", "NLL_LOSS", "NOISE", "NORM", "NORMAL", "NORMALIZE", "NORMALIZERS", "ONE_HOT",
     "ORDERINGS", "PICKS",
     "PLAIN_SEQUENCES", "POISSON_NLL_LOSS", "POSITIONS", "POWERS", "PRELU", "PROBABILITIES",
     "PROBABILITY_LOSSES", "PROD", "PRODUCTS", "QUOTIENTS", "RANDOM", "RANKED", "RECTIFIERS",
@@ -220,6 +220,9 @@ AVERAGE_POOLS = _declared("convolution.avg_pool") | _named(
 )
 DRAWS = _named("bernoulli", "multinomial", "poisson")  # samples of a model's own distribution
 NORMAL = _named("normal")
+NOISE = NORMAL | _named(
+    "normal_", "rand", "rand_like", "randn", "randn_like", "uniform_"
+)  # drawn anew
 RANDOM = DROPOUTS | ATTENTION | SEQUENCES | DRAWS | _declared("activation.noisy") | _named(
     "cauchy_", "exponential_", "geometric_", "log_normal_", "normal", "normal_", "rand_like",
     "randint_like", "randn_like", "random_", "uniform_",

@@ -143,10 +143,14 @@ def _too_young(found: Connection, question: str) -> Answer | None:
     )
 
 
+# What chooses a value may do so beside the way of the gradient; what copies it may not.
+_CHOICES = ("boolean", "integer")
+
+
 def _cut(found: Connection, question: str) -> Answer | None:
     if not found.cuts:
         return None
-    main, *others = found.cuts
+    main, *others = sorted(found.cuts, key=lambda each: each.kind in _CHOICES)
     return _of_cut(found, main, question, f"the value of {found.x.name}", others)
 
 

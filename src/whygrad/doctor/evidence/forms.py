@@ -16,6 +16,7 @@ import numpy as np
 
 from whygrad.doctor.evidence.flow import (
     Way,
+    axis_of,
     feature_axis,
     follow,
     is_sigmoid,
@@ -252,7 +253,8 @@ def _second_sigmoid(trace: Trace, call: Traced, outer: Traced, target: Array) ->
 
 def _several_labels(trace: Trace, maker: Traced, target: Array) -> Mismatch | None:
     """A softmax shares out one unit of probability; samples with several labels need more."""
-    evidence = _several(target, f"{maker.op} at {maker.spot}")
+    softmax = f"{maker.op} at {maker.spot}"
+    evidence = _several(target, softmax) or _beyond_one(target, softmax)
     if evidence is None:
         return None
     fix = "Use a sigmoid for each class: binary_cross_entropy_with_logits on the raw scores."
@@ -271,6 +273,21 @@ def _several(target: Array, softmax: str) -> list[str] | None:
     return [
         f"{share:.0%} of the samples have several labels at once",
         f"{softmax} gives all classes together a probability of 1",
+    ]
+
+
+def _beyond_one(target: Array, softmax: str) -> list[str] | None:
+    """What is told of targets between 0 and 1, as of pixels, that add up to more than one."""
+    if target.ndim < 2 or target.shape[1] < 2 or target.min() < 0 or target.max() > 1:
+        return None
+    total = target.reshape(len(target), -1).sum(axis=1)
+    share = float((total > 1.5).mean())
+    if share < _MANY:
+        return None
+    return [
+        f"the targets of {share:.0%} of the samples add up to more than 1, {total.mean():.3g} on "
+        "average",
+        f"{softmax} gives all outputs together a sum of 1",
     ]
 
 
@@ -316,6 +333,31 @@ def poisson_nll_loss(trace: Trace, call: Traced) -> Mismatch | None:
     return None
 
 
+def distance(trace: Trace, call: Traced) -> Mismatch | None:
+    """A distance between prediction and target: what the last activation cannot return."""
+    return rectified_regression(trace, call) or _shared_out(trace, call)
+
+
+def _shared_out(trace: Trace, call: Traced) -> Mismatch | None:
+    """A softmax in front of targets that do not share out one unit."""
+    maker = follow(trace, call.sources[0]).maker
+    if maker is None or maker.op not in ops.SOFTMAX or not call.inputs[0].requires_grad:
+        return None
+    target, axis = trace.array(call.inputs[1]), axis_of(maker)
+    shape = tuple(maker.outputs[0].shape)
+    if target.shape != shape or shape[axis] < 2:
+        return None
+    off = np.abs(target.sum(axis=axis) - 1) > 0.5
+    if float(off.mean()) < _MANY:
+        return None
+    totals = target.sum(axis=axis)
+    evidence = [
+        f"{maker.op} at {maker.spot} makes the outputs of a sample add up to 1",
+        f"the targets add up to {totals.min():.3g} to {totals.max():.3g}: nothing can fit them",
+    ]
+    return _remove(maker, evidence, "a regression needs outputs that are free")
+
+
 def rectified_regression(trace: Trace, call: Traced) -> Mismatch | None:
     """A distance between prediction and target: a rectifier cuts off negative targets."""
     place = next((n for n, each in enumerate(call.inputs[:2]) if each.requires_grad), None)
@@ -348,7 +390,7 @@ _FORMS: tuple[tuple[ops.Family, Form], ...] = (
     (ops.BINARY_CROSS_ENTROPY, binary_cross_entropy),
     (ops.BINARY_WITH_LOGITS, with_logits),
     (ops.CROSS_ENTROPY, cross_entropy),
-    (ops.DISTANCE_LOSSES, rectified_regression),
+    (ops.DISTANCE_LOSSES, distance),
     (ops.KL_DIV, kl_div),
     (ops.NLL_LOSS, _logarithms),
     (ops.POISSON_NLL_LOSS, poisson_nll_loss),

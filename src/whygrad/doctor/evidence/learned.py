@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.progress import draws_itself, is_entangled
-from whygrad.doctor.evidence.provenance import has_moving_targets
+from whygrad.doctor.evidence.provenance import chosen_draws, has_moving_targets
 from whygrad.doctor.evidence.standing import Standing, batches_of, standing_of
 from whygrad.recording.record import Course
 
@@ -43,11 +43,13 @@ def doubt_of_learning(case: Case) -> str | None:
 
 def _tells_nothing(case: Case, course: Course) -> str | None:
     """Why the value of a loss is no measure of learning; None if it is one."""
-    if course.first is not None and draws_itself(course.first):
+    known = batches_of(case, course)
+    drawn = course.first is not None and draws_itself(course.first)
+    if drawn or any(chosen_draws(each.trace) for each in known):
         return "the loss is about what the model itself draws, so its value does not tell"
     if is_entangled(course, case.courses):
         return "the losses are of models that move each other's aim, so their values do not tell"
-    if any(map(has_moving_targets, batches_of(case, course))):
+    if any(map(has_moving_targets, known)):
         return "the targets move with the model, so the value of the loss does not tell"
     return None
 

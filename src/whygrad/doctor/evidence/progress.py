@@ -98,7 +98,7 @@ def is_entangled(course: Course, courses: list[Course]) -> bool:
     own = {id(each.tensor) for each in course.parameters}
     for other in courses:
         theirs = {id(each.tensor) for each in other.parameters} - own
-        if not theirs:
+        if not theirs or _share_losses(course, other):
             continue
         taking_turns = _take_turns(course, other)
         for snapshot in (course.first, other.first):
@@ -127,6 +127,12 @@ def draws_itself(snapshot: Snapshot) -> bool:
             return True
         waiting.extend(source.call for source in call.sources())
     return False
+
+
+def _share_losses(one: Course, other: Course) -> bool:
+    """Whether both are updated by the same passes, as an encoder and a decoder are."""
+    passes = [{each.number for step in it.steps for each in step.passes} for it in (one, other)]
+    return bool(passes[0]) and passes[0] == passes[1]
 
 
 def _take_turns(one: Course, other: Course) -> bool:

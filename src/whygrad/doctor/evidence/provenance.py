@@ -21,6 +21,7 @@ from whygrad.recording.replay.reading import Reading
 __all__ = [
     "Rows",
     "Shuffle",
+    "chosen_draws",
     "data_input",
     "given_inputs",
     "has_moving_targets",
@@ -295,3 +296,24 @@ def making(trace: Trace, source: Produced | None) -> Traced | None:
     while made is not None and made.sources and (made.op in _PICKING or made.op in ops.RESHAPING):
         made = trace.made_by(made.sources[0])
     return made
+
+
+def chosen_draws(trace: Trace) -> list[Traced]:
+    """The calls that pick the log-probability of what was drawn from the model's own answers."""
+    log = trace.snapshot.log
+    found = []
+    for call in trace.calls:
+        if call.op not in ops.INDEXED or not call.inputs or not call.inputs[0].requires_grad:
+            continue
+        for given, source in zip(call.kept[1:], call.sources[1:]):
+            made = trace.made_by(source)
+            numbers = set() if made is None else {made.number, *trace.ancestors(made)}
+            calls = [each for each in trace.calls if each.number in numbers]
+            leaves = [given, *(one for each in calls for one in each.kept)]
+            origins = [log.origin(one) for one in leaves
+                       if log is not None and type(one) is not Produced]  # fmt: skip
+            if any(each.op in ops.DRAWS for each in calls) or any(
+                origin is not None and origin.learned for origin in origins
+            ):
+                found.append(call)
+    return found

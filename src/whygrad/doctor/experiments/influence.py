@@ -90,6 +90,13 @@ class Comparison:
         one, other = (self.plain.array(each) for each in pair)
         return (one, other) if one.shape == other.shape else None
 
+    def rows(self, source: Produced | None) -> Any:
+        """Which rows of a result are others now; None if it is not known."""
+        pair = self.result(source)
+        if pair is None or not pair[0].ndim:
+            return None
+        return _differ(*pair).reshape(len(pair[0]), -1).any(axis=1)
+
     def moved(self, one: Array, other: Array) -> Any:
         """Where two arrays differ by more than rounding."""
         return _differ(one, other)

@@ -13,7 +13,10 @@ from whygrad.source import Where
 __all__ = ["CUTS", "connected", "way_out"]
 
 _ITSELF = "Compute with the tensor itself: a new one made from its values has no history."
-_NUMBERS = "Keep the tensors: no item(), float() or torch.tensor() between the model and the loss."
+_NUMBERS = (
+    "Keep the tensors: no item(), float() or torch.tensor() between the model and the loss; "
+    "torch.stack() joins a list of them."
+)
 _OUTSIDE = "Compute {what} outside {kind}(): keep it for evaluation only."
 _SLOPE = "Use something with a slope in the loss: softmax or sigmoid instead of a choice."
 

@@ -63,8 +63,19 @@ def _mixing(case: Case, course: Course | None, reading: Reading) -> _Mixing | No
         if found is None:
             continue
         comparison, row, others = found
+        if not others:
+            deaf = _deaf(comparison.plain, size)
+            if deaf is None:
+                continue
+            where = _line(case, comparison.plain, deaf[0], deaf[1])
+            return _Mixing(deaf[0], where, size, row, others, deaf[1])
         call = _crossing(comparison, reading, term)
         if call is None:
+            continue
+        laid = _laid_out_anew(comparison, call, size)
+        if laid is not None:
+            return _Mixing(laid, laid.where, size, row, others)
+        if call.op not in _CROSSING:
             continue
         module = _time_first(comparison.plain, call, size)
         on_purpose = module is None and call.op not in _WITHIN
@@ -117,7 +128,10 @@ def _is_sequence(given: list[Given], reading: Reading) -> bool:
 def _one_changed(
     reading: Reading, term: Term, given: list[Given], size: int
 ) -> tuple[Comparison, int, int] | None:
-    """The step with one sample in the place of another, and how many answers changed."""
+    """The step with one sample in the place of another, and how many other answers changed.
+
+    None where its own answer changed and no other did, as it should be.
+    """
     row = size // 2
     other = next(
         (at for at in range(size) if any((it.values[at] != it.values[row]).any() for it in given)),
@@ -135,7 +149,7 @@ def _one_changed(
         return None
     moved = comparison.moved(*pair).reshape(size, -1).any(axis=1)
     others = int(np.delete(moved, row).sum())
-    return (comparison, row, others) if others else None
+    return None if moved[row] and not others else (comparison, row, others)
 
 
 def _crossing(comparison: Comparison, reading: Reading, term: Term) -> Traced | None:
@@ -148,7 +162,30 @@ def _crossing(comparison: Comparison, reading: Reading, term: Term) -> Traced | 
             continue
         learned = all(each.requires_grad for each in call.inputs[:2])
         plain = call.op in _PRODUCTS and not learned  # a graph, or a table of neighbours
-        return call if call.op in _CROSSING and not plain else None
+        return None if plain else call
+    return None
+
+
+def _laid_out_anew(comparison: Comparison, call: Traced, size: int) -> Traced | None:
+    """The view by which one sample gets into several rows of what a layer is given."""
+    if call.op not in ops.WEIGHTED or not call.inputs[0].requires_grad:
+        return None
+    changed = comparison.rows(call.sources[0])
+    if changed is None or len(changed) != size or changed.sum() < 2:
+        return None
+    for passed, place, _ in follow(comparison.plain, call.sources[0]).passed:
+        before = comparison.rows(passed.sources[place])
+        if before is not None and len(before) == size and before.sum() == 1:
+            return passed if passed.op in ops.RESHAPES | ops.TRANSPOSES else None
+    return None
+
+
+def _deaf(trace: Trace, size: int) -> tuple[Traced, Mark] | None:
+    """Attention along the batch at a place that is the same for all samples, as that of a CLS."""
+    for call in trace.calls:
+        mark = _time_first(trace, call, size)
+        if mark is not None:
+            return call, mark
     return None
 
 
@@ -199,11 +236,16 @@ def _about(rule: Rule, trace: Trace, found: _Mixing) -> Finding:
     """What there is to tell about it."""
     call, mark = found.call, found.module
     shape = list(shape_of(call.inputs[0]))
-    if mark is not None:
+    if call.op in ops.RESHAPES | ops.TRANSPOSES:
+        title = "The numbers of several samples get into one row"
+        told = f"{call.op} at {call.spot} makes {list(shape_of(call.outputs[0]))} of {shape}: what "
+        told += "belongs to one sample stands in several rows behind it"
+        fix = "Keep the batch on axis 0: x.flatten(1), or x.view(x.size(0), -1)."
+    elif mark is not None:
         title = "Attention goes over the samples of a batch in place of the places of a sequence"
         told = f"{mark.kind} at line {mark.where.line} gets {shape} and, without batch_first, "
         told += "takes axis 1 for the batch"
-        fix = f"Make it with nn.{mark.kind}(..., batch_first=True)."
+        fix = f"Make it with batch_first=True, at line {found.where.line}."
     elif call.op in _WITHIN:
         title = f"{call.op} runs along the samples of a batch"
         told = f"{call.op} at {call.spot} gets {shape} and works along the batch"
@@ -212,10 +254,12 @@ def _about(rule: Rule, trace: Trace, found: _Mixing) -> Finding:
         title = "Attention goes over the samples of a batch"
         told = f"{call.op} at {call.spot} brings the samples of a batch together: it gets {shape}"
         fix = "Keep the batch on axis 0: the products are to be over the places of one sample."
+    then = f"the answers for {found.others} of the {found.size - 1} other samples change"
+    if not found.others:
+        then = "no answer changes, not even its own"
     return rule.finding(
         told,
-        f"with another sample in place {found.row} of the batch, and all else as it was, the "
-        f"answers for {found.others} of the {found.size - 1} other samples change",
+        f"with another sample in place {found.row} of the batch, and all else as it was, {then}",
         title=title,
         where=found.where,
         step=trace.snapshot.step,

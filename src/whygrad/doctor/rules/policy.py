@@ -15,11 +15,11 @@ import numpy as np
 
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.measures import Measure, Sign, sign_of
+from whygrad.doctor.evidence.provenance import chosen_draws
 from whygrad.doctor.rules.rule import Proof
 from whygrad.doctor.source.lines import loss_assigned
 from whygrad.doctor.source.opposites import parts_at
 from whygrad.ops import families as ops
-from whygrad.recording.calls import Produced
 from whygrad.recording.record import Course, Snapshot
 from whygrad.recording.replay import Trace, Traced
 from whygrad.recording.variables import key_of
@@ -30,29 +30,29 @@ Told = tuple[list[str], dict[str, Any]]  # the evidence, and the rest of a findi
 _PAID = re.compile(r"rew|ret(urn)?s?$|return|adv|gain|score|^[RG]s?$|payoff", re.IGNORECASE)
 _COST = re.compile(r"cost|loss|penal|regret|risk|err|neg", re.IGNORECASE)
 _EXPECTED = re.compile(r"val|base|critic|expect|^v[s_]?|_v$|mean|avg", re.IGNORECASE)
+_ADVANTAGE = re.compile(r"adv", re.IGNORECASE)
 _NOTHING = 1e-6  # the mean of what was shifted to zero
+_SHIFTED = 0.05  # … or nearly so, where a value was subtracted that had been learned
 _SHIFTING = ops.SUB | ops.DIV | ops.ADD | ops.MUL | ops.RESHAPING | ops.JOINS | ops.CASTS
 
 
 def rewarded_less(case: Case, course: Course) -> Told | None:
     """What is told of a course whose loss grows with the log-probability of what paid well."""
-    first, last = case.trace(course.first), case.trace(course.last)
-    if first is None or last is None or first is last or not first.reproduced:
+    snapshots = (course.first, course.earlier, course.last)
+    traces = {id(each): each for it in snapshots if (each := case.trace(it)) is not None}
+    found = [(each, *made) for each in traces.values() if (made := _product(each)) is not None]
+    if not found or len({product.where for _, product, _ in found}) > 1:
         return None
-    found, later = _product(first), _product(last)
-    if found is None or later is None or found[0].where != later[0].where:
+    if not all(each.reproduced for each, *_ in found):
         return None
-    product = found[0]
-    turned = [_turned(each, one[0]) for each, one in ((first, found), (last, later))]
-    signs = [
-        (one[1].value or 0) * (1 if each is None else -1)
-        for one, each in zip((found, later), turned)
-    ]
-    if signs != [1, 1]:
+    turned = [_turned(each, product) for each, product, _ in found]
+    signs = {(sign.value or 0) * (1 if at is None else -1) for (*_, sign), at in zip(found, turned)}
+    if signs != {1}:
         return None
+    first, product, _ = found[0]
     name = _name_of_factor(first.snapshot, product)
-    paid = [_paid(each, one[0]) for each, one in ((first, found), (last, later))]
-    if name is None or abs(paid[0]) < _NOTHING or not paid[1] < paid[0]:
+    paid = [_paid(each, made) for each, made, _ in found]
+    if name is None or not _fell(paid, name):
         return None
     backward = course.steps[0].passes[-1].where if course.steps[0].passes else None
     where = (None if backward is None else loss_assigned(backward)) or product.where
@@ -62,8 +62,7 @@ def rewarded_less(case: Case, course: Course) -> Told | None:
         [
             f"the log-probability of what was drawn, times {name}, enters the loss with a plus: a "
             "smaller loss makes what paid well less likely",
-            f"what was paid went from {paid[0]:.4g} on average at the first step to {paid[1]:.4g} "
-            "at the latest one",
+            *_told(paid),
         ],
         {
             "where": where,
@@ -76,6 +75,23 @@ def rewarded_less(case: Case, course: Course) -> Told | None:
     )
 
 
+def _fell(paid: list[float], name: str) -> bool:
+    """Whether less was paid later; of an advantage that is shifted to zero, its name has to do."""
+    if abs(paid[0]) < _NOTHING or len(paid) < 2:
+        return _ADVANTAGE.search(name) is not None
+    shifted = _ADVANTAGE.search(name) is not None and max(map(abs, paid)) < _SHIFTED
+    return shifted or paid[-1] < paid[0]
+
+
+def _told(paid: list[float]) -> list[str]:
+    if len(paid) < 2 or max(map(abs, paid)) < _SHIFTED:
+        return []
+    return [
+        f"what was paid went from {paid[0]:.4g} on average at the first step to {paid[-1]:.4g} at "
+        "the latest one"
+    ]
+
+
 def _subtracted(turned: Traced, name: str, paid: list[float]) -> Told:
     """What is told of an advantage that is what was expected minus what was paid."""
     parts = parts_at(turned.where)
@@ -84,8 +100,7 @@ def _subtracted(turned: Traced, name: str, paid: list[float]) -> Told:
         [
             f"{name} is {expected} minus {got}: it is large where less was paid than expected, "
             "and a smaller loss makes that more likely",
-            f"what was paid went from {paid[0]:.4g} on average at the first step to {paid[1]:.4g} "
-            "at the latest one",
+            *_told(paid),
         ],
         {
             "where": turned.where,
@@ -126,7 +141,7 @@ def _names(part: ast.expr) -> list[str]:
 
 def _product(trace: Trace) -> tuple[Traced, Sign] | None:
     """The product of log-probabilities of draws and a factor without history, and its sign."""
-    drawn = _drawn(trace)
+    drawn = chosen_draws(trace)
     for call in trace.calls:
         if call.op not in ops.MUL or len(call.inputs) != 2:
             continue
@@ -141,27 +156,6 @@ def _product(trace: Trace) -> tuple[Traced, Sign] | None:
         start = Measure(chosen[-1], -1, "the log-probability", weighted=True)
         return call, sign_of(trace, start)
     return None
-
-
-def _drawn(trace: Trace) -> list[Traced]:
-    """The calls that pick the log-probability of what was drawn from the model's own answers."""
-    log = trace.snapshot.log
-    found = []
-    for call in trace.calls:
-        if call.op not in ops.INDEXED or not call.inputs or not call.inputs[0].requires_grad:
-            continue
-        for given, source in zip(call.kept[1:], call.sources[1:]):
-            made = trace.made_by(source)
-            numbers = set() if made is None else {made.number, *trace.ancestors(made)}
-            calls = [each for each in trace.calls if each.number in numbers]
-            leaves = [given, *(one for each in calls for one in each.kept)]
-            origins = [log.origin(one) for one in leaves
-                       if log is not None and type(one) is not Produced]  # fmt: skip
-            if any(each.op in ops.DRAWS for each in calls) or any(
-                origin is not None and origin.learned for origin in origins
-            ):
-                found.append(call)
-    return found
 
 
 def _name_of_factor(snapshot: Snapshot, product: Traced) -> str | None:

@@ -49,6 +49,7 @@ class _Outlier:
         "share": (0.1, "of the passes at most: more are no exception"),
         "passes": (8, "to know what is usual"),
         "harm": (1.5, "times the loss before, after that batch"),
+        "own": (2.0, "times the usual gradient, or such a loss: the batch itself shows it"),
         "spike": (10.0, "times the usual loss and gradient in that pass"),
         "soon": (3, "passes within which the loss is gone"),
         "before": (10, "passes whose loss is compared with …"),
@@ -160,7 +161,9 @@ def _harm_of(
     if not before or not after:
         return None
     then, now = float(np.median(before)), float(np.median(after))
-    if then > 0 and now >= case.limit("harm") * then and now > max(before):
+    worse = then > 0 and now >= case.limit("harm") * then and now > max(before)
+    own = one.value >= case.limit("harm") * then or _gradient_spike(case, one) >= case.limit("own")
+    if worse and own:
         return f"the loss was {then:.4g} before that batch and {now:.4g} after it", Proof.RECORDED
     typical = float(np.median([each.value for each in usual]))
     spike = one.value / typical if typical > 0 else math.nan
