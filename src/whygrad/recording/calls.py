@@ -319,27 +319,24 @@ class CallLog:
         return {number: self.calls[number - self.first] for number in sorted(needed)}
 
     def _writers(self, needed: set[int]) -> list[int]:
-        """Calls that write into what a needed call made, perhaps through a view of it."""
-        end = max(needed, default=self.first)
-        return [
-            number
-            for number in range(self.first, end)
-            if number not in needed
-            and (call := self.calls[number - self.first]).writes
-            and (
-                any(source.call in needed for source in call.sources())
-                or self._views(call) & needed
-            )
-        ]
+        """Calls that write into what a needed call made, perhaps through a view of it.
 
-    def _views(self, call: RecordedCall) -> set[int]:
-        """The calls whose results share the memory that a call writes to."""
-        found: set[int] = set()
-        target = call.args[0] if call.args else None
-        while type(target) is Produced and target.call not in found:
-            found.add(target.call)
-            made = self.call(target.call)
-            if made is None or not made.args or not (made.op in VIEWS or made.writes):
-                break
-            target = made.args[0]
+        In one walk: data that were filled element by element are a chain of as many writes.
+        """
+        end = max(needed, default=self.first)
+        found: list[int] = []
+        shares: list[bool] = []  # whether a result is memory of what a needed call made
+        for number, call in enumerate(self.calls[: end - self.first], self.first):
+            target = call.args[0] if call.args else None
+            into = (
+                type(target) is Produced
+                and target.call >= self.first
+                and (target.call in needed or shares[target.call - self.first])
+            )
+            writes = call.writes
+            shares.append(into and (writes or call.op in VIEWS))
+            if not writes or number in needed:
+                continue
+            if into or any(source.call in needed for source in call.sources()):
+                found.append(number)
         return found

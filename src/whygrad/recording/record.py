@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from whygrad.recording.calls import CallLog, Produced, RecordedCall
+from whygrad.recording.calls import CallLog, Produced, RecordedCall, members
 from whygrad.recording.checkpoints import Loaded, Restored
 from whygrad.recording.engines import Engine
 from whygrad.recording.evaluation import Comparison, Fed
@@ -132,6 +132,13 @@ class Snapshot:
     switched: frozenset[Produced] = frozenset()  # results that were told to require gradients
     # The variables of the program that held data of it, with keys of these data.
     variables: dict[Variable, Any] = field(default_factory=dict)
+
+    @property
+    def used(self) -> list[Any]:
+        """The tensors from elsewhere that the step worked on."""
+        kind = self.engine.tensor
+        given = members([(each.args, each.kwargs) for each in self.calls.values()])
+        return [*self.leaves.values(), *(each for each in given if isinstance(each, kind))]
 
 
 @dataclass(slots=True)

@@ -267,6 +267,23 @@ def test_ten_thousand_passes_without_a_step() -> None:
         assert held_then <= 4 * 1000
 
 
+def test_data_that_are_filled_element_by_element() -> None:
+    """Twice as many writes before the first pass cost twice as much, not four times."""
+
+    def work(writes: int) -> int:
+        def once() -> None:
+            data = wg.zeros(writes, 2)
+            for row in range(writes):
+                data[row, row % 2] = 1.0
+            weight = wg.ones(2, requires_grad=True)
+            (data @ weight).sum().backward()
+
+        with watch():
+            return measured(once, 1)[0]
+
+    assert work(2000) <= 2 * _MORE * work(1000) + _FEW
+
+
 def test_of_a_large_model_two_copies_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(snapshots, "_LARGE", 64)
     monkeypatch.setattr(snapshots, "_SMALL", 32)

@@ -32,7 +32,7 @@ __all__ = ["Mismatch", "form_of", "probability_form", "rectified_regression"]
 
 Array = np.ndarray[Any, Any]
 Change = tuple[int, Wrapper]
-_MANY = 0.2  # of the samples with several labels: they are no oversight
+_MANY = 0.2  # of the samples or of the values: they are no oversight
 _LAYERS = ops.NORMALIZERS | (ops.ACTIVATIONS - ops.SIGMOIDS - ops.LOG_PROBABILITIES)
 
 
@@ -147,8 +147,11 @@ def _logarithms(trace: Trace, call: Traced) -> Mismatch | None:
     if _probabilities(trace, way.maker) or sums_to_one(values, values.ndim - 1):
         evidence.append("these are probabilities: their logarithms would not be above 0")
         return _as_logarithms(trace, call, way.maker, evidence)
-    if not _is_raw(trace, way):
+    above = float((values > 0).mean())
+    if not _is_raw(trace, way) and above < _MANY:
         return None
+    if above:
+        evidence.append(f"{above:.0%} of them are above 0, where no logarithm of a probability is")
     evidence.append("nothing normalises these scores, so the loss falls without end as they grow")
     axis = _class_axis(shape_of(call.inputs[0]))
     if axis is None:

@@ -8,7 +8,7 @@ way; a run with such losses only is left open.
 from __future__ import annotations
 
 from whygrad.doctor.evidence.case import Case
-from whygrad.doctor.evidence.progress import draws_itself, is_entangled
+from whygrad.doctor.evidence.progress import draws_itself, is_entangled, take_turns
 from whygrad.doctor.evidence.provenance import chosen_draws, has_moving_targets
 from whygrad.doctor.evidence.standing import Standing, batches_of, standing_of
 from whygrad.recording.record import Course
@@ -47,7 +47,8 @@ def _tells_nothing(case: Case, course: Course) -> str | None:
     drawn = course.first is not None and draws_itself(course.first)
     if drawn or any(chosen_draws(each.trace) for each in known):
         return "the loss is about what the model itself draws, so its value does not tell"
-    if is_entangled(course, case.courses):
+    meanwhile = [each for each in case.courses if take_turns(course, each)]  # no later phases
+    if is_entangled(course, meanwhile):
         return "the losses are of models that move each other's aim, so their values do not tell"
     if any(map(has_moving_targets, known)):
         return "the targets move with the model, so the value of the loss does not tell"
@@ -61,7 +62,9 @@ def _doubt(case: Case, course: Course) -> str | None:
     if not course.losses:
         return "no loss is known of the updates"
     if standing is not None:
-        if standing.reached < _NEAR * standing.constant:
+        # A curriculum ends far from the batches that it began with.
+        end = progress.end if progress.gain >= _FELL else standing.reached
+        if min(standing.reached, end) < _NEAR * standing.constant:
             return None
         return (
             f"it ends at a loss of {standing.reached:.4g}, where the best answer that ignores the "

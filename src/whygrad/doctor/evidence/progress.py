@@ -13,7 +13,6 @@ import statistics
 from dataclasses import dataclass
 
 from whygrad.ops.families import DRAWS
-from whygrad.recording.calls import members
 from whygrad.recording.record import Course, Snapshot
 from whygrad.recording.replay import Trace
 from whygrad.recording.replay.trainer import drop
@@ -25,6 +24,7 @@ __all__ = [
     "is_steady",
     "progress_of",
     "relative_updates",
+    "take_turns",
 ]
 
 _SPIKE = 4.0  # a loss that was five times the first one had been thrown off
@@ -100,11 +100,11 @@ def is_entangled(course: Course, courses: list[Course]) -> bool:
         theirs = {id(each.tensor) for each in other.parameters} - own
         if not theirs or _share_losses(course, other):
             continue
-        taking_turns = _take_turns(course, other)
+        taking_turns = take_turns(course, other)
         for snapshot in (course.first, other.first):
             if snapshot is not None:
                 # A player may be frozen while it is the other's turn: it is in the calls then.
-                used = _used(snapshot) if taking_turns else snapshot.leaves.keys()
+                used = {id(each) for each in snapshot.used} if taking_turns else {*snapshot.leaves}
                 if own & used and theirs & used:
                     return True
     return False
@@ -135,18 +135,12 @@ def _share_losses(one: Course, other: Course) -> bool:
     return bool(passes[0]) and passes[0] == passes[1]
 
 
-def _take_turns(one: Course, other: Course) -> bool:
+def take_turns(one: Course, other: Course) -> bool:
     """Whether each made updates before the other had ended."""
     spans = [
         [each.number for step in course.steps for each in step.passes] for course in (one, other)
     ]
     return all(spans) and max(each[0] for each in spans) < min(each[-1] for each in spans)
-
-
-def _used(snapshot: Snapshot) -> set[int]:
-    """The tensors from elsewhere that a step worked on, by id."""
-    given = members([(each.args, each.kwargs) for each in snapshot.calls.values()])
-    return {*snapshot.leaves, *(id(each) for each in given if hasattr(each, "requires_grad"))}
 
 
 def progress_of(course: Course, first: Trace | None) -> Progress:

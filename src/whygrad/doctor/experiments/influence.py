@@ -20,7 +20,7 @@ from whygrad.recording.replay import Trace, Traced
 from whygrad.recording.replay.reading import Reading
 from whygrad.recording.replay.recipes import passed_on, swapped, tensor_like
 
-__all__ = ["Comparison", "Given", "compared", "given_to_models"]
+__all__ = ["Comparison", "Given", "compared", "given_to_models", "seen_places"]
 
 Array = np.ndarray[Any, Any]
 _ROUNDING = 1e-4  # of the largest value: sums in another order differ by less
@@ -138,3 +138,26 @@ def compared(
     if plain.error is not None or changed.error is not None:
         return None
     return Comparison(plain, changed, share)
+
+
+def seen_places(reading: Reading) -> Iterator[tuple[int, Array]]:
+    """Of each axis of a model's numbers but the first, the places that the loss depends on.
+
+    By the gradient of the loss for what the model was given: exactly zero for all samples is a
+    place that nothing is computed from.
+    """
+    trace = reading.trace
+    for given in given_to_models(reading):
+        if given.values.dtype.kind != "f" or given.values.ndim < 2 or trace.budget is None:
+            continue
+        leaf = tensor_like(trace.engine, given.values).requires_grad_()
+        instead: dict[int, dict[int | str, Any]] = {}
+        for number, at in given.places:
+            instead.setdefault(number, {})[at] = leaf
+        again = trace.budget.replay(trace.snapshot, instead=instead)
+        if again.error is not None or leaf.grad is None:
+            continue
+        gradient = trace.array(leaf.grad)
+        for axis in range(1, gradient.ndim):
+            others = tuple(each for each in range(gradient.ndim) if each != axis)
+            yield axis, (gradient != 0).any(axis=others)

@@ -19,12 +19,14 @@ from whygrad.doctor.evidence.loss.exchange import exchanged
 from whygrad.doctor.evidence.progress import is_entangled, relative_updates
 from whygrad.doctor.evidence.provenance import given_inputs, has_moving_targets
 from whygrad.doctor.evidence.standing import Standing, batches_of, is_noise, standing_of
+from whygrad.doctor.experiments.influence import seen_places
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.doctor.rules.symptoms.generalization import all_series
 from whygrad.doctor.rules.symptoms.small_rate import begins_trained
 from whygrad.recording.record import Course
 from whygrad.recording.replay.optimizers import rate_of
 from whygrad.recording.replay.reading import Reading
+from whygrad.source import Where
 
 __all__: list[str] = []
 
@@ -37,6 +39,7 @@ class _Suspect:
     measured: str
     alarming: bool
     remedy: str
+    where: Where | None = None
 
 
 @rule(
@@ -64,6 +67,7 @@ class _Suspect:
         "times": (100, "by which another rate is to be tried"),
         "small": (1e-5, "of a weight that an update changes: next to nothing"),
         "large": (0.1, "of a weight that an update changes: it is thrown about"),
+        "unseen": (0.5, "of the places of the input that nothing is computed from"),
         "alike": (1e-3, "of their size by which outputs differ between samples: hardly"),
         "deaf": (1e-8, "of the largest gradient: nothing arrives there"),
         "by heart": (0.5, "of the loss of one batch: it can learn one by heart"),
@@ -103,10 +107,17 @@ def not_learning(case: Case, course: Course) -> Iterator[Finding]:
         return
     suspects = sorted(_suspects(case, course), key=lambda each: not each.alarming)
     signal = any(each.name == "the data" and not each.alarming for each in suspects)
+    first = suspects[0] if suspects and suspects[0].alarming else None
+    title = (
+        not_learning.title
+        if first is None
+        else f"The model did not learn; first suspect: {first.name}"
+    )
     yield not_learning.finding(
         said,
         *(f"{each.name}: {each.measured}" for each in suspects),
-        where=course.steps[-1].where,
+        title=title,
+        where=(first and first.where) or course.steps[-1].where,
         proof=Proof.INFERRED if signal else Proof.USUAL,
         fix=f"Try first: {suspects[0].remedy}" if suspects else not_learning.fix,
         data={"suspects": [each.name for each in suspects]},
@@ -242,12 +253,48 @@ def _only_on_its_own(case: Case, course: Course, standing: Standing) -> str | No
 
 def _suspects(case: Case, course: Course) -> Iterator[_Suspect]:
     known = batches_of(case, course)
+    yield from _about_frozen(case, course)
+    yield from _about_places(case, known[-1])
     yield from _about_gradients(case, course, known[-1])
     yield from _about_updates(case, course)
     yield from _about_outputs(case, known[-1])
     yield from _about_inputs(case, known[0])
     yield from _about_one_batch(case, course)
     yield from _about_data(case, known)
+
+
+def _about_frozen(case: Case, course: Course) -> Iterator[_Suspect]:
+    """Parts of the model that do not learn, and that nothing was written to."""
+    used = set() if course.first is None else {id(each) for each in course.first.used}
+    frozen = [
+        each
+        for each in case.parameters()
+        if not (each.requires_grad or each.changed or each.given) and id(each.tensor) in used
+    ]
+    if not frozen:
+        return
+    where = frozen[0].frozen_at
+    at = "" if where is None else f" at line {where.line}"
+    yield _Suspect(
+        "what is frozen", f"{len(frozen)} parameters do not learn, {frozen[0].name} first, and "
+        "nothing was loaded into them", True,
+        f"let {frozen[0].name} learn: it is switched off{at}.", where,
+    )  # fmt: skip
+
+
+def _about_places(case: Case, last: Reading) -> Iterator[_Suspect]:
+    """Places of the input that nothing is computed from."""
+    for axis, seen in seen_places(last):
+        unseen = float(1 - seen.mean())
+        if unseen < case.limit("unseen") or len(seen) < 2:
+            continue
+        places = [int(each) for each in np.flatnonzero(seen)[:3]]
+        yield _Suspect(
+            "what is seen", f"of the {len(seen)} places along axis {axis} of the input, the loss "
+            f"depends on {int(seen.sum())}: {', '.join(map(str, places))}", True,
+            f"let the output depend on the whole input: look where axis {axis} is indexed.",
+        )  # fmt: skip
+        return
 
 
 def _about_gradients(case: Case, course: Course, last: Reading) -> Iterator[_Suspect]:
@@ -276,8 +323,11 @@ def _about_updates(case: Case, course: Course) -> Iterator[_Suspect]:
         return
     usual, rate = float(np.median(ratios)), rate_of(course)
     small, large = usual < case.limit("small"), usual > case.limit("large")
-    other = rate * case.limit("times") if small else rate / case.limit("times")
-    remedy = f"lr={other:.2g} instead of {rate:g}."
+    factor = case.limit("times") if small else 1 / case.limit("times")
+    remedy = f"lr={rate * factor:.2g} instead of {rate:g}."
+    tried = case.descend(course, course.first, factor) if small or large else None
+    if tried is not None:
+        remedy += f" Tried from the first state on the first batch, it goes {tried}."
     yield _Suspect(
         "the rate", f"an update changes a weight by {usual:.2g} of its size (usual: 1e-4 to 1e-2), "
         f"lr={rate:g}", small or large, remedy,
