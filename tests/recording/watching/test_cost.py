@@ -272,9 +272,9 @@ def test_data_that_are_filled_element_by_element() -> None:
 
     def work(writes: int) -> int:
         def once() -> None:
-            data = wg.zeros(writes, 2)
+            later, data = wg.zeros(writes, 2), wg.zeros(writes, 2)  # the first is not used
             for row in range(writes):
-                data[row, row % 2] = 1.0
+                later[row, row % 2] = data[row, row % 2] = 1.0
             weight = wg.ones(2, requires_grad=True)
             (data @ weight).sum().backward()
 
