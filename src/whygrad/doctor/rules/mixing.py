@@ -54,7 +54,8 @@ def mixed(case: Case, rule: Rule) -> Iterator[Finding | None]:
 
 def _mixing(case: Case, course: Course | None, reading: Reading) -> _Mixing | None:
     """None where no call mixes samples, or what counts the samples is not known."""
-    given = list(given_to_models(reading))
+    # What one model hands to the next is no input of the step.
+    given = [each for each in given_to_models(reading) if not each.tensor.requires_grad]
     for term in reading.terms:
         size = _samples(reading, term, given)
         if size is None:

@@ -15,11 +15,11 @@ from typing import Any
 
 from whygrad.doctor import report
 from whygrad.doctor.evidence.case import Case
-from whygrad.doctor.evidence.learned import doubt_of_learning
 from whygrad.doctor.experiments.remedies import attempt
 from whygrad.doctor.rules import load
 from whygrad.doctor.rules.rule import Finding, Proof, Rule, rules
 from whygrad.doctor.source.lines import ignored_rules
+from whygrad.doctor.verdict.doubt import doubt_of_learning
 from whygrad.doctor.verdict.order import explains, gravity
 
 __all__ = ["Asked", "Diagnosis", "diagnose"]

@@ -321,3 +321,26 @@ def test_an_encoder_behind_a_draw(tmp_path: Path, draw: str, prior: str, engine:
 )
 def test_a_draw_that_gradients_come_through(tmp_path: Path, draw: str) -> None:
     assert not ask(tmp_path, "detached-graph", DRAWN.format(draw=draw, prior=PRIOR))
+
+
+COPIED = """
+policy = nn.Linear(4, 3)
+optimizer = torch.optim.SGD(policy.parameters(), lr=0.01)
+for step in range(8):
+    chosen = []
+    for row in range(4):
+        law = torch.distributions.Categorical(logits=policy(x[row]))
+        chosen.append(law.log_prob(law.sample()))
+    chosen = torch.tensor(chosen, requires_grad=True)  # here
+    loss = -(chosen * torch.ones(4)).sum()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+def test_a_copy_is_named_before_a_choice(tmp_path: Path) -> None:
+    """What is drawn chooses beside the way of the gradient; the new tensor is what cuts it."""
+    found = only(tmp_path, "detached-graph", COPIED)
+    assert "copied into a new tensor" in found.evidence[0]
+    assert "torch.stack()" in found.fix

@@ -95,3 +95,59 @@ def test_attention_between_samples_that_serves_its_end_is_well(tmp_path: Path) -
 def test_neighbours_that_the_program_names_are_no_mixing(tmp_path: Path) -> None:
     near = "h = (torch.cdist(x[rows], x[rows]) < 1).float() @ h"
     assert not ask(tmp_path, "wrong-dim", _ROWS.format(mixed=near))
+
+
+_PICTURES = """
+pictures = torch.randn(160, 1, 4, 4)
+kinds = (pictures[:, 0, 0, 0] > 0).long()
+body, last = nn.Conv2d(1, 6, 4), nn.Linear(6, 2)
+optimizer = torch.optim.SGD([*body.parameters(), *last.parameters()], lr=0.01)
+for step in range(10):
+    rows = torch.randperm(160)[:16]
+    h = torch.relu(body(pictures[rows]))
+    {laid}
+    loss = F.cross_entropy(last(h), kinds[rows])
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+def test_a_view_that_lays_samples_into_each_other(tmp_path: Path) -> None:
+    text = _PICTURES.format(laid="h = h.view(-1, 16).t()  # here")
+    found = only(tmp_path, "wrong-dim", text)
+    assert "stands in several rows behind it" in found.evidence[0]
+    assert ask(tmp_path, "wrong-dim", _PICTURES.format(laid="h = h.view(16, -1)")) == []
+
+
+_ANSWER_TOKEN = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Linear(4, 16)
+        self.cls = nn.Parameter(torch.zeros(1, 1, 16))
+        self.layer = nn.TransformerEncoderLayer(16, 2, 32, dropout=0.0{first})  # here
+        self.out = nn.Linear(16, 2)
+
+    def forward(self, x):
+        h = torch.cat([self.cls.expand(len(x), -1, -1), self.first(x)], dim=1)
+        return self.out(self.layer(h)[:, 0])
+
+series = torch.randn(120, 6, 4)
+kinds = (series[:, 0, 0] > 0).long()
+net = Model()
+optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+for step in range(8):
+    rows = torch.randperm(120)[:15]
+    loss = F.cross_entropy(net(series[rows]), kinds[rows])
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+def test_a_token_that_sees_the_same_place_of_other_samples(tmp_path: Path) -> None:
+    found = only(tmp_path, "wrong-dim", _ANSWER_TOKEN.format(first=""))
+    assert "no answer changes, not even its own" in found.evidence[1]
+    right = _ANSWER_TOKEN.format(first=", batch_first=True")
+    assert ask(tmp_path, "wrong-dim", right) == []

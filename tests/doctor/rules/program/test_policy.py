@@ -58,3 +58,32 @@ def test_a_policy_without_its_minus(tmp_path: Path, draw: str) -> None:
 )
 def test_a_policy_as_it_should_be(tmp_path: Path, draw: str, worth: str, loss: str) -> None:
     assert not ask(tmp_path, "loss-sign", BANDIT.format(draw=DRAWS[draw], worth=worth, loss=loss))
+
+
+CLIPPED = """
+best = torch.tensor([2, 0, 1, 2])
+policy = nn.Sequential(nn.Linear(4, 16), nn.Tanh(), nn.Linear(16, 3))
+optimizer = torch.optim.Adam(policy.parameters(), lr=0.01)
+for episode in range(20):
+    state = torch.randint(0, 4, (64,))
+    with torch.no_grad():
+        law = torch.distributions.Categorical(logits=policy(F.one_hot(state, 4).float()))
+        action = law.sample()
+        before = law.log_prob(action)
+    reward = (action == best[state]).float()
+    advantages = (reward - reward.mean()) / (reward.std() + 1e-8)
+    for _ in range(4):
+        law = torch.distributions.Categorical(logits=policy(F.one_hot(state, 4).float()))
+        ratio = torch.exp(law.log_prob(action) - before)
+        one, other = ratio * advantages, ratio.clamp(0.8, 1.2) * advantages  # here
+        loss = {sign}torch.min(one, other).mean() - 0.01 * law.entropy().mean()  # here
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+"""
+
+
+def test_a_clipped_ratio_without_its_minus(tmp_path: Path) -> None:
+    found = only(tmp_path, "loss-sign", CLIPPED.format(sign=""))
+    assert "times advantages, enters the loss with a plus" in found.evidence[0]
+    assert ask(tmp_path, "loss-sign", CLIPPED.format(sign="-")) == []

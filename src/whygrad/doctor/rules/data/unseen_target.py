@@ -21,7 +21,10 @@ __all__: list[str] = []
 
 @rule(
     thresholds={
-        "unlearned": (0.9, "of what ignoring the input costs: nothing was learned"),
+        "unlearned": (
+            0.7,
+            "of what ignoring the input costs, give or take a batch: nothing was learned",
+        ),
         "centred": (0.5, "of their deviation that the mean of noise may be: labels lie elsewhere"),
     },
 )
@@ -87,8 +90,10 @@ def _drawn_for_itself(case: Case, reading: Reading, lasting: set[int]) -> Where 
     origins = [log.origin(each) for each in leaves if id(each) not in lasting]
     if any(each is target for each in leaves) or any(map(_is_computed, origins)):
         return None
-    given = [each for each in origins if _drawn(each) is None]
-    return where if given else None  # of inputs that are drawn too, there is nothing to learn
+    own = {id(each) for each in trace.snapshot.leaves.values()}
+    data = any(id(each) in lasting and id(each) not in own for each in leaves)
+    # Where inputs are drawn anew as well, nobody expects anything to be learned.
+    return where if data or any(_drawn(each) is None for each in origins) else None
 
 
 def _drawn(origin: Any) -> Where | None:

@@ -68,6 +68,7 @@ class _Suspect:
         "small": (1e-5, "of a weight that an update changes: next to nothing"),
         "large": (0.1, "of a weight that an update changes: it is thrown about"),
         "unseen": (0.5, "of the places of the input that nothing is computed from"),
+        "places": (3, "of the others that are named"),
         "alike": (1e-3, "of their size by which outputs differ between samples: hardly"),
         "deaf": (1e-8, "of the largest gradient: nothing arrives there"),
         "by heart": (0.5, "of the loss of one batch: it can learn one by heart"),
@@ -288,7 +289,7 @@ def _about_places(case: Case, last: Reading) -> Iterator[_Suspect]:
         unseen = float(1 - seen.mean())
         if unseen < case.limit("unseen") or len(seen) < 2:
             continue
-        places = [int(each) for each in np.flatnonzero(seen)[:3]]
+        places = [int(each) for each in np.flatnonzero(seen)[: int(case.limit("places"))]]
         yield _Suspect(
             "what is seen", f"of the {len(seen)} places along axis {axis} of the input, the loss "
             f"depends on {int(seen.sum())}: {', '.join(map(str, places))}", True,
