@@ -93,10 +93,12 @@ def is_entangled(course: Course, courses: list[Course]) -> bool:
     Each then moves the target of the other, and a loss that stands still says nothing.  Neither
     does the loss of a policy, which is about what the model itself has drawn.
     """
-    if course.first is not None and draws_itself(course.first):
+    if _is_policy(course):
         return True
     own = {id(each.tensor) for each in course.parameters}
     for other in courses:
+        if other is not course and take_turns(course, other) and _is_policy(other):
+            return True  # of a critic: what it is asked for follows from what the policy does
         theirs = {id(each.tensor) for each in other.parameters} - own
         if not theirs or _share_losses(course, other):
             continue
@@ -127,6 +129,10 @@ def draws_itself(snapshot: Snapshot) -> bool:
             return True
         waiting.extend(source.call for source in call.sources())
     return False
+
+
+def _is_policy(course: Course) -> bool:
+    return course.first is not None and draws_itself(course.first)
 
 
 def _share_losses(one: Course, other: Course) -> bool:

@@ -29,6 +29,7 @@ __all__ = [
     "has_return",
     "ignored_rules",
     "is_printed",
+    "is_ratio_of_means",
     "loss_assigned",
     "name_assigned",
     "names_at",
@@ -94,6 +95,19 @@ def compares(where: Where) -> bool:
         for each in walked(statement, ast.Compare)
         for sign, other in zip(each.ops, each.comparators)
     ) or any(called(each) == "eq" for each in walked(statement, ast.Call))
+
+
+def is_ratio_of_means(where: Where) -> bool:
+    """Whether the statement at a place divides one mean by another: neither is a loss."""
+    statement = statement_at(where) or ast.Pass()
+    return any(
+        isinstance(each.op, ast.Div)
+        and all(
+            any(called(call) == "mean" for call in walked(side, ast.Call))
+            for side in (each.left, each.right)
+        )
+        for each in walked(statement, ast.BinOp)
+    )
 
 
 def is_printed(where: Where) -> bool:

@@ -18,7 +18,8 @@ import numpy as np
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.curve import ending, thirds
 from whygrad.doctor.evidence.meetings import Meeting, first_layers, target_of
-from whygrad.doctor.evidence.provenance import given_inputs
+from whygrad.doctor.evidence.progress import is_entangled
+from whygrad.doctor.evidence.provenance import chosen_draws, given_inputs
 from whygrad.doctor.experiments.control import control_step
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.ops.families import DIFFERENCES, MSE_LOSS, SCALINGS
@@ -318,6 +319,8 @@ def unscaled_target(case: Case, course: Course) -> Iterator[Finding]:
     target, start = target_of(outcome.reading), case.reading(outcome.course.first)
     if target is None or start is None or start.prediction is None or _has_policy(start):
         return
+    if is_entangled(outcome.course, case.courses) or _beside_a_policy(case, outcome.course):
+        return
     begun = start.trace.array(start.prediction)
     large = case.limit("large") * max(1.0, float(np.sqrt(np.mean(begun**2))))
     if target.size <= large and not target.is_tiny(case.limit("tiny")):
@@ -344,6 +347,13 @@ def unscaled_target(case: Case, course: Course) -> Iterator[Finding]:
             f"and at the end: prediction * {std:.4g} + {mean:.4g}"
         ),
     )
+
+
+def _beside_a_policy(case: Case, course: Course) -> bool:
+    """Whether another course learns from what was drawn: the targets of a critic follow from it."""
+    others = [each for each in case.courses if each is not course]
+    traces = [case.trace(one) for each in others for one in (each.first, each.last)]
+    return any(chosen_draws(each) for each in traces if each is not None)
 
 
 def _has_policy(reading: Reading) -> bool:

@@ -163,7 +163,7 @@ def _with_others(
 
 
 def _moved(found: _Sequence, comparison: Comparison | None, begin: int) -> tuple[float, float]:
-    """The share of answers that changed: for the place before, and from this one on."""
+    """The share of answers that changed: for the place before, and for this one itself."""
     pair = None if comparison is None else comparison.result(found.term.source)
     if comparison is None or pair is None:
         return 0.0, 0.0
@@ -171,7 +171,7 @@ def _moved(found: _Sequence, comparison: Comparison | None, begin: int) -> tuple
     if answers is None:
         return 0.0, 0.0
     places: Array = np.moveaxis(np.asarray(answers.any(axis=-1)), found.axis, 0)
-    return float(places[begin - 1].mean()), float(places[begin:].mean())
+    return float(places[begin - 1].mean()), float(places[begin].mean())
 
 
 def _looks_ahead(
@@ -284,9 +284,9 @@ def _is_copied(
     if found is None or not any(each.op in ops.EMBEDDING for each in reading.trace.calls):
         return None
     half = found.length // 2
-    earlier, later = _moved(found, _with_others(reading, given, found, half), half)
-    if earlier > 0 or later < case.limit("moved"):
-        return None  # it looks at all of a sequence to say it again: an autoencoder
+    earlier, own = _moved(found, _with_others(reading, given, found, half), half)
+    if earlier > 0 or own < case.limit("moved"):
+        return None  # an autoencoder looks at all of a sequence; a decoder may shift it by itself
     call = found.term.call
     made = reading.trace.made_by(found.term.target_source)
     return answer_in_input.finding(

@@ -24,6 +24,7 @@ from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.doctor.source.lines import (
     compares,
     is_printed,
+    is_ratio_of_means,
     names_at,
     weights_restored,
 )
@@ -104,7 +105,7 @@ def overfitting(case: Case, course: Course) -> Iterator[Finding]:
         if series.correct:
             if not _is_accuracy(case, course, series):
                 continue
-        elif not _begins_alike(case, series, losses):
+        elif is_ratio_of_means(series.where) or not _begins_alike(case, series, losses):
             continue
         found = _turned(case, course, series, losses) or _apart(case, course, series, losses)
         if found is None:
