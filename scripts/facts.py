@@ -72,7 +72,7 @@ FACTS = [
     # judge levels, fixes that are tried before they are told, what a loss means, answers that
     # depend on other samples or later places, first values beside the library's own, the
     # training samples judged as others are, and a tick only for what is shown to have learned.
-    Fact("lines of the doctor", 27_700, lambda: lines(PACKAGE / "doctor"), aim=17_500),
+    Fact("lines of the doctor", 27_900, lambda: lines(PACKAGE / "doctor"), aim=17_500),
     Fact("lines of learn (the content is in data)", 7_000, lambda: lines(PACKAGE / "learn")),
     Fact("modules at the root", 10, root_modules),
     Fact("folders of more than 20 files", 0, crowded_folders),

@@ -28,6 +28,10 @@ __all__ = ["half_cut"]
 
 Told = tuple[list[str], dict[str, Any]]  # the evidence, and the rest of a finding
 _PICKING = ops.PICKS | ops.SPLITS
+_STRAIGHT_THROUGH = (
+    "Pass the gradient straight through the choice: code = z + (code - z).detach(), where z is "
+    "what the encoder returns; the value is that of the code, the gradient goes to z."
+)
 
 
 def half_cut(case: Case) -> Iterator[Told]:
@@ -190,17 +194,30 @@ def _encoder(case: Case, course: Course) -> Told | None:
     if reading is None or not reading.trace.reproduced or reading.target is None:
         return None
     ways = Ways(reading.trace)
-    terms = [each for each in reading.terms if _is_data(reading, each.target)]
+    learned = ways.computed_from({id(each.tensor) for each in course.parameters})
+    terms = [
+        each
+        for each in reading.terms
+        if _is_data(reading, each.target)
+        # What a code was detached from is no data.
+        and not (each.target_source is not None and each.target_source.call in learned)
+    ]
     if not any(_is_given(reading, each.target) for each in terms):
         return None  # a reconstruction is compared with what the model was given
     reaching = [_reached(ways, each.call) for each in terms]
     behind = [{*reading.trace.ancestors(each.call), each.call.number} for each in terms]
+    choices = [each.number for each in reading.trace.calls
+               if each.op in ops.POSITIONS and each.number in learned]  # fmt: skip
+    coded = ways.after(choices)
     found, wanted = [], set()
     leaves: set[int] = set()
     for parameter in course.parameters:
-        uses = {each.number for each in ways.uses([id(parameter.tensor)])}
+        calls = ways.uses([id(parameter.tensor)])
+        uses = {each.number for each in calls}
         if not uses & ways.live or any(uses & each for each in reaching):
             continue
+        if any(it is not None and it.call in coded for each in calls for it in each.sources):
+            continue  # the codes that are chosen from have a loss of their own
         if any(ways.computed_from([id(parameter.tensor)]) & each for each in behind):
             found.append(parameter.name)
             leaves.add(id(parameter.tensor))
@@ -216,7 +233,7 @@ def _encoder(case: Case, course: Course) -> Told | None:
             "their only gradient comes from a term in which the data are not compared with "
             "anything: it makes them forget the input",
         ],
-        _facts(course.first, cut, found, Proof.INFERRED),
+        _facts(course.first, cut, found, Proof.INFERRED, _STRAIGHT_THROUGH if choices else ""),
     )
 
 

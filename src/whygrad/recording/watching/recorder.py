@@ -44,6 +44,7 @@ _ALWAYS = _LEAVES | _WRITES | _FIGURE | _SWITCHES
 
 _DISTRIBUTIONS = ("torch.distributions", "whygrad.distributions")  # modules
 
+_REPEATED = 32  # looks at a layer that one step calls again and again
 _ENOUGH = 4000  # calls without gradients between two passes …
 _PHASES = 4  # … of the first such phases …
 _LITTLE = 500  # … and of those that follow
@@ -295,6 +296,8 @@ class Recorder:
         if sample is not None and isinstance(result, engine.tensor):
             path = self._modules.path
             name = f"{path}:{op}" if op in ops.ACTIVATIONS or not path else path
+            if name + "'" * _REPEATED in sample.layers:
+                return
             while name in sample.layers:
                 name += "'"
             sample.layers[name] = look(op, engine.array(result))

@@ -344,3 +344,39 @@ def test_a_copy_is_named_before_a_choice(tmp_path: Path) -> None:
     found = only(tmp_path, "detached-graph", COPIED)
     assert "copied into a new tensor" in found.evidence[0]
     assert "torch.stack()" in found.fix
+
+
+CODES = """
+class Coded(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.encoder = nn.Linear(4, 3)
+        self.codes = nn.Embedding(8, 3)
+        self.decoder = nn.Linear(3, 4)
+
+    def forward(self, x):
+        z = self.encoder(x)
+        chosen = torch.cdist(z, self.codes.weight).argmin(1)  # here
+        code = self.codes(chosen)
+        extra = F.mse_loss(code, z.detach()) + 0.25 * F.mse_loss(z, code.detach())
+        {passed}
+        return self.decoder(code), extra
+
+
+model = Coded()
+optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+for step in range(12):
+    rebuilt, extra = model(x)
+    loss = F.mse_loss(rebuilt, x) + extra
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+def test_codes_without_a_way_back_to_the_encoder(tmp_path: Path) -> None:
+    found = only(tmp_path, "detached-graph", CODES.format(passed="pass"))
+    assert "encoder.weight" in found.parameters
+    assert "code = z + (code - z).detach()" in found.fix
+    right = CODES.format(passed="code = z + (code - z).detach()")
+    assert ask(tmp_path, "detached-graph", right) == []

@@ -24,7 +24,7 @@ from whygrad.recording.replay.trial import Trial
 __all__: list[str] = []
 
 # What leaves a linear map linear, sample by sample.
-_HARMLESS = (
+_HARMLESS = ops.BATCH_NORM | (
     ops.RESHAPING
     | ops.ADD
     | ops.SUB

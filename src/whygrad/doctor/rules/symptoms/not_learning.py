@@ -293,7 +293,8 @@ def _about_places(case: Case, last: Reading) -> Iterator[_Suspect]:
         yield _Suspect(
             "what is seen", f"of the {len(seen)} places along axis {axis} of the input, the loss "
             f"depends on {int(seen.sum())}: {', '.join(map(str, places))}", True,
-            f"let the output depend on the whole input: look where axis {axis} is indexed.",
+            f"let the output depend on the whole input: look where axis {axis} is indexed, and "
+            "whether a recurrent layer or attention lacks batch_first=True.",
         )  # fmt: skip
         return
 
