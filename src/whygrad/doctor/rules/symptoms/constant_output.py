@@ -124,7 +124,9 @@ def _loss_of_sample(case: Case, reading: Reading) -> Traced | None:
     call = trace.made_by(reading.prediction_source)
     while call is not None:
         if any(map(partial(_differs, case, trace, size), call.inputs, call.sources)):
-            return call
+            # Behind a reshape that leaves no axis of samples, they were lost later on.
+            lost_later = call.op in ops.RESHAPING and tuple(call.outputs[0].shape)[:1] != (size,)
+            return None if lost_later else call
         call = next(
             (
                 made
