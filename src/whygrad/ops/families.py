@@ -27,8 +27,7 @@ __all__ = [
     "CLAMP", "CLAMPS", "CLASS_LOSSES", "COMPARISONS", "CONVOLUTIONS", "COS", "COSH",
     "COSINE_SIMILARITY", "CROSS_ENTROPY", "CUMPROD", "DETACHES", "DIAGONALS", "DIFFERENCES",
     "DISTANCE_LOSSES", "DIV", "DRAWS", "DROPOUTS", "EINSUM", "ELEMENTWISE", "ELEMENTWISE_LOSSES",
-    "EMBEDDING", "EQUALITIES", "EXP", "EXPONENTIALS", "EXTREMES", "FILLS", "FILL_DIAGONAL",
-    "FLIP", "GATHERS",
+    "EMBEDDING", "EQUALITIES", "EXP", "EXPONENTIALS", "EXTREMES", "FILLS", "FLIP", "GATHERS",
     "GETITEM", "GUMBEL_SOFTMAX", "HARDSWISH", "HARDTANH", "HEAVISIDE", "INDEXED", "INDEX_SELECT",
     "INVERSES", "JOINS", "KL_DIV", "LARGER", "LEAKY_RELU", "LEAVING", "LERP", "LEVELLING",
     "LIKENESSES", "LIKES", "LINEAR", "LINEAR_LAYER", "LOG", "LOGARITHMS", "LOGS", "LOGSUMEXP",
@@ -276,7 +275,7 @@ INDEXED = GATHERS | INDEX_SELECT | GETITEM | _named("index", "index_last")  # by
 SCATTERS = _declared("indexing.scatter") - GATHERS
 DIAGONALS = _named("diag", "diagonal", "trace")
 MASKED_SELECT, MASKED_FILL, WHERE = (
-    _named("masked_select"), _named("masked_fill"), _named("where"),
+    _named("masked_select"), _named("masked_fill", "fill_diagonal_"), _named("where"),
 )  # fmt: skip
 PICKS = (_declared("shape.parts") - UNFOLD) | INDEXED | MASKED_SELECT
 CHOICES = WHERE | MASKED_FILL
@@ -305,7 +304,6 @@ REORDERINGS = SORT | FLIP | _named("roll")
 ONE_HOT = _named("one_hot")
 TRIANGLES = _named("tril", "triu")
 FILLS = _named("fill", "full_like")
-FILL_DIAGONAL = _named("fill_diagonal_")
 LIKES = _named("ones_like", "zeros_like")
 MAKERS = _named(
     "arange", "empty", "eye", "full", "linspace", "ones", "rand", "randint", "randn", "randperm",
