@@ -294,11 +294,18 @@ def _labelled(case: Case, trace: Trace, call: Traced) -> Finding | None:
     wanted = np.arange(shape[1]).reshape(1, shape[1], *[1] * (len(shape) - 2))
     if (labels == wanted).all():
         return None
+    moved = [each for each in range(len(layer[0])) if each != layer[1]]
+    fix = (
+        f"Flatten to one row a sample: logits.reshape(-1, {shape[1]}) and targets.reshape(-1), or "
+    )
+    fix += "move the classes with logits.transpose(1, 2)."
+    if len(shape) == 2 and layer[1] != len(layer[0]) - 1:  # it was flattened, with the axes as is
+        order = ", ".join(map(str, (*moved, layer[1])))
+        fix = f"Move the classes to the end first: logits.permute({order}).reshape(-1, {shape[1]})."
     return _about(
         trace,
         call.where,
-        f"Flatten to one row a sample: logits.reshape(-1, {shape[1]}) and targets.reshape(-1), or "
-        "move the classes with logits.transpose(1, 2).",
+        fix,
         f"cross_entropy at {call.spot} gets {list(shape)} and takes axis 1 for the "
         f"{shape[1]} classes",
         f"the last layer made {list(layer[0])}, with its {shape[1]} outputs on axis "

@@ -13,7 +13,7 @@ from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.doctor.source.lines import code_at, collected, raised
 from whygrad.doctor.source.statements import running_total
-from whygrad.recording.calls import RecordedCall
+from whygrad.recording.calls import RecordedCall, members
 from whygrad.recording.record import Pass
 from whygrad.source import Where
 
@@ -159,10 +159,16 @@ def _shared(
     if snapshot.loss == before.loss:
         return True, None
     last = before.loss.call
+    learned: set[int] = set()  # data that were laid out before have no graph
     for number, call in snapshot.calls.items():
+        if any(id(each) in snapshot.leaves for each in members([call.args, call.kwargs])):
+            learned.add(number)
         for source in call.sources():
             made = snapshot.calls.get(source.call)
-            if number > last >= source.call and made is not None:
+            if source.call not in learned or made is None:
+                continue
+            learned.add(number)
+            if number > last >= source.call:
                 return False, (made, call)
     return False, None
 
