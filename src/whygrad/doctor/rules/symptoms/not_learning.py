@@ -9,37 +9,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.curve import thirds
 from whygrad.doctor.evidence.loss.exchange import exchanged
-from whygrad.doctor.evidence.progress import is_entangled, relative_updates
-from whygrad.doctor.evidence.provenance import given_inputs, has_moving_targets
+from whygrad.doctor.evidence.progress import is_entangled
+from whygrad.doctor.evidence.provenance import has_moving_targets
 from whygrad.doctor.evidence.standing import Standing, batches_of, is_noise, standing_of
-from whygrad.doctor.experiments.influence import seen_places
 from whygrad.doctor.rules.rule import Finding, Proof, rule
+from whygrad.doctor.rules.suspects import suspects_of
 from whygrad.doctor.rules.symptoms.generalization import all_series
 from whygrad.doctor.rules.symptoms.small_rate import begins_trained
 from whygrad.recording.record import Course
-from whygrad.recording.replay.optimizers import rate_of
-from whygrad.recording.replay.reading import Reading
-from whygrad.source import Where
 
 __all__: list[str] = []
-
-
-@dataclass(frozen=True)
-class _Suspect:
-    """A usual reason, what was measured for it, and what to try."""
-
-    name: str
-    measured: str
-    alarming: bool
-    remedy: str
-    where: Where | None = None
 
 
 @rule(
@@ -106,7 +91,7 @@ def not_learning(case: Case, course: Course) -> Iterator[Finding]:
         )
     if said is None:
         return
-    suspects = sorted(_suspects(case, course), key=lambda each: not each.alarming)
+    suspects = sorted(suspects_of(case, course), key=lambda each: not each.alarming)
     signal = any(each.name == "the data" and not each.alarming for each in suspects)
     first = suspects[0] if suspects and suspects[0].alarming else None
     title = (
@@ -247,156 +232,3 @@ def _only_on_its_own(case: Case, course: Course, standing: Standing) -> str | No
     if found is None:
         return None
     return f"the loss of its own samples is {standing.reached:.4g} at the end, but there is {found}"
-
-
-# --- suspects -------------------------------------------------------------------------------------
-
-
-def _suspects(case: Case, course: Course) -> Iterator[_Suspect]:
-    known = batches_of(case, course)
-    yield from _about_frozen(case, course)
-    yield from _about_places(case, known[-1])
-    yield from _about_gradients(case, course, known[-1])
-    yield from _about_updates(case, course)
-    yield from _about_outputs(case, known[-1])
-    yield from _about_inputs(case, known[0])
-    yield from _about_one_batch(case, course)
-    yield from _about_data(case, known)
-
-
-def _about_frozen(case: Case, course: Course) -> Iterator[_Suspect]:
-    """Parts of the model that do not learn, and that nothing was written to."""
-    used = set() if course.first is None else {id(each) for each in course.first.used}
-    frozen = [
-        each
-        for each in case.parameters()
-        if not (each.requires_grad or each.changed or each.given) and id(each.tensor) in used
-    ]
-    if not frozen:
-        return
-    where = frozen[0].frozen_at
-    at = "" if where is None else f" at line {where.line}"
-    yield _Suspect(
-        "what is frozen", f"{len(frozen)} parameters do not learn, {frozen[0].name} first, and "
-        "nothing was loaded into them", True,
-        f"let {frozen[0].name} learn: it is switched off{at}.", where,
-    )  # fmt: skip
-
-
-def _about_places(case: Case, last: Reading) -> Iterator[_Suspect]:
-    """Places of the input that nothing is computed from."""
-    for axis, seen in seen_places(last):
-        unseen = float(1 - seen.mean())
-        if unseen < case.limit("unseen") or len(seen) < 2:
-            continue
-        places = [int(each) for each in np.flatnonzero(seen)[: int(case.limit("places"))]]
-        yield _Suspect(
-            "what is seen", f"of the {len(seen)} places along axis {axis} of the input, the loss "
-            f"depends on {int(seen.sum())}: {', '.join(map(str, places))}", True,
-            f"let the output depend on the whole input: look where axis {axis} is indexed, and "
-            "whether a recurrent layer or attention lacks batch_first=True.",
-        )  # fmt: skip
-        return
-
-
-def _about_gradients(case: Case, course: Course, last: Reading) -> Iterator[_Suspect]:
-    sizes = {
-        each.name: float(np.sqrt(np.mean(np.square(last.trace.gradients[id(each.tensor)]))))
-        for each in course.parameters
-        if id(each.tensor) in last.trace.gradients
-    }
-    most = max(sizes.values(), default=0.0)
-    deaf = [name for name, each in sizes.items() if each <= case.limit("deaf") * most]
-    deaf += [each.name for each in course.parameters if each.name not in sizes]
-    if deaf:
-        measured = f"{len(deaf)} of {len(course.parameters)} parameters get none, {deaf[0]} first"
-    else:
-        low = min(sizes, key=lambda name: sizes[name])
-        measured = f"all parameters get one, of size {sizes[low]:.2g} ({low}) to {most:.2g}"
-    yield _Suspect(
-        "gradients", measured, bool(deaf), f"find out where the gradient of {deaf[0]} is lost: "
-        "print(p.grad) after backward()." if deaf else "print the gradients.",
-    )  # fmt: skip
-
-
-def _about_updates(case: Case, course: Course) -> Iterator[_Suspect]:
-    ratios = relative_updates(course)
-    if not ratios:
-        return
-    usual, rate = float(np.median(ratios)), rate_of(course)
-    small, large = usual < case.limit("small"), usual > case.limit("large")
-    factor = case.limit("times") if small else 1 / case.limit("times")
-    remedy = f"lr={rate * factor:.2g} instead of {rate:g}."
-    tried = case.descend(course, course.first, factor) if small or large else None
-    if tried is not None:
-        remedy += f" Tried from the first state on the first batch, it goes {tried}."
-    yield _Suspect(
-        "the rate", f"an update changes a weight by {usual:.2g} of its size (usual: 1e-4 to 1e-2), "
-        f"lr={rate:g}", small or large, remedy,
-    )  # fmt: skip
-
-
-def _about_outputs(case: Case, last: Reading) -> Iterator[_Suspect]:
-    if last.prediction is None or last.prediction.ndim < 1 or last.prediction.shape[0] < 2:
-        return
-    values = last.trace.array(last.prediction).astype(np.float64)
-    spread, size = float(values.std(axis=0).mean()), float(np.sqrt(np.mean(values**2)))
-    alike = spread <= case.limit("alike") * size
-    yield _Suspect(
-        "the outputs", f"they differ by {spread:.2g} between the samples of a batch, at a size of "
-        f"{size:.2g}", alike, "print the output of each layer for two samples: behind which one "
-        "are they the same?",
-    )  # fmt: skip
-
-
-def _about_inputs(case: Case, first: Reading) -> Iterator[_Suspect]:
-    arrays = [first.trace.array(each) for _, each in given_inputs(first)]
-    sizes = [float(np.sqrt(np.mean(np.square(each)))) for each in arrays if each.dtype.kind == "f"]
-    if sizes:
-        most = case.limit("scale")
-        far = not 1 / most < sizes[0] < most
-        yield _Suspect("the inputs", f"their size is {sizes[0]:.2g}", far,
-                       "scale the inputs to a size of about one.")  # fmt: skip
-
-
-def _about_one_batch(case: Case, course: Course) -> Iterator[_Suspect]:
-    descent = case.descend(course, course.first, steps=int(case.limit("updates")))
-    if descent is None:
-        return
-    fails = descent.drop < case.limit("by heart")
-    yield _Suspect(
-        "one batch", f"from the first state it goes {descent}", fails,
-        "make the model learn one batch by heart: as long as it cannot, the model, the loss or "
-        "the rate is wrong, not the data.",
-    )  # fmt: skip
-
-
-def _about_data(case: Case, known: list[Reading]) -> Iterator[_Suspect]:
-    """Whether samples that are near each other have the same answer."""
-    pairs = []
-    for each in known:
-        inputs = [each.trace.array(given) for _, given in given_inputs(each)]
-        if not inputs or each.target is None or inputs[0].dtype.kind != "f":
-            return
-        target = each.trace.array(each.target)
-        if target.dtype.kind not in "iu" or target.ndim != 1 or len(target) != len(inputs[0]):
-            return
-        pairs.append((inputs[0].reshape(len(target), -1).astype(np.float64), target))
-    if len({each[0].shape[1] for each in pairs}) != 1:
-        return
-    rows, index = np.unique(np.concatenate([each for each, _ in pairs]), axis=0, return_index=True)
-    labels = np.concatenate([each for _, each in pairs])[index]
-    if len(rows) < case.limit("samples"):
-        return
-    squares = np.square(rows).sum(axis=1)
-    distances = squares[:, None] + squares[None] - 2 * rows @ rows.T
-    np.fill_diagonal(distances, np.inf)
-    right = float((labels[distances.argmin(axis=1)] == labels).mean())
-    share = float(np.bincount(labels - labels.min()).max() / len(labels))
-    known_well = right > case.limit("signal") * share
-    yield _Suspect(
-        "the data", f"the nearest neighbour has the same label for {right:.0%} of {len(rows)} "
-        f"samples, the most frequent label is right for {share:.0%}", not known_well,
-        "look at the data: print some inputs with their labels as the model gets them. Do they "
-        "belong together?",
-    )  # fmt: skip
