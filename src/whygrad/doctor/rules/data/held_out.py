@@ -58,6 +58,10 @@ def _all_judged(case: Case) -> Iterator[_Judged]:
     thresholds={
         "rows": (4, "samples that were seen before: fewer may be the same by chance"),
         "share": (0.05, "of the samples on either side"),
+        "kinds": (
+            12,
+            "different samples on either side: fewer are values that come again and again",
+        ),
     },
 )
 def data_leakage(case: Case) -> Iterator[Finding]:
@@ -85,6 +89,8 @@ def data_leakage(case: Case) -> Iterator[Finding]:
         rows = {row for one in each.trained for row in one.before(passes)}
         few = min(len(each.fed.rows), len(rows)) or 1
         if found < case.limit("rows") or found < case.limit("share") * few:
+            continue
+        if few < case.limit("kinds"):
             continue
         made = made_from(each.fed.where.file, each.name)
         yield data_leakage.finding(

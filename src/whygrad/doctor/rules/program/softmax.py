@@ -138,12 +138,23 @@ def softmax_over_one(case: Case) -> Iterator[Finding]:
     output. Or give the layer one output per class.
     Guardrail: assert logits.shape[1] > 1, 'a softmax needs at least two classes'
     """
+    traces = list(first_traces(case))
+    # A line that has several numbers elsewhere is of a model whose size is chosen.
+    several = {
+        call.where
+        for trace in traces
+        for call in trace.calls
+        if call.op in ops.SOFTMAXES and shape_of(call.inputs[0])[axis_of(call) :][:1] > (1,)
+    }
     yield from once(
         _about_one(case, trace, call)
-        for trace in first_traces(case)
+        for trace in traces
         for call in trace.calls
-        if (call.op in ops.SOFTMAXES and _over_one(trace, call))
-        or (call.op in ops.CROSS_ENTROPY and _one_class(trace, call))
+        if call.where not in several
+        and (
+            (call.op in ops.SOFTMAXES and _over_one(trace, call))
+            or (call.op in ops.CROSS_ENTROPY and _one_class(trace, call))
+        )
     )
     failure = case.run.failure
     if failure is not None and failure.op in ops.CLASS_LOSSES and not case.run.passes:
