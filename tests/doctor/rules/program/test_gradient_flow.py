@@ -380,3 +380,23 @@ def test_codes_without_a_way_back_to_the_encoder(tmp_path: Path) -> None:
     assert "code = z + (code - z).detach()" in found.fix
     right = CODES.format(passed="code = z + (code - z).detach()")
     assert ask(tmp_path, "detached-graph", right) == []
+
+
+THRESHOLD = """
+model = nn.Linear(4, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(8):
+    chosen = (torch.sigmoid(model(x)) > 0.5).float()  # here
+    loss = 1 - (chosen * y).mean()
+    loss.requires_grad_()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_loss_that_is_told_to_require_grad(tmp_path: Path, engine: str) -> None:
+    found = only(tmp_path, "detached-graph", THRESHOLD, engine)
+    assert "turned into True or False" in found.evidence[0]
+    assert ask(tmp_path, "disconnected-parameter", THRESHOLD, engine) == []

@@ -19,7 +19,7 @@ from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.doctor.rules.words import listed
 from whygrad.doctor.source.lines import assigned, switched_off, turned_off
 from whygrad.doctor.source.statements import given_back_to
-from whygrad.ops.families import DETACHES, LEAVING, LINEAR
+from whygrad.ops.families import COMPARISONS, DETACHES, LEAVING, LINEAR, POSITIONS, STEPS
 from whygrad.recording.calls import RecordedCall, members
 from whygrad.recording.record import Course, Parameter, Snapshot
 from whygrad.source import Where
@@ -28,6 +28,7 @@ __all__ = ["NO_HISTORY", "groups"]
 
 _UNCONNECTED = ("unused", "no path")
 _NO_GRAD = ("no_grad", "inference_mode")
+_FLAT = COMPARISONS | POSITIONS | STEPS | DETACHES
 NO_HISTORY = "does not require grad"  # what both engines say of a loss without a graph
 
 
@@ -289,8 +290,26 @@ def _cut(case: Case, parameter: Parameter) -> tuple[str, Where | None] | None:
             where = switched_off(where) or where
         return answer.cause, where
     if answer.cause in _UNCONNECTED:
-        return _departure(case, parameter)
+        return _departure(case, parameter) or _by_value_alone(case, parameter)
     return None
+
+
+def _by_value_alone(case: Case, parameter: Parameter) -> tuple[str, Where] | None:
+    """The choice by which a loss gets a parameter's value and no path to it.
+
+    So it is where a loss without a graph was told to require grad: no exception says it then.
+    """
+    snapshot = _first_step(case)
+    calls = [] if snapshot is None else _computed_from(snapshot, parameter.tensor)
+    if snapshot is None or snapshot.loss is None:
+        return None
+    if snapshot.loss.call not in {each.number for each in calls}:
+        return None
+    first = next((each for each in calls if each.op in _FLAT), None)
+    if first is None:
+        return None
+    kind = "boolean" if first.op in COMPARISONS else "integer"
+    return ("detach" if first.op in DETACHES else kind), first.where
 
 
 def _departure(case: Case, parameter: Parameter) -> tuple[str, Where] | None:
