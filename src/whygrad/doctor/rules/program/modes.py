@@ -156,9 +156,8 @@ def _evaluated_in_training(case: Case) -> Finding | None:
             continue
         layers = _affected(marks[0].module, trained)
         where = Counter(mark.where for mark in marks).most_common(1)[0][0]
-        effect = (
-            "drop units at random" if layers[0] == "Dropout" else "use the test batch's figures"
-        )
+        effects = {"Dropout": "drop units at random", "BatchNorm": "use the test batch's figures"}
+        effect = " and ".join(effects[each] for each in dict.fromkeys(layers))
         how = "whose graph no backward() uses" if marks[0].recorded else "under no_grad()"
         found = wrong_mode.finding(
             f"{len(marks)} calls {how} in training mode, with results that no training pass uses",
