@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from whygrad.doctor.evidence.case import Case
+from whygrad.doctor.evidence.progress import is_entangled
 from whygrad.doctor.experiments.repairs import unlearned
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.ops import families as ops
@@ -47,6 +48,9 @@ def unseen_target(case: Case, course: Course) -> Iterator[Finding]:
         return
     reading, later = case.reading(before), case.reading(course.last)
     if reading is None or later is None or reading.meeting is None:
+        return
+    # What a policy draws is compared with its own mean, to say how likely that was.
+    if reading.meeting.op not in ops.DISTANCE_LOSSES or is_entangled(course, case.courses):
         return
     # What is there in both steps was computed before either target was drawn.
     lasting = _leaves(reading) & _leaves(later)

@@ -16,7 +16,7 @@ from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.curve import thirds
 from whygrad.doctor.evidence.loss.exchange import exchanged
 from whygrad.doctor.evidence.progress import is_entangled
-from whygrad.doctor.evidence.provenance import has_moving_targets
+from whygrad.doctor.evidence.provenance import chosen_draws, has_moving_targets
 from whygrad.doctor.evidence.standing import Standing, batches_of, is_noise, standing_of
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.doctor.rules.suspects import suspects_of
@@ -118,6 +118,8 @@ def _is_measure(case: Case, course: Course) -> bool:
     if is_entangled(course, case.courses) or begins_trained(case, course, case.limit("trained")):
         return False
     known = batches_of(case, course)
+    if any(chosen_draws(each.trace) for each in known):
+        return False  # the loss of a policy
     return bool(known) and not any(map(has_moving_targets, known)) and not is_noise(known[0])
 
 
