@@ -90,13 +90,14 @@ _MIX = "order = torch.randperm(360); inputs, labels = inputs[order], labels[orde
 
 def test_classes_that_come_in_turn(tmp_path: Path) -> None:
     found = examined(tmp_path, _SORTED.format(mix=""))
-    assert said(found) == ("oscillation", "for at in range(0, 360, 12):")
-    assert "a single class" in found.findings[0].evidence[0]
+    assert said(found) == ("sorted-samples", "for at in range(0, 360, 12):")
+    assert "one class only" in found.findings[0].evidence[0]
 
 
 def test_classes_that_are_mixed(tmp_path: Path) -> None:
     found = examined(tmp_path, _SORTED.format(mix=_MIX))
-    assert "oscillation" not in [each.rule for each in found.findings]
+    rules = [each.rule for each in found.findings]
+    assert not {"oscillation", "sorted-samples"} & set(rules)
 
 
 def test_steps_that_jump_over_the_minimum_to_the_end(tmp_path: Path) -> None:
