@@ -257,7 +257,7 @@ def _second_sigmoid(trace: Trace, call: Traced, outer: Traced, target: Array) ->
 def _several_labels(trace: Trace, maker: Traced, target: Array) -> Mismatch | None:
     """A softmax shares out one unit of probability; samples with several labels need more."""
     softmax = f"{maker.op} at {maker.spot}"
-    evidence = _several(target, softmax) or _beyond_one(target, softmax)
+    evidence = _several(target, softmax) or _beyond_one(target, maker)
     if evidence is None:
         return None
     fix = "Use a sigmoid for each class: binary_cross_entropy_with_logits on the raw scores."
@@ -279,18 +279,21 @@ def _several(target: Array, softmax: str) -> list[str] | None:
     ]
 
 
-def _beyond_one(target: Array, softmax: str) -> list[str] | None:
+def _beyond_one(target: Array, maker: Traced) -> list[str] | None:
     """What is told of targets between 0 and 1, as of pixels, that add up to more than one."""
-    if target.ndim < 2 or target.shape[1] < 2 or target.min() < 0 or target.max() > 1:
+    shape, axis = tuple(maker.outputs[0].shape), axis_of(maker)
+    if len(shape) < 2 or shape[axis] < 2 or target.size != np.prod(shape):
         return None
-    total = target.reshape(len(target), -1).sum(axis=1)
+    if target.min() < 0 or target.max() > 1:
+        return None
+    total = target.reshape(shape).sum(axis=axis)
     share = float((total > 1.5).mean())
     if share < _MANY:
         return None
     return [
-        f"the targets of {share:.0%} of the samples add up to more than 1, {total.mean():.3g} on "
-        "average",
-        f"{softmax} gives all outputs together a sum of 1",
+        f"{share:.0%} of the sums of targets along axis {axis} are more than 1, {total.mean():.3g} "
+        "on average",
+        f"{maker.op} at {maker.spot} makes outputs along that axis that add up to 1",
     ]
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.doctor.asking import ask, only
 from tests.test_scripts import swapped
 from whygrad.doctor import rules, run_script
 from whygrad.doctor.rules import load
@@ -376,3 +377,25 @@ def test_the_similarity_of_pairs(tmp_path: Path, engine: str) -> None:
         "F.cosine_similarity(u, F.linear(x, classes.weight.flip(0))).mean()",  # of the same input
     ):
         assert examine(tmp_path, engine, loop("", PAIRS.format(loss=right)))[0] == []
+
+
+_SHARES = """
+pictures = {target}
+model = nn.Linear(4, {outputs})
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(10):
+    answers = torch.softmax(model(x).view({shape}), dim=1)  # here
+    loss = F.{loss}(answers, pictures)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize("loss", ["binary_cross_entropy", "mse_loss"])
+def test_a_softmax_before_pixels(tmp_path: Path, loss: str) -> None:
+    grey = _SHARES.format(target="torch.rand(64, 9)", outputs=9, shape="64, 9", loss=loss)
+    assert "add up to" in str(only(tmp_path, "wrong-output-activation", grey).evidence)
+    masks = "F.one_hot(torch.randint(0, 3, (64, 6)), 3).transpose(1, 2).float()"
+    right = _SHARES.format(target=masks, outputs=18, shape="64, 3, 6", loss=loss)
+    assert ask(tmp_path, "wrong-output-activation", right) == []
