@@ -13,7 +13,7 @@ table = torch.randn(1280, 10)
 answers = torch.sin(table[:, :1] * 1.5) + table[:, 1:2]
 net = nn.Sequential(nn.Linear(10, 64), nn.Tanh(), nn.Linear(64, 1))
 optimizer = torch.optim.SGD(net.parameters(), lr=0.05, momentum=0.9)
-scheduler = torch.optim.lr_scheduler.ExponentialLR(optimizer, gamma=0.7)  # here
+scheduler = torch.optim.lr_scheduler.ExponentialLR(optimizer, gamma=0.7)
 for epoch in range(12):
     for rows in torch.randperm(1280).split(64):
         loss = F.mse_loss(net(table[rows]), answers[rows])
@@ -27,8 +27,9 @@ for epoch in range(12):
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_decay_at_each_batch_after_most_was_learned(tmp_path: Path, engine: str) -> None:
-    text = _DECAY.format(each_batch="scheduler.step()", each_epoch="pass")
+    text = _DECAY.format(each_batch="scheduler.step()  # here", each_epoch="pass")
     found = only(tmp_path, "loss-plateau", text, engine)
+    assert [name for name, _ in found.places] == ["made here"]
     assert "not one bit of the parameters changed" in found.evidence[2]
 
 

@@ -20,6 +20,7 @@ __all__ = [
     "is_loop",
     "is_repeated_with",
     "loops_around",
+    "stepped_with",
     "used_after_loop",
 ]
 
@@ -142,6 +143,24 @@ def is_repeated_with(one: Where, other: Where) -> bool:
         and covers(loop, max(one.line, other.line))
         for loop in source_of(one).nodes(ast.stmt)
     )
+
+
+def stepped_with(update: Where, made: Where) -> Where | None:
+    """Where an object that was ``made`` in one line is stepped in the loop of the updates."""
+    loops = loops_around(update)
+    source = source_of(update)
+    names = {
+        ast.unparse(target).rpartition(".")[2]
+        for each in source_of(made).nodes(ast.Assign)
+        if covers(each, made.line)
+        for target in each.targets
+    }
+    for call in walked(loops[0].node, ast.Call) if loops else ():
+        match call.func:
+            case ast.Attribute(attr="step", value=owner):
+                if ast.unparse(owner).rpartition(".")[2] in names:
+                    return source.place(call.lineno)
+    return None
 
 
 def is_loop(where: Where) -> bool:

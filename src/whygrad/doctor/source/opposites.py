@@ -17,7 +17,7 @@ _WORDS = (
     "preferred/dispreferred liked/disliked relevant/irrelevant good/bad match/mismatch ap/an p/n"
 )
 _PAIRS = [(good, bad) for good, _, bad in (each.partition("/") for each in _WORDS.split())]
-_ALONE = 1  # letters: a name of one says nothing
+_ALONE = 1  # letters: a name of one says nothing, unless the call is about such a pair
 _FAR = re.compile(r"(?:^|_)(?:d|dist\w*|energy|cost|loss|err\w*)(?:_|$)|^d(?:pos|neg|p|n)$")
 
 
@@ -39,10 +39,11 @@ def parts_at(where: Where) -> tuple[ast.expr, list[ast.expr]] | None:
     return (node, list(node.args)) if isinstance(node, ast.Call) else None
 
 
-def opposite(one: ast.expr, other: ast.expr) -> tuple[str, str, int] | None:
+def opposite(one: ast.expr, other: ast.expr, letters: bool = False) -> tuple[str, str, int] | None:
     """The names in two expressions that are each other's opposite, and where the good one is.
 
-    1: in the first, -1: in the second.  None if there is no such pair, or both ways.
+    1: in the first, -1: in the second.  None if there is no such pair, or both ways; ``letters``
+    admits ``p`` and ``n``.
     """
     names = [_names(each) for each in (one, other)]
     own, others = names[0] - names[1], names[1] - names[0]
@@ -50,7 +51,7 @@ def opposite(one: ast.expr, other: ast.expr) -> tuple[str, str, int] | None:
         (left, right, side)
         for left in own
         for right in others
-        if (side := _side(left, right)) is not None
+        if (side := _side(left, right, letters)) is not None
     }
     return found.pop() if len({side for _, _, side in found}) == 1 else None
 
@@ -60,12 +61,12 @@ def is_far(name: str) -> bool:
     return _FAR.search(name.lower()) is not None
 
 
-def _side(left: str, right: str) -> int | None:
+def _side(left: str, right: str, letters: bool) -> int | None:
     words = [_words(each) for each in (left, right)]
     if len(words[0]) != len(words[1]):
         return None
     changed = [pair for pair in zip(*words) if pair[0] != pair[1]]
-    if len(changed) != 1 or min(len(left), len(right)) <= _ALONE:
+    if len(changed) != 1 or (not letters and min(len(left), len(right)) <= _ALONE):
         return None
     for good, bad in _PAIRS:
         for (one, other), side in (((good, bad), 1), ((bad, good), -1)):

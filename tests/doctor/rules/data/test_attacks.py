@@ -43,3 +43,25 @@ def test_an_attack_on_test_samples_is_no_leak(tmp_path: Path, engine: str) -> No
 def test_test_samples_that_were_trained_on_are_one(tmp_path: Path, engine: str) -> None:
     found = ask(tmp_path, "data-leakage", _ATTACK.format(begin=100), engine)
     assert [each.rule for each in found] == ["data-leakage"]
+
+
+_GRIDS = """
+t_train, t_test = torch.linspace(0, 3, 40)[:, None], torch.linspace(0, 3, {points})[:, None]
+net = nn.Sequential(nn.Linear(1, 24), nn.Tanh(), nn.Linear(24, 1))
+optimizer = torch.optim.Adam(net.parameters(), lr=1e-2)
+for step in range(60):
+    loss = F.mse_loss(net(t_train), torch.sin(t_train))
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    if step % 20 == 19:
+        with torch.no_grad():
+            print(F.mse_loss(net(t_test), torch.sin(t_test)).item())
+"""
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(("points", "leaks"), [(14, False), (40, True)])
+def test_two_grids_share_some_places(tmp_path: Path, engine: str, points: int, leaks: bool) -> None:
+    found = ask(tmp_path, "data-leakage", _GRIDS.format(points=points), engine)
+    assert bool(found) is leaks

@@ -62,6 +62,7 @@ def _all_judged(case: Case) -> Iterator[_Judged]:
             12,
             "different samples on either side: fewer are values that come again and again",
         ),
+        "coordinates": (2, "numbers in a sample: so few are a place on a grid, which others share"),
     },
 )
 def data_leakage(case: Case) -> Iterator[Finding]:
@@ -90,7 +91,7 @@ def data_leakage(case: Case) -> Iterator[Finding]:
         few = min(len(each.fed.rows), len(rows)) or 1
         if found < case.limit("rows") or found < case.limit("share") * few:
             continue
-        if few < case.limit("kinds"):
+        if few < case.limit("kinds") or _are_places(case, each):
             continue
         made = made_from(each.fed.where.file, each.name)
         yield data_leakage.finding(
@@ -103,6 +104,16 @@ def data_leakage(case: Case) -> Iterator[Finding]:
             fix=f"Take {each.name} from samples that no training batch has: split first.",
         )
         return
+
+
+def _are_places(case: Case, judged: _Judged) -> bool:
+    """Whether samples are places that a function is asked at, some of which two grids share.
+
+    Where all of them were trained on, it is no chance.
+    """
+    size = max(math.prod(each.shape[1:]) for each in judged.fed.ranges)
+    known = {row for one in judged.trained for row in one.rows}
+    return size <= case.limit("coordinates") and not known.issuperset(judged.fed.rows)
 
 
 def _is_one_of_several(case: Case, fed: Fed) -> bool:

@@ -13,12 +13,16 @@ from whygrad.doctor.evidence.progress import is_entangled
 from whygrad.doctor.experiments.rehearsal import REHEARSED, stage_of
 from whygrad.doctor.rules.optimisation.schedule import line_of_schedule
 from whygrad.doctor.rules.rule import Finding, Proof, rule
+from whygrad.doctor.source.loops import stepped_with
 from whygrad.recording.record import Course, Snapshot, Update
 from whygrad.recording.replay.optimizers import rate_of
 from whygrad.recording.replay.trainer import Descent, drop
 from whygrad.recording.replay.trial import Trial
 
 __all__: list[str] = []
+
+# Schedules whose numbers are usually epochs.
+_OF_EPOCHS = ("StepLR", "MultiStepLR", "ExponentialLR")
 
 
 @rule(
@@ -207,14 +211,19 @@ def _gone(course: Course, gone: list[Update], peak: float, tried: str) -> Findin
     schedulers = course.optimizer.schedulers
     low = max(gone[0].rates)
     name = schedulers[-1][0] if schedulers else "the schedule"
+    made, update = line_of_schedule(course), course.steps[-1].where
+    stepped = None
+    if name in _OF_EPOCHS and made is not None and update is not None:
+        stepped = stepped_with(update, made)
     return loss_plateau.finding(
         f"{name} brought lr from {peak:g} to {low:.3g} by step {gone[0].index} "
         f"and to {max(gone[-1].rates):.3g} at the end",
         f"{len(gone)} of {len(course.steps)} steps ran at {low / peak:.1g} of that rate or less",
         tried,
-        where=line_of_schedule(course),
+        where=stepped or made,
         step=gone[0].index,
         proof=Proof.TRIED,
+        places=[("made here", made)] if stepped is not None else [],
         fix=f"Call the scheduler's step() once an epoch instead of every batch, or let {name} "
         "decay more slowly: a tenth of the rate belongs to the end of the run.",
     )

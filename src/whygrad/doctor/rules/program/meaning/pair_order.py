@@ -213,7 +213,7 @@ def _of_triplets(trace: Trace, call: Traced) -> _Pair | None:
     two = [] if parts is None else parts[1][1:]  # without the anchor
     if len(two) < 2 or len(call.inputs[1:]) < 2:
         return None
-    named = opposite(two[0], two[1])
+    named = opposite(two[0], two[1], letters=True)
     if named is None:
         return None
     sides = [
