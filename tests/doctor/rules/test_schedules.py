@@ -39,6 +39,32 @@ def test_a_decay_at_each_epoch(tmp_path: Path, engine: str) -> None:
     assert ask(tmp_path, "loss-plateau", text, engine) == []
 
 
+_HARD = """
+bits = torch.randint(0, 2, (1280, 14)).float()
+odd = bits[:, :5].sum(1) % 2
+net = nn.Sequential(nn.Linear(14, 64), nn.ReLU(), nn.Linear(64, 1))
+optimizer = torch.optim.Adam(net.parameters(), lr=3e-3)
+scheduler = torch.optim.lr_scheduler.ExponentialLR(optimizer, gamma={gamma})
+for epoch in range(8):
+    for rows in torch.randperm(1280).split(64):
+        loss = F.binary_cross_entropy_with_logits(net(bits[rows]).squeeze(1), odd[rows])
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        scheduler.step()  # here
+"""
+
+
+def test_a_rate_that_goes_before_anything_is_learned(tmp_path: Path) -> None:
+    found = only(tmp_path, "loss-plateau", _HARD.format(gamma=0.9))
+    assert found.certainty == "likely"
+    assert "before anything was learned" in found.evidence[2]
+
+
+def test_what_is_hard_is_not_blamed_on_a_rate_that_is_there(tmp_path: Path) -> None:
+    assert ask(tmp_path, "loss-plateau", _HARD.format(gamma=0.999)) == []
+
+
 _CONVERGED = """
 table = torch.randn(640, 10)
 answers = table[:, :1] + 0.3 * torch.randn(640, 1)

@@ -11,6 +11,7 @@ import numpy as np
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.progress import is_entangled
 from whygrad.doctor.experiments.rehearsal import REHEARSED, stage_of
+from whygrad.doctor.experiments.repairs import unlearned
 from whygrad.doctor.rules.optimisation.schedule import line_of_schedule
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.doctor.source.loops import stepped_with
@@ -38,6 +39,7 @@ _OF_EPOCHS = ("StepLR", "MultiStepLR", "ExponentialLR")
         "other": (0.06, "of the loss of other batches that still falls"),
         "steps": (20, "updates: fewer have no schedule"),
         "most": (0.6, "of the steps at such a rate, where much was learned"),
+        "guess": (0.9, "of what ignoring the input costs: no better than a guess"),
         "finished": (0.95, "of the loss: nothing is left to learn"),
         "short": (10, "steps of an experiment: few enough not to learn one batch by heart"),
         "slow": (0.1, "of the highest rate, and …"),
@@ -60,7 +62,8 @@ def loss_plateau(case: Case, course: Course) -> Iterator[Finding]:
     parameters stand still to the last bit; a few steps at some rate up to the highest lower
     every batch that is left out of them, and as many at the last rate do not. Or a short training
     from the first state at the highest rate gets far below where the whole run ended, on batches
-    that it has not seen.
+    that it has not seen. A run that is no better than a guess, and had its rate for less than half
+    of its steps, is told without such a trial.
     Fix: Update the scheduler once an epoch, or decay more slowly.
     Guardrail: print(scheduler.get_last_lr())  # every epoch
     """
@@ -74,7 +77,7 @@ def loss_plateau(case: Case, course: Course) -> Iterator[Finding]:
     warm = steps[0].index + _warmup(steps, peak)
     gone = [each for each in steps if max(each.rates) < case.limit("gone") * peak]
     gone = [each for each in gone if each.index > warm]
-    found = None
+    found, proof = None, Proof.TRIED
     if len(gone) >= case.limit("part") * len(steps):
         if progress.gain < case.limit("learned"):
             found = _left_to_learn(case, course)
@@ -82,11 +85,13 @@ def loss_plateau(case: Case, course: Course) -> Iterator[Finding]:
         if found is None and not much and len(gone) >= case.limit("most") * len(steps):
             found = _stopped_on_the_way(case, course, gone)
         found = found or _in_a_rehearsal(case, course, undone=0.0)
+        if found is None and len(gone) >= case.limit("most") * len(steps):
+            found, proof = _before_anything(case, course), Proof.INFERRED
     elif statistics.fmean(max(each.rates) for each in steps) < case.limit("little") * peak:
         gone = [each for each in steps[warm:] if max(each.rates) < case.limit("little") * peak]
         found = _in_a_rehearsal(case, course, case.limit("undone")) if gone else None
     if found is not None:
-        yield _gone(course, gone, peak, found)
+        yield _gone(course, gone, peak, found, proof)
 
 
 def _in_a_rehearsal(case: Case, course: Course, undone: float) -> str | None:
@@ -96,6 +101,16 @@ def _in_a_rehearsal(case: Case, course: Course, undone: float) -> str | None:
     if stage is None or found is None or not stage.proves(found, undone, case.limit("lower")):
         return None
     return stage.told(found, f"with lr={rate_of(course):g} all the time")
+
+
+def _before_anything(case: Case, course: Course) -> str | None:
+    """A run that is no better than a guess; what it takes to learn more may be many steps."""
+    if not unlearned(case, course, case.limit("guess")):
+        return None
+    return (
+        f"the loss ends at {case.progress(course).end:.4g}, no better than a guess: the rate went "
+        "before anything was learned"
+    )
 
 
 def _warmup(steps: list[Update], peak: float) -> int:
@@ -207,7 +222,7 @@ def _tried_on_other_batches(case: Case, course: Course) -> tuple[Descent, float]
     return descents[0], statistics.fmean(drops)
 
 
-def _gone(course: Course, gone: list[Update], peak: float, tried: str) -> Finding:
+def _gone(course: Course, gone: list[Update], peak: float, shown: str, proof: Proof) -> Finding:
     schedulers = course.optimizer.schedulers
     low = max(gone[0].rates)
     name = schedulers[-1][0] if schedulers else "the schedule"
@@ -219,10 +234,10 @@ def _gone(course: Course, gone: list[Update], peak: float, tried: str) -> Findin
         f"{name} brought lr from {peak:g} to {low:.3g} by step {gone[0].index} "
         f"and to {max(gone[-1].rates):.3g} at the end",
         f"{len(gone)} of {len(course.steps)} steps ran at {low / peak:.1g} of that rate or less",
-        tried,
+        shown,
         where=stepped or made,
         step=gone[0].index,
-        proof=Proof.TRIED,
+        proof=proof,
         places=[("made here", made)] if stepped is not None else [],
         fix=f"Call the scheduler's step() once an epoch instead of every batch, or let {name} "
         "decay more slowly: a tenth of the rate belongs to the end of the run.",
