@@ -123,6 +123,8 @@ def _loss_of_sample(case: Case, reading: Reading) -> Traced | None:
     trace, size = reading.trace, reading.prediction.shape[0]
     call = trace.made_by(reading.prediction_source)
     while call is not None:
+        if call.op in ops.PICKS and _is_constant(case, trace.array(call.inputs[0])):
+            return None  # which rows are picked differs, and says nothing
         if any(map(partial(_differs, case, trace, size), call.inputs, call.sources)):
             # Behind a reshape that leaves no axis of samples, they were lost later on.
             lost_later = call.op in ops.RESHAPING and tuple(call.outputs[0].shape)[:1] != (size,)
