@@ -63,6 +63,7 @@ class Registry:
             int, Where
         ] = {}  # by address: where it got the values of another tensor …
         self._lost: dict[int, tuple[Where, Where]] = {}  # … and where random ones overwrote them
+        self._prefixes: dict[int, str] = {}  # of names, by id of the model
         self._loose: list[int] = []  # ids of the leaves that neither a module nor an optimizer has
         self._scanned = 0
         self._all_reached = 0  # how many parameters there were when all had got a gradient
@@ -110,11 +111,18 @@ class Registry:
             prefix = f"{_variable(whole) or type(whole).__name__}."
         name = _variable(whole) or type(whole).__name__
         self._run.roots.append((name, whole, self._run.made.get(id(whole))))
+        self._prefixes[id(whole)] = prefix
+        for tensor, own, each in self._members_of(whole):
+            self._name(tensor, own, each)
+
+    def _members_of(self, whole: Any) -> Iterator[tuple[Any, str, Any]]:
+        """The parameters of a model, their names, and the modules that hold them."""
+        prefix = self._prefixes[id(whole)]
         for path, each in whole.named_modules():
             self._paths.setdefault(id(each), prefix + path if path else prefix.rstrip("."))
             for own, tensor in each._parameters.items():
                 if tensor is not None:
-                    self._name(tensor, f"{prefix}{path}.{own}" if path else f"{prefix}{own}", each)
+                    yield tensor, f"{prefix}{path}.{own}" if path else f"{prefix}{own}", each
 
     def _whole(self, module: Any) -> Any:
         """The largest module of the program that ``module`` is a part of."""
@@ -295,6 +303,10 @@ class Registry:
 
     def finish(self) -> None:
         """At the end: who has got a gradient, is what it was, and who made it a constant."""
+        for _, whole, _ in self._run.roots:
+            for tensor, own, each in self._members_of(whole):
+                if id(tensor) in self._run.parameters:  # of a layer that was put in later
+                    self._name(tensor, own, each)
         for known in self.parameters():
             if not known.reached and known.tensor.grad is not None:  # of a step that was skipped
                 known.reached, known.none_because = True, None

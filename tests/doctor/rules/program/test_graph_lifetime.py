@@ -80,10 +80,10 @@ cell = nn.RNNCell(4, 8)
 optimizer = torch.optim.SGD(cell.parameters(), lr=0.1)
 state = torch.zeros(64, 8)
 for step in range(4):
-    state = cell(x, state)
+    state = cell(x, state)  # here
     loss = state.pow(2).mean()
     optimizer.zero_grad()
-    loss.backward()  # here
+    loss.backward()
     optimizer.step()
 """
     found = only(tmp_path, "freed-graph", text, engine)
@@ -142,3 +142,49 @@ for step in range(24):
     total += {store}
 """
     assert not ask(tmp_path, "graph-kept-alive", text)
+
+
+_LATE_HEAD = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body, self.head = nn.Linear(4, 16), nn.Linear(16, 3)
+
+    def forward(self, inputs):
+        return self.head(torch.tanh(self.body(inputs)))
+
+model = Model()
+print(model(x).shape)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)  # here
+model.head = nn.Linear(16, 1)
+for step in range(20):
+    loss = F.mse_loss(model(x), y)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_layer_that_is_put_in_later_has_its_name(tmp_path: Path, engine: str) -> None:
+    found = only(tmp_path, "parameter-not-in-optimizer", _LATE_HEAD, engine)
+    assert any("(head.weight, head.bias)" in each for each in found.evidence)
+
+
+_CARRIED = """
+cell, head = nn.GRU(4, 8, batch_first=True), nn.Linear(8, 1)
+optimizer = torch.optim.SGD([*cell.parameters(), *head.parameters()], lr=0.1)
+state = None
+for step in range(4):
+    out, state = cell(x[None], state)  # here
+    loss = F.mse_loss(head(out), y[None])
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_line_that_brings_a_state_along(tmp_path: Path, engine: str) -> None:
+    found = only(tmp_path, "freed-graph", _CARRIED, engine)
+    assert found.places[-1][0] == "backward() is called here"

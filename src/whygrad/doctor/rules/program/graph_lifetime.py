@@ -55,14 +55,30 @@ def freed_graph(case: Case) -> Iterator[Finding]:
             "tensor anew inside the loop. If both losses belong to one step, add them up first."
         )
     words = ("made here, before the last backward()", "used again here")
+    places = [(word, call.where) for word, call in zip(words, carried or ())]
+    updated = any(course.steps for course in case.run.courses)  # else both losses are of one step
+    brought = None if carried is None or not updated else _brought_along(failed, *carried)
+    if brought is not None and where is not None:
+        places.append(("backward() is called here", where))
     yield freed_graph.finding(
-        *evidence,
-        where=where,
-        step=number,
-        proof=Proof.RAISED,
-        places=[(word, call.where) for word, call in zip(words, carried or ())],
-        fix=fix,
+        *evidence, where=brought or where, step=number, proof=Proof.RAISED, places=places, fix=fix
     )
+
+
+def _brought_along(failed: Pass | None, made: RecordedCall, used: RecordedCall) -> Where | None:
+    """The line that brings an old result into a step.
+
+    Of what is made once, that is where it is made; of a state that each step leaves to the next,
+    the program's own call of the model that uses it.
+    """
+    if made.where != used.where:
+        return made.where
+    snapshot = None if failed is None else failed.snapshot
+    for mark in () if snapshot is None else snapshot.marks:
+        inside = range(mark.before, mark.after)
+        if snapshot and not mark.depth and any(snapshot.calls.get(it) is used for it in inside):
+            return mark.where
+    return used.where
 
 
 @rule(
