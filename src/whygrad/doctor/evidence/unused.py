@@ -19,7 +19,7 @@ from whygrad.ops.families import LEAVING
 from whygrad.recording.calls import Produced, RecordedCall, members
 from whygrad.recording.record import Parameter, Snapshot
 
-__all__ = ["has_a_line", "is_handed_out"]
+__all__ = ["has_a_line", "is_handed_out", "is_used_in_another"]
 
 _MADE = ("__init__", "reset_parameters", "init_weights", "_init_weights")
 
@@ -41,6 +41,21 @@ def has_a_line(case: Case, parameter: Parameter) -> bool:
         )
         if any(_calls(node, name, others=True) for node in rest):
             return True
+    return False
+
+
+def is_used_in_another(case: Case, parameter: Parameter) -> bool:
+    """Whether the same part of another model of this class learns: a run with it, one without."""
+    models = [root for _, root, _ in case.run.roots]
+    for own in models:
+        name = next((n for n, each in own.named_parameters() if each is parameter.tensor), None)
+        for other in models if name is not None else ():
+            if other is own or type(other) is not type(own):
+                continue
+            twin = dict(other.named_parameters()).get(name)
+            known = None if twin is None else case.run.parameters.get(id(twin))
+            if known is not None and (known.reached or known.changed):
+                return True
     return False
 
 

@@ -205,3 +205,40 @@ for part in range({size}):
     fit(nn.Sequential(nn.Linear(4, 16), nn.Tanh(), nn.Linear(16, 1)))
 """
     assert len(ask(tmp_path, "under-trained", text)) == alarms
+
+
+_ABLATION = """
+class Two(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body, self.main, self.side = nn.Linear(4, 16), nn.Linear(16, 1), nn.Linear(16, 2)
+
+    def forward(self, inputs):
+        h = torch.tanh(self.body(inputs))
+        return self.main(h), self.side(h)
+
+def fitted(both):
+    model = Two()
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+    for step in range(40):
+        main, side = model(x)
+        more = F.cross_entropy(side, (x[:, 0] > 0).long())
+        loss = F.mse_loss(main, y) + more if both else F.mse_loss(main, y)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    return loss.item()
+
+print({runs})
+"""
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(
+    ("runs", "missed"), [("fitted(False), fitted(True)", False), ("fitted(False)", True)]
+)
+def test_a_run_without_a_part_beside_one_with_it(
+    tmp_path: Path, engine: str, runs: str, missed: bool
+) -> None:
+    found = ask(tmp_path, "disconnected-parameter", _ABLATION.format(runs=runs), engine)
+    assert bool(found) is missed

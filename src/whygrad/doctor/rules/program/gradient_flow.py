@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from whygrad.doctor.evidence.case import Case
-from whygrad.doctor.evidence.unused import has_a_line, is_handed_out
+from whygrad.doctor.evidence.unused import has_a_line, is_handed_out, is_used_in_another
 from whygrad.doctor.experiments.repairs import unlearned
 from whygrad.doctor.rules.cuts import CUTS, connected, way_out
 from whygrad.doctor.rules.half_cut import half_cut
@@ -262,6 +262,8 @@ def _chooses_parts(case: Case) -> bool:
 
 def _misses(case: Case, parameter: Parameter) -> bool:
     """Whether a part that no loss depends on is missed: not so a head that is left aside."""
+    if is_used_in_another(case, parameter):
+        return False
     snapshot = _first_step(case)
     calls = [] if snapshot is None else _computed_from(snapshot, parameter.tensor)
     aside = is_handed_out(snapshot, calls) if calls else has_a_line(case, parameter)
