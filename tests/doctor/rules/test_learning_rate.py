@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.doctor.asking import ask, only
 from tests.test_scripts import one_thread_and_defaults, swapped
 from whygrad.doctor import run_script
 from whygrad.doctor.rules.rule import Finding
@@ -148,3 +149,33 @@ for step in range(12):
     assert after["statement"] in found.evidence
     assert 0 <= after["saturated"] <= 1
     assert math.isfinite(after["gradient_ratio"])
+
+
+_AT_CHANCE = """
+tokens = torch.randint(0, 8, (400, 6))
+kinds = (tokens[:, 0] > tokens[:, 1]).long()
+class Reader(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table = nn.Embedding(8, 16)
+        self.norm, self.hidden, self.head = nn.LayerNorm(96), nn.Linear(96, 64), nn.Linear(64, 2)
+
+    def forward(self, given):
+        return self.head(torch.tanh(self.hidden(self.norm(self.table(given).flatten(1)))))
+
+model = Reader()
+optimizer = torch.optim.Adam(model.parameters(), lr={rate})  # here
+for step in range(60):
+    rows = torch.randint(0, 400, (32,))
+    loss = F.cross_entropy(model(tokens[rows]), kinds[rows])
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_rate_at_which_no_batch_is_learned(tmp_path: Path, engine: str) -> None:
+    found = only(tmp_path, "lr-too-high", _AT_CHANCE.format(rate=3.0), engine)
+    assert found.data["works"] < 1
+    assert ask(tmp_path, "lr-too-high", _AT_CHANCE.format(rate=3e-3), engine) == []

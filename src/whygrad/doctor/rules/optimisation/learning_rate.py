@@ -16,6 +16,7 @@ from whygrad.doctor.evidence.progress import is_steady
 from whygrad.doctor.evidence.provenance import has_moving_targets
 from whygrad.doctor.evidence.standing import batches_of
 from whygrad.doctor.experiments.rehearsal import REHEARSED, STEADY, rehearsed
+from whygrad.doctor.experiments.repairs import unlearned
 from whygrad.doctor.experiments.sound_loss import after_fixes, sound_trial
 from whygrad.doctor.rules.optimisation.oscillation import MOMENTUM, heavy_momentum
 from whygrad.doctor.rules.rule import Finding, Proof, rule
@@ -76,6 +77,9 @@ def _starts(case: Case, course: Course) -> Iterator[Snapshot]:
         "progress": (0.02, "of the loss that must fall at a smaller rate"),
         "worse": (0.1, "by which that may stay behind what the own rate reaches"),
         "tenths": (3, "times that the rate is divided by ten"),
+        "guess": (0.95, "of what ignoring the input costs: a run that ends above has no answer"),
+        "by heart": (0.5, "of that cost, for one batch at a smaller rate: it can be learned"),
+        "updates": (60, "of the experiment with one batch"),
         "sound tenths": (4, "the same with a squared error, which has a scale of its own"),
         "runaway": (0.01, "of the rate: if it takes less, a sequence is to blame"),
         "raised": (1.5, "times the chosen rate: a schedule raised it"),
@@ -98,13 +102,15 @@ def lr_too_high(case: Case, course: Course) -> Iterator[Finding]:
     lowers it smoothly. If the program's loss is invalid itself, the experiment is made with a
     squared error in its place. Of a run whose loss fell and then stood, a short training from its
     first state at a smaller rate must get far below where the whole run ended, on batches that it
-    has not seen.
+    has not seen. Of a run that is no better than a guess: at its rate not even one batch is
+    learned, at a smaller one it is learned by heart.
     Fix: Lower the learning rate by a factor of ten until the loss falls from the first steps
     on.
     Guardrail: assert loss.item() < 2 * first_loss, f'step {step}: loss {loss.item()} is rising'
     """
-    if not case.progress(course).suffers(case.limit("learned")):
-        yield from _in_a_rehearsal(case, course)
+    by_heart = list(_by_heart(case, course))
+    if by_heart or not case.progress(course).suffers(case.limit("learned")):
+        yield from by_heart or _in_a_rehearsal(case, course)
         return
     if not case.progress(course).broken and any(map(has_moving_targets, batches_of(case, course))):
         return  # a loss that grows with its targets
@@ -123,6 +129,24 @@ def lr_too_high(case: Case, course: Course) -> Iterator[Finding]:
             yield _too_high(case, course, start.step, trial, own, *better)
             return
     yield from _in_a_rehearsal(case, course)
+
+
+def _by_heart(case: Case, course: Course) -> Iterator[Finding]:
+    """A rate at which not even one batch is learned, where a smaller one learns it by heart."""
+    if not unlearned(case, course, case.limit("guess")):
+        return
+    trial, chance = case.trial(course, course.first), case.chance(course.first)
+    steps = int(case.limit("updates"))
+    own = None if trial is None else trial.descend(steps=steps)
+    if trial is None or own is None or chance is None or course.first is None:
+        return
+    if own.end < case.limit("guess") * chance:
+        return
+    for factor in tenths(case.limit("tenths")):
+        good = trial.descend(factor, steps=steps)
+        if good is not None and not good.is_unstable and good.end < case.limit("by heart") * chance:
+            yield _too_high(case, course, course.first.step, trial, own, factor, good)
+            return
 
 
 def _in_a_rehearsal(case: Case, course: Course) -> Iterator[Finding]:
