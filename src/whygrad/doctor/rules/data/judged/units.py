@@ -1,0 +1,116 @@
+"""Errors in units that do not belong together, or are not those that are printed behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from whygrad.doctor.evidence.case import Case
+from whygrad.doctor.rules.rule import Finding, Proof
+from whygrad.doctor.source.judged import Flow
+from whygrad.doctor.source.units import printed_with_unit, scales
+from whygrad.recording.judging.looks import Judged, List
+
+__all__ = ["FORMS"]
+
+_Tell = Callable[..., Finding]
+
+
+def _other_units(case: Case, looks: list[Judged], flow: Flow | None, tell: _Tell) -> Finding | None:
+    """Answers that follow the labels closely, on another scale."""
+    look = looks[-1]
+    pair, targets = look.pair, _targets(case)
+    if look.kind not in ("errors", "difference") or pair is None or targets is None:
+        return None
+    if flow is None or look.sides[0].range.size < case.limit("answers"):
+        return None
+    if pair.correlation < case.limit("follows"):
+        return None
+    if pair.error < case.limit("closer") * pair.residual:
+        return None
+    spreads = sorted(each.range.std for each in look.sides)
+    if spreads[1] < case.limit("scale") * spreads[0] or not scales(flow):
+        return None
+    trained = [_is_of(case, each, targets) for each in look.sides]
+    if all(trained):
+        return None
+    from_model = [flow.of_model(each) for each in flow.sides]
+    if sorted(from_model) != [False, True]:
+        return None
+    answers, labels = (look.sides[from_model.index(each)] for each in (True, False))
+    raw = trained[from_model.index(True)]
+    told = "as the targets of the training are" if raw else "and the targets of the training "
+    told += "" if raw else f"are {targets.mean():.3g} ± {targets.std():.3g}"
+    return tell(
+        f"{answers.text} is {answers.range.mean:.3g} ± {answers.range.std:.3g}, {told}; "
+        f"{labels.text} is {labels.range.mean:.3g} ± {labels.range.std:.3g}",
+        f"their correlation is {pair.correlation:.2f}: the error is {pair.error:.3g}, and would be "
+        f"{pair.residual:.3g} in the same units",
+        where=flow.where,
+        step=look.after,
+        proof=Proof.INFERRED,
+        fix="Take both to the same units first, with the scaler of the targets: "
+        "scaler.inverse_transform(pred) against the raw values.",
+    )
+
+
+def _named_unit(case: Case, looks: list[Judged], flow: Flow | None, tell: _Tell) -> Finding | None:
+    """An error of scaled values, with the unit of those that were not scaled behind it."""
+    look = looks[-1]
+    targets = _targets(case)
+    if look.kind not in ("errors", "difference") or look.pair is None or targets is None:
+        return None
+    if flow is None or not _is_standard(case, targets) or not scales(flow):
+        return None
+    if not all(_is_of(case, each, targets) for each in look.sides):
+        return None
+    unit = printed_with_unit(look)
+    if unit is None:
+        return None
+    return tell(
+        f"{look.sides[0].text} and {look.sides[1].text} are {look.sides[0].range.mean:.2g} ± "
+        f"{look.sides[0].range.std:.2g} and {look.sides[1].range.mean:.2g} ± "
+        f"{look.sides[1].range.std:.2g}: scaled, like the targets of the training",
+        f"what comes out is printed with the unit {unit.text!r}",
+        where=flow.where,
+        step=look.after,
+        proof=Proof.INFERRED,
+        fix="Scale answers and labels back before the error is taken, or the error itself: times "
+        "the deviation that the scaler divides by.",
+        places=[("printed here", unit.where)],
+    )
+
+
+def _targets(case: Case) -> np.ndarray[Any, Any] | None:
+    """The targets of a training step, of the longest course that has some."""
+    for course in case.courses[:2]:
+        for snapshot in (course.last, course.first):
+            reading = case.reading(snapshot)
+            if reading is not None and reading.target is not None:
+                found = reading.trace.array(reading.target)
+                if found.dtype.kind == "f" and found.size > 1:
+                    return found
+    return None
+
+
+def _is_of(case: Case, side: List, targets: np.ndarray[Any, Any]) -> bool:
+    """Whether a side is about where the targets of the training are."""
+    spreads = sorted((side.range.std, float(targets.std())))
+    apart = abs(side.range.mean - float(targets.mean()))
+    return (
+        spreads[1] < case.limit("scale") * spreads[0] and apart < case.limit("apart") * spreads[1]
+    )
+
+
+def _is_standard(case: Case, targets: np.ndarray[Any, Any]) -> bool:
+    """Whether values are of mean 0 and deviation 1, or between 0 and 1."""
+    mean, spread = float(targets.mean()), float(targets.std())
+    standard = abs(mean) < case.limit("half") and case.limit("half") < spread < 1 / case.limit(
+        "half"
+    )
+    return standard or (targets.min() >= 0 and targets.max() <= 1)
+
+
+FORMS = (_other_units, _named_unit)
