@@ -14,11 +14,11 @@ from functools import cached_property
 
 from whygrad.doctor.source.reader import called, covers, source_of
 from whygrad.recording.judging.looks import Judged
-from whygrad.recording.judging.statements import judgings
+from whygrad.recording.judging.statements import judgings, loop_around
 from whygrad.source import Where
 from whygrad.why.dataflow import statement_at
 
-__all__ = ["Flow", "flow_of"]
+__all__ = ["Flow", "flow_of", "loader_made"]
 
 _Scope = ast.Module | ast.FunctionDef | ast.AsyncFunctionDef
 _FILLING = ("append", "extend", "update", "insert")
@@ -85,8 +85,7 @@ class Flow:
         at the program's own level, or in ``__init__``."""
         if isinstance(self.scope, ast.Module):
             return False
-        given = {each.arg for each in ast.walk(self.scope.args) if isinstance(each, ast.arg)}
-        if place in given:
+        if place in _parameters(self.scope):
             defaults = dict(zip([each.arg for each in self.scope.args.args][::-1],
                                 self.scope.args.defaults[::-1]))  # fmt: skip
             return isinstance(defaults.get(place), ast.List)
@@ -146,6 +145,41 @@ def flow_of(look: Judged) -> Flow | None:
             return Flow(scope, sides, statement, loop, where)
         below = scope
     return None
+
+
+def loader_made(look: Judged) -> Where | None:
+    """The line that makes the loader which the model's latest call went through."""
+    wanted: ast.expr | None = None
+    below: _Scope | None = None
+    for code, instruction in look.called:
+        where = Where(code, instruction)
+        scope = _scope(where)
+        if wanted is None:
+            around = loop_around(source_of(where).text, where.line)
+            wanted = None if around is None or look.gone is None else around[1]
+            if around is not None and look.gone is not None and around[0] != look.gone.line:
+                wanted = None
+        elif below is not None:
+            handed = _handed(below, (wanted,), statement_at(where))
+            wanted = handed[0] if handed is not None else wanted
+        below = scope
+        if isinstance(wanted, ast.Name):
+            made = _made(scope, wanted.id) or _made(source_of(where).tree, wanted.id)
+            if made is not None and wanted.id not in _parameters(scope):
+                return source_of(where).place(made.lineno)
+    return None
+
+
+def _made(scope: _Scope, name: str) -> ast.stmt | None:
+    """The only statement of a function that assigns a name."""
+    found = [each for each in _statements(scope.body) if _makes(each, name)]
+    return found[0] if len(found) == 1 else None
+
+
+def _parameters(scope: _Scope) -> list[str]:
+    if isinstance(scope, ast.Module):
+        return []
+    return [each.arg for each in ast.walk(scope.args) if isinstance(each, ast.arg)]
 
 
 def _texts(sides: tuple[ast.expr, ...]) -> list[str]:

@@ -13,7 +13,7 @@ from whygrad.recording.judging.looks import Judged
 from whygrad.source import Where
 from whygrad.why.dataflow import statement_at
 
-__all__ = ["Unit", "printed_with_unit", "scales"]
+__all__ = ["Unit", "converts", "printed_with_unit", "scales"]
 
 _SCALING = re.compile(r"\w*Scaler|PowerTransformer|QuantileTransformer|inverse_transform|log|log1p")
 _WORDS = (
@@ -38,6 +38,13 @@ def scales(flow: Flow) -> bool:
     if any(_SCALING.fullmatch(each) for each in names):
         return True
     return any(_standardizes(each) for each in source.nodes(ast.BinOp))
+
+
+def converts(node: ast.expr) -> bool:
+    """Whether an expression takes values to another scale: back from a scaler, by a factor."""
+    return any(
+        called(each) in ("inverse_transform", "exp", "expm1") for each in walked(node, ast.Call)
+    ) or any(isinstance(each.op, (ast.Mult, ast.Div)) for each in walked(node, ast.BinOp))
 
 
 def _standardizes(node: ast.BinOp) -> bool:

@@ -104,12 +104,10 @@ class Values:
         return found if isinstance(found, np.ndarray) else None
 
     def _operand(self, node: ast.expr, depth: int) -> Array | float | None:
-        if isinstance(node, ast.Constant):
-            return node.value if type(node.value) in (int, float) else None
-        held = self.thing(node)
+        held = node.value if isinstance(node, ast.Constant) else self.thing(node)
         if isinstance(held, (int, float, np.number)):
             return float(held)
-        return self.array(node, depth)
+        return None if isinstance(node, ast.Constant) else self.array(node, depth)
 
     def number(self, node: ast.expr) -> float | None:
         """The number that an expression stands for; of ``len(x)`` the length of ``x``."""

@@ -38,6 +38,7 @@ _PAIRING = ops.EQUALITIES | ops.DIFFERENCES | ops.LOSSES
         "epochs": (3, "in which a list grew by as much as it had: no chance"),
         "follows": (0.7, "of a correlation: the answers are right but for their units"),
         "closer": (4.0, "times what is left of an error in the same units"),
+        "units": (10.0, "times the spread of the other: no model is so far off and so right"),
         "scale": (3.0, "times the spread of the other: not the same units"),
         "apart": (3.0, "spreads between two means: not the same units"),
         "upside": (0.3, "of an area under a curve: worse than any chance"),

@@ -6,7 +6,6 @@ Each looks at what one statement laid beside each other, and at where the text s
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import chain
 
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.rules.data.judged import answers, order, shares, units
@@ -18,10 +17,12 @@ __all__ = ["misjudged"]
 
 def misjudged(case: Case, tell: Callable[..., Finding]) -> Iterator[Finding]:
     """What is wrong with the figures of a run; ``tell`` makes the findings."""
+    forms = [*order.FORMS, *units.FORMS, *answers.FORMS, *shares.FORMS]
     for looks in case.run.judged.values():
         flow: Flow | None = flow_of(looks[-1])
-        for form in chain(order.FORMS, units.FORMS, answers.FORMS, shares.FORMS):
+        for form in forms:
             found = form(case, looks, flow, tell)
             if found is not None:
                 yield found
+                forms.remove(form)  # one line of several that show the same is enough
                 break

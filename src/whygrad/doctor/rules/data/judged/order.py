@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.rules.rule import Finding, Proof
-from whygrad.doctor.source.judged import Flow
+from whygrad.doctor.source.judged import Flow, loader_made
 from whygrad.doctor.source.lines import place
 from whygrad.recording.judging.looks import Judged
 
@@ -36,11 +36,14 @@ def _shuffled(case: Case, looks: list[Judged], flow: Flow | None, tell: _Tell) -
         f"{pair.agreed:.1%} are equal, as {pair.chance:.1%} would be in any order; in the best one "
         f"it would be {pair.overlap:.1%}" if classes else
         f"they are as large as each other and have a correlation of {pair.correlation:.2g}",
-        where=flow.where,
+        where=loader_made(look) or flow.where,
         step=look.after,
         proof=Proof.INFERRED,
         fix="Make the loader with shuffle=False, or collect the labels in the same loop.",
-        places=[("the loop that gives the order", place(gone.file, gone.line))],
+        places=[
+            ("the loop that gives the order", place(gone.file, gone.line)),
+            ("compared here", flow.where),
+        ],
     )  # fmt: skip
 
 

@@ -9,9 +9,10 @@ from collections.abc import Callable
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.rules.rule import Finding, Proof
 from whygrad.doctor.source.judged import Flow
-from whygrad.doctor.source.lines import place
+from whygrad.doctor.source.lines import name_assigned, place
 from whygrad.doctor.source.reader import source_of
 from whygrad.recording.judging.looks import Judged
+from whygrad.source import Where
 
 __all__ = ["FORMS"]
 
@@ -38,12 +39,18 @@ def _divided(case: Case, looks: list[Judged], flow: Flow | None, tell: _Tell) ->
         f"{below:.0f}: the share can never be above {gone.samples / below:.1%}",
         f"{above:.0f} of {gone.samples} were right the last time, {above / gone.samples:.1%}, and "
         f"{above / below:.1%} came out",
-        where=look.where,
+        where=_set_at(look, divisor),
         step=looks[0].after,
         proof=Proof.RECORDED,
         fix="Count the samples of this loop and divide by them: total += y.size(0).",
         places=[("the loop that counts", place(gone.file, gone.line))],
     )
+
+
+def _set_at(look: Judged, divisor: str) -> Where:
+    """The line that says what is divided by: the division, or that of a name."""
+    named = name_assigned(look.where, divisor) if divisor.isidentifier() else None
+    return named or look.where
 
 
 def _is_added(file: str, line: int, counted: str) -> bool:

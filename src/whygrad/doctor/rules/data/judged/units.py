@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.rules.rule import Finding, Proof
 from whygrad.doctor.source.judged import Flow
-from whygrad.doctor.source.units import printed_with_unit, scales
+from whygrad.doctor.source.units import converts, printed_with_unit, scales
 from whygrad.recording.judging.looks import Judged, List
 
 __all__ = ["FORMS"]
@@ -26,34 +27,46 @@ def _other_units(case: Case, looks: list[Judged], flow: Flow | None, tell: _Tell
         return None
     if flow is None or look.sides[0].range.size < case.limit("answers"):
         return None
-    if pair.correlation < case.limit("follows"):
-        return None
-    if pair.error < case.limit("closer") * pair.residual:
-        return None
-    spreads = sorted(each.range.std for each in look.sides)
-    if spreads[1] < case.limit("scale") * spreads[0] or not scales(flow):
-        return None
-    trained = [_is_of(case, each, targets) for each in look.sides]
-    if all(trained):
+    if pair.correlation < case.limit("follows") or not _is_far(case, look, flow):
         return None
     from_model = [flow.of_model(each) for each in flow.sides]
     if sorted(from_model) != [False, True]:
         return None
-    answers, labels = (look.sides[from_model.index(each)] for each in (True, False))
-    raw = trained[from_model.index(True)]
-    told = "as the targets of the training are" if raw else "and the targets of the training "
-    told += "" if raw else f"are {targets.mean():.3g} ± {targets.std():.3g}"
+    at = from_model.index(True)
+    answers, labels = look.sides[at], look.sides[1 - at]
+    as_trained = _is_of(case, answers, targets)
+    if as_trained and _is_of(case, labels, targets):
+        return None
+    if not as_trained and not any(map(converts, flow.ways(flow.sides[at]))):
+        return None
+    trained = f"{targets.mean():.3g} ± {targets.std():.3g}"
+    rest = labels.range.std * math.sqrt(max(0.0, 1 - pair.correlation**2))
     return tell(
-        f"{answers.text} is {answers.range.mean:.3g} ± {answers.range.std:.3g}, {told}; "
-        f"{labels.text} is {labels.range.mean:.3g} ± {labels.range.std:.3g}",
+        f"{answers.text} is {answers.range.mean:.3g} ± {answers.range.std:.3g}, {labels.text} is "
+        f"{labels.range.mean:.3g} ± {labels.range.std:.3g}; the targets of the training are "
+        f"{trained}",
         f"their correlation is {pair.correlation:.2f}: the error is {pair.error:.3g}, and would be "
-        f"{pair.residual:.3g} in the same units",
+        f"about {rest:.3g} in the units of {labels.text}",
         where=flow.where,
         step=look.after,
         proof=Proof.INFERRED,
         fix="Take both to the same units first, with the scaler of the targets: "
         "scaler.inverse_transform(pred) against the raw values.",
     )
+
+
+def _is_far(case: Case, look: Judged, flow: Flow) -> bool:
+    """Whether two sides have scales so different that their units must be.
+
+    Those of a model that has learned little, or of data that have drifted, are less so.
+    """
+    assert look.pair is not None
+    small, large = sorted(each.range.std for each in look.sides)
+    if large > case.limit("units") * small:
+        return True
+    residual = large * math.sqrt(max(0.0, 1 - look.pair.correlation**2))
+    far = large > case.limit("scale") * small
+    return far and look.pair.error > case.limit("closer") * residual and scales(flow)
 
 
 def _named_unit(case: Case, looks: list[Judged], flow: Flow | None, tell: _Tell) -> Finding | None:
