@@ -133,8 +133,8 @@ class Lookout:
         where = Where(frame.f_code, frame.f_lasti)
         made: Judged | None = None
         with self._engine.unwatched():
-            if wanted.kind == "quotient":
-                made = self._quotient(values, wanted, where)
+            if wanted.kind in ("quotient", "choice"):
+                made = self._numbers(values, wanted, where)
             else:
                 arrays = [values.array(each) for each in wanted.sides]
                 known = [each for each in arrays if each is not None and each.size >= _FEW]
@@ -161,13 +161,14 @@ class Lookout:
             wanted.number,
         )
 
-    def _quotient(self, values: Values, wanted: Judging, where: Where) -> Judged | None:
-        above, below = map(values.number, wanted.sides)
-        if below is None:
+    def _numbers(self, values: Values, wanted: Judging, where: Where) -> Judged | None:
+        """Two numbers in place of two lists."""
+        one, other = map(values.number, wanted.sides)
+        if other is None:
             return None
-        name = " / ".join(map(ast.unparse, wanted.sides))
+        name = wanted.name or " / ".join(map(ast.unparse, wanted.sides))
         return Judged(
-            wanted.kind, name, where, [], [], self._passes, (), None, self._gone, above, below
+            wanted.kind, name, where, [], [], self._passes, (), None, self._gone, one, other
         )
 
     def _keep(self, made: Judged) -> None:

@@ -41,7 +41,8 @@ class List:
     range: Range
     whole: float  # the fraction of values that are whole numbers …
     outside: float  # … and of those beyond 0 and 1
-    different: int  # how many values there are
+    different: int  # how many values there are …
+    shares: dict[float, float]  # … and, if those are few, the share of each
 
 
 @dataclass(slots=True)
@@ -70,15 +71,18 @@ class Judged:
     sides: tuple[List, ...]
     pair: Pair | None
     gone: Gone | None  # what the model was given last, if a loop went through it
-    number: float | None = None  # what one side is compared with, or the value of a quotient …
-    divisor: float | None = None  # … and what it was divided by
+    number: float | None = None  # what one side is compared with; of two numbers, the first …
+    other: float | None = None  # … and the second: what divides, what was the best
 
 
 def listed(text: str, array: Array) -> List:
     values = array.ravel().astype(np.float64)
     whole = float(np.mean(values == np.rint(values)))
     outside = float(np.mean((values < 0) | (values > 1)))
-    return List(text, summarize(array), whole, outside, len(np.unique(values)))
+    found, counts = np.unique(values, return_counts=True)
+    few = len(found) <= _CLASSES
+    shares = dict(zip(found.tolist(), (counts / values.size).tolist())) if few else {}
+    return List(text, summarize(array), whole, outside, len(found), shares)
 
 
 def paired(one: Array, other: Array) -> Pair | None:

@@ -42,6 +42,7 @@ _LOADING = frozenset({"enumerate", "iter", "track", "tqdm"})  # what stands arou
 
 _Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 _Loop = ast.For | ast.AsyncFor
+_ORDERINGS = (ast.Gt, ast.GtE, ast.Lt, ast.LtE)
 _COMPREHENSIONS = (ast.ListComp, ast.GeneratorExp)
 
 
@@ -49,7 +50,7 @@ class Judging(NamedTuple):
     """Two sides that a statement compares, as they are written."""
 
     # "classes", "errors" or "ranks" of a metric with a name; "equal", "pairs", "difference",
-    # "threshold" or "quotient" of what is written out
+    # "threshold", "quotient" or "choice" of what is written out
     kind: str
     name: str  # of the metric, if it has one
     sides: tuple[ast.expr, ...]
@@ -62,8 +63,11 @@ def judgings(text: str) -> dict[int, tuple[Judging, ...]]:
     found: dict[int, list[Judging]] = {}
     for statement in ast.walk(parsed(text)):
         if isinstance(statement, ast.stmt) and not isinstance(statement, (_Scope, _Loop)):
+            known = found.setdefault(statement.lineno, [])
             for head in _heads(statement):
-                found.setdefault(statement.lineno, []).extend(_judging(head))
+                known += _judging(head)
+            if isinstance(statement, ast.If):
+                known += _choosing(statement)
     return {line: tuple(each) for line, each in found.items() if each}
 
 
@@ -94,6 +98,22 @@ def _judging(head: ast.expr) -> Iterator[Judging]:
                     yield Judging("difference", "", (one, other))
             case ast.BinOp(left=one, op=ast.Div(), right=ast.Name() | ast.Call() as other):
                 yield Judging("quotient", "", (one, other))
+
+
+def _choosing(statement: ast.If) -> Iterator[Judging]:
+    """``if loss < best: best = loss``: 1 if it asks for more, -1 if for less."""
+    match statement.test:
+        case ast.Compare(left=one, ops=[sign], comparators=[other]):
+            asked = 1 if isinstance(sign, (ast.Gt, ast.GtE)) else -1
+            sides = [ast.unparse(one), ast.unparse(other)]
+            kept = [
+                {ast.unparse(target), ast.unparse(each.value)}
+                for each in statement.body
+                if isinstance(each, ast.Assign)
+                for target in each.targets
+            ]
+            if isinstance(sign, _ORDERINGS) and set(sides) in kept:
+                yield Judging("choice", " ? ".join(sides), (one, other), asked)
 
 
 def _named(name: str, sides: tuple[ast.expr, ...]) -> Iterator[Judging]:

@@ -114,9 +114,9 @@ class Values:
         match node:
             case ast.Call(func=ast.Name(id="len"), args=[held]):
                 return _length(self.thing(held))
-            case ast.Name():
+            case ast.Name() | ast.Attribute() | ast.Subscript():
                 held = self.thing(node)
-                return float(held) if type(held) in (int, float) else None
+                return float(held) if isinstance(held, (int, float, np.number)) else None
             case ast.BinOp(left=ast.Constant(value=int() | float()), op=ast.Mult(), right=right):
                 return self.number(right)
         return None

@@ -42,6 +42,8 @@ _PAIRING = ops.EQUALITIES | ops.DIFFERENCES | ops.LOSSES
         "scale": (3.0, "times the spread of the other: not the same units"),
         "apart": (3.0, "spreads between two means: not the same units"),
         "upside": (0.3, "of an area under a curve: worse than any chance"),
+        "padding": (0.05, "of the labels that the loss leaves out: less changes little"),
+        "times": (2, "that a best one was asked for"),
         "more": (1.2, "times the samples of a loop: more than a last batch that is dropped"),
     }
 )

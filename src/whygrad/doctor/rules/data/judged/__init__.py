@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from whygrad.doctor.evidence.case import Case
-from whygrad.doctor.rules.data.judged import answers, order, shares, units
+from whygrad.doctor.rules.data.judged import answers, choices, order, shares, units
 from whygrad.doctor.rules.rule import Finding
 from whygrad.doctor.source.judged import Flow, flow_of
 
@@ -17,7 +17,7 @@ __all__ = ["misjudged"]
 
 def misjudged(case: Case, tell: Callable[..., Finding]) -> Iterator[Finding]:
     """What is wrong with the figures of a run; ``tell`` makes the findings."""
-    forms = [*order.FORMS, *units.FORMS, *answers.FORMS, *shares.FORMS]
+    forms = [*order.FORMS, *units.FORMS, *answers.FORMS, *shares.FORMS, *choices.FORMS]
     for looks in case.run.judged.values():
         flow: Flow | None = flow_of(looks[-1])
         for form in forms:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.rules.rule import Finding, Proof
 from whygrad.doctor.source.judged import Flow
+from whygrad.doctor.source.masks import counts_all
 from whygrad.doctor.source.reader import called, walked
 from whygrad.ops import families as ops
 from whygrad.recording.judging.looks import Judged
@@ -197,4 +198,33 @@ def _swapped(case: Case, looks: list[Judged], flow: Flow | None, tell: _Tell) ->
     )
 
 
-FORMS = (_column, _unrounded, _threshold, _decided, _wrong_end, _swapped)
+def _ignored(case: Case, looks: list[Judged], flow: Flow | None, tell: _Tell) -> Finding | None:
+    """Positions that the loss leaves out, counted as answers."""
+    look = looks[-1]
+    if look.kind != "equal" or look.pair is None or flow is None:
+        return None
+    from_model = [flow.of_model(each) for each in flow.sides]
+    if sorted(from_model) != [False, True] or not counts_all(look.where, flow.scope):
+        return None
+    labels = look.sides[from_model.index(False)]
+    readings = [case.reading(course.last) for course in case.courses[:1]]
+    calls = [each for reading in readings if reading is not None for each in reading.losses]
+    left_out = {each.kwargs.get("ignore_index") for each in calls if each.op in ops.CLASS_LOSSES}
+    number = left_out.pop() if len(left_out) == 1 else None
+    share = 0.0 if number is None else labels.shares.get(float(number), 0.0)
+    if share < case.limit("padding") or labels.different <= 2:
+        return None
+    return tell(
+        f"{share:.0%} of {labels.text} are {number}, which the loss leaves out "
+        f"(ignore_index={number}), and here they count as answers: no more than {1 - share:.0%} "
+        "can be right",
+        f"{look.pair.agreed:.1%} of all positions are right",
+        where=look.where,
+        step=look.after,
+        proof=Proof.INFERRED,
+        fix=f"Count the other positions only: mask = {labels.text} != {number}; "
+        f"(pred[mask] == {labels.text}[mask]).sum() / mask.sum().",
+    )
+
+
+FORMS = (_column, _ignored, _unrounded, _threshold, _decided, _wrong_end, _swapped)

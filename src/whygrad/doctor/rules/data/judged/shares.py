@@ -23,7 +23,7 @@ _RIGHT = re.compile(r"correct|right|hits?\b|n_ok|matche", re.IGNORECASE)
 def _divided(case: Case, looks: list[Judged], flow: Flow | None, tell: _Tell) -> Finding | None:
     """Right answers of a loop, divided by more samples than it goes through."""
     look = looks[-1]
-    gone, above, below = look.gone, look.number, look.divisor
+    gone, above, below = look.gone, look.number, look.other
     if look.kind != "quotient" or gone is None or above is None or below is None:
         return None
     counted, _, divisor = look.name.rpartition("* ")[2].partition(" / ")
