@@ -61,14 +61,22 @@ class Flow:
             _meets({each}, assigned) and not _meets({each}, filled | again) for each in places
         )
 
+    def innermost(self) -> str:
+        """The head of the innermost loop around the judging statement."""
+        around = [each for each in self._loops if covers(each, self.where.line)]
+        found = around[-1] if around else None
+        if isinstance(found, ast.For):
+            return f"{ast.unparse(found.target)} in {ast.unparse(found.iter)}"
+        return "" if found is None else ast.unparse(found.test)
+
+    @property
+    def _loops(self) -> list[ast.For | ast.While]:
+        return [each for each in self._all if isinstance(each, (ast.For, ast.While))]
+
     def never_emptied(self, side: ast.expr) -> str | None:
         """The list of a side that is filled from epoch to epoch and made before the first one."""
         filled = {place for each in self._all if _fills(each) for place in _stored(each)}
-        loops = [
-            each
-            for each in self._all
-            if isinstance(each, (ast.For, ast.While)) and covers(each, self.where.line)
-        ]
+        loops = [each for each in self._loops if covers(each, self.where.line)]
         for place in sorted(_places(side) & filled):
             made = [each for each in self._all if _makes(each, place)]
             inside: list[ast.AST] = [*loops[:1]]
@@ -107,11 +115,18 @@ class Flow:
             yield node
             for place in sorted(_places(node) - seen):
                 seen.add(place)
-                waiting += [value for to, value in self._assigned if _meets({place}, {to})]
+                given = [value for to, value in self._assigned if _meets({place}, {to})]
+                waiting += given or [value for to, value in self._shared if _meets({place}, {to})]
 
     @cached_property
     def _assigned(self) -> list[tuple[str, ast.expr]]:
         return [pair for each in self._all for pair in _pairs(each)]
+
+    @cached_property
+    def _shared(self) -> list[tuple[str, ast.expr]]:
+        """What the program's own level gives to its names."""
+        body = source_of(self.where).tree.body
+        return [pair for each in _statements(body) for pair in _pairs(each)]
 
     def _carriers(self, seeds: set[str]) -> set[str]:
         found = set(seeds)

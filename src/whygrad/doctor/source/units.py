@@ -13,7 +13,7 @@ from whygrad.recording.judging.looks import Judged
 from whygrad.source import Where
 from whygrad.why.dataflow import statement_at
 
-__all__ = ["Unit", "converts", "printed_with_unit", "scales"]
+__all__ = ["Unit", "converts", "printed_with_unit", "scaled", "scales"]
 
 _SCALING = re.compile(r"\w*Scaler|PowerTransformer|QuantileTransformer|inverse_transform|log|log1p")
 _WORDS = (
@@ -38,6 +38,13 @@ def scales(flow: Flow) -> bool:
     if any(_SCALING.fullmatch(each) for each in names):
         return True
     return any(_standardizes(each) for each in source.nodes(ast.BinOp))
+
+
+def scaled(node: ast.expr) -> bool:
+    """Whether an expression is what a scaler made: ``scaler.transform(y)``, ``(y - mean) / std``"""
+    calls = {called(each) for each in walked(node, ast.Call)}
+    named = "transform" in calls or "fit_transform" in calls
+    return named or any(_standardizes(each) for each in walked(node, ast.BinOp))
 
 
 def converts(node: ast.expr) -> bool:

@@ -22,9 +22,10 @@ from whygrad.source import Calls, Where, in_program
 
 __all__ = ["Lookout"]
 
-_EVENTS = 1_500_000  # calls of functions that Python may tell of, in the whole run …
+_EVENTS = 1_500_000  # calls and lines that Python may tell of, in the whole run …
 _ROUND = 300_000  # … and between two passes
 _FIRST = 3  # looks at a line that are kept, with the latest one
+_VISITS = 4  # looks at a line between two passes
 _LINES = 64
 _CALLERS = 4
 _FEW = 8  # numbers on a side: fewer are no list of answers
@@ -42,6 +43,8 @@ class Lookout:
         self._files: dict[str, dict[int, tuple[Judging, ...]]] = {}
         self._unseen: set[tuple[str, int]] = set()
         self._loops: dict[tuple[int, int], tuple[int, ast.expr] | None] = {}
+        self._went: tuple[int, ...] = ()  # tells what was gone through last from others
+        self._visits: dict[tuple[str, int], int] = {}  # of lines, in this round
         self._on = False
         self._events = 0
         self._until = 0  # events
@@ -50,27 +53,30 @@ class Lookout:
 
     def evaluated(self, engine: Engine, frame: FrameType) -> None:
         """A model is called at a place of the program, and not for training."""
-        self._engine = engine
-        outer = self._frames(frame)
-        self._called = _lines(outer)
-        self._gone = self._goes_through(engine, outer)
-        if self._on or self._events >= _EVENTS or sys.gettrace() is not None:
-            return
-        if engine.compiles():
-            return
         if self._passes != len(self._run.passes):
             self._passes = len(self._run.passes)
             self._rounds += 1
             self._until = min(_EVENTS, self._events + _ROUND)
+            self._visits.clear()
+        if self._events >= self._until:
+            return
+        self._engine = engine
+        outer = self._frames(frame)
+        if self._on or self._begins(engine, outer):
+            self._called = _lines(outer)
+            self._go_through(engine, outer)
+
+    def _begins(self, engine: Engine, outer: list[FrameType]) -> bool:
         for each in outer:
             self._read(each)
-        if not self._is_due() or self._events >= self._until:
-            return
+        if not self._is_due() or sys.gettrace() is not None or engine.compiles():
+            return False
         self._on = True
         for each in outer:
-            if each.f_code.co_filename in self._files:
+            if self._files[each.f_code.co_filename]:
                 each.f_trace = self._at_line
         sys.settrace(self._at_call)
+        return True
 
     def rest(self) -> None:
         """Look no further for now."""
@@ -105,27 +111,36 @@ class Lookout:
             self._unseen |= {(file, line) for line in self._files[file]}
 
     def _at_call(self, frame: FrameType, event: str, _: Any) -> Any:
-        self._events += 1
-        if self._events >= self._until or self._passes != len(self._run.passes):
-            self.rest()
+        if not self._goes_on():
             return None
         return self._at_line if self._files.get(frame.f_code.co_filename) else None
 
     def _at_line(self, frame: FrameType, event: str, _: Any) -> Any:
-        if not self._on or self._passes != len(self._run.passes):
-            self.rest()
+        if not self._goes_on():
             return None
-        if event == "line":
-            file, line = frame.f_code.co_filename, frame.f_lineno
-            wanted = self._files[file].get(line)
-            if wanted:
-                self._unseen.discard((file, line))
-                try:
-                    for each in wanted:
-                        self._look(frame, each)
-                except Exception as error:
-                    self._run.trouble(error)
+        place = frame.f_code.co_filename, frame.f_lineno
+        wanted = self._files[place[0]].get(place[1]) if event == "line" else None
+        if wanted:
+            self._unseen.discard(place)
+            self._visits[place] = self._visits.get(place, 0) + 1
+            if self._visits[place] <= _VISITS:
+                self._look_at_all(frame, wanted)
         return self._at_line
+
+    def _goes_on(self) -> bool:
+        """Whether the program still judges, as far as is known, and looking costs little."""
+        self._events += 1
+        if not self._on or self._events >= self._until or self._passes != len(self._run.passes):
+            self.rest()
+            return False
+        return True
+
+    def _look_at_all(self, frame: FrameType, wanted: tuple[Judging, ...]) -> None:
+        try:
+            for each in wanted:
+                self._look(frame, each)
+        except Exception as error:
+            self._run.trouble(error)
 
     def _look(self, frame: FrameType, wanted: Judging) -> None:
         assert self._engine is not None
@@ -178,21 +193,26 @@ class Lookout:
             kept.pop()
         kept.append(made)
 
-    def _goes_through(self, engine: Engine, outer: list[FrameType]) -> Gone | None:
-        """The loader of the loop around the call of a model, or around what led there."""
+    def _go_through(self, engine: Engine, outer: list[FrameType]) -> None:
+        """Note the loader of the loop around the call of a model, or around what led there."""
         for each in outer[:_CALLERS]:
             key = id(each.f_code), each.f_lasti
             if key not in self._loops:
                 text = "".join(Where(each.f_code, each.f_lasti).source)
                 self._loops[key] = loop_around(text, each.f_lineno)
             loop = self._loops[key]
-            if loop is not None:
-                values = Values(engine, each.f_locals, each.f_globals)
-                with engine.unwatched():
-                    found = _gone(values, loop[1], loop[0], each.f_code.co_filename)
-                if found is not None:
-                    return found
-        return None
+            if loop is None:
+                continue
+            values = Values(engine, each.f_locals, each.f_globals)
+            same = *key, id(values.thing(loop[1])), self._passes
+            if same == self._went:  # another batch of it
+                return
+            with engine.unwatched():
+                self._gone = _gone(values, loop[1], loop[0], each.f_code.co_filename)
+            if self._gone is not None:
+                self._went = same
+                return
+        self._gone, self._went = None, ()
 
 
 def _lines(frames: list[FrameType]) -> Calls:

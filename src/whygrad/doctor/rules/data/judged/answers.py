@@ -52,7 +52,7 @@ def _column(case: Case, looks: list[Judged], flow: Flow | None, tell: _Tell) -> 
         f"make [{count}, {count}]: every answer meets every label",
         f"the mean is over {count * count} pairs, of which {count} belong together",
         where=look.where,
-        step=look.after,
+        step=looks[0].after,
         proof=Proof.RECORDED,
         fix=f"Give both the same shape: {column}.ravel().",
     )
@@ -79,7 +79,7 @@ def _unrounded(case: Case, looks: list[Judged], flow: Flow | None, tell: _Tell) 
         f"{labels.range.low:g} to {labels.range.high:g}",
         f"{look.pair.agreed:.1%} of {answers.range.size} do",
         where=flow.where,
-        step=look.after,
+        step=looks[0].after,
         proof=Proof.RECORDED,
         fix="Decide first: the class with the largest output, or on which side of the threshold.",
     )
@@ -105,7 +105,7 @@ def _threshold(case: Case, looks: list[Judged], flow: Flow | None, tell: _Tell) 
         f"{look.sides[0].text}, logits from {ranges.low:.3g} to {ranges.high:.3g}, is compared "
         "with 0.5, the threshold of probabilities: as one that is 0.62",
         where=flow.where,
-        step=look.after,
+        step=looks[0].after,
         proof=Proof.INFERRED,
         fix="Compare logits with 0, or 1 / (1 + np.exp(-logits)) with 0.5.",
     )
@@ -127,7 +127,7 @@ def _decided(case: Case, looks: list[Judged], flow: Flow | None, tell: _Tell) ->
         f"{scores.range.high:g}: what was decided, not what it was decided by",
         "the curve has one corner, and its area is the mean of two rates at one threshold",
         where=flow.where,
-        step=look.after,
+        step=looks[0].after,
         proof=Proof.INFERRED,
         fix=f"Give {look.name} the probabilities or logits of class 1, before argmax or threshold.",
     )
@@ -157,7 +157,7 @@ def _wrong_end(case: Case, looks: list[Judged], flow: Flow | None, tell: _Tell) 
         f"larger score in {look.pair.auc:.1%} of all pairs: far less than half",
         f"it is the score of the other class: {ast.unparse(turned)}",
         where=flow.where,
-        step=look.after,
+        step=looks[0].after,
         proof=Proof.INFERRED,
         fix="Rank by the score of the class that is labelled 1, as probs[:, 1].",
     )
@@ -192,7 +192,7 @@ def _swapped(case: Case, looks: list[Judged], flow: Flow | None, tell: _Tell) ->
         f"for them, and {second} for the answers",
         f"for this metric that matters: {why}",
         where=flow.where,
-        step=look.after,
+        step=looks[0].after,
         proof=Proof.INFERRED,
         fix=f"{look.name}({second}, {first})",
     )
@@ -220,7 +220,7 @@ def _ignored(case: Case, looks: list[Judged], flow: Flow | None, tell: _Tell) ->
         "can be right",
         f"{look.pair.agreed:.1%} of all positions are right",
         where=look.where,
-        step=look.after,
+        step=looks[0].after,
         proof=Proof.INFERRED,
         fix=f"Count the other positions only: mask = {labels.text} != {number}; "
         f"(pred[mask] == {labels.text}[mask]).sum() / mask.sum().",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import math
 import re
 from collections.abc import Callable
@@ -10,6 +11,7 @@ from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.rules.rule import Finding, Proof
 from whygrad.doctor.source.judged import Flow
 from whygrad.doctor.source.lines import code_at
+from whygrad.doctor.source.loops import loops_around
 from whygrad.recording.judging.looks import Judged
 
 __all__ = ["FORMS"]
@@ -17,6 +19,7 @@ __all__ = ["FORMS"]
 _Tell = Callable[..., Finding]
 
 _LESS = re.compile(r"loss|err|mse|mae|nll|ppl|perplexity|(?:^|_)[wc]er(?:_|$)", re.IGNORECASE)
+_HELD_OUT = re.compile(r"val|test|dev|eval|epoch", re.IGNORECASE)
 _MORE = re.compile(r"acc|f1|auc|iou|dice|r2|bleu|recall|precision|psnr|ssim", re.IGNORECASE)
 
 
@@ -31,7 +34,7 @@ def _worse_is_kept(
     if at is None or sum("best" in each.lower() for each in sides) != 1:
         return None
     named = sides[1 - at]
-    if bool(_LESS.search(named)) == bool(_MORE.search(named)):
+    if bool(_LESS.search(named)) == bool(_MORE.search(named)) or not _is_of_epochs(looks, named):
         return None
     wanted = -1 if _LESS.search(named) else 1
     asked = _asked(looks[-1])
@@ -52,6 +55,14 @@ def _worse_is_kept(
         proof=Proof.INFERRED,
         fix=f"if {named} {'<' if wanted < 0 else '>'} {sides[at]}:",
     )
+
+
+def _is_of_epochs(looks: list[Judged], named: str) -> bool:
+    """Whether epochs are compared: an attack looks for the largest loss, among its own tries."""
+    loops = loops_around(looks[-1].where)
+    around = [ast.unparse(each.node.target) for each in loops[:1] if isinstance(each.node, ast.For)]
+    epochs = bool(_HELD_OUT.search(named)) or any("ep" in each.lower() for each in around)
+    return epochs and len({each.after for each in looks}) == len(looks)
 
 
 def _asked(look: Judged) -> int | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from itertools import pairwise
 
@@ -15,6 +16,9 @@ from whygrad.recording.judging.looks import Judged
 __all__ = ["FORMS"]
 
 _Tell = Callable[..., Finding]
+
+_MEANT = re.compile(r"batch|last|example|sample", re.IGNORECASE)  # somebody knows what it is
+_PARTS = re.compile(r"fold|split|task|stream|seed|chunk", re.IGNORECASE)  # of one figure
 
 
 def _shuffled(case: Case, looks: list[Judged], flow: Flow | None, tell: _Tell) -> Finding | None:
@@ -37,7 +41,7 @@ def _shuffled(case: Case, looks: list[Judged], flow: Flow | None, tell: _Tell) -
         f"it would be {pair.overlap:.1%}" if classes else
         f"they are as large as each other and have a correlation of {pair.correlation:.2g}",
         where=loader_made(look) or flow.where,
-        step=look.after,
+        step=looks[0].after,
         proof=Proof.INFERRED,
         fix="Make the loader with shuffle=False, or collect the labels in the same loop.",
         places=[
@@ -70,14 +74,14 @@ def _last_batch(case: Case, looks: list[Judged], flow: Flow | None, tell: _Tell)
     after = flow.where.line > (loop.end_lineno or loop.lineno) and loop.lineno == gone.line
     if not after or look.pair is None or size * case.limit("part") > gone.samples:
         return None
-    if not all(flow.is_left_over(each) for each in flow.sides):
+    if not all(flow.is_left_over(each) for each in flow.sides) or _MEANT.search(flow.where.text):
         return None
     return tell(
         f"{look.sides[0].text} and {look.sides[1].text} are set anew for each batch, and compared "
         "behind the loop: they are those of the last batch",
         f"{size} samples are judged of the {gone.samples} that the loop went through",
         where=flow.where,
-        step=look.after,
+        step=looks[0].after,
         proof=Proof.INFERRED,
         fix="Collect answers and labels of all batches in lists, and judge them together.",
         places=[("the loop over batches", place(gone.file, gone.line))],
@@ -96,7 +100,7 @@ def _growing(case: Case, looks: list[Judged], flow: Flow | None, tell: _Tell) ->
     if any(later <= earlier for earlier, later in pairwise(times)):
         return None
     kept = next((one for each in flow.sides if (one := flow.never_emptied(each))), None)
-    if kept is None:
+    if kept is None or _PARTS.search(flow.innermost()):
         return None
     return tell(
         f"{kept} is made once and filled in every epoch: {', '.join(map(str, sizes))} answers were "

@@ -10,7 +10,7 @@ from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.rules.rule import Finding, Proof
 from whygrad.doctor.source.judged import Flow
 from whygrad.doctor.source.lines import name_assigned, place
-from whygrad.doctor.source.reader import source_of
+from whygrad.doctor.source.reader import source_of, walked
 from whygrad.recording.judging.looks import Judged
 from whygrad.source import Where
 
@@ -54,15 +54,31 @@ def _set_at(look: Judged, divisor: str) -> Where:
 
 
 def _is_added(file: str, line: int, counted: str) -> bool:
-    """Whether the loop at a line adds to what is divided."""
+    """Whether the loop at a line adds to what is divided, from 0."""
     names = {each.id for each in ast.walk(ast.parse(counted)) if isinstance(each, ast.Name)}
-    return any(
-        isinstance(each.target, ast.Name) and each.target.id in names
-        for loop in source_of(file).nodes(ast.For)
-        if loop.lineno == line
-        for each in ast.walk(loop)
-        if isinstance(each, ast.AugAssign)
+    source = source_of(file)
+    loop = next((each for each in source.nodes(ast.For) if each.lineno == line), None)
+    added = [] if loop is None else list(walked(loop, ast.AugAssign))
+    if not any(isinstance(each.target, ast.Name) and each.target.id in names for each in added):
+        return False
+    return any(_begins(each.body, line, names) for each in source.nodes(ast.AST)
+               if isinstance(each, (ast.Module, ast.FunctionDef, ast.For, ast.While)))  # fmt: skip
+
+
+def _begins(body: list[ast.stmt], line: int, names: set[str]) -> bool:
+    """Whether a block sets a name to 0 and then comes to the loop, perhaps in a ``with``: what is
+    set further out adds up several rounds."""
+    plain = [inner for each in body for inner in (each, *_inside(each))]
+    sets = any(
+        isinstance(each, ast.Assign)
+        and names & {one.id for target in each.targets for one in walked(target, ast.Name)}
+        for each in plain
     )
+    return sets and any(isinstance(each, ast.For) and each.lineno == line for each in plain)
+
+
+def _inside(statement: ast.stmt) -> list[ast.stmt]:
+    return statement.body if isinstance(statement, ast.With) else []
 
 
 FORMS = (_divided,)

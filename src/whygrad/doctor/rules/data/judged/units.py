@@ -11,7 +11,7 @@ import numpy as np
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.rules.rule import Finding, Proof
 from whygrad.doctor.source.judged import Flow
-from whygrad.doctor.source.units import converts, printed_with_unit, scales
+from whygrad.doctor.source.units import converts, printed_with_unit, scaled, scales
 from whygrad.recording.judging.looks import Judged, List
 
 __all__ = ["FORMS"]
@@ -48,7 +48,7 @@ def _other_units(case: Case, looks: list[Judged], flow: Flow | None, tell: _Tell
         f"their correlation is {pair.correlation:.2f}: the error is {pair.error:.3g}, and would be "
         f"about {rest:.3g} in the units of {labels.text}",
         where=flow.where,
-        step=look.after,
+        step=looks[0].after,
         proof=Proof.INFERRED,
         fix="Take both to the same units first, with the scaler of the targets: "
         "scaler.inverse_transform(pred) against the raw values.",
@@ -75,9 +75,11 @@ def _named_unit(case: Case, looks: list[Judged], flow: Flow | None, tell: _Tell)
     targets = _targets(case)
     if look.kind not in ("errors", "difference") or look.pair is None or targets is None:
         return None
-    if flow is None or not _is_standard(case, targets) or not scales(flow):
+    if flow is None or not _is_standard(case, targets):
         return None
     if not all(_is_of(case, each, targets) for each in look.sides):
+        return None
+    if not any(scaled(each) for side in flow.sides for each in flow.ways(side)):
         return None
     unit = printed_with_unit(look)
     if unit is None:
@@ -88,7 +90,7 @@ def _named_unit(case: Case, looks: list[Judged], flow: Flow | None, tell: _Tell)
         f"{look.sides[1].range.std:.2g}: scaled, like the targets of the training",
         f"what comes out is printed with the unit {unit.text!r}",
         where=flow.where,
-        step=look.after,
+        step=looks[0].after,
         proof=Proof.INFERRED,
         fix="Scale answers and labels back before the error is taken, or the error itself: times "
         "the deviation that the scaler divides by.",
