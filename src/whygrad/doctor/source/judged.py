@@ -12,11 +12,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from whygrad.doctor.source.reader import called, covers, source_of
+from whygrad.doctor.source.reader import called, covers, source_of, walked
 from whygrad.recording.judging.looks import Judged
 from whygrad.recording.judging.statements import judgings, loop_around
 from whygrad.source import Where
 from whygrad.why.dataflow import statement_at
+from whygrad.why.syntax import parsed
 
 __all__ = ["Flow", "flow_of", "loader_made"]
 
@@ -34,9 +35,10 @@ class Flow:
     statement: ast.stmt  # that calls the model, or what does
     loop: ast.For | None  # around that statement
     where: Where  # the line of this function that judges, or calls what does
+    callee: str = ""  # the name by which the model, or what calls it, is called there
 
     def of_model(self, side: ast.expr) -> bool:
-        return _meets(_places(side), self._carriers(set(_stored(self.statement))))
+        return self._carries(side, self._carriers(set(_stored(self.statement))))
 
     def of_loop(self, side: ast.expr) -> bool:
         """Whether a side is filled or assigned in the loop over batches."""
@@ -45,7 +47,7 @@ class Flow:
             seeds |= _places(self.loop.target)
             for each in _statements(self.loop.body):
                 seeds |= set(_stored(each))
-        return _meets(_places(side), self._carriers(seeds))
+        return self._carries(side, self._carriers(seeds))
 
     def is_left_over(self, side: ast.expr) -> bool:
         """Whether all that a side is read from is assigned in the loop, and nowhere filled."""
@@ -87,6 +89,14 @@ class Flow:
             if made or self._outlives(place):
                 return place
         return None
+
+    def made(self, place: str) -> Where | None:
+        """The line that makes a list: in this function, as a default of it, or outside."""
+        if place in _parameters(self.scope) and not isinstance(self.scope, ast.Module):
+            return source_of(self.where).place(self.scope.lineno)
+        everywhere = list(source_of(self.where).nodes(ast.stmt))
+        found = [each for each in (*self._all, *everywhere) if _makes(each, place)]
+        return source_of(self.where).place(found[0].lineno) if found else None
 
     def _outlives(self, place: str) -> bool:
         """Whether a list that the function does not make is made once and for all: as a default,
@@ -133,8 +143,12 @@ class Flow:
         before = -1
         while before != len(found):
             before = len(found)
-            found |= {to for to, value in self._assigned if _meets(_places(value), found)}
+            found |= {to for to, value in self._assigned if self._carries(value, found)}
         return found
+
+    def _carries(self, node: ast.expr, carriers: set[str]) -> bool:
+        calls = [called(each) for each in walked(node, ast.Call)] if self.callee else []
+        return self.callee in calls or _meets(_places(node), carriers)
 
 
 def flow_of(look: Judged) -> Flow | None:
@@ -157,7 +171,7 @@ def flow_of(look: Judged) -> Flow | None:
         statement = None if line is None else statement_at(Where(code, line))
         if line is not None and statement is not None:
             loop = _loop(scope, Where(code, line).line)
-            return Flow(scope, sides, statement, loop, where)
+            return Flow(scope, sides, statement, loop, where, _callee(Where(code, line)))
         below = scope
     return None
 
@@ -195,6 +209,13 @@ def _parameters(scope: _Scope) -> list[str]:
     if isinstance(scope, ast.Module):
         return []
     return [each.arg for each in ast.walk(scope.args) if isinstance(each, ast.arg)]
+
+
+def _callee(where: Where) -> str:
+    """The name that is called at a place."""
+    made = next(iter(parsed(where.whole_expression).body), None)
+    call = made.value if isinstance(made, ast.Expr) else None
+    return called(call) if isinstance(call, ast.Call) else ""
 
 
 def _texts(sides: tuple[ast.expr, ...]) -> list[str]:

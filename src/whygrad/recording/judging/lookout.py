@@ -208,9 +208,9 @@ class Lookout:
             if same == self._went:  # another batch of it
                 return
             with engine.unwatched():
-                self._gone = _gone(values, loop[1], loop[0], each.f_code.co_filename)
-            if self._gone is not None:
-                self._went = same
+                found = _gone(values, loop[1], loop[0], each.f_code.co_filename)
+            if found is not None:
+                self._gone, self._went = found, same
                 return
         self._gone, self._went = None, ()
 

@@ -106,10 +106,11 @@ def _growing(case: Case, looks: list[Judged], flow: Flow | None, tell: _Tell) ->
         f"{kept} is made once and filled in every epoch: {', '.join(map(str, sizes))} answers were "
         "judged in it, one time after the other",
         "the figure of an epoch is that of all epochs up to then, also of a model that knew less",
-        where=flow.where,
+        where=flow.made(kept) or flow.where,
         step=looks[0].after,
         proof=Proof.INFERRED,
         fix=f"Begin each epoch with an empty list: {kept} = [].",
+        places=[("judged here", flow.where)],
     )
 
 
