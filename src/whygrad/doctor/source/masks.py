@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 
 from whygrad.doctor.source.reader import called, walked
+from whygrad.ops.families import TOTALS
 from whygrad.source import Where
 from whygrad.why.dataflow import statement_at
 
 __all__ = ["counts_all"]
 
-_TOTALS = ("sum", "mean")
 _PLAIN = ("float", "double", "int", "long", "flatten", "view", "reshape")
 
 
@@ -28,7 +28,7 @@ def counts_all(where: Where, scope: ast.AST) -> bool:
     ):
         return False
     return any(
-        called(each) in _TOTALS
+        called(each) in TOTALS
         and isinstance(each.func, ast.Attribute)
         and _compares(each.func.value)
         for each in walked(statement, ast.Call)

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from whygrad.doctor.source.judged import Flow
 from whygrad.doctor.source.reader import called, source_of, walked
+from whygrad.ops.families import EXPONENTIALS
 from whygrad.recording.judging.looks import Judged
 from whygrad.source import Where
 from whygrad.why.dataflow import statement_at
@@ -50,7 +51,8 @@ def scaled(node: ast.expr) -> bool:
 def converts(node: ast.expr) -> bool:
     """Whether an expression takes values to another scale: back from a scaler, by a factor."""
     return any(
-        called(each) in ("inverse_transform", "exp", "expm1") for each in walked(node, ast.Call)
+        called(each) == "inverse_transform" or called(each) in EXPONENTIALS
+        for each in walked(node, ast.Call)
     ) or any(isinstance(each.op, (ast.Mult, ast.Div)) for each in walked(node, ast.BinOp))
 
 

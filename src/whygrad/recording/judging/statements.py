@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
+from whygrad.ops import families as ops
 from whygrad.why.syntax import covers, parsed
 
 __all__ = ["CLASSES", "ERRORS", "RANKS", "Judging", "judgings", "last_name", "loop_around"]
@@ -35,9 +36,7 @@ RANKS = frozenset(
 )
 
 _GIVEN = ("y_true", "y_pred", "y_score", "y_prob")  # names of their arguments
-_MEASURING = frozenset(
-    {"abs", "absolute", "fabs", "mean", "nanmean", "norm", "power", "sqrt", "square", "sum"}
-)
+_MEASURING = ops.ABS | ops.NORM | ops.SQRT | ops.TOTALS
 _LOADING = frozenset({"enumerate", "iter", "track", "tqdm"})  # what stands around a loader
 
 _Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
@@ -93,7 +92,9 @@ def _judging(head: ast.expr) -> Iterator[Judging]:
             case ast.Compare(left=one, ops=[ast.Gt() | ast.GtE()], comparators=[other]):
                 if isinstance(other, ast.Constant) and type(other.value) is float:
                     yield Judging("threshold", "", (one,), other.value)
-            case ast.BinOp(left=one, op=ast.Sub(), right=other) if squares or calls & _MEASURING:
+            case ast.BinOp(left=one, op=ast.Sub(), right=other) if squares or _MEASURING.any_of(
+                calls
+            ):
                 if not _is_number(one) and not _is_number(other):
                     yield Judging("difference", "", (one, other))
             case ast.BinOp(left=one, op=ast.Div(), right=ast.Name() | ast.Call() as other):

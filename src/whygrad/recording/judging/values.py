@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from whygrad.ops import families as ops
 from whygrad.recording.engines import Engine
 
 __all__ = ["Values"]
@@ -24,20 +25,17 @@ _DEPTH = 6  # calls and parts inside each other
 # Functions and methods that give back the same numbers, in the same order.
 _SAME = frozenset(
     {
-        "array", "asarray", "astype", "contiguous", "cpu", "detach", "double", "flatten", "float",
-        "int", "list", "long", "numpy", "ravel", "to_list", "to_numpy", "tolist", "tensor",
+        "array", "asarray", "astype", "contiguous", "cpu", "detach", "double", "float", "int",
+        "list", "long", "numpy", "tensor", "to_list", "to_numpy", "tolist",
     }
 )  # fmt: skip
-_ELEMENTWISE: dict[str, Callable[..., Any]] = {
-    "exp": np.exp, "expm1": np.expm1, "log": np.log, "log1p": np.log1p, "round": np.round,
-}  # fmt: skip
+_ELEMENTWISE = ops.EXPONENTIALS | ops.LOGARITHMS | ops.STEPS
 _ARITHMETIC: dict[type, Callable[..., Any]] = {
     ast.Add: np.add, ast.Sub: np.subtract, ast.Mult: np.multiply, ast.Div: np.divide,
 }  # fmt: skip
 _ORDERS: dict[type, Callable[..., Any]] = {
     ast.Gt: np.greater, ast.GtE: np.greater_equal, ast.Lt: np.less, ast.LtE: np.less_equal,
 }  # fmt: skip
-_JOINING = frozenset({"cat", "concat", "concatenate", "hstack", "vstack"})
 
 
 class Values:
@@ -131,14 +129,14 @@ class Values:
     def _computed(
         self, name: str, args: list[ast.expr], named: list[ast.keyword], depth: int
     ) -> Array | None:
-        if name in _JOINING:
+        if name in ops.JOINS:
             parts = self.thing(args[0])
             if type(parts) not in (list, tuple) or not parts:
                 return None
             arrays = [self._numbers(each) for each in parts]
             known = [each for each in arrays if each is not None and each.ndim]
             whole = len(known) == len(arrays) and sum(each.size for each in known) <= _MOST
-            return np.concatenate(known) if whole else None
+            return _joined(name, known) if whole else None
         given = self.array(args[0], depth)
         return None if given is None else self._changed(name, given, args[1:], named)
 
@@ -146,18 +144,21 @@ class Values:
         self, name: str, known: Array, args: list[ast.expr], named: list[ast.keyword]
     ) -> Array | None:
         """What a function or a method makes of numbers."""
+        if name in ops.FLATTENING:
+            return None if args or named else known.ravel()
         if name in _SAME:
-            return known.ravel() if name in ("ravel", "flatten") else known
+            return known
         if name == "squeeze":
             return None if args or named else known.squeeze()
-        if name in ("reshape", "view"):
+        if name in ops.RESHAPES:
             shape = tuple(_place(each) for each in args)
             return known.reshape(shape) if shape in ((-1,), (-1, 1)) else None
         axes = [*args, *(each.value for each in named if each.arg in ("axis", "dim"))]
         axis = _place(axes[0]) if axes else None
         if name == "argmax" and isinstance(axis, int) and known.ndim > abs(axis):
             return np.argmax(known, axis=axis)
-        return _ELEMENTWISE[name](known) if name in _ELEMENTWISE and not args else None
+        elementwise = getattr(np, name, None) if name in _ELEMENTWISE and not args else None
+        return None if elementwise is None else elementwise(known)
 
     def _numbers(self, thing: Any) -> Array | None:
         """An array, a column, a list or a tensor, as an array."""
@@ -174,6 +175,13 @@ class Values:
         if type(thing) is not np.ndarray or not 0 < thing.size <= _MOST:
             return None
         return thing if thing.dtype.kind in "fiub" else None
+
+
+def _joined(name: str, parts: list[Array]) -> Array | None:
+    """One behind the other; None if the function would lay them beside each other."""
+    flat = all(each.ndim == 1 for each in parts)
+    behind = flat if name == "hstack" else "stack" not in name or (name == "vstack" and not flat)
+    return np.concatenate(parts) if behind else None
 
 
 def _is_table(thing: Any) -> bool:

@@ -51,11 +51,14 @@ def metric_bug(case: Case) -> Iterator[Finding]:
     """A metric does not measure what it says.
 
     The model may be better or worse than the number: answers are compared with the labels of other
-    samples, with numbers that they never take, or the counts do not belong together. What is
-    learned does not change with it, but every decision that is taken by this number does.
+    samples, in other units, with numbers that they never take, or the counts do not belong
+    together. What is learned does not change with it, but every decision that is taken by this
+    number does.
 
     Measured: The first comparisons of each line that looks at the model's answers outside of
-    gradients: shapes, values, the calls in between; and what the text adds up and divides by.
+    gradients: shapes, values, the calls in between; what the text adds up and divides by; and, of
+    figures of NumPy, pandas, scikit-learn and plain Python, the two lists that they lay beside
+    each other when the program comes there, with where the text says that these come from.
     Fix: Compare one answer with one label, and divide right answers by samples.
     Guardrail: assert pred.shape == y.shape and 0 <= accuracy <= 1
     """
