@@ -167,6 +167,8 @@ def flow_of(look: Judged) -> Flow | None:
             if handed is None:
                 return None
             sides = handed
+        elif wanted[0].line > where.line:
+            where = where.on_line(wanted[0].line) or where
         line = next((one for held, one in look.called if held is code), None)
         statement = None if line is None else statement_at(Where(code, line))
         if line is not None and statement is not None:

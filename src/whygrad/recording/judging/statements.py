@@ -55,6 +55,11 @@ class Judging(NamedTuple):
     sides: tuple[ast.expr, ...]
     number: float | None = None  # what one side is compared with
 
+    @property
+    def line(self) -> int:
+        """Where the first side stands: a statement may have many lines."""
+        return self.sides[0].lineno
+
 
 @lru_cache(maxsize=16)
 def judgings(text: str) -> dict[int, tuple[Judging, ...]]:

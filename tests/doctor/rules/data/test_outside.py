@@ -289,3 +289,25 @@ def test_positions_that_the_loss_leaves_out(tmp_path: Path) -> None:
     assert "33% of tags are 0" in only(tmp_path, "metric-bug", broken).evidence[0]
     sound = PADDED.format(which="real = tags != 0", count="real.sum().item()")
     assert not ask(tmp_path, "metric-bug", sound)
+
+
+MISNAMED = """
+def judge(data, labels):
+    model.eval()
+    with torch.no_grad():
+        return (model(data).argmax(1) == labels).float().mean().item()
+train_x, val_x = x[:128], x[128:]
+train_y, val_y = y[:128], y[128:]
+for epoch in range(3):
+    for _ in range(4):
+        optimizer.zero_grad()
+        F.cross_entropy(model(train_x), train_y).backward()
+        optimizer.step()
+    val_acc = judge({data})  # here
+"""
+
+
+def test_training_data_that_are_told_as_held_out(tmp_path: Path) -> None:
+    broken = classes(False) + MISNAMED.format(data="train_x, train_y")
+    assert only(tmp_path, "metric-bug", broken).evidence[0] == "val_acc is what train_x gives"
+    assert not ask(tmp_path, "metric-bug", classes(False) + MISNAMED.format(data="val_x, val_y"))

@@ -43,6 +43,7 @@ _PAIRING = ops.EQUALITIES | ops.DIFFERENCES | ops.LOSSES
         "apart": (3.0, "spreads between two means: not the same units"),
         "upside": (0.3, "of an area under a curve: worse than any chance"),
         "padding": (0.05, "of the labels that the loss leaves out: less changes little"),
+        "trained": (0.5, "of the samples of a figure: held-out ones come up in no training"),
         "times": (2, "that a best one was asked for"),
         "more": (1.2, "times the samples of a loop: more than a last batch that is dropped"),
     }

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.rules.data.judged import answers, choices, order, shares, units
+from whygrad.doctor.rules.data.judged.misnamed import misnamed
 from whygrad.doctor.rules.rule import Finding
 from whygrad.doctor.source.judged import Flow, flow_of
 
@@ -26,3 +27,4 @@ def misjudged(case: Case, tell: Callable[..., Finding]) -> Iterator[Finding]:
                 yield found
                 forms.remove(form)  # one line of several that show the same is enough
                 break
+    yield from misnamed(case, tell)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import math
 from collections.abc import Callable
 from typing import Any
@@ -11,8 +12,10 @@ import numpy as np
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.rules.rule import Finding, Proof
 from whygrad.doctor.source.judged import Flow
+from whygrad.doctor.source.lines import name_assigned
 from whygrad.doctor.source.units import converts, printed_with_unit, scaled, scales
 from whygrad.recording.judging.looks import Judged, List
+from whygrad.source import Where
 
 __all__ = ["FORMS"]
 
@@ -34,8 +37,8 @@ def _other_units(case: Case, looks: list[Judged], flow: Flow | None, tell: _Tell
         return None
     at = from_model.index(True)
     answers, labels = look.sides[at], look.sides[1 - at]
-    as_trained = _is_of(case, answers, targets)
-    if as_trained and _is_of(case, labels, targets):
+    as_trained, scaled_labels = (_is_of(case, each, targets) for each in (answers, labels))
+    if as_trained and scaled_labels:
         return None
     if not as_trained and not any(map(converts, flow.ways(flow.sides[at]))):
         return None
@@ -47,12 +50,18 @@ def _other_units(case: Case, looks: list[Judged], flow: Flow | None, tell: _Tell
         f"{trained}",
         f"their correlation is {pair.correlation:.2f}: the error is {pair.error:.3g}, and would be "
         f"about {rest:.3g} in the units of {labels.text}",
-        where=flow.where,
+        where=_to_change(flow, flow.sides[1 - at]) if scaled_labels else flow.where,
         step=looks[0].after,
         proof=Proof.INFERRED,
         fix="Take both to the same units first, with the scaler of the targets: "
         "scaler.inverse_transform(pred) against the raw values.",
     )
+
+
+def _to_change(flow: Flow, labels: ast.expr) -> Where:
+    """The line that gives a name to labels which nobody scaled back; else the one that judges."""
+    named = name_assigned(flow.where, labels.id) if isinstance(labels, ast.Name) else None
+    return named or flow.where
 
 
 def _is_far(case: Case, look: Judged, flow: Flow) -> bool:
