@@ -27,7 +27,8 @@ __all__ = [
     "CLAMP", "CLAMPS", "CLASS_LOSSES", "COMPARISONS", "CONVOLUTIONS", "COS", "COSH",
     "COSINE_SIMILARITY", "CROSS_ENTROPY", "CUMPROD", "DETACHES", "DIAGONALS", "DIFFERENCES",
     "DISTANCE_LOSSES", "DIV", "DRAWS", "DROPOUTS", "EINSUM", "ELEMENTWISE", "ELEMENTWISE_LOSSES",
-    "EMBEDDING", "EQUALITIES", "EXP", "EXPONENTIALS", "EXTREMES", "FILLS", "FLIP", "GATHERS",
+    "EMBEDDING", "EQUALITIES", "EXP", "EXPONENTIALS", "EXTREMES", "FILLS", "FLATTENING", "FLIP",
+    "GATHERS",
     "GETITEM", "GUMBEL_SOFTMAX", "HARDSWISH", "HARDTANH", "HEAVISIDE", "INDEXED", "INDEX_SELECT",
     "INVERSES", "JOINS", "KL_DIV", "LARGER", "LEAKY_RELU", "LEAVING", "LERP", "LEVELLING",
     "LIKENESSES", "LIKES", "LINEAR", "LINEAR_LAYER", "LOG", "LOGARITHMS", "LOGS", "LOGSUMEXP",
@@ -290,6 +291,7 @@ WRITES = _named("assignment", "copy", "fill", "index_put", "scatter", "zero")
 CARRIERS = CAT | STACK | WHERE | _named("copy", "copy_slices", "fill", "index_put", "scatter")
 # Results that are another name for memory of the first argument.
 RESHAPES = _named("reshape", "reshape_as", "view", "view_as")  # to another shape, in one order
+FLATTENING = _named("flatten", "ravel")
 VIEWS = (
     _rows(lambda row: row.kind == "view")
     | TRANSPOSES

@@ -19,6 +19,7 @@ from whygrad.recording.calls import CallLog, Produced, RecordedCall, members
 from whygrad.recording.checkpoints import Loaded, Restored
 from whygrad.recording.engines import Engine
 from whygrad.recording.evaluation import Comparison, Fed
+from whygrad.recording.judging.looks import Judged
 from whygrad.recording.ranges import Range
 from whygrad.recording.variables import Variable
 from whygrad.source import Where
@@ -335,6 +336,8 @@ class Run:
     figures: list[Evaluation] = field(default_factory=list)  # means by hand, losses with graph
     comparisons: list[Comparison] = field(default_factory=list)  # the first of each line
     fed: dict[Any, Fed] = field(default_factory=dict)  # by line
+    # By line and kind, the first times and the latest.
+    judged: dict[Any, list[Judged]] = field(default_factory=dict)
     training_lines: dict[tuple[int, int], Where] = field(default_factory=dict)  # that call a model
     # The same lines, with numbers of passes for which they did.
     differentiated: dict[Where, set[int]] = field(default_factory=dict)

@@ -13,7 +13,14 @@ from whygrad.doctor.source.reader import covers, source_of, walked
 from whygrad.source import Calls, Where
 from whygrad.why.dataflow import statement_at
 
-__all__ = ["held_out_name", "is_chosen", "made_from", "says", "was_to_be_chosen"]
+__all__ = [
+    "held_out_name",
+    "is_chosen",
+    "made_from",
+    "says",
+    "told_as_held_out",
+    "was_to_be_chosen",
+]
 
 _BEFORE, _BEHIND = (
     r"(?:[xy]s?|inputs?|data|feat\w*)?",
@@ -42,6 +49,29 @@ def held_out_name(calls: Calls) -> str | None:
             if names:
                 used = {one.id for one in walked(node, ast.Name) if isinstance(one.ctx, ast.Load)}
                 return next((each for each in names if each in used), names[0])
+    return None
+
+
+def told_as_held_out(calls: Calls) -> tuple[Where, str, str] | None:
+    """A line of a call that gives a held-out name to what it does with training data.
+
+    The line, the name, and that of the data; None if held-out data are named there as well.
+    """
+    for code, instruction in calls:
+        where = Where(code, instruction)
+        statement = statement_at(where)
+        if not isinstance(statement, ast.Assign) or not isinstance(statement.value, ast.Call):
+            continue
+        given = [name for each in statement.value.args for name in _names(each)]
+        given += [name for each in statement.value.keywords for name in _names(each.value)]
+        told = _assigned(statement)
+        held_out = [each for each in told if _is(each, _HELD_OUT)]
+        trained = [each for each in given if _is(each, _TRAINING)]
+        mixed = any(_is(each, _TRAINING) for each in told) or any(
+            _is(each, _HELD_OUT) for each in given
+        )
+        if held_out and trained and not mixed:
+            return where, held_out[0], trained[0]
     return None
 
 

@@ -95,6 +95,7 @@ ALSO = {
     "stale-target": "checkpoint-state",
     "checkpoint-state": "overfitting",
     "preprocessing-mismatch": "overfitting",
+    "metric-bug": "overfitting",
 }
 
 

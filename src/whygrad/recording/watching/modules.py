@@ -10,6 +10,7 @@ from typing import Any
 
 from whygrad.recording.calls import Origin
 from whygrad.recording.engines import Engine
+from whygrad.recording.judging.lookout import Lookout
 from whygrad.recording.ranges import glance, rms, row_marks
 from whygrad.recording.record import Failure, Mark, ModeChange, Run
 from whygrad.recording.watching.feeding import Feeding
@@ -51,6 +52,7 @@ class Modules:
         self.beside = False  # whether the latest call with gradients was at no training line
         self._learning = False  # whether gradients were recorded when the outermost was called
         self._feeding = Feeding(run)
+        self.lookout = Lookout(run)
 
     @property
     def running(self) -> bool:
@@ -84,6 +86,8 @@ class Modules:
                 sampled, frame = self._sampler.sample is not None, program_frame(sys._getframe(1))
                 with engine.unwatched():
                     self._feeding.note(engine, module, args, recorded, sampled, frame)
+                if not (recorded and self.training):
+                    self.lookout.evaluated(engine, frame)
         self.path = self._registry.path(module)
         self._stack.append((module, self.path, self._snapshots.log(engine).end))
 
@@ -145,6 +149,7 @@ class Modules:
         frame, end = program_frame(frame), self._snapshots.log(engine).end
         with engine.unwatched():
             self._feeding.note(engine, module, args, True, False, frame)
+        self.lookout.evaluated(engine, frame)
         where, kind = Where(frame.f_code, frame.f_lasti), type(module).__name__
         path, mode = self._registry.path(module), bool(module.training)
         mark = Mark(path, module, kind, mode, 0, None, None, where, True, end, end,

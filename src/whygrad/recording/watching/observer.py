@@ -60,6 +60,7 @@ class Observer:
 
     def finish(self) -> None:
         """The program is over."""
+        self.modules.lookout.rest()
         if self.run.stopped is None:
             self.loop.finish()
         self.registry.finish()

@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterator
 
 from whygrad.doctor.evidence.case import Case
+from whygrad.doctor.rules.data.judged import misjudged
 from whygrad.doctor.rules.rule import Finding, Proof, once, rule
 from whygrad.doctor.source.counting import Miscount, miscounts
 from whygrad.ops import families as ops
@@ -30,17 +31,35 @@ _PAIRING = ops.EQUALITIES | ops.DIFFERENCES | ops.LOSSES
         "half": (0.5, "what probabilities are compared with"),
         "figures": (64, "of the program whose files are read"),
         "samples": (2, "in a batch: with one, batches and samples are the same number"),
+        "answers": (32, "on a side: with fewer, much may be by chance"),
+        "noise": (4.0, "times what chance alone would differ by"),
+        "alike": (3.0, "times the spread of one side: more, and they are not of one kind"),
+        "part": (1.5, "times the samples judged: so many went by, and were not"),
+        "epochs": (3, "in which a list grew by as much as it had: no chance"),
+        "follows": (0.7, "of a correlation: the answers are right but for their units"),
+        "closer": (4.0, "times what is left of an error in the same units"),
+        "units": (10.0, "times the spread of the other: no model is so far off and so right"),
+        "scale": (3.0, "times the spread of the other: not the same units"),
+        "apart": (3.0, "spreads between two means: not the same units"),
+        "upside": (0.3, "of an area under a curve: worse than any chance"),
+        "padding": (0.05, "of the labels that the loss leaves out: less changes little"),
+        "trained": (0.5, "of the samples of a figure: held-out ones come up in no training"),
+        "times": (2, "that a best one was asked for"),
+        "more": (1.2, "times the samples of a loop: more than a last batch that is dropped"),
     }
 )
 def metric_bug(case: Case) -> Iterator[Finding]:
     """A metric does not measure what it says.
 
     The model may be better or worse than the number: answers are compared with the labels of other
-    samples, with numbers that they never take, or the counts do not belong together. What is
-    learned does not change with it, but every decision that is taken by this number does.
+    samples, in other units, with numbers that they never take, or the counts do not belong
+    together. What is learned does not change with it, but every decision that is taken by this
+    number does.
 
     Measured: The first comparisons of each line that looks at the model's answers outside of
-    gradients: shapes, values, the calls in between; and what the text adds up and divides by.
+    gradients: shapes, values, the calls in between; what the text adds up and divides by; and, of
+    figures of NumPy, pandas, scikit-learn and plain Python, the two lists that they lay beside
+    each other when the program comes there, with where the text says that these come from.
     Fix: Compare one answer with one label, and divide right answers by samples.
     Guardrail: assert pred.shape == y.shape and 0 <= accuracy <= 1
     """
@@ -52,7 +71,9 @@ def metric_bug(case: Case) -> Iterator[Finding]:
     found: list[Finding] = [each for each in asked if each is not None]
     surest = sorted(found, key=lambda each: each.proof is not Proof.RECORDED)
     yield from once(surest)
-    if not found:
+    outside = [] if found else list(once(misjudged(case, metric_bug.finding)))
+    yield from outside
+    if not found and not outside:
         yield from once(_miscounted(case))
 
 

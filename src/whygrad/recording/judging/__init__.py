@@ -1,0 +1,1 @@
+"""What the program makes of its model's answers outside of any engine: see :mod:`.lookout`."""
