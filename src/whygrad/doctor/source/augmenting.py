@@ -1,0 +1,209 @@
+"""What the text says about augmentation: of two that belong together, one is moved at random."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from whygrad.doctor.source.reader import called, source_of, walked
+from whygrad.source import Where
+
+__all__ = ["Moved", "moved_alone"]
+
+# What puts the points of a picture or a sequence to other places, in NumPy, PyTorch and PIL.
+_MOVES = (
+    "flip fliplr flipud hflip vflip rot90 rotate roll affine crop resized_crop mirror "
+    "random_flip random_crop random_rotate swapaxes"
+).split()
+_RANDOM = (
+    "random rand randint randrange randn uniform choice choices integers bernoulli normal gauss "
+    "getrandbits random_sample ranf"
+).split()
+_PASSED_ON = ("transform", "augment", "aug", "tfm")  # how a function of this kind is kept
+_Scope = ast.FunctionDef | ast.Module
+
+
+class Moved(NamedTuple):
+    """``image`` is flipped, turned, shifted or cropped at random, and what belongs to it is not."""
+
+    name: str
+    others: tuple[str, ...]  # that were bound together with it, and are used behind it as they were
+    how: str
+    where: Where
+
+
+def moved_alone(file: str) -> Iterator[Moved]:
+    """Every statement that moves one of several things at random, and no other of them."""
+    source = source_of(file)
+    movers = {each.name for each in source.nodes(ast.FunctionDef) if _is_mover(each)}
+    scopes: list[_Scope] = [source.tree, *source.nodes(ast.FunctionDef)]
+    for scope in scopes:
+        drawn = _drawn(scope)
+        for statement, guards in _guarded(scope.body, ()):
+            name = _assigned(statement)
+            how = None if name is None else _move(statement, name, drawn, movers)
+            if name is None or how is None:
+                continue
+            said, by_itself = how
+            choices = [each for each in guards if _is_random(each.test, drawn)]
+            if not by_itself and not choices:
+                continue
+            others = _left(scope, statement, name, choices, drawn)
+            where = source.place(statement.lineno)
+            if others and where is not None:
+                yield Moved(name, others, said, where)
+
+
+def _guarded(
+    body: list[ast.stmt], guards: tuple[ast.If, ...]
+) -> Iterator[tuple[ast.stmt, tuple[ast.If, ...]]]:
+    """The statements of a scope, each with the conditions that it stands under."""
+    for each in body:
+        if isinstance(each, (ast.FunctionDef, ast.ClassDef)):
+            continue
+        yield each, guards
+        inner = (*guards, each) if isinstance(each, ast.If) else guards
+        for part in ("body", "orelse"):
+            yield from _guarded(getattr(each, part, []), inner)
+
+
+def _assigned(statement: ast.stmt) -> str | None:
+    match statement:
+        case ast.Assign([ast.Name(id=name) | ast.Subscript(ast.Name(id=name))], _):
+            return name
+    return None
+
+
+def _move(
+    statement: ast.stmt, name: str, drawn: set[str], movers: set[str]
+) -> tuple[str, bool] | None:
+    """How a statement moves the variable, and whether it is itself what does so at random."""
+    assert isinstance(statement, ast.Assign)
+    for each in walked(statement.value, ast.Call):
+        if name not in _names(each):
+            continue
+        if called(each) in movers or (movers and _is_passed_on(each, name)):
+            return called(each), True
+        if called(each) in _MOVES:
+            return called(each), _is_random(statement, drawn)
+    for each in walked(statement.value, ast.Subscript):
+        if not isinstance(each.value, ast.Name) or each.value.id != name:
+            continue
+        slices = list(walked(each.slice, ast.Slice))
+        if any(one.step is not None and ast.unparse(one.step) == "-1" for one in slices):
+            return "[::-1]", _is_random(statement.value, drawn)
+        if any(_names(one) & drawn for one in slices):
+            return "a slice at random", True
+    return None
+
+
+def _is_passed_on(call: ast.Call, name: str) -> bool:
+    """``self.transform(image)``"""
+    words = called(call).lower()
+    alone = len(call.args) == 1 and isinstance(call.args[0], ast.Name) and call.args[0].id == name
+    return alone and any(each in words for each in _PASSED_ON)
+
+
+def _is_mover(function: ast.FunctionDef) -> bool:
+    """Whether a function of one thing gives it back moved, in some of its calls."""
+    given = [each.arg for each in function.args.args if each.arg != "self"]
+    if len(given) != 1:
+        return False
+    drawn = _drawn(function)
+    for statement, guards in _guarded(function.body, ()):
+        value = statement.value if isinstance(statement, (ast.Return, ast.Assign)) else None
+        moved = value is not None and any(
+            called(each) in _MOVES and given[0] in _names(each) for each in walked(value, ast.Call)
+        )
+        chosen = any(_is_random(each.test, drawn) for each in guards)
+        if moved and value is not None and (chosen or _is_random(value, drawn)):
+            return True
+    return False
+
+
+def _drawn(scope: _Scope) -> set[str]:
+    """The variables of a scope that hold numbers drawn at random, or what follows from them."""
+    found: set[str] = set()
+    for statement, _ in _guarded(scope.body, ()):
+        if isinstance(statement, ast.Assign) and not _is_array(statement.value):
+            if any(called(each) in _RANDOM for each in walked(statement.value, ast.Call)):
+                found |= {each.id for one in statement.targets for each in walked(one, ast.Name)}
+    return found
+
+
+def _is_array(value: ast.expr) -> bool:
+    """Whether random numbers are only added to something: noise, no choice."""
+    return isinstance(value, ast.BinOp) and isinstance(value.op, (ast.Add, ast.Sub, ast.Mult))
+
+
+def _is_random(node: ast.AST, drawn: set[str]) -> bool:
+    calls = any(called(each) in _RANDOM for each in walked(node, ast.Call))
+    return calls or bool(_names(node) & drawn)
+
+
+def _left(
+    scope: _Scope, move: ast.stmt, name: str, choices: list[ast.If], drawn: set[str]
+) -> tuple[str, ...]:
+    """What belongs to a variable and is used behind the move without having been moved."""
+    decisive = {each for one in (move, *(each.test for each in choices)) for each in _names(one)}
+    decisive &= drawn
+    flags = {
+        each.id
+        for choice in choices
+        for each in walked(choice, ast.Name)
+        if isinstance(each.ctx, ast.Store)
+    } - {name}
+    statements = [each for each, _ in _guarded(scope.body, ())]
+    behind = [each for each in statements if each.lineno > move.lineno]
+    if any(flags & _names(each) for each in behind if not _inside(choices, each)):
+        return ()  # what was done is noted, for the others
+    found = []
+    for other in _partners(scope, statements, name, move):
+        beside = any(other in _names(each) for each in choices)
+        follows = any(
+            other in _names(each) and decisive & _names(each)
+            for each in statements
+            if each is not move and not isinstance(each, (ast.For, ast.While, ast.With))
+        )
+        used = any(other in _names(each) for each in behind)
+        if used and not beside and not follows:
+            found.append(other)
+    return tuple(found)
+
+
+def _inside(choices: list[ast.If], statement: ast.stmt) -> bool:
+    return any(statement is each for choice in choices for each in ast.walk(choice))
+
+
+def _partners(
+    scope: _Scope, statements: list[ast.stmt], name: str, move: ast.stmt
+) -> Iterator[str]:
+    """The names that were bound together with a variable, before the statement that moves it."""
+    groups: list[list[str]] = []
+    by_index: dict[str, list[str]] = {}
+    if isinstance(scope, ast.FunctionDef):
+        groups.append([each.arg for each in scope.args.args if each.arg != "self"])
+    for each in statements:
+        if each.lineno >= move.lineno:
+            break
+        targets = each.targets if isinstance(each, ast.Assign) else []
+        targets = [each.target] if isinstance(each, ast.For) else targets
+        for target in targets:
+            names = [one.id for one in walked(target, ast.Name) if isinstance(one.ctx, ast.Store)]
+            if len(names) > 1:
+                groups.append(names)
+            elif names and isinstance(each, ast.Assign):
+                for one in walked(each.value, ast.Subscript):
+                    if isinstance(one.slice, ast.Name):
+                        by_index.setdefault(one.slice.id, []).append(names[0])
+    seen = {name}
+    for group in (*groups, *by_index.values()):
+        for each in group if name in group else ():
+            if each not in seen:
+                seen.add(each)
+                yield each
+
+
+def _names(node: ast.AST) -> set[str]:
+    return {each.id for each in walked(node, ast.Name)}
