@@ -9,7 +9,7 @@ from typing import NamedTuple
 from whygrad.doctor.source.reader import called, source_of, walked
 from whygrad.source import Where
 
-__all__ = ["Moved", "moved_alone"]
+__all__ = ["Moved", "has_sides", "moved_alone"]
 
 # What puts the points of a picture or a sequence to other places, in NumPy, PyTorch and PIL.
 _MOVES = (
@@ -21,6 +21,7 @@ _RANDOM = (
     "getrandbits random_sample ranf"
 ).split()
 _PASSED_ON = ("transform", "augment", "aug", "tfm")  # how a function of this kind is kept
+_SIDES = ("left", "right"), ("clockwise", "counterclockwise"), ("cw", "ccw"), ("west", "east")
 _Scope = ast.FunctionDef | ast.Module
 
 
@@ -36,7 +37,11 @@ class Moved(NamedTuple):
 def moved_alone(file: str) -> Iterator[Moved]:
     """Every statement that moves one of several things at random, and no other of them."""
     source = source_of(file)
-    movers = {each.name for each in source.nodes(ast.FunctionDef) if _is_mover(each)}
+    movers = {
+        each.name: line
+        for each in source.nodes(ast.FunctionDef)
+        if (line := _moves_at(each)) is not None
+    }
     scopes: list[_Scope] = [source.tree, *source.nodes(ast.FunctionDef)]
     for scope in scopes:
         drawn = _drawn(scope)
@@ -45,14 +50,20 @@ def moved_alone(file: str) -> Iterator[Moved]:
             how = None if name is None else _move(statement, name, drawn, movers)
             if name is None or how is None:
                 continue
-            said, by_itself = how
+            said, by_itself, line = how
             choices = [each for each in guards if _is_random(each.test, drawn)]
             if not by_itself and not choices:
                 continue
             others = _left(scope, statement, name, choices, drawn)
-            where = source.place(statement.lineno)
+            where = source.place(line)
             if others and where is not None:
                 yield Moved(name, others, said, where)
+
+
+def has_sides(file: str) -> bool:
+    """Whether classes are named by a direction, which a flip or a turn changes."""
+    texts = {str(each.value).lower() for each in source_of(file).nodes(ast.Constant)}
+    return any(texts >= {*pair} for pair in _SIDES)
 
 
 def _guarded(
@@ -76,25 +87,29 @@ def _assigned(statement: ast.stmt) -> str | None:
 
 
 def _move(
-    statement: ast.stmt, name: str, drawn: set[str], movers: set[str]
-) -> tuple[str, bool] | None:
-    """How a statement moves the variable, and whether it is itself what does so at random."""
+    statement: ast.stmt, name: str, drawn: set[str], movers: dict[str, int]
+) -> tuple[str, bool, int] | None:
+    """How a statement moves the variable, whether it is itself what does so at random, and where.
+
+    A function that does it for the statement has a line of its own.
+    """
     assert isinstance(statement, ast.Assign)
+    line = statement.lineno
     for each in walked(statement.value, ast.Call):
         if name not in _names(each):
             continue
         if called(each) in movers or (movers and _is_passed_on(each, name)):
-            return called(each), True
+            return called(each), True, movers.get(called(each), min(movers.values()))
         if called(each) in _MOVES:
-            return called(each), _is_random(statement, drawn)
+            return called(each), _is_random(statement, drawn), line
     for each in walked(statement.value, ast.Subscript):
         if not isinstance(each.value, ast.Name) or each.value.id != name:
             continue
         slices = list(walked(each.slice, ast.Slice))
         if any(one.step is not None and ast.unparse(one.step) == "-1" for one in slices):
-            return "[::-1]", _is_random(statement.value, drawn)
+            return "[::-1]", _is_random(statement, drawn), line
         if any(_names(one) & drawn for one in slices):
-            return "a slice at random", True
+            return "a slice at random", True, line
     return None
 
 
@@ -105,11 +120,11 @@ def _is_passed_on(call: ast.Call, name: str) -> bool:
     return alone and any(each in words for each in _PASSED_ON)
 
 
-def _is_mover(function: ast.FunctionDef) -> bool:
-    """Whether a function of one thing gives it back moved, in some of its calls."""
+def _moves_at(function: ast.FunctionDef) -> int | None:
+    """The line where a function of one thing moves it, in some of its calls."""
     given = [each.arg for each in function.args.args if each.arg != "self"]
     if len(given) != 1:
-        return False
+        return None
     drawn = _drawn(function)
     for statement, guards in _guarded(function.body, ()):
         value = statement.value if isinstance(statement, (ast.Return, ast.Assign)) else None
@@ -118,8 +133,8 @@ def _is_mover(function: ast.FunctionDef) -> bool:
         )
         chosen = any(_is_random(each.test, drawn) for each in guards)
         if moved and value is not None and (chosen or _is_random(value, drawn)):
-            return True
-    return False
+            return statement.lineno
+    return None
 
 
 def _drawn(scope: _Scope) -> set[str]:
@@ -166,7 +181,7 @@ def _left(
             for each in statements
             if each is not move and not isinstance(each, (ast.For, ast.While, ast.With))
         )
-        used = any(other in _names(each) for each in behind)
+        used = "." in other or any(other in _names(each) for each in behind)
         if used and not beside and not follows:
             found.append(other)
     return tuple(found)
@@ -185,8 +200,12 @@ def _partners(
     if isinstance(scope, ast.FunctionDef):
         groups.append([each.arg for each in scope.args.args if each.arg != "self"])
     for each in statements:
+        if each.lineno > move.lineno and isinstance(each, ast.Return):
+            for one in walked(each, ast.Subscript):  # return image, self.masks[i]
+                if isinstance(one.slice, ast.Name) and isinstance(one.value, ast.Attribute):
+                    by_index.setdefault(one.slice.id, []).append(ast.unparse(one.value))
         if each.lineno >= move.lineno:
-            break
+            continue
         targets = each.targets if isinstance(each, ast.Assign) else []
         targets = [each.target] if isinstance(each, ast.For) else targets
         for target in targets:

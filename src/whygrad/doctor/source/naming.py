@@ -13,7 +13,15 @@ from whygrad.doctor.source.reader import covers, source_of, walked
 from whygrad.source import Calls, Where
 from whygrad.why.dataflow import statement_at
 
-__all__ = ["held_out_name", "is_chosen", "made_from", "says", "was_to_be_chosen"]
+__all__ = [
+    "held_out_name",
+    "is_chosen",
+    "is_held_out",
+    "is_training",
+    "made_from",
+    "says",
+    "was_to_be_chosen",
+]
 
 _BEFORE, _BEHIND = (
     r"(?:[xy]s?|inputs?|data|feat\w*)?",
@@ -43,6 +51,16 @@ def held_out_name(calls: Calls) -> str | None:
                 used = {one.id for one in walked(node, ast.Name) if isinstance(one.ctx, ast.Load)}
                 return next((each for each in names if each in used), names[0])
     return None
+
+
+def is_held_out(name: str) -> bool:
+    """Whether a name is that of data which the model is not to see."""
+    return _is(name, _HELD_OUT)
+
+
+def is_training(name: str) -> bool:
+    """Whether a name is that of training data."""
+    return _is(name, _TRAINING)
 
 
 def says(calls: Calls, pattern: str) -> bool:

@@ -2,7 +2,7 @@
 
 The text says that a variable is moved at random and its partner is not.  That alone is no fault: to
 a class it does not matter which way a picture is turned.  So the targets must be places: as large
-as the input, or named as points and boxes.  And it must show: the targets of some samples fit once
+as the input, or named as points and boxes, or classes that are named by directions.  And it must show: the targets of some samples fit once
 they are moved too, or the run has not learned them.
 """
 
@@ -17,7 +17,7 @@ import numpy as np
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.standing import batches_of
 from whygrad.doctor.rules.rule import Finding, Proof, rule
-from whygrad.doctor.source.augmenting import Moved, moved_alone
+from whygrad.doctor.source.augmenting import Moved, has_sides, moved_alone
 from whygrad.recording.record import Course
 from whygrad.recording.replay.reading import Reading
 
@@ -82,8 +82,10 @@ def _shown(case: Case, moved: Moved, known: list[Reading]) -> str | None:
         if share >= case.limit("some"):
             return f"{share:.0%} of the targets fit their inputs better once they are moved as well"
         return _unlearned(case, known, case.limit("most"))
-    whole = all(target.dtype.kind in "iub" for _, target in pairs)
-    if whole or not any(_PLACES.search(each.lower()) for each in moved.others):
+    if all(target.dtype.kind in "iub" for _, target in pairs):
+        sides = has_sides(moved.where.file)
+        return _unlearned(case, known, case.limit("unlearned")) if sides else None
+    if not any(_PLACES.search(each.lower()) for each in moved.others):
         return None
     return _unlearned(case, known, case.limit("unlearned"))
 
