@@ -28,7 +28,7 @@ from whygrad.doctor.evidence.sequence import Crossing, crossings
 from whygrad.doctor.experiments.changes import along, mended
 from whygrad.doctor.rules.mixing import mixed
 from whygrad.doctor.rules.rule import Finding, Proof, once, rule
-from whygrad.doctor.rules.scrambles import scrambles
+from whygrad.doctor.rules.scrambles import misread_inputs, scrambles
 from whygrad.ops import families as ops
 from whygrad.recording.calls import Produced
 from whygrad.recording.replay import Trace, Traced
@@ -100,6 +100,16 @@ def _wrong(case: Case) -> Iterator[Finding | None]:
                 "same numbers in the same order, so the axes get new names and the numbers do "
                 "not move",
                 proof=Proof.RECORDED,
+            )
+        for found, line in misread_inputs(reading):
+            yield _about(
+                trace,
+                line,
+                "Move the axes: np.moveaxis(x, -1, 1), or x.transpose(…) with all of them.",
+                f"neighbours in the inputs differ by {found.rough:.2f} of what any two numbers do; "
+                f"read as samples of shape {list(found.before)} by {found.smooth:.2f}: "
+                "the axes got new names and the numbers did not move",
+                proof=Proof.INFERRED,
             )
 
 
