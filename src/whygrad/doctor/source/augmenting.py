@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -12,14 +13,13 @@ from whygrad.source import Where
 __all__ = ["Moved", "has_sides", "moved_alone"]
 
 # What puts the points of a picture or a sequence to other places, in NumPy, PyTorch and PIL.
-_MOVES = (
-    "flip fliplr flipud hflip vflip rot90 rotate roll affine crop resized_crop mirror "
-    "random_flip random_crop random_rotate swapaxes"
-).split()
-_RANDOM = (
-    "random rand randint randrange randn uniform choice choices integers bernoulli normal gauss "
-    "getrandbits random_sample ranf"
-).split()
+_MOVES = re.compile(
+    r"(random_)?(flip|crop|rotate)|fliplr|flipud|[hv]flip|rot90|roll|affine|resized_crop|mirror"
+)
+_RANDOM = re.compile(
+    r"random|rand|randint|randrange|randn|uniform|choices?|integers|bernoulli|normal|gauss"
+    r"|getrandbits|random_sample"
+)
 _PASSED_ON = ("transform", "augment", "aug", "tfm")  # how a function of this kind is kept
 _SIDES = ("left", "right"), ("clockwise", "counterclockwise"), ("cw", "ccw"), ("west", "east")
 _Scope = ast.FunctionDef | ast.Module
@@ -100,12 +100,12 @@ def _move(
             continue
         if called(each) in movers or (movers and _is_passed_on(each, name)):
             return called(each), True, movers.get(called(each), min(movers.values()))
-        if called(each) in _MOVES:
+        if _MOVES.fullmatch(called(each)):
             return called(each), _is_random(statement, drawn), line
-    for each in walked(statement.value, ast.Subscript):
-        if not isinstance(each.value, ast.Name) or each.value.id != name:
+    for cut in walked(statement.value, ast.Subscript):
+        if not isinstance(cut.value, ast.Name) or cut.value.id != name:
             continue
-        slices = list(walked(each.slice, ast.Slice))
+        slices = list(walked(cut.slice, ast.Slice))
         if any(one.step is not None and ast.unparse(one.step) == "-1" for one in slices):
             return "[::-1]", _is_random(statement, drawn), line
         if any(_names(one) & drawn for one in slices):
@@ -129,7 +129,8 @@ def _moves_at(function: ast.FunctionDef) -> int | None:
     for statement, guards in _guarded(function.body, ()):
         value = statement.value if isinstance(statement, (ast.Return, ast.Assign)) else None
         moved = value is not None and any(
-            called(each) in _MOVES and given[0] in _names(each) for each in walked(value, ast.Call)
+            _MOVES.fullmatch(called(each)) and given[0] in _names(each)
+            for each in walked(value, ast.Call)
         )
         chosen = any(_is_random(each.test, drawn) for each in guards)
         if moved and value is not None and (chosen or _is_random(value, drawn)):
@@ -139,12 +140,14 @@ def _moves_at(function: ast.FunctionDef) -> int | None:
 
 def _drawn(scope: _Scope) -> set[str]:
     """The variables of a scope that hold numbers drawn at random, or what follows from them."""
-    found: set[str] = set()
-    for statement, _ in _guarded(scope.body, ()):
-        if isinstance(statement, ast.Assign) and not _is_array(statement.value):
-            if any(called(each) in _RANDOM for each in walked(statement.value, ast.Call)):
-                found |= {each.id for one in statement.targets for each in walked(one, ast.Name)}
-    return found
+    return {
+        each.id
+        for statement, _ in _guarded(scope.body, ())
+        if isinstance(statement, ast.Assign) and not _is_array(statement.value)
+        if any(_RANDOM.fullmatch(called(call)) for call in walked(statement.value, ast.Call))
+        for target in statement.targets
+        for each in walked(target, ast.Name)
+    }
 
 
 def _is_array(value: ast.expr) -> bool:
@@ -153,7 +156,7 @@ def _is_array(value: ast.expr) -> bool:
 
 
 def _is_random(node: ast.AST, drawn: set[str]) -> bool:
-    calls = any(called(each) in _RANDOM for each in walked(node, ast.Call))
+    calls = any(_RANDOM.fullmatch(called(each)) for each in walked(node, ast.Call))
     return calls or bool(_names(node) & drawn)
 
 
@@ -218,10 +221,10 @@ def _partners(
                         by_index.setdefault(one.slice.id, []).append(names[0])
     seen = {name}
     for group in (*groups, *by_index.values()):
-        for each in group if name in group else ():
-            if each not in seen:
-                seen.add(each)
-                yield each
+        for other in group if name in group else ():
+            if other not in seen:
+                seen.add(other)
+                yield other
 
 
 def _names(node: ast.AST) -> set[str]:

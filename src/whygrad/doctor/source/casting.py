@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 
 from whygrad.doctor.source.reader import called, source_of, walked
+from whygrad.ops.families import EXTREMES, SPREADS
 from whygrad.source import Where
 
 __all__ = ["cut_to_whole"]
@@ -49,4 +50,4 @@ def _is_whole_division(node: ast.expr) -> bool:
         return False
     if isinstance(node.right, ast.Constant):
         return isinstance(node.right.value, (int, float)) and node.right.value >= _LARGE
-    return any(called(each) in ("max", "amax", "ptp", "std") for each in walked(node.right, ast.Call))
+    return any(called(each) in EXTREMES | SPREADS for each in walked(node.right, ast.Call))

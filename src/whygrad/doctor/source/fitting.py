@@ -14,13 +14,13 @@ from typing import NamedTuple
 
 from whygrad.doctor.source.naming import is_held_out, is_training
 from whygrad.doctor.source.reader import Source, called, source_of, walked
+from whygrad.ops.families import EXTREMES, MEAN, SPREADS, Family
 from whygrad.source import Where
 
 __all__ = ["Fitted", "fitted_on_held_out"]
 
 _FITS = ("fit_transform", "fit")
 _CODES = ("factorize", "get_dummies")  # that number what they find
-_MEANS, _SPREADS = ("mean", "min", "median", "nanmean", "amin"), ("std", "var", "max", "ptp", "nanstd")
 
 _KEPT = re.compile(r"vocab|stoi|word2|w2i|to_i|scaler|encoder|mean|std|stats|mapping")
 
@@ -87,10 +87,10 @@ def _fits(source: Source) -> Iterator[_Fit]:
         elif given is not None and name in (*_CODES, *preparing) and not _is_told(call):
             yield _Fit(name, given, f"{name}()", call.lineno, target)
     for own in source.nodes(ast.BinOp):
-        name = _normalised(own)
-        if name is not None:
+        data_name = _normalised(own)
+        if data_name is not None:
             how = "(x - x.mean()) / x.std()"
-            yield _Fit("normalised", ast.Name(name), how, own.lineno, "")
+            yield _Fit("normalised", ast.Name(data_name), how, own.lineno, "")
 
 
 def _is_told(call: ast.Call) -> bool:
@@ -113,7 +113,9 @@ def _class_of(source: Source, call: ast.Call) -> str:
         return called(made)
     name = ast.unparse(made)
     for each in source.nodes(ast.Assign):
-        if any(ast.unparse(one) == name for one in each.targets) and isinstance(each.value, ast.Call):
+        if any(ast.unparse(one) == name for one in each.targets) and isinstance(
+            each.value, ast.Call
+        ):
             return called(each.value)
     return name
 
@@ -158,9 +160,10 @@ def _numbers(function: ast.FunctionDef) -> bool:
     returned = {each.id for each in values if isinstance(each, ast.Name)}
     for each in walked(function, ast.Assign):
         match each:
-            case ast.Assign([ast.Subscript(ast.Name(id=name))], ast.Call(args=[ast.Name(id=same)])):
-                if name == same and called(each.value) == "len" and name in returned:
-                    return True  # vocab[word] = len(vocab)
+            case ast.Assign(
+                [ast.Subscript(ast.Name(id=name))], ast.Call(args=[ast.Name(id=same)]) as call
+            ) if name == same and called(call) == "len" and name in returned:
+                return True  # vocab[word] = len(vocab)
             case ast.Assign([ast.Name(id=name)], _) if name in returned:
                 values.append(each.value)
     return any(map(_is_table, values))
@@ -189,12 +192,14 @@ def _normalised(node: ast.BinOp) -> str | None:
     if not isinstance(top.op, ast.Sub) or not isinstance(top.left, ast.Name):
         return None
     name = top.left.id
-    centred = any(_statistic_of(each, name, _MEANS) for each in walked(top.right, ast.Call))
-    spread = any(_statistic_of(each, name, _SPREADS) for each in walked(below, ast.Call))
+    centred = any(
+        _statistic_of(each, name, MEAN | EXTREMES) for each in walked(top.right, ast.Call)
+    )
+    spread = any(_statistic_of(each, name, SPREADS | EXTREMES) for each in walked(below, ast.Call))
     return name if centred and spread else None
 
 
-def _statistic_of(call: ast.Call, name: str, names: tuple[str, ...]) -> bool:
+def _statistic_of(call: ast.Call, name: str, names: Family) -> bool:
     """Whether a call takes a statistic of a variable over its rows."""
     if called(call) not in names:
         return False

@@ -6,11 +6,10 @@ import ast
 from collections.abc import Iterator
 
 from whygrad.doctor.source.reader import called, source_of, walked
+from whygrad.ops.families import RESHAPES
 from whygrad.source import Where
 
 __all__ = ["reshaped_to"]
-
-_RESHAPES = ("reshape", "view", "resize")
 
 
 def reshaped_to(file: str, shape: tuple[int, ...]) -> Iterator[Where]:
@@ -23,7 +22,7 @@ def reshaped_to(file: str, shape: tuple[int, ...]) -> Iterator[Where]:
         for call in walked(function, ast.Call)
     }
     for call in source.nodes(ast.Call):
-        if called(call) not in _RESHAPES or id(call) in inside:
+        if called(call) not in RESHAPES or id(call) in inside:
             continue
         sizes = list(call.args)
         if sizes and isinstance(sizes[-1], (ast.Tuple, ast.List)):

@@ -9,9 +9,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import NamedTuple
 
 from whygrad.doctor.source.reader import called, source_of, walked
+from whygrad.ops.families import EXTREMES, SPREADS, TOTALS
 from whygrad.source import Where
 
 __all__ = ["Apart", "rows_apart"]
@@ -22,7 +24,7 @@ _SEEDING = ("seed", "manual_seed", "default_rng", "RandomState", "Random")
 _SORTS = ("sort", "sorted", "sort_values", "drop_duplicates", "dropna")
 _MASKS = ("isnan", "isna", "isnull", "notna", "notnull", "isfinite", "any", "all")
 _TOGETHER = ("TensorDataset", "train_test_split", "zip", "DataLoader", "StackDataset")
-_SIZES = ("len", "mean", "std", "max", "min", "median", "sum", "arange", "permutation", "randperm")
+_SIZES = TOTALS | EXTREMES | SPREADS  # one number for many rows
 
 
 class _Note(NamedTuple):
@@ -61,10 +63,9 @@ class Apart(NamedTuple):
 def rows_apart(file: str) -> Iterator[Apart]:
     """Every pair that is handed on together with different rows."""
     source = source_of(file)
-    scopes = [source.tree, *source.nodes(ast.FunctionDef)]
-    for scope in scopes:
+    for body in source.bodies():
         reader = _Reader()
-        reader.read(scope.body)
+        reader.read(body)
         for one, other, note, line in reader.met:
             where, met = source.place(note.line), source.place(line)
             if where is not None and met is not None:
@@ -98,8 +99,8 @@ class _Reader:
             elif isinstance(each, ast.Expr):
                 self._in_place(each.value)
             elif isinstance(each, ast.Return) and isinstance(each.value, ast.Tuple):
-                if len(each.value.elts) == 2:
-                    self._compare(list(each.value.elts), each.lineno)
+                # Of more than two it is not known which belong together.
+                self._compare(each.value.elts if len(each.value.elts) == 2 else [], each.lineno)
             for part in ("body", "orelse"):
                 self.read(getattr(each, part, []))
 
@@ -107,7 +108,7 @@ class _Reader:
         match target, value:
             case ast.Tuple(elts=targets), ast.Tuple(elts=values) if len(targets) == len(values):
                 before = dict(self.known)
-                after = {}
+                after: dict[str, _Rows] = {}
                 for one, other in zip(targets, values):
                     self.known = dict(before)
                     self._assign(one, other, line)
@@ -185,7 +186,7 @@ class _Reader:
     def _of(self, value: ast.AST) -> _Rows | None:
         """The rows of the first variable that an expression is made from."""
         match value:
-            case ast.Call() if called(value) in _SIZES:
+            case ast.Call() if called(value) in ("len", *_RANDOM) or called(value) in _SIZES:
                 return None
             case ast.Subscript(value=inner, slice=ast.Constant(value=str(column))):
                 return self._column(inner, column)
@@ -219,9 +220,8 @@ class _Reader:
                 draws = [one for one in walked(index, ast.Call) if called(one) in _RANDOM]
                 key = self._drawn(draws[0]) if draws else ast.unparse(index)
                 return _Note(key, line, f"taken by `{ast.unparse(index)}`")
-            if isinstance(index, ast.Slice) and index.step is not None:
-                if ast.unparse(index.step) == "-1" and index is each.slice:
-                    return _Note("[::-1]", line, "reversed")
+            if isinstance(each.slice, ast.Slice) and ast.unparse(each.slice) == "::-1":
+                return _Note("[::-1]", line, "reversed")
         for call in walked(value, ast.Call):
             if _shuffles(call):
                 return _Note(self._drawn(call), line, _said(call))
@@ -260,7 +260,7 @@ class _Reader:
             if rows is not None:
                 rows = rows if note is None else replace(rows, notes=(*rows.notes, note))
                 known.append((ast.unparse(each), rows))
-        for one, other in zip(known, known[1:]):
+        for one, other in pairwise(known):
             self._differ(one, other, line)
 
     def _differ(self, one: _Named, other: _Named, line: int) -> None:

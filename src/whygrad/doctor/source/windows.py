@@ -27,8 +27,8 @@ class Window(NamedTuple):
 def targets_inside(file: str) -> Iterator[Window]:
     """Elements that are taken from inside a window of the same series."""
     source = source_of(file)
-    for scope in (source.tree, *source.nodes(ast.FunctionDef)):
-        body = [each for each in scope.body if not isinstance(each, (ast.FunctionDef, ast.ClassDef))]
+    for whole in source.bodies():
+        body = [each for each in whole if not isinstance(each, (ast.FunctionDef, ast.ClassDef))]
         meant = {
             target.id: each.value
             for one in body

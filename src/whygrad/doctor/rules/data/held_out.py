@@ -92,7 +92,7 @@ def data_leakage(case: Case) -> Iterator[Finding]:
         few = min(len(each.fed.rows), len(rows)) or 1
         if found < case.limit("rows") or found < case.limit("share") * few:
             continue
-        if few < case.limit("kinds"):
+        if few < case.limit("kinds") or _is_one_number(each.fed):
             continue
         made = made_from(each.fed.where.file, each.name)
         yield data_leakage.finding(
@@ -125,6 +125,11 @@ def _picks_its_answers(case: Case) -> bool:
         if reading.prediction.ndim and all(each > reading.prediction.shape[0] for each in rows):
             return True
     return False
+
+
+def _is_one_number(fed: Fed) -> bool:
+    """Whether a sample is a place on a line: two grids have some in common."""
+    return all(math.prod(each.shape[1:]) == 1 for each in fed.ranges)
 
 
 def _is_beside_the_loop(case: Case, fed: Fed) -> bool:
@@ -261,7 +266,9 @@ def _is_worse(case: Case) -> str | None:
                 return f"the training loss is {end:.4g} at the end, and {each.value:.0%} are right"
             high = max(case.limit("worse") * end, case.limit("learned") * chance)
             if not each.correct and each.value > high:
-                return f"the training loss is {end:.4g} at the end, and {each.value:.4g} is measured"
+                return (
+                    f"the training loss is {end:.4g} at the end, and {each.value:.4g} is measured"
+                )
     return None
 
 

@@ -2,8 +2,8 @@
 
 The text says that a variable is moved at random and its partner is not.  That alone is no fault: to
 a class it does not matter which way a picture is turned.  So the targets must be places: as large
-as the input, or named as points and boxes, or classes that are named by directions.  And it must show: the targets of some samples fit once
-they are moved too, or the run has not learned them.
+as the input, named as points and boxes, or classes that are named by directions.  And it must show:
+the targets of some samples fit once they are moved too, or the run has not learned them.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from whygrad.doctor.evidence.case import Case
+from whygrad.doctor.evidence.data.orientation import gains, is_dense, is_picture, left_unknown
 from whygrad.doctor.evidence.standing import batches_of
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.doctor.source.augmenting import Moved, has_sides, moved_alone
@@ -76,8 +77,8 @@ def _shown(case: Case, moved: Moved, known: list[Reading]) -> str | None:
     pairs = [pair for each in known if (pair := _pair(each)) is not None]
     if sum(len(target) for _, target in pairs) < case.limit("samples"):
         return None
-    if all(_is_dense(*pair) for pair in pairs):
-        found = [each for pair in pairs for each in _gains(*pair)]
+    if all(is_dense(*pair) for pair in pairs):
+        found = [each for pair in pairs for each in gains(*pair)]
         share = float(np.mean([each > case.limit("better") for each in found])) if found else 0.0
         if share >= case.limit("some"):
             return f"{share:.0%} of the targets fit their inputs better once they are moved as well"
@@ -94,37 +95,10 @@ def _pair(reading: Reading) -> tuple[Array, Array] | None:
     """The pictures or sequences of a batch, and their targets."""
     given = [reading.trace.array(each) for each in reading.inputs]
     target = reading.trace.array(reading.target)
-    pictures = [each for each in given if each.ndim >= 3 and target.ndim and len(each) == len(target)]
+    pictures = [
+        each for each in given if is_picture(each) and target.ndim and len(each) == len(target)
+    ]
     return (pictures[0], target) if pictures else None
-
-
-def _is_dense(given: Array, target: Array) -> bool:
-    return target.ndim >= 3 and given.shape[-2:] == target.shape[-2:]
-
-
-def _gains(given: Array, target: Array) -> Iterator[float]:
-    """By how much each target fits its input better when it is flipped or turned."""
-    height, width = given.shape[-2:]
-    pictures = given.reshape(len(given), -1, height, width).astype(np.float64)
-    wanted = target.reshape(len(given), -1, height, width)
-    wanted = wanted[:, wanted.shape[1] > 1 and wanted.std(axis=(0, 2, 3)).argmax() or 0]
-    ways = [wanted, wanted[..., ::-1], wanted[:, ::-1], wanted[:, ::-1, ::-1]]
-    if height == width:
-        ways += [np.rot90(wanted, turns, axes=(1, 2)) for turns in (1, 3)]
-    fits = np.stack([_correlations(pictures, way.astype(np.float64)) for way in ways])
-    signs = np.sign(fits.sum(axis=(0, 1)))  # [ways, samples, channels]: dark on bright fits too
-    channel = int(np.abs(fits).max(axis=0).mean(axis=0).argmax())
-    fits = (fits * signs)[..., channel]
-    yield from fits[1:].max(axis=0) - fits[0]
-
-
-def _correlations(pictures: Array, wanted: Array) -> Array:
-    """Of each channel of each picture with its mask."""
-    one = pictures - pictures.mean(axis=(2, 3), keepdims=True)
-    other = wanted - wanted.mean(axis=(1, 2), keepdims=True)
-    size = np.sqrt(np.square(one).sum(axis=(2, 3)))
-    size = size * np.sqrt(np.square(other).sum(axis=(1, 2)))[:, None]
-    return np.asarray((one * other[:, None]).sum(axis=(2, 3)) / np.maximum(size, 1e-12))
 
 
 def _unlearned(case: Case, known: list[Reading], least: float) -> str | None:
@@ -138,9 +112,10 @@ def _unlearned(case: Case, known: list[Reading], least: float) -> str | None:
         level, loss = case.chance(reading.trace.snapshot), reading.trace.loss
         if level is None or loss < least * level:
             return None
-        return f"the loss is {loss:.4g} in the end; an answer that ignores the input costs {level:.4g}"
-    left = np.square(made - wanted).mean(axis=0) / np.maximum(wanted.var(axis=0), 1e-12)
-    worst = float(left.max()) if left.ndim <= 1 else float(left.mean())
+        return (
+            f"the loss is {loss:.4g} in the end; an answer that ignores the input costs {level:.4g}"
+        )
+    worst = left_unknown(made, wanted)
     if worst < least:
         return None
     return f"{worst:.0%} of the variance of the targets is not learned in the end"

@@ -12,7 +12,7 @@ import numpy as np
 
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.curve import ending
-from whygrad.doctor.evidence.neighbours import agreement_of
+from whygrad.doctor.evidence.data.neighbours import agreement_of
 from whygrad.doctor.evidence.provenance import Rows, given_inputs, rows_of, target_source
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.doctor.rules.words import listed
@@ -48,8 +48,8 @@ def shuffled_labels(case: Case) -> Iterator[Finding]:
     Measured: The batch of the first step is followed back to the rows that it was taken from.
     Input and target come from different rows, in an order that was changed for one of them only
     or for each by a permutation of its own. Or: samples that are seen again at a later sampled
-    step come with another target, and the run learns nothing. Or: the text reorders or drops rows of
-    one of them only, and the run, or the neighbours of samples, show nothing that could be learned.
+    step come with another target, and the run learns nothing. Or: the text reorders or drops rows
+    of one of them only, and the run, or the neighbours of samples, show nothing to be learned.
     Fix: Use one permutation for both: perm = torch.randperm(len(x)); x, y = x[perm], y[perm].
     Guardrail: assert torch.equal(labels_of(x), y)  # on a few samples, after every shuffle
     """

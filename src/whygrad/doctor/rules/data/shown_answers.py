@@ -82,7 +82,9 @@ def _in_window(case: Case) -> Iterator[Finding]:
     for reading in first_readings(case):
         for mark in reading.models[:1]:
             for each in targets_inside(mark.where.file):
-                if all(_is_element(case, one, each.behind) for one in _first_and_last(case, reading)):
+                if all(
+                    _is_element(case, one, each.behind) for one in _first_and_last(case, reading)
+                ):
                     yield answer_in_input.finding(
                         f"the window is `{each.window}`, and its target `{each.target}` is the "
                         f"{_COUNTED.get(each.behind, f'{each.behind}th last')} element of it",

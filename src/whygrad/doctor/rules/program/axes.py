@@ -101,16 +101,8 @@ def _wrong(case: Case) -> Iterator[Finding | None]:
                 "not move",
                 proof=Proof.RECORDED,
             )
-        for found, line in misread_inputs(reading):
-            yield _about(
-                trace,
-                line,
-                "Move the axes: np.moveaxis(x, -1, 1), or x.transpose(…) with all of them.",
-                f"neighbours in the inputs differ by {found.rough:.2f} of what any two numbers do; "
-                f"read as samples of shape {list(found.before)} by {found.smooth:.2f}: "
-                "the axes got new names and the numbers did not move",
-                proof=Proof.INFERRED,
-            )
+        for line, fix, said in misread_inputs(reading):
+            yield _about(trace, line, fix, said, proof=Proof.INFERRED)
 
 
 def _about(
