@@ -71,9 +71,9 @@ FACTS = [
     # networks that others learn from, parts that are left aside, short trainings that
     # judge levels, fixes that are tried before they are told, what a loss means, answers that
     # depend on other samples or later places, first values beside the library's own, the
-    # training samples judged as others are, a tick only for what is shown to have learned, and
-    # figures that are taken outside of tensors.
-    Fact("lines of the doctor", 29_100, lambda: lines(PACKAGE / "doctor"), aim=17_500),
+    # training samples judged as others are, a tick only for what is shown to have learned;
+    # figures that are taken, and data that are prepared, outside of tensors.
+    Fact("lines of the doctor", 31_000, lambda: lines(PACKAGE / "doctor"), aim=17_500),
     Fact("lines of learn (the content is in data)", 7_000, lambda: lines(PACKAGE / "learn")),
     Fact("modules at the root", 10, root_modules),
     Fact("folders of more than 20 files", 0, crowded_folders),

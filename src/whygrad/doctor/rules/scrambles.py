@@ -10,10 +10,14 @@ import math
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from whygrad.doctor.evidence.data.layout import misread
+from whygrad.doctor.source.reshaping import reshaped_to
 from whygrad.ops.families import RESHAPES
 from whygrad.recording.replay import Trace, Traced
+from whygrad.recording.replay.reading import Reading
+from whygrad.source import Where
 
-__all__ = ["Scramble", "remedy_for", "scrambles"]
+__all__ = ["Scramble", "misread_inputs", "remedy_for", "scrambles"]
 
 Shape = tuple[int, ...]
 
@@ -41,6 +45,24 @@ def scrambles(trace: Trace) -> Iterator[Scramble]:
         remedy = remedy_for(before, after)
         if remedy is not None:
             yield Scramble(call, before, after, remedy)
+
+
+def misread_inputs(reading: Reading) -> Iterator[tuple[Where, str, str]]:
+    """Inputs that lie otherwise than their axes say: the line that reshaped them, a fix, why."""
+    for mark in reading.models[:1]:
+        for each in reading.inputs:
+            given = reading.trace.array(each)
+            found = misread(given)
+            if found is not None:
+                for where in reshaped_to(mark.where.file, given.shape[1:]):
+                    yield (
+                        where,
+                        "Move the axes: np.moveaxis(x, -1, 1), or x.permute(…) with all of them.",
+                        f"neighbours in the inputs differ by {found.rough:.2f} of what any two "
+                        f"numbers do; read as samples of shape {list(found.before)} by "
+                        f"{found.smooth:.2f}: the axes got new names and the numbers did not move",
+                    )
+                    return
 
 
 def remedy_for(before: Shape, after: Shape) -> str | None:

@@ -16,6 +16,8 @@ from whygrad.why.dataflow import statement_at
 __all__ = [
     "held_out_name",
     "is_chosen",
+    "is_held_out",
+    "is_training",
     "made_from",
     "says",
     "told_as_held_out",
@@ -50,6 +52,16 @@ def held_out_name(calls: Calls) -> str | None:
                 used = {one.id for one in walked(node, ast.Name) if isinstance(one.ctx, ast.Load)}
                 return next((each for each in names if each in used), names[0])
     return None
+
+
+def is_held_out(name: str) -> bool:
+    """Whether a name is that of data which the model is not to see."""
+    return _is(name, _HELD_OUT)
+
+
+def is_training(name: str) -> bool:
+    """Whether a name is that of training data."""
+    return _is(name, _TRAINING)
 
 
 def told_as_held_out(calls: Calls) -> tuple[Where, str, str] | None:

@@ -35,6 +35,11 @@ class Source:
         """The nodes of a kind, outermost first."""
         return walked(self.tree, kind)
 
+    def bodies(self) -> Iterator[list[ast.stmt]]:
+        """The statements of the module, and those of each function."""
+        yield from (each.body for each in self.nodes(ast.Module))
+        yield from (each.body for each in self.nodes(ast.FunctionDef))
+
     def place(self, line: int) -> Where | None:
         """A line of the file, if code stands there: in the innermost function that it is in."""
         return self._places.get(line)

@@ -11,8 +11,10 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from whygrad.doctor.evidence.case import Case
+from whygrad.doctor.evidence.curve import ending
 from whygrad.doctor.evidence.trained import begins_anew, differentiated_lines, training_lines
 from whygrad.doctor.rules.rule import Finding, Proof, rule
+from whygrad.doctor.source.fitting import fitted_on_held_out
 from whygrad.doctor.source.loops import loops_around
 from whygrad.doctor.source.naming import held_out_name, made_from, says
 from whygrad.recording.evaluation import Fed
@@ -167,6 +169,10 @@ def overlap(fed: Fed, trained: list[Fed], passes: int) -> int:
         "mildly": (1.7, "as far spread, and shifted as well …"),
         "shift": (0.5, "… by so many deviations"),
         "level": (1e-6, "of the spread: constant inputs have none"),
+        "own": (0.3, "from mean 0 and deviation 1, or the ends 0 and 1: scaled by themselves"),
+        "learned": (0.4, "of what ignoring the input costs, for the training loss, where …"),
+        "worse": (2.0, "… held-out samples cost so many times that, or …"),
+        "right": (0.8, "… fewer of their answers are right"),
     },
 )
 def preprocessing_mismatch(case: Case) -> Iterator[Finding]:
@@ -175,12 +181,17 @@ def preprocessing_mismatch(case: Case) -> Iterator[Finding]:
     It has learned what values of one size mean and is asked about values of another. Its answers
     are those to inputs it has never seen.
 
-    Measured: Mean and standard deviation of what the model is given, in training and beside it; and
-    where validation looks like overfitting, a short training that knows training samples it has
-    not seen.
+    Measured: Mean and standard deviation of what the model is given, in training and beside it;
+    scalers, codes and vocabularies that the text takes from held-out data, with what it shows in
+    their values or in how they are judged; and where validation looks like overfitting, a short
+    training that knows training samples it has not seen.
     Fix: Send both through the same function, with the statistics of the training set.
     Guardrail: assert abs(x_test.mean() - x_train.mean()) < x_train.std()
     """
+    fitted = _fitted_again(case)
+    if fitted is not None:
+        yield fitted
+        return
     for each in _all_judged(case):
         shapes = {one.shape[1:] for fed in (each.fed, *each.trained) for one in fed.ranges}
         if len(shapes) != 1:
@@ -210,6 +221,61 @@ def preprocessing_mismatch(case: Case) -> Iterator[Finding]:
             "mean and deviation.",
         )
         return
+
+
+def _fitted_again(case: Case) -> Finding | None:
+    """Statistics or codes that the text takes from held-out data."""
+    files = {step.where.file for course in case.courses for step in course.steps[:1] if step.where}
+    for each in (one for file in sorted(files) for one in fitted_on_held_out(file)):
+        shown = _own_statistics(case, each.kind) if "Scaler" in each.kind else None
+        shown = shown or _is_worse(case)
+        if shown is not None:
+            return preprocessing_mismatch.finding(
+                f"{each.how} takes its numbers from `{each.name}`, and those of training from the "
+                "training data: the same value means something else in each",
+                shown,
+                where=each.where,
+                proof=Proof.INFERRED,
+                fix=f"Keep what was fitted on the training data, and only apply it to {each.name}: "
+                "scaler.transform(x_test), the mean, the codes or the vocabulary of training.",
+            )
+    return None
+
+
+def _own_statistics(case: Case, kind: str) -> str | None:
+    """Samples beside training that are on the scale of a scaler which was fitted on them."""
+    lines, near = training_lines(case), case.limit("own")
+    for fed in case.run.fed.values():
+        count, mean, spread = _spread([fed])
+        if fed.where in lines or count < case.limit("samples"):
+            continue
+        low, high = min(each.low for each in fed.ranges), max(each.high for each in fed.ranges)
+        if kind.startswith("MinMax") and abs(low) < near and abs(high - 1) < near:
+            return f"what is given at {fed.where} lies between {low:.2f} and {high:.2f}"
+        if abs(mean) < near and abs(spread - 1) < near:
+            return f"what is given at {fed.where} has mean {mean:.2f} and deviation {spread:.2f}"
+    return None
+
+
+def _is_worse(case: Case) -> str | None:
+    """What is measured at the end of a training that learned, and is far worse than that."""
+    for course in case.courses[:1]:
+        chance, losses = case.chance(course.last), case.healthy_losses(course)
+        if chance is None or not losses or ending(losses) > case.limit("learned") * chance:
+            continue
+        end, last = ending(losses), course.steps[-1].number
+        right = (each for each in case.run.figures if each.correct)
+        for each in (*case.run.evaluations, *right):
+            if each.after <= last or not math.isfinite(each.value):
+                continue
+            if each.correct and each.value < case.limit("right"):
+                return f"the training loss is {end:.4g} at the end, and {each.value:.0%} are right"
+            high = max(case.limit("worse") * end, case.limit("learned") * chance)
+            if not each.correct and each.value > high:
+                return (
+                    f"the training loss is {end:.4g} at the end, and {each.value:.4g} is measured"
+                )
+    return None
 
 
 def _spread(feds: list[Fed]) -> tuple[int, float, float]:

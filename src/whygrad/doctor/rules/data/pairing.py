@@ -12,11 +12,13 @@ import numpy as np
 
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.curve import ending
+from whygrad.doctor.evidence.data.neighbours import agreement_of
 from whygrad.doctor.evidence.provenance import Rows, given_inputs, rows_of, target_source
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.doctor.rules.words import listed
 from whygrad.doctor.source.data import loaders, shuffles, shuffles_apart
 from whygrad.doctor.source.loops import is_loop
+from whygrad.doctor.source.rows import rows_apart
 from whygrad.ops.families import SORT
 from whygrad.recording.record import Course
 from whygrad.source import Where
@@ -32,6 +34,7 @@ __all__ = ["shuffled_labels"]
         "batch": (8, "samples at once: fewer may be the steps of a sequence"),
         "neighbours": (16, "rows that far apart may belong together: words and their context"),
         "losses": (8, "updates: fewer do not show whether it learns"),
+        "alike": (48, "different samples, for what neighbours say of each other"),
     },
     cleared=lambda case: _pairs(case),
 )
@@ -45,7 +48,8 @@ def shuffled_labels(case: Case) -> Iterator[Finding]:
     Measured: The batch of the first step is followed back to the rows that it was taken from.
     Input and target come from different rows, in an order that was changed for one of them only
     or for each by a permutation of its own. Or: samples that are seen again at a later sampled
-    step come with another target, and the run learns nothing.
+    step come with another target, and the run learns nothing. Or: the text reorders or drops rows
+    of one of them only, and the run, or the neighbours of samples, show nothing to be learned.
     Fix: Use one permutation for both: perm = torch.randperm(len(x)); x, y = x[perm], y[perm].
     Guardrail: assert torch.equal(labels_of(x), y)  # on a few samples, after every shuffle
     """
@@ -94,23 +98,53 @@ def _lines(target: Rows, apart: Rows) -> list[tuple[str, Where]]:
 
 
 def _shuffled_outside(case: Case) -> Iterator[Finding]:
-    """Arrays that the program shuffles one by one before they become tensors."""
+    """Arrays whose rows the program changes one by one before they become tensors."""
     for course in case.courses[:1]:
         first = course.steps[0].where
-        apart = None if first is None else shuffles_apart(first.file)
-        if apart is None or not _at_chance(case, course):
+        apart = None if first is None else _changed_apart(first.file)
+        if apart is None:
             return
-        (one, where), (other, second) = apart
-        losses = case.healthy_losses(course)
+        shown = _nothing_to_learn(case, course)
+        if shown is None:
+            return
+        said, where, fix, places = apart
         yield shuffled_labels.finding(
+            said, shown, where=where, proof=Proof.INFERRED, places=places, fix=fix
+        )
+
+
+def _changed_apart(file: str) -> tuple[str, Where, str, list[tuple[str, Where]]] | None:
+    """What the text says about rows of two variables that were changed apart: line, fix, places."""
+    pair = shuffles_apart(file)
+    if pair is not None:
+        (one, before), (other, second) = pair
+        return (
             f"`{one}` and `{other}` are put into random order one after the other, "
             "each by random numbers of its own",
-            f"the loss ended at {losses[-1]:.4g}, no better than an answer that ignores the input",
-            where=second,
-            proof=Proof.INFERRED,
-            places=[(f"`{one}` shuffled here", where)],
-            fix=f"perm = rng.permutation(len({one})); {one}, {other} = {one}[perm], {other}[perm]",
+            second,
+            f"perm = rng.permutation(len({one})); {one}, {other} = {one}[perm], {other}[perm]",
+            [(f"`{one}` shuffled here", before)],
         )
+    for each in rows_apart(file):
+        return (
+            f"the rows of `{each.name}` were {each.how}, and those of `{each.other}` were not",
+            each.where,
+            "Change the rows of both by the same order, or the same choice: keep = …; "
+            "x, y = x[keep], y[keep].",
+            [("handed on together here", each.met)],
+        )
+    return None
+
+
+def _nothing_to_learn(case: Case, course: Course) -> str | None:
+    """What shows that inputs say nothing about their targets: the run, or their neighbours."""
+    if _at_chance(case, course):
+        end = case.healthy_losses(course)[-1]
+        return f"the loss ended at {end:.4g}, no better than an answer that ignores the input"
+    found = agreement_of(case, course)
+    if found is None or found.samples < case.limit("alike") or not found.is_chance:
+        return None
+    return found.told
 
 
 def _changing_pairs(case: Case) -> Iterator[Finding]:

@@ -17,6 +17,7 @@ from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.flow import first_readings, follow, line_of, shape_of
 from whygrad.doctor.experiments.influence import Comparison, Given, compared, given_to_models
 from whygrad.doctor.rules.rule import Finding, Proof, once, rule
+from whygrad.doctor.source.windows import targets_inside
 from whygrad.ops import families as ops
 from whygrad.recording.calls import Produced
 from whygrad.recording.replay import Trace, Traced
@@ -68,11 +69,63 @@ def answer_in_input(case: Case) -> Iterator[Finding]:
 
     Measured: The targets of the first step are its inputs, shifted by one or not shifted. With
     other elements from a place on, and all else as it was, the answers for the place before change.
+    Or the text takes a target from inside its window, and the values are the same.
     Fix: Hide what comes later: a mask with torch.triu(torch.ones(t, t), diagonal=1).bool() set to
     -inf, or is_causal=True; and shift the targets: x, y = tokens[:, :-1], tokens[:, 1:].
     Guardrail: assert torch.allclose(model(x)[:, :3], model(x[:, :3]), atol=1e-4)
     """
-    yield from once(_shown(case))
+    yield from once((*_shown(case), *_in_window(case)))
+
+
+def _in_window(case: Case) -> Iterator[Finding]:
+    """A target that is an element of its own window, by the text and by the values."""
+    for reading in first_readings(case):
+        for mark in reading.models[:1]:
+            for each in targets_inside(mark.where.file):
+                if all(
+                    _is_element(case, one, each.behind) for one in _first_and_last(case, reading)
+                ):
+                    yield answer_in_input.finding(
+                        f"the window is `{each.window}`, and its target `{each.target}` is the "
+                        f"{_COUNTED.get(each.behind, f'{each.behind}th last')} element of it",
+                        "the targets of the first and of the latest recorded step are numbers that "
+                        "their inputs hold at that place",
+                        where=each.where,
+                        step=reading.trace.snapshot.step,
+                        proof=Proof.REPLAYED,
+                        fix="Take what comes after the window: for series[i:i + w] that is "
+                        "series[i + w].",
+                        title="The target is an element of its own window",
+                    )
+                    return
+
+
+_COUNTED = {1: "last", 2: "last but one"}
+
+
+def _first_and_last(case: Case, reading: Reading) -> list[Reading]:
+    course = next(each for each in case.courses if each.first is reading.trace.snapshot)
+    last = case.reading(course.last)
+    return [reading] if last is None else [reading, last]
+
+
+def _is_element(case: Case, reading: Reading, behind: int) -> bool:
+    """Whether all targets are what the inputs hold so many places from the end of a sequence."""
+    if reading.target is None or not reading.inputs:
+        return False
+    given, target = reading.trace.array(reading.inputs[0]), reading.trace.array(reading.target)
+    if given.ndim not in (2, 3) or target.size != len(given) or target.dtype.kind != "f":
+        return False
+    if len(np.unique(target)) < case.limit("kinds"):
+        return False
+    wanted = target.ravel()
+    places = [each for each in given.shape[1:] if each >= behind]
+    return len(places) == given.ndim - 1 and any(
+        _agree(case, np.moveaxis(given, axis, 1)[:, -behind].reshape(len(given), -1)[:, at], wanted)
+        == 1
+        for axis in range(1, given.ndim)
+        for at in range(given[0].size // given.shape[axis])
+    )
 
 
 def _shown(case: Case) -> Iterator[Finding | None]:

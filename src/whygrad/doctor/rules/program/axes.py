@@ -28,7 +28,7 @@ from whygrad.doctor.evidence.sequence import Crossing, crossings
 from whygrad.doctor.experiments.changes import along, mended
 from whygrad.doctor.rules.mixing import mixed
 from whygrad.doctor.rules.rule import Finding, Proof, once, rule
-from whygrad.doctor.rules.scrambles import scrambles
+from whygrad.doctor.rules.scrambles import misread_inputs, scrambles
 from whygrad.ops import families as ops
 from whygrad.recording.calls import Produced
 from whygrad.recording.replay import Trace, Traced
@@ -101,6 +101,8 @@ def _wrong(case: Case) -> Iterator[Finding | None]:
                 "not move",
                 proof=Proof.RECORDED,
             )
+        for line, fix, said in misread_inputs(reading):
+            yield _about(trace, line, fix, said, proof=Proof.INFERRED)
 
 
 def _about(

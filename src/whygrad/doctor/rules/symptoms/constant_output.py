@@ -19,6 +19,7 @@ from whygrad.doctor.evidence.anatomy import (
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.provenance import given_inputs
 from whygrad.doctor.rules.rule import Finding, Proof, rule
+from whygrad.doctor.source.casting import cut_to_whole
 from whygrad.ops import families as ops
 from whygrad.recording.calls import Produced
 from whygrad.recording.record import Course, Snapshot
@@ -55,15 +56,19 @@ def constant_output(case: Case, course: Course) -> Iterator[Finding]:
     begun, ended = (_unvaried(case, each) for each in (course.first, course.last))
     if begun is None or ended is None:
         return
+    about_data = _about_data(case, begun)
+    if about_data is None or _about_data(case, ended) is None:
+        about_data = None
+    elif about_data.places:  # the text tells where
+        yield about_data
+        return
     call, later = (_loss_of_sample(case, each) for each in (begun, ended))
     if call is None or later is None:
         # Data are often prepared once: then the first step alone has the calls on its tape.
         call = later = _loss_in_data(case, begun)
     if call is None or later is None:
-        found = _about_data(case, begun)
-        if found is not None and _about_data(case, ended) is not None:
-            yield found
-            return
+        if about_data is not None:
+            yield about_data
         return
     same = call.op == later.op and call.where == later.where
     if not same or _belongs_elsewhere(begun.trace, call):
@@ -88,10 +93,14 @@ def _about_data(case: Case, reading: Reading) -> Finding | None:
         return None
     size, low, high = inputs[0].shape[0], arrays[0].min(), arrays[0].max()
     values = f"{low:g}" if low == high else f"the same values, from {low:.3g} to {high:.3g}"
+    called = reading.models[0].where
+    text, where = next(cut_to_whole(called.file), ("", called))
     return constant_output.finding(
         f"the model gets {values} for each of {size} samples, at the first step and later; the "
         "targets differ",
-        where=reading.models[0].where,
+        f"`{text}` turns fractions into whole numbers" if text else None,
+        where=where,
+        places=[("given to the model here", called)] if text else [],
         proof=Proof.REPLAYED,
         fix=(
             "The samples are lost before the model: look at how they are prepared. Whole numbers "

@@ -1,0 +1,1 @@
+"""What the data say by themselves, without any model."""
