@@ -248,7 +248,11 @@ def _by_other_terms(case: Case, course: Course) -> Iterator[Finding]:
     if not others or len(others) == len(terms) or not trace.reproduced:
         return
     data, long = _without(case, course, others), int(case.limit("longer"))
-    if data is None or data.loss(course.last.values) < guess:
+    if data is None or not standing.first > 0:
+        return
+    unit = data.loss(trace.snapshot.values) / standing.first  # of a sum, or times a factor
+    chance, guess = chance * unit, guess * unit
+    if data.loss(course.last.values) < guess:
         return
     held = case.descend(course, course.first, steps=long)
     free = data.descend(steps=long)
@@ -256,7 +260,7 @@ def _by_other_terms(case: Case, course: Course) -> Iterator[Finding]:
         return
     # A single batch is learned by heart in spite of the term: not as well.
     apart = data.loss(held.values) - free.end
-    if apart < case.limit("apart") * (chance - standing.floor):
+    if apart < case.limit("apart") * (chance - standing.floor * unit):
         return
     share = sum(float(trace.array(each.outputs[0])) for each in others)
     yield over_regularized.finding(
