@@ -11,7 +11,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from whygrad.doctor.evidence.case import Case
-from whygrad.doctor.experiments.terms import Balance, Weighed, balanced, terms_of
+from whygrad.doctor.evidence.loss.terms import Weighed, terms_of
+from whygrad.doctor.experiments.balance import Balance, balanced
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.recording.record import Course
 from whygrad.recording.replay import Trace
@@ -120,4 +121,3 @@ def _told(
         f"{mended.factor:g}, beside the others as they are: tried in a short training.",
         data={"share": share, "factor": term.factor},
     )
-

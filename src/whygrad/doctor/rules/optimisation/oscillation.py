@@ -84,7 +84,8 @@ def oscillation(case: Case, course: Course) -> Iterator[Finding]:
     comes back up and stays there, or hardly falls; with the usual momentum, or a tenth of the
     rate, it gets to the bottom. And the run itself did not get to the bottom. Also: losses that
     turn round at nearly every step to the end, or at many although every step has the same
-    data, and batches that hold one class each.
+    data, and batches that hold one class each. Of a run that momentum threw off, a short training
+    from the first state with the usual one must get far below where the whole run ended.
     Fix: Use momentum=0.9 (betas=(0.9, 0.999)), or a lower learning rate.
     Guardrail: assert sum(losses[-50:]) < sum(losses[-100:-50]), 'the loss no longer falls'
     """
