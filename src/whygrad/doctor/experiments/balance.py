@@ -58,12 +58,16 @@ def balanced(case: Case, course: Course, place: int, times: float) -> Balance | 
     stage = stage_of(case, course)
     if stage is None or course.first is None or course.last is None:
         return None
-    ends = []
+    ends: list[list[float]] = []
     for factors in ({}, {place: times}):
         descent = train(
-            stage.budget, course, stage.trained, steps=stage.steps, clip=stage.clip,
+            stage.budget,
+            course,
+            stage.trained,
+            steps=stage.steps,
+            clip=stage.clip,
             objective=_reweighed(factors),
-        )  # fmt: skip
+        )
         if descent is None or descent.diverges:
             return None
         ends.append(_levels(stage, descent.values))
@@ -72,7 +76,7 @@ def balanced(case: Case, course: Course, place: int, times: float) -> Balance | 
     lost = not all(math.isfinite(value) for row in rows for value in row)
     if lost or len({len(row) for row in rows}) > 1:
         return None
-    return Balance(*rows, updates=stage.steps)
+    return Balance(first, reached, control=ends[0], changed=ends[1], updates=stage.steps)
 
 
 def _reweighed(factors: Mapping[int, float]) -> Objective:
