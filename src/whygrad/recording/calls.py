@@ -216,6 +216,12 @@ class CallLog:
         entry = self._made.get(id(tensor))
         return None if entry is None or entry[0]() is not tensor else entry[1]
 
+    def release(self, tensor: Any) -> None:
+        """``tensor`` begins a life of its own: later calls are given it, not the call behind it."""
+        origin = self.origin(tensor)
+        if self._made.pop(id(tensor), None) is not None and origin is not None:
+            self.set_origin(tensor, origin)
+
     def origin(self, tensor: Any) -> Origin | None:
         """Where ``tensor`` was made, in this step or earlier."""
         source = self.source(tensor)

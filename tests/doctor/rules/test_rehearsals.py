@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.doctor.asking import ENGINES, ask, only
+from tests.doctor.asking import ENGINES, ask, only, watched
 
 _TABLE = """
 table = torch.randn(960, 12)
@@ -72,6 +72,10 @@ FAULTS = {
         {"begin": _LARGE},
         {},
     ),
+    "oscillation": (
+        {"optimizer": "SGD(net.parameters(), lr=0.1, momentum=0.999)"},
+        {"optimizer": "SGD(net.parameters(), lr=0.1, momentum=0.9)"},
+    ),
 }
 
 
@@ -120,3 +124,55 @@ def test_factors_that_are_both_zero_never_move(tmp_path: Path, engine: str) -> N
 def test_one_factor_may_begin_at_zero(tmp_path: Path, engine: str) -> None:
     text = _FACTORS.format(people="0.3 * torch.randn(30, 3)")
     assert ask(tmp_path, "symmetric-initialization", text, engine) == []
+
+
+def test_a_step_that_is_divided_by_a_large_number(tmp_path: Path) -> None:
+    text = _TABLE.format(
+        **_PLAIN | {"optimizer": "Adam(net.parameters(), lr=2e-3, eps=10.0)  # here"}
+    )
+    found = only(tmp_path, "lr-too-low", text)
+    assert "eps=10" in found.evidence[0]
+
+
+_SMOOTHED = _TABLE.replace("answers[rows])", "answers[rows], label_smoothing={smooth})  # here")
+
+
+def test_labels_that_are_smoothed_until_they_say_nothing(tmp_path: Path) -> None:
+    found = only(tmp_path, "over-regularized", _SMOOTHED.format(**_PLAIN, smooth=0.9))
+    assert "label_smoothing=0.9" in found.evidence[0]
+
+
+def test_labels_may_be_smoothed_a_little(tmp_path: Path) -> None:
+    assert ask(tmp_path, "over-regularized", _SMOOTHED.format(**_PLAIN, smooth=0.1)) == []
+
+
+_BY_HAND = """
+target = torch.sin(2 * x[:, :1]) + x[:, 1:2] * x[:, 2:3]
+first = (torch.randn(4, 64) * {size}).requires_grad_()
+second = (torch.randn(64, 64) * {size}).requires_grad_()
+third = (torch.randn(64, 1) * {size}).requires_grad_()
+for step in range(200):
+    rows = torch.randint(0, 64, (16,))
+    inside = torch.tanh(torch.tanh(x[rows] @ first) @ second)
+    loss = ((inside @ third - target[rows]) ** 2).mean()
+    loss.backward()
+    with torch.no_grad():
+        for each in (first, second, third):
+            each -= 0.05 * each.grad
+            each.grad = None
+"""
+
+
+def test_weights_by_hand_are_leaves_that_an_experiment_can_change(tmp_path: Path) -> None:
+    case = watched(tmp_path, _BY_HAND.format(size=0.1))
+    course = case.courses[0]
+    assert course.first is not None
+    assert {id(each.tensor) for each in course.parameters} == set(course.first.values)
+    descent = case.descend(course, course.first)
+    assert descent is not None
+    assert descent.drop > 0
+
+
+def test_weights_by_hand_that_are_far_too_small(tmp_path: Path) -> None:
+    found = ask(tmp_path, "bad-initialization", _BY_HAND.format(size=1e-4))
+    assert [each.rule for each in found] == ["bad-initialization"]

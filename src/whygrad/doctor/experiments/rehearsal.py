@@ -25,11 +25,13 @@ from whygrad.doctor.evidence.progress import is_entangled
 from whygrad.doctor.evidence.provenance import has_moving_targets
 from whygrad.doctor.evidence.standing import batches_of
 from whygrad.doctor.experiments.repairs import without_dropout
+from whygrad.ops.families import BINARY_LOSSES, CLASS_LOSSES
 from whygrad.recording.record import Course, Snapshot
 from whygrad.recording.replay.budget import Budget
+from whygrad.recording.replay.runner import is_same_loss
 from whygrad.recording.replay.trainer import Descent, drop, is_below, train
 
-__all__ = ["REHEARSED", "STEADY", "Rehearsal", "Stage", "rehearsed", "stage_of"]
+__all__ = ["REHEARSED", "STEADY", "Rehearsal", "Stage", "Values", "rehearsed", "stage_of"]
 
 STEADY = 0.5, "of the highest rate, in the middle of the steps: no schedule's doing"
 
@@ -187,10 +189,23 @@ def rehearsed(case: Case, course: Course, **change: Any) -> tuple[Stage, Rehears
 
 def _learned(case: Case, course: Course) -> float:
     """By which part the loss fell; from what ignoring the input costs, if it began above that."""
-    progress, chance = case.progress(course), case.chance(course.first)
+    progress, chance = case.progress(course), _chance(case, course)
     if chance is None or chance >= progress.start:
         return progress.gain
     return drop(chance, progress.end)
+
+
+def _chance(case: Case, course: Course) -> float | None:
+    """What ignoring the input costs; None if the loss is more than the term of which that is known.
+
+    Of one with a factor, of a sum, or beside other terms it is another number.
+    """
+    reading = case.reading(course.first)
+    call = None if reading is None else reading.loss_call
+    if reading is None or call is None or call.op not in CLASS_LOSSES | BINARY_LOSSES:
+        return case.chance(course.first)
+    own = float(np.mean(reading.trace.array(call.outputs[0])))
+    return case.chance(course.first) if is_same_loss(own, reading.trace.loss) else None
 
 
 def stage_of(case: Case, course: Course) -> Stage | None:
@@ -222,7 +237,7 @@ def _set_up(case: Case, course: Course) -> Stage | None:
     stage = Stage(
         course, case.budget, trained, held_out, steps, _clip(course), case.progress(course).end
     )
-    chance = case.chance(course.first)
+    chance = _chance(case, course)
     stage.base = stage.begun if chance is None else min(stage.begun, chance)
     return stage
 

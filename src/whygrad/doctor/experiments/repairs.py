@@ -129,12 +129,19 @@ def repair(
             return None
         arms = Arms(as_it_was, better, ends[0] if ends else math.inf)
         if arms.helps(factor):
-            return arms if _is_about_the_task(case, course, other, arms, factor, start) else None
+            learns = _is_about_the_task(case, course, snapshot, other, arms, factor, start)
+            return arms if learns else None
     return None
 
 
 def _is_about_the_task(
-    case: Case, course: Course, trial: Trial, arms: Arms, factor: float, start: Values | None
+    case: Case,
+    course: Course,
+    snapshot: Snapshot,
+    trial: Trial,
+    arms: Arms,
+    factor: float,
+    start: Values | None,
 ) -> bool:
     """Whether the repair learns something, or merely knows one small batch by heart.
 
@@ -142,10 +149,13 @@ def _is_about_the_task(
     fast on those has learned nothing about the inputs.  Where each step has the same batch, knowing
     it by heart is the task.
     """
-    reading, later = case.reading(course.first), case.reading(course.last)
-    if reading is None or later is None or reading.target is None or reading.meeting is None:
+    first, later = case.reading(course.first), case.reading(course.last)
+    reading = case.reading(snapshot)  # whose calls have the numbers that are looked for
+    if first is None or later is None or reading is None:
         return True
-    if _same_batch(reading, later):
+    if any(each.target is None for each in (first, later, reading)) or reading.meeting is None:
+        return True
+    if _same_batch(first, later):
         return True
     ignorant = level(case, course)
     if ignorant is not None and arms.reached > 1.5 * ignorant:

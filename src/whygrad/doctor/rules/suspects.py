@@ -115,7 +115,7 @@ def _about_updates(case: Case, course: Course) -> Iterator[Suspect]:
         remedy += f" Tried from the first state on the first batch, it goes {tried}."
     yield Suspect(
         "the rate", f"an update changes a weight by {usual:.2g} of its size (usual: 1e-4 to 1e-2), "
-        f"lr={rate:g}", small or large, remedy,
+        f"lr={rate:g}", small or large, remedy, course.optimizer.made_at,
     )  # fmt: skip
 
 

@@ -82,7 +82,7 @@ ALSO = {
     "overflow-in-exp unscaled-target",
     # Weights start, or are kept, where they cannot learn.
     "symmetric-initialization": "bad-initialization",
-    "over-regularized": "bad-initialization lr-too-high oscillation",
+    "over-regularized": "bad-initialization lr-too-high oscillation unbalanced-terms",
     "dead-relu": "bad-initialization vanishing-gradient",
     "saturated-activation": "oscillation vanishing-gradient",
     # A swing that was seen before the rate was too high.

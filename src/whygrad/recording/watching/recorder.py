@@ -309,7 +309,9 @@ class Recorder:
             wanted = args[1] if len(args) > 1 else kwargs.get("requires_grad", True)
             log = self._snapshots.log(engine)
             source = log.source(args[0])
-            if source is not None and wanted:
+            if source is not None and wanted and not self._run.passes and args[0].is_leaf:
+                log.release(args[0])  # weights by hand: they change, what they were made by stays
+            elif source is not None and wanted:
                 log.switched.add(source)
             self._registry.switches(args[0], bool(wanted), Where(frame.f_code, frame.f_lasti))
         except Exception as error:

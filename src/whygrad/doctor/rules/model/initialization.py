@@ -203,8 +203,9 @@ def bad_initialization(case: Case, course: Course) -> Iterator[Finding]:
     unusual = _once([*_unusual(layers, trace, lowest, highest), *_stacked(case, layers, trace)])
     if not (case.progress(course).broken or unlearned(case, course, case.limit("part"))):
         return
-    found = list(_of_layers(case, course, trace, unusual)) if unusual else []
-    yield from found or _from_own_values(case, course, trace, bad_initialization)
+    # A short training costs less than learning a batch by heart twice, and shows more.
+    found = list(_from_own_values(case, course, trace, bad_initialization))
+    yield from found or (_of_layers(case, course, trace, unusual) if unusual else ())
 
 
 def _of_layers(case: Case, course: Course, trace: Trace, unusual: list[Layer]) -> Iterator[Finding]:

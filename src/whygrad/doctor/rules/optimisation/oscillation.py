@@ -13,6 +13,7 @@ from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.curve import quarter, tenths, third
 from whygrad.doctor.evidence.ordering import ordered_by_class
 from whygrad.doctor.evidence.progress import is_entangled
+from whygrad.doctor.experiments.rehearsal import REHEARSED, rehearsed
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.recording.record import Course
 from whygrad.recording.replay.optimizers import rate_of
@@ -53,6 +54,7 @@ def _rebound(case: Case, descent: Descent) -> float:
     every_course=True,
     thresholds={
         **MOMENTUM,
+        **REHEARSED,
         "learned": (0.8, "of the loss: above it a swing does no harm"),
         "rebound": (0.1, "of the first loss by which it comes back up"),
         "steps": (30, "updates: a swing takes longer than the first fall"),
@@ -82,15 +84,20 @@ def oscillation(case: Case, course: Course) -> Iterator[Finding]:
     comes back up and stays there, or hardly falls; with the usual momentum, or a tenth of the
     rate, it gets to the bottom. And the run itself did not get to the bottom. Also: losses that
     turn round at nearly every step to the end, or at many although every step has the same
-    data, and batches that hold one class each.
+    data, and batches that hold one class each. Of a run that momentum threw off, a short training
+    from the first state with the usual one must get far below where the whole run ended.
     Fix: Use momentum=0.9 (betas=(0.9, 0.999)), or a lower learning rate.
     Guardrail: assert sum(losses[-50:]) < sum(losses[-100:-50]), 'the loss no longer falls'
     """
+    if case.progress(course).steps < case.limit("steps") or is_entangled(course, case.courses):
+        return
+    found = [] if case.progress(course).broken else list(_swings(case, course))
+    yield from found or _thrown_off(case, course)
+
+
+def _swings(case: Case, course: Course) -> Iterator[Finding]:
+    """A loss that comes back up after its lowest point, or goes to and fro."""
     progress = case.progress(course)
-    if progress.broken or progress.steps < case.limit("steps"):
-        return
-    if is_entangled(course, case.courses):
-        return
     if progress.curve >= case.limit("learned"):
         done = is_below(progress.end, case.limit("done"), progress.opening)
         if not done and _same_at_every_step(case, course):
@@ -114,6 +121,34 @@ def oscillation(case: Case, course: Course) -> Iterator[Finding]:
         if swings or better.is_calm(calm):
             yield _swinging(case, course, own, said, better)
             break
+
+
+def _thrown_off(case: Case, course: Course) -> Iterator[Finding]:
+    """Gradients that are remembered for so long that the run is thrown off: by them, not the rate.
+
+    With the usual momentum the same rate is well, on one batch or in a short training.
+    """
+    heavy, long = heavy_momentum(case, course), int(case.limit("long"))
+    if heavy is None or course.first is None or not math.isfinite(course.first.value):
+        return
+    name = next(iter(heavy[1]))
+    usual = f"{name}={heavy[1][name]}"
+    tried = rehearsed(case, course, **heavy[1])
+    if tried is not None:
+        yield oscillation.finding(
+            tried[0].told(tried[1], f"with {usual} instead of {heavy[0]}"),
+            where=course.optimizer.made_at or course.steps[0].where,
+            proof=Proof.TRIED,
+            fix=f"{usual} instead of {heavy[0]}: tried in a short training.",
+            title="The momentum keeps old gradients for too long",
+        )
+        return
+    own = case.descend(course, course.first, steps=long)
+    calm = case.descend(course, course.first, steps=long, **heavy[1])
+    if own is None or calm is None or not own.is_unstable:
+        return
+    if calm.is_calm(case.limit("calm")):
+        yield _swinging(case, course, own, usual, calm)
 
 
 def _by_turns(case: Case, course: Course) -> Finding | None:
@@ -197,8 +232,9 @@ def _calmer(case: Case, course: Course) -> Iterator[tuple[str, Descent | None]]:
 def _swinging(case: Case, course: Course, own: Descent, said: str, better: Descent) -> Finding:
     heavy = heavy_momentum(case, course)
     now = heavy[0] if heavy is not None else f"lr={rate_of(course):g}"
-    low = own.losses.index(min(own.losses))
-    top = max(own.losses[low:])
+    finite = [each for each in own.losses if math.isfinite(each)]
+    low = finite.index(min(finite))
+    top = max(finite[low:])
     swing = (
         f" and swings back to {top:.4g}" if top > case.limit("above") * abs(own.losses[low]) else ""
     )

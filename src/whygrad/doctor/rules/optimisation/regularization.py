@@ -17,7 +17,7 @@ from whygrad.doctor.evidence.standing import standing_of
 from whygrad.doctor.experiments.rehearsal import REHEARSED, rehearsed
 from whygrad.doctor.experiments.repairs import unlearned, without_dropout
 from whygrad.doctor.rules.rule import Finding, Proof, rule
-from whygrad.ops.families import ADD, DROPOUTS
+from whygrad.ops.families import ADD, CROSS_ENTROPY, DROPOUTS
 from whygrad.recording.record import Course
 from whygrad.recording.replay import Trace, Traced
 from whygrad.recording.replay.trainer import Descent, drop, is_below
@@ -51,6 +51,8 @@ class _Comparison:
         "free": (0.25, "of the loss that must fall without it"),
         "steps": (10, "updates: fewer do not show whether it learns"),
         "dropped": (0.9, "of the units: so much is the probability to keep one"),
+        "smooth": (0.5, "of each label that is given to all classes: more than it keeps"),
+        "hidden": (0.8, "of what ignoring the input costs, that the best answer costs as well"),
         "answers": (0.15, "of the answers themselves: no loss can make good for those"),
         "guess": (0.9, "of what ignoring the input costs: no better than a guess"),
         "held there": (0.95, "of it, where the loss on the data is looked at by itself"),
@@ -72,7 +74,8 @@ def over_regularized(case: Case, course: Course) -> Iterator[Finding]:
     Weight decay or a penalty pulls the weights to zero harder than the data pulls them
     anywhere. The optimizer minimizes the wrong thing: the weights shrink, the output becomes a
     constant, the loss on the data stays where a guess would be. Dropout of nearly all units
-    leaves as little to learn from.
+    leaves as little to learn from, and so do labels that are smoothed until they say nearly the
+    same of every class.
 
     Measured: 60 steps from the first state on the first batch with the regularization and
     without it. It drowns the loss if the run and the steps with it get nowhere on the data, and
@@ -99,6 +102,7 @@ def over_regularized(case: Case, course: Course) -> Iterator[Finding]:
             yield _drowned(each)
             return
     yield from _by_dropout(case, course)
+    yield from _by_smoothing(case, course)
     yield from _by_other_terms(case, course)
     yield from _in_a_rehearsal(case, course)
 
@@ -166,6 +170,34 @@ def _by_dropout(case: Case, course: Course) -> Iterator[Finding]:
         fix="No dropout behind the last layer: it is for hidden units."
         if behind is worst
         else "Dropout takes the probability to drop a unit, not to keep it: 0.1 to 0.5.",
+    )
+
+
+def _by_smoothing(case: Case, course: Course) -> Iterator[Finding]:
+    """Labels that say nearly the same of every class."""
+    reading, standing = case.reading(course.first), standing_of(case, course)
+    if reading is None or reading.meeting is None or standing is None:
+        return
+    call = reading.meeting
+    if call.op not in CROSS_ENTROPY:
+        return
+    smoothing = float(call.kwargs.get("label_smoothing") or 0.0)
+    if smoothing < case.limit("smooth"):
+        return
+    if standing.floor < case.limit("hidden") * standing.constant:
+        return
+    within = [each for each in reading.trace.marks() if each.before <= call.number < each.after]
+    made = [case.run.made[id(each.module)] for each in within if id(each.module) in case.run.made]
+    yield over_regularized.finding(
+        f"label_smoothing={smoothing:g} leaves {1 - smoothing:.0%} of each label in its place and "
+        "spreads the rest over all classes",
+        f"the best answer there is costs {standing.floor:.4g} then, and one that ignores the input "
+        f"{standing.constant:.4g}: the loss ends at {standing.reached:.4g}",
+        where=made[-1] if made else call.where,
+        proof=Proof.RECORDED,
+        fix=f"label_smoothing=0.1 instead of {smoothing:g}.",
+        guardrail="assert criterion.label_smoothing <= 0.2",
+        title="Smoothing takes away what the labels say",
     )
 
 
@@ -248,7 +280,11 @@ def _by_other_terms(case: Case, course: Course) -> Iterator[Finding]:
     if not others or len(others) == len(terms) or not trace.reproduced:
         return
     data, long = _without(case, course, others), int(case.limit("longer"))
-    if data is None or data.loss(course.last.values) < guess:
+    if data is None or not standing.first > 0:
+        return
+    unit = data.loss(trace.snapshot.values) / standing.first  # of a sum, or times a factor
+    chance, guess = chance * unit, guess * unit
+    if data.loss(course.last.values) < guess:
         return
     held = case.descend(course, course.first, steps=long)
     free = data.descend(steps=long)
@@ -256,7 +292,7 @@ def _by_other_terms(case: Case, course: Course) -> Iterator[Finding]:
         return
     # A single batch is learned by heart in spite of the term: not as well.
     apart = data.loss(held.values) - free.end
-    if apart < case.limit("apart") * (chance - standing.floor):
+    if apart < case.limit("apart") * (chance - standing.floor * unit):
         return
     share = sum(float(trace.array(each.outputs[0])) for each in others)
     yield over_regularized.finding(

@@ -26,6 +26,8 @@ __all__ = ["begins_trained", "lr_too_low"]
         "well": REHEARSED["well"],
         "undone": (0.7, REHEARSED["undone"][1]),
         "lower": (0.7, REHEARSED["lower"][1]),
+        "eps": (1e-3, "beside the size of a gradient: what is meant to be next to nothing is not"),
+        "usual eps": (1e-8, "in its place"),
         "short": (1e-3, "of a weight that an update changes: a longer one may be tried"),
         "most": (1e4, "times the rate, in a rehearsal"),
         "learned": (0.03, "of the loss of the first batch: so little is standing still"),
@@ -57,7 +59,9 @@ def lr_too_low(case: Case, course: Course) -> Iterator[Finding]:
     Fix: Raise the learning rate by factors of ten until the loss clearly falls.
     Guardrail: print(lr * p.grad.norm() / p.norm())  # healthy: about 1e-3 an update
     """
-    found = _on_one_batch(case, course) if _stands_still(case, course) else None
+    found = _damped(case, course)
+    if found is None and _stands_still(case, course):
+        found = _on_one_batch(case, course)
     found = found or _in_a_rehearsal(case, course)
     if found is not None:
         yield found
@@ -80,6 +84,35 @@ def _on_one_batch(case: Case, course: Course) -> Finding | None:
             return None if by_heart else _too_low(case, course, own, factor, better)
         factor *= case.limit("tenfold")
     return None
+
+
+def _damped(case: Case, course: Course) -> Finding | None:
+    """A number beside the size of the gradient, far larger than it: steps are divided by that."""
+    eps = course.optimizer.options.get("eps")
+    if not isinstance(eps, float) or eps < case.limit("eps") or case.progress(course).broken:
+        return None
+    if begins_trained(case, course, case.limit("chance")):
+        return None
+    own = case.descend(course, course.first)
+    better = case.descend(course, course.first, eps=case.limit("usual eps"))
+    if own is None or better is None or better.is_unstable:
+        return None
+    held = own.drop > case.limit("own") or better.drop < case.limit("reached")
+    found = rehearsed(case, course, eps=case.limit("usual eps")) if held else None
+    if held and found is None:
+        return None
+    usual, rate = case.limit("usual eps"), rate_of(course)
+    return lr_too_low.finding(
+        f"eps={eps:g} is added to the size of the gradient, by which each step is divided",
+        f"from the first state on one batch, with lr={rate:g} it goes {own}; with eps={usual:g} "
+        f"{better}"
+        if found is None
+        else found[0].told(found[1], f"with eps={usual:g} instead of {eps:g}"),
+        where=course.optimizer.made_at or course.steps[0].where,
+        proof=Proof.TRIED,
+        fix=f"eps={usual:g} instead of {eps:g}.",
+        title="The updates are damped to next to nothing",
+    )
 
 
 def _in_a_rehearsal(case: Case, course: Course) -> Finding | None:
