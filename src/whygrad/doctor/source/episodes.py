@@ -14,13 +14,15 @@ from typing import NamedTuple
 from whygrad.doctor.source.reader import called, source_of, walked
 from whygrad.source import Where
 
-__all__ = ["Ignored", "drawn_again", "ends_ignored", "returns_forwards"]
+__all__ = ["Ignored", "drawn_again", "ends_ignored", "kept_states", "returns_forwards"]
 
 _REWARD = re.compile(r"^r$|rew", re.IGNORECASE)
 _DISCOUNT = re.compile(r"gam|disc|^g$", re.IGNORECASE)
 _ENDS = re.compile(r"^(d|ds|bd|db)$|done|termin|final|^ends?$|^end_", re.IGNORECASE)
 _MASKED = re.compile(r"done|termin|final|mask|alive|cont|^nd$|^ends?$|^not_", re.IGNORECASE)
 _TURNING = ("reversed", "insert", "appendleft", "reverse", "flip", "flipud", "cumsum")
+_KEEPING = ("append", "push", "add", "store", "remember", "put", "save")
+_STATE = re.compile(r"^s\d?_?$|stat|obs|^ns$|^nxt|^x$", re.IGNORECASE)
 _Function = ast.FunctionDef | ast.Module
 
 
@@ -198,3 +200,17 @@ def drawn_again(file: str) -> Iterator[tuple[str, Where]]:
         where = source.place(call.lineno)
         if kept and where is not None:
             yield ast.unparse(kept[0].targets[0]), where
+
+
+def kept_states(file: str) -> Iterator[tuple[str, Where]]:
+    """Lines that keep a state of an episode for later: ``buffer.push(s, a, r, s2)``."""
+    source = source_of(file)
+    for call in source.nodes(ast.Call):
+        if called(call) not in _KEEPING or not isinstance(call.func, ast.Attribute):
+            continue
+        parts = call.args[0].elts if call.args and isinstance(call.args[0], ast.Tuple) else call.args
+        states = [each.id for each in parts
+                  if isinstance(each, ast.Name) and _STATE.search(each.id)]  # fmt: skip
+        where = source.place(call.lineno)
+        if len(parts) > 2 and states and where is not None:
+            yield states[0], where
