@@ -64,9 +64,9 @@ def exchanged(reading: Reading, term: Term) -> Exchange | None:
     plain = budget.replay(calm, backward=False)
     changed = budget.replay(calm, instead=instead, backward=False)
     pair = [_answers(each, term, first.values.shape[:2]) for each in (plain, changed)]
-    if pair[0] is None or pair[1] is None or pair[0].shape != pair[1].shape:
-        return None
     one, other = pair
+    if one is None or other is None or one.shape != other.shape:
+        return None
     if one.shape[:2] == first.values.shape[:2]:
         other = other[:, order]
     return Exchange(first, one, other)

@@ -70,10 +70,11 @@ def _never_written(case: Case, rule: Rule, course: Course, mark: Mark) -> Findin
 
 
 def _old_statistics(case: Case, rule: Rule, mark: Mark, model: Any) -> Finding | None:
-    """A copy in evaluation mode whose normalisations have never seen a batch, nor been given any."""
+    """A copy in evaluation mode whose normalisations have neither seen a batch nor been given one."""
     known = _known(case, mark.module)
     written = [each.rewritten_at for each in known if each.rewritten_at is not None]
-    if mark.training or not written:
+    follows = any(each.changed or each.given or each.rewritten_at for each in known)
+    if mark.training or not follows:
         return None
     pairs = [
         (name, one, other)
@@ -88,7 +89,7 @@ def _old_statistics(case: Case, rule: Rule, mark: Mark, model: Any) -> Finding |
         f"the {mark.kind} that is judged has the weights of the model, and the means and variances "
         f"of {old[0]} are 0 and 1 as they were made: only parameters are written to it",
         f"batch normalisation of the model has followed {len(case.run.passes)} passes",
-        where=written[0],
+        where=next(iter(written), mark.where),
         step=0,
         proof=Proof.RECORDED,
         places=[("judged here", mark.where)],

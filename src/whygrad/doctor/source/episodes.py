@@ -66,7 +66,7 @@ def _is_discounted(node: ast.expr, total: str) -> bool:
 
 
 def _is_turned(node: ast.AST) -> bool:
-    """Whether something runs from the end: ``reversed(…)``, ``[::-1]``, ``range(n - 1, -1, -1)``."""
+    """Whether something runs from the end: ``reversed(…)``, ``[::-1]``, ``range(n, -1, -1)``."""
     if any(called(each) in _TURNING for each in walked(node, ast.Call)):
         return True
     steps = [each.step for each in walked(node, ast.Slice)]
@@ -75,7 +75,7 @@ def _is_turned(node: ast.AST) -> bool:
     return any(isinstance(each, ast.UnaryOp) for each in steps)
 
 
-def _functions(tree: ast.AST, node: ast.AST) -> list[_Function]:
+def _functions(tree: ast.AST, node: ast.AST) -> list[ast.FunctionDef]:
     """The functions that a node is in, innermost first."""
     return [
         each
@@ -102,9 +102,9 @@ class Ignored(NamedTuple):
 
 
 def ends_ignored(file: str) -> Iterator[Ignored]:
-    """Targets ``r + gamma * value`` without the ends of episodes, which are fetched and not used."""
+    """Targets ``r + gamma * value`` without the ends of episodes, which are fetched for nothing."""
     source = source_of(file)
-    scopes: list[_Function] = [*source.nodes(ast.FunctionDef), source.tree]  # type: ignore[list-item]
+    scopes: list[_Function] = [*source.nodes(ast.FunctionDef), source.tree]
     for scope in scopes:
         own = list(_own_statements(scope))
         ends = _fetched(own)
@@ -208,7 +208,9 @@ def kept_states(file: str) -> Iterator[tuple[str, Where]]:
     for call in source.nodes(ast.Call):
         if called(call) not in _KEEPING or not isinstance(call.func, ast.Attribute):
             continue
-        parts = call.args[0].elts if call.args and isinstance(call.args[0], ast.Tuple) else call.args
+        parts = (
+            call.args[0].elts if call.args and isinstance(call.args[0], ast.Tuple) else call.args
+        )
         states = [each.id for each in parts
                   if isinstance(each, ast.Name) and _STATE.search(each.id)]  # fmt: skip
         where = source.place(call.lineno)

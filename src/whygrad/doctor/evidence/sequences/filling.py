@@ -17,7 +17,7 @@ _LEAST = 0.02  # of all places: of less it is not known what it is
 
 
 def filling_of(values: Array) -> Array | None:
-    """True where a place of [N, T] tokens, or of [N, T, F] numbers, is filling; None without any."""
+    """True where a place of [N, T] tokens or [N, T, F] numbers is filling; None without any."""
     if values.ndim == 2 and values.dtype.kind in "iu" and values.size:
         numbers, counts = np.unique(values[:, [0, -1]], return_counts=True)
         found = values == numbers[counts.argmax()]

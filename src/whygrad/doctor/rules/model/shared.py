@@ -13,7 +13,12 @@ from typing import Any
 
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.rules.rule import Finding, Proof, rule
-from whygrad.doctor.source.copies import OneObject, in_one_function, lists_of_one_object, says_shared
+from whygrad.doctor.source.copies import (
+    OneObject,
+    in_one_function,
+    lists_of_one_object,
+    says_shared,
+)
 from whygrad.recording.calls import Produced, members
 from whygrad.recording.record import Course
 

@@ -110,7 +110,7 @@ def _taken(trace: Trace, layout: tuple[int, ...]) -> _Taken | None:
                   for it in trace.consumers(Produced(layer.number, place))]  # fmt: skip
         if not states and len(steps) == 1 and _is_last(steps[0]):
             return _Taken(steps[0], layer, False)
-        plain = len(layer.outputs) > 1 and tuple(layer.outputs[1].shape)[0] == 1
+        plain = len(layer.outputs) > 1 and layer.outputs[1].shape[0] == 1
         if states and not steps and plain:
             return _Taken(layer, layer, True)
     return None

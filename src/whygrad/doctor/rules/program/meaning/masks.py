@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from whygrad.doctor.evidence.case import Case
-from whygrad.doctor.evidence.sequences.filling import filling_of
 from whygrad.doctor.evidence.flow import first_readings
+from whygrad.doctor.evidence.sequences.filling import filling_of
 from whygrad.doctor.experiments.influence import given_to_models
 from whygrad.doctor.rules.rule import Finding, Proof, once, rule
 from whygrad.ops import families as ops
@@ -44,12 +44,10 @@ def inverted_mask(case: Case) -> Iterator[Finding]:
 
     Measured: The tokens of a step end with runs of one value, of different lengths: the filling.
     What a mask leaves, in attention or as a factor, is exactly that.
-    Fix: Turn the mask around: key_padding_mask=(tokens == PAD), or mask = tokens != PAD as a factor.
+    Fix: Turn the mask around: key_padding_mask=(tokens == PAD), or tokens != PAD as a factor.
     Guardrail: assert not key_padding_mask[:, 0].any()
     """
-    yield from once(
-        each for reading in first_readings(case) for each in _inverted(case, reading)
-    )
+    yield from once(each for reading in first_readings(case) for each in _inverted(case, reading))
 
 
 def _inverted(case: Case, reading: Reading) -> Iterator[Finding]:
@@ -60,7 +58,9 @@ def _inverted(case: Case, reading: Reading) -> Iterator[Finding]:
         for mask, kept in _masks(case, trace, call):
             for filling in fillings:
                 left = _laid_out(kept, filling.shape)
-                if left is not None and bool((left == filling).all()):
+                if left is None or not bool((left == filling).all()):
+                    continue
+                if call.op not in ops.MUL or not _is_blended(case, trace, filling):
                     where = _where(trace, call, mask)
                     yield inverted_mask.finding(
                         f"of {filling.size} places {int(filling.sum())} are filling, at the end of "
@@ -73,6 +73,16 @@ def _inverted(case: Case, reading: Reading) -> Iterator[Finding]:
                         places=[] if where == call.where else [("used here", call.where)],
                     )
                     return
+
+
+def _is_blended(case: Case, trace: Trace, filling: Array) -> bool:
+    """Whether another factor keeps the sequence: the filling gets something else on purpose."""
+    return any(
+        (left := _laid_out(kept, filling.shape)) is not None and bool((left != filling).all())
+        for call in trace.calls
+        if call.op in ops.MUL
+        for _, kept in _masks(case, trace, call)
+    )
 
 
 def _sequences(reading: Reading) -> Iterator[Array]:
@@ -95,17 +105,20 @@ def _masks(case: Case, trace: Trace, call: Traced) -> Iterator[tuple[Any, Array]
             given = call.kwargs.get(name)
             if isinstance(given, trace.engine.tensor):
                 array = trace.array(given)
-                bools = array if plain else ~array if array.dtype.kind == "b" else array
-                kept = bools if array.dtype.kind == "b" else array > case.limit("hidden")
-                yield call.call.kwargs[name], kept
+                if array.dtype.kind == "b":
+                    yield call.call.kwargs[name], array if plain else ~array
+                else:
+                    yield call.call.kwargs[name], array > case.limit("hidden")
     elif call.op in ops.PROBABILITIES and call.inputs[0].ndim > 2:
         scores = trace.array(call.inputs[0])
         yield call.kept[0], _asked(scores > case.limit("hidden"))
     elif call.op in ops.MUL and len(call.inputs) == 2:
         learned = [each.requires_grad for each in call.inputs]
-        array = trace.array(call.inputs[learned.index(False)]) if sum(learned) == 1 else None
-        if array is not None and bool(np.isin(array, (0, 1)).all()):
-            yield call.kept[learned.index(False)], array != 0
+        if sum(learned) != 1:
+            return
+        factor = trace.array(call.inputs[learned.index(False)])
+        if bool(np.isin(factor, (0, 1)).all()):
+            yield call.kept[learned.index(False)], factor != 0
 
 
 def _laid_out(kept: Array, shape: tuple[int, ...]) -> Array | None:
