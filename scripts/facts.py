@@ -63,16 +63,17 @@ def crowded_folders() -> list[str]:
 FACTS = [
     # 95,000 was the aim for what the package could do then; the layers, distributions, complex
     # gradients and names that PyTorch programs ask for since brought 28,000.
-    # What programs of other people asked of the doctor brought 10,000.
-    Fact("lines of Python in the package", 138_000, lambda: lines(PACKAGE), aim=123_000),
+    # What programs of other people asked of the doctor brought 11,500.
+    Fact("lines of Python in the package", 139_500, lambda: lines(PACKAGE), aim=123_000),
     # Without what watches a program: that judges nothing, and not only the doctor needs it.
     # 17,600 and what programs of other people asked for since: whether a run learned at all,
     # programs that an exception ended, terms and paths without gradient, metrics and checkpoints,
     # networks that others learn from, parts that are left aside, short trainings that
     # judge levels, fixes that are tried before they are told, what a loss means, answers that
     # depend on other samples or later places, first values beside the library's own, the
-    # training samples judged as others are, and a tick only for what is shown to have learned.
-    Fact("lines of the doctor", 27_900, lambda: lines(PACKAGE / "doctor"), aim=17_500),
+    # training samples judged as others are, a tick only for what is shown to have learned, and
+    # sequences, policies and copies: order, filling, masks, credit, what does not follow.
+    Fact("lines of the doctor", 29_300, lambda: lines(PACKAGE / "doctor"), aim=17_500),
     Fact("lines of learn (the content is in data)", 7_000, lambda: lines(PACKAGE / "learn")),
     Fact("modules at the root", 10, root_modules),
     Fact("folders of more than 20 files", 0, crowded_folders),

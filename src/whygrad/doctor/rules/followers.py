@@ -70,7 +70,7 @@ def _never_written(case: Case, rule: Rule, course: Course, mark: Mark) -> Findin
 
 
 def _old_statistics(case: Case, rule: Rule, mark: Mark, model: Any) -> Finding | None:
-    """A copy in evaluation mode whose normalisations have neither seen a batch nor been given one."""
+    """A copy in evaluation mode whose normalisations have seen no batch and been given none."""
     known = _known(case, mark.module)
     written = [each.rewritten_at for each in known if each.rewritten_at is not None]
     follows = any(each.changed or each.given or each.rewritten_at for each in known)

@@ -41,7 +41,7 @@ def test_an_average_that_is_never_brought_up_to_date(tmp_path: Path) -> None:
 
 
 def test_an_average_without_its_statistics(tmp_path: Path) -> None:
-    text = AVERAGE.format(follow=FOLLOW + "  # here", buffers="pass", judged="")
+    text = AVERAGE.format(follow=FOLLOW + "  # here", buffers="pass", judged="  # here")
     found = only(tmp_path, "checkpoint-state", text)
     assert "not its statistics" in found.title
 

@@ -16,6 +16,7 @@ from whygrad.recording.record import Course, Snapshot
 __all__: list[str] = []
 
 Array = np.ndarray[Any, Any]
+_SHOWN = 3  # values of a sample
 
 
 @rule(
@@ -71,5 +72,6 @@ def _one_row(case: Case, snapshot: Snapshot) -> Array | None:
 
 
 def _told(row: Array | None) -> str:
-    shown = [] if row is None else [f"{each:.3g}" for each in row[:3]]
-    return f"[{', '.join(shown)}{', …' if row is not None and len(row) > 3 else ''}]"
+    """The first values of a sample."""
+    shown = [] if row is None else [f"{each:.3g}" for each in row[:_SHOWN]]
+    return f"[{', '.join(shown)}{', …' if row is not None and len(row) > _SHOWN else ''}]"
