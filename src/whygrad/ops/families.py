@@ -34,7 +34,8 @@ __all__ = [
     "LIKENESSES", "LIKES", "LINEAR", "LINEAR_LAYER", "LOG", "LOGARITHMS", "LOGS", "LOGSUMEXP",
     "LOG_PROBABILITIES", "LOG_SOFTMAX", "LOSSES", "LOWER_CLAMPS", "MAKERS", "MARGIN_RANKING",
     "MASKED_FILL",
-    "MASKED_SELECT", "MATRIX_PRODUCTS", "MAXIMUM", "MEAN", "MSE_LOSS", "MUL", "NEG",
+    "MASKED_SELECT", "MATRIX_PRODUCTS", "MAXIMUM", "MEAN", "MSE_LOSS", "MUL",
+    "MULTI_HEAD", "NEG",
     "NEVER_NEGATIVE", "NLL_LOSS", "NOISE", "NORM", "NORMAL", "NORMALIZE", "NORMALIZERS", "ONE_HOT",
     "ORDERINGS", "PICKS",
     "PLAIN_SEQUENCES", "POISSON_NLL_LOSS", "POSITIONS", "POWERS", "PRELU", "PROBABILITIES",
@@ -209,7 +210,8 @@ NORMALIZERS = _declared("normalization") - NORMALIZE - _named("local_response_no
 BATCH_NORM = _named("batch_norm")
 SAMPLE_NORMALIZERS = NORMALIZERS - BATCH_NORM
 EMBEDDING = _named("embedding")
-ATTENTION = _declared("attention") | _named("multi_head_attention_forward")
+MULTI_HEAD = _named("multi_head_attention_forward")  # True in its masks: hidden
+ATTENTION = _declared("attention") | MULTI_HEAD
 RECURRENT = _declared("recurrent.networks")
 SEQUENCES = _named("gru", "lstm", "rnn_relu", "rnn_tanh")  # a whole sequence in one call
 TANH_STATES = _named(  # their first result, the state, lies within −1 and 1

@@ -20,7 +20,7 @@ from whygrad.doctor.rules.rule import Proof
 from whygrad.doctor.source.lines import loss_assigned
 from whygrad.doctor.source.opposites import parts_at
 from whygrad.ops import families as ops
-from whygrad.recording.record import Course, Snapshot
+from whygrad.recording.record import Course
 from whygrad.recording.replay import Trace, Traced
 from whygrad.recording.variables import key_of
 
@@ -50,7 +50,7 @@ def rewarded_less(case: Case, course: Course) -> Told | None:
     if signs != {1}:
         return None
     first, product, _ = found[0]
-    name = _name_of_factor(first.snapshot, product)
+    name = _name_of_factor(first, product)
     paid = [_paid(each, made) for each, made, _ in found]
     if name is None or not _fell(paid, name):
         return None
@@ -158,11 +158,20 @@ def _product(trace: Trace) -> tuple[Traced, Sign] | None:
     return None
 
 
-def _name_of_factor(snapshot: Snapshot, product: Traced) -> str | None:
-    """The name of a variable that holds the factor, if it is one for what is to grow."""
-    learned = [each.requires_grad for each in product.inputs]
-    key = key_of(product.kept[learned.index(False)])
-    names = [name for (_, name, _), held in snapshot.variables.items() if held == key]
+def _name_of_factor(trace: Trace, product: Traced) -> str | None:
+    """The name of a variable that holds the factor, if it is one for what is to grow.
+
+    A factor that is written as a difference has the name of what something is subtracted from.
+    """
+    place = [each.requires_grad for each in product.inputs].index(False)
+    kept, source = product.kept[place], product.sources[place]
+    while True:
+        names = [name for (_, name, _), held in trace.snapshot.variables.items()
+                 if held == key_of(kept)]  # fmt: skip
+        made = trace.made_by(source)
+        if names or made is None or made.op not in _SHIFTING or not made.inputs:
+            break
+        kept, source = made.kept[0], made.sources[0]
     return next((each for each in names if _PAID.search(each) and not _COST.search(each)), None)
 
 

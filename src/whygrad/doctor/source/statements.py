@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 
-from whygrad.doctor.source.reader import called, source_of
+from whygrad.doctor.source.reader import called, source_of, walked
 from whygrad.source import Where
 from whygrad.why.dataflow import statement_at
 
-__all__ = ["assigned_through", "given_back_to", "running_total"]
+__all__ = ["assigned_through", "given_back_to", "renamed_at", "running_total"]
 
 
 def assigned_through(where: Where | None, attribute: str) -> bool:
@@ -42,3 +42,16 @@ def given_back_to(where: Where) -> Where | None:
     name, source = where.function.rpartition(".")[2], source_of(where)
     lines = {each.lineno for each in source.nodes(ast.Call) if called(each) == name}
     return source.place(lines.pop()) if len(lines) == 1 else None
+
+
+def renamed_at(where: Where) -> Where | None:
+    """The line of the same function that only gives another name to what a statement uses."""
+    statement, source = statement_at(where), source_of(where)
+    used = set() if statement is None else {each.id for each in walked(statement, ast.Name)}
+    for each in source.nodes(ast.Assign):
+        match each:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Name()) if name in used:
+                found = source.place(each.lineno)
+                if found is not None and found.function == where.function:
+                    return found
+    return None

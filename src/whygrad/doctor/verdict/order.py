@@ -70,6 +70,8 @@ ALSO = {
     "target-out-of-range": "loss-sign unscaled-target unstable-loss wrong-output-activation",
     "shuffled-labels": "unscaled-input unscaled-target",
     "non-finite-data": "outlier-batch unscaled-input unscaled-target",
+    # A sequence without filling has nothing left to attend to.
+    "inverted-mask": "nan-from-division nan-from-where",
     # Numbers are driven out of their range.
     "loss-sign": f"outlier-batch {_ARITHMETIC}",
     "wrong-output-activation": _ARITHMETIC,

@@ -135,7 +135,8 @@ class Trace:
         """The replayed tensor for an argument as a tape keeps it (of a Mark, for example)."""
         if isinstance(encoded, Produced):
             made = self.made_by(encoded)
-            return None if made is None else made.outputs[encoded.place]
+            known = made is not None and encoded.place < len(made.outputs)
+            return made.outputs[encoded.place] if made is not None and known else None
         return encoded
 
     def array(self, tensor: Any) -> np.ndarray[Any, Any]:

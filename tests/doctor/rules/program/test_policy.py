@@ -87,3 +87,11 @@ def test_a_clipped_ratio_without_its_minus(tmp_path: Path) -> None:
     found = only(tmp_path, "loss-sign", CLIPPED.format(sign=""))
     assert "times advantages, enters the loss with a plus" in found.evidence[0]
     assert ask(tmp_path, "loss-sign", CLIPPED.format(sign="-")) == []
+
+
+def test_a_difference_without_a_name(tmp_path: Path) -> None:
+    loss = "(chosen * (reward - baseline)).mean()"
+    text = BANDIT.format(draw=DRAWS["by a distribution"], worth="baseline = 0.3", loss=loss)
+    found = only(tmp_path, "loss-sign", text)
+    assert "times reward, enters the loss with a plus" in found.evidence[0]
+    assert ask(tmp_path, "loss-sign", text.replace(loss, f"-{loss}")) == []

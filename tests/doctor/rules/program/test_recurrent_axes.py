@@ -54,6 +54,13 @@ def test_a_batch_of_sequences_without_batch_first(tmp_path: Path, layer: str, en
     assert "batch_first=True" in found.fix
 
 
+def test_as_many_samples_as_time_steps(tmp_path: Path) -> None:
+    found = only(tmp_path, "wrong-dim", _classifier("LSTM(3, 8)", length=12))
+    assert "gets [12, 12, 3]" in found.evidence[0]
+    in_time = _classifier("LSTM(3, 8)", "x.transpose(0, 1)", "states[-1]", length=12)
+    assert ask(tmp_path, "wrong-dim", in_time) == []
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 def test_shuffled_rows_are_no_time_steps(tmp_path: Path, engine: str) -> None:
     text = _classifier("LSTM(3, 8)", taken="states.mean(1)", rows=_SHUFFLED)

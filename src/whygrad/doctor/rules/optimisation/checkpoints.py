@@ -10,6 +10,7 @@ from typing import Any
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.trained import begins_anew, differentiated_lines, training_lines
 from whygrad.doctor.experiments.evaluated import by_other_weights, kept
+from whygrad.doctor.rules.followers import not_followed
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.doctor.source.lines import names_at
 from whygrad.doctor.source.naming import held_out_name, is_chosen, says, was_to_be_chosen
@@ -40,7 +41,7 @@ def checkpoint_state(case: Case) -> Iterator[Finding]:
     is put back in the end is the end. Momentum, running means of squares and the place in a
     schedule are state as well: a run that goes on without them begins anew. And a model that is
     used again for another fold, never got the weights, or is an average that stayed far behind
-    them, is judged for what it is not.
+    them or lacks the statistics that belong to them, is judged for what it is not.
 
     Measured: Whether what load_state_dict() was given is the module's own memory, and whether any
     of its names is one of the module's; what a loaded checkpoint holds and nobody puts back;
@@ -55,6 +56,7 @@ def checkpoint_state(case: Case) -> Iterator[Finding]:
         _nothing_loaded,
         _not_restored,
         _folds,
+        _not_followed,
         _untrained,
         _left_behind,
     ):
@@ -222,6 +224,10 @@ def _folds(case: Case) -> Finding | None:
             fix="Make the model and its optimizer anew for each fold.",
         )
     return None
+
+
+def _not_followed(case: Case) -> Finding | None:
+    return not_followed(case, checkpoint_state)
 
 
 def _untrained(case: Case) -> Finding | None:

@@ -24,7 +24,7 @@ from whygrad.doctor.evidence.flow import (
     shape_of,
     sums_to_one,
 )
-from whygrad.doctor.evidence.sequence import Crossing, crossings
+from whygrad.doctor.evidence.sequences.crossing import Crossing, crossings
 from whygrad.doctor.experiments.changes import along, mended
 from whygrad.doctor.rules.mixing import mixed
 from whygrad.doctor.rules.rule import Finding, Proof, once, rule

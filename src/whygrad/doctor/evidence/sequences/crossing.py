@@ -87,13 +87,13 @@ def _one_answer_a_row(shape: Shape, term: Term) -> bool:
     """Whether there is one answer for each row of axis 0, and none for those of axis 1.
 
     Answers along both axes may be those of [T, N] as well as of [N, T]; and one column is one long
-    sequence.
+    sequence.  Where there are as many samples as time steps, the gradient tells which row it is.
     """
     if term.target is None or len(shape) != 3:
         return False
     rows, columns, _ = shape
     answers = (shape_of(term.prediction), shape_of(term.target))
-    return 2 <= columns != rows >= 2 and all(
+    return columns >= 2 <= rows and all(
         each[:1] == (rows,) and columns not in each[1:] for each in answers
     )
 

@@ -1,0 +1,1 @@
+"""Batches of sequences: which axis is which, and which places were filled up."""
