@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from whygrad.doctor.source.augmenting import has_sides, moved_alone
-from whygrad.doctor.source.casting import cut_to_whole
-from whygrad.doctor.source.fitting import fitted_on_held_out
-from whygrad.doctor.source.reshaping import reshaped_to
-from whygrad.doctor.source.rows import rows_apart
-from whygrad.doctor.source.windows import targets_inside
+from whygrad.doctor.source.preparing.augmenting import has_sides, moved_alone
+from whygrad.doctor.source.preparing.casting import cut_to_whole
+from whygrad.doctor.source.preparing.fitting import fitted_on_held_out
+from whygrad.doctor.source.preparing.reshaping import reshaped_to
+from whygrad.doctor.source.preparing.rows import rows_apart
+from whygrad.doctor.source.preparing.windows import targets_inside
 
 
 def _file(folder: Path, text: str) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from whygrad.doctor.evidence.data.layout import misread
-from whygrad.doctor.source.reshaping import reshaped_to
+from whygrad.doctor.source.preparing.reshaping import reshaped_to
 from whygrad.ops.families import RESHAPES
 from whygrad.recording.replay import Trace, Traced
 from whygrad.recording.replay.reading import Reading

@@ -9,7 +9,7 @@ import ast
 import re
 
 from whygrad.doctor.source.loops import loops_around
-from whygrad.doctor.source.reader import covers, source_of, walked
+from whygrad.doctor.source.reader import called, covers, source_of, walked
 from whygrad.source import Calls, Where
 from whygrad.why.dataflow import statement_at
 
@@ -19,6 +19,7 @@ __all__ = [
     "is_held_out",
     "is_training",
     "made_from",
+    "probability_to_keep",
     "says",
     "told_as_held_out",
     "was_to_be_chosen",
@@ -84,6 +85,19 @@ def told_as_held_out(calls: Calls) -> tuple[Where, str, str] | None:
         )
         if held_out and trained and not mixed:
             return where, held_out[0], trained[0]
+    return None
+
+
+def probability_to_keep(where: Where) -> str | None:
+    """The name that a line gives to a dropout as its number, if it says what is kept."""
+    for call in source_of(where).nodes(ast.Call):
+        if covers(call, where.line) and "dropout" in called(call).lower():
+            named = [each.value for each in call.keywords if each.arg == "p"]
+            for given in (*call.args, *named):
+                if isinstance(given, (ast.Name, ast.Attribute)) and any(
+                    "keep" in each.lower() for each in _names(given)
+                ):
+                    return ast.unparse(given)
     return None
 
 

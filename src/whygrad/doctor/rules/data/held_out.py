@@ -14,9 +14,9 @@ from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.curve import ending
 from whygrad.doctor.evidence.trained import begins_anew, differentiated_lines, training_lines
 from whygrad.doctor.rules.rule import Finding, Proof, rule
-from whygrad.doctor.source.fitting import fitted_on_held_out
 from whygrad.doctor.source.loops import loops_around
 from whygrad.doctor.source.naming import held_out_name, made_from, says
+from whygrad.doctor.source.preparing.fitting import fitted_on_held_out
 from whygrad.recording.evaluation import Fed
 from whygrad.source import Where
 from whygrad.why.syntax import covers

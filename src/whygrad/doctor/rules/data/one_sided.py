@@ -18,7 +18,7 @@ from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.data.orientation import gains, is_dense, is_picture, left_unknown
 from whygrad.doctor.evidence.standing import batches_of
 from whygrad.doctor.rules.rule import Finding, Proof, rule
-from whygrad.doctor.source.augmenting import Moved, has_sides, moved_alone
+from whygrad.doctor.source.preparing.augmenting import Moved, has_sides, moved_alone
 from whygrad.recording.record import Course
 from whygrad.recording.replay.reading import Reading
 

@@ -16,13 +16,13 @@ from whygrad.recording.record import Course, Snapshot
 __all__: list[str] = []
 
 Array = np.ndarray[Any, Any]
-_SHOWN = 3  # values of a sample
 
 
 @rule(
     thresholds={
         "samples": (8, "of a batch: fewer may be the same by chance"),
         "steps": (2, "that were looked at, with other values each"),
+        "shown": (3, "values of a sample that are told"),
     },
 )
 def one_state(case: Case, course: Course) -> Iterator[Finding]:
@@ -50,7 +50,7 @@ def one_state(case: Case, course: Course) -> Iterator[Finding]:
     name, where = found
     yield one_state.finding(
         f"at {len(rows)} kept steps all samples of the batch have the same values: "
-        f"{_told(rows[0])} at the first, {_told(rows[-1])} at the latest",
+        f"{_told(case, rows[0])} at the first, {_told(case, rows[-1])} at the latest",
         f"{name} is kept as it is, without a copy: it is one array that is written to",
         where=where,
         proof=Proof.RECORDED,
@@ -71,7 +71,8 @@ def _one_row(case: Case, snapshot: Snapshot) -> Array | None:
     return numbers[0][0].ravel() if same else None
 
 
-def _told(row: Array | None) -> str:
+def _told(case: Case, row: Array | None) -> str:
     """The first values of a sample."""
-    shown = [] if row is None else [f"{each:.3g}" for each in row[:_SHOWN]]
-    return f"[{', '.join(shown)}{', …' if row is not None and len(row) > _SHOWN else ''}]"
+    most = int(case.limit("shown"))
+    shown = [] if row is None else [f"{each:.3g}" for each in row[:most]]
+    return f"[{', '.join(shown)}{', …' if row is not None and len(row) > most else ''}]"

@@ -18,7 +18,7 @@ from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.doctor.rules.words import listed
 from whygrad.doctor.source.data import loaders, shuffles, shuffles_apart
 from whygrad.doctor.source.loops import is_loop
-from whygrad.doctor.source.rows import rows_apart
+from whygrad.doctor.source.preparing.rows import rows_apart
 from whygrad.ops.families import SORT
 from whygrad.recording.record import Course
 from whygrad.source import Where

@@ -17,7 +17,7 @@ from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.flow import first_readings, follow, line_of, shape_of
 from whygrad.doctor.experiments.influence import Comparison, Given, compared, given_to_models
 from whygrad.doctor.rules.rule import Finding, Proof, once, rule
-from whygrad.doctor.source.windows import targets_inside
+from whygrad.doctor.source.preparing.windows import targets_inside
 from whygrad.ops import families as ops
 from whygrad.recording.calls import Produced
 from whygrad.recording.replay import Trace, Traced

@@ -17,6 +17,7 @@ from whygrad.doctor.evidence.standing import standing_of
 from whygrad.doctor.experiments.rehearsal import REHEARSED, rehearsed
 from whygrad.doctor.experiments.repairs import unlearned, without_dropout
 from whygrad.doctor.rules.rule import Finding, Proof, rule
+from whygrad.doctor.source.naming import probability_to_keep
 from whygrad.ops.families import ADD, CROSS_ENTROPY, DROPOUTS
 from whygrad.recording.record import Course
 from whygrad.recording.replay import Trace, Traced
@@ -53,6 +54,7 @@ class _Comparison:
         "dropped": (0.9, "of the units: so much is the probability to keep one"),
         "smooth": (0.5, "of each label that is given to all classes: more than it keeps"),
         "hidden": (0.8, "of what ignoring the input costs, that the best answer costs as well"),
+        "kept": (0.6, "of the units that are dropped by what is called the probability to keep"),
         "answers": (0.15, "of the answers themselves: no loss can make good for those"),
         "guess": (0.9, "of what ignoring the input costs: no better than a guess"),
         "held there": (0.95, "of it, where the loss on the data is looked at by itself"),
@@ -144,11 +146,27 @@ def _by_weight_decay(case: Case, course: Course) -> _Comparison | None:
 
 
 def _by_dropout(case: Case, course: Course) -> Iterator[Finding]:
-    """Nearly every unit is dropped, the run is no better than a guess, and learns without."""
+    """Nearly every unit is dropped, the run is no better than a guess, and learns without.
+
+    Or most of them are, and the number is called what it is not.
+    """
     trace = case.trace(course.first)
-    if trace is None or not unlearned(case, course, case.limit("guess")):
+    if trace is None:
         return
     shares = [(_dropped(each), each) for each in trace.calls if each.op in DROPOUTS]
+    for share, call in shares:
+        where = activation_place(case, call)
+        name = None if where is None or share < case.limit("kept") else probability_to_keep(where)
+        if name is not None:
+            yield over_regularized.finding(
+                f"dropout sets {share:.0%} of its inputs to zero, and is given {name}",
+                where=where,
+                proof=Proof.INFERRED,
+                fix=f"Dropout takes the probability to drop a unit, not to keep it: 1 - {name}.",
+            )
+            return
+    if not unlearned(case, course, case.limit("guess")):
+        return
     share, worst = max(shares, key=lambda each: each[0], default=(0.0, None))
     behind = _behind_the_output(case, course, trace)
     if behind is not None and _dropped(behind) >= case.limit("answers"):

@@ -19,7 +19,7 @@ from whygrad.doctor.evidence.anatomy import (
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.provenance import given_inputs
 from whygrad.doctor.rules.rule import Finding, Proof, rule
-from whygrad.doctor.source.casting import cut_to_whole
+from whygrad.doctor.source.preparing.casting import cut_to_whole
 from whygrad.ops import families as ops
 from whygrad.recording.calls import Produced
 from whygrad.recording.record import Course, Snapshot
