@@ -75,8 +75,11 @@ def told_as_held_out(calls: Calls) -> tuple[Where, str, str] | None:
         statement = statement_at(where)
         if not isinstance(statement, ast.Assign) or not isinstance(statement.value, ast.Call):
             continue
-        given = [name for each in statement.value.args for name in _names(each)]
-        given += [name for each in statement.value.keywords for name in _names(each.value)]
+        handed = [*statement.value.args, *(each.value for each in statement.value.keywords)]
+        ends = [
+            name for each in handed for part in walked(each, ast.Slice) for name in _names(part)
+        ]
+        given = [name for each in handed for name in _names(each) if name not in ends]
         told = _assigned(statement)
         held_out = [each for each in told if _is(each, _HELD_OUT)]
         trained = [each for each in given if _is(each, _TRAINING)]
