@@ -10,13 +10,13 @@ import numpy as np
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.provenance import given_inputs
 from whygrad.doctor.rules.rule import Finding, Proof, rule
-from whygrad.doctor.source.episodes import kept_states
+from whygrad.doctor.rules.words import few
+from whygrad.doctor.source.episodes import handed_out, kept_states
 from whygrad.recording.record import Course, Snapshot
 
 __all__: list[str] = []
 
 Array = np.ndarray[Any, Any]
-_SHOWN = 3  # values of a sample
 
 
 @rule(
@@ -47,12 +47,14 @@ def one_state(case: Case, course: Course) -> Iterator[Finding]:
     found = None if case.run.script is None else next(kept_states(case.run.script), None)
     if found is None:
         return
-    name, where = found
+    name, kept = found
+    given = None if case.run.script is None else handed_out(case.run.script)
     yield one_state.finding(
         f"at {len(rows)} kept steps all samples of the batch have the same values: "
         f"{_told(rows[0])} at the first, {_told(rows[-1])} at the latest",
         f"{name} is kept as it is, without a copy: it is one array that is written to",
-        where=where,
+        where=given or kept,
+        places=[("kept here", kept)] if given is not None else [],
         proof=Proof.RECORDED,
         fix=f"Keep a copy: {name}.copy() for an array, {name}.clone() for a tensor.",
     )
@@ -73,5 +75,4 @@ def _one_row(case: Case, snapshot: Snapshot) -> Array | None:
 
 def _told(row: Array | None) -> str:
     """The first values of a sample."""
-    shown = [] if row is None else [f"{each:.3g}" for each in row[:_SHOWN]]
-    return f"[{', '.join(shown)}{', …' if row is not None and len(row) > _SHOWN else ''}]"
+    return f"[{', '.join(few([] if row is None else [f'{each:.3g}' for each in row]))}]"
