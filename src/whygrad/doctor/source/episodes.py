@@ -14,7 +14,14 @@ from typing import NamedTuple
 from whygrad.doctor.source.reader import called, source_of, walked
 from whygrad.source import Where
 
-__all__ = ["Ignored", "drawn_again", "ends_ignored", "kept_states", "returns_forwards"]
+__all__ = [
+    "Ignored",
+    "drawn_again",
+    "ends_ignored",
+    "handed_out",
+    "kept_states",
+    "returns_forwards",
+]
 
 _REWARD = re.compile(r"^r$|rew", re.IGNORECASE)
 _DISCOUNT = re.compile(r"gam|disc|^g$", re.IGNORECASE)
@@ -216,3 +223,26 @@ def kept_states(file: str) -> Iterator[tuple[str, Where]]:
         where = source.place(call.lineno)
         if len(parts) > 2 and states and where is not None:
             yield states[0], where
+
+
+def handed_out(file: str) -> Where | None:
+    """The last line that returns ``self.state`` of a class that writes to it in place."""
+    source, found = source_of(file), None
+    for owner in source.nodes(ast.ClassDef):
+        written = {
+            ast.unparse(target.value)
+            for each in walked(owner, ast.stmt)
+            for target in _targets(each)
+            if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Attribute)
+        }
+        for each in walked(owner, ast.Return):
+            value = each.value.elts[0] if isinstance(each.value, ast.Tuple) else each.value
+            if value is not None and ast.unparse(value) in written:
+                found = source.place(each.lineno) or found
+    return found
+
+
+def _targets(statement: ast.stmt) -> list[ast.expr]:
+    if isinstance(statement, ast.AugAssign):
+        return [statement.target]
+    return statement.targets if isinstance(statement, ast.Assign) else []

@@ -10,7 +10,8 @@ import numpy as np
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.provenance import given_inputs
 from whygrad.doctor.rules.rule import Finding, Proof, rule
-from whygrad.doctor.source.episodes import kept_states
+from whygrad.doctor.rules.words import few
+from whygrad.doctor.source.episodes import handed_out, kept_states
 from whygrad.recording.record import Course, Snapshot
 
 __all__: list[str] = []
@@ -22,7 +23,6 @@ Array = np.ndarray[Any, Any]
     thresholds={
         "samples": (8, "of a batch: fewer may be the same by chance"),
         "steps": (2, "that were looked at, with other values each"),
-        "shown": (3, "values of a sample that are told"),
     },
 )
 def one_state(case: Case, course: Course) -> Iterator[Finding]:
@@ -47,12 +47,14 @@ def one_state(case: Case, course: Course) -> Iterator[Finding]:
     found = None if case.run.script is None else next(kept_states(case.run.script), None)
     if found is None:
         return
-    name, where = found
+    name, kept = found
+    given = None if case.run.script is None else handed_out(case.run.script)
     yield one_state.finding(
         f"at {len(rows)} kept steps all samples of the batch have the same values: "
-        f"{_told(case, rows[0])} at the first, {_told(case, rows[-1])} at the latest",
+        f"{_told(rows[0])} at the first, {_told(rows[-1])} at the latest",
         f"{name} is kept as it is, without a copy: it is one array that is written to",
-        where=where,
+        where=given or kept,
+        places=[("kept here", kept)] if given is not None else [],
         proof=Proof.RECORDED,
         fix=f"Keep a copy: {name}.copy() for an array, {name}.clone() for a tensor.",
     )
@@ -71,8 +73,6 @@ def _one_row(case: Case, snapshot: Snapshot) -> Array | None:
     return numbers[0][0].ravel() if same else None
 
 
-def _told(case: Case, row: Array | None) -> str:
+def _told(row: Array | None) -> str:
     """The first values of a sample."""
-    most = int(case.limit("shown"))
-    shown = [] if row is None else [f"{each:.3g}" for each in row[:most]]
-    return f"[{', '.join(shown)}{', …' if row is not None and len(row) > most else ''}]"
+    return f"[{', '.join(few([] if row is None else [f'{each:.3g}' for each in row]))}]"
