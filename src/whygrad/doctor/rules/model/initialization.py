@@ -267,7 +267,7 @@ def _about_written(rule: Rule, found: list[Written], tried: str) -> Finding:
     size = (
         f"the same value everywhere, {worst.now.flat[0]:.3g}"
         if worst.is_flat
-        else (f"values of size {now:.3g}")
+        else f"values of size {now:.3g}, {now / (own or 1):.2g} times as large as usual"
     )
     names = [each.parameter.name for each in found]
     return rule.finding(
