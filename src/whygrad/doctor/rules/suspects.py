@@ -21,7 +21,9 @@ from whygrad.recording.replay.optimizers import rate_of
 from whygrad.recording.replay.reading import Reading
 from whygrad.source import Where
 
-__all__ = ["Suspect", "suspects_of"]
+__all__ = ["BY_HEART", "Suspect", "suspects_of"]
+
+BY_HEART = "one batch"  # that cannot be learned by heart: the name of a suspect
 
 
 @dataclass(frozen=True)
@@ -148,7 +150,7 @@ def _about_one_batch(case: Case, course: Course) -> Iterator[Suspect]:
         return
     fails = descent.drop < case.limit("by heart")
     yield Suspect(
-        "one batch", f"from the first state it goes {descent}", fails,
+        BY_HEART, f"from the first state it goes {descent}", fails,
         "make the model learn one batch by heart: as long as it cannot, the model, the loss or "
         "the rate is wrong, not the data.",
     )  # fmt: skip

@@ -19,7 +19,7 @@ from whygrad.doctor.evidence.progress import is_entangled
 from whygrad.doctor.evidence.provenance import chosen_draws, has_moving_targets
 from whygrad.doctor.evidence.standing import Standing, batches_of, is_noise, standing_of
 from whygrad.doctor.rules.rule import Finding, Proof, rule
-from whygrad.doctor.rules.suspects import suspects_of
+from whygrad.doctor.rules.suspects import BY_HEART, suspects_of
 from whygrad.doctor.rules.symptoms.generalization import all_series
 from whygrad.doctor.rules.symptoms.small_rate import begins_trained
 from whygrad.recording.record import Course
@@ -33,6 +33,7 @@ __all__: list[str] = []
     thresholds={
         "steps": (30, "updates: fewer are too few to tell"),
         "near": (0.96, "of what ignoring the input costs: no better than that"),
+        "hardly": (0.985, "of it, where no suspect but the batch is alarming: a weak signal"),
         "began": (0.9, "of it: a model that began lower was trained before"),
         "trained": (0.5, "of it, for the first batch alone: the same"),
         "something": (0.05, "of it that can be learned at all"),
@@ -94,6 +95,8 @@ def not_learning(case: Case, course: Course) -> Iterator[Finding]:
     suspects = sorted(suspects_of(case, course), key=lambda each: not each.alarming)
     signal = any(each.name == "the data" and not each.alarming for each in suspects)
     first = suspects[0] if suspects and suspects[0].alarming else None
+    if (first is None or first.name == BY_HEART) and _found_a_little(case, course, standing):
+        return
     title = (
         not_learning.title
         if first is None
@@ -108,6 +111,17 @@ def not_learning(case: Case, course: Course) -> Iterator[Finding]:
         fix=f"Try first: {suspects[0].remedy}" if suspects else not_learning.fix,
         data={"suspects": [each.name for each in suspects]},
     )
+
+
+def _found_a_little(case: Case, course: Course, standing: Standing | None) -> bool:
+    """Whether it ends a little below what ignoring the input costs: perhaps all there is to know.
+
+    Whether such a run is well is left open (:mod:`whygrad.doctor.verdict.doubt`).
+    """
+    if standing is None:
+        return False
+    reached = min(standing.reached, _end(case, course, standing))
+    return reached < case.limit("hardly") * standing.constant
 
 
 def _is_measure(case: Case, course: Course) -> bool:
