@@ -47,3 +47,42 @@ def test_samples_that_are_learned_by_heart(tmp_path: Path, samples: int) -> None
 def test_samples_of_the_same_kind(tmp_path: Path) -> None:
     text = _RUN.format(noise=0, samples=1300, batch=50, epochs=8, columns="")
     assert ask(tmp_path, "overfitting", text) == []
+
+
+_KEPT = """
+import copy
+rows, noise = torch.randn(70, 12), torch.randn(70, 1)
+answers = rows[:, :1] + noise
+model = nn.Sequential(nn.Linear(12, 128), nn.ReLU(), nn.Linear(128, 1))
+optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
+
+class Keeper:
+    best, state = float("inf"), None
+    def see(self, value):
+        if value < self.best:
+            self.best, self.state = value, copy.deepcopy(model.state_dict())
+    def give_back(self):
+        {give_back}
+
+def validate():
+    with torch.no_grad():
+        return F.mse_loss(model(rows[30:]), answers[30:]).item()
+
+keeper = Keeper()
+for epoch in range(60):
+    for part in torch.randperm(30).split(10):
+        loss = F.mse_loss(model(rows[part]), answers[part])
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    keeper.see(validate())
+keeper.give_back()
+print(validate())
+"""
+
+
+@pytest.mark.parametrize(
+    ("give_back", "found"), [("model.load_state_dict(self.state)", False), ("pass", True)]
+)
+def test_weights_that_were_kept_are_put_back(tmp_path: Path, give_back: str, found: bool) -> None:
+    assert bool(ask(tmp_path, "overfitting", _KEPT.format(give_back=give_back))) is found

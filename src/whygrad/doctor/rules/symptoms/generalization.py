@@ -95,7 +95,7 @@ def overfitting(case: Case, course: Course) -> Iterator[Finding]:
     # A loss that goes below zero has no floor to compare with.
     if len(losses) < case.limit("losses") or losses.min() < 0 or is_entangled(course, case.courses):
         return
-    if weights_restored(case.run.passes[-1].where):
+    if weights_restored(case.run.passes[-1].where) or _put_back(case, course):
         return  # to some that were kept: the end is not the end
     for series in all_series(case, course):
         if series.after[-1] < case.limit("end") * len(losses):
@@ -144,6 +144,14 @@ def _counts_right(where: Where) -> bool:
     """Whether a line asks how many answers are right, by what it compares or by its names."""
     named = any(map(_ACCURACY.search, names_at(where)))
     return compares(where) or (named and not is_printed(where))
+
+
+def _put_back(case: Case, course: Course) -> bool:
+    """Whether weights that had been kept were put back after the last update."""
+    return any(
+        each.kind == "module" and not each.own and each.after > course.used
+        for each in case.run.restored
+    )
 
 
 def all_series(case: Case, course: Course) -> Iterator[_Series]:
