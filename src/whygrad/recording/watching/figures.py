@@ -138,19 +138,21 @@ class Figures:
                 return
             values = engine.array(given)
             correct = values.dtype.kind == "b" or bool(((values == 0) | (values == 1)).all())
-            if not correct and (
-                recorded or values.dtype.kind != "f" or self._counts(engine, given)
-            ):
+            if not correct and (recorded or values.dtype.kind != "f"):
+                return
+            if not correct and not self._is_error(engine, given):
                 return
         if len(self._run.figures) < _FIGURES:
             value = float(engine.array(result).item())
             value /= max(1, given.numel()) if op in SUM else 1  # type: ignore[attr-defined]
             self._run.figures.append(self._figure(op, value, frame, correct))
 
-    def _counts(self, engine: Engine, given: Any) -> bool:
-        """Whether numbers come from answers that were compared: a share of them is no loss."""
+    def _is_error(self, engine: Engine, given: Any) -> bool:
+        """Whether numbers may be errors of answers: not the sizes of weights, nor a share of right
+        ones.
+        """
         found = self._snapshots.log(engine).evaluated([given])
-        return found is not None and COMPARISONS.any_of(found.steps or ())
+        return found is not None and not COMPARISONS.any_of(found.steps or ())
 
     def _figure(self, op: str, value: float, frame: FrameType, correct: bool = False) -> Evaluation:
         where, passes = Where(frame.f_code, frame.f_lasti), len(self._run.passes)

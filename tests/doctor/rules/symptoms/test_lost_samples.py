@@ -11,12 +11,12 @@ from tests.doctor.asking import ENGINES, only
 _CUT_OFF = """
 pixels = torch.randint(0, 255, (256, 36))
 kinds = (pixels[:, 0] > 127).long()
-scaled = torch.tensor((pixels / 255).int().float().tolist())
+scaled = torch.tensor((pixels / 255).int().float().tolist())  # here
 model = nn.Sequential(nn.Linear(36, 16), nn.ReLU(), nn.Linear(16, 2))
 optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
 for step in range(30):
     rows = torch.randperm(256)[:32]
-    loss = F.cross_entropy(model(scaled[rows]), kinds[rows])  # here
+    loss = F.cross_entropy(model(scaled[rows]), kinds[rows])
     optimizer.zero_grad()
     loss.backward()
     optimizer.step()
