@@ -67,13 +67,19 @@ def unused() -> Iterator[str]:
     for rule in _rules():
         text = Path(inspect.getfile(inspect.unwrap(rule.check))).read_text(encoding="utf-8")
         shared = "".join(
-            (RULES.parent / f"{each.replace('.', '/')}.py").read_text(encoding="utf-8")
+            file.read_text(encoding="utf-8")
             for each in re.findall(r"from whygrad\.doctor\.(\w+(?:\.\w+)+) import \w", text)
             if each.startswith(("rules.", "experiments."))
+            for file in _files(RULES.parent / each.replace(".", "/"))
         )
         for name in rule.thresholds:
             if not _asked(name, text + shared):
                 yield f"{rule.id}.{name}"
+
+
+def _files(module: Path) -> list[Path]:
+    """The file of a module, or those of a package."""
+    return sorted(module.glob("*.py")) if module.is_dir() else [module.with_suffix(".py")]
 
 
 def _asked(name: str, text: str) -> bool:

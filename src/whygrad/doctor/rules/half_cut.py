@@ -20,6 +20,7 @@ from whygrad.doctor.rules.cuts import CUTS, connected, way_out
 from whygrad.doctor.rules.rule import Proof
 from whygrad.doctor.rules.words import listed
 from whygrad.ops import families as ops
+from whygrad.recording.calls import Produced
 from whygrad.recording.record import Course, Snapshot
 from whygrad.recording.replay import Traced
 from whygrad.recording.replay.reading import Reading
@@ -173,8 +174,8 @@ def _last_alone(ways: Ways, leaf: int, least: float) -> tuple[Cut, int] | None:
     return (cuts[-1], len(uses)) if cuts else None
 
 
-def _own_input(ways: Ways, use: Traced, uses: set[int]) -> int | None:
-    """The call that picked from the data what a use computes with, apart from earlier uses."""
+def _own_input(ways: Ways, use: Traced, uses: set[int]) -> Produced | None:
+    """What was picked from the data for a use to compute with, apart from earlier uses."""
     waiting, behind = [use], ways.after(uses)
     while waiting:
         call = waiting.pop()
@@ -183,7 +184,7 @@ def _own_input(ways: Ways, use: Traced, uses: set[int]) -> int | None:
             if made is None or made.number in uses:
                 continue
             if made.op in _PICKING and made.number not in behind:
-                return made.number
+                return source
             waiting.append(made)
     return None
 

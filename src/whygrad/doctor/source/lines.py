@@ -87,9 +87,12 @@ def names_at(where: Where) -> tuple[str, ...]:
 def compares(where: Where) -> bool:
     """Whether the statement at a place asks what is equal: ``==`` or ``eq()``.
 
-    What is equal to a number, as the weights that are zero, is no answer that is right.
+    What is equal to a number, as the weights that are zero, is no answer that is right, and what
+    two sets have in common is a part of one.
     """
     statement = statement_at(where) or ast.Pass()
+    if any(isinstance(each.op, (ast.BitAnd, ast.BitOr)) for each in walked(statement, ast.BinOp)):
+        return False
     return any(
         isinstance(sign, ast.Eq) and not isinstance(other, ast.Constant)
         for each in walked(statement, ast.Compare)

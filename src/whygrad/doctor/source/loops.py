@@ -146,8 +146,13 @@ def is_repeated_with(one: Where, other: Where) -> bool:
 
 
 def stepped_with(update: Where, made: Where) -> Where | None:
-    """Where an object that was ``made`` in one line is stepped in the loop of the updates."""
+    """Where an object that was ``made`` in one line is stepped in the loop of the updates.
+
+    None if that is the only loop around them: nothing says that its rounds are batches.
+    """
     loops = loops_around(update)
+    if len(loops) == 1 and update.code is made.code:
+        return None
     source = source_of(update)
     names = {
         ast.unparse(target).rpartition(".")[2]

@@ -59,3 +59,8 @@ def test_an_order_that_is_told(tmp_path: Path) -> None:
 def test_a_set_that_is_learned(tmp_path: Path) -> None:
     text = ORDER.format(made="", used="", label=MOST, steps=120)
     assert ask(tmp_path, "order-blind", text) == []
+
+
+def test_an_order_that_is_lost_in_training(tmp_path: Path) -> None:
+    text = ORDER.format(made=MADE, used=" + self.pos", label=FIRST, steps=40)
+    assert ask(tmp_path, "order-blind", text.replace("lr=3e-3", "lr=3.0")) == []

@@ -188,3 +188,28 @@ for step in range(4):
 def test_the_line_that_brings_a_state_along(tmp_path: Path, engine: str) -> None:
     found = only(tmp_path, "freed-graph", _CARRIED, engine)
     assert found.places[-1][0] == "backward() is called here"
+
+
+_FORGETFUL = """
+cell, head = nn.GRUCell(4, 12), nn.Linear(12, 1)
+optimizer = torch.optim.Adam([*cell.parameters(), *head.parameters()], lr=1e-2)
+for step in range(30):
+    sequence = torch.randn(6, 16, 4)
+    h = torch.zeros(16, 12)
+    for each in sequence:
+        h = cell(each, {state})  # here
+    loss = F.mse_loss(head(h), sequence[0, :, :1])
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_state_that_is_cut_off_at_each_step(tmp_path: Path, engine: str) -> None:
+    only(tmp_path, "detached-graph", _FORGETFUL.format(state="h.detach()"), engine)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_state_that_goes_from_step_to_step(tmp_path: Path, engine: str) -> None:
+    assert ask(tmp_path, "detached-graph", _FORGETFUL.format(state="h"), engine) == []

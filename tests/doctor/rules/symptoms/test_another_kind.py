@@ -86,3 +86,26 @@ print(validate())
 )
 def test_weights_that_were_kept_are_put_back(tmp_path: Path, give_back: str, found: bool) -> None:
     assert bool(ask(tmp_path, "overfitting", _KEPT.format(give_back=give_back))) is found
+
+
+_OVERLAP = """
+pictures = torch.rand(96, 1, 8, 8)
+masks = (pictures[:, 0] > 0.6).long()
+net = nn.Sequential(nn.Conv2d(1, 8, 3, padding=1), nn.ReLU(), nn.Conv2d(8, 2, 1))
+optimizer = torch.optim.Adam(net.parameters(), lr=3e-2)
+for epoch in range(8):
+    for part in torch.randperm(64).split(16):
+        loss = F.cross_entropy(net(pictures[part]), masks[part])
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    with torch.no_grad():
+        pred, target = net(pictures[64:]).argmax(1), masks[64:]
+        both = ((pred == target) & (target == target.max())).sum().item()
+        print(both / (target == 1).sum().item())
+"""
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_what_two_masks_have_in_common_is_no_accuracy(tmp_path: Path, engine: str) -> None:
+    assert ask(tmp_path, "overfitting", _OVERLAP, engine) == []

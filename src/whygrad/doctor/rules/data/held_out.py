@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.curve import ending
@@ -17,6 +17,7 @@ from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.doctor.source.loops import loops_around
 from whygrad.doctor.source.naming import held_out_name, made_from, says
 from whygrad.doctor.source.preparing.fitting import fitted_on_held_out
+from whygrad.recording.calls import members
 from whygrad.recording.evaluation import Fed
 from whygrad.source import Where
 from whygrad.why.syntax import covers
@@ -51,8 +52,21 @@ def _all_judged(case: Case) -> Iterator[_Judged]:
             and not _is_beside_the_loop(case, one)
         ]
         name = held_out_name(each.callers) if trained else None
-        if name is not None:
+        if name is not None and not _is_given_answers(case, each.module):
             yield _Judged(each, name, trained)
+
+
+def _is_given_answers(case: Case, module: Any) -> bool:
+    """Whether a model gets, in training, what another one answers: no data that were prepared."""
+    for course in case.courses:
+        reading = case.reading(course.first)
+        if reading is None:
+            continue
+        own = [each.inputs for each in reading.trace.marks() if each.module is module]
+        given = [reading.trace.value(each) for each in members(own)]
+        if any(getattr(each, "requires_grad", False) for each in given):
+            return True
+    return False
 
 
 @rule(

@@ -57,7 +57,7 @@ def order_blind(case: Case, course: Course) -> Iterator[Finding]:
     if unused is None and not nothing:
         return
     found = None if reading.term is None else exchanged(reading, reading.term)
-    if found is None or found.is_noticed:
+    if found is None or found.is_noticed or _was_noticed(case, course):
         return
     call = _first_use(reading, found)
     length = found.given.values.shape[1]
@@ -73,6 +73,13 @@ def order_blind(case: Case, course: Course) -> Iterator[Finding]:
         if unused is None
         else f"Use {unused[0]} in forward(), on the embeddings, before the first attention.",
     )
+
+
+def _was_noticed(case: Case, course: Course) -> bool:
+    """Whether the order made a difference at first: then it is told, and was lost in training."""
+    reading = case.reading(course.first)
+    found = None if reading is None or reading.term is None else exchanged(reading, reading.term)
+    return found is not None and found.is_noticed
 
 
 def _attends(reading: Reading) -> bool:

@@ -33,6 +33,7 @@ __all__: list[str] = []
     thresholds={
         "steps": (30, "updates: fewer are too few to tell"),
         "near": (0.96, "of what ignoring the input costs: no better than that"),
+        "many": (200, "updates: so many would have found a strong signal"),
         "hardly": (0.985, "of it, where no suspect but the batch is alarming: a weak signal"),
         "began": (0.9, "of it: a model that began lower was trained before"),
         "trained": (0.5, "of it, for the first batch alone: the same"),
@@ -118,7 +119,7 @@ def _found_a_little(case: Case, course: Course, standing: Standing | None) -> bo
 
     Whether such a run is well is left open (:mod:`whygrad.doctor.verdict.doubt`).
     """
-    if standing is None:
+    if standing is None or len(course.steps) < case.limit("many"):
         return False
     reached = min(standing.reached, _end(case, course, standing))
     return reached < case.limit("hardly") * standing.constant

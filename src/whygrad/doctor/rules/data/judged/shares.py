@@ -13,6 +13,7 @@ from whygrad.doctor.source.lines import name_assigned, place
 from whygrad.doctor.source.reader import source_of, walked
 from whygrad.recording.judging.looks import Judged
 from whygrad.source import Where
+from whygrad.why.syntax import parsed
 
 __all__ = ["FORMS"]
 
@@ -55,7 +56,7 @@ def _set_at(look: Judged, divisor: str) -> Where:
 
 def _is_added(file: str, line: int, counted: str) -> bool:
     """Whether the loop at a line adds to what is divided, from 0."""
-    names = {each.id for each in ast.walk(ast.parse(counted)) if isinstance(each, ast.Name)}
+    names = {each.id for each in ast.walk(parsed(counted)) if isinstance(each, ast.Name)}
     source = source_of(file)
     loop = next((each for each in source.nodes(ast.For) if each.lineno == line), None)
     added = [] if loop is None else list(walked(loop, ast.AugAssign))

@@ -10,7 +10,7 @@ T = torch.sin(X[:, :1]) + 0.5 * X[:, 1:2]
 
 f = nn.Sequential(nn.Linear(10, 64), nn.BatchNorm1d(64), nn.ReLU(), nn.Linear(64, 16))
 probe = nn.Linear(16, 3)
-opt = torch.optim.Adam([*f.parameters(), *probe.parameters()], 2e-3)
+opt = torch.optim.Adam([*f.parameters(), *probe.parameters()], 5e-3)
 for _it in range(80):
     b = torch.randint(256, (64,))
     v1 = X[b] + 0.1 * torch.randn(64, 10)
