@@ -336,7 +336,7 @@ class CallLog:
             target = call.args[0] if call.args else None
             into = (
                 type(target) is Produced
-                and target.call >= self.first
+                and self.first <= target.call < number
                 and (target.call in needed or shares[target.call - self.first])
             )
             writes = call.writes

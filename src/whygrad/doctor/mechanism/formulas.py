@@ -182,6 +182,7 @@ def _comes_from(trace: Trace, call: Traced, family: ops.Family) -> bool:
 def _in_model(trace: Trace, call: Traced) -> bool:
     """Whether a call was made in the forward of a module with parameters."""
     return any(
-        mark.before <= call.number < mark.after and next(mark.module.parameters(), None) is not None
+        mark.before <= call.number < mark.after
+        and next(iter(mark.module.parameters()), None) is not None
         for mark in trace.marks()
     )

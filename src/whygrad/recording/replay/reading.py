@@ -88,7 +88,7 @@ def read(trace: Trace) -> Reading:
     reading = Reading(trace)
     tensor = trace.engine.tensor
     for mark in trace.marks():
-        if mark.depth == 0 and next(mark.module.parameters(), None) is not None:
+        if mark.depth == 0 and next(iter(mark.module.parameters()), None) is not None:
             reading.models.append(mark)
             reading.inputs += _values(trace, mark.inputs, tensor)
             reading.outputs += _values(trace, mark.outputs, tensor)

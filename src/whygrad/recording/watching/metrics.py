@@ -94,7 +94,7 @@ class Metrics:
         outputs = {
             each
             for mark in self._snapshots.marks[-_MARKS:]
-            if mark.depth == 0 and next(mark.module.parameters(), None) is not None
+            if mark.depth == 0 and next(iter(mark.module.parameters()), None) is not None
             for each in members(mark.outputs)
             if type(each) is Produced
         }

@@ -90,7 +90,7 @@ class Registry:
         """
         known = self._known_roots.get(id(module))
         if known is None:
-            known = next(module.parameters(), None) is not None
+            known = next(iter(module.parameters()), None) is not None
             self._known_roots[id(module)] = known
             if known:
                 self.kinds_of_models.add(type(module))

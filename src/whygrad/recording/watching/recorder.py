@@ -226,12 +226,14 @@ class Recorder:
     ) -> None:
         """A call while gradients are recorded: perhaps it measures what the model answered."""
         metric = traits & _METRIC and not self._modules.running
-        if not metric and not self._modules.beside:
+        # What was answered without gradients may be put together where they are recorded.
+        if self._modules.running and not (metric or self._modules.beside):
             return
         with engine.unwatched():
-            if metric and not _learns(result):
+            learns = _learns(result)
+            if metric and not learns:
                 self._metrics.note(engine, op, args, kwargs, result, frame)
-            if self._modules.beside:
+            if self._modules.beside or not (self._modules.running or learns):
                 self._figures.beside(self._snapshots.log(engine), op, args, result, frame)
 
     def _carry_out(

@@ -6,9 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.doctor.asking import ask, only
+from tests.doctor.asking import ENGINES, ask, only
 
 pytest.importorskip("torch")
+
+
+@pytest.fixture(autouse=True)
+def _not_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody looks where code is compiled, as another test in this process may have done."""
+    monkeypatch.setattr("whygrad.recording.engines.pytorch.compiler_in_use", lambda: False)
+
 
 CLASSES = """
 import numpy as np
@@ -311,3 +318,38 @@ def test_training_data_that_are_told_as_held_out(tmp_path: Path) -> None:
     broken = classes(False) + MISNAMED.format(data="train_x, train_y")
     assert only(tmp_path, "metric-bug", broken).evidence[0] == "val_acc is what train_x gives"
     assert not ask(tmp_path, "metric-bug", classes(False) + MISNAMED.format(data="val_x, val_y"))
+
+
+_PUT_TOGETHER = """
+model = nn.Sequential(nn.Linear(4, 16), nn.Tanh(), nn.Linear(16, 1))
+optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
+def error():
+    answers, wanted = [], []
+    with torch.no_grad():
+        for part in (slice(0, 20), slice(20, 40)):
+            answers.append(model(x[part]){squeezed})
+            wanted.append(y[part, 0])
+    answers, wanted = torch.cat(answers), torch.cat(wanted)
+    return (answers - wanted).pow(2).mean().sqrt().item()  # here
+
+for step in range(90):
+    loss = F.mse_loss(model(x), y)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    if step % 45 == 44:
+        print(error())
+"""
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_answers_that_are_put_together_where_gradients_are_recorded(
+    tmp_path: Path, engine: str
+) -> None:
+    found = only(tmp_path, "metric-bug", _PUT_TOGETHER.format(squeezed=""), engine)
+    assert "every answer meets every label" in found.evidence[0]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_answers_of_the_same_shape_that_are_put_together(tmp_path: Path, engine: str) -> None:
+    assert ask(tmp_path, "metric-bug", _PUT_TOGETHER.format(squeezed=".squeeze(1)"), engine) == []

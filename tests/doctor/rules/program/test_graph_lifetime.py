@@ -205,9 +205,8 @@ for step in range(30):
 """
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_a_state_that_is_cut_off_at_each_step(tmp_path: Path, engine: str) -> None:
-    only(tmp_path, "detached-graph", _FORGETFUL.format(state="h.detach()"), engine)
+def test_a_state_that_is_cut_off_at_each_step(tmp_path: Path) -> None:
+    only(tmp_path, "detached-graph", _FORGETFUL.format(state="h.detach()"))
 
 
 @pytest.mark.parametrize("engine", ENGINES)

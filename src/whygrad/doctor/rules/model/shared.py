@@ -76,7 +76,7 @@ def _repeated(case: Case) -> Iterator[tuple[Any, Any, int]]:
             held = [each for each in module._modules.values() if each is not None]
             for layer in {id(each): each for each in held}.values():
                 places = sum(each is layer for each in held)
-                if places > 1 and next(layer.parameters(), None) is not None:
+                if places > 1 and next(iter(layer.parameters()), None) is not None:
                     yield module, layer, places
 
 
