@@ -352,3 +352,16 @@ def test_surroundings_are_those_of_python(tmp_path: Path) -> None:
     assert plain.returncode == 0, plain.stderr
     assert seen.stdout == plain.stdout
     assert "<class 'int'>" in plain.stdout, "annotations are what the script's own compiler makes"
+
+
+def test_a_package_that_is_looked_for_before_it_is_imported(tmp_path: Path) -> None:
+    """Libraries ask whether PyTorch is installed before they import it."""
+    pytest.importorskip("torch")
+    looked_for = "import importlib.util\nassert importlib.util.find_spec('torch') is not None\n"
+    path = loop(tmp_path)
+    text = path.read_text(encoding="utf-8").replace("whygrad as torch", "torch")
+    text = text.replace("from whygrad import nn, optim", "from torch import nn, optim")
+    path.write_text(looked_for + text, encoding="utf-8")
+    doctor("--json", "report.json", path, cwd=tmp_path)
+    report = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
+    assert (report["engine"], report["steps"]) == ("torch", 30)

@@ -107,23 +107,32 @@ def _when_imported(name: str, action: Callable[[], None]) -> Iterator[None]:
 
 
 class _Finder(importlib.abc.MetaPathFinder):
-    """Finds one package like everybody else, and says so once it is loaded."""
+    """Finds one package like everybody else, and says so once it is loaded.
+
+    To ask where a package is, as libraries do to see whether it is installed, is not to load it.
+    """
 
     def __init__(self, name: str, action: Callable[[], None]) -> None:
         self._name = name
         self._action = action
+        self._asks = False  # whether it asks the other finders
 
     def find_spec(self, fullname: str, path: Any, target: Any = None) -> Any:
-        if fullname != self._name:
+        if fullname != self._name or self._asks:
             return None
-        sys.meta_path.remove(self)
-        spec = importlib.util.find_spec(fullname)
+        self._asks = True
+        try:
+            spec = importlib.util.find_spec(fullname)
+        finally:
+            self._asks = False
         if spec is not None and spec.loader is not None:
             load = spec.loader.exec_module
 
             def exec_module(module: types.ModuleType) -> None:
                 load(module)
-                self._action()
+                if self in sys.meta_path:
+                    sys.meta_path.remove(self)
+                    self._action()
 
             spec.loader.exec_module = exec_module  # type: ignore[method-assign]
         return spec
