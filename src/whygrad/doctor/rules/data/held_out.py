@@ -64,7 +64,7 @@ def _is_given_answers(case: Case, module: Any) -> bool:
             continue
         own = [each.inputs for each in reading.trace.marks() if each.module is module]
         given = [reading.trace.value(each) for each in members(own)]
-        if any(getattr(each, "requires_grad", False) for each in given):
+        if any(getattr(each, "requires_grad", False) and not each.is_leaf for each in given):
             return True
     return False
 
