@@ -15,6 +15,7 @@ import whygrad as wg
 from tests.autograd.tensors import leaf
 from tests.utils.styles import STYLES, Function, deep, nested_in_work, whole
 from whygrad.autograd.graph import saved_bytes_peak
+from whygrad.autograd.recompute.regions import Boxes
 from whygrad.dispatch.interception import _stack
 from whygrad.nn.functional import dropout
 from whygrad.utils.checkpoint import (
@@ -360,6 +361,16 @@ def test_in_threads() -> None:
     for worker in workers:
         worker.join()
     assert results == [expected.tolist()] * 80
+
+
+def test_a_value_that_another_thread_took(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between the question whether a value is at hand and its use, somebody else has used it."""
+    x = wg.full((8,), 0.5, dtype=wg.float64, requires_grad=True)
+    y = checkpoint(lambda t: (t.sin() * t).exp(), x).sum()
+    (expected,) = wg.autograd.grad(y, x, retain_graph=True)
+    monkeypatch.setattr(Boxes, "at_hand", True)
+    (gradient,) = wg.autograd.grad(y, x, retain_graph=True)
+    assert gradient.tolist() == expected.tolist()
 
 
 class Failing:

@@ -31,6 +31,7 @@ from whygrad.autograd.saving.blocks import is_of_leaf
 from whygrad.autograd.saving.bytes import note_saved
 from whygrad.autograd.saving.hooks import Keeper, innermost_keeper
 from whygrad.autograd.transforms.randomness import surroundings
+from whygrad.dispatch import quiet
 from whygrad.errors import fail
 from whygrad.source import Where, caller, user_frame
 from whygrad.tensor import keys, modes
@@ -210,7 +211,8 @@ class Region:
     def _as_it_was(self) -> Iterator[None]:
         streams = self.settings.streams
         outer = modes.inference_mode(False)
-        with outer, self._surroundings(), self._autocast(), streams.rewound():
+        # Also where a value was at hand until another thread took it: the walk did not make room.
+        with quiet.again(), outer, self._surroundings(), self._autocast(), streams.rewound():
             yield
 
 
