@@ -19,6 +19,7 @@ from typing import Any
 __all__ = [
     "Calls",
     "Where",
+    "call_key",
     "caller",
     "callers",
     "in_program",
@@ -117,6 +118,12 @@ def program_frame(frame: FrameType) -> FrameType:
         if frame.f_back is None:
             return start
         frame = frame.f_back
+
+
+def call_key(frame: FrameType) -> tuple[int, int, int, int]:
+    """Tells a line of the program from others, and from itself where another line called it."""
+    outer = frame if frame.f_back is None else program_frame(frame.f_back)
+    return id(frame.f_code), frame.f_lasti, id(outer.f_code), outer.f_lasti
 
 
 def program_line() -> Where:

@@ -113,6 +113,7 @@ class Mark:
     trains: bool = False  # … and whether a training pass used what was computed from it
     fed_by: Mark | None = None  # the call without gradients that computed what it was given
     read: bool = False  # whether a number of what was computed from it went to Python
+    key: tuple[int, ...] = ()  # of the line that called it, and of the one that called that
 
 
 @dataclass(eq=False)
@@ -338,7 +339,7 @@ class Run:
     fed: dict[Any, Fed] = field(default_factory=dict)  # by line
     # By line and kind, the first times and the latest.
     judged: dict[Any, list[Judged]] = field(default_factory=dict)
-    training_lines: dict[tuple[int, int], Where] = field(default_factory=dict)  # that call a model
+    training_lines: dict[tuple[int, ...], Where] = field(default_factory=dict)  # that call a model
     # The same lines, with numbers of passes for which they did.
     differentiated: dict[Where, set[int]] = field(default_factory=dict)
     halved_at: Where | None = None  # where a module was converted to float16

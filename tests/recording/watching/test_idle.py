@@ -213,20 +213,25 @@ def test_passes_are_heard_after_one_that_was_not_watched(engine: str) -> None:
 _MOVES, _GAMES = 100, 30
 
 
+def _counted(monkeypatch: pytest.MonkeyPatch, what: str = "call") -> list[int]:
+    """How many calls the recorder has got, or looked at, in a list of one."""
+    calls, carried_out = [0], getattr(Recorder, what)
+
+    def counted(*args, **kwargs):
+        calls[0] += 1
+        return carried_out(*args, **kwargs)
+
+    monkeypatch.setattr(Recorder, what, counted)
+    return calls
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("distributions", [True, False])
 def test_the_moves_of_games_are_seen_at_some(
     engine: str, distributions: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And an evaluation at another line every time, though games go before it."""
-    calls, carried_out = [0], Recorder.call
-
-    def counted(*args, **kwargs):
-        calls[0] += 1
-        return carried_out(*args, **kwargs)
-
-    monkeypatch.setattr(Recorder, "call", counted)
-    space = _engine(engine)
+    calls, space = _counted(monkeypatch), _engine(engine)
     if distributions:  # which check their arguments by comparisons
         draw = space.distributions.Categorical
     else:
@@ -255,3 +260,51 @@ def test_the_moves_of_games_are_seen_at_some(
     assert sum(each < games[0] / 4 for each in games[-12:]) >= 6
     seen = [each.after for each in (*doc.run.evaluations, *doc.run.figures)]
     assert seen == [4 * game for game in range(5, _GAMES, 6)]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_moves_with_gradients_are_seen_at_some(
+    engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where one function calls the model for moves and for training."""
+    calls, space = _counted(monkeypatch), _engine(engine)
+    model = space.nn.Sequential(space.nn.Linear(3, 8), space.nn.Tanh(), space.nn.Linear(8, 2))
+    optimizer = space.optim.SGD(model.parameters(), lr=0.01)
+    games, inputs = [], space.ones(8, 3)
+
+    def policy(states):
+        return space.nn.functional.softmax(model(states), -1)
+
+    with watch(model, optimizer) as doc:
+        for _ in range(12):
+            before = calls[0]
+            for _ in range(3 * _MOVES):
+                policy(inputs[:1])
+            games.append(calls[0] - before)
+            optimizer.zero_grad()
+            policy(inputs).square().mean().backward()
+            optimizer.step()
+    assert doc.run.troubles == []
+    assert len(doc.run.passes) == 12
+    (course,) = doc.run.courses
+    assert [each.index for each in course.steps if each.sample is not None] == [*range(9)]
+    assert max(games[1:]) < games[0]
+    assert max(games[6:]) < games[0] / 3
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_data_filled_anew_for_each_pass(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls, space = _counted(monkeypatch, "_is_more_data"), _engine(engine)
+    model, seen = space.nn.Linear(3, 1), []
+    optimizer = space.optim.SGD(model.parameters(), lr=0.01)
+    with watch(model, optimizer) as doc:
+        for _ in range(10):
+            before, inputs = calls[0], space.zeros(800, 3)
+            for row in range(800):
+                inputs[row] = inputs[row] + 1.0
+            seen.append(calls[0] - before)
+            optimizer.zero_grad()
+            model(inputs).square().mean().backward()
+            optimizer.step()
+    assert doc.run.troubles == []
+    assert max(seen[7:]) < seen[0] / 5

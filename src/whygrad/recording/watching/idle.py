@@ -16,7 +16,7 @@ from typing import Any
 
 from whygrad.recording.engines import Engine
 from whygrad.recording.watching.loop import Loop
-from whygrad.source import Where, program_frame
+from whygrad.source import Where, call_key, program_frame
 
 __all__ = ["Idle"]
 
@@ -70,7 +70,7 @@ class Idle:
     def __init__(self, loop: Loop) -> None:
         self._loop = loop
         self.inside_models = 0  # calls of models that are under way
-        self._pauses: dict[tuple[int, int], _Pause] = {}
+        self._pauses: dict[tuple[int, ...], _Pause] = {}
 
     def pause(self, frame: FrameType) -> None:
         """The program turns to something else than training: record.
@@ -80,10 +80,7 @@ class Idle:
         of them only.
         """
         sampler, frame = self._loop.sampler, program_frame(frame)
-        key, number = (id(frame.f_code), frame.f_lasti), len(self._loop.run.passes)
-        known = self._pauses.get(key)
-        if known is None:
-            known = self._pauses[key] = _Pause(frame.f_code)
+        known, number = self._pause_at(frame), len(self._loop.run.passes)
         if sampler.resting:
             if sampler.dull > _DULL:
                 self._move(known)
@@ -108,12 +105,29 @@ class Idle:
         if not engine.is_recording():
             return  # a pause that nobody looks at
         frame, sampler = program_frame(frame), self._loop.sampler
-        known = (id(frame.f_code), frame.f_lasti) in self._loop.snapshots.training_lines
-        if known and sampler.skipping:
+        if call_key(frame) not in self._loop.snapshots.training_lines:
+            if self._is_news(frame):
+                sampler.resume()
+        elif sampler.skipping:
             sampler.resting = False
             self._loop.snapshots.given.models.append(args)
         else:
             sampler.resume()
+
+    def _is_news(self, frame: FrameType) -> bool:
+        """Whether it is to be seen what a line calls a model for, at no training line."""
+        known, number = self._pause_at(frame), len(self._loop.run.passes)
+        first = not known.total
+        if number != known.last:
+            known.comes(number, self._loop.sampler.games)
+        return first or not (self._loop.sampler.resting or known.is_routine(number))
+
+    def _pause_at(self, frame: FrameType) -> _Pause:
+        key = call_key(frame)
+        known = self._pauses.get(key)
+        if known is None:
+            known = self._pauses[key] = _Pause(frame.f_code)
+        return known
 
     def backward_begins(self, engine: Engine, loss: Any) -> bool:
         """Note the loss, if it is one like those before."""

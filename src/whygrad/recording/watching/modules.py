@@ -18,13 +18,16 @@ from whygrad.recording.watching.parameters import Registry
 from whygrad.recording.watching.retention import Retention
 from whygrad.recording.watching.sampler import Sampler
 from whygrad.recording.watching.snapshots import Snapshots
-from whygrad.source import Where, program_frame
+from whygrad.source import Where, call_key, program_frame
 
 __all__ = ["Modules"]
 
 _VALUES = 64  # of what a model is given that tell it from others
 _RANGES = 4  # inputs, and outputs, of a sampled step that are summarized
 _BESIDE = 64  # calls with gradients that are not for training, that are followed
+_GAME = 200  # calls with gradients between two passes that are not for training …
+_GAMES = 4  # … of the first such phases …
+_MOVES = 50  # … and of those that follow: enough is seen of them until the program trains again
 _MARKS = 1000  # calls without gradients, and changes of mode, that are kept
 
 
@@ -50,6 +53,8 @@ class Modules:
         self.training: bool | None = None  # the mode of the model that was called last
         self.evaluated: tuple[Any, ...] = ()  # what a model was given last, without gradients
         self.beside = False  # whether the latest call with gradients was at no training line
+        self._moves, self._passes = 0, 0  # calls beside training since that pass
+        self._games = 0  # phases with many of them
         self._learning = False  # whether gradients were recorded when the outermost was called
         self._feeding = Feeding(run)
         self.lookout = Lookout(run)
@@ -121,6 +126,7 @@ class Modules:
             log.end,
             len(self._run.passes),
             0 if depth else _first_values(engine, args),
+            key=() if depth else call_key(frame),
         )
         if recorded:
             self._snapshots.marks.append(mark)
@@ -152,18 +158,21 @@ class Modules:
         self.lookout.evaluated(engine, frame)
         where, kind = Where(frame.f_code, frame.f_lasti), type(module).__name__
         path, mode = self._registry.path(module), bool(module.training)
+        passes, given, key = len(self._run.passes), _first_values(engine, args), call_key(frame)
         mark = Mark(path, module, kind, mode, 0, None, None, where, True, end, end,
-                    len(self._run.passes), _first_values(engine, args))  # fmt: skip
+                    passes, given, key=key)  # fmt: skip
         self._look_beside(engine, mark, result, frame)
 
     def is_at_training_line(self, frame: FrameType) -> bool:
         frame = program_frame(frame)
-        return (id(frame.f_code), frame.f_lasti) in self._snapshots.training_lines
+        return call_key(frame) in self._snapshots.training_lines
 
     def _look_beside(self, engine: Engine, mark: Mark, result: Any, frame: FrameType) -> None:
         """See whether a backward() comes through what a model returned: if none does, the program
         evaluates it and records gradients all the same."""
-        self.beside = mark.where.key not in self._snapshots.training_lines
+        self.beside = mark.key not in self._snapshots.training_lines
+        if self.beside:
+            self._plays()
         if not self.beside or len(self._run.beside) >= _BESIDE:
             return
         self._run.beside.append(mark)
@@ -174,6 +183,16 @@ class Modules:
                 log.set_origin(each, origin)
                 if each.grad_fn is not None:  # type: ignore[attr-defined]
                     each.grad_fn.register_prehook(partial(_trains, mark))  # type: ignore[attr-defined]
+
+    def _plays(self) -> None:
+        """A model is called with gradients that nobody uses, as where a policy makes its moves."""
+        if self._passes != len(self._run.passes):
+            self._passes, self._moves = len(self._run.passes), 0
+        self._moves += 1
+        self._games += self._moves == _MOVES
+        enough = self._moves > (_GAME if self._games <= _GAMES else _MOVES)
+        if enough and self._snapshots.training_lines:
+            self._sampler.rest(until_training=True)
 
     def mode(self, module: Any, training: bool, where: Where) -> None:
         """Keep what is new: a line that was not seen, or a mode that is not the last one."""

@@ -48,8 +48,8 @@ _REPEATED = 32  # looks at a layer that one step calls again and again
 _ENOUGH = 4000  # calls without gradients between two passes …
 _PHASES = 4  # … of the first such phases …
 _LITTLE = 500  # … and of those that follow
-_DATA = 1000  # calls that prepare the data of one pass, and are recorded …
-_LOADING = 2000  # … and so many that nobody need look at what follows
+_DATA = 1000  # calls that prepare the data of one pass, and are recorded; twice as many: nobody …
+_MORE = 100  # … need look at what follows; and of a pass after some such ones
 
 
 class Recorder:
@@ -66,6 +66,8 @@ class Recorder:
         self._retention = retention
         self._passes, self._seen = 0, 0  # calls without gradients since that pass
         self._data = 0  # recorded calls since then that no gradient flows through
+        self._loads = 0  # passes with many of those …
+        self._loading = self._rested = False  # … of which this is one, and seen enough of
         self._judges = False  # whether any of them may say how good the model is
         self._long = 0  # phases with many of them
         self._metrics = Metrics(loop.run, loop.snapshots)
@@ -87,6 +89,8 @@ class Recorder:
         if get_ident() != self._scope.thread:
             return function(*args, **kwargs)
         traits, sampler = _traits(op), self._sampler
+        if sampler.amid:  # nobody looks, though the calls are still handed over
+            return self._carry_out(engine, op, function, args, kwargs, frame)
         if traits & _WRITES and not sampler.optimizing:
             drawn = bool(traits & _DRAWS) or _initializes(function)
             self._registry.note_values(engine, drawn, (*args, *kwargs.values()), frame)
@@ -184,7 +188,7 @@ class Recorder:
         """
         if self._passes != len(self._run.passes):
             self._passes, self._seen, self._judges = len(self._run.passes), 0, False
-            self._data = 0
+            self._data, self._loading, self._rested = 0, False, False
         if engine.is_recording():
             return False
         self._seen += 1
@@ -200,12 +204,16 @@ class Recorder:
 
     def _is_more_data(self, engine: Engine, args: tuple[Any, ...]) -> bool:
         """Whether so many calls have prepared data for this pass that another needs no note."""
-        if self._data < _DATA or self._modules.running:
+        most = _DATA if self._loads <= _PHASES else _MORE
+        if self._data < most or self._modules.running:
             return False
         if self._need_grad(engine, args):
             return False
+        self._loads += not self._loading
+        self._loading = True
         self._data += 1
-        if self._data > _LOADING and self._snapshots.training_lines:
+        if self._data > 2 * most and self._snapshots.training_lines and not self._rested:
+            self._rested = True  # once: models that are called in between end it every time
             self._sampler.rest(until_training=False)
         return True
 

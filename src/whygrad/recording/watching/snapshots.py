@@ -98,7 +98,7 @@ class Snapshots:
         for mark in marks:
             made = {each.call for each in members(mark.outputs) if type(each) is Produced}
             if mark.depth == 0 and made & calls.keys():
-                self.training_lines[mark.where.key] = mark.where
+                self.training_lines[mark.key] = mark.where
                 self._run.differentiated.setdefault(mark.where, set()).add(len(self._run.passes))
         return Snapshot(
             engine,
