@@ -31,7 +31,10 @@ from whygrad.recording.replay.budget import Budget
 from whygrad.recording.replay.runner import is_same_loss
 from whygrad.recording.replay.trainer import Descent, drop, is_below, train
 
-__all__ = ["REHEARSED", "STEADY", "Rehearsal", "Stage", "Values", "rehearsed", "stage_of"]
+__all__ = [
+    "OUTDONE", "REHEARSED", "STEADY", "Rehearsal", "Stage", "Values", "outdone", "rehearsed",
+    "stage_of",
+]  # fmt: skip
 
 STEADY = 0.5, "of the highest rate, in the middle of the steps: no schedule's doing"
 
@@ -40,6 +43,12 @@ REHEARSED = {
     "well": (0.9, "of the loss that fell: on a run that learned so much nothing is spent"),
     "undone": (0.3, "of what a rehearsal learns, that the run with all its steps did not"),
     "lower": (0.8, "of the loss of the run, for the rehearsal: not a matter of luck"),
+}
+
+# The same of rules that look at runs that learned most of it.
+OUTDONE = {
+    "far below": (0.5, "of where the whole run ended, for a rehearsal of a part of its length"),
+    "times as long": (3, "as a rehearsal, for the run that it outdoes"),
 }
 
 _STEPS = 80  # updates of a rehearsal, where the run had as many and they can be paid for
@@ -185,6 +194,20 @@ def rehearsed(case: Case, course: Course, **change: Any) -> tuple[Stage, Rehears
         return None
     proved = stage.proves(found, case.limit("undone"), case.limit("lower"))
     return (stage, found) if proved else None
+
+
+def outdone(case: Case, course: Course, **change: Any) -> tuple[Stage, Rehearsal] | None:
+    """A rehearsal that comes far below the end of the run, in a part of its updates.
+
+    However much the run learned: it had more steps and more data.
+    """
+    stage = stage_of(case, course)
+    if stage is None or len(course.steps) < case.limit("times as long") * stage.steps:
+        return None
+    found = stage.rehearse(**change)
+    if found is None or stage.as_it_was() is None or stage.trained is stage.held_out:
+        return None
+    return (stage, found) if is_below(found.held_out, case.limit("far below"), stage.level) else None
 
 
 def _learned(case: Case, course: Course) -> float:

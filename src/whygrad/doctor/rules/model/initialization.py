@@ -18,7 +18,7 @@ import numpy as np
 from whygrad.doctor.evidence.anatomy import Layer, layers_of, rectifiers_of
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.experiments.own_values import Written, written_otherwise
-from whygrad.doctor.experiments.rehearsal import REHEARSED, rehearsed
+from whygrad.doctor.experiments.rehearsal import OUTDONE, REHEARSED, outdone, rehearsed
 from whygrad.doctor.experiments.repairs import Arms, fresh_weights, level, repair, unlearned
 from whygrad.doctor.rules.model.zeros import stuck_at_zero
 from whygrad.doctor.rules.rule import Finding, Proof, Rule, rule
@@ -165,6 +165,7 @@ def _all_different(case: Case) -> str | None:
     thresholds={
         "steps": (8, "updates: fewer do not show whether it learns"),
         **REHEARSED,
+        **OUTDONE,
         "slower": (0.1, "of the rate, where ordinary values do not stand the run's own"),
         "lowest": (0.1, "times the input: below it nothing arrives after a few layers"),
         "highest": (3.0, "times the input: above it a few layers make it enormous"),
@@ -190,7 +191,7 @@ def bad_initialization(case: Case, course: Course) -> Iterator[Finding]:
     Measured: At step 0 a layer makes its input several times larger or smaller. The same model
     with ordinary weights, of size 1/sqrt(inputs), learns the same batch with the same optimizer
     where the run did not; or, on batches that it has not seen, gets far below where the whole run
-    ended in a short training.
+    ended in a short training, also of a run that learned most of it.
     Fix: Use the layers' own initial values, or nn.init.kaiming_normal_ / xavier_uniform_.
     Guardrail: assert 0.1 < model(x).std() < 10  # before training
     """
@@ -202,6 +203,7 @@ def bad_initialization(case: Case, course: Course) -> Iterator[Finding]:
     layers = [each for each in layers_of(case, trace) if each.name in trained]
     unusual = _once([*_unusual(layers, trace, lowest, highest), *_stacked(case, layers, trace)])
     if not (case.progress(course).broken or unlearned(case, course, case.limit("part"))):
+        yield from _outdone(case, course, trace, unusual)
         return
     # A short training costs less than learning a batch by heart twice, and shows more.
     found = list(_from_own_values(case, course, trace, bad_initialization))
@@ -289,6 +291,18 @@ def _in_a_rehearsal(
     told = _rehearsed_from(case, course, start, "from ordinary weights")
     if told is not None:
         yield _about_size(case, course, trace, unusual, trace.loss, told)
+
+
+def _outdone(
+    case: Case, course: Course, trace: Trace, unusual: list[Layer]
+) -> Iterator[Finding]:
+    """A run that learned most of it, and that a few updates from ordinary weights leave behind."""
+    if len(unusual) > 1:  # one of many may be meant to be so
+        start = fresh_weights(trace.snapshot, unusual, _gain(trace))
+        found = outdone(case, course, start=start)
+        if found is not None:
+            told = found[0].told(found[1], "from ordinary weights")
+            yield _about_size(case, course, trace, unusual, trace.loss, told)
 
 
 def _rehearsed_from(case: Case, course: Course, start: dict[int, Any], change: str) -> str | None:
