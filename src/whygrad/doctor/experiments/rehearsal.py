@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -53,6 +53,7 @@ OUTDONE = {
 
 _STEPS = 80  # updates of a rehearsal, where the run had as many and they can be paid for
 _LEAST = 20  # fewer show nothing
+_LONG = 240  # of one that is as long as the run, where that costs little
 _SHARE = 6  # rehearsals that the budget should allow
 _HELD_OUT = 3  # of so many batches one is held out
 _SAME = 1e-6  # of a loss by which those of the same batch may differ
@@ -164,6 +165,13 @@ class Stage:
     def _others(self) -> str:
         return "the same batch" if self.trained is self.held_out else "batches left out of them"
 
+    def lengthened(self) -> Stage | None:
+        """Rehearsals as long as the run itself; None where they are that, or cost too much."""
+        steps = min(_LONG, len(self.course.steps))
+        if steps <= self.steps or not self.budget.allows(self.trained[0], _SHARE * steps):
+            return None
+        return replace(self, steps=steps, _known={})
+
     def _tried(self, **how: Any) -> Rehearsal | None:
         descent = train(self.budget, self.course, self.trained, steps=self.steps, **how)
         if descent is None:
@@ -184,11 +192,18 @@ class Stage:
         return self._levels[key]
 
 
-def rehearsed(case: Case, course: Course, **change: Any) -> tuple[Stage, Rehearsal] | None:
-    """A rehearsal that proves the change right, by the thresholds of the rule that asks."""
+def rehearsed(
+    case: Case, course: Course, *, long: bool = False, **change: Any
+) -> tuple[Stage, Rehearsal] | None:
+    """A rehearsal that proves the change right, by the thresholds of the rule that asks.
+
+    A ``long`` one, with its control, shows what comes late.
+    """
     if _learned(case, course) >= case.limit("well"):
         return None
     stage = stage_of(case, course)
+    if long and stage is not None:
+        stage = case.once(("long stage", id(course)), stage.lengthened)
     found = None if stage is None else stage.rehearse(**change)
     if stage is None or found is None:
         return None

@@ -90,6 +90,7 @@ def symmetric_initialization(case: Case, course: Course) -> Iterator[Finding]:
         and sets != 1
         and not (still and unlearned(case, course, case.limit("hopeless")))
     ):
+        yield from _from_own_values(case, course, trace, symmetric_initialization)
         return
     layer = (still or twins)[0]
     value = float(layer.weight(trace.snapshot).flat[0])
@@ -308,6 +309,7 @@ def _outdone(
 def _rehearsed_from(case: Case, course: Course, start: dict[int, Any], change: str) -> str | None:
     """What a rehearsal from other first values showed; at a lower rate, if theirs is too high."""
     found = rehearsed(case, course, start=start)
+    found = found or rehearsed(case, course, long=True, start=start)
     if found is not None:
         return found[0].told(found[1], change)
     lower = case.limit("slower")
