@@ -222,7 +222,9 @@ def outdone(case: Case, course: Course, **change: Any) -> tuple[Stage, Rehearsal
     found = stage.rehearse(**change)
     if found is None or stage.as_it_was() is None or stage.trained is stage.held_out:
         return None
-    return (stage, found) if is_below(found.held_out, case.limit("far below"), stage.level) else None
+    return (
+        (stage, found) if is_below(found.held_out, case.limit("far below"), stage.level) else None
+    )
 
 
 def _learned(case: Case, course: Course) -> float:
