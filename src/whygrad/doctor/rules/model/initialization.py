@@ -87,7 +87,9 @@ def symmetric_initialization(case: Case, course: Course) -> Iterator[Finding]:
         and sets != 1
         and not (still and unlearned(case, course, case.limit("hopeless")))
     ):
-        yield from from_own_values(case, course, trace, symmetric_initialization, flat=True)
+        yield from from_own_values(
+            case, course, trace, symmetric_initialization, flat=True, long=True
+        )
         return
     layer = (still or twins)[0]
     value = float(layer.weight(trace.snapshot).flat[0])
@@ -205,7 +207,10 @@ def bad_initialization(case: Case, course: Course) -> Iterator[Finding]:
         return
     # A short training costs less than learning a batch by heart twice, and shows more.
     found = list(from_own_values(case, course, trace, bad_initialization, flat=False))
-    yield from found or (_of_layers(case, course, trace, unusual) if unusual else ())
+    found = found or list(_of_layers(case, course, trace, unusual) if unusual else ())
+    yield from found or from_own_values(
+        case, course, trace, bad_initialization, flat=False, long=True
+    )
 
 
 def _of_layers(case: Case, course: Course, trace: Trace, unusual: list[Layer]) -> Iterator[Finding]:

@@ -20,12 +20,12 @@ __all__ = ["from_own_values", "rehearsed_from", "written_at"]
 
 
 def from_own_values(
-    case: Case, course: Course, trace: Trace, rule: Rule, *, flat: bool
+    case: Case, course: Course, trace: Trace, rule: Rule, *, flat: bool, long: bool = False
 ) -> Iterator[Finding]:
     """Values that a line of the program wrote, against those that the library draws itself.
 
     Those of one number all over, if ``flat``, or the others; of recurrent and attending layers,
-    embeddings, biases and normalisations, too.
+    embeddings, biases and normalisations, too.  A ``long`` rehearsal shows what comes late.
     """
     if not trace.reproduced:
         return
@@ -39,7 +39,11 @@ def from_own_values(
         ("own values", id(course)),
         lambda: {id(it.parameter.tensor): tensor_like(trace.engine, it.own) for it in found},
     )
-    told = rehearsed_from(case, course, start, "from the library's own first values")
+    change = "from the library's own first values"
+    told = rehearsed_from(case, course, start, change)
+    if told is None and long:
+        late = rehearsed(case, course, long=True, start=start)
+        told = None if late is None else late[0].told(late[1], change)
     if told is not None:
         yield _about_written(rule, found, told)
 
@@ -68,7 +72,6 @@ def _about_written(rule: Rule, found: list[Written], tried: str) -> Finding:
 def rehearsed_from(case: Case, course: Course, start: dict[int, Any], change: str) -> str | None:
     """What a rehearsal from other first values showed; at a lower rate, if theirs is too high."""
     found = rehearsed(case, course, start=start)
-    found = found or rehearsed(case, course, long=True, start=start)
     if found is not None:
         return found[0].told(found[1], change)
     lower = case.limit("slower")
