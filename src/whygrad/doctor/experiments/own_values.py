@@ -22,6 +22,7 @@ Array = np.ndarray[Any, Any]
 _MOST = 4_000_000  # numbers of a module: copies of larger ones take long
 _LARGE, _SMALL = 5.0, 0.25  # times the library's size: no initialisation in use is as far off
 _TINY = 0.01  # the same for a table of embeddings, which may begin small
+_EXTREME = 5.0  # of a bias: beyond the odds of 1 : 100 that a rare class is begun with
 _LEVELS = 0.1, 10.0  # of the weight of a normalisation, which begins at 1
 
 
@@ -98,7 +99,8 @@ def _is_far(each: Written, table: bool) -> bool:
         return now > _LARGE * own or now < (_TINY if table else _SMALL) * own
     if each.own.size and bool((each.own == 1).all()):  # the weight of a normalisation
         return not _LEVELS[0] <= now <= _LEVELS[1]
-    return False  # a bias: what units do that it kills or saturates is told by other rules
+    # A bias: hidden units that it kills or saturates are told by other rules as well.
+    return each.now.size > 0 and not np.ptp(each.now) and now >= _EXTREME
 
 
 def _size(array: Array) -> float:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -31,7 +31,10 @@ from whygrad.recording.replay.budget import Budget
 from whygrad.recording.replay.runner import is_same_loss
 from whygrad.recording.replay.trainer import Descent, drop, is_below, train
 
-__all__ = ["REHEARSED", "STEADY", "Rehearsal", "Stage", "Values", "rehearsed", "stage_of"]
+__all__ = [
+    "OUTDONE", "REHEARSED", "STEADY", "Rehearsal", "Stage", "Values", "outdone", "rehearsed",
+    "stage_of",
+]  # fmt: skip
 
 STEADY = 0.5, "of the highest rate, in the middle of the steps: no schedule's doing"
 
@@ -42,8 +45,15 @@ REHEARSED = {
     "lower": (0.8, "of the loss of the run, for the rehearsal: not a matter of luck"),
 }
 
+# The same of rules that look at runs that learned most of it.
+OUTDONE = {
+    "far below": (0.5, "of where the whole run ended, for a rehearsal of a part of its length"),
+    "times as long": (3, "as a rehearsal, for the run that it outdoes"),
+}
+
 _STEPS = 80  # updates of a rehearsal, where the run had as many and they can be paid for
 _LEAST = 20  # fewer show nothing
+_LONG = 240  # of one that is as long as the run, where that costs little
 _SHARE = 6  # rehearsals that the budget should allow
 _HELD_OUT = 3  # of so many batches one is held out
 _SAME = 1e-6  # of a loss by which those of the same batch may differ
@@ -155,6 +165,13 @@ class Stage:
     def _others(self) -> str:
         return "the same batch" if self.trained is self.held_out else "batches left out of them"
 
+    def lengthened(self) -> Stage | None:
+        """Rehearsals as long as the run itself; None where they are that, or cost too much."""
+        steps = min(_LONG, len(self.course.steps))
+        if steps <= self.steps or not self.budget.allows(self.trained[0], _SHARE * steps):
+            return None
+        return replace(self, steps=steps, _known={})
+
     def _tried(self, **how: Any) -> Rehearsal | None:
         descent = train(self.budget, self.course, self.trained, steps=self.steps, **how)
         if descent is None:
@@ -175,16 +192,39 @@ class Stage:
         return self._levels[key]
 
 
-def rehearsed(case: Case, course: Course, **change: Any) -> tuple[Stage, Rehearsal] | None:
-    """A rehearsal that proves the change right, by the thresholds of the rule that asks."""
+def rehearsed(
+    case: Case, course: Course, *, long: bool = False, **change: Any
+) -> tuple[Stage, Rehearsal] | None:
+    """A rehearsal that proves the change right, by the thresholds of the rule that asks.
+
+    A ``long`` one, with its control, shows what comes late.
+    """
     if _learned(case, course) >= case.limit("well"):
         return None
     stage = stage_of(case, course)
+    if long and stage is not None:
+        stage = case.once(("long stage", id(course)), stage.lengthened)
     found = None if stage is None else stage.rehearse(**change)
     if stage is None or found is None:
         return None
     proved = stage.proves(found, case.limit("undone"), case.limit("lower"))
     return (stage, found) if proved else None
+
+
+def outdone(case: Case, course: Course, **change: Any) -> tuple[Stage, Rehearsal] | None:
+    """A rehearsal that comes far below the end of the run, in a part of its updates.
+
+    However much the run learned: it had more steps and more data.
+    """
+    stage = stage_of(case, course)
+    if stage is None or len(course.steps) < case.limit("times as long") * stage.steps:
+        return None
+    found = stage.rehearse(**change)
+    if found is None or stage.as_it_was() is None or stage.trained is stage.held_out:
+        return None
+    return (
+        (stage, found) if is_below(found.held_out, case.limit("far below"), stage.level) else None
+    )
 
 
 def _learned(case: Case, course: Course) -> float:

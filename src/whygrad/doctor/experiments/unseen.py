@@ -12,7 +12,7 @@ from whygrad.doctor.experiments.rehearsal import Stage, stage_of
 from whygrad.recording.ranges import row_marks
 from whygrad.recording.record import Course, Snapshot
 
-__all__ = ["loss_of_unseen"]
+__all__ = ["has_unseen", "loss_of_unseen"]
 
 _SHARED = 1 / 3  # of the samples that are to be new, and were in what was trained on
 
@@ -23,16 +23,21 @@ def loss_of_unseen(case: Case, course: Course) -> tuple[Stage, float] | None:
     Where samples come again in other batches there are none that are new.
     """
     stage = stage_of(case, course)
-    if stage is None or stage.trained is stage.held_out:
+    if stage is None or not has_unseen(case, stage):
         return None
+    control = stage.as_it_was()
+    return None if control is None else (stage, control.held_out)
+
+
+def has_unseen(case: Case, stage: Stage) -> bool:
+    """Whether the batches that are held out have samples that are in none of the others."""
+    if stage.trained is stage.held_out:
+        return False
     trained, others = (
         {mark for each in steps for mark in _rows(case, each)}
         for steps in (stage.trained, stage.held_out)
     )
-    if not others or len(trained & others) > _SHARED * len(others):
-        return None
-    control = stage.as_it_was()
-    return None if control is None else (stage, control.held_out)
+    return bool(others) and len(trained & others) <= _SHARED * len(others)
 
 
 def _rows(case: Case, snapshot: Snapshot) -> list[int]:

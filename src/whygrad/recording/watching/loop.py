@@ -311,8 +311,16 @@ class Loop:
             self._updated(engine)
         elif course.steps:
             self._finish(course, course.steps[-1], self.sampler.sample)
+            if self._began_unseen(course):
+                self.sampler.begin_again(len(self.run.passes))
+                engine.first_passes_again()
             self._updated(engine)
         self.by_hand.forget()
+
+    def _began_unseen(self, course: Course) -> bool:
+        """Whether an optimizer, made long before its first update, began amid skipped steps."""
+        late = len(course.steps) == 1 and course.first is None and self.sampler.skipping
+        return late and course.optimizer.number < _PHASES
 
     def step_failed(self) -> None:
         """A step ended by an exception, and the program went on."""

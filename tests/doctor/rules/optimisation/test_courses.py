@@ -55,3 +55,36 @@ def test_two_stages_by_the_same_function(tmp_path: Path, engine: str) -> None:
 def test_only_one_that_never_remembers_is_told(tmp_path: Path) -> None:
     assert "made 24 Adam" in only(tmp_path, "optimizer-remade", _MODEL + _EACH_STEP).evidence[0]
     assert ask(tmp_path, "optimizer-remade", _MODEL + _STAGES) == []
+
+
+_PROBED = """
+def probe():
+    head = nn.Linear(8, 1)
+    other = torch.optim.Adam(head.parameters(), lr=0.01)
+    with torch.no_grad():
+        features = model[1](model[0](x))
+    for step in range(60):
+        loss = F.mse_loss(head(features), y)
+        other.zero_grad()
+        loss.backward()
+        other.step()
+
+optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+probe()
+for step in range(80):
+    loss = F.mse_loss(model(x), y)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_an_optimizer_that_waits_for_another_is_looked_at(tmp_path: Path, engine: str) -> None:
+    waiting, probe = watched(tmp_path, _MODEL + _PROBED, engine).run.courses
+    assert (len(waiting.steps), len(probe.steps)) == (80, 60)
+    for course in (waiting, probe):
+        assert course.first is not None
+        assert course.last is not course.first
+    assert waiting.first is not None
+    assert waiting.first.step == 61  # the step before it was skipped

@@ -24,7 +24,7 @@ __all__ = ["Contrast", "contrasts"]
 
 Array = np.ndarray[Any, Any]
 _CHOOSING = ops.CROSS_ENTROPY | ops.LOG_SOFTMAX | ops.LOGSUMEXP | ops.SOFTMAX
-_BETWEEN = ops.SCALINGS | ops.SHIFTS | ops.CLAMPS | ops.CASTS
+_BETWEEN = ops.SCALINGS | ops.SHIFTS | ops.CLAMPS | ops.CASTS | ops.MASKED_FILL
 _UNIT = 1e-3  # by which the squared length of a unit vector may differ from one
 _MASKED = -1e3  # a score below this was masked out
 _LEAST = 4  # rows and columns: of fewer nothing is told

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 import sys
-from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -17,17 +16,15 @@ import numpy as np
 
 from whygrad.doctor.evidence.anatomy import Layer, layers_of, rectifiers_of
 from whygrad.doctor.evidence.case import Case
-from whygrad.doctor.experiments.own_values import Written, written_otherwise
-from whygrad.doctor.experiments.rehearsal import REHEARSED, rehearsed
+from whygrad.doctor.experiments.rehearsal import OUTDONE, REHEARSED, outdone
 from whygrad.doctor.experiments.repairs import Arms, fresh_weights, level, repair, unlearned
+from whygrad.doctor.rules.model.written import from_own_values, rehearsed_from, written_at
 from whygrad.doctor.rules.model.zeros import stuck_at_zero
-from whygrad.doctor.rules.rule import Finding, Proof, Rule, rule
+from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.doctor.rules.words import as_code, listed
 from whygrad.recording.record import Course, Parameter
 from whygrad.recording.replay import Trace
-from whygrad.recording.replay.recipes import tensor_like
 from whygrad.recording.replay.trainer import is_below
-from whygrad.source import Where
 
 __all__: list[str] = []
 
@@ -75,7 +72,7 @@ def symmetric_initialization(case: Case, course: Course) -> Iterator[Finding]:
         each for each in _hidden(case, trace, course) if _alike(each, trace, case.limit("alike"))
     ]
     if not twins:
-        yield from _from_own_values(case, course, trace, symmetric_initialization)
+        yield from from_own_values(case, course, trace, symmetric_initialization, flat=True)
         return
     most = case.limit("sets")
     still = [each for each in twins if _distinct(case, each, course) <= max(1, most * each.width)]
@@ -90,6 +87,9 @@ def symmetric_initialization(case: Case, course: Course) -> Iterator[Finding]:
         and sets != 1
         and not (still and unlearned(case, course, case.limit("hopeless")))
     ):
+        yield from from_own_values(
+            case, course, trace, symmetric_initialization, flat=True, long=True
+        )
         return
     layer = (still or twins)[0]
     value = float(layer.weight(trace.snapshot).flat[0])
@@ -165,6 +165,7 @@ def _all_different(case: Case) -> str | None:
     thresholds={
         "steps": (8, "updates: fewer do not show whether it learns"),
         **REHEARSED,
+        **OUTDONE,
         "slower": (0.1, "of the rate, where ordinary values do not stand the run's own"),
         "lowest": (0.1, "times the input: below it nothing arrives after a few layers"),
         "highest": (3.0, "times the input: above it a few layers make it enormous"),
@@ -190,7 +191,7 @@ def bad_initialization(case: Case, course: Course) -> Iterator[Finding]:
     Measured: At step 0 a layer makes its input several times larger or smaller. The same model
     with ordinary weights, of size 1/sqrt(inputs), learns the same batch with the same optimizer
     where the run did not; or, on batches that it has not seen, gets far below where the whole run
-    ended in a short training.
+    ended in a short training, also of a run that learned most of it.
     Fix: Use the layers' own initial values, or nn.init.kaiming_normal_ / xavier_uniform_.
     Guardrail: assert 0.1 < model(x).std() < 10  # before training
     """
@@ -202,10 +203,14 @@ def bad_initialization(case: Case, course: Course) -> Iterator[Finding]:
     layers = [each for each in layers_of(case, trace) if each.name in trained]
     unusual = _once([*_unusual(layers, trace, lowest, highest), *_stacked(case, layers, trace)])
     if not (case.progress(course).broken or unlearned(case, course, case.limit("part"))):
+        yield from _outdone(case, course, trace, unusual)
         return
     # A short training costs less than learning a batch by heart twice, and shows more.
-    found = list(_from_own_values(case, course, trace, bad_initialization))
-    yield from found or (_of_layers(case, course, trace, unusual) if unusual else ())
+    found = list(from_own_values(case, course, trace, bad_initialization, flat=False))
+    found = found or list(_of_layers(case, course, trace, unusual) if unusual else ())
+    yield from found or from_own_values(
+        case, course, trace, bad_initialization, flat=False, long=True
+    )
 
 
 def _of_layers(case: Case, course: Course, trace: Trace, unusual: list[Layer]) -> Iterator[Finding]:
@@ -238,69 +243,23 @@ def _stacked(case: Case, layers: list[Layer], trace: Trace) -> list[Layer]:
     return []
 
 
-def _from_own_values(case: Case, course: Course, trace: Trace, rule: Rule) -> Iterator[Finding]:
-    """Values that a line of the program wrote, against those that the library draws itself.
-
-    Of recurrent and attending layers, embeddings, biases and normalisations, too.
-    """
-    if not trace.reproduced:
-        return
-    found = case.once(
-        ("written", id(course)), lambda: written_otherwise(case, course, trace.snapshot)
-    )
-    flat = bool(found) and all(each.is_flat for each in found if each.now.ndim > 1)
-    flat &= any(each.now.ndim > 1 for each in found)
-    if not found or flat != (rule is symmetric_initialization):
-        return
-    start = case.once(
-        ("own values", id(course)),
-        lambda: {id(it.parameter.tensor): tensor_like(trace.engine, it.own) for it in found},
-    )
-    told = _rehearsed_from(case, course, start, "from the library's own first values")
-    if told is not None:
-        yield _about_written(rule, found, told)
-
-
-def _about_written(rule: Rule, found: list[Written], tried: str) -> Finding:
-    worst = max(found, key=lambda each: (each.now.ndim > 1, each.now.size))
-    now, own = worst.sizes
-    size = (
-        f"the same value everywhere, {worst.now.flat[0]:.3g}"
-        if worst.is_flat
-        else f"values of size {now:.3g}, {now / (own or 1):.2g} times as large as usual"
-    )
-    names = [each.parameter.name for each in found]
-    return rule.finding(
-        f"{worst.parameter.name} {list(worst.now.shape)} begins with {size}, written by the "
-        f"program; the library gives it values of size {own:.3g}",
-        tried,
-        where=_where([each.parameter for each in found], worst.parameter),
-        proof=Proof.TRIED,
-        fix=f"Leave {listed(names)} as the library draws "
-        f"{'them' if len(names) > 1 else 'it'}: tried in a short training.",
-        parameters=names,
-    )
-
-
 def _in_a_rehearsal(
     case: Case, course: Course, trace: Trace, unusual: list[Layer], start: dict[int, Any]
 ) -> Iterator[Finding]:
     """A run that learned a part of what a few updates from ordinary weights learn."""
-    told = _rehearsed_from(case, course, start, "from ordinary weights")
+    told = rehearsed_from(case, course, start, "from ordinary weights")
     if told is not None:
         yield _about_size(case, course, trace, unusual, trace.loss, told)
 
 
-def _rehearsed_from(case: Case, course: Course, start: dict[int, Any], change: str) -> str | None:
-    """What a rehearsal from other first values showed; at a lower rate, if theirs is too high."""
-    found = rehearsed(case, course, start=start)
-    if found is not None:
-        return found[0].told(found[1], change)
-    lower = case.limit("slower")
-    if rehearsed(case, course, factor=lower) is not None:
-        return None  # it is the rate, and not the values
-    found = rehearsed(case, course, factor=lower, start=start)
-    return None if found is None else found[0].told(found[1], f"{change}, at {lower:g} of the rate")
+def _outdone(case: Case, course: Course, trace: Trace, unusual: list[Layer]) -> Iterator[Finding]:
+    """A run that learned most of it, and that a few updates from ordinary weights leave behind."""
+    if len(unusual) > 1:  # one of many may be meant to be so
+        start = fresh_weights(trace.snapshot, unusual, _gain(trace))
+        found = outdone(case, course, start=start)
+        if found is not None:
+            told = found[0].told(found[1], "from ordinary weights")
+            yield _about_size(case, course, trace, unusual, trace.loss, told)
 
 
 def _arms(case: Case, course: Course, trace: Trace, start: dict[int, Any]) -> Arms | None:
@@ -346,7 +305,7 @@ def _about_size(
         f"the first loss was {first:.4g}; an answer that ignores the input costs {reference:.4g}"
         if reference is not None and first > case.limit("start") * reference
         else None,
-        where=_where([each.parameter for each in unusual], worst.parameter),
+        where=written_at([each.parameter for each in unusual], worst.parameter),
         proof=Proof.TRIED,
         fix=f"nn.init.kaiming_normal_({_as_code(worst)})  "
         f"# standard deviation {usual * math.sqrt(2):.2g}"
@@ -383,14 +342,6 @@ def _strength(layer: Layer, trace: Trace) -> float:
 def _gain(trace: Trace) -> float:
     """The usual gain for this model's activations."""
     return math.sqrt(2) if rectifiers_of(trace) else 1.0
-
-
-def _where(parameters: list[Parameter], worst: Parameter) -> Where | None:
-    """The line that wrote most of them; else that of the worst."""
-    written = Counter(each.written_at for each in parameters if each.written_at is not None)
-    if written and written.most_common(1)[0][1] > 1:
-        return written.most_common(1)[0][0]
-    return worst.written_at or worst.made_at
 
 
 def _gains(case: Case) -> str | None:

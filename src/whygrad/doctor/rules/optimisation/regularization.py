@@ -14,6 +14,7 @@ from whygrad.doctor.evidence.anatomy import activation_place
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.flow import follow
 from whygrad.doctor.evidence.standing import standing_of
+from whygrad.doctor.experiments.continued import CONTINUED, continued
 from whygrad.doctor.experiments.rehearsal import REHEARSED, rehearsed
 from whygrad.doctor.experiments.repairs import unlearned, without_dropout
 from whygrad.doctor.rules.rule import Finding, Proof, rule
@@ -47,6 +48,7 @@ class _Comparison:
     every_course=True,
     thresholds={
         **REHEARSED,
+        **CONTINUED,
         "learned": (0.6, "of the loss: above it the decay does no harm"),
         "half": (0.5, "of what is reached with it, without it"),
         "free": (0.25, "of the loss that must fall without it"),
@@ -82,8 +84,8 @@ def over_regularized(case: Case, course: Course) -> Iterator[Finding]:
     Measured: 60 steps from the first state on the first batch with the regularization and
     without it. It drowns the loss if the run and the steps with it get nowhere on the data, and
     the steps without it do. Dropout is suspected from nine tenths on, and behind the output. Of a
-    run that learned a part of it, a short training from the first state without decay must get far
-    below where the whole run ended, on batches that it has not seen.
+    run that learned a part of it, a short training without decay, from the first state or on from
+    the latest, must get far below where the whole run ended, on batches that it has not seen.
     Fix: Lower the weight decay or the factor of the penalty by a factor of 100 or more.
     Guardrail: assert penalty.item() < data_loss.item(), 'the penalty is larger than the loss'
     """
@@ -112,11 +114,17 @@ def over_regularized(case: Case, course: Course) -> Iterator[Finding]:
 def _in_a_rehearsal(case: Case, course: Course) -> Iterator[Finding]:
     """A run that learned a part of what a few updates without decay learn."""
     decay = _decay(course)
-    found = rehearsed(case, course, weight_decay=0.0) if decay > case.limit("strong") else None
-    if found is not None:
+    if decay < case.limit("strong"):
+        return
+    found = rehearsed(case, course, weight_decay=0.0)
+    change = f"with weight_decay=0 instead of {decay:g}"
+    told = None if found is None else found[0].told(found[1], change)
+    if told is None and case.progress(course).gain < case.limit("well"):
+        told = continued(case, course, change, weight_decay=0.0)
+    if told is not None:
         weaker = min(case.limit("weak"), decay / case.limit("remedy"))
         yield over_regularized.finding(
-            found[0].told(found[1], f"with weight_decay=0 instead of {decay:g}"),
+            told,
             where=course.optimizer.made_at or course.steps[0].where,
             proof=Proof.TRIED,
             fix=f"weight_decay={weaker:.0e} instead of {decay:g}: tried without it in a short "
@@ -232,7 +240,10 @@ def _dropped(call: Traced) -> float:
     if not call.before or not call.after or call.before[0].zeros >= 1:
         return 0.0
     before, after = call.before[0].zeros, call.after[0].zeros
-    return (after - before) / (1 - before)
+    counted = (after - before) / (1 - before)
+    # What came out is a sample of what was asked for, on either side of it.
+    asked = call.argument(1, "p")
+    return float(asked) if counted > 0 and isinstance(asked, float) else counted
 
 
 def _decay(course: Course) -> float:

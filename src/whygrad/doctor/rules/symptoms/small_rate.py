@@ -14,7 +14,7 @@ from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.doctor.source.lines import names_at
 from whygrad.recording.record import Course
 from whygrad.recording.replay.optimizers import rate_of
-from whygrad.recording.replay.trainer import Descent
+from whygrad.recording.replay.trainer import STEPS, Descent
 
 __all__ = ["begins_trained", "lr_too_low"]
 
@@ -34,6 +34,7 @@ __all__ = ["begins_trained", "lr_too_low"]
         "own": (0.01, "of the loss that falls in the experiment at the own rate"),
         "reached": (0.3, "of the loss that falls at a larger one"),
         "steps": (20, "updates: fewer may be too few at any rate"),
+        "longer": (150, "updates, where the first few show nothing: small steps add up late"),
         "tenfold": (10, "from one try to the next"),
         "faster": (1e2, "times the rate, to begin with: less may be a matter of patience"),
         "fastest": (1e7, "times the rate, at the end"),
@@ -71,12 +72,17 @@ def _on_one_batch(case: Case, course: Course) -> Finding | None:
     """The first steps again at the own rate, which does nothing, and at larger ones."""
     if any(map(is_noise, batches_of(case, course)[:1])):
         return None  # a larger rate would only learn it by heart
-    own = case.descend(course, course.first)
+    longer = min(int(case.limit("longer")), len(course.steps))
+    return _at_larger_rates(case, course, STEPS) or _at_larger_rates(case, course, longer)
+
+
+def _at_larger_rates(case: Case, course: Course, steps: int) -> Finding | None:
+    own = case.descend(course, course.first, steps=steps)
     if own is None or not -case.limit("rises") < own.drop < case.limit("own"):
         return None
     factor = case.limit("faster")
     while factor <= case.limit("fastest"):
-        better = case.descend(course, course.first, factor)
+        better = case.descend(course, course.first, factor, steps=steps)
         if better is None or better.is_unstable:
             break
         if better.drop >= case.limit("reached"):
