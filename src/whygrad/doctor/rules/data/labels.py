@@ -11,12 +11,14 @@ from typing import Any
 import numpy as np
 
 from whygrad.doctor.evidence.case import Case
-from whygrad.doctor.evidence.provenance import target_source
+from whygrad.doctor.evidence.provenance import making, target_source
 from whygrad.doctor.rules.rule import Finding, Proof, rule
+from whygrad.doctor.source.statements import set_to
 from whygrad.ops import families as ops
 from whygrad.recording.calls import members
 from whygrad.recording.engines import engine_of
 from whygrad.recording.record import Failure
+from whygrad.recording.replay import Traced
 from whygrad.recording.replay.reading import Reading
 from whygrad.recording.replay.recipes import tensor_like
 from whygrad.source import Where
@@ -83,7 +85,7 @@ def bad_labels(case: Case) -> Iterator[Finding]:
                 where=where,
                 proof=Proof.REPLAYED,
                 fix=fix,
-                places=[("the loss", call and call.where)],
+                places=[("the loss", call.where if call and call.where != where else None)],
             )
             return
 
@@ -205,9 +207,16 @@ def _misread(case: Case, reading: Reading) -> tuple[str, str, Where] | None:
             f"the labels are {shown}; `{call.op}` reads -1 as no and 1 as yes, and learns nothing "
             "from 0",
             "y = 2 * y - 1",
-            call.where,
+            _labels_made(reading, call),
         )
     return None
+
+
+def _labels_made(reading: Reading, call: Traced) -> Where:
+    """The line that says no with 0, or that computes the labels, if either is known."""
+    made = making(reading.trace, target_source(reading))
+    computed = None if made is None or made.op in ops.JOINS else made.where
+    return computed or set_to(call.where, 0) or call.where
 
 
 def _wrapped(reading: Reading) -> tuple[str, str, Where] | None:

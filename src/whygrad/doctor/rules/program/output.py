@@ -16,6 +16,7 @@ from whygrad.ops.families import BINARY_CROSS_ENTROPY, CROSS_ENTROPY, DIFFERENCE
 from whygrad.recording.engines import engine_of
 from whygrad.recording.replay import Trace, Traced
 from whygrad.recording.replay.recipes import passed_on
+from whygrad.source import Where
 
 __all__ = ["wrong_output_activation"]
 
@@ -63,9 +64,22 @@ def _about(case: Case, trace: Trace, call: Traced, found: Mismatch) -> Finding:
         step=trace.snapshot.step,
         proof=Proof.REPLAYED,
         fix=found.fix,
-        places=[("the loss", None if missing else call.where)],
+        places=[
+            ("the loss", None if missing else call.where),
+            ("the loss is chosen here", _chosen(case, trace, call) if missing else None),
+        ],
         remedy=None if found.change is None else mended(trace.snapshot, dict([found.change])),
     )
+
+
+def _chosen(case: Case, trace: Trace, call: Traced) -> Where | None:
+    """Where the module was made that calls a loss function."""
+    made = [
+        case.run.made.get(id(mark.module))
+        for mark in trace.marks()
+        if mark.before <= call.number < mark.after and mark.kind == call.module
+    ]
+    return next((each for each in made if each is not None), None)
 
 
 def _judge(case: Case, trace: Trace, call: Traced) -> Mismatch | None:
