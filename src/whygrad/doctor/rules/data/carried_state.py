@@ -45,19 +45,17 @@ def carried_state(case: Case, course: Course) -> Iterator[Finding]:
         return
     kept = {id(each): each for each in (course.earlier, course.last) if each is not None}
     found = [_carried(case, each) for each in kept.values()]
-    if not found or None in found:
+    told = found[-1] if found and None not in found else None
+    if told is None:
         return
-    for told in found[-1:]:
-        if told is None:
-            return
-        call, made, order = told
-        yield carried_state.finding(
-            f"the layer at {call.spot} begins with a state that an earlier batch left behind "
-            f"(line {made.line})",
-            f"and the samples come in random order: {order}",
-            where=_asked(call, kept) or call.where,
-            places=[("the state is kept here", made)],
-        )
+    call, made, order = told
+    yield carried_state.finding(
+        f"the layer at {call.spot} begins with a state that an earlier batch left behind "
+        f"(line {made.line})",
+        f"and the samples come in random order: {order}",
+        where=_asked(call, kept) or call.where,
+        places=[("the state is kept here", made)],
+    )
 
 
 def _carried(case: Case, snapshot: Snapshot) -> tuple[Traced, Where, str] | None:

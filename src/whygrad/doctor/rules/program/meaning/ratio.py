@@ -8,12 +8,14 @@ since the program acted, or is the very result it is divided by, without its his
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from whygrad.doctor.evidence.provenance import chosen_draws
+from whygrad.doctor.source.loops import loops_around
+from whygrad.doctor.source.reader import covers
 from whygrad.ops import families as ops
 from whygrad.recording.calls import Produced
 from whygrad.recording.replay import Trace, Traced
@@ -45,29 +47,27 @@ def ratio_of_one(trace: Trace) -> Ratio | None:
 
 
 def _computed_again(trace: Trace, difference: Traced) -> Where | None:
-    """The line with the old probability, if that is no older than this step and the action is."""
+    """The line with the old probability, in the loop of the updates: the action is from before."""
     made = trace.made_by(difference.sources[1])
     if made is not None and made.op in ops.DETACHES and made.sources[0] == difference.sources[0]:
         return made.where
-    step, marks = trace.snapshot.step, list(_evaluations(trace, difference.kept[1]))
-    acted = [
-        mark.passes
-        for call in chosen_draws(trace)
-        for kept in call.kept[1:]
-        for mark in _evaluations(trace, kept)
-    ]
-    if marks and all(mark.passes == step for mark in marks) and acted and max(acted) < step:
-        return next(iter(marks)).where  # type: ignore[no-any-return]
+    drawn = [where for call in chosen_draws(trace) for where in _made_at(trace, call.kept[1:])]
+    loops = loops_around(difference.where)
+    for where in _made_at(trace, difference.kept[1:]):
+        inside = bool(loops) and covers(loops[0].node, where.line)
+        if inside and drawn and not any(covers(loops[0].node, each.line) for each in drawn):
+            return where
     return None
 
 
-def _evaluations(trace: Trace, kept: Any) -> Iterator[Any]:
-    """The calls of a model without gradients that a value was computed from."""
+def _made_at(trace: Trace, values: Iterable[Any]) -> Iterator[Where]:
+    """Where the program computed what a step was given, without gradients."""
     log = trace.snapshot.log
-    made = trace.made_by(kept) if type(kept) is Produced else None
-    numbers = set() if made is None else {made.number, *trace.ancestors(made)}
-    leaves = [kept, *(each for call in trace.calls if call.number in numbers for each in call.kept)]
-    for each in leaves:
-        origin = None if log is None or type(each) is Produced else log.origin(each)
-        if origin is not None and origin.evaluation is not None:
-            yield origin.evaluation
+    for kept in values:
+        made = trace.made_by(kept) if type(kept) is Produced else None
+        numbers = set() if made is None else {made.number, *trace.ancestors(made)}
+        calls = [each for each in trace.calls if each.number in numbers]
+        for each in (kept, *(one for call in calls for one in call.kept)):
+            origin = None if log is None or type(each) is Produced else log.origin(each)
+            if origin is not None and origin.learned:
+                yield origin.where
