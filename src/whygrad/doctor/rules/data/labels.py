@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 
 from whygrad.doctor.evidence.case import Case
+from whygrad.doctor.evidence.data.left_out import LeftOut, left_out
+from whygrad.doctor.evidence.flow import chosen_at
 from whygrad.doctor.evidence.provenance import making, target_source
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.doctor.source.statements import set_to
@@ -18,7 +20,7 @@ from whygrad.ops import families as ops
 from whygrad.recording.calls import members
 from whygrad.recording.engines import engine_of
 from whygrad.recording.record import Failure
-from whygrad.recording.replay import Traced
+from whygrad.recording.replay import Trace, Traced
 from whygrad.recording.replay.reading import Reading
 from whygrad.recording.replay.recipes import tensor_like
 from whygrad.source import Where
@@ -46,7 +48,8 @@ def bad_labels(case: Case) -> Iterator[Finding]:
     then reward the wrong thing.
 
     Measured: The labels given to the loss (or the indices given to an embedding or to gather)
-    against the number of outputs, and against the values that the loss is defined for.
+    against the number of outputs, and against the values that the loss is defined for. Or: labels
+    that the loss leaves out (ignore_index), with the number of a class that is judged as well.
     Fix: Number the classes from 0 to C - 1, in int64.
     Guardrail: assert 0 <= y.min() and y.max() < num_classes, (y.min(), y.max())
     """
@@ -69,6 +72,10 @@ def bad_labels(case: Case) -> Iterator[Finding]:
         reading = case.reading(course.first)
         if reading is None:
             continue
+        ignored = left_out(case, reading)
+        if ignored is not None:
+            yield _about_left_out(case, reading.trace, ignored)
+            return
         accepted = _wrapped(reading)
         if reading.target is not None and reading.loss_call is not None:
             accepted = (
@@ -88,6 +95,24 @@ def bad_labels(case: Case) -> Iterator[Finding]:
                 places=[("the loss", call.where if call and call.where != where else None)],
             )
             return
+
+
+def _about_left_out(case: Case, trace: Trace, ignored: LeftOut) -> Finding:
+    chosen = chosen_at(case, trace, ignored.call)
+    return bad_labels.finding(
+        f"{ignored.share:.0%} of the labels are {ignored.number}, which the loss leaves out "
+        f"(ignore_index={ignored.number}): {ignored.said}",
+        f"line {ignored.counted.line} counts {ignored.number} as an answer like the others, and no "
+        "gradient ever teaches it",
+        where=chosen or ignored.call.where,
+        places=[
+            ("the loss", None if chosen is None else ignored.call.where),
+            ("counted here", ignored.counted),
+        ],
+        title="The loss leaves out a class as if it was padding",
+        fix=f"Let the padding have a number that is no class: labels of -100 there, which the loss "
+        f"leaves out by itself, and no ignore_index={ignored.number}.",
+    )
 
 
 def _led_to(failure: Failure, error: BaseException) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from whygrad.doctor.evidence.case import Case
-from whygrad.doctor.evidence.flow import first_traces, follow, line_of, shape_of
+from whygrad.doctor.evidence.flow import chosen_at, first_traces, follow, line_of, shape_of
 from whygrad.doctor.evidence.forms import Mismatch, form_of, rectified_regression
 from whygrad.doctor.evidence.loss.by_hand import probabilities_by_hand
 from whygrad.doctor.experiments.changes import mended
@@ -16,7 +16,6 @@ from whygrad.ops.families import BINARY_CROSS_ENTROPY, CROSS_ENTROPY, DIFFERENCE
 from whygrad.recording.engines import engine_of
 from whygrad.recording.replay import Trace, Traced
 from whygrad.recording.replay.recipes import passed_on
-from whygrad.source import Where
 
 __all__ = ["wrong_output_activation"]
 
@@ -66,20 +65,10 @@ def _about(case: Case, trace: Trace, call: Traced, found: Mismatch) -> Finding:
         fix=found.fix,
         places=[
             ("the loss", None if missing else call.where),
-            ("the loss is chosen here", _chosen(case, trace, call) if missing else None),
+            ("the loss is chosen here", chosen_at(case, trace, call) if missing else None),
         ],
         remedy=None if found.change is None else mended(trace.snapshot, dict([found.change])),
     )
-
-
-def _chosen(case: Case, trace: Trace, call: Traced) -> Where | None:
-    """Where the module was made that calls a loss function."""
-    made = [
-        case.run.made.get(id(mark.module))
-        for mark in trace.marks()
-        if mark.before <= call.number < mark.after and mark.kind == call.module
-    ]
-    return next((each for each in made if each is not None), None)
 
 
 def _judge(case: Case, trace: Trace, call: Traced) -> Mismatch | None:
