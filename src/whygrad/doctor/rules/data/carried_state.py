@@ -10,6 +10,7 @@ import numpy as np
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.provenance import given_inputs, rows_of
 from whygrad.doctor.rules.rule import Finding, rule
+from whygrad.doctor.rules.words import few
 from whygrad.doctor.source.data import shuffled_loader
 from whygrad.ops import families as ops
 from whygrad.recording.calls import Produced
@@ -91,8 +92,7 @@ def _order(case: Case, reading: Reading) -> str | None:
         if index is None or len(index) < case.limit("rows"):
             continue
         if rows is not None and rows.shuffles and len(np.unique(np.diff(index))) > 2:
-            shown = ", ".join(map(str, index[:4]))
-            return f"this batch has the rows {shown}, …"
+            return f"this batch has the rows {', '.join(few([str(each) for each in index]))}"
     loader = next(
         (found for mark in reading.models if (found := shuffled_loader(mark.where))), None
     )

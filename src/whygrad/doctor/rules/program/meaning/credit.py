@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.provenance import chosen_draws, has_moving_targets
+from whygrad.doctor.rules.program.meaning.bootstrap import learned_target
 from whygrad.doctor.rules.program.meaning.ratio import ratio_of_one
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.doctor.source.episodes import drawn_again, ends_ignored, returns_forwards
@@ -32,13 +33,15 @@ def misplaced_credit(case: Case, course: Course) -> Iterator[Finding]:
     it is what came before the action. The value of the state after the last one is zero: without
     (1 - done) an end that is a failure is as good as any other state. And the log-probability has
     to be that of the action that was carried out, not of another draw, and, under a ratio that is
-    limited, that of the policy which acted.
+    limited, that of the policy which acted. A target that is made of the model's own answers is to
+    be reached, not to be moved.
 
     Measured: The program adds up discounted rewards in the order in which they came, or fetches the
     ends of episodes with each batch and uses them nowhere, or takes the log-probability of a draw
     that it does not keep; and a training pass has log-probabilities of draws in its loss, or
     targets that a model answers. Or: a ratio of probabilities that is clamped and that is exactly 1
-    for all samples of the kept steps, because both are computed with the same parameters.
+    for all samples of the kept steps, because both are computed with the same parameters. Or: a
+    target that is a given number plus a part of what the model answers, with a history.
     Fix: for r in reversed(rewards): G = r + gamma * G; target = r + gamma * (1 - done) * value.
     Guardrail: assert returns[-1] == rewards[-1]
     """
@@ -47,6 +50,7 @@ def misplaced_credit(case: Case, course: Course) -> Iterator[Finding]:
         return
     draws, lines = chosen_draws(reading.trace), {each.where.line for each in reading.trace.calls}
     yield from _with_itself(case, course)
+    yield from _pulled(case, course)
     if draws:
         yield from _forwards(file)
     for kept, where in drawn_again(file):
@@ -86,6 +90,26 @@ def _with_itself(case: Case, course: Course) -> Iterator[Finding]:
                 guardrail="assert epoch == 0 or not torch.equal(log_prob, old_log_prob)",
             )
             return
+
+
+def _pulled(case: Case, course: Course) -> Iterator[Finding]:
+    trained = {id(each.tensor) for each in course.parameters}
+    kept = {id(each): each for each in (course.first, course.last) if each}
+    traces = [trace for each in kept.values() if (trace := case.trace(each)) is not None]
+    found = [learned_target(each, trained) for each in traces if each.reproduced]
+    if len(found) < case.limit("steps") or found[0] is None or None in found:
+        return
+    value, target, discount = found[0]
+    yield misplaced_credit.finding(
+        f"the target at line {target.line} is what is given plus {discount:g} times what the model "
+        "itself answers, and has a history: the gradient changes both sides of the comparison",
+        "so what comes next is pulled towards what is said of now, as much as the other way",
+        where=value,
+        places=[("the target", None if target.line == value.line else target)],
+        title="The target is trained along with the answer",
+        fix="Take the target as it is: compute it under torch.no_grad(), or .detach() it.",
+        guardrail="assert not target.requires_grad",
+    )
 
 
 def _forwards(file: str) -> Iterator[Finding]:
