@@ -61,6 +61,15 @@ def test_a_loader_that_shuffles(tmp_path: Path) -> None:
     only(tmp_path, "carried-state", READER + LOADED.format(shuffle="True", state="state"))
 
 
+def test_a_long_run_of_which_few_steps_are_looked_at(tmp_path: Path) -> None:
+    loop = PICKED.format(rows="torch.randperm(128)", state="state").replace("(4)", "(40)")
+    only(tmp_path, "carried-state", READER + loop)
+    fresh = loop.replace(
+        "        answer, state", "        state = torch.rand(1, 16, 6)\n        answer, state"
+    )
+    assert ask(tmp_path, "carried-state", READER + fresh) == []
+
+
 @pytest.mark.parametrize(
     "loop",
     [

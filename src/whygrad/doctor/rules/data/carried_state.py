@@ -12,9 +12,10 @@ from whygrad.doctor.evidence.provenance import given_inputs, rows_of
 from whygrad.doctor.rules.rule import Finding, rule
 from whygrad.doctor.rules.words import few
 from whygrad.doctor.source.data import shuffled_loader
+from whygrad.doctor.source.loops import handed_on
 from whygrad.ops import families as ops
 from whygrad.recording.calls import Produced
-from whygrad.recording.record import Course, Mark, Snapshot
+from whygrad.recording.record import Course, Snapshot
 from whygrad.recording.replay import Trace, Traced
 from whygrad.recording.replay.reading import Reading
 from whygrad.source import Where
@@ -50,12 +51,13 @@ def carried_state(case: Case, course: Course) -> Iterator[Finding]:
     if told is None:
         return
     call, made, order = told
+    asked = _asked(call, list(kept.values())[-1])
     yield carried_state.finding(
         f"the layer at {call.spot} begins with a state that an earlier batch left behind "
         f"(line {made.line})",
         f"and the samples come in random order: {order}",
-        where=_asked(call, kept) or call.where,
-        places=[("the state is kept here", made)],
+        where=asked,
+        places=[("the state is kept here", None if made == asked else made)],
     )
 
 
@@ -65,22 +67,28 @@ def _carried(case: Case, snapshot: Snapshot) -> tuple[Traced, Where, str] | None
     if reading is None:
         return None
     for call in reading.trace.calls:
-        made = _state(reading.trace, call) if call.op in ops.RECURRENT else None
+        asked = _asked(call, snapshot)
+        made = _state(reading.trace, call, asked) if call.op in ops.RECURRENT else None
         if made is not None:
             order = _order(case, reading)
             return None if order is None else (call, made, order)
     return None
 
 
-def _state(trace: Trace, call: Traced) -> Where | None:
-    """Where the first state of a layer was cut off from the step that computed it."""
+def _state(trace: Trace, call: Traced, asked: Where) -> Where | None:
+    """Where the first state of a layer was kept from the step that computed it.
+
+    Of a step that was not looked at, the text tells what the next one was handed.
+    """
     log = trace.snapshot.log
     for given, kept in zip(call.inputs[1:], call.kept[1:]):
-        origin = None if log is None or type(kept) is Produced else log.origin(kept)
-        if origin is None or given.requires_grad or origin.op not in ops.DETACHES:
+        if type(kept) is Produced or given.requires_grad or not trace.array(given).any():
             continue
-        if trace.array(given).any():
+        origin = None if log is None else log.origin(kept)
+        if origin is not None and origin.op in ops.DETACHES:
             return origin.where
+        if origin is None and handed_on(asked) is not None:
+            return asked
     return None
 
 
@@ -99,10 +107,10 @@ def _order(case: Case, reading: Reading) -> str | None:
     return None if loader is None else f"the loader at line {loader.line} says shuffle=True"
 
 
-def _asked(call: Traced, kept: dict[int, Snapshot]) -> Where | None:
-    """The line of the program that calls the model which the layer is in."""
-    marks: list[Mark] = [
-        mark for each in kept.values() for mark in each.marks
+def _asked(call: Traced, snapshot: Snapshot) -> Where:
+    """The line of the program that calls the model which a layer is in."""
+    marks = [
+        mark for mark in snapshot.marks
         if not mark.depth and mark.before <= call.number < mark.after
     ]  # fmt: skip
-    return marks[-1].where if marks else None
+    return marks[-1].where if marks else call.where
