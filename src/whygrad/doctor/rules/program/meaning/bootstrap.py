@@ -21,7 +21,7 @@ from whygrad.source import Where
 
 __all__ = ["Bootstrap", "learned_target"]
 
-_DISCOUNTS = 0.5, 1.0  # what a factor on the future lies between
+_DISCOUNTS = 0.8, 1.0  # what a factor on the future lies between: a half is a step in time
 _ON_PURPOSE = re.compile(r"residual.gradient|bellman.residual|baird", re.IGNORECASE)
 _HANDED_ON = ops.RESHAPING | ops.CASTS | ops.GETITEM
 
