@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.doctor.asking import ask, only
+from tests.doctor.asking import ask, only, watched
 
 torch = pytest.importorskip("torch")
 
@@ -82,3 +82,11 @@ def test_a_long_run_of_which_few_steps_are_looked_at(tmp_path: Path) -> None:
 )
 def test_pieces_in_their_order_or_no_state(tmp_path: Path, loop: str) -> None:
     assert ask(tmp_path, "carried-state", READER + loop) == []
+
+
+def test_steps_with_a_state_from_before_can_be_run_again(tmp_path: Path) -> None:
+    case = watched(tmp_path, READER + PICKED.format(rows="torch.arange(128)", state="state"))
+    for step in (case.courses[0].earlier, case.courses[0].last):
+        trace = case.trace(step)
+        assert trace is not None
+        assert trace.reproduced
