@@ -34,7 +34,7 @@ __all__ = [
     "LIKENESSES", "LIKES", "LINEAR", "LINEAR_LAYER", "LOG", "LOGARITHMS", "LOGS", "LOGSUMEXP",
     "LOG_PROBABILITIES", "LOG_SOFTMAX", "LOSSES", "LOWER_CLAMPS", "MAKERS", "MARGIN_RANKING",
     "MASKED_FILL",
-    "MASKED_SELECT", "MATRIX_PRODUCTS", "MAXIMUM", "MEAN", "MSE_LOSS", "MUL",
+    "MASKED_SELECT", "MATRIX_PRODUCTS", "MAXIMUM", "MEAN", "MODELLED", "MSE_LOSS", "MUL",
     "MULTI_HEAD", "NEG",
     "NEVER_NEGATIVE", "NLL_LOSS", "NOISE", "NORM", "NORMAL", "NORMALIZE", "NORMALIZERS", "ONE_HOT",
     "ORDERINGS", "PICKS",
@@ -293,6 +293,7 @@ WRITES = _named("assignment", "copy", "fill", "index_put", "scatter", "zero")
 CARRIERS = CAT | STACK | WHERE | _named("copy", "copy_slices", "fill", "index_put", "scatter")
 # Results that are another name for memory of the first argument.
 RESHAPES = _named("reshape", "reshape_as", "view", "view_as")  # to another shape, in one order
+MODELLED = _named("expand_as", "reshape_as", "type_as", "view_as")  # of the second, no values
 FLATTENING = _named("flatten", "ravel")
 VIEWS = (
     _rows(lambda row: row.kind == "view")

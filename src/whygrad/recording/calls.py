@@ -14,7 +14,7 @@ from copy import copy
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
-from whygrad.ops.families import SETITEM, VIEWS
+from whygrad.ops.families import DETACHES, SETITEM, VIEWS
 from whygrad.source import Where
 
 __all__ = ["CallLog", "Origin", "Produced", "RecordedCall", "mapped", "members"]
@@ -221,6 +221,20 @@ class CallLog:
         origin = self.origin(tensor)
         if self._made.pop(id(tensor), None) is not None and origin is not None:
             self.set_origin(tensor, origin)
+
+    def settle(self, since: int) -> None:
+        """An update is done: what was cut off from its history before is from elsewhere now.
+
+        A state that goes from batch to batch would lead back through all of them.
+        """
+        recent = self.calls[max(0, since - self.first) :]
+        cut = {call.number for call in recent if call.op in DETACHES}
+        if not cut:
+            return
+        held = [reference() for reference, source in self._made.values() if source.call in cut]
+        for tensor in held:
+            if tensor is not None:
+                self.release(tensor)
 
     def origin(self, tensor: Any) -> Origin | None:
         """Where ``tensor`` was made, in this step or earlier."""

@@ -51,7 +51,7 @@ class Ways:
             seen.add(call.number)
             waiting += [
                 self.trace.made_by(source)
-                for given, source in zip(call.inputs, call.sources)
+                for given, source in zip(call.inputs[: _valued(call)], call.sources)
                 if given.requires_grad
             ]
         return seen
@@ -66,7 +66,8 @@ class Ways:
         wanted = set(leaves)
         found = {each.number for each in self.uses(wanted)}
         for call in self.trace.calls:  # in the order of the program
-            if any(source is not None and source.call in found for source in call.sources) or any(
+            sources = call.sources[: _valued(call)]
+            if any(source is not None and source.call in found for source in sources) or any(
                 self._goes_into(origin, wanted) for origin, _ in self._hidden(call)
             ):
                 found.add(call.number)
@@ -76,7 +77,8 @@ class Ways:
         """The numbers of these calls and of those that are computed from them."""
         found = set(numbers)
         for call in self.trace.calls:
-            before = [source.call for source in call.sources if source is not None]
+            sources = call.sources[: _valued(call)]
+            before = [source.call for source in sources if source is not None]
             before += [each.call for origin, _ in self._hidden(call) for each in origin.learned
                        if type(each) is Produced]  # fmt: skip
             if found.intersection(before):
@@ -171,6 +173,11 @@ def has_history(call: Traced) -> bool:
     if call.op in _FLAT:
         return False
     return any(getattr(each, "requires_grad", False) for each in call.outputs)
+
+
+def _valued(call: Traced) -> int | None:
+    """Of how many inputs a call takes the values: of the others only the shape or the type."""
+    return 1 if call.op in ops.MODELLED else None
 
 
 def _kind(call: Traced) -> str:

@@ -25,6 +25,7 @@ __all__ = [
     "Way",
     "axis_of",
     "carry",
+    "chosen_at",
     "feature_axis",
     "first_readings",
     "first_traces",
@@ -228,6 +229,16 @@ def line_of(case: Case, trace: Trace, call: Traced) -> Where:
         if inside and made is not None and not _in_forward(trace, mark.path, call):
             return made
     return call.where
+
+
+def chosen_at(case: Case, trace: Trace, call: Traced) -> Where | None:
+    """Where the module was made that calls a loss function."""
+    made = [
+        case.run.made.get(id(mark.module))
+        for mark in trace.marks()
+        if mark.before <= call.number < mark.after and mark.kind == call.module
+    ]
+    return next((each for each in made if each is not None), None)
 
 
 def _in_forward(trace: Trace, path: str, call: Traced) -> bool:

@@ -19,7 +19,11 @@ _SELECTING = CHOICES | MASKED_SELECT | GETITEM
 
 
 def selection(trace: Trace, call: Traced) -> Traced | None:
-    """The call that leaves out the elements at which ``call`` has no finite slope."""
+    """The call that leaves out the elements at which ``call`` has no finite slope.
+
+    None if they go on another way as well: then they are not left out.
+    """
+    chosen: Traced | None = None
     there = singular(trace, call)
     shape = call.after[0].shape
     waiting = [Produced(call.number, 0)]
@@ -31,10 +35,12 @@ def selection(trace: Trace, call: Traced) -> Traced | None:
         seen.add(source)
         for each in trace.consumers(source):
             if each.op in _SELECTING and _leaves_out(trace, each, source, there):
-                return each
-            if each.after and each.after[0].shape == shape and len(each.outputs) == 1:
+                chosen = chosen or each
+            elif each.after and each.after[0].shape == shape and len(each.outputs) == 1:
                 waiting.append(Produced(each.number, 0))
-    return None
+            elif any(getattr(result, "requires_grad", False) for result in each.outputs):
+                return None
+    return chosen
 
 
 def _leaves_out(trace: Trace, call: Traced, source: Produced, there: Array | None) -> bool:

@@ -17,6 +17,7 @@ import numpy as np
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.cuts import Cut, Ways
 from whygrad.doctor.rules.cuts import CUTS, connected, way_out
+from whygrad.doctor.rules.drawn_terms import drawn_term
 from whygrad.doctor.rules.rule import Proof
 from whygrad.doctor.rules.words import listed
 from whygrad.ops import families as ops
@@ -43,6 +44,7 @@ def half_cut(case: Case) -> Iterator[Told]:
             or _flat(case, course)
             or _recurrence(case, course)
             or _encoder(case, course)
+            or drawn_term(case, course)
         )
         if found is not None:
             yield found

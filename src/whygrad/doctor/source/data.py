@@ -6,10 +6,10 @@ import ast
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from whygrad.doctor.source.reader import called, source_of, walked
+from whygrad.doctor.source.reader import called, covers, source_of, walked
 from whygrad.source import Where
 
-__all__ = ["Loader", "loaders", "shuffles", "shuffles_apart"]
+__all__ = ["Loader", "loaders", "shuffled_loader", "shuffles", "shuffles_apart"]
 
 _SEEDING = ("seed", "manual_seed", "set_state", "setstate", "default_rng", "RandomState", "Random")
 _PERMUTING = ("permutation", "permuted", "randperm")
@@ -33,6 +33,22 @@ def loaders(file: str) -> Iterator[Loader]:
             flag = given.get("shuffle")
             shuffles = isinstance(flag, ast.Constant) and flag.value is True
             yield Loader(where, shuffles, any(each.endswith("sampler") for each in given))
+
+
+def shuffled_loader(where: Where) -> Where | None:
+    """The loader with shuffle=True that the innermost loop around a place goes through."""
+    source = source_of(where)
+    around = [each for each in source.nodes(ast.For) if covers(each, where.line)]
+    for loop in reversed(around):
+        names = {each.id for each in walked(loop.iter, ast.Name)}
+        for each in source.nodes(ast.Assign):
+            targets = {one.id for it in each.targets for one in walked(it, ast.Name)}
+            for call in walked(each.value, ast.Call) if targets & names else ():
+                flag = [one.value for one in call.keywords if one.arg == "shuffle"]
+                told = [one.value for one in flag if isinstance(one, ast.Constant)]
+                if called(call) == "DataLoader" and told == [True]:
+                    return source.place(call.lineno)
+    return None
 
 
 def shuffles(file: str) -> Iterator[tuple[str, Where]]:

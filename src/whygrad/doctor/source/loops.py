@@ -12,11 +12,13 @@ from dataclasses import dataclass
 
 from whygrad.doctor.source.reader import covers, source_of, walked
 from whygrad.source import Where
+from whygrad.why.dataflow import statement_at
 
 __all__ = [
     "Exit",
     "Loop",
     "exits_of",
+    "handed_on",
     "is_loop",
     "is_repeated_with",
     "loops_around",
@@ -133,6 +135,33 @@ def used_after_loop(where: Where) -> tuple[int, str] | None:
                 if shared and later.lineno <= where.line:
                     return later.lineno, shared[0]
     return None
+
+
+def handed_on(where: Where) -> str | None:
+    """What a call takes and gives back in each round of a loop: ``h`` of ``y, h = model(x, h)``.
+
+    None if the loop sets it to anything else than what comes of itself.
+    """
+    statement, loops = statement_at(where), loops_around(where)
+    if not isinstance(statement, ast.Assign) or not loops:
+        return None
+    kept = _targets(statement) & _read(statement.value)
+    for name in sorted(kept):
+        others = [each for each in walked(loops[0].node, ast.Assign) if name in _targets(each)]
+        if all(name in _read(each.value) for each in others):
+            return name
+    return None
+
+
+def _targets(statement: ast.Assign) -> set[str]:
+    """The variables, and attributes of them, that an assignment sets."""
+    return {ast.unparse(each) for target in statement.targets for each in walked(target, ast.expr)
+            if isinstance(each, (ast.Name, ast.Attribute))}  # fmt: skip
+
+
+def _read(value: ast.expr) -> set[str]:
+    return {ast.unparse(each) for each in walked(value, ast.expr)
+            if isinstance(each, (ast.Name, ast.Attribute))}  # fmt: skip
 
 
 def is_repeated_with(one: Where, other: Where) -> bool:

@@ -8,7 +8,7 @@ from whygrad.doctor.source.reader import called, source_of, walked
 from whygrad.source import Where
 from whygrad.why.dataflow import statement_at
 
-__all__ = ["assigned_through", "given_back_to", "renamed_at", "running_total"]
+__all__ = ["assigned_through", "given_back_to", "renamed_at", "running_total", "set_to"]
 
 
 def assigned_through(where: Where | None, attribute: str) -> bool:
@@ -54,4 +54,17 @@ def renamed_at(where: Where) -> Where | None:
                 found = source.place(each.lineno)
                 if found is not None and found.function == where.function:
                     return found
+    return None
+
+
+def set_to(where: Where, value: float) -> Where | None:
+    """The assignment of this number to a variable that the statement at a place names."""
+    statement, source = statement_at(where), source_of(where)
+    read = [] if statement is None else list(walked(statement, ast.Name))
+    names = {each.id for each in read if isinstance(each.ctx, ast.Load)}
+    for each in source.nodes(ast.Assign):
+        match each:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant(value=told)):
+                if name in names and told == value:
+                    return source.place(each.lineno)
     return None

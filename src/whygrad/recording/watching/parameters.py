@@ -55,7 +55,7 @@ class Registry:
         self.kinds_of_models: set[type] = set()  # classes of what the program calls itself
         self._first_values: dict[int, Any] = {}
         self._addresses: dict[int, int] = {}
-        self._writes: dict[int, Where] = {}  # before the first pass, by address
+        self._writes: dict[int, Where] = {}  # to what is not known yet, by address
         self._made: dict[int, Where] = {}  # tensors wrapped as parameters
         self._frozen: dict[int, tuple[weakref.ref[Any], Where]] = {}
         self._thawed: dict[int, tuple[weakref.ref[Any], Where]] = {}
@@ -189,8 +189,9 @@ class Registry:
             address = engine.address(tensor)
             known = self._run.parameters.get(self._addresses.get(address, 0))
             if known is None:
-                if not self._run.passes:
-                    self._writes[address] = where  # perhaps a parameter's, through .data
+                # Perhaps a parameter's, through .data; or one of a layer that is made later.
+                if not self._run.passes or (tensor.requires_grad and tensor.is_leaf):
+                    self._writes[address] = where
                 return None
         if not self._run.passes:
             known.written_at = where

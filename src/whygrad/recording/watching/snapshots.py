@@ -145,6 +145,7 @@ class Snapshots:
     def next_step(self, engine: Engine) -> None:
         """An update is done; of the calls those of the latest steps are kept."""
         log = self.log(engine)
+        log.settle(self.boundaries[-1] if self.boundaries else 0)
         self.boundaries.append(log.end)
         kept = len(self._run.courses) + 1
         if len(self.boundaries) > kept + 3:  # now and then, not every time

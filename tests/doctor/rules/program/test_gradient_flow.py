@@ -382,6 +382,12 @@ def test_codes_without_a_way_back_to_the_encoder(tmp_path: Path) -> None:
     assert ask(tmp_path, "detached-graph", right) == []
 
 
+def test_of_what_a_code_is_shaped_like_no_value_goes_in(tmp_path: Path) -> None:
+    shaped = CODES.replace("code = self.codes(chosen)", "code = self.codes(chosen).view_as(z)")
+    found = only(tmp_path, "detached-graph", shaped.format(passed="pass"))
+    assert "encoder.weight" in found.parameters
+
+
 THRESHOLD = """
 model = nn.Linear(4, 1)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)

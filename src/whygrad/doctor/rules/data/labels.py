@@ -11,12 +11,16 @@ from typing import Any
 import numpy as np
 
 from whygrad.doctor.evidence.case import Case
-from whygrad.doctor.evidence.provenance import target_source
+from whygrad.doctor.evidence.data.left_out import LeftOut, left_out
+from whygrad.doctor.evidence.flow import chosen_at
+from whygrad.doctor.evidence.provenance import making, target_source
 from whygrad.doctor.rules.rule import Finding, Proof, rule
+from whygrad.doctor.source.statements import set_to
 from whygrad.ops import families as ops
 from whygrad.recording.calls import members
 from whygrad.recording.engines import engine_of
 from whygrad.recording.record import Failure
+from whygrad.recording.replay import Trace, Traced
 from whygrad.recording.replay.reading import Reading
 from whygrad.recording.replay.recipes import tensor_like
 from whygrad.source import Where
@@ -44,7 +48,8 @@ def bad_labels(case: Case) -> Iterator[Finding]:
     then reward the wrong thing.
 
     Measured: The labels given to the loss (or the indices given to an embedding or to gather)
-    against the number of outputs, and against the values that the loss is defined for.
+    against the number of outputs, and against the values that the loss is defined for. Or: labels
+    that the loss leaves out (ignore_index), with the number of a class that is judged as well.
     Fix: Number the classes from 0 to C - 1, in int64.
     Guardrail: assert 0 <= y.min() and y.max() < num_classes, (y.min(), y.max())
     """
@@ -67,6 +72,10 @@ def bad_labels(case: Case) -> Iterator[Finding]:
         reading = case.reading(course.first)
         if reading is None:
             continue
+        ignored = left_out(case, reading)
+        if ignored is not None:
+            yield _about_left_out(case, reading.trace, ignored)
+            return
         accepted = _wrapped(reading)
         if reading.target is not None and reading.loss_call is not None:
             accepted = (
@@ -83,9 +92,27 @@ def bad_labels(case: Case) -> Iterator[Finding]:
                 where=where,
                 proof=Proof.REPLAYED,
                 fix=fix,
-                places=[("the loss", call and call.where)],
+                places=[("the loss", call.where if call and call.where != where else None)],
             )
             return
+
+
+def _about_left_out(case: Case, trace: Trace, ignored: LeftOut) -> Finding:
+    chosen = chosen_at(case, trace, ignored.call)
+    return bad_labels.finding(
+        f"{ignored.share:.0%} of the labels are {ignored.number}, which the loss leaves out "
+        f"(ignore_index={ignored.number}): {ignored.said}",
+        f"line {ignored.counted.line} counts {ignored.number} as an answer like the others, and no "
+        "gradient ever teaches it",
+        where=chosen or ignored.call.where,
+        places=[
+            ("the loss", None if chosen is None else ignored.call.where),
+            ("counted here", ignored.counted),
+        ],
+        title="The loss leaves out a class as if it was padding",
+        fix=f"Let the padding have a number that is no class: labels of -100 there, which the loss "
+        f"leaves out by itself, and no ignore_index={ignored.number}.",
+    )
 
 
 def _led_to(failure: Failure, error: BaseException) -> bool:
@@ -205,9 +232,16 @@ def _misread(case: Case, reading: Reading) -> tuple[str, str, Where] | None:
             f"the labels are {shown}; `{call.op}` reads -1 as no and 1 as yes, and learns nothing "
             "from 0",
             "y = 2 * y - 1",
-            call.where,
+            _labels_made(reading, call),
         )
     return None
+
+
+def _labels_made(reading: Reading, call: Traced) -> Where:
+    """The line that says no with 0, or that computes the labels, if either is known."""
+    made = making(reading.trace, target_source(reading))
+    computed = None if made is None or made.op in ops.JOINS else made.where
+    return computed or set_to(call.where, 0) or call.where
 
 
 def _wrapped(reading: Reading) -> tuple[str, str, Where] | None:

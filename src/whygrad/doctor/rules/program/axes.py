@@ -301,12 +301,15 @@ def _labelled(case: Case, trace: Trace, call: Traced) -> Finding | None:
         f"Flatten to one row a sample: logits.reshape(-1, {shape[1]}) and targets.reshape(-1), or "
     )
     fix += "move the classes with logits.transpose(1, 2)."
+    flat = [step for step, *_ in way.passed if step.op in ops.RESHAPES | ops.FLATTENING]
+    where = call.where
     if len(shape) == 2 and layer[1] != len(layer[0]) - 1:  # it was flattened, with the axes as is
+        where = flat[-1].where if flat else where
         order = ", ".join(map(str, (*moved, layer[1])))
         fix = f"Move the classes to the end first: logits.permute({order}).reshape(-1, {shape[1]})."
     return _about(
         trace,
-        call.where,
+        where,
         fix,
         f"cross_entropy at {call.spot} gets {list(shape)} and takes axis 1 for the "
         f"{shape[1]} classes",

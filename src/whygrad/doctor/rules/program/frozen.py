@@ -104,6 +104,8 @@ def _all_frozen(case: Case, course: Course, frozen: list[Parameter]) -> Finding 
     failed = [each for each in case.run.passes if NO_HISTORY in str(each.error)]
     if not (idle or failed):
         return None
+    if any(each.reached and not each.optimizers for each in case.parameters()):
+        return None  # what is to be trained is not frozen: no optimizer has it
     done = len(course.steps)
     where = frozen[-1].frozen_at or frozen[-1].made_at or course.optimizer.made_at
     return frozen_parameter.finding(

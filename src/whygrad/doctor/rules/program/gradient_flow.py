@@ -107,7 +107,8 @@ def detached_graph(case: Case) -> Iterator[Finding]:
     Measured: Parameters of an optimizer that got no gradient, or none at its own updates, and the
     op on the way from them to the loss whose result has no history. Or: a derivative of what is
     trained, in the formula of the loss, that was taken without create_graph; a recurrence over
-    inputs of which only the last step learns; an encoder that the reconstruction does not reach.
+    inputs of which only the last step learns; an encoder that the reconstruction does not reach; a
+    term about what was drawn whose gradient ends in a model that is not updated by it.
     Fix: Compute with the tensor itself, inside the graph.
     Guardrail: assert all(p.grad is not None for p in model.parameters() if p.requires_grad)
     """

@@ -13,6 +13,7 @@ from whygrad.doctor.experiments.safe_math import is_raw, made_safe
 from whygrad.doctor.mechanism import Mechanism
 from whygrad.doctor.rules.rule import Finding, Proof, Rule, rule
 from whygrad.doctor.source.lines import code_at
+from whygrad.ops.families import SPREADS
 
 __all__ = [
     "nan_from_division",
@@ -117,12 +118,18 @@ def nan_from_division(case: Case) -> Iterator[Finding]:
     Fix: Keep the divisor away from zero: divide by count.clamp(min=1) or by (norm + 1e-8).
     Guardrail: assert torch.isfinite(loss), f'loss is {loss.item()} at step {step}'
     """
-    yield from reported(
-        nan_from_division,
-        case,
+    advice = (
         "keep the divisor away from zero, with .clamp(min=1) for a count and + 1e-8 for a norm or a"
-        " standard deviation, or leave out a row or batch without any element.",
+        " standard deviation, or leave out a row or batch without any element."
     )
+    if case.mechanism is not None and case.mechanism.bad.op in SPREADS:
+        op = case.mechanism.bad.op
+        advice = (
+            f"{op} of a single value has nothing to divide by, and a small number added to NaN does"
+            f" not help. Use x.{op}(correction=0), which is 0 there, with + 1e-8 where it divides;"
+            " or leave it out where there is one value only."
+        )
+    yield from reported(nan_from_division, case, advice)
 
 
 @rule(severity=3, cleared=sound_throughout)

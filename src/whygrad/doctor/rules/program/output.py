@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from whygrad.doctor.evidence.case import Case
-from whygrad.doctor.evidence.flow import first_traces, follow, line_of, shape_of
+from whygrad.doctor.evidence.flow import chosen_at, first_traces, follow, line_of, shape_of
 from whygrad.doctor.evidence.forms import Mismatch, form_of, rectified_regression
 from whygrad.doctor.evidence.loss.by_hand import probabilities_by_hand
 from whygrad.doctor.experiments.changes import mended
@@ -63,7 +63,10 @@ def _about(case: Case, trace: Trace, call: Traced, found: Mismatch) -> Finding:
         step=trace.snapshot.step,
         proof=Proof.REPLAYED,
         fix=found.fix,
-        places=[("the loss", None if missing else call.where)],
+        places=[
+            ("the loss", None if missing else call.where),
+            ("the loss is chosen here", chosen_at(case, trace, call) if missing else None),
+        ],
         remedy=None if found.change is None else mended(trace.snapshot, dict([found.change])),
     )
 

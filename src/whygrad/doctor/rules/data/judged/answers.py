@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 
 from whygrad.doctor.evidence.case import Case
+from whygrad.doctor.evidence.data.left_out import left_out
 from whygrad.doctor.rules.rule import Finding, Proof
 from whygrad.doctor.source.judged import Flow
 from whygrad.doctor.source.masks import counts_all
@@ -209,11 +210,13 @@ def _ignored(case: Case, looks: list[Judged], flow: Flow | None, tell: _Tell) ->
     labels = look.sides[from_model.index(False)]
     readings = [case.reading(course.last) for course in case.courses[:1]]
     calls = [each for reading in readings if reading is not None for each in reading.losses]
-    left_out = {each.kwargs.get("ignore_index") for each in calls if each.op in ops.CLASS_LOSSES}
-    number = left_out.pop() if len(left_out) == 1 else None
+    ignored = {each.kwargs.get("ignore_index") for each in calls if each.op in ops.CLASS_LOSSES}
+    number = ignored.pop() if len(ignored) == 1 else None
     share = 0.0 if number is None else labels.shares.get(float(number), 0.0)
     if share < case.limit("padding") or labels.different <= 2:
         return None
+    if any(left_out(case, reading) for reading in readings):
+        return None  # the answers are counted as they should be: the loss is wrong
     return tell(
         f"{share:.0%} of {labels.text} are {number}, which the loss leaves out "
         f"(ignore_index={number}), and here they count as answers: no more than {1 - share:.0%} "

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.provenance import chosen_draws, has_moving_targets
+from whygrad.doctor.rules.program.meaning.bootstrap import learned_target
+from whygrad.doctor.rules.program.meaning.ratio import ratio_of_one
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.doctor.source.episodes import drawn_again, ends_ignored, returns_forwards
 from whygrad.recording.record import Course
@@ -18,19 +20,28 @@ from whygrad.recording.record import Course
 __all__: list[str] = []
 
 
-@rule(thresholds={"updates": (10, "fewer are no training")})
+@rule(
+    thresholds={
+        "updates": (10, "fewer are no training"),
+        "steps": (2, "kept, with a ratio of 1 each: at the first one it always is"),
+    },
+)
 def misplaced_credit(case: Case, course: Course) -> Iterator[Finding]:
     """Actions get the credit for something that they did not bring about.
 
     The return of a step is the sum of the rewards from then on: summed from the first step forwards
     it is what came before the action. The value of the state after the last one is zero: without
     (1 - done) an end that is a failure is as good as any other state. And the log-probability has
-    to be that of the action that was carried out, not of another draw.
+    to be that of the action that was carried out, not of another draw, and, under a ratio that is
+    limited, that of the policy which acted. A target that is made of the model's own answers is to
+    be reached, not to be moved.
 
     Measured: The program adds up discounted rewards in the order in which they came, or fetches the
     ends of episodes with each batch and uses them nowhere, or takes the log-probability of a draw
     that it does not keep; and a training pass has log-probabilities of draws in its loss, or
-    targets that a model answers.
+    targets that a model answers. Or: a ratio of probabilities that is clamped and that is exactly 1
+    for all samples of the kept steps, because both are computed with the same parameters. Or: a
+    target that is a given number plus a part of what the model answers, with a history.
     Fix: for r in reversed(rewards): G = r + gamma * G; target = r + gamma * (1 - done) * value.
     Guardrail: assert returns[-1] == rewards[-1]
     """
@@ -38,6 +49,8 @@ def misplaced_credit(case: Case, course: Course) -> Iterator[Finding]:
     if file is None or reading is None or len(course.steps) < case.limit("updates"):
         return
     draws, lines = chosen_draws(reading.trace), {each.where.line for each in reading.trace.calls}
+    yield from _with_itself(case, course)
+    yield from _pulled(case, course)
     if draws:
         yield from _forwards(file)
     for kept, where in drawn_again(file):
@@ -53,6 +66,50 @@ def misplaced_credit(case: Case, course: Course) -> Iterator[Finding]:
             )
     if has_moving_targets(reading):
         yield from _endless(file)
+
+
+def _with_itself(case: Case, course: Course) -> Iterator[Finding]:
+    kept = {id(each): each for each in (course.first, course.earlier, course.last) if each}
+    traces = [trace for each in kept.values() if (trace := case.trace(each)) is not None]
+    found = [ratio_of_one(trace) for trace in traces]
+    if len(found) < case.limit("steps") or None in found:
+        return
+    for ratio in found:
+        if ratio is not None and ratio.again is not None:
+            yield misplaced_credit.finding(
+                f"the ratio at line {ratio.where.line} is exactly 1 for all samples of "
+                f"{len(found)} kept steps: the old log-probabilities are those of the policy as "
+                "it is now",
+                "so its limits never apply, and nothing keeps an update near the policy that acted",
+                where=ratio.again,
+                proof=Proof.RECORDED,
+                places=[("the ratio", ratio.where)],
+                title="The policy is compared with itself, not with the one that acted",
+                fix="Keep the log-probabilities from when the program acted, before the first "
+                "update on what was gathered, and use those in every update.",
+                guardrail="assert epoch == 0 or not torch.equal(log_prob, old_log_prob)",
+            )
+            return
+
+
+def _pulled(case: Case, course: Course) -> Iterator[Finding]:
+    trained = {id(each.tensor) for each in course.parameters}
+    kept = {id(each): each for each in (course.first, course.last) if each}
+    traces = [trace for each in kept.values() if (trace := case.trace(each)) is not None]
+    found = [learned_target(each, trained) for each in traces if each.reproduced]
+    if len(found) < case.limit("steps") or found[0] is None or None in found:
+        return
+    value, target, discount = found[0]
+    yield misplaced_credit.finding(
+        f"the target at line {target.line} is what is given plus {discount:g} times what the model "
+        "itself answers, and has a history: the gradient changes both sides of the comparison",
+        "so what comes next is pulled towards what is said of now, as much as the other way",
+        where=value,
+        places=[("the target", None if target.line == value.line else target)],
+        title="The target is trained along with the answer",
+        fix="Take the target as it is: compute it under torch.no_grad(), or .detach() it.",
+        guardrail="assert not target.requires_grad",
+    )
 
 
 def _forwards(file: str) -> Iterator[Finding]:
