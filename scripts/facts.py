@@ -64,7 +64,7 @@ FACTS = [
     # 95,000 was the aim for what the package could do then; the layers, distributions, complex
     # gradients and names that PyTorch programs ask for since brought 28,000.
     # What programs of other people asked of the doctor brought 16,000.
-    Fact("lines of Python in the package", 144_000, lambda: lines(PACKAGE), aim=123_000),
+    Fact("lines of Python in the package", 145_000, lambda: lines(PACKAGE), aim=123_000),
     # Without what watches a program: that judges nothing, and not only the doctor needs it.
     # 17,600 and what programs of other people asked for since: whether a run learned at all,
     # programs that an exception ended, terms and paths without gradient, metrics and checkpoints,

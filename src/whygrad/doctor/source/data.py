@@ -6,12 +6,13 @@ import ast
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from whygrad.doctor.source.reader import called, source_of, walked
+from whygrad.doctor.source.reader import Source, called, source_of, walked
 from whygrad.source import Where
 
-__all__ = ["Loader", "loaders", "shuffles", "shuffles_apart"]
+__all__ = ["Loader", "kept_at", "loaders", "shuffles", "shuffles_apart"]
 
 _SEEDING = ("seed", "manual_seed", "set_state", "setstate", "default_rng", "RandomState", "Random")
+_LOADERS = ("DataLoader",)
 _PERMUTING = ("permutation", "permuted", "randperm")
 
 
@@ -33,6 +34,42 @@ def loaders(file: str) -> Iterator[Loader]:
             flag = given.get("shuffle")
             shuffles = isinstance(flag, ast.Constant) and flag.value is True
             yield Loader(where, shuffles, any(each.endswith("sampler") for each in given))
+
+
+def kept_at(source: Source, node: ast.expr) -> int | None:
+    """The line that makes what is kept as an attribute, or as an entry: ``loaders["test"]``."""
+    match node:
+        case ast.Subscript(value=held, slice=ast.Constant(value=str(key))):
+            entries = [*_entries(source, key)]
+            return entries[0] if len(entries) == 1 else _set_at(source, held)
+        case ast.Attribute():
+            return _set_at(source, node)
+    return None
+
+
+def _entries(source: Source, key: str) -> Iterator[int]:
+    """The lines of loaders that are put into a dictionary under a key."""
+    for each in source.nodes(ast.Dict):
+        for name, value in zip(each.keys, each.values):
+            if isinstance(name, ast.Constant) and name.value == key and _calls(value, _LOADERS):
+                yield value.lineno
+    for made in source.nodes(ast.Assign):
+        for target in made.targets:
+            entry = target.slice if isinstance(target, ast.Subscript) else None
+            if isinstance(entry, ast.Constant) and entry.value == key:
+                yield made.lineno
+
+
+def _set_at(source: Source, held: ast.expr) -> int | None:
+    """The only line that makes loaders and gives them this name, or the last part of it."""
+    name = held.attr if isinstance(held, ast.Attribute) else getattr(held, "id", None)
+    lines = [
+        made.lineno
+        for made in source.nodes(ast.Assign)
+        if _calls(made.value, _LOADERS)
+        and name in [getattr(each, "attr", getattr(each, "id", None)) for each in made.targets]
+    ]
+    return lines[0] if len(lines) == 1 else None
 
 
 def shuffles(file: str) -> Iterator[tuple[str, Where]]:
