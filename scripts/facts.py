@@ -73,8 +73,9 @@ FACTS = [
     # depend on other samples or later places, first values beside the library's own, the
     # training samples judged as others are, a tick only for what is shown to have learned;
     # figures that are taken, and data that are prepared, outside of tensors; the weight of each
-    # term of a loss; the order, the filling and the masks of sequences; credit for actions.
-    Fact("lines of the doctor", 32_700, lambda: lines(PACKAGE / "doctor"), aim=17_500),
+    # term of a loss; the order, the filling and the masks of sequences; credit for actions;
+    # shapes as the text tells them, codes and statistics taken twice, in more of their forms.
+    Fact("lines of the doctor", 33_700, lambda: lines(PACKAGE / "doctor"), aim=17_500),
     Fact("lines of learn (the content is in data)", 7_000, lambda: lines(PACKAGE / "learn")),
     Fact("modules at the root", 10, root_modules),
     Fact("folders of more than 20 files", 0, crowded_folders),

@@ -8,6 +8,7 @@ meant: it reads the same numbers in the same order, and the axes have to be move
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -20,12 +21,16 @@ __all__ = ["Renamed", "renamed_axes"]
 Size = int | str
 Shape = tuple[Size, ...]
 
-_DRAWN = ("normal", "uniform", "integers", "randint", "standard_normal", "random", "random_sample")
-_FILLED = ("zeros", "ones", "empty", "full")
-_SIZES_FIRST = ("randn", "rand")
-_STACKED = ("stack", "array", "asarray")
-_KEPT = ("astype", "copy", "ascontiguousarray", "cumsum", "roll", "gradient", "where", "clip",
-         "from_numpy", "tensor", "as_tensor", "float", "float32")  # fmt: skip
+# How NumPy and PyTorch are asked for arrays, and what leaves a shape as it is.
+_DRAWN = re.compile(
+    r"normal|uniform|integers|randint|standard_normal|random(_sample)?|zeros|ones|empty|full"
+)
+_SIZES_FIRST = re.compile(r"randn?")
+_STACKED = re.compile(r"stack|(as)?array")
+_KEPT = re.compile(
+    r"astype|copy|(as)?(contiguous)?array|cumsum|roll|gradient|where|clip|from_numpy|(as_)?tensor"
+    r"|float(32)?"
+)
 _DEPTH = 12  # expressions inside each other
 
 
@@ -153,15 +158,15 @@ class _Reader:
             before = self._shape(reshaped[0], depth)
             sizes = [self._size(each) for each in reshaped[1]]
             return self._filled(before, sizes) if before is not None else None
-        if name in (*_DRAWN, *_FILLED) and told:
+        if _DRAWN.fullmatch(name) and told:
             return tuple(self._size(each) for each in told[-1].elts)
-        if name in _SIZES_FIRST and call.args and not told:
+        if _SIZES_FIRST.fullmatch(name) and call.args and not told:
             return tuple(self._size(each) for each in call.args)
-        if name in _STACKED and call.args:
+        if _STACKED.fullmatch(name) and call.args:
             stacked = self._stacked(call)
             if stacked is not None or name == "stack":
                 return stacked
-        if name in _KEPT or name in ELEMENTWISE:
+        if _KEPT.fullmatch(name) or name in ELEMENTWISE:
             owner = [call.func.value] if isinstance(call.func, ast.Attribute) else []
             return _together([self._shape(each, depth) for each in (*owner, *call.args)])
         return None
