@@ -9,7 +9,7 @@ from typing import NamedTuple
 from whygrad.doctor.source.reader import Source, called, source_of, walked
 from whygrad.source import Where
 
-__all__ = ["Loader", "kept_at", "loaders", "shuffles", "shuffles_apart"]
+__all__ = ["Loader", "kept_at", "loaders", "shuffles", "shuffles_apart", "taken_apart"]
 
 _SEEDING = ("seed", "manual_seed", "set_state", "setstate", "default_rng", "RandomState", "Random")
 _LOADERS = ("DataLoader",)
@@ -89,6 +89,35 @@ def shuffles_apart(file: str) -> tuple[tuple[str, Where], tuple[str, Where]] | N
         places = [(name, where) for name, line in found if (where := source.place(line))]
         if len(places) == 2:
             return places[0], places[1]
+    return None
+
+
+def taken_apart(file: str) -> tuple[str, str, Where] | None:
+    """``x[order[a:b]]`` beside ``y[a:b]``: the names, and the line of the second."""
+    source = source_of(file)
+    orders = {
+        ast.unparse(each.targets[0])
+        for each in source.nodes(ast.Assign)
+        if _calls(each.value, _PERMUTING)
+    }
+    for body in source.blocks():
+        ordered: dict[str, str] = {}  # by the slice, what was taken through an order
+        plain: list[tuple[str, str, int]] = []
+        for statement in body:
+            for each in walked(statement, ast.Subscript) if not hasattr(statement, "body") else ():
+                match each:
+                    case ast.Subscript(
+                        ast.Name(id=name), ast.Subscript(ast.Name(id=order), ast.Slice() as part)
+                    ) if order in orders:
+                        ordered[ast.unparse(part)] = name
+                    case ast.Subscript(ast.Name(id=name), ast.Slice() as part) if (
+                        name not in orders
+                    ):
+                        plain.append((ast.unparse(part), name, each.lineno))
+        for text, name, line in plain:
+            where = source.place(line)
+            if text in ordered and where is not None and name not in ordered.values():
+                return ordered[text], name, where
     return None
 
 

@@ -8,7 +8,7 @@ from whygrad.doctor.source.reader import called, source_of, walked
 from whygrad.source import Where
 from whygrad.why.dataflow import statement_at
 
-__all__ = ["assigned_through", "given_back_to", "renamed_at", "running_total"]
+__all__ = ["assigned_through", "given_back_to", "renamed_at", "running_total", "told_at"]
 
 
 def assigned_through(where: Where | None, attribute: str) -> bool:
@@ -55,3 +55,15 @@ def renamed_at(where: Where) -> Where | None:
                 if found is not None and found.function == where.function:
                     return found
     return None
+
+
+def told_at(where: Where, keyword: str) -> Where | None:
+    """The line of the same file that gives an argument by this name, if only one does."""
+    source = source_of(where)
+    lines = {
+        each.value.lineno
+        for call in source.nodes(ast.Call)
+        for each in call.keywords
+        if each.arg == keyword
+    }
+    return source.place(lines.pop()) if len(lines) == 1 else None

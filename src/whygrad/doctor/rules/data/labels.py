@@ -11,8 +11,12 @@ from typing import Any
 import numpy as np
 
 from whygrad.doctor.evidence.case import Case
+from whygrad.doctor.evidence.data.orientation import is_dense
 from whygrad.doctor.evidence.provenance import target_source
 from whygrad.doctor.rules.rule import Finding, Proof, rule
+from whygrad.doctor.source.masks import counts_all
+from whygrad.doctor.source.reader import source_of
+from whygrad.doctor.source.statements import told_at
 from whygrad.ops import families as ops
 from whygrad.recording.calls import members
 from whygrad.recording.engines import engine_of
@@ -32,6 +36,7 @@ Array = np.ndarray[Any, Any]
     thresholds={
         "values": (3, "different labels at most where yes and no are meant"),
         "labels": (8, "fewer may well be all the same"),
+        "left out": (0.02, "of the labels of a class that the loss does not count: no accident"),
         "several": (0.2, "of the samples with more than one label: no oversight"),
     },
     cleared=lambda case: _label_range(case),
@@ -74,6 +79,7 @@ def bad_labels(case: Case) -> Iterator[Finding]:
                 or _misread(case, reading)
                 or _truncated(case, reading)
                 or _only_the_first(case, reading)
+                or _left_out(case, reading)
             )
         if accepted is not None:
             said, fix, where = accepted
@@ -285,6 +291,49 @@ def _only_the_first(case: Case, reading: Reading) -> tuple[str, str, Where] | No
         f"{made.op} keeps the first of each and the loss takes the others for wrong",
         "Keep all of them: F.binary_cross_entropy_with_logits(scores, y), one yes or no a class.",
         made.where,
+    )
+
+
+def _left_out(case: Case, reading: Reading) -> tuple[str, str, Where] | None:
+    """A class that the loss takes for missing labels: ``ignore_index`` is its number."""
+    call = reading.loss_call
+    assert call is not None
+    number = call.kwargs.get("ignore_index") if call.op in ops.CLASS_LOSSES else None
+    labels, scores = reading.trace.array(reading.target), reading.prediction
+    if not isinstance(number, int) or scores is None or not 0 <= number < scores.shape[1]:
+        return None
+    share = float((labels == number).mean()) if labels.size else 0.0
+    if labels.size < case.limit("labels") or share < case.limit("left out"):
+        return None
+    if not _is_of_each_sample(reading, labels) and not _is_judged(case, reading, number):
+        return None  # it may be what sequences are filled with
+    return (
+        f"{share:.0%} of the labels are {number}, one of {scores.shape[1]} classes, and the loss "
+        f"leaves them out (ignore_index={number}): the model never learns to answer {number}",
+        "Leave ignore_index at -100, and give that number to what has no label.",
+        told_at(call.where, "ignore_index") or call.where,
+    )
+
+
+def _is_of_each_sample(reading: Reading, labels: Array) -> bool:
+    """Whether there is one label for each sample, as the model is given them."""
+    given, made = reading.inputs, reading.outputs
+    return labels.ndim == 1 and all(each.ndim and len(each) == len(labels) for each in given) and (
+        len(made) == 1 and made[0].ndim == 2 and made[0].shape == reading.prediction.shape
+    )  # fmt: skip
+
+
+def _is_judged(case: Case, reading: Reading, number: int) -> bool:
+    """Whether each point of a picture has a label, and the answers to this one are counted."""
+    labels = reading.trace.array(reading.target)
+    pictures = [reading.trace.array(each) for each in reading.inputs]
+    if not any(each.dtype.kind == "f" and is_dense(each, labels) for each in pictures):
+        return False
+    return any(
+        side.steps is None and side.range.low <= number <= side.range.high
+        for each in case.run.comparisons
+        if each.op in ops.EQUALITIES and counts_all(each.where, source_of(each.where).tree)
+        for side in each.sides
     )
 
 
