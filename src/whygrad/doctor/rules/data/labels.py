@@ -5,6 +5,7 @@ What a loss function accepts is known exactly, so the labels are compared with t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -29,6 +30,10 @@ __all__ = ["bad_labels"]
 
 
 Array = np.ndarray[Any, Any]
+# How programs call what has no label; a convolution's padding= is something else.
+_MISSING = re.compile(
+    r"(?i:void|unlabel|missing|no_?data|unknown|ignored)|\b(?i:pad)(?!ding\b)|_PAD"
+)
 
 
 @rule(
@@ -305,8 +310,10 @@ def _left_out(case: Case, reading: Reading) -> tuple[str, str, Where] | None:
     share = float((labels == number).mean()) if labels.size else 0.0
     if labels.size < case.limit("labels") or share < case.limit("left out"):
         return None
+    if len(reading.losses) > 1 or _MISSING.search(source_of(call.where).text):
+        return None  # what is filled up has no label
     if not _is_of_each_sample(reading, labels) and not _is_judged(case, reading, number):
-        return None  # it may be what sequences are filled with
+        return None
     return (
         f"{share:.0%} of the labels are {number}, one of {scores.shape[1]} classes, and the loss "
         f"leaves them out (ignore_index={number}): the model never learns to answer {number}",

@@ -138,7 +138,7 @@ class _Reader:
         match node:
             case ast.Name(id=name):
                 return self.arrays.get(name)
-            case ast.BinOp(left=left, right=right):
+            case ast.BinOp(left=left, op=sign, right=right) if not isinstance(sign, ast.MatMult):
                 return _together([self._shape(each, depth - 1) for each in (left, right)])
             case ast.UnaryOp(operand=inner):
                 return self._shape(inner, depth - 1)

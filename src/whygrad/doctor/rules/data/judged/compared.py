@@ -6,6 +6,8 @@ import ast
 import math
 from collections.abc import Callable, Iterator
 
+import numpy as np
+
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.rules.rule import Finding, Proof
 from whygrad.doctor.source.ranking import lowest_as_best
@@ -24,7 +26,7 @@ _LARGEST_TWICE = 1 / (1 + math.exp(-1))  # the sigmoid of the largest probabilit
 def one_sided_threshold(case: Case, seen: list[Comparison], tell: _Tell) -> Finding | None:
     """Probabilities that are all on one side of what they are compared with."""
     half = case.limit("half")
-    if not any(op in ops.BINARY_CROSS_ENTROPY for op in losses_of(case)):
+    if not _answers_probabilities(case):
         return None
     for each in seen:
         answers = each.sides[0]
@@ -49,6 +51,19 @@ def one_sided_threshold(case: Case, seen: list[Comparison], tell: _Tell) -> Find
         proof=Proof.RECORDED,
         fix="Compare what the model answers with 0.5, without another sigmoid.",
     )
+
+
+def _answers_probabilities(case: Case) -> bool:
+    """Whether the very answers of the model go into a loss of probabilities."""
+    for course in case.courses[:1]:
+        reading = case.reading(course.last)
+        call = None if reading is None else reading.loss_call
+        if reading is None or call is None or call.op not in ops.BINARY_CROSS_ENTROPY:
+            return False
+        taken = reading.trace.array(reading.prediction).ravel()
+        answers = [reading.trace.array(each).ravel() for each in reading.outputs]
+        return any(np.array_equal(each, taken) for each in answers)
+    return False
 
 
 def _squashed_at(where: Where) -> Where | None:
