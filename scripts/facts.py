@@ -64,7 +64,7 @@ FACTS = [
     # 95,000 was the aim for what the package could do then; the layers, distributions, complex
     # gradients and names that PyTorch programs ask for since brought 28,000.
     # What programs of other people asked of the doctor brought 16,000.
-    Fact("lines of Python in the package", 144_800, lambda: lines(PACKAGE), aim=123_000),
+    Fact("lines of Python in the package", 147_000, lambda: lines(PACKAGE), aim=123_000),
     # Without what watches a program: that judges nothing, and not only the doctor needs it.
     # 17,600 and what programs of other people asked for since: whether a run learned at all,
     # programs that an exception ended, terms and paths without gradient, metrics and checkpoints,
@@ -75,7 +75,8 @@ FACTS = [
     # figures that are taken, and data that are prepared, outside of tensors; the weight of each
     # term of a loss; the order, the filling and the masks of sequences; credit for actions; states
     # that go from batch to batch, classes that are left out, draws that another model judges;
-    # runs that are trained on from where they ended.
+    # runs that are trained on from where they ended; shapes as the text tells them, codes and
+    # statistics taken twice, in more of their forms.
     Fact("lines of the doctor", 34_700, lambda: lines(PACKAGE / "doctor"), aim=17_500),
     Fact("lines of learn (the content is in data)", 7_000, lambda: lines(PACKAGE / "learn")),
     Fact("modules at the root", 10, root_modules),

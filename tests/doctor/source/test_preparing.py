@@ -11,6 +11,7 @@ from whygrad.doctor.source.preparing.casting import cut_to_whole
 from whygrad.doctor.source.preparing.fitting import fitted_on_held_out
 from whygrad.doctor.source.preparing.reshaping import reshaped_to
 from whygrad.doctor.source.preparing.rows import rows_apart
+from whygrad.doctor.source.preparing.shapes import renamed_axes
 from whygrad.doctor.source.preparing.windows import targets_inside
 
 
@@ -129,6 +130,23 @@ def numbered(texts):
 
 train_words = numbered(train_texts)
 """
+_CODED = """
+def coded(frame, table=None):
+    names = list(dict.fromkeys(frame["city"]))
+    codes = table or {name: i for i, name in enumerate(names)}
+    return frame["city"].map(codes)
+
+a = coded(train_df)
+"""
+_COLUMNS = """
+def standard(d):
+    out = d.copy()
+    for c in columns:
+        out[c] = (d[c] - d[c].mean()) / d[c].std()
+    return out
+
+a = standard(train_df)
+"""
 _SCALED = "scaler = StandardScaler()\nx_train = scaler.fit_transform(x_train)\n"
 _STANDARD = (
     "def standard(a):\n    return (a - a.mean(0)) / a.std(0)\n\nx_train = standard(x_train)\n"
@@ -143,6 +161,10 @@ _STANDARD = (
         _STANDARD + "x_val = standard(x_val)",
         _VOCABULARY + "test_words = numbered(test_texts)",
         "a = pd.get_dummies(train_df)\nb = pd.get_dummies(test_df)",
+        _CODED + "b = coded(test_df)",
+        _COLUMNS + "b = standard(test_df)",
+        "a = {k: i for i, k in enumerate(train_names)}\n"
+        "b = {k: i for i, k in enumerate(sorted(set(test_names)))}",
     ],
 )
 def test_numbers_are_taken_from_held_out_data(tmp_path: Path, text: str) -> None:
@@ -158,10 +180,46 @@ def test_numbers_are_taken_from_held_out_data(tmp_path: Path, text: str) -> None
         _STANDARD.replace("(0)", "(1, keepdims=True)") + "x_val = standard(x_val)",
         _VOCABULARY + "test_ids = [train_words[each] for each in test_texts]",
         "model.fit(x_train, y_train)\nmodel.fit(x_test, y_test)",
+        _CODED + "b = coded(test_df, table)",
+        _COLUMNS.replace("d[c].mean()", "MEAN[c]") + "b = standard(test_df)",
+        "a = {k: i for i, k in enumerate(sorted(train_names))}\n"
+        "b = {k: i for i, k in enumerate(sorted(test_names))}",
     ],
 )
 def test_numbers_of_training_are_kept(tmp_path: Path, text: str) -> None:
     assert not list(fitted_on_held_out(_file(tmp_path, text)))
+
+
+_SENSORS = "N, T = 90, 30\nparts = [c + rng.normal(0, 1, (N, T)) for c in (a, b, c)]\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        _SENSORS + "x = np.stack(parts)\nx = x.reshape(N, T, 3)",
+        _SENSORS + "x = np.stack(parts, axis=-1).reshape(N, 3, T)",
+        "x = np.zeros((n, h, w, c))\nx = np.reshape(x, (-1, c, h, w))",
+        "x = 2 * np.sin(rng.uniform(size=(50, 8, 3)))\nx = x.reshape(50, 3, 8)",
+    ],
+)
+def test_axes_that_only_get_other_names(tmp_path: Path, text: str) -> None:
+    (found,) = renamed_axes(_file(tmp_path, text))
+    assert found.where.line == len(text.splitlines())
+    assert sorted(map(str, found.before)) == sorted(map(str, found.after))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        _SENSORS + "x = np.stack(parts).transpose(1, 2, 0)",
+        _SENSORS + "x = np.stack(parts).reshape(3, N, T)",
+        _SENSORS + "x = np.stack(parts, axis=-1).reshape(N, T * 3)",
+        "x = np.zeros((n, 8, 1))\nx = x.reshape(n, 1, 8)",
+        "x = read()\nx = x.reshape(n, c, t)",
+    ],
+)
+def test_axes_that_stay_what_they_are(tmp_path: Path, text: str) -> None:
+    assert not list(renamed_axes(_file(tmp_path, text)))
 
 
 def test_a_target_in_its_window(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from whygrad.doctor.evidence.data.layout import misread
 from whygrad.doctor.source.preparing.reshaping import reshaped_to
+from whygrad.doctor.source.preparing.shapes import renamed_axes
 from whygrad.ops.families import RESHAPES
 from whygrad.recording.replay import Trace, Traced
 from whygrad.recording.replay.reading import Reading
@@ -47,7 +48,7 @@ def scrambles(trace: Trace) -> Iterator[Scramble]:
             yield Scramble(call, before, after, remedy)
 
 
-def misread_inputs(reading: Reading) -> Iterator[tuple[Where, str, str]]:
+def misread_inputs(reading: Reading) -> Iterator[tuple[Where, str, *tuple[str, ...]]]:
     """Inputs that lie otherwise than their axes say: the line that reshaped them, a fix, why."""
     for mark in reading.models[:1]:
         for each in reading.inputs:
@@ -63,6 +64,29 @@ def misread_inputs(reading: Reading) -> Iterator[tuple[Where, str, str]]:
                         f"{found.smooth:.2f}: the axes got new names and the numbers did not move",
                     )
                     return
+            for one in renamed_axes(mark.where.file):
+                if _is_given(one.after, given.shape):
+                    yield (
+                        one.where,
+                        "Move the axes: np.moveaxis(…), or x.transpose(…) with all of them.",
+                        f"an array of shape [{_told(one.before)}] is reshaped to "
+                        f"[{_told(one.after)}]: the same sizes in another order, so the axes get "
+                        "new names and the numbers do not move",
+                        f"the model is given samples of shape {list(given.shape[1:])}, which mix "
+                        "what belongs to different ones",
+                    )
+                    return
+
+
+def _is_given(told: tuple[int | str, ...], shape: Shape) -> bool:
+    """Whether samples may be those of a shape that is told in numbers and words."""
+    pairs = list(zip(told[1:], shape[1:]))
+    known = [one == size for one, size in pairs if isinstance(one, int)]
+    return len(told) == len(shape) and bool(known) and all(known)
+
+
+def _told(shape: tuple[int | str, ...]) -> str:
+    return ", ".join(map(str, shape))
 
 
 def remedy_for(before: Shape, after: Shape) -> str | None:

@@ -6,12 +6,21 @@ import ast
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from whygrad.doctor.source.reader import called, covers, source_of, walked
+from whygrad.doctor.source.reader import Source, called, covers, source_of, walked
 from whygrad.source import Where
 
-__all__ = ["Loader", "loaders", "shuffled_loader", "shuffles", "shuffles_apart"]
+__all__ = [
+    "Loader",
+    "kept_at",
+    "loaders",
+    "shuffled_loader",
+    "shuffles",
+    "shuffles_apart",
+    "taken_apart",
+]
 
 _SEEDING = ("seed", "manual_seed", "set_state", "setstate", "default_rng", "RandomState", "Random")
+_LOADERS = ("DataLoader",)
 _PERMUTING = ("permutation", "permuted", "randperm")
 
 
@@ -51,6 +60,42 @@ def shuffled_loader(where: Where) -> Where | None:
     return None
 
 
+def kept_at(source: Source, node: ast.expr) -> int | None:
+    """The line that makes what is kept as an attribute, or as an entry: ``loaders["test"]``."""
+    match node:
+        case ast.Subscript(value=held, slice=ast.Constant(value=str(key))):
+            entries = [*_entries(source, key)]
+            return entries[0] if len(entries) == 1 else _set_at(source, held)
+        case ast.Attribute():
+            return _set_at(source, node)
+    return None
+
+
+def _entries(source: Source, key: str) -> Iterator[int]:
+    """The lines of loaders that are put into a dictionary under a key."""
+    for each in source.nodes(ast.Dict):
+        for name, value in zip(each.keys, each.values):
+            if isinstance(name, ast.Constant) and name.value == key and _calls(value, _LOADERS):
+                yield value.lineno
+    for made in source.nodes(ast.Assign):
+        for target in made.targets:
+            entry = target.slice if isinstance(target, ast.Subscript) else None
+            if isinstance(entry, ast.Constant) and entry.value == key:
+                yield made.lineno
+
+
+def _set_at(source: Source, held: ast.expr) -> int | None:
+    """The only line that makes loaders and gives them this name, or the last part of it."""
+    name = held.attr if isinstance(held, ast.Attribute) else getattr(held, "id", None)
+    lines = [
+        made.lineno
+        for made in source.nodes(ast.Assign)
+        if _calls(made.value, _LOADERS)
+        and name in [getattr(each, "attr", getattr(each, "id", None)) for each in made.targets]
+    ]
+    return lines[0] if len(lines) == 1 else None
+
+
 def shuffles(file: str) -> Iterator[tuple[str, Where]]:
     """Every statement that puts a variable into random order: its name, and where."""
     source = source_of(file)
@@ -68,6 +113,35 @@ def shuffles_apart(file: str) -> tuple[tuple[str, Where], tuple[str, Where]] | N
         places = [(name, where) for name, line in found if (where := source.place(line))]
         if len(places) == 2:
             return places[0], places[1]
+    return None
+
+
+def taken_apart(file: str) -> tuple[str, str, Where] | None:
+    """``x[order[a:b]]`` beside ``y[a:b]``: the names, and the line of the second."""
+    source = source_of(file)
+    orders = {
+        ast.unparse(each.targets[0])
+        for each in source.nodes(ast.Assign)
+        if _calls(each.value, _PERMUTING)
+    }
+    for body in source.blocks():
+        ordered: dict[str, str] = {}  # by the slice, what was taken through an order
+        plain: list[tuple[str, str, int]] = []
+        for statement in body:
+            for each in walked(statement, ast.Subscript) if not hasattr(statement, "body") else ():
+                match each:
+                    case ast.Subscript(
+                        ast.Name(id=name), ast.Subscript(ast.Name(id=order), ast.Slice() as part)
+                    ) if order in orders:
+                        ordered[ast.unparse(part)] = name
+                    case ast.Subscript(ast.Name(id=name), ast.Slice() as part) if (
+                        name not in orders
+                    ):
+                        plain.append((ast.unparse(part), name, each.lineno))
+        for text, name, line in plain:
+            where = source.place(line)
+            if text in ordered and where is not None and name not in ordered.values():
+                return ordered[text], name, where
     return None
 
 

@@ -40,6 +40,13 @@ class Source:
         yield from (each.body for each in self.nodes(ast.Module))
         yield from (each.body for each in self.nodes(ast.FunctionDef))
 
+    def blocks(self) -> Iterator[list[ast.stmt]]:
+        """The statements of each block: of the module, of a function, of a loop."""
+        for each in self.nodes(ast.AST):
+            body = getattr(each, "body", None)
+            if isinstance(body, list):
+                yield body
+
     def place(self, line: int) -> Where | None:
         """A line of the file, if code stands there: in the innermost function that it is in."""
         return self._places.get(line)

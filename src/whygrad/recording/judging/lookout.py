@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import ast
 import sys
+from collections.abc import Mapping
 from types import FrameType
-from typing import Any
+from typing import Any, NamedTuple
 
 from whygrad.recording.engines import Engine
 from whygrad.recording.judging.looks import Gone, Judged, listed, paired
-from whygrad.recording.judging.statements import Judging, judgings, loop_around
-from whygrad.recording.judging.values import Array, Values
+from whygrad.recording.judging.statements import Judging, calls_of, judgings, last_name, loop_around
+from whygrad.recording.judging.values import NOTHING, Array, Values
 from whygrad.recording.record import Run
 from whygrad.source import Calls, Where, in_program
 
@@ -32,6 +33,18 @@ _FEW = 8  # numbers on a side: fewer are no list of answers
 _LATER = 8  # rounds that are all looked at; then ever fewer
 
 
+class _Asked(NamedTuple):
+    """A comparison of what a call gives back."""
+
+    judging: Judging
+    call: ast.Call
+    file: str
+    line: int  # of the statement
+
+    def covers(self, line: int) -> bool:
+        return self.call.lineno <= line <= (self.call.end_lineno or self.call.lineno)
+
+
 class Lookout:
     """Waits for the statements that judge."""
 
@@ -41,6 +54,7 @@ class Lookout:
         self._gone: Gone | None = None
         self._called: Calls = []
         self._files: dict[str, dict[int, tuple[Judging, ...]]] = {}
+        self._given: dict[str, list[_Asked]] = {}  # by the function whose answer is compared
         self._unseen: set[tuple[str, int]] = set()
         self._loops: dict[tuple[int, int], tuple[int, ast.expr] | None] = {}
         self._went: tuple[int, ...] = ()  # tells what was gone through last from others
@@ -109,15 +123,22 @@ class Lookout:
             found = judgings(text)
             self._files[file] = found if len(found) <= _LINES else {}
             self._unseen |= {(file, line) for line in self._files[file]}
+            for line, known in self._files[file].items():
+                for each in known:
+                    for call in calls_of(each.sides):
+                        asked = _Asked(each, call, file, line)
+                        self._given.setdefault(last_name(call.func), []).append(asked)
 
     def _at_call(self, frame: FrameType, event: str, _: Any) -> Any:
         if not self._goes_on():
             return None
         return self._at_line if self._files.get(frame.f_code.co_filename) else None
 
-    def _at_line(self, frame: FrameType, event: str, _: Any) -> Any:
+    def _at_line(self, frame: FrameType, event: str, given: Any) -> Any:
         if not self._goes_on():
             return None
+        if event == "return" and given is not None:
+            self._at_return(frame, given)
         place = frame.f_code.co_filename, frame.f_lineno
         wanted = self._files[place[0]].get(place[1]) if event == "line" else None
         if wanted:
@@ -127,6 +148,22 @@ class Lookout:
                 self._look_at_all(frame, wanted)
         return self._at_line
 
+    def _at_return(self, frame: FrameType, given: Any) -> None:
+        """A function of the program gives back what a statement compares: ``error(y, predict(x))``.
+
+        When that statement was reached, it was not known yet.
+        """
+        name = frame.f_code.co_name
+        asking = self._frames(frame.f_back)[:1] if name in self._given else []
+        for outer in asking:
+            file, line = outer.f_code.co_filename, outer.f_lineno
+            asked = [each for each in self._given[name] if each.file == file and each.covers(line)]
+            place = file, asked[0].line if asked else line
+            if asked and self._visits.get(place, 0) < _VISITS:
+                self._visits[place] = self._visits.get(place, 0) + 1
+                self._unseen.discard(place)
+                self._look_at_all(outer, tuple(each.judging for each in asked), {name: given})
+
     def _goes_on(self) -> bool:
         """Whether the program still judges, as far as is known, and looking costs little."""
         self._events += 1
@@ -135,16 +172,18 @@ class Lookout:
             return False
         return True
 
-    def _look_at_all(self, frame: FrameType, wanted: tuple[Judging, ...]) -> None:
+    def _look_at_all(
+        self, frame: FrameType, wanted: tuple[Judging, ...], made: Mapping[str, Any] = NOTHING
+    ) -> None:
         try:
             for each in wanted:
-                self._look(frame, each)
+                self._look(frame, each, made)
         except Exception as error:
             self._run.trouble(error)
 
-    def _look(self, frame: FrameType, wanted: Judging) -> None:
+    def _look(self, frame: FrameType, wanted: Judging, made_by: Mapping[str, Any]) -> None:
         assert self._engine is not None
-        values = Values(self._engine, frame.f_locals, frame.f_globals)
+        values = Values(self._engine, frame.f_locals, frame.f_globals, made_by)
         where = Where(frame.f_code, frame.f_lasti)
         made: Judged | None = None
         with self._engine.unwatched():

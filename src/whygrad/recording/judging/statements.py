@@ -14,7 +14,16 @@ from typing import NamedTuple
 from whygrad.ops import families as ops
 from whygrad.why.syntax import covers, parsed
 
-__all__ = ["CLASSES", "ERRORS", "RANKS", "Judging", "judgings", "last_name", "loop_around"]
+__all__ = [
+    "CLASSES",
+    "ERRORS",
+    "RANKS",
+    "Judging",
+    "calls_of",
+    "judgings",
+    "last_name",
+    "loop_around",
+]
 
 # Metrics by what their second argument is: classes, measurements, scores to rank by.
 CLASSES = frozenset(
@@ -132,6 +141,11 @@ def _named(name: str, sides: tuple[ast.expr, ...]) -> Iterator[Judging]:
 
 def _is_number(node: ast.expr) -> bool:
     return isinstance(node, (ast.Constant, ast.UnaryOp))
+
+
+def calls_of(sides: tuple[ast.expr, ...]) -> Iterator[ast.Call]:
+    """The calls in expressions."""
+    return (call for each in sides for call in ast.walk(each) if isinstance(call, ast.Call))
 
 
 def last_name(node: ast.expr) -> str:

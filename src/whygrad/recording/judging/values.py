@@ -15,10 +15,11 @@ import numpy as np
 from whygrad.ops import families as ops
 from whygrad.recording.engines import Engine
 
-__all__ = ["Values"]
+__all__ = ["NOTHING", "Values"]
 
 Array = np.ndarray[Any, Any]
 
+NOTHING: Mapping[str, Any] = {}
 _MOST = 200_000  # elements that are looked at
 _DEPTH = 6  # calls and parts inside each other
 
@@ -41,8 +42,16 @@ _ORDERS: dict[type, Callable[..., Any]] = {
 class Values:
     """The variables of one place of the program."""
 
-    def __init__(self, engine: Engine, own: Mapping[str, Any], shared: Mapping[str, Any]) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        own: Mapping[str, Any],
+        shared: Mapping[str, Any],
+        made: Mapping[str, Any] = NOTHING,
+    ) -> None:
+        """``made``: what functions of the program have given back, by their names."""
         self._engine = engine
+        self._made = made
         self._own = own
         self._shared = shared
 
@@ -68,6 +77,8 @@ class Values:
         if not depth:
             return None
         match node:
+            case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)) if name in self._made:
+                return self._numbers(self._made[name])
             case ast.Call(func=ast.Attribute(value=owner, attr=name), args=args, keywords=named):
                 known = self.array(owner, depth - 1)
                 if known is not None:

@@ -110,6 +110,28 @@ def test_answers_of_a_shuffled_loader_beside_labels_in_their_own_order(
     assert not ask(tmp_path, "metric-bug", classes(False) + text)
 
 
+IN_A_TABLE = """
+loaders = {{
+    "train": train_loader,
+    "test": DataLoader(TensorDataset(x[128:], y[128:]), 32, shuffle={shuffle}),  # here
+}}
+@torch.no_grad()
+def predict(loader):
+    return np.concatenate([model(xb).argmax(1).numpy() for xb, _ in loader])
+for _ in range(6):
+    train()
+print(accuracy_score(
+    y_test,
+    predict(loaders["test"]),
+))
+"""
+
+
+def test_answers_that_a_function_gives_back_where_they_are_compared(tmp_path: Path) -> None:
+    only(tmp_path, "metric-bug", classes(False) + IN_A_TABLE.format(shuffle=True))
+    assert not ask(tmp_path, "metric-bug", classes(False) + IN_A_TABLE.format(shuffle=False))
+
+
 def test_labels_that_are_collected_with_the_answers(tmp_path: Path) -> None:
     text = classes(True) + COLLECTED.format(true="np.array(labels)")
     assert not ask(tmp_path, "metric-bug", text)

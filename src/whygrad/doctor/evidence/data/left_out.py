@@ -8,6 +8,7 @@ does.  Padding is one token, or a few marks at the ends of a sequence.
 from __future__ import annotations
 
 import ast
+import re
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,6 +24,10 @@ from whygrad.source import Where
 __all__ = ["LeftOut", "left_out"]
 
 _MARKS = 4  # different tokens at most that stand for no word: padding, begin, end, separator
+# How programs call what has no label; a convolution's padding= is something else.
+_MISSING = re.compile(
+    r"(?i:void|unlabel|missing|no_?data|unknown|ignored)|\b(?i:pad)(?!ding\b)|_PAD"
+)
 _PICTURE = 4  # axes of scores that have two in space
 
 
@@ -72,7 +77,9 @@ def _why_a_class(trace: Trace, call: Traced, ignored: Any) -> str | None:
 
 
 def _asks_for(where: Where, number: int) -> bool:
-    """Whether the program compares with this number: it may know of places without a label."""
+    """Whether the program compares with this number, or speaks of places without a label."""
+    if _MISSING.search(source_of(where).text):
+        return True
     for each in source_of(where).nodes(ast.Compare):
         for one in (each.left, *each.comparators):
             if isinstance(one, ast.Constant) and one.value == number and type(one.value) is int:

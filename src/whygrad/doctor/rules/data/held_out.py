@@ -17,8 +17,11 @@ from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.doctor.source.loops import loops_around
 from whygrad.doctor.source.naming import held_out_name, made_from, says
 from whygrad.doctor.source.preparing.fitting import fitted_on_held_out
+from whygrad.ops.families import DIFFERENCES
 from whygrad.recording.calls import members
 from whygrad.recording.evaluation import Fed
+from whygrad.recording.judging.looks import Judged
+from whygrad.recording.record import Evaluation
 from whygrad.source import Where
 from whygrad.why.syntax import covers
 
@@ -186,6 +189,7 @@ def overlap(fed: Fed, trained: list[Fed], passes: int) -> int:
         "own": (0.3, "from mean 0 and deviation 1, or the ends 0 and 1: scaled by themselves"),
         "learned": (0.4, "of what ignoring the input costs, for the training loss, where …"),
         "worse": (2.0, "… held-out samples cost so many times that, or …"),
+        "own error": (0.8, "… of how far they are spread, for the errors of their answers, or …"),
         "right": (0.8, "… fewer of their answers are right"),
     },
 )
@@ -278,18 +282,52 @@ def _is_worse(case: Case) -> str | None:
         if chance is None or not losses or ending(losses) > case.limit("learned") * chance:
             continue
         end, last = ending(losses), course.steps[-1].number
-        right = (each for each in case.run.figures if each.correct)
-        for each in (*case.run.evaluations, *right):
-            if each.after <= last or not math.isfinite(each.value):
-                continue
-            if each.correct and each.value < case.limit("right"):
-                return f"the training loss is {end:.4g} at the end, and {each.value:.0%} are right"
-            high = max(case.limit("worse") * end, case.limit("learned") * chance)
-            if not each.correct and each.value > high:
-                return (
-                    f"the training loss is {end:.4g} at the end, and {each.value:.4g} is measured"
-                )
+        high = max(case.limit("worse") * end, case.limit("learned") * chance)
+        figures = [each for each in case.run.figures if each.after > last]
+        said = [
+            *(f"{each.value:.4g} is measured" for each in case.run.evaluations
+              if each.after > last and math.isfinite(each.value) and each.value > high),
+            *(f"{each.value:.0%} are right" for each in figures
+              if each.correct and each.value < case.limit("right")),
+            *(_wide_error(case, each) for each in figures if not each.correct),
+            *(_judged_worse(case, looks[-1]) for looks in case.run.judged.values()
+              if looks[-1].after > last),
+        ]  # fmt: skip
+        shown = next((each for each in said if each is not None), None)
+        return None if shown is None else f"the training loss is {end:.4g} at the end, and {shown}"
     return None
+
+
+def _wide_error(case: Case, figure: Evaluation) -> str | None:
+    """A mean error by hand, or a mean square, that is as large as the labels are spread."""
+    for each in case.run.comparisons:
+        same = each.where.file == figure.where.file and each.where.line == figure.where.line
+        labels = [side.range.std for side in each.sides if side.steps is None]
+        if not same or each.op not in DIFFERENCES or len(labels) != 1:
+            continue
+        if figure.value > case.limit("own error") * max(labels[0], labels[0] ** 2):
+            return (
+                f"an error of {figure.value:.4g} is measured, where labels vary by {labels[0]:.3g}"
+            )
+    return None
+
+
+def _judged_worse(case: Case, look: Judged) -> str | None:
+    """Answers that a figure lays beside their labels, and that do not follow them."""
+    if look.pair is None or look.sides[0].range.size < case.limit("samples"):
+        return None
+    if look.kind in ("equal", "classes") and look.pair.overlap > 0:
+        right = look.pair.agreed
+        return f"{right:.0%} are right" if right < case.limit("right") else None
+    spread = min(each.range.std for each in look.sides)
+    if look.kind not in ("errors", "difference") or not spread > 0:
+        return None
+    if look.pair.error < case.limit("own error") * spread:
+        return None
+    return (
+        f"{look.sides[0].text} and {look.sides[1].text} differ by {look.pair.error:.3g}, where "
+        f"they vary by {spread:.3g}"
+    )
 
 
 def _spread(feds: list[Fed]) -> tuple[int, float, float]:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.rules.data.judged import misjudged
+from whygrad.doctor.rules.data.judged.compared import losses_of, misread, one_sided_threshold
 from whygrad.doctor.rules.rule import Finding, Proof, once, rule
 from whygrad.doctor.source.counting import Miscount, miscounts
 from whygrad.ops import families as ops
@@ -45,6 +46,7 @@ _PAIRING = ops.EQUALITIES | ops.DIFFERENCES | ops.LOSSES
         "padding": (0.05, "of the labels that the loss leaves out: less changes little"),
         "trained": (0.5, "of the samples of a figure: held-out ones come up in no training"),
         "times": (2, "that a best one was asked for"),
+        "roots": (1.03, "times a mean of roots: less changes no decision"),
         "more": (1.2, "times the samples of a loop: more than a last batch that is dropped"),
     }
 )
@@ -68,13 +70,14 @@ def metric_bug(case: Case) -> Iterator[Finding]:
         lines.setdefault(f"{each.where} {each.where.key}", []).append(each)
     forms = (_broadcast, _one_column, _unrounded, _other_values, _threshold)
     asked = [ask(case, seen) for seen in lines.values() for ask in forms]
+    asked += [one_sided_threshold(case, seen, metric_bug.finding) for seen in lines.values()]
     found: list[Finding] = [each for each in asked if each is not None]
     surest = sorted(found, key=lambda each: each.proof is not Proof.RECORDED)
     yield from once(surest)
     outside = [] if found else list(once(misjudged(case, metric_bug.finding)))
     yield from outside
     if not found and not outside:
-        yield from once(_miscounted(case))
+        yield from once((*_miscounted(case), *misread(case, metric_bug.finding)))
 
 
 def _pair(comparison: Comparison) -> tuple[Side, Side] | None:
@@ -136,7 +139,7 @@ def _one_column(case: Case, seen: list[Comparison]) -> Finding | None:
     )
     if each.op not in ops.POSITIONS and not compared:
         return None
-    logits = any(op in ops.BINARY_WITH_LOGITS for op in _losses(case))
+    logits = any(op in ops.BINARY_WITH_LOGITS for op in losses_of(case))
     probable = not each.sides[0].outside and not logits
     better = "(out > 0.5)" if probable else "(out > 0)"
     return metric_bug.finding(
@@ -210,7 +213,7 @@ def _other_values(case: Case, seen: list[Comparison]) -> Finding | None:
 
 
 def _threshold(case: Case, seen: list[Comparison]) -> Finding | None:
-    losses = _losses(case)
+    losses = losses_of(case)
     for each in seen:
         answers = each.sides[0]
         if each.op not in ops.ORDERINGS or len(each.sides) != 1 or answers.steps is None:
@@ -231,12 +234,6 @@ def _threshold(case: Case, seen: list[Comparison]) -> Finding | None:
         proof=Proof.INFERRED,
         fix="Compare logits with 0, or torch.sigmoid(logits) with 0.5.",
     )
-
-
-def _losses(case: Case) -> set[str]:
-    """The loss functions that the program trains with."""
-    readings = [case.reading(course.last) for course in case.courses[:2]]
-    return {each.op for reading in readings if reading is not None for each in reading.losses}
 
 
 # --- what is added up -----------------------------------------------------------------------------

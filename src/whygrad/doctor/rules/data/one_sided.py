@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from whygrad.doctor.evidence.case import Case
+from whygrad.doctor.evidence.data.mixture import unmixed_targets
 from whygrad.doctor.evidence.data.orientation import gains, is_dense, is_picture, left_unknown
 from whygrad.doctor.evidence.standing import batches_of
 from whygrad.doctor.rules.rule import Finding, Proof, rule
@@ -37,6 +38,7 @@ _PLACES = re.compile(
         "better": (0.15, "of a correlation by which a target fits better when it is moved"),
         "some": (0.15, "of the samples that do: of a flip in half of the cases it is half"),
         "unlearned": (0.1, "of their variance, where targets that are points were not learned"),
+        "mixed": (0.5, "of what the model is given of another sample than the target is of"),
         "most": (0.5, "of what ignoring the input costs, where the masks were not learned"),
     },
 )
@@ -49,12 +51,17 @@ def one_sided_augmentation(case: Case, course: Course) -> Iterator[Finding]:
 
     Measured: The statement that moves one of two variables under a random choice and not the other,
     whose targets are places; and the kept batches: how many targets fit their input better once
-    they are flipped or turned as well, or what part of them the run has not learned.
+    they are flipped or turned as well, or what part of them the run has not learned. Of inputs that
+    are a sum of samples in two orders, in which order the targets are.
     Fix: Draw once and move both: if random.random() < 0.5: image, mask = image.flip(-1),
     mask.flip(-1); a point becomes width - 1 - x.
     Guardrail: assert augment(image, image.clone())[1].equal(augmented_image)  # one draw for both
     """
     known = [each for each in batches_of(case, course) if each.target is not None]
+    mixed = _mixed(case, known)
+    if mixed is not None:
+        yield mixed
+        return
     files = [each.where.file for each in course.steps[:1] if each.where is not None]
     for moved in (each for file in files for each in moved_alone(file)):
         shown = _shown(case, moved, known)
@@ -70,6 +77,26 @@ def one_sided_augmentation(case: Case, course: Course) -> Iterator[Finding]:
             remedy="which samples were moved is known to the program alone",
         )
         return
+
+
+def _mixed(case: Case, known: list[Reading]) -> Finding | None:
+    """Samples that are mixed with others, whose targets nobody asks for."""
+    mixtures = [unmixed_targets(each) for each in known]
+    found = [each for each in mixtures if each is not None]
+    most = max(found, key=lambda each: each.share, default=None)
+    if most is None or len(found) < len(mixtures) or most.share < case.limit("mixed"):
+        return None
+    return one_sided_augmentation.finding(
+        f"each sample is mixed with another one of the batch: up to {most.share:.0%} of what the "
+        "model is given is of that one",
+        "the targets of the loss are those of the first alone, in all batches that were kept",
+        title="The inputs are mixed, and the targets are not",
+        where=known[-1].terms[0].call.where,
+        proof=Proof.RECORDED,
+        fix="Mix the targets as the inputs: lam * loss(out, y) + (1 - lam) * loss(out, y[order]).",
+        places=[("mixed here", most.call.where)],
+        remedy="it takes the order that the program drew",
+    )
 
 
 def _shown(case: Case, moved: Moved, known: list[Reading]) -> str | None:

@@ -16,7 +16,7 @@ from whygrad.doctor.evidence.data.neighbours import agreement_of
 from whygrad.doctor.evidence.provenance import Rows, given_inputs, rows_of, target_source
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.doctor.rules.words import listed
-from whygrad.doctor.source.data import loaders, shuffles, shuffles_apart
+from whygrad.doctor.source.data import loaders, shuffles, shuffles_apart, taken_apart
 from whygrad.doctor.source.loops import is_loop
 from whygrad.doctor.source.preparing.rows import rows_apart
 from whygrad.ops.families import SORT
@@ -124,6 +124,15 @@ def _changed_apart(file: str) -> tuple[str, Where, str, list[tuple[str, Where]]]
             second,
             f"perm = rng.permutation(len({one})); {one}, {other} = {one}[perm], {other}[perm]",
             [(f"`{one}` shuffled here", before)],
+        )
+    taken = taken_apart(file)
+    if taken is not None:
+        one, other, where = taken
+        return (
+            f"the rows of `{one}` are taken in another order, and those of `{other}` as they lie",
+            where,
+            f"Take both by the same rows: rows = order[a:b]; {one}[rows], {other}[rows].",
+            [],
         )
     for each in rows_apart(file):
         return (

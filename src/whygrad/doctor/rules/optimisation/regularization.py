@@ -301,10 +301,13 @@ def _by_other_terms(case: Case, course: Course) -> Iterator[Finding]:
         return
     trace = reading.trace
     terms = _terms(trace)
+    # Two targets of the same answers, as of samples that were mixed, are both data.
+    meetings = [each.call for each in reading.terms if each.source == reading.prediction_source]
     others = [
         each
         for each in terms
-        if not trace.descends(each, reading.meeting) and each.outputs[0].requires_grad
+        if not any(trace.descends(each, one) for one in (reading.meeting, *meetings))
+        and each.outputs[0].requires_grad
     ]
     if not others or len(others) == len(terms) or not trace.reproduced:
         return

@@ -101,8 +101,8 @@ def _wrong(case: Case) -> Iterator[Finding | None]:
                 "not move",
                 proof=Proof.RECORDED,
             )
-        for line, fix, said in misread_inputs(reading):
-            yield _about(trace, line, fix, said, proof=Proof.INFERRED)
+        for line, fix, *said in misread_inputs(reading):
+            yield _about(trace, line, fix, *said, proof=Proof.INFERRED)
 
 
 def _about(

@@ -228,9 +228,10 @@ def _only_on_its_own(case: Case, course: Course, standing: Standing) -> str | No
             continue  # it says nothing about the end
         few = len(values) < case.limit("evaluations")
         if series.correct:
-            if math.isnan(standing.share) or few:
+            better = case.limit("guess") * standing.share
+            if few or not better < 1:  # where one answer is nearly always right, none is better
                 continue
-            if values.max() > case.limit("guess") * standing.share:
+            if values.max() > better:
                 return None
             found = (
                 found

@@ -13,14 +13,22 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from whygrad.doctor.source.naming import is_held_out, is_training
+from whygrad.doctor.source.preparing.taking import (
+    FITS,
+    gives_a_table,
+    is_category,
+    is_table,
+    normalised,
+    numbered,
+    takes_numbers,
+)
 from whygrad.doctor.source.reader import Source, called, source_of, walked
-from whygrad.ops.families import EXTREMES, MEAN, SPREADS, Family
 from whygrad.source import Where
 
 __all__ = ["Fitted", "fitted_on_held_out"]
 
-_FITS = ("fit_transform", "fit")
 _CODES = ("factorize", "get_dummies")  # that number what they find
+_TABLE, _SORTED = "table", "sorted table"
 
 _KEPT = re.compile(r"vocab|stoi|word2|w2i|to_i|scaler|encoder|mean|std|stats|mapping")
 
@@ -41,14 +49,26 @@ def fitted_on_held_out(file: str) -> Iterator[Fitted]:
     for each in found:
         where = source.place(each.line)
         trained = any(
-            other.kind == each.kind and other.line != each.line and other.says(is_training)
+            _alike(other.kind, each.kind)
+            and ast.unparse(other.data) != ast.unparse(each.data)
+            and other.says(is_training)
             and not other.says(is_held_out)
             for other in found
-        )  # fmt: skip
+        )
         if where is None or not trained or each.says(is_training):
             continue
         if each.says(is_held_out) or ("Scaler" in each.kind and each.says(_is_features)):
             yield Fitted(ast.unparse(each.data), each.how, each.kind, where)
+
+
+def _alike(one: str, other: str) -> bool:
+    """Whether the same is taken from two data, which may then differ.
+
+    What is sorted before it is numbered is told from what is not: two that are sorted agree.
+    """
+    if {one, other} <= {_TABLE, _SORTED}:
+        return _TABLE in (one, other)
+    return one == other
 
 
 class _Fit(NamedTuple):
@@ -68,7 +88,7 @@ class _Fit(NamedTuple):
 
 
 def _fits(source: Source) -> Iterator[_Fit]:
-    preparing = {*_preparing(source), *_preparing_classes(source)}
+    functions, classes = {*_preparing(source)}, {*_preparing_classes(source)}
     targets = {
         id(call): each.targets[0].id
         for each in source.nodes(ast.Assign)
@@ -78,19 +98,30 @@ def _fits(source: Source) -> Iterator[_Fit]:
     for call in source.nodes(ast.Call):
         name, target = called(call), targets.get(id(call), "")
         given = call.args[0] if call.args else None
-        if _is_category(call) and isinstance(call.func, ast.Attribute):
+        if is_category(call) and isinstance(call.func, ast.Attribute):
             data = call.func.value
             yield _Fit("category", data, "astype('category')", call.lineno, target)
-        elif given is not None and name in _FITS and len(call.args) == 1:
+        elif given is not None and name in FITS and len(call.args) == 1:
             kind = _class_of(source, call)
             yield _Fit(kind, given, f"{kind}.{name}()", call.lineno, target)
-        elif given is not None and name in (*_CODES, *preparing) and not _is_told(call):
+        elif given is not None and _takes(call, functions, classes):
             yield _Fit(name, given, f"{name}()", call.lineno, target)
     for own in source.nodes(ast.BinOp):
-        data_name = _normalised(own)
+        data_name = normalised(own)
         if data_name is not None:
             how = "(x - x.mean()) / x.std()"
             yield _Fit("normalised", ast.Name(data_name), how, own.lineno, "")
+    for each in numbered(source.tree.body):
+        kind = _SORTED if each.sorts else _TABLE
+        yield _Fit(kind, each.data, f"the table `{each.name}`", each.line, each.name)
+
+
+def _takes(call: ast.Call, functions: set[str], classes: set[str]) -> bool:
+    """Whether a call takes its numbers from the data that it is given, and is not told others."""
+    more = [*call.args[1:], *(each.value for each in call.keywords)]
+    if called(call) in functions:  # of one thing, but for what may be left out
+        return all(isinstance(each, ast.Constant) and each.value in (None, True) for each in more)
+    return called(call) in (*_CODES, *classes) and not _is_told(call)
 
 
 def _is_told(call: ast.Call) -> bool:
@@ -123,11 +154,12 @@ def _class_of(source: Source, call: ast.Call) -> str:
 def _preparing(source: Source) -> Iterator[str]:
     """Functions of some data that normalise by these alone, or number what is in them."""
     for function in source.nodes(ast.FunctionDef):
-        given = [each.arg for each in function.args.args if each.arg != "self"]
+        arguments = function.args.args
+        needed = arguments[: len(arguments) - len(function.args.defaults)]
+        given = [each.arg for each in needed if each.arg != "self"]
         if len(given) != 1 or function.name == "__getitem__":
             continue
-        normalises = any(_normalised(each) == given[0] for each in walked(function, ast.BinOp))
-        if normalises or _numbers(function):
+        if takes_numbers(function, given[0]) or gives_a_table(function):
             yield function.name
 
 
@@ -146,69 +178,9 @@ def _preparing_classes(source: Source) -> Iterator[str]:
                 called(each) in functions and given & {one.id for one in walked(each, ast.Name)}
                 for each in calls
             )
-            tables = any(_is_table(each) for each in values)
+            tables = any(is_table(each) for each in values)
             scales = any(
-                _normalised(each) in given for one in values for each in walked(one, ast.BinOp)
+                normalised(each) in given for one in values for each in walked(one, ast.BinOp)
             )
             if counts or tables or scales:
                 yield kind.name
-
-
-def _numbers(function: ast.FunctionDef) -> bool:
-    """Whether a function gives back a table that numbers what it finds."""
-    values = [each.value for each in walked(function, ast.Return) if each.value is not None]
-    returned = {each.id for each in values if isinstance(each, ast.Name)}
-    for each in walked(function, ast.Assign):
-        match each:
-            case ast.Assign(
-                [ast.Subscript(ast.Name(id=name))], ast.Call(args=[ast.Name(id=same)]) as call
-            ) if name == same and called(call) == "len" and name in returned:
-                return True  # vocab[word] = len(vocab)
-            case ast.Assign([ast.Name(id=name)], _) if name in returned:
-                values.append(each.value)
-    return any(map(_is_table, values))
-
-
-def _is_table(value: ast.expr) -> bool:
-    """``{word: i for i, word in enumerate(words)}``"""
-    return any(
-        called(call) == "enumerate"
-        for each in walked(value, ast.DictComp)
-        for call in walked(each, ast.Call)
-    )
-
-
-def _is_category(call: ast.Call) -> bool:
-    return called(call) == "astype" and any(
-        isinstance(each, ast.Constant) and each.value == "category" for each in call.args
-    )
-
-
-def _normalised(node: ast.BinOp) -> str | None:
-    """``x`` of ``(x - x.mean(0)) / x.std(0)``, feature by feature or as a whole."""
-    if not isinstance(node.op, ast.Div) or not isinstance(node.left, ast.BinOp):
-        return None
-    top, below = node.left, node.right
-    if not isinstance(top.op, ast.Sub) or not isinstance(top.left, ast.Name):
-        return None
-    name = top.left.id
-    centred = any(
-        _statistic_of(each, name, MEAN | EXTREMES) for each in walked(top.right, ast.Call)
-    )
-    spread = any(_statistic_of(each, name, SPREADS | EXTREMES) for each in walked(below, ast.Call))
-    return name if centred and spread else None
-
-
-def _statistic_of(call: ast.Call, name: str, names: Family) -> bool:
-    """Whether a call takes a statistic of a variable over its rows."""
-    if called(call) not in names:
-        return False
-    of = call.func.value if isinstance(call.func, ast.Attribute) else None
-    own = isinstance(of, ast.Name) and of.id == name
-    arguments = list(call.args)
-    if not own:
-        own = bool(arguments) and isinstance(arguments[0], ast.Name) and arguments[0].id == name
-        arguments = arguments[1:]
-    named = [each.value for each in call.keywords if each.arg in ("axis", "dim")]
-    axes = [ast.unparse(each) for each in (*arguments[:1], *named)]
-    return own and (not axes or axes[0].startswith(("0", "(0", "[0")))

@@ -11,7 +11,7 @@ from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.rules.data.judged import answers, choices, order, shares, units
 from whygrad.doctor.rules.data.judged.misnamed import misnamed
 from whygrad.doctor.rules.rule import Finding
-from whygrad.doctor.source.judged import Flow, flow_of
+from whygrad.doctor.source.judging.flow import Flow, flow_of
 
 __all__ = ["misjudged"]
 

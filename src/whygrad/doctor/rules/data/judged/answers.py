@@ -9,7 +9,7 @@ from collections.abc import Callable
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.data.left_out import left_out
 from whygrad.doctor.rules.rule import Finding, Proof
-from whygrad.doctor.source.judged import Flow
+from whygrad.doctor.source.judging.flow import Flow
 from whygrad.doctor.source.masks import counts_all
 from whygrad.doctor.source.reader import called, walked
 from whygrad.ops import families as ops

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.rules.rule import Finding, Proof
-from whygrad.doctor.source.judged import Flow
+from whygrad.doctor.source.judging.flow import Flow
 from whygrad.doctor.source.lines import code_at
 from whygrad.doctor.source.loops import loops_around
 from whygrad.recording.judging.looks import Judged

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.rules.rule import Finding, Proof
-from whygrad.doctor.source.judged import Flow, loader_made
+from whygrad.doctor.source.judging.flow import Flow, loader_made
 from whygrad.doctor.source.lines import place
 from whygrad.recording.judging.looks import Judged
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.rules.rule import Finding, Proof
-from whygrad.doctor.source.judged import Flow
+from whygrad.doctor.source.judging.flow import Flow
 from whygrad.doctor.source.lines import name_assigned, place
 from whygrad.doctor.source.reader import source_of, walked
 from whygrad.recording.judging.looks import Judged

@@ -11,9 +11,9 @@ import numpy as np
 
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.rules.rule import Finding, Proof
-from whygrad.doctor.source.judged import Flow
+from whygrad.doctor.source.judging.flow import Flow
+from whygrad.doctor.source.judging.units import converts, printed_with_unit, scaled, scales
 from whygrad.doctor.source.lines import name_assigned
-from whygrad.doctor.source.units import converts, printed_with_unit, scaled, scales
 from whygrad.recording.judging.looks import Judged, List
 from whygrad.source import Where
 

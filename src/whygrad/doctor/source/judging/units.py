@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from whygrad.doctor.source.judged import Flow
+from whygrad.doctor.source.judging.flow import Flow
 from whygrad.doctor.source.reader import called, source_of, walked
 from whygrad.ops.families import EXPONENTIALS
 from whygrad.recording.judging.looks import Judged

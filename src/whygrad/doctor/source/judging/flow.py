@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from whygrad.doctor.source.data import kept_at
 from whygrad.doctor.source.reader import called, covers, source_of, walked
 from whygrad.recording.judging.looks import Judged
 from whygrad.recording.judging.statements import judgings, loop_around
@@ -198,6 +199,10 @@ def loader_made(look: Judged) -> Where | None:
             made = _made(scope, wanted.id) or _made(source_of(where).tree, wanted.id)
             if made is not None and wanted.id not in _parameters(scope):
                 return source_of(where).place(made.lineno)
+        elif wanted is not None:
+            line = kept_at(source_of(where), wanted)
+            if line is not None:
+                return source_of(where).place(line)
     return None
 
 
