@@ -1,1 +1,1 @@
-"""How the text of a program judges its model: what is compared, ranked, averaged, in which units."""
+"""How the text of a program judges its model: what is compared, ranked, averaged, in what units."""
