@@ -33,6 +33,7 @@ class Comparison:
     agreed: float = 0.0  # the fraction that is as asked; that is equal, if that was asked
     dim: int | None = None  # the axis that the largest was looked for along
     number: float | None = None  # what was compared with, if that is no tensor
+    by: Where | None = None  # the line that called the function of this one
 
 
 @dataclass(eq=False, slots=True)

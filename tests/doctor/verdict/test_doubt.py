@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.doctor.asking import ENGINES, watched
+from tests.doctor.asking import ENGINES, only, watched
 from whygrad.doctor import Diagnosis
 from whygrad.doctor.rules import load
 from whygrad.doctor.rules.rule import rules
 from whygrad.doctor.verdict import diagnose
+from whygrad.doctor.verdict.doubt import doubt_of_learning
 
 _LEARNS = """
 model = nn.Sequential(nn.Linear(4, 16), nn.Tanh(), nn.Linear(16, 1))
@@ -104,3 +105,31 @@ def test_what_is_not_shown_to_learn_gets_no_tick(tmp_path: Path, text: str, doub
     assert doubt[1:] in told  # a sentence there
     assert diagnosis.to_dict()["status"] == "unclear"
     assert 'class="verdict unclear"' in diagnosis.report("html")
+
+
+_FROZEN_BESIDE = """
+model = nn.Sequential(nn.Linear(4, 16), nn.Tanh(), nn.Linear(16, 1))
+opt = torch.optim.Adam(model.parameters(), lr=0.02)
+for step in range(80):
+    opt.zero_grad()
+    F.mse_loss(model(x), y).backward()
+    opt.step()
+for each in model.parameters():
+    each.requires_grad = False
+opt = torch.optim.Adam(model.parameters(), lr=0.02)  # here
+model[2] = nn.Linear(16, 1)
+for step in range(40):
+    opt.zero_grad()
+    F.mse_loss(model(x), -y).backward()
+    opt.step()
+"""
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_second_training_without_gradients(tmp_path: Path, engine: str) -> None:
+    """What an optimizer of frozen parameters leaves as it was is named, and gets no tick."""
+    only(tmp_path, "parameter-not-in-optimizer", _FROZEN_BESIDE, engine)
+    (tmp_path / "again").mkdir()
+    doubt = doubt_of_learning(watched(tmp_path / "again", _FROZEN_BESIDE, engine))
+    assert doubt is not None
+    assert "none of the 40 updates" in doubt

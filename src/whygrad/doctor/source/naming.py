@@ -38,11 +38,14 @@ _FOLLOWED = 3  # assignments from a loader back to its data
 def held_out_name(calls: Calls) -> str | None:
     """The name of held-out data in the innermost line of a call, or its loops, that names any.
 
-    None if there is none, or if training data are named there as well.
+    None if there is none, if training data are named there as well, or if the name picks some of
+    the answers: ``model(nodes)[test]`` gives the model everything.
     """
     for code, instruction in calls:
         where = Where(code, instruction)
         statement = statement_at(where)
+        if statement is not None and any(map(_picks_answers, walked(statement, ast.Subscript))):
+            return None
         nodes: list[ast.AST] = [] if statement is None else [_head(statement)]
         nodes += [each.node.iter for each in loops_around(where) if isinstance(each.node, ast.For)]
         for node in nodes:
@@ -53,6 +56,12 @@ def held_out_name(calls: Calls) -> str | None:
                 used = {one.id for one in walked(node, ast.Name) if isinstance(one.ctx, ast.Load)}
                 return next((each for each in names if each in used), names[0])
     return None
+
+
+def _picks_answers(node: ast.Subscript) -> bool:
+    """Whether what a call returns is taken apart by a name of held-out data."""
+    names = (each.id for each in walked(node.slice, ast.Name))
+    return any(_is(each, _HELD_OUT) for each in names) and any(walked(node.value, ast.Call))
 
 
 def is_held_out(name: str) -> bool:

@@ -27,6 +27,9 @@ def doubt_of_learning(case: Case) -> str | None:
         return "the program never called backward()"
     if not courses:
         return "no parameter was ever updated after a backward()"
+    vain = _without_gradients(case, _MAIN * len(courses[0].steps))
+    if vain is not None:
+        return vain
     main = [each for each in courses if len(each.steps) >= _MAIN * len(courses[0].steps)]
     untold = None
     shown = False
@@ -39,6 +42,20 @@ def doubt_of_learning(case: Case) -> str | None:
             shown = True
         untold = untold or silent
     return None if shown else untold
+
+
+def _without_gradients(case: Case, least: float) -> str | None:
+    """A training of so many updates, none of which had a gradient: it cannot have learned."""
+    for course in case.courses:
+        known = (size for step in course.steps for size in step.gradients.values())
+        if len(course.steps) >= least and all(size is None for size in known):
+            made = course.optimizer.made_at
+            at = "" if made is None else f" made at line {made.line}"
+            return (
+                f"none of the {len(course.steps)} updates of the {course.optimizer.kind}{at} had a "
+                "gradient"
+            )
+    return None
 
 
 def _tells_nothing(case: Case, course: Course) -> str | None:

@@ -2,7 +2,7 @@
 
 Accuracies are computed by the program itself, in a few calls: the largest of each row, equal to the
 label or not, the sum.  The first times that a line does so are kept, with shapes, values and the
-ops that led there from the model's output.
+ops that led there from the model's output; of a function those for each line that calls it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from whygrad.recording.evaluation import Comparison, Side
 from whygrad.recording.ranges import summarize, thinned
 from whygrad.recording.record import Run
 from whygrad.recording.watching.snapshots import Snapshots
-from whygrad.source import Where
+from whygrad.source import Where, call_key, program_frame
 
 __all__ = ["METRICS", "Metrics"]
 
@@ -38,7 +38,7 @@ class Metrics:
     def __init__(self, run: Run, snapshots: Snapshots) -> None:
         self._run = run
         self._snapshots = snapshots
-        self._seen: dict[tuple[int, int], int] = {}
+        self._seen: dict[tuple[int, ...], int] = {}
 
     def note(
         self,
@@ -50,7 +50,7 @@ class Metrics:
         frame: FrameType,
     ) -> None:
         """The program compared something, or looked for the largest."""
-        key = id(frame.f_code), frame.f_lasti
+        key = call_key(frame)  # one function may judge in training and elsewhere
         seen = self._seen.get(key, 0)
         if seen >= _FIRST or (not seen and len(self._seen) >= _LINES):
             return
@@ -71,9 +71,12 @@ class Metrics:
         self._seen[key] = seen + 1
         sides = tuple([_side(engine.array(each), way) for each, way in zip(tensors, steps)])
         first = result[0] if isinstance(result, tuple) else result
-        made = Comparison(
-            op, Where(frame.f_code, frame.f_lasti), len(self._run.passes), sides, tuple(first.shape)
+        where, outer = (
+            Where(frame.f_code, frame.f_lasti),
+            frame.f_back and program_frame(frame.f_back),
         )
+        made = Comparison(op, where, len(self._run.passes), sides, tuple(first.shape))
+        made.by = None if outer is None else Where(outer.f_code, outer.f_lasti)
         if op in ops.COMPARISONS:
             made.agreed = float(np.mean(engine.array(result))) if first.numel() else 0.0
             made.agreed = 1 - made.agreed if op in ops.UNEQUAL else made.agreed

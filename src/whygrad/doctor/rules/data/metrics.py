@@ -67,7 +67,7 @@ def metric_bug(case: Case) -> Iterator[Finding]:
     """
     lines: dict[str, list[Comparison]] = {}
     for each in case.run.comparisons:
-        lines.setdefault(f"{each.where} {each.where.key}", []).append(each)
+        lines.setdefault(f"{each.where} {each.where.key} {each.by}", []).append(each)
     forms = (_broadcast, _one_column, _unrounded, _other_values, _threshold)
     asked = [ask(case, seen) for seen in lines.values() for ask in forms]
     asked += [one_sided_threshold(case, seen, metric_bug.finding) for seen in lines.values()]
@@ -99,6 +99,8 @@ def _broadcast(case: Case, seen: list[Comparison]) -> Finding | None:
         together = _together(answers.shape, labels.shape)
         if together is None or math.prod(together) <= answers.size:
             return None
+        beside = [one for one in case.run.comparisons if one.where == each.where]
+        shared = each.by is not None and any(one.by != each.by for one in beside)
         column = "labels" if labels.shape[-1:] == (1,) else "answers"
         counted = f", {each.agreed:.1%} of them equal" if each.op in ops.EQUALITIES else ""
         return metric_bug.finding(
@@ -106,9 +108,10 @@ def _broadcast(case: Case, seen: list[Comparison]) -> Finding | None:
             f"{list(together)}: every answer meets every label",
             f"{math.prod(together)} comparisons for {answers.size} samples{counted}: their sum "
             "divided by the samples is no accuracy and may be above 1",
-            where=each.where,
+            where=each.by if shared else each.where,  # others call it with shapes that fit
             step=each.after,
             proof=Proof.RECORDED,
+            places=[("compared here", each.where if shared else None)],
             fix=f"Give both the same shape: squeeze the column of the {column}, .squeeze(-1).",
         )
     return None

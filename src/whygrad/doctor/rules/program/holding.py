@@ -125,7 +125,7 @@ def _holds(case: Case, value: Any, tensor: Any, depth: int = 0) -> bool:
 
 def _holds_others(case: Case, course: Course, left_out: list[Parameter]) -> Finding | None:
     """The optimizer has parameters that nobody uses, and those that are used it has not."""
-    trained = [each for each in course.parameters if each.requires_grad]
+    trained = [each for each in course.parameters if each.requires_grad] or course.parameters
     before = any(each is not course for each in case.courses)  # another may have reached them
     unused = [
         each
@@ -139,8 +139,10 @@ def _holds_others(case: Case, course: Course, left_out: list[Parameter]) -> Find
     none_used = len(unused) == len(trained)
     if not unused or not (none_used or same):
         return None
+    frozen = not any(each.requires_grad for each in unused)
+    what = "all of them frozen" if frozen else "that no loss depends on"
     return parameter_not_in_optimizer.finding(
-        f"{course.optimizer.kind} holds {len(unused)} parameters that no loss depends on",
+        f"{course.optimizer.kind} holds {len(unused)} parameters{',' * frozen} {what}",
         f"{len(left_out)} parameters ({_listed(left_out)}) got gradients, are in no optimizer "
         f"and never changed in {len(course.steps)} updates",
         where=course.optimizer.made_at,

@@ -214,11 +214,23 @@ def _is_accuracy(case: Case, course: Course, series: _Series) -> bool:
     reading = case.reading(course.last)
     if reading is None or reading.prediction is None or reading.target is None:
         return False
+    if _compares_gaps(case, series.where):
+        return False
     target = reading.trace.array(reading.target)
     labels = target.dtype.kind in "iu" and reading.prediction.ndim > 1
     classes = reading.prediction.shape[1] if labels else len(np.unique(target))
     most = max(case.limit("classes"), case.limit("samples") * target.size)
     return classes <= most and min(series.values) >= case.limit("guess") / max(2, classes)
+
+
+def _compares_gaps(case: Case, where: Where) -> bool:
+    """Whether some labels are no class, as at places that are filled up: no answer equals them."""
+    compared = [each.sides for each in case.run.comparisons if str(each.where) == str(where)]
+    return any(
+        min(each.range.low for each in sides) < 0 <= max(each.range.low for each in sides)
+        for sides in compared
+        if sides
+    )
 
 
 def _begins_alike(case: Case, series: _Series, losses: Losses) -> bool:
