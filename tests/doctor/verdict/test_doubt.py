@@ -133,3 +133,26 @@ def test_a_second_training_without_gradients(tmp_path: Path, engine: str) -> Non
     doubt = doubt_of_learning(watched(tmp_path / "again", _FROZEN_BESIDE, engine))
     assert doubt is not None
     assert "none of the 40 updates" in doubt
+
+
+_RANKING = """
+model = nn.Sequential(nn.Linear(4, 16), nn.Tanh(), nn.Linear(16, 2))
+opt = torch.optim.Adam(model.parameters(), lr=0.02)
+first, second, third = x, x + 0.1, -x
+for step in range(80):
+    one, near, far = model(first), model(second), model(third)
+    loss = F.triplet_margin_loss(one, near, far, margin=0.5)
+    loss = loss + {} * (one.square() + near.square() + far.square()).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_ranking_that_tells_nothing_apart(tmp_path: Path, engine: str) -> None:
+    doubt = doubt_of_learning(watched(tmp_path, _RANKING.format(100), engine))
+    assert doubt is not None
+    assert "margin of 0.5" in doubt
+    (tmp_path / "learns").mkdir()
+    assert doubt_of_learning(watched(tmp_path / "learns", _RANKING.format(0), engine)) is None

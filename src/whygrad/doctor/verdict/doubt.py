@@ -11,6 +11,7 @@ from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.progress import draws_itself, is_entangled, take_turns
 from whygrad.doctor.evidence.provenance import chosen_draws, has_moving_targets
 from whygrad.doctor.evidence.standing import Standing, batches_of, standing_of
+from whygrad.ops import families as ops
 from whygrad.recording.record import Course
 
 __all__ = ["doubt_of_learning"]
@@ -78,6 +79,9 @@ def _doubt(case: Case, course: Course) -> str | None:
         return "a loss or a gradient was not finite"
     if not course.losses:
         return "no loss is known of the updates"
+    margin = _at_margin(case, course)
+    if margin is not None:
+        return f"what is to be told apart costs its margin of {margin:g}, as if all were alike"
     if standing is not None:
         # A curriculum ends far from the batches that it began with.
         end = progress.end if progress.gain >= _FELL else standing.reached
@@ -90,6 +94,21 @@ def _doubt(case: Case, course: Course) -> str | None:
     if progress.gain >= _FELL:
         return None
     return f"the loss hardly fell: {progress.start:.4g} at first, {progress.end:.4g} at the end"
+
+
+def _at_margin(case: Case, course: Course) -> float | None:
+    """The margin of a ranking that the latest step pays in full, whatever is added to it."""
+    trace = case.trace(course.last)
+    if trace is None:
+        return None
+    for call in trace.calls:
+        if call.op not in ops.MARGIN_RANKING | ops.TRIPLETS or call.outputs[0].ndim:
+            continue
+        margin = call.argument(3, "margin", float(call.op in ops.TRIPLETS))  # as PyTorch has it
+        paid = float(trace.array(call.outputs[0]))
+        if isinstance(margin, (int, float)) and _NEAR * margin <= paid <= margin / _NEAR > 0:
+            return float(margin)
+    return None
 
 
 def _standing(case: Case, course: Course) -> Standing | None:

@@ -97,24 +97,6 @@ def test_a_mean_of_roots(tmp_path: Path) -> None:
     assert not ask(tmp_path, "metric-bug", ROOTS.format(added="error", result="(total / 4) ** 0.5"))
 
 
-LEFT_OUT = """
-classes = (x @ torch.randn(4, 3)).argmax(1)
-classes[:9] = {unknown}
-model = nn.Linear(4, 3)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for _ in range(5):
-    optimizer.zero_grad()
-    F.cross_entropy(model(x), classes, ignore_index={index}).backward()  # here
-    optimizer.step()
-"""
-
-
-def test_a_class_that_the_loss_leaves_out(tmp_path: Path) -> None:
-    found = only(tmp_path, "bad-labels", LEFT_OUT.format(unknown=0, index=2))
-    assert "one of 3 classes" in found.evidence[0]
-    assert not ask(tmp_path, "bad-labels", LEFT_OUT.format(unknown=-1, index=-1))
-
-
 MIXED = """
 classes = (x @ torch.randn(4, 3)).argmax(1)
 model = nn.Linear(4, 3)

@@ -297,7 +297,7 @@ print(f"RMSE ${rmse%s:.2f}")
 PADDED = """
 words = torch.randint(1, 9, (64, 6))
 tags = words % 3 + 1
-tags[:, 4:] = 0
+words[:, 4:] = tags[:, 4:] = 0
 model = nn.Sequential(nn.Embedding(9, 8), nn.Linear(8, 4))
 optimizer = torch.optim.Adam(model.parameters(), lr=0.05)
 for _ in range(20):

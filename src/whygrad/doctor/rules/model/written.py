@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+from whygrad.doctor.evidence.anatomy import layers_of
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.experiments.own_values import Written, written_otherwise
 from whygrad.doctor.experiments.rehearsal import rehearsed
@@ -33,6 +34,8 @@ def from_own_values(
         ("written", id(course)), lambda: written_otherwise(case, course, trace.snapshot)
     )
     weights = [each for each in found if each.now.ndim > 1]
+    if not weights:  # units that a bias kills or saturates are told by other rules
+        found = [each for each in found if not _is_hidden_bias(case, trace, each.parameter)]
     if not found or flat != (bool(weights) and all(each.is_flat for each in weights)):
         return
     start = case.once(
@@ -46,6 +49,13 @@ def from_own_values(
         told = None if late is None else late[0].told(late[1], change)
     if told is not None:
         yield _about_written(rule, found, told)
+
+
+def _is_hidden_bias(case: Case, trace: Trace, parameter: Parameter) -> bool:
+    """Whether it is a bias of another layer than the last."""
+    layers = layers_of(case, trace)
+    owner = parameter.name.rpartition(".")[0]
+    return any(each.parameter.name.rpartition(".")[0] == owner for each in layers[:-1])
 
 
 def _about_written(rule: Rule, found: list[Written], tried: str) -> Finding:
