@@ -238,6 +238,11 @@ class Case:
     def parameters(self) -> list[Parameter]:
         return list(self.run.parameters.values())
 
+    def is_held(self, parameter: Parameter) -> bool:
+        """Whether an optimizer has it; what the program writes itself may only be put back."""
+        held = {each.optimizer.number for each in self.run.courses if each.optimizer.thing}
+        return not held.isdisjoint(parameter.optimizers)
+
     def module(self, path: str | None) -> Any:
         """The module with this path."""
         return self._modules.get(path, (None, None))[0]

@@ -266,3 +266,34 @@ def test_one_update_for_many_losses(tmp_path: Path, how: str) -> None:
     before, loss, after = BEHIND[how]
     text = SLIPPED.format(before=before, loss=loss, after=after)
     assert not ask(tmp_path, "missing-step", text)
+
+
+_ANOTHER_MODEL = """
+def build():
+    return nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 1))
+
+
+model = build()
+optimizer = torch.optim.Adam(build().parameters(), lr=0.01)  # here
+best, kept = float("inf"), None
+for _ in range(20):
+    optimizer.zero_grad()
+    loss = F.mse_loss(model(x), y)
+    loss.backward()
+    optimizer.step()
+    if loss.item() < best:
+        best, kept = loss.item(), {k: v.clone() for k, v in model.state_dict().items()}
+model.load_state_dict(kept)
+with torch.no_grad():
+    print(F.mse_loss(model(x), y).item())
+"""
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_state_that_is_put_back_is_no_update_by_hand(tmp_path: Path, engine: str) -> None:
+    found = only(tmp_path, "parameter-not-in-optimizer", _ANOTHER_MODEL, engine)
+    assert "holds 4 parameters that no loss depends on" in found.evidence[0]
+
+
+def test_weights_that_nothing_trained_are_not_put_back_by_mistake(tmp_path: Path) -> None:
+    assert ask(tmp_path, "checkpoint-state", _ANOTHER_MODEL) == []

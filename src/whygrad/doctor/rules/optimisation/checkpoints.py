@@ -108,6 +108,9 @@ def _back_to_the_start(case: Case) -> Finding | None:
             continue
         if not was_to_be_chosen(each.where):
             continue  # nobody meant to put anything else back
+        own = [case.run.parameters.get(id(one)) for one in each.thing.parameters()]
+        if not any(case.is_held(one) for one in own if one is not None):
+            continue  # no optimizer has them, so that no state is another
         return checkpoint_state.finding(
             f"after {passes} training passes the weights of before the first one are put back, and "
             f"the model is used with them at line {used[-1].where.line}",

@@ -56,7 +56,7 @@ def parameter_not_in_optimizer(case: Case) -> Iterator[Finding]:
         for each in case.parameters()
         if each.reached
         and each.requires_grad
-        and not each.optimizers
+        and not case.is_held(each)
         and not each.changed
         and _is_parameter(case, each)
     ]
@@ -307,6 +307,6 @@ def _listed(parameters: list[Parameter]) -> str:
 
 def _all_held(case: Case) -> str | None:
     wanted = [each for each in case.parameters() if each.reached and each.module is not None]
-    if wanted and case.courses and all(each.optimizers for each in wanted):
+    if wanted and case.courses and all(map(case.is_held, wanted)):
         return f"all {len(wanted)} parameters with gradients are in an optimizer"
     return None
