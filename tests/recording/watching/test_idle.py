@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ import whygrad
 from tests.doctor.asking import ENGINES, only
 from tests.doctor.test_broken_runs import examined
 from whygrad.doctor import watch
+from whygrad.recording.engines.pytorch import TorchEngine
 from whygrad.recording.watching.recorder import Recorder
 
 # step 150 is far beyond the settled beginning and is not sampled
@@ -308,3 +310,56 @@ def test_data_filled_anew_for_each_pass(engine: str, monkeypatch: pytest.MonkeyP
             optimizer.step()
     assert doc.run.troubles == []
     assert max(seen[7:]) < seen[0] / 5
+
+
+def test_a_long_evaluation_hands_over_little_after_its_beginning(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What is read, written or summed up is still seen, and all of the training after it."""
+    calls = _counted(monkeypatch)
+    model = torch.nn.Linear(3, 2)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    inputs = torch.ones(8, 3)
+    with watch(model, optimizer) as doc:
+        with torch.no_grad():
+            _ = model(inputs).argmax(1) == 0
+            for _ in range(6000):
+                inputs.abs()
+            handed = calls[0]
+            for _ in range(10_000):
+                inputs.abs()
+            assert calls[0] == handed < 4100
+            assert inputs.sum().item() == 24
+            assert calls[0] == handed + 2
+        before = calls[0]
+        model(inputs).square().mean().backward()
+        optimizer.step()
+        assert calls[0] - before >= 3
+        before = calls[0]
+        with torch.no_grad():  # another phase
+            inputs.abs()
+        assert calls[0] == before + 1
+    assert doc.run.troubles == []
+
+
+def test_of_many_copies_few_are_asked_why_they_have_no_gradient(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked, asks = [], TorchEngine.why_none
+    monkeypatch.setattr(
+        TorchEngine, "why_none", lambda self, *args: asked.append(args) or asks(self, *args)
+    )
+    model = torch.nn.Sequential(*(torch.nn.Linear(3, 3) for _ in range(20)), torch.nn.Linear(3, 1))
+    unused = torch.nn.Linear(3, 1)
+    optimizer = torch.optim.SGD([*model.parameters(), *unused.parameters()], lr=0.01)
+    with watch(model, optimizer) as doc:
+        copies = [copy.deepcopy(model) for _ in range(4)]
+        for each in copies:
+            each(torch.ones(8, 3))
+        model(torch.ones(8, 3)).mean().backward()
+        optimizer.step()
+    assert doc.run.troubles == []
+    known = [each for each in doc.run.parameters.values() if each.tensor.grad is None]
+    assert len(known) > 100
+    assert len(asked) == 32 + 2
+    assert all(doc.run.parameters[id(each)].none_because for each in unused.parameters())

@@ -90,6 +90,10 @@ def is_noise(reading: Reading) -> bool:
 
 def standing_of(case: Case, course: Course) -> Standing | None:
     """None where the loss is of a kind for which no best constant is known."""
+    return case.once(("standing", id(course)), lambda: _standing(case, course))
+
+
+def _standing(case: Case, course: Course) -> Standing | None:
     known = batches_of(case, course)
     calls = [each.meeting for each in known]
     if not known or course.last is None or any(each is None for each in calls):

@@ -13,7 +13,7 @@ import linecache
 from collections.abc import Iterator
 from functools import cached_property, lru_cache
 from types import CodeType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from whygrad.source import Where
 from whygrad.why.syntax import covers, parsed
@@ -30,10 +30,13 @@ class Source:
         self.file = file
         self.text = text
         self.tree = parsed(text)
+        self._nodes: dict[type[ast.AST], list[Any]] = {}
 
     def nodes(self, kind: type[Node]) -> Iterator[Node]:
         """The nodes of a kind, outermost first."""
-        return walked(self.tree, kind)
+        if kind not in self._nodes:  # asked many times, and a file may be long
+            self._nodes[kind] = list(walked(self.tree, kind))
+        return iter(self._nodes[kind])
 
     def bodies(self) -> Iterator[list[ast.stmt]]:
         """The statements of the module, and those of each function."""
@@ -82,7 +85,7 @@ def source_of(place: Where | str) -> Source:
     return _source(place, "".join(linecache.getlines(place)))
 
 
-_source = lru_cache(maxsize=32)(Source)
+_source = lru_cache(maxsize=128)(Source)
 
 
 def walked(node: ast.AST, kind: type[Node]) -> Iterator[Node]:

@@ -52,6 +52,10 @@ class Engine(Protocol):
 
     def record(self) -> None: ...
 
+    def hush(self, is_dull: Callable[[str], bool] | None) -> None:
+        """Hand over no calls of ops that are dull, where no gradients are recorded; None: all."""
+        ...
+
     def compiles(self) -> bool:
         """Whether compiled code runs, which is compiled anew when a function is replaced."""
         ...

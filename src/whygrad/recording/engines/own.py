@@ -101,6 +101,9 @@ class OwnEngine:
             for each in self._functions:
                 each.record()
 
+    def hush(self, is_dull: Callable[[str], bool] | None) -> None:
+        """Handing a call over is cheap here."""
+
     def compiles(self) -> bool:
         return False  # what is compiled here does not look at names
 

@@ -74,11 +74,18 @@ class TorchEngine:
     def idle(self) -> None:
         if self._place is None and self._recorder is not None:
             self._place = taken_out(self._recorder)
+            if self._place is None:  # amid a call, where the mode is not in its place
+                self._recorder.is_dull = _anything
 
     def record(self) -> None:
+        self.hush(None)
         if self._place is not None and self._recorder is not None:
             put_in(self._recorder, self._place)
             self._place = None
+
+    def hush(self, is_dull: Callable[[str], bool] | None) -> None:
+        if self._recorder is not None:
+            self._recorder.is_dull = None if is_dull is None else _by_function(is_dull)
 
     def compiles(self) -> bool:
         return compiler_in_use()
@@ -222,6 +229,25 @@ def _cast_to(dtype: torch.dtype, function: Any, /, *args: Any, **kwargs: Any) ->
     """Carry out a call as ``torch.autocast`` does: a replay has to as well."""
     with torch.autocast("cpu", dtype):
         return function(*args, **kwargs)
+
+
+def _anything(function: Any) -> bool:
+    return True
+
+
+@cache
+def _by_function(is_dull: Callable[[str], bool]) -> Callable[[Any], bool]:
+    """The same for functions, without a gradient: asked hundreds of thousands of times."""
+    known: dict[Any, bool] = {}
+
+    def answer(function: Any) -> bool:
+        dull = known.get(function)
+        if dull is None:
+            op = _plain_name(function)
+            dull = known[function] = op is not None and is_dull(op)
+        return dull and not torch.is_grad_enabled()
+
+    return answer
 
 
 @lru_cache(maxsize=4096)

@@ -2,8 +2,9 @@
 
 Seconds are others on a busy machine, and a doctor that counts them says something else there about
 the same program.  So what is granted and what is spent are both counted from the sizes of recorded
-calls: a tenth of what the passes of the run took, within limits.  Every replay counts.  A single
-look at a step is never refused; a training that would cost more than is left is.
+calls: a tenth of what the passes took of a run that seems to be well, within limits, and the most
+that there is of any other.  Every replay counts.  A single look at a step is never refused; a
+training that would cost more than is left is.
 
 Memory has a limit as well: a replay that would need more is given up, and of the values that
 replays leave behind only those of the latest are kept.
@@ -20,12 +21,12 @@ from whygrad.recording.record import Snapshot
 from whygrad.recording.replay.runner import replay
 from whygrad.recording.replay.trace import Trace, Traced
 
-__all__ = ["LEAST", "LITTLE", "MEMORY", "MOST", "SECOND", "SHARE", "Budget", "work_of"]
+__all__ = ["LITTLE", "MEMORY", "MOST", "SECOND", "SHARE", "Budget", "work_of"]
 
 _PRODUCTS = LINEAR | RECURRENT
 
 # The unit is one number read or written, about a nanosecond of an ordinary core.
-_CALL = 25_000.0  # what a call costs beside its arithmetic
+_CALL = 50_000.0  # what a call costs beside its arithmetic
 _PRODUCT = 1 / 32  # a multiplication and addition of a matrix product
 _BACKWARD = 2.0  # times the forward pass
 _LOOK = 2.0  # times what is looked at
@@ -33,10 +34,9 @@ _PASS = 1.0 + _BACKWARD
 
 SECOND = 1e9  # units
 
-SHARE = 0.1  # of the work of the run's own passes, but …
-LEAST = 5.0 * SECOND  # … this for a short run, …
-LITTLE = 2.0 * SECOND  # … this for a short one that seems to be well, …
-MOST = 7.0 * SECOND  # … and no more than this for a long one
+MOST = 7.0 * SECOND
+SHARE = 0.1  # of the work of the passes of a run that seems to be well, but …
+LITTLE = 1.5 * SECOND  # … this for a short one
 MEMORY = 1 << 30  # bytes
 
 
@@ -47,7 +47,7 @@ class Budget:
     """
 
     def __init__(
-        self, least: float = LEAST, most: float | None = None, memory: float = MEMORY
+        self, least: float = MOST, most: float | None = None, memory: float = MEMORY
     ) -> None:
         self.least = least
         self._most = most

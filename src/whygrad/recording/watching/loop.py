@@ -149,6 +149,8 @@ class Loop:
 
     def enter(self, this: Pass, loss: Any) -> None:
         self.run.passes.append(this)
+        if self.run.engine is not None:
+            self.run.engine.hush(None)
         self.pending.append(this)
         self._retention.note(loss, this.number)
         if self.each_pass is not None:

@@ -21,6 +21,7 @@ from whygrad.source import Where, program_frame
 __all__ = ["Registry"]
 
 _LOOSE = 64  # leaves outside of modules and optimizers that are known at least
+_ASKED = 32  # leaves in no optimizer of which one pass asks why they have no gradient
 _LARGE = 1 << 20  # bytes of a tensor whose first values are not kept
 _GIVEN = 4096  # tensors that got the values of others
 _ROOTS = 32  # models whose parts are known by name: a program may copy one at every step
@@ -289,16 +290,17 @@ class Registry:
         """After a pass: who has a gradient now, and, at the first ones, why others have none."""
         if self._all_reached == len(self._run.parameters):
             return
+        others = 0  # that are in no optimizer: copies of models are, by the hundred
         for known in self.parameters():
             if known.reached:
                 continue
             if known.tensor.grad is not None:
                 known.reached, known.none_because = True, None
             elif first and known.tensor.requires_grad and known.none_because is None:
-                try:
-                    known.none_because = engine.why_none(known.tensor, loss)
-                except Exception:  # a question that could not be answered is not a finding
-                    known.none_because = None
+                others += not known.optimizers
+                if known.optimizers or others <= _ASKED:
+                    with suppress(Exception):  # what could not be answered is not a finding
+                        known.none_because = engine.why_none(known.tensor, loss)
         if all(known.reached for known in self.parameters()):
             self._all_reached = len(self._run.parameters)
 

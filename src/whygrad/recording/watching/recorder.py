@@ -47,6 +47,7 @@ _DISTRIBUTIONS = ("torch.distributions", "whygrad.distributions")  # modules
 _REPEATED = 32  # looks at a layer that one step calls again and again
 _ENOUGH = 4000  # calls without gradients between two passes …
 _PHASES = 4  # … of the first such phases …
+_IN_ALL = 12_000  # … or of those that judge the model, until there are so many …
 _LITTLE = 500  # … and of those that follow
 _DATA = 1000  # calls that prepare the data of one pass, and are recorded; twice as many: nobody …
 _MORE = 100  # … need look at what follows; and of a pass after some such ones
@@ -70,6 +71,7 @@ class Recorder:
         self._loading = self._rested = False  # … of which this is one, and seen enough of
         self._judges = False  # whether any of them may say how good the model is
         self._long = 0  # phases with many of them
+        self._judging = 0  # calls in all phases that judge the model
         self._metrics = Metrics(loop.run, loop.snapshots)
         self._figures = Figures(loop.run, loop.registry, loop.sampler, loop.snapshots, modules)
 
@@ -192,14 +194,18 @@ class Recorder:
         if engine.is_recording():
             return False
         self._seen += 1
+        self._judging += self._judges
         if self._seen == _ENOUGH:
             self._long += 1
         if self._seen == _LITTLE and not self._judges:
             self._sampler.games += 1
             self._sampler.dull += 1
-        enough = self._seen > (_ENOUGH if self._long <= _PHASES else _LITTLE)
+        known = self._long > _PHASES or (self._judges and self._judging > _IN_ALL)
+        enough = self._seen > (_LITTLE if known else _ENOUGH)
         if enough and not self._judges and self._snapshots.training_lines:
             self._sampler.rest(until_training=True)
+        elif enough:
+            engine.hush(_is_dull)
         return enough
 
     def _is_more_data(self, engine: Engine, args: tuple[Any, ...]) -> bool:
@@ -437,6 +443,11 @@ def _learns(result: Any) -> bool:
     if isinstance(result, tuple):
         return False
     return bool(getattr(result, "requires_grad", False))
+
+
+def _is_dull(op: str) -> bool:
+    """Whether calls of an op are of no interest once much has been seen of its kind."""
+    return not _traits(op) & _ALWAYS
 
 
 @cache

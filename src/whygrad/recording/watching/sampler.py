@@ -24,7 +24,7 @@ __all__ = ["Sampler", "is_sampled"]
 
 _SETTLED = 32  # passes that are recorded at the beginning
 _ALERT = 16  # passes that are recorded after something out of the ordinary
-_MANY = 30_000  # recorded calls: a run with so many in its first steps is recorded when it is due
+_MANY = 12_000  # recorded calls: a run with so many in its first steps is recorded when it is due
 _RECENT = 16
 _REVIEW = 4  # passes between two looks at what is usual
 _BEYOND = 2  # times the spread of recent losses, above the largest: out of the ordinary …
