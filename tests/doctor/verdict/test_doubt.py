@@ -156,3 +156,35 @@ def test_a_ranking_that_tells_nothing_apart(tmp_path: Path, engine: str) -> None
     assert "margin of 0.5" in doubt
     (tmp_path / "learns").mkdir()
     assert doubt_of_learning(watched(tmp_path / "learns", _RANKING.format(0), engine)) is None
+
+
+_INNER_STEP = """
+weight = (3 * torch.randn(4, 3)).requires_grad_()
+opt = torch.optim.Adam([weight], lr=0.2)
+rule = torch.randn(4, 3)
+for step in range(80):
+    losses = []
+    for task in range(2):
+        given, asked = torch.randn(32, 4), torch.randn(32, 4)
+        known, wanted = (given @ rule).argmax(1), {}
+        inner = F.cross_entropy(given @ weight, known)
+        (slope,) = torch.autograd.grad(inner, weight, create_graph=True)
+        losses.append(F.cross_entropy(asked @ (weight - 0.4 * slope), wanted))
+    opt.zero_grad()
+    (sum(losses) / len(losses)).backward()
+    opt.step()
+"""
+
+
+def test_classes_at_chance_in_a_step_that_cannot_be_run_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its loss fell from large first weights to what the same answer for all classes costs."""
+    monkeypatch.setattr("whygrad.doctor.verdict.doubt.standing_of", lambda case, course: None)
+    shuffled = "(asked @ rule).argmax(1)[torch.randperm(32)]"
+    doubt = doubt_of_learning(watched(tmp_path, _INNER_STEP.format(shuffled)))
+    assert doubt is not None
+    assert "the same of all classes costs 1.099" in doubt
+    (tmp_path / "learns").mkdir()
+    learns = watched(tmp_path / "learns", _INNER_STEP.format("(asked @ rule).argmax(1)"))
+    assert doubt_of_learning(learns) is None

@@ -7,6 +7,8 @@ way; a run with such losses only is left open.
 
 from __future__ import annotations
 
+import math
+
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.progress import draws_itself, is_entangled, take_turns
 from whygrad.doctor.evidence.provenance import chosen_draws, has_moving_targets
@@ -91,9 +93,31 @@ def _doubt(case: Case, course: Course) -> str | None:
             f"it ends at a loss of {standing.reached:.4g}, where the best answer that ignores the "
             f"input costs {standing.constant:.4g}"
         )
+    even = _of_even_answers(case, course)
+    if even is not None and progress.end >= _NEAR * even:
+        return (
+            f"it ends at a loss of {progress.end:.4g}, where saying the same of all classes costs "
+            f"{even:.4g}"
+        )
     if progress.gain >= _FELL:
         return None
     return f"the loss hardly fell: {progress.start:.4g} at first, {progress.end:.4g} at the end"
+
+
+def _of_even_answers(case: Case, course: Course) -> float | None:
+    """What the latest step would cost if all classes got the same answer; None if it has none.
+
+    By the shapes and by the part that each term has in the loss, which a step tells that cannot be
+    run again as it was.
+    """
+    trace = case.trace(course.last)
+    cost = 0.0
+    for call in [] if trace is None else trace.calls:
+        plain = call.op in ops.CLASS_LOSSES and not call.outputs[0].ndim
+        if plain and 0 in call.gradients and call.kwargs.get("reduction", "mean") == "mean":
+            shape = call.inputs[0].shape
+            cost += abs(call.gradients[0].mean) * math.log(shape[1 if len(shape) > 1 else 0])
+    return cost or None
 
 
 def _at_margin(case: Case, course: Course) -> float | None:

@@ -84,6 +84,8 @@ class Idle:
         if sampler.resting:
             if sampler.dull > _DULL:
                 self._move(known)
+            else:
+                sampler.rest_now()
             return
         if number != known.last:
             known.comes(number, sampler.games)

@@ -28,6 +28,7 @@ _BESIDE = 64  # calls with gradients that are not for training, that are followe
 _GAME = 200  # calls with gradients between two passes that are not for training …
 _GAMES = 4  # … of the first such phases …
 _MOVES = 50  # … and of those that follow: enough is seen of them until the program trains again
+_IN_ALL, _LITTLE = 1000, 4  # … and so few of a phase, once there have been so many in all
 _MARKS = 1000  # calls without gradients, and changes of mode, that are kept
 
 
@@ -55,6 +56,7 @@ class Modules:
         self.beside = False  # whether the latest call with gradients was at no training line
         self._moves, self._passes = 0, 0  # calls beside training since that pass
         self._games = 0  # phases with many of them
+        self._played = 0  # such calls in all
         self._learning = False  # whether gradients were recorded when the outermost was called
         self._feeding = Feeding(run)
         self.lookout = Lookout(run)
@@ -190,7 +192,9 @@ class Modules:
             self._passes, self._moves = len(self._run.passes), 0
         self._moves += 1
         self._games += self._moves == _MOVES
-        enough = self._moves > (_GAME if self._games <= _GAMES else _MOVES)
+        self._played += 1
+        most = _GAME if self._games <= _GAMES else _MOVES
+        enough = self._moves > (most if self._played <= _IN_ALL else _LITTLE)
         if enough and self._snapshots.training_lines:
             self._sampler.rest(until_training=True)
 
