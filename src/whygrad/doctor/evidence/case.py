@@ -20,7 +20,7 @@ from whygrad.errors import fail
 from whygrad.ops.families import DRAWS
 from whygrad.recording.record import Course, Incident, Parameter, Run, Snapshot
 from whygrad.recording.replay import Trace
-from whygrad.recording.replay.budget import LITTLE, MEMORY, SECOND, Budget
+from whygrad.recording.replay.budget import MEMORY, SECOND, Budget
 from whygrad.recording.replay.chance import chance
 from whygrad.recording.replay.reading import Reading, read
 from whygrad.recording.replay.trainer import Descent, Objective
@@ -35,6 +35,7 @@ __all__ = ["Case"]
 _HOW_IT_GOES = ("optimisation", "signals", "symptoms")  # tiers of rules
 _WELL = 0.7  # of the loss of knowing nothing, at the end
 _LATEST = 2  # replays whose values are kept, however large
+_LARGE = 1 << 27  # bytes of a replay: one of its kind is enough
 _T = TypeVar("_T")
 
 
@@ -87,6 +88,10 @@ class Case:
             self._readings.pop(oldest, None)
         return trace
 
+    def is_large(self, trace: Trace) -> bool:
+        """Whether another replay like this one would take more memory than it tells."""
+        return trace.bytes > _LARGE
+
     def reading(self, snapshot: Snapshot | None) -> Reading | None:
         """What is the model, the prediction, the target and the loss in a step."""
         trace = self.trace(snapshot)
@@ -114,7 +119,7 @@ class Case:
                 self._traces[id(first)] = budget.replay(first, look=True)
                 budget.add_passes(first, sum(len(step.passes) for step in course.steps))
         if self._courses and all(map(self._seems_well, self._courses)):
-            budget.least = min(budget.least, LITTLE)
+            budget.spare()
         return budget
 
     def _seems_well(self, course: Course) -> bool:

@@ -54,10 +54,15 @@ class Standing:
 
 
 def batches_of(case: Case, course: Course) -> list[Reading]:
-    """The steps that are known with all their values, the first one first."""
-    snapshots = {id(each): each for each in (course.first, course.earlier, course.last) if each}
-    found = [case.reading(each) for each in snapshots.values()]
-    return [each for each in found if each is not None and each.trace.reproduced]
+    """The steps that are known with all their values, the first one first; of large ones one."""
+    found: list[Reading] = []
+    for snapshot in dict.fromkeys((course.first, course.earlier, course.last)):
+        reading = case.reading(snapshot)
+        if reading is not None and reading.trace.reproduced:
+            found.append(reading)
+            if case.is_large(reading.trace):
+                break
+    return found
 
 
 def is_noise(reading: Reading) -> bool:

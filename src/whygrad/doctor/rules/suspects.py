@@ -6,6 +6,7 @@ The numbers that they go by are thresholds of ``not-learning``.
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -39,6 +40,7 @@ class Suspect:
 
 def suspects_of(case: Case, course: Course) -> Iterator[Suspect]:
     known = batches_of(case, course)
+    yield from _about_relapse(case, course)
     yield from _about_frozen(case, course)
     yield from _about_places(case, known[-1])
     yield from _about_gradients(case, course, known[-1])
@@ -47,6 +49,29 @@ def suspects_of(case: Case, course: Course) -> Iterator[Suspect]:
     yield from _about_inputs(case, known[0])
     yield from _about_one_batch(case, course)
     yield from _about_data(case, known)
+
+
+def _about_relapse(case: Case, course: Course) -> Iterator[Suspect]:
+    """What was learned and lost again: it could be learned, and an update was too much."""
+    window, losses = int(case.limit("window")), course.losses
+    if len(losses) < 4 * window:
+        return
+    usual = [statistics.median(losses[at : at + window]) for at in range(len(losses) - window + 1)]
+    lowest = min(range(len(usual)), key=usual.__getitem__)
+    if not 0 < usual[lowest] < case.limit("lost") * min(usual[0], usual[-1]):
+        return
+    options, rate = course.optimizer.options, rate_of(course)
+    momentum = float(options.get("momentum", 0.0) or 0.0)
+    remedy = f"lr={rate / case.limit('times'):.2g} instead of {rate:g}, and gradients clipped."
+    if momentum > case.limit("momentum"):
+        remedy = (
+            f"momentum=0.9 instead of {momentum:g}: with it a gradient moves the weights by "
+            f"{1 / (1 - momentum):.0f} times the rate in the end."
+        )
+    yield Suspect(
+        "updates that are too large", f"around step {lowest} the loss was {usual[lowest]:.4g}; at "
+        f"the end it is {usual[-1]:.4g} again", True, remedy, course.optimizer.made_at,
+    )  # fmt: skip
 
 
 def _about_frozen(case: Case, course: Course) -> Iterator[Suspect]:
@@ -72,8 +97,8 @@ def _about_places(case: Case, last: Reading) -> Iterator[Suspect]:
     """Places of the input that nothing is computed from."""
     for axis, seen in seen_places(last):
         unseen = float(1 - seen.mean())
-        if unseen < case.limit("unseen") or len(seen) < 2:
-            continue
+        if unseen < case.limit("unseen") or len(seen) < 2 or not seen.any():
+            continue  # if it depends on none, something has died: no place is left out
         places = [int(each) for each in np.flatnonzero(seen)[: int(case.limit("places"))]]
         yield Suspect(
             "what is seen", f"of the {len(seen)} places along axis {axis} of the input, the loss "

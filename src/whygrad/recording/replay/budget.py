@@ -2,9 +2,9 @@
 
 Seconds are others on a busy machine, and a doctor that counts them says something else there about
 the same program.  So what is granted and what is spent are both counted from the sizes of recorded
-calls: a tenth of what the passes took of a run that seems to be well, within limits, and the most
-that there is of any other.  Every replay counts.  A single look at a step is never refused; a
-training that would cost more than is left is.
+calls: a tenth of what the passes of the run took, within limits.  Every replay counts.  A single
+look at a step is never refused; a training that would cost more than is left is, and of a run that
+seems to be well one that would cost most of it.
 
 Memory has a limit as well: a replay that would need more is given up, and of the values that
 replays leave behind only those of the latest are kept.
@@ -21,12 +21,12 @@ from whygrad.recording.record import Snapshot
 from whygrad.recording.replay.runner import replay
 from whygrad.recording.replay.trace import Trace, Traced
 
-__all__ = ["LITTLE", "MEMORY", "MOST", "SECOND", "SHARE", "Budget", "work_of"]
+__all__ = ["LEAST", "LITTLE", "MEMORY", "MOST", "SECOND", "SHARE", "Budget", "work_of"]
 
 _PRODUCTS = LINEAR | RECURRENT
 
 # The unit is one number read or written, about a nanosecond of an ordinary core.
-_CALL = 50_000.0  # what a call costs beside its arithmetic
+_CALL = 25_000.0  # what a call costs beside its arithmetic
 _PRODUCT = 1 / 32  # a multiplication and addition of a matrix product
 _BACKWARD = 2.0  # times the forward pass
 _LOOK = 2.0  # times what is looked at
@@ -34,9 +34,11 @@ _PASS = 1.0 + _BACKWARD
 
 SECOND = 1e9  # units
 
-MOST = 7.0 * SECOND
-SHARE = 0.1  # of the work of the passes of a run that seems to be well, but …
-LITTLE = 1.5 * SECOND  # … this for a short one
+SHARE = 0.1  # of the work of the run's own passes, but …
+LEAST = 5.0 * SECOND  # … this for a short run, …
+LITTLE = 2.0 * SECOND  # … this for a short one that seems to be well, …
+MOST = 7.0 * SECOND  # … and no more than this for a long one
+_AT_ONCE = 0.8  # of what is left, for one training of a run that seems to be well
 MEMORY = 1 << 30  # bytes
 
 
@@ -47,13 +49,14 @@ class Budget:
     """
 
     def __init__(
-        self, least: float = MOST, most: float | None = None, memory: float = MEMORY
+        self, least: float = LEAST, most: float | None = None, memory: float = MEMORY
     ) -> None:
         self.least = least
         self._most = most
         self.memory = memory
         self._of_run = 0.0
         self._spent = 0.0
+        self._at_once = 1.0  # of what is left, for one training
         self.starved = False  # whether a replay found no memory
         self._forward: WeakKeyDictionary[Snapshot, float] = WeakKeyDictionary()
 
@@ -63,13 +66,18 @@ class Budget:
             return self._most - self._spent
         return max(self.least, min(SHARE * self._of_run, MOST)) - self._spent
 
+    def spare(self) -> None:
+        """The run seems to be well: spend little on it."""
+        self.least, self._at_once = min(self.least, LITTLE), _AT_ONCE
+
     def add_passes(self, snapshot: Snapshot, passes: int) -> None:
         """The run made this many passes like that of the snapshot."""
         self._of_run += passes * _PASS * self._forward.get(snapshot, 0.0)
 
     def allows(self, snapshot: Snapshot, replays: int) -> bool:
         """Whether so many replays, forward and backward, can be paid for."""
-        return replays * _PASS * self._forward.get(snapshot, 0.0) <= self.left
+        cost = replays * _PASS * self._forward.get(snapshot, 0.0)
+        return cost <= self._at_once * self.left
 
     def note(self, snapshot: Snapshot, forward: float) -> None:
         """Say what the forward pass of a snapshot costs that was made out of another one."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.doctor.asking import ask
+from tests.doctor.asking import ask, only
 
 _PLACES = """
 series = torch.randn(400, 6, 3)
@@ -47,3 +47,21 @@ def test_what_is_frozen_and_was_never_loaded(tmp_path: Path) -> None:
     assert found.title.endswith("first suspect: what is frozen")
     assert found.where is not None
     assert "requires_grad = False" in found.where.text
+
+
+_RELAPSE = """
+labels = (x @ torch.randn(4, 3)).argmax(1)
+model = nn.Sequential(nn.Linear(4, 32), nn.ReLU(), nn.Linear(32, 32), nn.ReLU(), nn.Linear(32, 3))
+optimizer = torch.optim.SGD(model.parameters(), lr=1.0, momentum=0.99)  # here
+for step in range(120):
+    optimizer.zero_grad()
+    F.cross_entropy(model(x), labels).backward()
+    optimizer.step()
+"""
+
+
+def test_what_was_learned_and_lost_again_comes_first(tmp_path: Path) -> None:
+    found = only(tmp_path, "not-learning", _RELAPSE)
+    assert "updates that are too large" in found.title
+    assert "momentum=0.9 instead of 0.99" in found.fix
+    assert "what is seen" not in found.data["suspects"]
