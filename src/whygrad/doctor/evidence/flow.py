@@ -83,8 +83,10 @@ def follow(trace: Trace, source: Produced | None) -> Way:
         if made is None or source is None:
             return Way(None, None, passed[::-1])
         place = _handed_on(made, source.place)
-        if place is None and made.op in ops.JOINS and _is_uniform(trace, made):
+        if place is None and made.op in ops.JOINS and _is_uniform(trace, made.sources):
             place = 0
+        if place is None and made.op in ops.SETITEM and _is_uniform(trace, _written(trace, made)):
+            place = len(made.inputs) - 1
         if place is None:
             return Way(made, source, passed[::-1])
         passed.append((made, place, source.place))
@@ -105,10 +107,23 @@ def _handed_on(call: Traced, result: int) -> int | None:
     return None
 
 
-def _is_uniform(trace: Trace, call: Traced) -> bool:
-    """Whether the parts that are joined were all computed by the same kind of call."""
+def _written(trace: Trace, call: Traced) -> list[Produced | None]:
+    """What this and earlier calls wrote into a buffer; nothing if other values are in it too."""
+    found = []
+    made: Traced | None = call
+    while made is not None and made.op in ops.SETITEM:
+        if len(made.inputs) < 2:
+            return []  # a number
+        found.append(made.sources[-1])
+        made = trace.made_by(made.sources[0])
+    blank = made is None or not any(each.requires_grad for each in made.outputs)
+    return found if blank else []
+
+
+def _is_uniform(trace: Trace, sources: list[Produced | None]) -> bool:
+    """Whether the parts that are put together were all computed by the same kind of call."""
     kinds = set()
-    for source in call.sources:
+    for source in sources:
         made = trace.made_by(source)
         while made is not None and (place := _handed_on(made, 0)) is not None:
             made = trace.made_by(made.sources[place])
@@ -122,7 +137,7 @@ def carry(trace: Trace, way: Way, labels: np.ndarray[Any, Any]) -> np.ndarray[An
     with engine.unwatched(), engine.namespace.no_grad():
         moved: Any = engine.namespace.tensor(np.ascontiguousarray(labels, dtype=np.float32))
         for call, place, result in way.passed:
-            if call.op in ops.JOINS or call.op in ops.CHOICES:
+            if call.op in ops.JOINS | ops.SETITEM or call.op in ops.CHOICES:
                 if tuple(call.outputs[0].shape) != tuple(moved.shape):
                     return None
                 continue

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.doctor.asking import ask, only
+from tests.doctor.asking import ENGINES, ask, only
 from tests.test_scripts import swapped
 from whygrad.doctor import rules, run_script
 from whygrad.doctor.rules import load
@@ -26,7 +26,6 @@ FAMILY = (
     "wrong-dim",
     "wrong-output-activation",
 )
-ENGINES = ("torch", "whygrad")
 HEAD = """
 import torch
 import torch.nn as nn
@@ -399,3 +398,45 @@ def test_a_softmax_before_pixels(tmp_path: Path, loss: str) -> None:
     masks = "F.one_hot(torch.randint(0, 3, (64, 6)), 3).transpose(1, 2).float()"
     right = _SHARES.format(target=masks, outputs=18, shape="64, 3, 6", loss=loss)
     assert ask(tmp_path, "wrong-output-activation", right) == []
+
+
+_STEP_BY_STEP = """
+series = torch.randn(32, 5, 4)
+labels = (series[:, :, 0] > 0).long()
+cell, out = nn.GRUCell(4, 16), nn.Linear(16, {width})
+optimizer = torch.optim.Adam([*cell.parameters(), *out.parameters()], lr=0.01)
+for step in range(60):
+    state, answers = torch.zeros(32, 16), torch.zeros(5, 32, {width})
+    for at in range(5):
+        state = cell(series[:, at], state)
+        answers[at] = {made}  # here
+    loss = {loss}  # here
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(
+    ("width", "made", "loss", "rule"),
+    [
+        (2, "F.softmax(out(state), dim=1)",
+         "F.cross_entropy(answers.transpose(0, 1).reshape(-1, 2), labels.reshape(-1))",
+         "double-softmax"),
+        (1, "torch.sigmoid(out(state))",
+         "F.binary_cross_entropy_with_logits(answers.squeeze(2), labels.T.float())",
+         "wrong-output-activation"),
+        (2, "out(state)",
+         "F.cross_entropy(answers.transpose(0, 1).reshape(-1, 2), labels.reshape(-1))", None),
+    ],
+    ids=["softmax", "sigmoid", "none"],
+)  # fmt: skip
+def test_answers_written_step_by_step_into_a_buffer(
+    tmp_path: Path, engine: str, width: int, made: str, loss: str, rule: str | None
+) -> None:
+    text = _STEP_BY_STEP.format(width=width, made=made, loss=loss)
+    if rule is None:
+        assert ask(tmp_path, "double-softmax", text, engine) == []
+    else:
+        only(tmp_path, rule, text, engine)
