@@ -8,6 +8,7 @@ import pytest
 
 from tests.doctor.asking import ENGINES, only, watched
 from whygrad.doctor import Diagnosis
+from whygrad.doctor.evidence.standing import standing_of
 from whygrad.doctor.rules import load
 from whygrad.doctor.rules.rule import rules
 from whygrad.doctor.verdict import diagnose
@@ -188,3 +189,24 @@ def test_classes_at_chance_in_a_step_that_cannot_be_run_again(
     (tmp_path / "learns").mkdir()
     learns = watched(tmp_path / "learns", _INNER_STEP.format("(asked @ rule).argmax(1)"))
     assert doubt_of_learning(learns) is None
+
+
+_SUMMED = """
+wanted = torch.sigmoid(3 * x @ torch.randn(4, 6))
+model = nn.Sequential(nn.Linear(4, 32), nn.Tanh(), nn.Linear(32, 6), nn.Sigmoid())
+opt = torch.optim.Adam(model.parameters(), lr=0.02)
+for step in range(120):
+    opt.zero_grad()
+    F.binary_cross_entropy(model(x), wanted, size_average=False).backward()
+    opt.step()
+"""
+
+
+@pytest.mark.filterwarnings("ignore:size_average")  # PyTorch's own advice
+def test_a_sum_in_the_words_of_older_programs(tmp_path: Path) -> None:
+    """What a constant costs is told for each element, and so is what was reached."""
+    case = watched(tmp_path, _SUMMED)
+    standing = standing_of(case, case.courses[0])
+    assert standing is not None
+    assert standing.reached < standing.constant < 1
+    assert doubt_of_learning(case) is None

@@ -363,3 +363,31 @@ def test_of_many_copies_few_are_asked_why_they_have_no_gradient(
     assert len(known) > 100
     assert len(asked) == 32 + 2
     assert all(doc.run.parameters[id(each)].none_because for each in unused.parameters())
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_an_update_of_many_passes_is_skipped_like_many_updates(
+    engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An L-BFGS may make all of its passes in one update; its gradients are those at its end."""
+    calls, space = _counted(monkeypatch), _engine(engine)
+    space.manual_seed(0)
+    model = space.nn.Sequential(space.nn.Linear(4, 16), space.nn.Tanh(), space.nn.Linear(16, 1))
+    optimizer = space.optim.LBFGS(model.parameters(), max_iter=300)
+    inputs = space.randn(64, 4)
+    wanted = inputs.sum(1, keepdim=True).sin()
+
+    def closure():
+        optimizer.zero_grad()
+        loss = space.nn.functional.mse_loss(model(inputs), wanted)
+        loss.backward()
+        return loss
+
+    with watch(model, optimizer) as doc:
+        optimizer.step(closure)
+    assert doc.run.troubles == []
+    (course,) = doc.run.courses
+    (step,) = course.steps
+    assert len(step.passes) == len(doc.run.passes) > 200
+    assert all(size is not None for size in step.gradients.values())
+    assert calls[0] < 60 * len(doc.run.passes)  # of some four hundred a pass

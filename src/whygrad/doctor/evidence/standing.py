@@ -29,7 +29,7 @@ from whygrad.ops.families import (
 from whygrad.recording.calls import Produced
 from whygrad.recording.record import Course
 from whygrad.recording.replay import Trace, Traced
-from whygrad.recording.replay.reading import Reading
+from whygrad.recording.replay.reading import Reading, reduction_of
 from whygrad.recording.replay.recipes import tensor_like
 
 __all__ = ["Standing", "batches_of", "is_noise", "standing_of"]
@@ -135,7 +135,7 @@ def _worth(reading: Reading, trace: Trace) -> float:
     made = trace.array(call.outputs[0]).astype(np.float64)
     if made.ndim:
         return float(made.mean())
-    return float(made) / (_count(reading) if call.kwargs.get("reduction") == "sum" else 1)
+    return float(made) / (_count(reading) if reduction_of(call) == "sum" else 1)
 
 
 def _is_function(call: Traced) -> bool:

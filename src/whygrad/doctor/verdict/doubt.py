@@ -15,6 +15,7 @@ from whygrad.doctor.evidence.provenance import chosen_draws, has_moving_targets
 from whygrad.doctor.evidence.standing import Standing, batches_of, standing_of
 from whygrad.ops import families as ops
 from whygrad.recording.record import Course
+from whygrad.recording.replay.reading import reduction_of
 
 __all__ = ["doubt_of_learning"]
 
@@ -114,7 +115,7 @@ def _of_even_answers(case: Case, course: Course) -> float | None:
     cost = 0.0
     for call in [] if trace is None else trace.calls:
         plain = call.op in ops.CLASS_LOSSES and not call.outputs[0].ndim
-        if plain and 0 in call.gradients and call.kwargs.get("reduction", "mean") == "mean":
+        if plain and 0 in call.gradients and reduction_of(call) == "mean":
             shape = call.inputs[0].shape
             cost += abs(call.gradients[0].mean) * math.log(shape[1 if len(shape) > 1 else 0])
     return cost or None

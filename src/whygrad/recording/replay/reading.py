@@ -17,7 +17,7 @@ from whygrad.recording.calls import Produced
 from whygrad.recording.record import Mark
 from whygrad.recording.replay import Trace, Traced
 
-__all__ = ["Reading", "Term", "read"]
+__all__ = ["Reading", "Term", "read", "reduction_of"]
 
 _COMPARING = ops.DIFFERENCES | ops.LIKENESSES
 _WEIGHING = ops.ADD | ops.SCALINGS | ops.MATRIX_PRODUCTS | ops.WHERE | ops.XLOGY | ops.EINSUM
@@ -76,11 +76,20 @@ class Reading:
         """``mean``, ``sum`` or ``none`` of the loss function, or of the sum by hand."""
         call = self.loss_call
         if call is not None and call.op in ops.LOSSES:
-            return str(call.kwargs.get("reduction", "mean"))
+            return reduction_of(call)
         root = _without_scaling(self.trace)
         if root is None or root.op not in ops.TOTALS:
             return None
         return "sum" if root.op in ops.SUM else "mean"
+
+
+def reduction_of(loss: Traced) -> str:
+    """How a loss function sums up, also as it was said in older programs."""
+    if loss.kwargs.get("reduce") is False:
+        return "none"
+    if loss.kwargs.get("size_average") is False:
+        return "sum"
+    return str(loss.kwargs.get("reduction", "mean"))
 
 
 def read(trace: Trace) -> Reading:

@@ -189,6 +189,9 @@ class Loop:
         the beginning of the run was.
         """
         hand, passes = self.by_hand, len(self.pending)
+        if self._in_closure and self.sampler.may_skip(len(self.run.passes)):
+            self._next_step(engine, updated=False)  # one update may make thousands of passes
+            self.sampler.step_over()
         if self.stepped or self._in_closure:
             return
         if hand.expected and not hand.begun and passes >= self._passes:
@@ -306,12 +309,14 @@ class Loop:
         return step
 
     def step_ends(self, engine: Engine, optimizer: Any) -> None:
-        self._in_closure = False
+        closed, self._in_closure = self._in_closure, False
         self.sampler.optimizing = max(0, self.sampler.optimizing - 1)
         course = self.optimizer_made(optimizer, None)
         if course is None:
             self._updated(engine)
         elif course.steps:
+            if closed and all(size is None for size in course.steps[-1].gradients.values()):
+                course.steps[-1].gradients = self.gradients.sizes(engine, course.parameters)
             self._finish(course, course.steps[-1], self.sampler.sample)
             if self._began_unseen(course):
                 self.sampler.begin_again(len(self.run.passes))

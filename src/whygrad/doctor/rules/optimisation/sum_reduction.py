@@ -10,7 +10,7 @@ from whygrad.ops.families import ADD, CLASS_LOSSES, LOSSES, NEG, RESHAPING, SUM
 from whygrad.recording.record import Course
 from whygrad.recording.replay import Traced
 from whygrad.recording.replay.optimizers import rate_of
-from whygrad.recording.replay.reading import Reading
+from whygrad.recording.replay.reading import Reading, reduction_of
 
 __all__ = ["sum_reduction"]
 
@@ -70,7 +70,7 @@ def _summing(reading: Reading) -> tuple[Traced, int] | None:
         if call.op in LOSSES:
             given = call.inputs[0]
             whole = trace.array(call.outputs[0]).size == 1
-            if call.kwargs.get("reduction") != "sum" or not whole:
+            if reduction_of(call) != "sum" or not whole:
                 return None
             target = reading.target
             by_sample = call.op in CLASS_LOSSES and target is not None

@@ -34,7 +34,6 @@ __all__: list[str] = []
         "steps": (30, "updates: fewer are too few to tell"),
         "near": (0.96, "of what ignoring the input costs: no better than that"),
         "many": (200, "updates: so many would have found a strong signal"),
-        "short": (0.97, "of it after fewer updates, where no suspect is alarming: under way"),
         "hardly": (0.985, "of it, where no suspect but the batch is alarming: a weak signal"),
         "began": (0.9, "of it: a model that began lower was trained before"),
         "trained": (0.5, "of it, for the first batch alone: the same"),
@@ -126,9 +125,9 @@ def _found_a_little(case: Case, course: Course, standing: Standing | None) -> bo
     """
     if standing is None:
         return False
-    if len(course.steps) < case.limit("many"):  # whose last losses are few
-        return standing.reached < case.limit("short") * standing.constant
-    reached = min(standing.reached, _end(case, course, standing))
+    reached = standing.reached
+    if len(course.steps) >= case.limit("many"):  # of fewer the last losses are few
+        reached = min(reached, _end(case, course, standing))
     return reached < case.limit("hardly") * standing.constant
 
 
