@@ -34,6 +34,7 @@ __all__ = ["Loop"]
 
 _PHASES = 8  # optimizers whose first steps are looked at closely
 _UNUSED = 8  # passes without an update, and twice as many as usual: none will come
+_CLOSURE = 32  # passes of one update, after which its passes are skipped as updates are
 _LONG_AGO = 256  # passes without an update of a course: nobody adds to its gradients
 
 
@@ -189,8 +190,8 @@ class Loop:
         the beginning of the run was.
         """
         hand, passes = self.by_hand, len(self.pending)
-        if self._in_closure and self.sampler.may_skip(len(self.run.passes)):
-            self._next_step(engine, updated=False)  # one update may make thousands of passes
+        if self._in_closure and passes > _CLOSURE and self.sampler.may_skip(len(self.run.passes)):
+            self._next_step(engine, updated=False)  # one update may make thousands of them
             self.sampler.step_over()
         if self.stepped or self._in_closure:
             return
