@@ -15,7 +15,17 @@ from whygrad.torch.names import TorchNames
 from whygrad.torch.record import Recording, latest_recording
 from whygrad.why.none import diagnose
 
-__all__ = ["why_none"]
+__all__ = ["Reasons", "why_none"]
+
+
+class Reasons:
+    """Answers about any number of tensors and one loss, from the latest recording."""
+
+    def __init__(self, loss: torch.Tensor) -> None:
+        self._inspection = Inspection(loss, latest_recording(), TorchNames(user_frame()))
+
+    def of(self, x: torch.Tensor) -> Any:
+        return diagnose(self._inspection.connection(x))
 
 
 def why_none(x: Any, loss: Any, tape: Recording | None = None) -> Any:

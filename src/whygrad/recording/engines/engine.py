@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from types import FrameType, ModuleType
 from typing import Any, Protocol
@@ -132,7 +132,9 @@ class Engine(Protocol):
         """The Where of the last write that the engine itself remembers, or None."""
         ...
 
-    def why_none(self, parameter: Any, loss: Any) -> Any: ...
+    def why_none(self, parameters: Sequence[Any], loss: Any) -> Iterator[Any]:
+        """Why each of the parameters got no gradient; None where that could not be answered."""
+        ...
 
 
 def engines() -> dict[str, Engine]:

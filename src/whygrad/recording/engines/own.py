@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from functools import cache, partial
 from types import ModuleType
 from typing import Any
@@ -178,9 +178,12 @@ class OwnEngine:
         writer = tensor._storage.last_writer
         return None if writer is None else writer[1]
 
-    def why_none(self, parameter: Any, loss: Any) -> Any:
-        with not_intercepting():
-            return whygrad.why_none(parameter, loss)
+    def why_none(self, parameters: Sequence[Any], loss: Any) -> Iterator[Any]:
+        for each in parameters:
+            answer = None
+            with not_intercepting(), suppress(Exception):
+                answer = whygrad.why_none(each, loss)
+            yield answer
 
 
 @contextmanager

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cache, lru_cache, partial
 from types import ModuleType
 from typing import Any
@@ -28,6 +28,7 @@ from whygrad.recording.ranges import hint, thinned
 from whygrad.recording.scope import Scope
 from whygrad.source import program_frame
 from whygrad.torch.calls import name_of, uneventful
+from whygrad.torch.none import Reasons
 from whygrad.torch.record import Recorder, Recording, kept
 
 __all__ = ["TorchEngine"]
@@ -181,11 +182,14 @@ class TorchEngine:
     def written_at(self, tensor: Any) -> Any:
         return None
 
-    def why_none(self, parameter: Any, loss: Any) -> Any:
-        from whygrad.torch import why_none
-
+    def why_none(self, parameters: Sequence[Any], loss: Any) -> Iterator[Any]:
         with torch._C.DisableTorchFunction():
-            return why_none(parameter, loss)
+            reasons = Reasons(loss)
+        for each in parameters:
+            answer = None
+            with torch._C.DisableTorchFunction(), suppress(Exception):
+                answer = reasons.of(each)
+            yield answer
 
 
 def _local(tensor: Any) -> Any:

@@ -72,6 +72,12 @@ class Idle:
         self.inside_models = 0  # calls of models that are under way
         self._pauses: dict[tuple[int, ...], _Pause] = {}
 
+    def seen(self, frame: FrameType) -> None:
+        """The program turns to something else, and that is recorded anyway."""
+        known, number = self._pause_at(program_frame(frame)), len(self._loop.run.passes)
+        if number != known.last:
+            known.comes(number, self._loop.sampler.games)
+
     def pause(self, frame: FrameType) -> None:
         """The program turns to something else than training: record.
 
@@ -134,22 +140,18 @@ class Idle:
     def backward_begins(self, engine: Engine, loss: Any) -> bool:
         """Note the loss, if it is one like those before."""
         loop, run = self._loop, self._loop.run
-        try:
-            with engine.unwatched():
-                number, value = len(run.passes), engine.scalar(loss)
-                if value is None or loop.courses.written or loop.sampler.is_sampled(number):
-                    return False
-                if not loop.sampler.is_usual(value):
-                    return False
-                if loop.by_hand.expected:
-                    loop.finish_by_hand()
-                where = _place(run.passes[-1].where, sys._getframe(2))
-                this = loop.new_pass(engine, value, where)
-                loop.snapshots.hold_given(number)
-                loop.enter(this, loss)
-        except Exception as error:
-            run.trouble(error)
-            return False
+        with engine.unwatched():
+            number, value = len(run.passes), engine.scalar(loss)
+            if value is None or loop.courses.written or loop.sampler.is_sampled(number):
+                return False
+            if not loop.sampler.is_usual(value):
+                return False
+            if loop.by_hand.expected:
+                loop.finish_by_hand()
+            where = _place(run.passes[-1].where, sys._getframe(3))
+            this = loop.new_pass(engine, value, where)
+            loop.snapshots.hold_given(number)
+            loop.enter(this, loss)
         return True
 
     def backward_ends(self, engine: Engine) -> None:
@@ -176,26 +178,22 @@ class Idle:
     def step_begins(self, engine: Engine, optimizer: Any) -> bool:
         """Look whether the gradients are usual, no more."""
         loop = self._loop
-        try:
-            with engine.unwatched():
-                course = loop.courses.of(optimizer)
-                if course is None or not course.steps or not loop.pending:
-                    return False
-                if loop.sampler.optimizing > len(loop.updating):
-                    return False
-                gradients = loop.gradients.while_idle(engine, course)
-                if gradients is None:
-                    return False
-                latest = course.steps[-1]
-                rates = [group.get("lr", math.nan) for group in optimizer.param_groups]
-                rates = latest.rates if rates == latest.rates else [float(each) for each in rates]
-                where = _place(latest.where, sys._getframe(2))
-                loop.new_update(course, gradients, rates, where)
-                loop.sampler.optimizing += 1
-                loop.updating.append(optimizer)
-        except Exception as error:
-            loop.run.trouble(error)
-            return False
+        with engine.unwatched():
+            course = loop.courses.of(optimizer)
+            if course is None or not course.steps or not loop.pending:
+                return False
+            if loop.sampler.optimizing > len(loop.updating):
+                return False
+            gradients = loop.gradients.while_idle(engine, course)
+            if gradients is None:
+                return False
+            latest = course.steps[-1]
+            rates = [group.get("lr", math.nan) for group in optimizer.param_groups]
+            rates = latest.rates if rates == latest.rates else [float(each) for each in rates]
+            where = _place(latest.where, sys._getframe(3))
+            loop.new_update(course, gradients, rates, where)
+            loop.sampler.optimizing += 1
+            loop.updating.append(optimizer)
         return True
 
     def step_ends(self, engine: Engine, optimizer: Any) -> None:

@@ -36,6 +36,7 @@ _PHASES = 8  # optimizers whose first steps are looked at closely
 _UNUSED = 8  # passes without an update, and twice as many as usual: none will come
 _CLOSURE = 32  # passes of one update, after which its passes are skipped as updates are
 _LONG_AGO = 256  # passes without an update of a course: nobody adds to its gradients
+_STRUCTURE = 2000  # recorded calls: after so many the first pass has to tell the structure alone
 
 
 class Loop:
@@ -106,7 +107,7 @@ class Loop:
         number, sampler, snapshots = len(self.run.passes), self.sampler, self.snapshots
         if number == 0:
             self.run.seed = int(engine.namespace.initial_seed())
-        if number - sampler.began >= 2:
+        if not self._shows_structure(number):
             engine.first_passes_over()
         sampled = sampler.is_sampled(number)
         sampled |= sampler.sample is not None and not sampler.skipping
@@ -134,6 +135,13 @@ class Loop:
             self.incidents.note("loss", this.snapshot, where)
         if sampled:
             self._retention.count(number)
+
+    def _shows_structure(self, number: int) -> bool:
+        """Whether a pass is one of those that tell how the program hangs together: the first, and
+        one more, because two models often take turns.
+        """
+        known = self.sampler.calls >= self.sampler.structure_until
+        return number - self.sampler.began < (1 if known else 2)
 
     def new_pass(
         self, engine: Engine, value: float, where: Where, shape: tuple[int, ...] = ()
@@ -178,7 +186,9 @@ class Loop:
             if not loss.requires_grad:
                 self.registry.reached(engine, loss, first=True)
             return
-        self.registry.reached(engine, loss, first=this.number - self.sampler.began < 2)
+        self.registry.reached(engine, loss, first=self._shows_structure(this.number))
+        if this.number == self.sampler.began:
+            self.sampler.structure_until = self.sampler.calls_then + _STRUCTURE
         if not self.run.has_optimizer:
             self.look_at_gradients(engine)
         self.pass_ends(engine)

@@ -150,11 +150,14 @@ class Modules:
             kept.append(mark)
             log.set_evaluation(result, mark)
 
-    def called_beside(
+    def called_in_training(
         self, engine: Engine, module: Any, args: Any, result: Any, frame: FrameType
     ) -> None:
-        """A model was called while training goes by unrecorded, at no training line."""
-        frame, end = program_frame(frame), self._snapshots.log(engine).end
+        """A model was called while training goes by unrecorded: note it, at no training line."""
+        frame = program_frame(frame)
+        if call_key(frame) in self._snapshots.training_lines:
+            return
+        end = self._snapshots.log(engine).end
         with engine.unwatched():
             self._feeding.note(engine, module, args, True, False, frame)
         self.lookout.evaluated(engine, frame)
@@ -164,10 +167,6 @@ class Modules:
         mark = Mark(path, module, kind, mode, 0, None, None, where, True, end, end,
                     passes, given, key=key)  # fmt: skip
         self._look_beside(engine, mark, result, frame)
-
-    def is_at_training_line(self, frame: FrameType) -> bool:
-        frame = program_frame(frame)
-        return call_key(frame) in self._snapshots.training_lines
 
     def _look_beside(self, engine: Engine, mark: Mark, result: Any, frame: FrameType) -> None:
         """See whether a backward() comes through what a model returned: if none does, the program

@@ -49,6 +49,14 @@ class Observer:
             return False
         return True
 
+    def agrees(self, question: Callable[..., bool], *facts: Any) -> bool:
+        """What a part answers; no, if it could not."""
+        try:
+            return question(*facts)
+        except Exception as error:
+            self.run.trouble(error)
+            return False
+
     def failed(self, error: BaseException) -> None:
         """The program ended with an exception."""
         self.run.error = error

@@ -21,7 +21,7 @@ from whygrad.source import Where, program_frame
 __all__ = ["Registry"]
 
 _LOOSE = 64  # leaves outside of modules and optimizers that are known at least
-_ASKED = 32  # leaves in no optimizer of which one pass asks why they have no gradient
+_ASKED = 8  # leaves in no optimizer of which one pass asks why they have no gradient
 _LARGE = 1 << 20  # bytes of a tensor whose first values are not kept
 _GIVEN = 4096  # tensors that got the values of others
 _ROOTS = 32  # models whose parts are known by name: a program may copy one at every step
@@ -290,6 +290,7 @@ class Registry:
         """After a pass: who has a gradient now, and, at the first ones, why others have none."""
         if self._all_reached == len(self._run.parameters):
             return
+        asked: list[Parameter] = []
         others = 0  # that are in no optimizer: copies of models are, by the hundred
         for known in self.parameters():
             if known.reached:
@@ -299,8 +300,11 @@ class Registry:
             elif first and known.tensor.requires_grad and known.none_because is None:
                 others += not known.optimizers
                 if known.optimizers or others <= _ASKED:
-                    with suppress(Exception):  # what could not be answered is not a finding
-                        known.none_because = engine.why_none(known.tensor, loss)
+                    asked.append(known)
+        if asked:
+            answers = engine.why_none([each.tensor for each in asked], loss)
+            for known, answer in zip(asked, answers):
+                known.none_because = answer
         if all(known.reached for known in self.parameters()):
             self._all_reached = len(self._run.parameters)
 

@@ -94,8 +94,11 @@ class Recorder:
         if sampler.amid:  # nobody looks, though the calls are still handed over
             return self._carry_out(engine, op, function, args, kwargs, frame)
         if traits & _WRITES and not sampler.optimizing:
-            drawn = bool(traits & _DRAWS) or _initializes(function)
-            self._registry.note_values(engine, drawn, (*args, *kwargs.values()), frame)
+            try:
+                drawn = bool(traits & _DRAWS) or _initializes(function)
+                self._registry.note_values(engine, drawn, (*args, *kwargs.values()), frame)
+            except Exception as error:
+                self._run.trouble(error)
         if sampler.skipping and engine.is_recording():
             result = self._carry_out(engine, op, function, args, kwargs, frame)
             if not sampler.idle:
@@ -128,6 +131,8 @@ class Recorder:
             self._switches(engine, args, kwargs, frame)
             return self._carry_out(engine, op, function, args, kwargs, frame)
         sampler.calls += 1
+        if sampler.calls == sampler.structure_until:
+            engine.first_passes_over()
         try:
             if traits & _ASKS and args:
                 self._bad_value_read(engine, args[0], frame, masks=op.startswith("nan_to_num"))
@@ -202,11 +207,17 @@ class Recorder:
             self._sampler.dull += 1
         known = self._long > _PHASES or (self._judges and self._judging > _IN_ALL)
         enough = self._seen > (_LITTLE if known else _ENOUGH)
-        if enough and not self._judges and self._snapshots.training_lines:
+        if enough and not self._judges and self._sees_training_begin():
             self._sampler.rest(until_training=True)
         elif enough:
             engine.hush(_is_dull)
         return enough
+
+    def _sees_training_begin(self) -> bool:
+        """Whether it will be noticed, while idle, that the program trains: it does so where it did
+        before, or a model that has only played until now is called with gradients.
+        """
+        return bool(self._snapshots.training_lines or self._registry.kinds_of_models)
 
     def _is_more_data(self, engine: Engine, args: tuple[Any, ...]) -> bool:
         """Whether so many calls have prepared data for this pass that another needs no note."""

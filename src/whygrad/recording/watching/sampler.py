@@ -24,7 +24,7 @@ __all__ = ["Sampler", "is_sampled"]
 
 _SETTLED = 32  # passes that are recorded at the beginning
 _ALERT = 16  # passes that are recorded after something out of the ordinary
-_MANY = 12_000  # recorded calls: a run with so many in its first steps is recorded when it is due
+_MANY = 3000  # recorded calls: a run with so many in its first steps is recorded when it is due
 _RECENT = 16
 _REVIEW = 4  # passes between two looks at what is usual
 _BEYOND = 2  # times the spread of recent losses, above the largest: out of the ordinary …
@@ -60,7 +60,9 @@ class Sampler:
         self.amid = False  # whether resting began amid a call, where an engine cannot be switched
         self.calls = 0  # that were recorded
         self.optimizing = 0  # calls of step() under way: what they compute is their own affair
-        self.began = 0  # the pass with which the latest optimizer began
+        self.began = 0  # the pass with which the latest optimizer began …
+        self.calls_then = 0  # … and what had been recorded by then
+        self.structure_until = math.inf  # recorded calls: no more are needed for the structure
         self._scheduled = 0  # the pass up to which it is known which steps are sampled
         self._over = False  # whether the call of the program's that is under way ends a step
         self._more = 0  # steps that are sampled because the one before was, of another course
@@ -78,6 +80,7 @@ class Sampler:
     def begin_again(self, number: int) -> None:
         """With pass ``number`` another optimizer begins: record it as the beginning was."""
         self.began = self._scheduled = number
+        self.calls_then, self.structure_until = self.calls, math.inf
         self._record_until = max(self._record_until, number + _SETTLED)
 
     def is_sampled(self, number: int) -> bool:

@@ -121,8 +121,8 @@ class _Layer:
             # what Tensor.backward calls: looked up once, so a patch of its module is not seen
             yield self._wrap(above, "backward", self._backward, self._backward_idle)
         for owner in (space.no_grad, space.inference_mode):
-            yield self._wrap(owner, "__enter__", None, self._no_grad_idle)
-        yield self._wrap(space.set_grad_enabled, "__init__", None, self._no_grad_idle)
+            yield self._wrap(owner, "__enter__", self._no_grad, self._no_grad_idle)
+        yield self._wrap(space.set_grad_enabled, "__init__", self._no_grad, self._no_grad_idle)
 
     # --- modules ----------------------------------------------------------------------------------
 
@@ -152,10 +152,9 @@ class _Layer:
             if not is_model(module):
                 return inner(module, *args, **kwargs)
             observer.tell(observer.modules.note_inputs, engine, args, True)
-            result, frame = inner(module, *args, **kwargs), sys._getframe(1)
-            if not observer.modules.is_at_training_line(frame):
-                facts = engine, module, args, result, frame
-                observer.tell(observer.modules.called_beside, *facts)
+            result = inner(module, *args, **kwargs)
+            facts = engine, module, args, result, sys._getframe(1)
+            observer.tell(observer.modules.called_in_training, *facts)
             return result
         if observer.modules.running and observer.recorder.quiet(engine):
             return inner(module, *args, **kwargs)
@@ -186,7 +185,7 @@ class _Layer:
             watched = sampler.idle and type(module) is kind and get_ident() == scope.thread
             watched = watched and is_model(module)
             if watched:
-                noted.model_called(engine, args, sys._getframe(1))
+                observer.tell(noted.model_called, engine, args, sys._getframe(1))
             inherited: Any = super(kind, module)  # looked up now: it may have begun to record
             inner = inherited.__call__ if own is None else functools.partial(own, module)
             if not watched or not sampler.idle:
@@ -206,7 +205,7 @@ class _Layer:
         caller = sys._getframe(2)
         if program_frame(caller) in (caller, caller.f_back):
             if observer.sampler.idle:
-                observer.idle.pause(caller)
+                observer.tell(observer.idle.pause, caller)
             observer.tell(observer.modules.mode, module, mode, where)
         return result
 
@@ -280,7 +279,7 @@ class _Layer:
             if sampler.idle and isinstance(tensors, kind):
                 scope.thread = 0  # what runs inside (hooks, recomputed layers) is part of this pass
                 try:
-                    if usual(engine, tensors):
+                    if observer.agrees(usual, engine, tensors):
                         result = plain(tensors, *args, **kwargs)
                         observer.tell(observer.idle.backward_ends, engine)
                         return result
@@ -306,7 +305,8 @@ class _Layer:
                 observer.tell(differentiated, run, snapshots, engine, loss, results, where)
             return results
         with engine.unwatched():
-            usual = observer.sampler.idle and observer.idle.backward_begins(engine, loss)
+            usual = observer.sampler.idle
+            usual = usual and observer.agrees(observer.idle.backward_begins, engine, loss)
             begun = usual or observer.tell(loop.backward_begins, engine, loss, program_line())
             with observer.scope.paused():
                 gradients = inner(outputs, inputs, *args, **kwargs)
@@ -315,6 +315,12 @@ class _Layer:
                 observer.tell(taken, engine, leaves, gradients)
         self._settle()
         return gradients
+
+    def _no_grad(self, inner: Function, context: Any, /, *mode: bool) -> Any:
+        observer = self._observer
+        if not any(mode) and not observer.sampler.optimizing:
+            observer.tell(observer.idle.seen, sys._getframe(2))
+        return inner(context, *mode)
 
     def _no_grad_idle(self, plain: Function, _: Function) -> Function:
         """Where gradients are off something else than training goes on."""
@@ -332,7 +338,7 @@ class _Layer:
     def _pauses(self, frame: FrameType) -> None:
         observer = self._observer
         if observer.sampler.idle and observer.scope.here:
-            observer.idle.pause(frame)
+            observer.tell(observer.idle.pause, frame)
 
     # --- updates ----------------------------------------------------------------------------------
 
@@ -357,11 +363,12 @@ class _Layer:
             return inner(thing, *args, **kwargs)
 
     def _zero_grad_idle(self, plain: Function, recording: Function) -> Function:
-        scope, sampler, loop = self._observer.scope, self._observer.sampler, self._observer.loop
+        observer, cleared = self._observer, self._observer.loop.zeroed_idle
+        scope, sampler = observer.scope, observer.sampler
 
         @functools.wraps(plain)
         def zero_grad(thing: Any, /, *args: Any, **kwargs: Any) -> Any:
-            if get_ident() == scope.thread and sampler.idle and loop.zeroed_idle():
+            if get_ident() == scope.thread and sampler.idle and observer.agrees(cleared):
                 return plain(thing, *args, **kwargs)
             return recording(thing, *args, **kwargs)
 

@@ -76,10 +76,10 @@ class Steps:
         return result
 
     def _begins_idle(self, optimizer: Any) -> bool:
-        scope = self._observer.scope
+        observer, scope = self._observer, self._observer.scope
         thread, scope.thread = scope.thread, 0
         try:
-            return self._observer.idle.step_begins(self._engine, optimizer)
+            return observer.agrees(observer.idle.step_begins, self._engine, optimizer)
         finally:
             scope.thread = thread
 
