@@ -33,9 +33,11 @@ if TYPE_CHECKING:
 __all__ = ["Case"]
 
 _HOW_IT_GOES = ("optimisation", "signals", "symptoms")  # tiers of rules
-_WELL = 0.7  # of the loss of knowing nothing, at the end
-_LATEST = 2  # replays whose values are kept, however large
-_LARGE = 1 << 27  # bytes of a replay: one of its kind is enough
+_WELL = 0.7  # of the loss of knowing nothing, at the end …
+_ILL = 0.95  # … and where it is none that fell
+_LATEST = 2  # replays whose values are kept, however large; more of them …
+_HELD = 1 << 27  # … while they are no more than so many bytes
+_LARGE = 1 << 26  # bytes of a replay: one of its kind is enough
 _T = TypeVar("_T")
 
 
@@ -79,14 +81,21 @@ class Case:
         if snapshot is None:
             return None
         budget = self.budget  # made with the first steps of all courses
-        trace = self._traces.pop(id(snapshot), None) or budget.replay(snapshot, look=True)
+        trace = self._traces.pop(id(snapshot), None)
+        if trace is None:
+            self._let_go()
+            trace = budget.replay(snapshot, look=True)
         self._traces[id(snapshot)] = trace
-        held = sum(each.bytes for each in self._traces.values())
-        while held > self._memory and len(self._traces) > _LATEST:
+        return trace
+
+    def _let_go(self) -> None:
+        """Make room for another replay, which will be about as large as the latest."""
+        sizes = [each.bytes for each in self._traces.values()]
+        held = sum(sizes) + (sizes[-1] if sizes else 0)
+        while held > min(_HELD, self._memory) and len(self._traces) >= _LATEST:
             oldest = next(iter(self._traces))
             held -= self._traces.pop(oldest).bytes
             self._readings.pop(oldest, None)
-        return trace
 
     def is_large(self, trace: Trace) -> bool:
         """Whether another replay like this one would take more memory than it tells."""
@@ -118,23 +127,26 @@ class Case:
             if first is not None and id(first) not in self._traces:
                 self._traces[id(first)] = budget.replay(first, look=True)
                 budget.add_passes(first, sum(len(step.passes) for step in course.steps))
-        if self._courses and all(map(self._seems_well, self._courses)):
-            budget.spare()
+        if self._courses:
+            budget.spare(min(map(self._wellness, self._courses)))
         return budget
 
-    def _seems_well(self, course: Course) -> bool:
-        """Whether the loss ended clearly below its beginning, and below what knowing nothing costs.
+    def _wellness(self, course: Course) -> float:
+        """From 0, a loss that ended about where it began or where knowing nothing ends, to 1, one
+        that ended clearly below both.
 
         By the curve and the first step alone: it decides what looking closer may cost.
         """
         trace = None if course.first is None else self._traces.get(id(course.first))
         losses = course.losses
         if trace is None or not losses or not all(map(math.isfinite, losses)):
-            return False
-        known = chance(read(trace))
+            return 0.0
+        known = self.once(("chance", id(course.first)), lambda: chance(read(trace)))
         base = losses[0] if known is None else min(losses[0], known)
         end = statistics.median(losses[-max(1, len(losses) // 5) :])
-        return 0 <= end < _WELL * base
+        if not 0 <= end < _ILL * base:
+            return 0.0
+        return min(1.0, (_ILL - end / base) / (_ILL - _WELL))
 
     def trial(
         self, course: Course, snapshot: Snapshot | None, objective: Objective | None = None
@@ -164,7 +176,11 @@ class Case:
     def chance(self, snapshot: Snapshot | None) -> float | None:
         """What ignoring the input would cost on the batch of a step; None if that is not known."""
         reading = self.reading(snapshot)
-        return None if reading is None else chance(reading)
+        return (
+            None
+            if reading is None
+            else self.once(("chance", id(snapshot)), lambda: chance(reading))
+        )
 
     @property
     def courses(self) -> list[Course]:

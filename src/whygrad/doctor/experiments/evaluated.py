@@ -72,11 +72,17 @@ def by_statistics(case: Case, steps: Iterable[Snapshot], fresh: bool) -> float |
             if fresh and not known:
                 return None
             changes[norm.calls[0]] = _with(step, norm, known)
-        replayed = case.budget.replay(swapped(step, changes), backward=False, look=False)
-        if replayed.error is not None:
+        loss = _loss(case, swapped(step, changes))
+        if loss is None:
             return None
-        losses.append(replayed.loss)
+        losses.append(loss)
     return statistics.fmean(losses) if losses else None
+
+
+def _loss(case: Case, step: Snapshot) -> float | None:
+    """Of a step that is run again, and of which nothing else is kept."""
+    replayed = case.budget.replay(step, backward=False, look=False)
+    return None if replayed.error is not None else replayed.loss
 
 
 def _noting(norm: Norm, seen: dict[int, list[tuple[Any, Any]]]) -> Callable[..., Any]:

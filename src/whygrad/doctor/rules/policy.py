@@ -38,6 +38,9 @@ _SHIFTING = ops.SUB | ops.DIV | ops.ADD | ops.MUL | ops.RESHAPING | ops.JOINS | 
 
 def rewarded_less(case: Case, course: Course) -> Told | None:
     """What is told of a course whose loss grows with the log-probability of what paid well."""
+    beginning = case.trace(course.first)
+    if beginning is None or _product(beginning) is None:
+        return None  # before the others are run again
     snapshots = (course.first, course.earlier, course.last)
     traces = {id(each): each for it in snapshots if (each := case.trace(it)) is not None}
     found = [(each, *made) for each in traces.values() if (made := _product(each)) is not None]

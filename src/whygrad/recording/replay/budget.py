@@ -36,7 +36,7 @@ SECOND = 1e9  # units
 
 SHARE = 0.1  # of the work of the run's own passes, but …
 LEAST = 5.0 * SECOND  # … this for a short run, …
-LITTLE = 2.0 * SECOND  # … this for a short one that seems to be well, …
+LITTLE = 1.0 * SECOND  # … this for a short one that seems to be well, …
 MOST = 7.0 * SECOND  # … and no more than this for a long one
 _AT_ONCE = 0.8  # of what is left, for one training of a run that seems to be well
 MEMORY = 1 << 30  # bytes
@@ -66,9 +66,11 @@ class Budget:
             return self._most - self._spent
         return max(self.least, min(SHARE * self._of_run, MOST)) - self._spent
 
-    def spare(self) -> None:
-        """The run seems to be well: spend little on it."""
-        self.least, self._at_once = min(self.least, LITTLE), _AT_ONCE
+    def spare(self, part: float = 1.0) -> None:
+        """The run seems to be well, or is ``part`` of the way there: spend little on it."""
+        self.least = min(self.least, LEAST + part * (LITTLE - LEAST))
+        if part >= 1.0:
+            self._at_once = _AT_ONCE
 
     def add_passes(self, snapshot: Snapshot, passes: int) -> None:
         """The run made this many passes like that of the snapshot."""

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from whygrad.ops.families import BINARY_LOSSES, CLASS_LOSSES, CROSS_ENTROPY
-from whygrad.recording.replay.reading import Reading
+from whygrad.recording.replay.reading import Reading, reduction_of
 from whygrad.recording.replay.recipes import tensor_like
 
 __all__ = ["chance"]
@@ -25,12 +25,13 @@ def chance(reading: Reading) -> float | None:
         if not counts.size:
             return None
         share = counts / counts.sum()
-        return float(-(share * np.log(share)).sum())
+        return _summed_up(reading, float(-(share * np.log(share)).sum()), int(counts.sum()))
     if target.dtype.kind != "f" or not np.isfinite(target).all():
         return None
     if call.op in BINARY_LOSSES:
         share = np.clip(target.mean(), 1e-6, 1 - 1e-6)
-        return float(-share * np.log(share) - (1 - share) * np.log(1 - share))
+        each = float(-share * np.log(share) - (1 - share) * np.log(1 - share))
+        return _summed_up(reading, each, target.size)
     prediction = engine.view(reading.prediction)
     if prediction.shape != target.shape or not target.ndim or call.op in CROSS_ENTROPY:
         return None
@@ -43,3 +44,13 @@ def chance(reading: Reading) -> float | None:
     constant = {call.number: {place: tensor_like(engine, mean.astype(prediction.dtype))}}
     found = reading.trace.again(instead=constant, backward=False)
     return found.loss if math.isfinite(found.loss) else None
+
+
+def _summed_up(reading: Reading, each: float, count: int) -> float | None:
+    """The loss of so many elements, as the program sums it up; None for a sum that it divides."""
+    call = reading.loss_call
+    if call is None or reduction_of(call) != "sum":
+        return each
+    own = reading.trace.array(call.outputs[0])
+    whole = own.size == 1 and abs(reading.trace.loss) >= abs(own.item())  # and terms beside it
+    return each * count if whole else None

@@ -78,6 +78,7 @@ def replay(
     except Exception as stopped:
         error = stopped
     finally:
+        runner.unhook()
         with contextlib.suppress(Exception):
             engine.set_random_state(state)
     trace.error, trace.bytes = error, runner.bytes
@@ -123,6 +124,7 @@ class _Runner:
             copy = self._widened(self._engine.copy(values.get(name, value)))
             self.leaves[name] = copy.requires_grad_()
         self.traced: list[Traced] = []
+        self._hooks: list[Any] = []
 
     def run(self) -> Any:
         for number, call in self._snapshot.calls.items():
@@ -227,6 +229,14 @@ class _Runner:
         for leaf in self.leaves.values():
             self._watch(None, -id(leaf), leaf, arrivals)
 
+    def unhook(self) -> None:
+        """Watch no longer.  A hook holds on to its call, and that to its tensors: as no collector
+        sees a circle that leads through PyTorch's graph, the values would stay for good.
+        """
+        for each in self._hooks:
+            each.remove()
+        self._hooks.clear()
+
     def _watch(self, traced: Traced | None, place: int, tensor: Any, arrivals: list[Any]) -> None:
         def arrived(gradient: Any) -> None:
             found = summarize(self._engine.view(gradient))
@@ -237,4 +247,4 @@ class _Runner:
         # A view whose base was written to gets its node anew when it is asked for it.  PyTorch does
         # not survive that in the middle of register_hook, so it is asked before.
         _ = tensor.grad_fn
-        tensor.register_hook(arrived)
+        self._hooks.append(tensor.register_hook(arrived))

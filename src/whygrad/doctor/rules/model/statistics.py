@@ -43,13 +43,16 @@ def batchnorm_statistics(case: Case, course: Course) -> Iterator[Finding]:
     # statistics that are replaced as usual follow, if there is the time for it
     if _share(small.module.momentum) * len(course.steps) > 1 / case.limit("share"):
         return
-    replays = [case.budget.replay(each, backward=False, look=False) for each in steps]
-    trained = sum(each.loss for each in replays) / len(replays)
-    stored, fresh = (by_statistics(case, steps, fresh=each) for each in (False, True))
-    if stored is None or fresh is None or not math.isfinite(stored) or not math.isfinite(fresh):
+    losses = [case.budget.replay(each, backward=False, look=False).loss for each in steps]
+    trained = sum(losses) / len(losses)
+    stored = by_statistics(case, steps, fresh=False)
+    if stored is None or not math.isfinite(stored):
         return
     chance = case.chance(course.last) or case.progress(course).start
     if stored < max(case.limit("worse") * trained, case.limit("unknown") * chance):
+        return
+    fresh = by_statistics(case, steps, fresh=True)
+    if fresh is None or not math.isfinite(fresh):
         return
     if stored - fresh < case.limit("owed") * (stored - trained):
         return

@@ -7,17 +7,21 @@ the loss is made of.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
 
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.provenance import chosen_draws, has_moving_targets
-from whygrad.doctor.rules.program.meaning.bootstrap import learned_target
+from whygrad.doctor.rules.program.meaning.bootstrap import Bootstrap, learned_target
 from whygrad.doctor.rules.program.meaning.ratio import ratio_of_one
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.doctor.source.episodes import drawn_again, ends_ignored, returns_forwards
-from whygrad.recording.record import Course
+from whygrad.recording.record import Course, Snapshot
+from whygrad.recording.replay import Trace
 
 __all__: list[str] = []
+
+_T = TypeVar("_T")
 
 
 @rule(
@@ -68,14 +72,25 @@ def misplaced_credit(case: Case, course: Course) -> Iterator[Finding]:
         yield from _endless(file)
 
 
+def _of_each_step(
+    case: Case, steps: Iterable[Snapshot | None], find: Callable[[Trace], _T | None]
+) -> list[_T]:
+    """What is found in every one of these steps; nothing if any is without it, or few are known."""
+    found: list[_T] = []
+    for each in dict.fromkeys(steps):
+        trace = case.trace(each)
+        one = None if trace is None else find(trace)
+        if trace is not None and one is None:
+            return []
+        if one is not None:
+            found.append(one)
+    return found if len(found) >= case.limit("steps") else []
+
+
 def _with_itself(case: Case, course: Course) -> Iterator[Finding]:
-    kept = {id(each): each for each in (course.first, course.earlier, course.last) if each}
-    traces = [trace for each in kept.values() if (trace := case.trace(each)) is not None]
-    found = [ratio_of_one(trace) for trace in traces]
-    if len(found) < case.limit("steps") or None in found:
-        return
+    found = _of_each_step(case, (course.first, course.earlier, course.last), ratio_of_one)
     for ratio in found:
-        if ratio is not None and ratio.again is not None:
+        if ratio.again is not None:
             yield misplaced_credit.finding(
                 f"the ratio at line {ratio.where.line} is exactly 1 for all samples of "
                 f"{len(found)} kept steps: the old log-probabilities are those of the policy as "
@@ -94,10 +109,12 @@ def _with_itself(case: Case, course: Course) -> Iterator[Finding]:
 
 def _pulled(case: Case, course: Course) -> Iterator[Finding]:
     trained = {id(each.tensor) for each in course.parameters}
-    kept = {id(each): each for each in (course.first, course.last) if each}
-    traces = [trace for each in kept.values() if (trace := case.trace(each)) is not None]
-    found = [learned_target(each, trained) for each in traces if each.reproduced]
-    if len(found) < case.limit("steps") or found[0] is None or None in found:
+
+    def learned(trace: Trace) -> Bootstrap | None:
+        return learned_target(trace, trained) if trace.reproduced else None
+
+    found = _of_each_step(case, (course.first, course.last), learned)
+    if not found:
         return
     value, target, discount = found[0]
     yield misplaced_credit.finding(
