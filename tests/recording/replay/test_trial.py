@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import math
+import weakref
 from typing import Any
 
 import numpy as np
@@ -51,6 +53,39 @@ def test_own_rate_repeats_what_the_program_did(
     trial = case.trial(course, course.first)
     descent = trial.descend(steps=3)
     assert descent.losses == pytest.approx(course.losses, rel=1e-5)
+
+
+@pytest.mark.parametrize("space", ENGINES)
+def test_a_replay_that_nobody_holds_leaves_no_values(space: Any) -> None:
+    """Nor does it wait for a collector, which cannot see into PyTorch's graph."""
+    case, course = course_of(space, lr=0.1)
+    gc.collect()
+    gc.disable()
+    try:
+        trace = case.budget.replay(course.first, look=True)
+        assert trace.arrivals
+        made = [weakref.ref(each) for call in trace.calls for each in call.outputs]
+        del trace
+        assert [each() for each in made] == [None] * len(made)
+    finally:
+        gc.enable()
+
+
+@pytest.mark.parametrize("space", ENGINES)
+@pytest.mark.parametrize("reduction", ["mean", "sum"])
+def test_what_knowing_nothing_costs_is_in_the_units_of_the_loss(space: Any, reduction: str) -> None:
+    space.manual_seed(0)
+    model = space.nn.Linear(3, 4)
+    labels = space.tensor([0, 1, 2, 3] * 8)
+    optimizer = space.optim.SGD(model.parameters(), lr=1e-9)
+    with watch(model, optimizer) as doc:
+        for _ in range(3):
+            optimizer.zero_grad()
+            answers = model(space.randn(32, 3))
+            space.nn.functional.cross_entropy(answers, labels, reduction=reduction).backward()
+            optimizer.step()
+    known = Case(doc.run).chance(doc.run.courses[0].first)
+    assert known == pytest.approx(math.log(4) * (32 if reduction == "sum" else 1))
 
 
 @pytest.mark.parametrize("space", ENGINES)

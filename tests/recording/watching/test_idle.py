@@ -13,6 +13,7 @@ from tests.doctor.asking import ENGINES, only
 from tests.doctor.test_broken_runs import examined
 from whygrad.doctor import watch
 from whygrad.recording.engines.pytorch import TorchEngine
+from whygrad.recording.replay import replay
 from whygrad.recording.watching.recorder import Recorder
 
 # step 150 is far beyond the settled beginning and is not sampled
@@ -262,6 +263,28 @@ def test_the_moves_of_games_are_seen_at_some(
     assert sum(each < games[0] / 4 for each in games[-12:]) >= 6
     seen = [each.after for each in (*doc.run.evaluations, *doc.run.figures)]
     assert seen == [4 * game for game in range(5, _GAMES, 6)]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_long_game_before_the_first_pass(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody looks until the model is called with gradients, and then the step is known."""
+    calls, space = _counted(monkeypatch), _engine(engine)
+    model = space.nn.Sequential(space.nn.Linear(3, 8), space.nn.Tanh(), space.nn.Linear(8, 2))
+    optimizer = space.optim.SGD(model.parameters(), lr=0.01)
+    inputs = space.ones(8, 3)
+    with watch(model, optimizer) as doc:
+        for _ in range(2000):
+            with space.no_grad():
+                model(inputs[:1])
+        played = calls[0]
+        assert played < 4500
+        model(inputs).square().mean().backward()
+        optimizer.step()
+    assert calls[0] > played
+    assert doc.run.troubles == []
+    (course,) = doc.run.courses
+    assert course.first is not None
+    assert replay(course.first).reproduced
 
 
 @pytest.mark.parametrize("engine", ENGINES)
