@@ -176,11 +176,9 @@ class Case:
     def chance(self, snapshot: Snapshot | None) -> float | None:
         """What ignoring the input would cost on the batch of a step; None if that is not known."""
         reading = self.reading(snapshot)
-        return (
-            None
-            if reading is None
-            else self.once(("chance", id(snapshot)), lambda: chance(reading))
-        )
+        if reading is None:
+            return None
+        return self.once(("chance", id(snapshot)), lambda: chance(reading))
 
     @property
     def courses(self) -> list[Course]:

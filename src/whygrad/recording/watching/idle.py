@@ -55,9 +55,9 @@ class _Pause:
         elif self.is_dull:
             self.dull += 1
 
-    def is_routine(self, number: int) -> bool:
-        """Whether enough has been seen of it."""
-        if self.times > _ROUTINE and number % max(_VISIT, 1 << (self.times.bit_length() - 5)):
+    def is_routine(self, update: int) -> bool:
+        """Whether enough has been seen of it: whole updates are looked at, or not."""
+        if self.times > _ROUTINE and update % max(_VISIT, 1 << (self.times.bit_length() - 5)):
             return True
         if self.total > _MANY and self.total % (1 << (self.total.bit_length() - 7)):
             return True
@@ -95,7 +95,7 @@ class Idle:
             return
         if number != known.last:
             known.comes(number, sampler.games)
-        if not known.is_routine(number) and not self.inside_models:  # a frozen part is no pause
+        if not known.is_routine(self._update) and not self.inside_models:  # a frozen part is no pause
             if known.games is None:
                 known.games = sampler.games
             sampler.resume()
@@ -128,7 +128,12 @@ class Idle:
         first = not known.total
         if number != known.last:
             known.comes(number, self._loop.sampler.games)
-        return first or not (self._loop.sampler.resting or known.is_routine(number))
+        return first or not (self._loop.sampler.resting or known.is_routine(self._update))
+
+    @property
+    def _update(self) -> int:
+        """About how many updates there were, if each takes the most passes that one took."""
+        return len(self._loop.run.passes) // self._loop.most_passes
 
     def _pause_at(self, frame: FrameType) -> _Pause:
         key = call_key(frame)

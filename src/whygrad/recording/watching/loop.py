@@ -67,7 +67,7 @@ class Loop:
         self._clips: list[Clip] = []
         self._in_closure = False
         self._skipped = False  # whether any step was
-        self._passes = 1  # at most in one update so far
+        self.most_passes = 1  # in one update so far
         self._unused = False  # whether passes go by without updates …
         self._pauses = 0  # … and how often that began
 
@@ -189,6 +189,8 @@ class Loop:
         self.registry.reached(engine, loss, first=self._shows_structure(this.number))
         if this.number == self.sampler.began:
             self.sampler.structure_until = self.sampler.calls_then + _STRUCTURE
+            if not self._shows_structure(this.number + 1):
+                engine.first_passes_over()
         if not self.run.has_optimizer:
             self.look_at_gradients(engine)
         self.pass_ends(engine)
@@ -205,10 +207,10 @@ class Loop:
             self.sampler.step_over()
         if self.stepped or self._in_closure:
             return
-        if hand.expected and not hand.begun and passes >= self._passes:
+        if hand.expected and not hand.begun and passes >= self.most_passes:
             hand.begun, hand.sample = True, self.sampler.sample
             self._next_step(engine)
-        elif passes > max(_UNUSED, 2 * self._passes):
+        elif passes > max(_UNUSED, 2 * self.most_passes):
             if not self._unused:
                 self._unused = True
                 self._turned_away()
@@ -364,7 +366,7 @@ class Loop:
             keep(course, step, step.snapshot)
         step.contaminated |= course.optimizer.number in self.gradients.contaminated
         self.gradients.used(course)
-        self._passes = max(self._passes, len(step.passes))
+        self.most_passes = max(self.most_passes, len(step.passes))
 
     def _updated(self, engine: Engine, begun: bool = False) -> None:
         """An update has used the passes before it; ``begun``: the next step has already."""
