@@ -25,6 +25,7 @@ from whygrad.ops.families import (
     CROSS_ENTROPY,
     DIFFERENCES,
     DISTANCE_LOSSES,
+    MUL,
 )
 from whygrad.recording.calls import Produced
 from whygrad.recording.record import Course
@@ -105,7 +106,7 @@ def _standing(case: Case, course: Course) -> Standing | None:
         return None
     if len({each.op for each in calls if each is not None}) > 1:
         return None
-    level = _level(known)
+    level = None if any(map(_is_weighted, known)) else _level(known)
     if level is None:
         return None
     assert course.first is not None
@@ -118,6 +119,15 @@ def _standing(case: Case, course: Course) -> Standing | None:
     constant, floor, share = level
     found = Standing(first, reached, constant, floor, share)
     return found if all(map(math.isfinite, (first, reached, constant))) else None
+
+
+def _is_weighted(reading: Reading) -> bool:
+    """Whether the losses of the elements are multiplied by a mask or weights before their mean."""
+    call = reading.meeting
+    if call is None or reduction_of(call) != "none" or not _is_function(call):
+        return False
+    after = reading.trace.consumers(Produced(call.number, 0))
+    return any(each.op in MUL and all(one.ndim for one in each.inputs[:2]) for each in after)
 
 
 def _mean(values: Iterator[float]) -> float:

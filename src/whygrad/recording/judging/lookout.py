@@ -267,4 +267,6 @@ def _gone(values: Values, through: ast.expr, line: int, file: str) -> Gone | Non
     if not {"sampler", "dataset", "batch_sampler"} <= set(held):
         return None
     sampler, data = held["sampler"], held["dataset"]
+    if not (hasattr(sampler, "__len__") and hasattr(data, "__len__")):
+        return None  # samples that come one after the other, as long as there are any
     return Gone(type(sampler).__name__, len(sampler), len(data), line, file)

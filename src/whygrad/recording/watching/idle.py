@@ -95,7 +95,9 @@ class Idle:
             return
         if number != known.last:
             known.comes(number, sampler.games)
-        if not known.is_routine(self._update) and not self.inside_models:  # a frozen part is no pause
+        if (
+            not known.is_routine(self._update) and not self.inside_models
+        ):  # a frozen part is no pause
             if known.games is None:
                 known.games = sampler.games
             sampler.resume()

@@ -255,6 +255,9 @@ def _untrained(case: Case) -> Finding | None:
             continue
         if any(says(each.callers, _FRESH) for each in fed):
             continue  # what it is to be better than
+        lines = {each.where for each in fed}
+        if any(each.where in lines and each.module in trained for each in case.run.fed.values()):
+            continue  # the trained one is judged there, too
         return checkpoint_state.finding(
             f"the {mark.kind} that is evaluated is another one than that of {passes} training "
             "passes, and no weights were put into it",

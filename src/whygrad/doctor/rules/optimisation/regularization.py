@@ -258,6 +258,8 @@ def _by_penalty(case: Case, course: Course) -> _Comparison | None:
     trace = case.trace(course.first)
     if trace is None or not trace.reproduced or course.last is None:
         return None
+    if min(course.losses) < 0:
+        return None  # without a floor: a penalty may be all that keeps it from falling for ever
     penalties = _penalties(trace)
     if not penalties:
         return None

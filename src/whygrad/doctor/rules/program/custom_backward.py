@@ -43,6 +43,8 @@ _REFUSED = ("returned an invalid gradient", "returned an incorrect number of gra
         "values": (16, "inputs, and outputs at most, where rounding is looked for"),
         "levels": (0.25, "as many different outputs as inputs at most: it rounds"),
         "digits": (9, "to which outputs are the same"),
+        "row": (6, "inputs at least, of which a row …"),
+        "signs": (3, "… has so many different outputs at most: signs, with a scale of its own"),
         "nothing": (1e-9, "of the slope: so much is returned of an input that was forgotten"),
     },
     cleared=lambda case: _agreeing(case),
@@ -264,12 +266,18 @@ def _is_same(given: np.ndarray[Any, Any], made: np.ndarray[Any, Any]) -> bool:
 
 
 def _has_few_values(case: Case, given: np.ndarray[Any, Any], made: np.ndarray[Any, Any]) -> bool:
-    """Whether many inputs come out as a few values: rounded, and then perhaps scaled."""
-    most = case.limit("values")
+    """Whether many inputs come out as a few values: rounded, and then perhaps scaled, as a whole or
+    row by row.
+    """
+    most, digits = case.limit("values"), int(case.limit("digits"))
     if given.size < most or made.size != given.size:
         return False
-    levels = np.unique(np.round(made, int(case.limit("digits")))).size
-    return bool(levels <= min(most, case.limit("levels") * np.unique(given).size))
+    levels = np.unique(np.round(made, digits)).size
+    if levels <= min(most, case.limit("levels") * np.unique(given).size):
+        return True
+    rows = np.round(made, digits).reshape(len(made), -1) if made.ndim > 1 else made[:0]
+    long = rows.size >= case.limit("row") * max(1, len(rows))
+    return long and all(np.unique(each).size <= case.limit("signs") for each in rows)
 
 
 def _hint(case: Case, wrong: list[tuple[float, float]]) -> str:

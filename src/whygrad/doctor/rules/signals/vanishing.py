@@ -23,6 +23,7 @@ from whygrad.doctor.evidence.anatomy import (
     squashers_of,
 )
 from whygrad.doctor.evidence.case import Case
+from whygrad.doctor.evidence.progress import is_entangled
 from whygrad.doctor.evidence.recurrence import Recurrence, recurrences
 from whygrad.doctor.experiments.repairs import fresh_weights, level, repair, unlearned
 from whygrad.doctor.rules.rule import Finding, Proof, rule
@@ -82,6 +83,8 @@ def vanishing_gradient(case: Case, course: Course) -> Iterator[Finding]:
 
 def _through_layers(case: Case, course: Course, trace: Trace, late: Trace) -> Finding | None:
     """The gradient is lost between the last layer and the first."""
+    if is_entangled(course, case.courses):
+        return None  # part of the way is another's, and to get below is to win against it
     chain = _chain(case, trace)
     if len(chain) < case.limit("depth") or _ratio(chain) > case.limit("ratio"):
         return None

@@ -35,6 +35,8 @@ from whygrad.source import Where
 __all__ = ["all_series", "overfitting"]
 
 # Of all means of zeros and ones, those that compare answers with labels.
+_SETS = 4  # values of one line at one time: sets of samples, where batches would be more …
+_APART = 0.3  # … if accuracies differ by so much
 _ACCURACY = re.compile(r"acc|correct", re.IGNORECASE)
 
 Losses = np.ndarray[Any, np.dtype[np.float64]]
@@ -48,6 +50,7 @@ class _Series:
     correct: bool  # a fraction of right answers: more is better
     after: list[int]  # how many updates of the course there had been
     values: list[float]
+    apart: bool = False  # whether a few values of the same time say something else each
 
 
 @rule(
@@ -183,7 +186,9 @@ def all_series(case: Case, course: Course) -> Iterator[_Series]:
         for updates, each in found:
             rounds.setdefault(updates, []).append(each.value)
         values = [float(np.mean(each)) for each in rounds.values()]
-        yield _Series(found[0][1].where, found[0][1].correct, list(rounds), values)
+        several = [each for each in rounds.values() if 1 < len(each) <= _SETS]
+        apart = any(max(each) - min(each) > _APART for each in several)
+        yield _Series(found[0][1].where, found[0][1].correct, list(rounds), values, apart)
 
 
 def _updates_before(last: list[int], each: Evaluation) -> int | None:
@@ -279,7 +284,7 @@ def _apart(case: Case, course: Course, series: _Series, losses: Losses) -> _Foun
     last = ending(np.array(series.values))
     level = case.chance(course.last)
     if series.correct:
-        if last > case.limit("accuracy"):
+        if last > case.limit("accuracy") or series.apart:
             return None
         said = f"accuracy {last:.1%} on samples that it was not trained on"
     elif level is not None and last >= max(

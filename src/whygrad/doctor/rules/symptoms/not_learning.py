@@ -8,6 +8,7 @@ policy, of a model that was good from the start, of data that are noise and say 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
 
 import numpy as np
@@ -15,16 +16,19 @@ import numpy as np
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.curve import thirds
 from whygrad.doctor.evidence.loss.exchange import exchanged
-from whygrad.doctor.evidence.progress import is_entangled
+from whygrad.doctor.evidence.progress import is_entangled, take_turns
 from whygrad.doctor.evidence.provenance import chosen_draws, has_moving_targets
 from whygrad.doctor.evidence.standing import Standing, batches_of, is_noise, standing_of
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.doctor.rules.suspects import BY_HEART, suspects_of
 from whygrad.doctor.rules.symptoms.generalization import all_series
 from whygrad.doctor.rules.symptoms.small_rate import begins_trained
+from whygrad.doctor.source.reader import source_of
 from whygrad.recording.record import Course
 
 __all__: list[str] = []
+
+_GAME = re.compile(r"\blog_prob\((.|\n)*\.step\(\w*a|\.step\(\w*a(.|\n)*\blog_prob\(")
 
 
 @rule(
@@ -138,10 +142,21 @@ def _is_measure(case: Case, course: Course) -> bool:
         return False
     if is_entangled(course, case.courses) or begins_trained(case, course, case.limit("trained")):
         return False
+    if _takes_part_in_a_game(course, case.courses):
+        return False
     known = batches_of(case, course)
     if any(chosen_draws(each.trace) for each in known):
         return False  # the loss of a policy
     return bool(known) and not any(map(has_moving_targets, known)) and not is_noise(known[0])
+
+
+def _takes_part_in_a_game(course: Course, courses: list[Course]) -> bool:
+    """Whether a model is trained in turns with a policy, by the text: what it has to answer follows
+    from what the policy does by then.
+    """
+    turns = any(each is not course and take_turns(course, each) for each in courses)
+    where = course.steps[0].where
+    return turns and where is not None and _GAME.search(source_of(where).text) is not None
 
 
 def _at_chance(case: Case, course: Course, standing: Standing | None) -> str | None:
