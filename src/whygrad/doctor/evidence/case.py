@@ -36,7 +36,7 @@ _HOW_IT_GOES = ("optimisation", "signals", "symptoms")  # tiers of rules
 _WELL = 0.7  # of the loss of knowing nothing, at the end …
 _ILL = 0.95  # … and where it is none that fell
 _LATEST = 2  # replays whose values are kept, however large; more of them …
-_HELD = 1 << 27  # … while they are no more than so many bytes
+_HELD = 1 << 28  # … while they are no more than so many bytes
 _LARGE = 1 << 26  # bytes of a replay: one of its kind is enough
 _T = TypeVar("_T")
 
