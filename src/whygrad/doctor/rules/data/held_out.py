@@ -29,7 +29,6 @@ from whygrad.why.syntax import covers
 __all__ = ["preprocessing_mismatch"]
 
 _FOLDS = r"fold|cross_?val"
-_NEAR = 4  # lines
 _MADE_UP = re.compile(r"linspace|meshgrid|mgrid|cartesian_prod|\b(env|sim|world|game)\w*\.step\(")
 
 
@@ -58,21 +57,17 @@ def _all_judged(case: Case) -> Iterator[_Judged]:
             and not _is_beside_the_loop(case, one)
         ]
         name = held_out_name(each.callers) if trained else None
-        if _is_made_up(each.where):
+        if name is None or _is_made_up(each.where):
             continue
-        if name is not None and not _is_given_answers(case, each.module):
+        if not _is_given_answers(case, each.module):
             yield _Judged(each, name, trained)
 
 
 def _is_made_up(where: Where) -> bool:
-    """Whether a model is asked about points of a grid, or what a world shows that it moves: the
-    lines of the function around the call, or those near it, say so.
-    """
-    lines = {where.line - _NEAR, where.line + _NEAR}
-    if where.code.co_name != "<module>":
-        lines = {line for *_, line in where.code.co_lines() if line}
-    text = "".join(where.source[max(0, min(lines) - 1) : max(lines)])
-    return _MADE_UP.search(text) is not None
+    """Whether, by the text, a model is asked about a grid, or what a world shows that it moves."""
+    inside = where.code.co_name != "<module>"
+    lines = [line for *_, line in where.code.co_lines() if line] if inside else [where.line]
+    return _MADE_UP.search("".join(where.source[min(lines) - 1 : max(lines)])) is not None
 
 
 def _is_given_answers(case: Case, module: Any) -> bool:

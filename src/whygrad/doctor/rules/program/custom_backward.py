@@ -266,9 +266,7 @@ def _is_same(given: np.ndarray[Any, Any], made: np.ndarray[Any, Any]) -> bool:
 
 
 def _has_few_values(case: Case, given: np.ndarray[Any, Any], made: np.ndarray[Any, Any]) -> bool:
-    """Whether many inputs come out as a few values: rounded, and then perhaps scaled, as a whole or
-    row by row.
-    """
+    """Whether many inputs come out as a few values: rounded, and scaled as a whole or by row."""
     most, digits = case.limit("values"), int(case.limit("digits"))
     if given.size < most or made.size != given.size:
         return False

@@ -200,15 +200,12 @@ def _constant_derivative(case: Case) -> Iterator[Finding]:
 
 
 def _in_the_formula(case: Case, snapshot: Snapshot | None, trained: set[int]) -> Where | None:
-    """Where a derivative without history was taken that the loss is computed from, by no layer.
-
-    What goes into a layer as well has changed the input of a model.
-    """
+    """Where a derivative without history was taken that the loss is computed from, by no layer."""
     if snapshot is None or snapshot.loss is None:
         return None
     made: dict[int, Where] = {}
     learned: set[int] = set()  # calls that something trained went into
-    given: set[Where] = set()  # lines of derivatives that went into layers
+    given: set[Where] = set()  # lines of derivatives that went into layers: changed inputs
     for number, call in snapshot.calls.items():
         before = [source.call for source in call.sources()]
         leaves = list(_leaves_of(call, snapshot.engine.tensor))

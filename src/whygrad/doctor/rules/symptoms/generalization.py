@@ -35,8 +35,6 @@ from whygrad.source import Where
 __all__ = ["all_series", "overfitting"]
 
 # Of all means of zeros and ones, those that compare answers with labels.
-_SETS = 4  # values of one line at one time: sets of samples, where batches would be more …
-_APART = 0.3  # … if accuracies differ by so much
 _ACCURACY = re.compile(r"acc|correct", re.IGNORECASE)
 
 Losses = np.ndarray[Any, np.dtype[np.float64]]
@@ -50,7 +48,7 @@ class _Series:
     correct: bool  # a fraction of right answers: more is better
     after: list[int]  # how many updates of the course there had been
     values: list[float]
-    apart: bool = False  # whether a few values of the same time say something else each
+    latest: list[float]  # those that the last value is the mean of
 
 
 @rule(
@@ -62,6 +60,8 @@ class _Series:
         "fall": (0.1, "of accuracy that is lost again"),
         "by heart": (0.05, "of the loss of knowing nothing"),
         "accuracy": (0.75, "on other samples, below which they are not known"),
+        "sets": (4, "accuracies of one time at most: more are those of batches …"),
+        "different": (0.3, "… and the difference between those of different sets"),
         "losses": (10, "updates: fewer know nothing by heart"),
         "end": (0.8, "of the updates that a figure must cover to speak of the end"),
         "classes": (20, "different targets, or one in four: more are measurements"),
@@ -186,9 +186,8 @@ def all_series(case: Case, course: Course) -> Iterator[_Series]:
         for updates, each in found:
             rounds.setdefault(updates, []).append(each.value)
         values = [float(np.mean(each)) for each in rounds.values()]
-        several = [each for each in rounds.values() if 1 < len(each) <= _SETS]
-        apart = any(max(each) - min(each) > _APART for each in several)
-        yield _Series(found[0][1].where, found[0][1].correct, list(rounds), values, apart)
+        latest = list(rounds.values())[-1]
+        yield _Series(found[0][1].where, found[0][1].correct, list(rounds), values, latest)
 
 
 def _updates_before(last: list[int], each: Evaluation) -> int | None:
@@ -284,8 +283,12 @@ def _apart(case: Case, course: Course, series: _Series, losses: Losses) -> _Foun
     last = ending(np.array(series.values))
     level = case.chance(course.last)
     if series.correct:
-        if last > case.limit("accuracy") or series.apart:
+        if last > case.limit("accuracy"):
             return None
+        if len(each := series.latest) <= case.limit("sets") and np.ptp(each) > case.limit(
+            "different"
+        ):
+            return None  # of several sets of samples, one of which is known
         said = f"accuracy {last:.1%} on samples that it was not trained on"
     elif level is not None and last >= max(
         case.limit("worse") * level, case.limit("times") * train_last
