@@ -285,9 +285,8 @@ def _apart(case: Case, course: Course, series: _Series, losses: Losses) -> _Foun
     if series.correct:
         if last > case.limit("accuracy"):
             return None
-        if len(each := series.latest) <= case.limit("sets") and np.ptp(each) > case.limit(
-            "different"
-        ):
+        several = len(series.latest) <= case.limit("sets")
+        if several and np.ptp(series.latest) > case.limit("different"):
             return None  # of several sets of samples, one of which is known
         said = f"accuracy {last:.1%} on samples that it was not trained on"
     elif level is not None and last >= max(

@@ -151,7 +151,7 @@ def _is_measure(case: Case, course: Course) -> bool:
 
 
 def _takes_part_in_a_game(course: Course, courses: list[Course]) -> bool:
-    """Whether a model is trained in turns with a policy, by the text: what is right follows that."""
+    """Whether a model is trained in turns with a policy, by the text: its answers depend on it."""
     turns = any(each is not course and take_turns(course, each) for each in courses)
     where = course.steps[0].where
     return turns and where is not None and _GAME.search(source_of(where).text) is not None
