@@ -73,7 +73,12 @@ class Idle:
         self._pauses: dict[tuple[int, ...], _Pause] = {}
 
     def seen(self, frame: FrameType) -> None:
-        """The program turns to something else, and that is recorded anyway."""
+        """The program turns to something else, and that is recorded anyway.
+
+        Without an optimizer it may be the update itself, by hand: of those more are wanted.
+        """
+        if not self._loop.run.has_optimizer:
+            return
         known, number = self._pause_at(program_frame(frame)), len(self._loop.run.passes)
         if number != known.last:
             known.comes(number, self._loop.sampler.games)
