@@ -17,6 +17,7 @@ __all__ = [
     "held_out_name",
     "is_chosen",
     "is_held_out",
+    "is_made_up",
     "is_training",
     "made_from",
     "probability_to_keep",
@@ -32,6 +33,7 @@ _BEFORE, _BEHIND = (
 _KIND = _BEFORE + "(?:{})" + _BEHIND
 _HELD_OUT = re.compile(_KIND.format("test|val|valid|validation|holdout|heldout|dev|te|va|eval"))
 _TRAINING = re.compile(_KIND.format("train|training|tr|trn|fit|all|full"))
+_MADE_UP = re.compile(r"linspace|meshgrid|mgrid|cartesian_prod|\b(env|sim|world|game)\w*\.step\(")
 _FOLLOWED = 3  # assignments from a loader back to its data
 
 
@@ -173,6 +175,20 @@ def made_from(file: str, name: str) -> Where | None:
             break
         name = names[0]
     return found
+
+
+def is_made_up(where: Where) -> bool:
+    """Whether what a line asks about is a grid, or what a world shows that the model moves."""
+    own = {line for *_, line in where.code.co_lines() if line}
+    made = [each for each in source_of(where).nodes(ast.Assign) if each.lineno in own]
+    statement = statement_at(where)
+    told: list[ast.AST] = [] if statement is None else [_head(statement)]
+    for _ in range(_FOLLOWED):
+        if any(_MADE_UP.search(ast.unparse(each)) for each in told):
+            return True
+        names = {name for each in told for name in _names(each)}
+        told = [each.value for each in made if names.intersection(_assigned(each))]
+    return False
 
 
 def _head(statement: ast.stmt) -> ast.AST:

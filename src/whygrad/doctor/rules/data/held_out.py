@@ -7,7 +7,6 @@ Names tell which of them are meant to be new to the model.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -16,7 +15,7 @@ from whygrad.doctor.evidence.curve import ending
 from whygrad.doctor.evidence.trained import begins_anew, differentiated_lines, training_lines
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.doctor.source.loops import loops_around
-from whygrad.doctor.source.naming import held_out_name, made_from, says
+from whygrad.doctor.source.naming import held_out_name, is_made_up, made_from, says
 from whygrad.doctor.source.preparing.fitting import fitted_on_held_out
 from whygrad.ops.families import DIFFERENCES
 from whygrad.recording.calls import members
@@ -29,7 +28,6 @@ from whygrad.why.syntax import covers
 __all__ = ["preprocessing_mismatch"]
 
 _FOLDS = r"fold|cross_?val"
-_MADE_UP = re.compile(r"linspace|meshgrid|mgrid|cartesian_prod|\b(env|sim|world|game)\w*\.step\(")
 
 
 class _Judged(NamedTuple):
@@ -57,17 +55,10 @@ def _all_judged(case: Case) -> Iterator[_Judged]:
             and not _is_beside_the_loop(case, one)
         ]
         name = held_out_name(each.callers) if trained else None
-        if name is None or _is_made_up(each.where):
+        if name is None or is_made_up(each.where):
             continue
         if not _is_given_answers(case, each.module):
             yield _Judged(each, name, trained)
-
-
-def _is_made_up(where: Where) -> bool:
-    """Whether, by the text, a model is asked about a grid, or what a world shows that it moves."""
-    inside = where.code.co_name != "<module>"
-    lines = [line for *_, line in where.code.co_lines() if line] if inside else [where.line]
-    return _MADE_UP.search("".join(where.source[min(lines) - 1 : max(lines)])) is not None
 
 
 def _is_given_answers(case: Case, module: Any) -> bool:
