@@ -47,16 +47,14 @@ def loaders(file: str) -> Iterator[Loader]:
 def shuffled_loader(where: Where) -> Where | None:
     """The loader with shuffle=True that the innermost loop around a place goes through."""
     source = source_of(where)
-    around = [each for each in source.nodes(ast.For) if covers(each, where.line)]
-    for loop in reversed(around):
+    shuffled = [each.where for each in loaders(where.file) if each.shuffles]
+    for loop in reversed([each for each in source.nodes(ast.For) if covers(each, where.line)]):
         names = {each.id for each in walked(loop.iter, ast.Name)}
-        for each in source.nodes(ast.Assign):
-            targets = {one.id for it in each.targets for one in walked(it, ast.Name)}
-            for call in walked(each.value, ast.Call) if targets & names else ():
-                flag = [one.value for one in call.keywords if one.arg == "shuffle"]
-                told = [one.value for one in flag if isinstance(one, ast.Constant)]
-                if called(call) == "DataLoader" and told == [True]:
-                    return source.place(call.lineno)
+        for made in source.nodes(ast.Assign):
+            targets = {one.id for each in made.targets for one in walked(each, ast.Name)}
+            for found in shuffled if targets & names else ():
+                if covers(made, found.line):
+                    return found
     return None
 
 
