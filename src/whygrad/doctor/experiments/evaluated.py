@@ -18,7 +18,7 @@ from whygrad.ops.families import BATCH_NORM
 from whygrad.recording.record import Course, Snapshot
 from whygrad.recording.replay.recipes import swapped
 
-__all__ = ["Norm", "by_other_weights", "by_statistics", "kept", "norms_of"]
+__all__ = ["Norm", "by_other_weights", "by_statistics", "kept", "loss_with", "norms_of"]
 
 
 @dataclass(frozen=True)
@@ -52,18 +52,21 @@ def norms_of(snapshot: Snapshot) -> list[Norm]:
 
 
 def by_statistics(case: Case, steps: Iterable[Snapshot], fresh: bool) -> float | None:
-    """The mean loss of these steps with statistics in the place of the batch's own.
+    """The mean loss of these batches with statistics in the place of the batch's own.
 
-    Those that the layers have at the end of the run or, if ``fresh``, the mean of the batches'.
+    Those that the layers have at the end of the run or, if ``fresh``, the mean of the batches';
+    in both cases with the weights of the first of the steps, the latest.
     """
     steps = list(steps)
+    weights = steps[0].values if steps else {}
     seen: dict[int, list[tuple[Any, Any]]] = {}
     if fresh:
         for step in steps:
             reading = {
                 number: _noting(norm, seen) for norm in norms_of(step) for number in norm.calls
             }
-            case.budget.replay(swapped(step, reading), backward=False, look=False)
+            noting = swapped(step, reading)
+            case.budget.replay(noting, values=weights, backward=False, look=False)
     losses = []
     for step in steps:
         changes = {}
@@ -72,16 +75,16 @@ def by_statistics(case: Case, steps: Iterable[Snapshot], fresh: bool) -> float |
             if fresh and not known:
                 return None
             changes[norm.calls[0]] = _with(step, norm, known)
-        loss = _loss(case, swapped(step, changes))
+        loss = loss_with(case, swapped(step, changes), weights)
         if loss is None:
             return None
         losses.append(loss)
     return statistics.fmean(losses) if losses else None
 
 
-def _loss(case: Case, step: Snapshot) -> float | None:
-    """Of a step that is run again, and of which nothing else is kept."""
-    replayed = case.budget.replay(step, backward=False, look=False)
+def loss_with(case: Case, step: Snapshot, weights: Mapping[int, Any]) -> float | None:
+    """What a batch costs with weights of another step, by the ids of the leaves."""
+    replayed = case.budget.replay(step, values=weights, backward=False, look=False)
     return None if replayed.error is not None else replayed.loss
 
 
@@ -119,12 +122,6 @@ def by_other_weights(
     case: Case, steps: Iterable[Snapshot], other: Mapping[int, Any]
 ) -> float | None:
     """The mean loss of these steps with values in the place of the leaves', by their ids."""
-    losses = []
-    for step in steps:
-        changed = {key: value for key, value in other.items() if key in step.values}
-        values = {**step.values, **changed}
-        replayed = case.budget.replay(step, values=values, backward=False, look=False)
-        if replayed.error is not None:
-            return None
-        losses.append(replayed.loss)
-    return statistics.fmean(losses) if losses else None
+    losses = [loss_with(case, step, other) for step in steps]
+    known = [each for each in losses if each is not None]
+    return statistics.fmean(known) if known and len(known) == len(losses) else None

@@ -21,14 +21,15 @@ from whygrad.recording.calls import Produced, RecordedCall, members
 from whygrad.recording.engines import Engine
 from whygrad.recording.layers import LOOKED_AT, look
 from whygrad.recording.ranges import rms
-from whygrad.recording.record import Failure, Sample, Stop
+from whygrad.recording.record import Sample
 from whygrad.recording.scope import Scope
+from whygrad.recording.watching.carrying import Carrying
 from whygrad.recording.watching.figures import Figures
 from whygrad.recording.watching.loop import Loop
 from whygrad.recording.watching.metrics import METRICS, Metrics
 from whygrad.recording.watching.modules import Modules
 from whygrad.recording.watching.retention import Retention
-from whygrad.source import Where, in_program
+from whygrad.source import Where
 
 __all__ = ["Recorder"]
 
@@ -65,6 +66,7 @@ class Recorder:
         self._loop = loop
         self._modules = modules
         self._retention = retention
+        self._carrying = Carrying(scope, loop.run, loop.sampler, modules)
         self._passes, self._seen = 0, 0  # calls without gradients since that pass
         self._data = 0  # recorded calls since then that no gradient flows through
         self._loads = 0  # passes with many of those …
@@ -92,7 +94,7 @@ class Recorder:
             return function(*args, **kwargs)
         traits, sampler = _traits(op), self._sampler
         if sampler.amid:  # nobody looks, though the calls are still handed over
-            return self._carry_out(engine, op, function, args, kwargs, frame)
+            return self._carrying.out(engine, op, function, args, kwargs, frame)
         if traits & _WRITES and not sampler.optimizing:
             try:
                 drawn = bool(traits & _DRAWS) or _initializes(function)
@@ -100,7 +102,7 @@ class Recorder:
             except Exception as error:
                 self._run.trouble(error)
         if sampler.skipping and engine.is_recording():
-            result = self._carry_out(engine, op, function, args, kwargs, frame)
+            result = self._carrying.out(engine, op, function, args, kwargs, frame)
             if not sampler.idle:
                 try:
                     if traits & _FIGURE:
@@ -110,14 +112,14 @@ class Recorder:
                     self._run.trouble(error)
             return result
         if sampler.optimizing:
-            return self._carry_out(engine, op, function, args, kwargs, frame)
+            return self._carrying.out(engine, op, function, args, kwargs, frame)
         if not traits & _ALWAYS and (self.quiet(engine) or self._is_more_data(engine, args)):
-            return self._carry_out(engine, op, function, args, kwargs, frame)
+            return self._carrying.out(engine, op, function, args, kwargs, frame)
         if traits & _JUDGES and not self._judges:
             self._judges = op in ops.LOSSES or not _checks_arguments(frame)
             self._sampler.dull *= not self._judges or engine.is_recording()
         if traits & _LEAVES:
-            number = self._carry_out(engine, op, function, args, kwargs, frame)
+            number = self._carrying.out(engine, op, function, args, kwargs, frame)
             try:
                 if type(number) is float and not math.isfinite(number):
                     self._bad_value_read(engine, args[0], frame)
@@ -129,7 +131,7 @@ class Recorder:
             return number
         if traits & _SWITCHES:
             self._switches(engine, args, kwargs, frame)
-            return self._carry_out(engine, op, function, args, kwargs, frame)
+            return self._carrying.out(engine, op, function, args, kwargs, frame)
         sampler.calls += 1
         if sampler.calls == sampler.structure_until:
             engine.first_passes_over()
@@ -155,8 +157,8 @@ class Recorder:
                 self._written_through(engine, log.call(given[0].call), written, frame)
         except Exception as error:
             self._run.trouble(error)
-            return self._carry_out(engine, op, function, args, kwargs, frame)
-        result = self._carry_out(engine, op, function, args, kwargs, frame)
+            return self._carrying.out(engine, op, function, args, kwargs, frame)
+        result = self._carrying.out(engine, op, function, args, kwargs, frame)
         try:
             if args and result is args[0] and not traits & _WRITES:
                 return result  # float(), to(), contiguous() of what is so already: nothing was made
@@ -260,53 +262,6 @@ class Recorder:
                 self._metrics.note(engine, op, args, kwargs, result, frame)
             if self._modules.beside or not (self._modules.running or learns):
                 self._figures.beside(self._snapshots.log(engine), op, args, result, frame)
-
-    def _carry_out(
-        self,
-        engine: Engine,
-        op: str,
-        function: Callable[..., Any],
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        frame: FrameType,
-    ) -> Any:
-        try:
-            return function(*args, **kwargs)
-        except Exception as error:
-            where, path = Where(frame.f_code, frame.f_lasti), self._modules.path or None
-            answers = self._without_us(engine, op, function, args, kwargs, error)
-            if not answers:
-                if not self._sampler.optimizing:
-                    self._run.failure = Failure(op, args, kwargs, where, path, error)
-                raise
-            self._run.stopped = Stop(op, where, f"{type(error).__name__}: {error}")
-            self._scope.close()
-            engine.first_passes_over()
-            return answers[0]
-
-    def _without_us(
-        self,
-        engine: Engine,
-        op: str,
-        function: Callable[..., Any],
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        error: Exception,
-    ) -> tuple[Any, ...]:
-        """The answer of a call that failed, when nobody watches; empty if it fails then as well.
-
-        What runs code of the program's is not run twice, and random numbers are what they were.
-        """
-        again = engine.repeatable(op, function, args, kwargs)
-        if again is None or _ran_the_program(error):
-            return ()
-        random = engine.random_state()
-        try:
-            with self._scope.paused():
-                return (again(*args, **kwargs),)
-        except Exception:
-            engine.set_random_state(random)
-            return ()
 
     def _look(
         self, engine: Engine, op: str, args: tuple[Any, ...], result: Any, sample: Sample | None
@@ -436,16 +391,6 @@ def _checks_arguments(frame: FrameType) -> bool:
         if str(inner.f_globals.get("__name__")).startswith(_DISTRIBUTIONS):
             return True
         inner = inner.f_back
-    return False
-
-
-def _ran_the_program(error: Exception) -> bool:
-    """Whether an exception came out of the program's own code: a hook, a Function, a handler."""
-    place = error.__traceback__
-    while place is not None:
-        if in_program(place.tb_frame.f_code.co_filename):
-            return True
-        place = place.tb_next
     return False
 
 

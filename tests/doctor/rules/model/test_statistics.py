@@ -44,6 +44,16 @@ def test_a_short_run_with_the_usual_momentum(tmp_path: Path, epochs: int, engine
 
 
 @pytest.mark.parametrize("engine", ENGINES)
+def test_batches_from_the_beginning_are_judged_with_the_latest_weights(
+    tmp_path: Path, engine: str
+) -> None:
+    """The statistics of the end are not those of the weights from before the first update."""
+    fast = _RUN.replace("Adam(net.parameters(), lr=1e-2)", "SGD(net.parameters(), 0.5, 0.9)")
+    text = fast.format(momentum="", epochs=19)
+    assert ask(tmp_path, "batchnorm-statistics", text, engine) == []
+
+
+@pytest.mark.parametrize("engine", ENGINES)
 def test_a_momentum_that_keeps_the_first_statistics(tmp_path: Path, engine: str) -> None:
     text = _RUN.format(momentum=", momentum=0.001", epochs=30)
     found = only(tmp_path, "batchnorm-statistics", text, engine)

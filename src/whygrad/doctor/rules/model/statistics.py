@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 
 from whygrad.doctor.evidence.case import Case
-from whygrad.doctor.experiments.evaluated import by_statistics, kept, norms_of
+from whygrad.doctor.experiments.evaluated import by_other_weights, by_statistics, kept, norms_of
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.recording.record import Course
 
@@ -29,7 +29,7 @@ def batchnorm_statistics(case: Case, course: Course) -> Iterator[Finding]:
     followed, because each batch replaces too little of them, the model is another one in
     evaluation, on any sample, and it looks like overfitting.
 
-    Measured: The loss of the kept training batches in training mode, with the running statistics as
+    Measured: The loss of the kept training batches with the latest weights: in training mode, with the running statistics as
     evaluation uses them, and with the mean of the statistics of these very batches.
     Fix: Leave momentum at 0.1 (it is the share of the new batch), or train for more steps.
     Guardrail: assert bn.num_batches_tracked * bn.momentum > 3
@@ -43,10 +43,9 @@ def batchnorm_statistics(case: Case, course: Course) -> Iterator[Finding]:
     # statistics that are replaced as usual follow, if there is the time for it
     if _share(small.module.momentum) * len(course.steps) > 1 / case.limit("share"):
         return
-    losses = [case.budget.replay(each, backward=False, look=False).loss for each in steps]
-    trained = sum(losses) / len(losses)
+    trained = by_other_weights(case, steps, steps[0].values)
     stored = by_statistics(case, steps, fresh=False)
-    if stored is None or not math.isfinite(stored):
+    if trained is None or stored is None or not math.isfinite(stored):
         return
     chance = case.chance(course.last) or case.progress(course).start
     if stored < max(case.limit("worse") * trained, case.limit("unknown") * chance):
@@ -59,7 +58,7 @@ def batchnorm_statistics(case: Case, course: Course) -> Iterator[Finding]:
     momentum = small.module.momentum
     yield batchnorm_statistics.finding(
         f"{len(steps)} kept training batches cost {trained:.4g} in training mode and {stored:.4g} "
-        "in evaluation mode, with the same weights",
+        "in evaluation mode, with the latest weights",
         f"with the mean of the statistics of these batches they cost {fresh:.4g}",
         f"{small.path or 'the layer'} has momentum={momentum:g}: after {len(course.steps)} updates "
         f"{math.exp(-momentum * len(course.steps)):.0%} of its first statistics are left",
