@@ -151,6 +151,21 @@ print({asked}())
 """
 )
 
+ATTACK = (
+    """
+labels = (x[:, 0] > 0).long()
+victim = nn.Sequential(nn.Linear(4, 32), nn.ReLU(), nn.Linear(32, 2))
+optimizer = torch.optim.Adam(victim.parameters(), lr=1e-2)
+"""
+    + TRAIN.format(steps=60, loss="F.cross_entropy(victim(x), labels)")
+    + """
+victim.requires_grad_(False)
+delta = nn.Parameter(torch.zeros(1, 4))
+optimizer = torch.optim.Adam([delta], lr=0.1, maximize=True)
+"""
+    + TRAIN.format(steps=60, loss="F.cross_entropy(victim(x + delta), labels)")
+)
+
 # A rule, a sound program, and the same with the fault, if one line makes it.
 PROGRAMS = {
     "signs-with-a-scale-per-row": (
@@ -160,21 +175,14 @@ PROGRAMS = {
     ),
     "samples-moved-by-a-derivative": ("detached-graph", SAMPLED, None),
     "a-critic-held-by-its-penalty": ("over-regularized", CRITIC, None),
-    "a-masked-loss": (
-        "not-learning",
-        MASKED,
-        None,
-    ),
+    "an-attack-goes-uphill": ("lr-too-high", ATTACK, None),
+    "a-masked-loss": ("not-learning", MASKED, None),
     "beside-the-trained-one": (
         "checkpoint-state",
         FILTER.format(trained='report("as it is", net)'),
         FILTER.format(trained=""),
     ),
-    "another-domain": (
-        "overfitting",
-        TWO_SETS,
-        None,
-    ),
+    "another-domain": ("overfitting", TWO_SETS, None),
     "a-grid": (
         "preprocessing-mismatch",
         GRID.format(asked="surface"),

@@ -197,10 +197,20 @@ class Case:
 
     @cached_property
     def training(self) -> list[Course]:
-        """The courses that are no part of a search."""
+        """The courses that are no part of a search, and go downhill.
+
+        What goes uphill on purpose, as an attack does, is none of those that lower a loss; whether
+        it is on purpose is asked of all courses.
+        """
         worse = {id(each) for each in outdone(self._courses)}
         return [
-            each for each in self._courses if id(each) not in worse and not looks_for_a_rate(each)
+            each
+            for each in self._courses
+            if not (
+                id(each) in worse
+                or looks_for_a_rate(each)
+                or each.optimizer.options.get("maximize")
+            )
         ]
 
     def snapshots(self) -> Iterator[tuple[Course, Snapshot]]:

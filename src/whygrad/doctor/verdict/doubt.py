@@ -29,6 +29,8 @@ def doubt_of_learning(case: Case) -> str | None:
     courses = case.training
     if not case.run.passes:
         return "the program never called backward()"
+    if not courses and any(each.optimizer.options.get("maximize") for each in case.courses):
+        return "what is trained goes uphill, so the value of the loss does not tell"
     if not courses:
         return "no parameter was ever updated after a backward()"
     vain = _without_gradients(case, _MAIN * len(courses[0].steps))
