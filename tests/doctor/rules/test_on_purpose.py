@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.doctor.asking import ask
+from tests.doctor.asking import ask, watched
 
 TRAIN = """
 for step in range({steps}):
@@ -166,8 +166,193 @@ optimizer = torch.optim.Adam([delta], lr=0.1, maximize=True)
     + TRAIN.format(steps=60, loss="F.cross_entropy(victim(x + delta), labels)")
 )
 
+MIXTURE = """
+class Mixture(nn.Module):
+    def __init__(self, several):
+        super().__init__()
+        self.share, self.place = nn.Linear(4, several), nn.Linear(4, several)
+    def forward(self, x):
+        return F.log_softmax(self.share(x), dim=-1), self.place(x)
+
+def train(several):
+    net = Mixture(several)
+    optimizer = torch.optim.Adam(net.parameters(), lr=1e-2)
+    for step in range(20):
+        shares, places = net(x)
+        loss = -torch.logsumexp(shares - (places - y) ** 2, dim=-1).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+
+for several in {several}:
+    train(several)
+"""
+
+BENT = """
+labels = (x[:, 0] * x[:, 1] > 0).long()
+def train(bend):
+    torch.manual_seed(1)
+    net = nn.Sequential(nn.Linear(4, 32), bend, nn.Linear(32, 32), bend, nn.Linear(32, 2))
+    optimizer = torch.optim.Adam(net.parameters(), lr=1e-2)
+    for step in range(100):
+        loss = F.cross_entropy(net(x), labels)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+
+for bend in {bends}:
+    train(bend)
+"""
+
+BEGUN = """
+labels = (x[:, 0] > 0).long()
+def train(begin):
+    net = nn.Sequential(nn.Linear(4, 16), nn.ReLU(), nn.Linear(16, 16), nn.ReLU(), nn.Linear(16, 2))
+    for layer in net[::2]:
+        begin(layer.weight)
+        nn.init.zeros_(layer.bias)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    for step in range(60):
+        loss = F.cross_entropy(net(x), labels)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+
+for begin in {ways}:
+    train(begin)
+"""
+
+FOLDS = """
+labels = 1 + x[:, 0].clamp(-0.5, 0.5).mul(2).sign().long()
+labels[x[:, 0].abs() < 0.5] = 1
+x = torch.cat([x[:, :1], 0.1 * x[:, 1:]], 1)
+means, guesses = [], []
+for fold in range(6):
+    held = torch.arange(64) % 6 == fold
+    known, others = labels[~held], labels[held]
+    net = nn.Sequential(nn.Linear(4, 64), nn.Tanh(), nn.Linear(64, 3))
+    optimizer = torch.optim.Adam(net.parameters(), lr=0.05)
+    for step in range(80):
+        loss = F.cross_entropy(net(x[~held]), known)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    with torch.no_grad():
+        answers = net(x[held])
+    means.append((answers.argmax(1) == others).float().mean().item())
+    most = torch.bincount(known).argmax()
+    guesses.append((others == most).float().mean().item())
+"""
+
+LARGEST = """
+class Largest(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, given):
+        out, at = given.view(len(given), -1, 4).max(-1)
+        ctx.save_for_backward(at)
+        return out
+    @staticmethod
+    def backward(ctx, gradient):
+        (at,) = ctx.saved_tensors
+        spread = torch.zeros(*at.shape, 4, dtype=gradient.dtype)
+        spread.scatter_(-1, at.unsqueeze(-1), {factor} * gradient.unsqueeze(-1))
+        return spread.view(len(gradient), -1)
+
+inner, outer = nn.Linear(4, 32), nn.Linear(8, 1)
+nn.init.constant_(inner.bias, {bias})
+optimizer = torch.optim.Adam([*inner.parameters(), *outer.parameters()], lr=1e-2)
+""" + TRAIN.format(steps=10, loss="((outer(Largest.apply(torch.relu(inner(x)))) - y) ** 2).mean()")
+
+BLOCKS = """
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.own, self.handed = nn.Linear(8, 8), nn.Linear(8, 8)
+    def forward(self, state, place):
+        return state + torch.tanh(self.own(state) + place), place + self.handed(state)
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.begin, self.end = nn.Linear(4, 8), nn.Linear(8, 1)
+        self.blocks = nn.ModuleList(Block() for _ in range(2))
+    def forward(self, x):
+        state = self.begin(x)
+        place = torch.zeros_like(state)
+        for block in self.blocks:
+            {step}
+        return self.end(state)
+
+net = Net()
+optimizer = torch.optim.Adam(net.parameters(), lr=1e-2)
+""" + TRAIN.format(steps=20, loss="F.mse_loss(net(x), y)")
+
+WEIGHED = """
+train, val = torch.randn(256, 4), torch.randn(64, 4)
+def fit(net):
+    optimizer = torch.optim.Adam(net.parameters(), lr=1e-2)
+    for step in range(40):
+        loss = F.mse_loss(net(train), train.sum(1, keepdim=True))
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        with torch.no_grad():
+            F.mse_loss(net(val), val.sum(1, keepdim=True))
+
+def weigh(net, data):
+    return torch.sigmoid(net(data))
+
+weigher = nn.Linear(4, 1)
+fit(weigher)
+weigher.requires_grad_(False)
+for_training, for_others = weigh(weigher, train), weigh(weigher, val)
+net = nn.Linear(4, 1)
+optimizer = torch.optim.Adam(net.parameters(), lr=1e-2)
+""" + TRAIN.format(steps=40, loss="(for_training * (net(train) - 1) ** 2).mean()")
+
+COSTS = """
+policy = nn.Linear(4, 3)
+optimizer = torch.optim.Adam(policy.parameters(), lr=0.1)
+for step in range(40):
+    drawn = torch.distributions.Categorical(logits=policy(x))
+    moves = drawn.sample()
+    {name} = (moves - 1).abs().float() + x[:, 0] ** 2
+    advantage = {name} - {name}.mean()
+    loss = (advantage * drawn.log_prob(moves)).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
 # A rule, a sound program, and the same with the fault, if one line makes it.
 PROGRAMS = {
+    "several-sizes-of-a-mixture": (
+        "softmax-over-one",
+        MIXTURE.format(several="(1, 5)"),
+        MIXTURE.format(several="(1,)"),
+    ),
+    "activations-that-are-compared": (
+        "missing-nonlinearity",
+        BENT.format(bends="(nn.Identity(), nn.Tanh())"),
+        BENT.format(bends="(nn.Identity(),)"),
+    ),
+    "first-values-that-are-compared": (
+        "symmetric-initialization",
+        BEGUN.format(ways="(nn.init.zeros_, nn.init.kaiming_normal_)"),
+        BEGUN.format(ways="(nn.init.zeros_,)"),
+    ),
+    "the-share-of-the-most-frequent-label": ("overfitting", FOLDS, None),
+    "the-largest-of-several-zeros": (
+        "wrong-backward",
+        LARGEST.format(factor="1.0", bias="-0.5"),
+        LARGEST.format(factor="2.0", bias="0.0"),
+    ),
+    "the-last-of-several-blocks": (
+        "disconnected-parameter",
+        BLOCKS.format(step="state, place = block(state, place)"),
+        BLOCKS.format(step="state, _ = block(state, place)"),
+    ),
+    "costs-are-made-small": ("loss-sign", COSTS.format(name="cost"), COSTS.format(name="reward")),
     "signs-with-a-scale-per-row": (
         "wrong-backward",
         SIGNS.format(forward="torch.where(w >= 0, 1.0, -1.0) * w.abs().mean(1, keepdim=True)"),
@@ -201,3 +386,9 @@ def test_what_is_meant_so_is_not_accused(name: str, tmp_path: Path) -> None:
 def test_the_fault_itself_is(name: str, tmp_path: Path) -> None:
     rule, _, broken = PROGRAMS[name]
     assert [each.rule for each in ask(tmp_path, rule, broken or "")] == [rule]
+
+
+def test_a_frozen_model_is_not_trained_by_what_it_is_given(tmp_path: Path) -> None:
+    fed = watched(tmp_path, WEIGHED).run.fed.values()
+    assert {each.recorded for each in fed if "sigmoid" in each.where.text} == {False}
+    assert any(each.recorded for each in fed)

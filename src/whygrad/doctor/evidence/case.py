@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Case"]
 
-_HOW_IT_GOES = ("optimisation", "signals", "symptoms")  # tiers of rules
+_HOW_IT_GOES = ("model", "optimisation", "signals", "symptoms")  # tiers of rules
 _WELL = 0.7  # of the loss of knowing nothing, at the end …
 _ILL = 0.95  # … and where it is none that fell
 _LATEST = 2  # replays whose values are kept, however large; more of them …
@@ -184,7 +184,8 @@ class Case:
     def courses(self) -> list[Course]:
         """The courses that made at least one update, longest first.
 
-        For rules about how training goes, without those that are part of a search (:mod:`.search`).
+        For rules about how training goes, or how a model is built, without those that are part of
+        a search (:mod:`.search`).
         """
         how_it_goes = self.rule is not None and self.rule.tier in _HOW_IT_GOES
         return self.training if how_it_goes else self._courses

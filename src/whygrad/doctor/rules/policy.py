@@ -20,6 +20,7 @@ from whygrad.doctor.rules.rule import Proof
 from whygrad.doctor.source.lines import loss_assigned
 from whygrad.doctor.source.opposites import parts_at
 from whygrad.ops import families as ops
+from whygrad.recording.calls import Produced
 from whygrad.recording.record import Course
 from whygrad.recording.replay import Trace, Traced
 from whygrad.recording.variables import key_of
@@ -28,7 +29,7 @@ __all__ = ["rewarded_less"]
 
 Told = tuple[list[str], dict[str, Any]]  # the evidence, and the rest of a finding
 _PAID = re.compile(r"rew|ret(urn)?s?$|return|adv|gain|score|^[RG]s?$|payoff", re.IGNORECASE)
-_COST = re.compile(r"cost|loss|penal|regret|risk|err|neg", re.IGNORECASE)
+_COST = re.compile(r"cost|loss|penal|regret|risk|err|neg|length|dist|delay|energy", re.IGNORECASE)
 _EXPECTED = re.compile(r"val|base|critic|expect|^v[s_]?|_v$|mean|avg", re.IGNORECASE)
 _ADVANTAGE = re.compile(r"adv", re.IGNORECASE)
 _NOTHING = 1e-6  # the mean of what was shifted to zero
@@ -168,6 +169,8 @@ def _name_of_factor(trace: Trace, product: Traced) -> str | None:
     """
     place = [each.requires_grad for each in product.inputs].index(False)
     kept, source = product.kept[place], product.sources[place]
+    if _is_of_costs(trace, source):
+        return None
     while True:
         names = [name for (_, name, _), held in trace.snapshot.variables.items()
                  if held == key_of(kept)]  # fmt: skip
@@ -176,6 +179,16 @@ def _name_of_factor(trace: Trace, product: Traced) -> str | None:
             break
         kept, source = made.kept[0], made.sources[0]
     return next((each for each in names if _PAID.search(each) and not _COST.search(each)), None)
+
+
+def _is_of_costs(trace: Trace, source: Produced | None) -> bool:
+    """Whether a factor is what something cost, less what was expected: it is to become small."""
+    while (made := trace.made_by(source)) is not None and made.op in _SHIFTING and made.inputs:
+        parts = parts_at(made.where) if made.op in ops.SUB else None
+        if parts is not None and parts[1] and any(map(_COST.search, _names(parts[1][0]))):
+            return True
+        source = made.sources[0]
+    return False
 
 
 def _paid(trace: Trace, product: Traced) -> float:

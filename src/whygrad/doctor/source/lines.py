@@ -19,6 +19,7 @@ from whygrad.source import Where, program_frame
 from whygrad.why.dataflow import statement_at
 
 __all__ = [
+    "asks_for_whole_rows",
     "assigned",
     "assignment_of",
     "class_of",
@@ -110,6 +111,13 @@ def is_ratio_of_means(where: Where) -> bool:
             for side in (each.left, each.right)
         )
         for each in walked(statement, ast.BinOp)
+    )
+
+
+def asks_for_whole_rows(where: Where) -> bool:
+    """Whether a statement counts rows of which all answers are right: chance is far lower there."""
+    return any(
+        called(each) == "all" for each in walked(statement_at(where) or ast.Pass(), ast.Call)
     )
 
 

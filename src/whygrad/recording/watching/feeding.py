@@ -42,7 +42,11 @@ class Feeding:
         sampled: bool,
         frame: FrameType,
     ) -> None:
-        """A model is called by the program; ``sampled``: in a step that is looked at closely."""
+        """A model is called by the program; ``sampled``: in a step that is looked at closely.
+
+        One whose weights are all frozen is not trained, though gradients are recorded.
+        """
+        recorded = recorded and any(each.requires_grad for each in module.parameters())
         callers = _callers(frame)
         key = id(module), recorded, *[(id(code), instruction) for code, instruction in callers]
         known = self._run.fed.get(key)

@@ -29,8 +29,9 @@ def batchnorm_statistics(case: Case, course: Course) -> Iterator[Finding]:
     followed, because each batch replaces too little of them, the model is another one in
     evaluation, on any sample, and it looks like overfitting.
 
-    Measured: The loss of the kept training batches with the latest weights: in training mode, with the running statistics as
-    evaluation uses them, and with the mean of the statistics of these very batches.
+    Measured: The loss of the kept training batches with the latest weights: in training mode, with
+    the running statistics as evaluation uses them, and with the mean of the statistics of these
+    very batches.
     Fix: Leave momentum at 0.1 (it is the share of the new batch), or train for more steps.
     Guardrail: assert bn.num_batches_tracked * bn.momentum > 3
     """

@@ -34,10 +34,11 @@ _REFUSED = ("returned an invalid gradient", "returned an incorrect number of gra
     thresholds={
         "error": (0.02, "relative: differences in float64 are far better, formulas in float32 not"),
         "fraction": (0.25, "of an input's elements: a few may lie at kinks"),
-        "elements": (24, "of an input that are checked: each costs four forward runs"),
+        "elements": (24, "of an input that are checked: each costs up to six forward runs"),
         "nudge": (1e-5, "by which an element is moved"),
         "second": (1e-6, "the same for a second look: a slope does not depend on it"),
         "kink": (1e-3, "between the two looks: more is a kink or a jump"),
+        "sides": (0.1, "between the slopes to one side and to both: the same"),
         "slope": (1e-6, "below it slopes are compared as if they were this large"),
         "rounding": (1e-4, "of the largest slope that a small one may be off by"),
         "values": (16, "inputs, and outputs at most, where rounding is looked for"),
@@ -236,27 +237,42 @@ class _Runner:
                 abs(slopes[0]), abs(slopes[1]), self._case.limit("slope")
             ):
                 continue  # at a kink or a jump
+            if slopes[0] != 0.0 and self._is_at_kink(args, place, index, weights, slopes[0]):
+                continue  # one of several largest, as zeros behind a ReLU are
             if slopes[0] == 0.0:
                 found.flat.append(float(claimed[index]))
             else:
                 found.sloped.append((float(claimed[index]), slopes[0]))
         return found
 
+    def _is_at_kink(
+        self, args: list[Any], place: int, index: Any, weights: list[Any], slope: float
+    ) -> bool:
+        """Whether the slope to one side is another than to both: no derivative can be returned."""
+        ahead = self._slope(args, place, index, weights, self._case.limit("nudge"), (1.0, 0.0))
+        return abs(ahead - slope) > self._case.limit("sides") * max(abs(ahead), abs(slope))
+
     def _slope(
-        self, args: list[Any], place: int, index: Any, weights: list[Any], size: float
+        self,
+        args: list[Any],
+        place: int,
+        index: Any,
+        weights: list[Any],
+        size: float,
+        signs: tuple[float, float] = (1.0, -1.0),
     ) -> float:
         space: Any = self._engine.namespace
         values = self._engine.array(args[place])
         reach = size * max(1.0, abs(float(values[index])))
         ends = []
-        for sign in (1.0, -1.0):
+        for sign in signs:
             moved = values.copy()
             moved[index] += sign * reach
             changed = [*args[:place], space.as_tensor(moved), *args[place + 1 :]]
             with space.no_grad():
                 ends.append(self._run(changed))
         return float(sum(
-            np.sum(weight * (ahead - behind) / (2 * reach))
+            np.sum(weight * (ahead - behind) / ((signs[0] - signs[1]) * reach))
             for weight, ahead, behind in zip(weights, *ends)
         ))  # fmt: skip
 

@@ -267,7 +267,7 @@ def _chooses_parts(case: Case) -> bool:
 
 def _misses(case: Case, parameter: Parameter) -> bool:
     """Whether a part that no loss depends on is missed: not so a head that is left aside."""
-    if is_used_in_another(case, parameter):
+    if is_used_in_another(case, parameter) or _is_at_the_last_block(case, parameter):
         return False
     snapshot = _first_step(case)
     calls = [] if snapshot is None else _computed_from(snapshot, parameter.tensor)
@@ -277,6 +277,26 @@ def _misses(case: Case, parameter: Parameter) -> bool:
     own = [each for each in case.courses if each.optimizer.number in parameter.optimizers]
     part = case.limit("without" if aside and not calls else "well without")
     return any(case.progress(each).broken or unlearned(case, each, part) for each in own)
+
+
+def _is_at_the_last_block(case: Case, parameter: Parameter) -> bool:
+    """Whether the blocks before use this part, for what only another block would take.
+
+    The last of them is used otherwise: what it hands to the next one is not needed.
+    """
+    reached = [each.name for each in case.parameters() if each.reached]
+    names = [each.name for each in case.parameters()]
+    parts = parameter.name.split(".")
+    for place, part in enumerate(parts[:-1]):
+        if not part.isdigit():
+            continue
+        before, behind = ".".join(parts[:place]), ".".join(parts[place + 1 :])
+        block, following = f"{before}.{part}.", f"{before}.{int(part) + 1}."
+        others = [f"{before}.{number}.{behind}" for number in range(int(part))]
+        last = not any(each.startswith(following) for each in names)
+        if last and others and set(others) <= set(reached):
+            return any(each.startswith(block) for each in reached)
+    return False
 
 
 def _fits_between(case: Case, parameter: Parameter) -> bool:

@@ -139,10 +139,12 @@ def softmax_over_one(case: Case) -> Iterator[Finding]:
     Guardrail: assert logits.shape[1] > 1, 'a softmax needs at least two classes'
     """
     traces = list(first_traces(case))
+    every = [case.trace(course.first) for course in case.courses]
     # A line that has several numbers elsewhere is of a model whose size is chosen.
     several = {
         call.where
-        for trace in traces
+        for trace in (*traces, *every)
+        if trace is not None
         for call in trace.calls
         if call.op in ops.SOFTMAXES and shape_of(call.inputs[0])[axis_of(call) :][:1] > (1,)
     }

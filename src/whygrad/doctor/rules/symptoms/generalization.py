@@ -31,6 +31,8 @@ from whygrad.doctor.source.lines import (
 from whygrad.doctor.source.naming import held_out_name, made_from
 from whygrad.recording.record import Course, Evaluation
 from whygrad.source import Where
+from whygrad.why.dataflow import statement_at
+from whygrad.why.syntax import covers
 
 __all__ = ["all_series", "overfitting"]
 
@@ -66,6 +68,7 @@ class _Series:
         "end": (0.8, "of the updates that a figure must cover to speak of the end"),
         "classes": (20, "different targets, or one in four: more are measurements"),
         "samples": (0.25, "as many different targets as samples at most: the same"),
+        "lines": (100, "with comparisons: of more they are not all kept"),
         "guess": (0.7, "of one over the classes: an accuracy is not below"),
         "near": (5, "updates around the first value of a figure"),
         "alike": (3, "times the training loss of that time: it measures the same"),
@@ -218,13 +221,27 @@ def _is_accuracy(case: Case, course: Course, series: _Series) -> bool:
     reading = case.reading(course.last)
     if reading is None or reading.prediction is None or reading.target is None:
         return False
-    if _compares_gaps(case, series.where):
+    if _compares_gaps(case, series.where) or _compares_data(case, series.where):
         return False
     target = reading.trace.array(reading.target)
     labels = target.dtype.kind in "iu" and reading.prediction.ndim > 1
     classes = reading.prediction.shape[1] if labels else len(np.unique(target))
     most = max(case.limit("classes"), case.limit("samples") * target.size)
     return classes <= most and min(series.values) >= case.limit("guess") / max(2, classes)
+
+
+def _compares_data(case: Case, where: Where) -> bool:
+    """Whether a statement compares data among themselves, as labels with the most frequent one.
+
+    Where answers of a model are compared, the first times are kept, up to a number of lines.
+    """
+    statement, known = statement_at(where), {str(each.where) for each in case.run.comparisons}
+    if statement is None or not compares(where) or len(known) >= case.limit("lines"):
+        return False
+    return not any(
+        each.where.file == where.file and covers(statement, each.where.line)
+        for each in case.run.comparisons
+    )
 
 
 def _compares_gaps(case: Case, where: Where) -> bool:

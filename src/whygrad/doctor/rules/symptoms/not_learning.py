@@ -23,6 +23,7 @@ from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.doctor.rules.suspects import BY_HEART, suspects_of
 from whygrad.doctor.rules.symptoms.generalization import all_series
 from whygrad.doctor.rules.symptoms.small_rate import begins_trained
+from whygrad.doctor.source.lines import asks_for_whole_rows
 from whygrad.doctor.source.reader import source_of
 from whygrad.recording.record import Course
 
@@ -249,6 +250,8 @@ def _only_on_its_own(case: Case, course: Course, standing: Standing) -> str | No
         if series.correct:
             better = case.limit("guess") * standing.share
             if few or not better < 1:  # where one answer is nearly always right, none is better
+                continue
+            if asks_for_whole_rows(series.where):
                 continue
             if values.max() > better:
                 return None
