@@ -324,6 +324,94 @@ for step in range(40):
     optimizer.step()
 """
 
+FEEDBACK = """
+class Layer(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, weight, other):
+        ctx.save_for_backward(x, {saved})
+        return x @ weight.t()
+    @staticmethod
+    def backward(ctx, gradient):
+        x, way = ctx.saved_tensors
+        return {factor} * gradient @ way, gradient.t() @ x, None
+
+first, second = nn.Linear(4, 8), nn.Parameter(torch.randn(1, 8))
+way = torch.randn(1, 8)
+optimizer = torch.optim.SGD([*first.parameters(), second], lr=0.01)
+""" + TRAIN.format(
+    steps=12, loss="((Layer.apply(torch.tanh(first(x)), second, way) - y) ** 2).mean()"
+)
+
+GIVEN = """
+net, share = nn.Linear(4, 1), torch.ones(2, requires_grad=True)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+of_shares = torch.optim.Adam([share], lr=0.01)
+for step in range(20):
+    answers = net(x)
+    losses = torch.stack([((answers - y) ** 2).mean(), answers.abs().mean()])
+    wanted, = torch.autograd.grad(((share * losses.detach()) ** 2).sum(), share)
+    optimizer.zero_grad()
+    (share.detach() * losses).sum().backward()
+    optimizer.step()
+    {given}
+    of_shares.step()
+"""
+
+RESUMED = """
+import os, tempfile
+def begun():
+    net = nn.Linear(4, 1)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.05)
+    return net, optimizer, torch.optim.lr_scheduler.LambdaLR(optimizer, lambda e: 0.9 ** e)
+
+def trained(net, optimizer, schedule):
+    for step in range(20):
+        loss = F.mse_loss(net(x), y)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        schedule.step()
+
+path = os.path.join(tempfile.mkdtemp(), "state.pt")
+net, optimizer, sched = begun()
+trained(net, optimizer, sched)
+states = {
+    "net": net.state_dict(), "optimizer": optimizer.state_dict(), "sched": sched.state_dict()
+}
+torch.save(states, path)
+net, optimizer, sched = begun()
+state = torch.load(path)
+net.load_state_dict(state["net"])
+optimizer.load_state_dict(state["optimizer"])
+sched.load_state_dict(state["sched"])
+trained(net, optimizer, sched)
+"""
+
+PART = (
+    """
+class Flow(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList(nn.Linear(4, 4) for _ in range(2))
+    def cost(self, given):
+        given = given / 0.1
+        for layer in self.layers:
+            given = layer(given)
+        return (given ** 2).mean() - sum(torch.logdet(it.weight) for it in self.layers)
+
+flow = Flow()
+for layer in flow.layers:
+    nn.init.eye_(layer.weight)
+train, test = 0.1 * torch.randn(256, 4), 0.1 * torch.randn(64, 4)
+optimizer = torch.optim.Adam(flow.parameters(), lr=1e-3)
+"""
+    + TRAIN.format(steps=30, loss="flow.cost(train)")
+    + """
+with torch.no_grad():
+    answers = flow.layers[0](test)
+"""
+)
+
 # A rule, a sound program, and the same with the fault, if one line makes it.
 PROGRAMS = {
     "several-sizes-of-a-mixture": (
@@ -352,6 +440,17 @@ PROGRAMS = {
         BLOCKS.format(step="state, place = block(state, place)"),
         BLOCKS.format(step="state, _ = block(state, place)"),
     ),
+    "gradients-that-go-another-way": (
+        "wrong-backward",
+        FEEDBACK.format(saved="other", factor="1"),
+        FEEDBACK.format(saved="weight", factor="2"),
+    ),
+    "gradients-that-are-set": (
+        "missing-zero-grad",
+        GIVEN.format(given="share.grad = wanted"),
+        GIVEN.format(given="((share * losses.detach()) ** 2).sum().backward()"),
+    ),
+    "a-part-is-asked-alone": ("preprocessing-mismatch", PART, None),
     "costs-are-made-small": ("loss-sign", COSTS.format(name="cost"), COSTS.format(name="reward")),
     "signs-with-a-scale-per-row": (
         "wrong-backward",
@@ -392,3 +491,8 @@ def test_a_frozen_model_is_not_trained_by_what_it_is_given(tmp_path: Path) -> No
     fed = watched(tmp_path, WEIGHED).run.fed.values()
     assert {each.recorded for each in fed if "sigmoid" in each.where.text} == {False}
     assert any(each.recorded for each in fed)
+
+
+def test_a_schedule_that_loads_in_a_way_of_its_own_is_seen(tmp_path: Path) -> None:
+    restored = watched(tmp_path, RESUMED).run.restored
+    assert {each.kind for each in restored} == {"module", "optimizer", "scheduler"}

@@ -14,6 +14,7 @@ from whygrad.source import Calls, Where
 from whygrad.why.dataflow import statement_at
 
 __all__ = [
+    "calls_a_part",
     "held_out_name",
     "is_chosen",
     "is_held_out",
@@ -52,6 +53,7 @@ def held_out_name(calls: Calls) -> str | None:
         nodes += [each.node.iter for each in loops_around(where) if isinstance(each.node, ast.For)]
         for node in nodes:
             names = [each for each in _names(node) if _is(each, _HELD_OUT)]
+            names = [each for each in names if each not in _filled(node)]
             if any(_is(each, _TRAINING) for each in _names(node)):
                 return None
             if names:
@@ -60,10 +62,29 @@ def held_out_name(calls: Calls) -> str | None:
     return None
 
 
+def _filled(node: ast.AST) -> set[str]:
+    """What a statement writes answers into, place by place: ``val_buf[t] = value(state)``."""
+    targets = node.targets if isinstance(node, ast.Assign) else []
+    places = [each for target in targets for each in walked(target, ast.Subscript)]
+    return {each.id for place in places for each in walked(place.value, ast.Name)}
+
+
 def _picks_answers(node: ast.Subscript) -> bool:
     """Whether what a call returns is taken apart by a name of held-out data."""
     names = (each.id for each in walked(node.slice, ast.Name))
     return any(_is(each, _HELD_OUT) for each in names) and any(walked(node.value, ast.Call))
+
+
+def calls_a_part(where: Where) -> bool:
+    """Whether a statement calls one of a model's layers by its number: ``flow.layers[0](x)``."""
+    statement = statement_at(where)
+    called_here = [] if statement is None else walked(_head(statement), ast.Call)
+    return any(
+        isinstance(each.func, ast.Subscript)
+        and isinstance(each.func.value, ast.Attribute)
+        and isinstance(each.func.slice, ast.Constant)
+        for each in called_here
+    )
 
 
 def is_held_out(name: str) -> bool:

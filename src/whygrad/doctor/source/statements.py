@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import ast
 
-from whygrad.doctor.source.reader import called, source_of, walked
+from whygrad.doctor.source.loops import loops_around
+from whygrad.doctor.source.reader import called, covers, source_of, walked
 from whygrad.source import Where
 from whygrad.why.dataflow import statement_at
 
-__all__ = ["assigned_through", "given_back_to", "renamed_at", "running_total", "set_to"]
+__all__ = [
+    "assigned_through",
+    "given_back_to",
+    "renamed_at",
+    "running_total",
+    "set_to",
+    "sets_gradients",
+]
 
 
 def assigned_through(where: Where | None, attribute: str) -> bool:
@@ -68,3 +76,28 @@ def set_to(where: Where, value: float) -> Where | None:
                 if name in names and told == value:
                     return source.place(each.lineno)
     return None
+
+
+def sets_gradients(step: Where | None, made: Where | None) -> bool:
+    """Whether ``p.grad = g`` stands beside an update, for what its optimizer was ``made`` for.
+
+    What is made of the old ones (``p.grad = p.grad * 0.9``) leaves them there.
+    """
+    loops = [] if step is None or made is None else loops_around(step)
+    if step is None or made is None or not loops:
+        return False
+    source, maker = source_of(step), statement_at(made) or ast.Pass()
+    held = {each.id for each in walked(maker, ast.Name)}
+    for each in source.nodes(ast.Assign):
+        target = each.targets[0]
+        if not isinstance(target, ast.Attribute) or target.attr != "grad":
+            continue
+        old = any(one.attr == "grad" for one in walked(each.value, ast.Attribute))
+        inside = covers(loops[-1].node, each.lineno)
+        if old or not inside or isinstance(each.value, ast.Constant):
+            continue
+        around = [one.target for one in source.nodes(ast.For) if covers(one, each.lineno)]
+        in_turn = {one.id for name in around for one in walked(name, ast.Name)}
+        if ast.unparse(target.value) in held | in_turn:
+            return True
+    return False

@@ -42,8 +42,12 @@ class States:
         wrap(space.nn.Module, "state_dict", self._state_dict)
         for owner in (space.nn.Module, space.optim.Optimizer):
             wrap(owner, "load_state_dict", self._load_state_dict)
-        for owner in (schedulers.LRScheduler, schedulers.ReduceLROnPlateau):
-            wrap(owner, "load_state_dict", self._load_state_dict)
+        kinds = (schedulers.LRScheduler, schedulers.ReduceLROnPlateau)
+        known = (each for each in vars(schedulers).values() if isinstance(each, type))
+        # Some load their states in a way of their own.
+        for owner in {each for each in known if issubclass(each, kinds)}:
+            if "load_state_dict" in vars(owner):
+                wrap(owner, "load_state_dict", self._load_state_dict)
         wrap(space, "save", self._save)
         wrap(space, "load", self._load)
 

@@ -15,7 +15,7 @@ from whygrad.doctor.evidence.curve import ending
 from whygrad.doctor.evidence.trained import begins_anew, differentiated_lines, training_lines
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.doctor.source.loops import loops_around
-from whygrad.doctor.source.naming import held_out_name, is_made_up, made_from, says
+from whygrad.doctor.source.naming import calls_a_part, held_out_name, is_made_up, made_from, says
 from whygrad.doctor.source.preparing.fitting import fitted_on_held_out
 from whygrad.ops.families import DIFFERENCES
 from whygrad.recording.calls import members
@@ -55,7 +55,7 @@ def _all_judged(case: Case) -> Iterator[_Judged]:
             and not _is_beside_the_loop(case, one)
         ]
         name = held_out_name(each.callers) if trained else None
-        if name is None or is_made_up(each.where):
+        if name is None or is_made_up(each.where) or calls_a_part(each.where):
             continue
         if not _is_given_answers(case, each.module):
             yield _Judged(each, name, trained)

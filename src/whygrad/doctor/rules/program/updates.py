@@ -15,6 +15,7 @@ from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.doctor.source.lines import loss_assigned
 from whygrad.doctor.source.loops import loops_around
 from whygrad.doctor.source.reader import covers
+from whygrad.doctor.source.statements import sets_gradients
 from whygrad.recording.record import Course, Pass, Snapshot
 
 __all__: list[str] = []
@@ -42,6 +43,8 @@ def missing_zero_grad(case: Case, course: Course) -> Iterator[Finding]:
     stale = [step for step in course.steps if step.contaminated]
     few = len(stale) < case.limit("updates")
     if few or len(stale) < case.limit("fraction") * len(course.steps):
+        return
+    if sets_gradients(course.steps[-1].where, course.optimizer.made_at):
         return
     first = stale[0]
     where = first.passes[-1].where if first.passes else first.where
