@@ -195,7 +195,8 @@ class _Runner:
                 continue
             if not each.is_floating_point():  # type: ignore[attr-defined]
                 continue
-            changed = [*args[:place], 2 * each + 1, *args[place + 1 :]]
+            other: Any = each
+            changed = [*args[:place], 2 * other + 1, *args[place + 1 :]]
             for one in changed:
                 if self._learns(one):
                     one.grad = None
