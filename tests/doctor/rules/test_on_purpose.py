@@ -424,6 +424,22 @@ with torch.no_grad(): {target} = net(x)
 """
 )
 
+WEIGHTS = """
+net, known = nn.Linear(4, 1), torch.randn(16, 4)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.05)
+for step in range(20):
+    counts = torch.zeros(64, 1, requires_grad=True)
+    inner = (counts * (net(x) - y) ** 2).sum()
+    slope, = torch.autograd.grad(inner, net.weight, create_graph=True)
+    ahead = F.mse_loss(known @ (net.weight - 0.1 * slope).t(), known.sum(1, keepdim=True))
+    use, = torch.autograd.grad(ahead, counts)
+    errors = (net(x) - y) ** 2
+    loss = {loss}
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
 # A rule, a sound program, and the same with the fault, if one line makes it.
 PROGRAMS = {
     "several-sizes-of-a-mixture": (
@@ -461,6 +477,11 @@ PROGRAMS = {
         "missing-zero-grad",
         GIVEN.format(given="share.grad = wanted"),
         GIVEN.format(given="((share * losses.detach()) ** 2).sum().backward()"),
+    ),
+    "derivatives-that-weigh-samples": (
+        "detached-graph",
+        WEIGHTS.format(loss="((-use).clamp(min=0) * errors).sum()"),
+        WEIGHTS.format(loss="errors.mean() + (use ** 2).sum()"),
     ),
     "a-part-is-asked-alone": ("preprocessing-mismatch", PART, None),
     "costs-are-made-small": ("loss-sign", COSTS.format(name="cost"), COSTS.format(name="reward")),

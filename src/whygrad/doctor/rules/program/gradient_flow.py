@@ -19,7 +19,7 @@ from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.doctor.rules.words import listed
 from whygrad.doctor.source.lines import assigned, switched_off, turned_off
 from whygrad.doctor.source.statements import given_back_to
-from whygrad.ops.families import COMPARISONS, DETACHES, LEAVING, LINEAR, POSITIONS, STEPS
+from whygrad.ops.families import COMPARISONS, DETACHES, LEAVING, LINEAR, MUL, POSITIONS, STEPS
 from whygrad.recording.calls import RecordedCall, members
 from whygrad.recording.record import Course, Parameter, Snapshot
 from whygrad.source import Where
@@ -181,8 +181,8 @@ def _no_longer_recorded(case: Case) -> Iterator[Finding]:
 def _constant_derivative(case: Case) -> Iterator[Finding]:
     """A derivative of what is trained, in the loss at the first step and at the last, as a number.
 
-    One that changes the input of a model, or its weights, may be meant so; one in a formula of the
-    loss asks for its own gradient.
+    One that changes the input of a model, or its weights, may be meant so, and one that says how
+    much a sample counts; one in a formula of the loss asks for its own gradient.
     """
     for course in case.courses:
         trained = {id(each.tensor) for each in course.parameters}
@@ -218,6 +218,9 @@ def _in_the_formula(case: Case, snapshot: Snapshot | None, trained: set[int]) ->
                 lines.append(known.where)
         if call.op == "grad" and number in learned and not call.kwargs.get("create_graph"):
             lines.append(call.where)
+        others = learned.intersection(before) - made.keys()
+        if call.op in MUL and others:
+            continue  # a weight of what is learned: how much a sample counts is no formula
         if lines and call.op not in LINEAR:
             made[number] = lines[0]
         elif call.op in LINEAR:
