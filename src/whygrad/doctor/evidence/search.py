@@ -69,8 +69,8 @@ def _are_variants(group: list[Course]) -> bool:
 
 
 def _structure(course: Course) -> tuple[frozenset[str], tuple[tuple[int, ...], ...]]:
-    first = course.first
-    ops = frozenset() if first is None else frozenset(each.op for each in first.calls.values())
+    calls = [] if course.first is None else course.first.calls.values()
+    ops = frozenset(each.op for each in calls if each.module)  # not of how data were made
     return ops, tuple(tuple(each.tensor.shape) for each in course.parameters)
 
 

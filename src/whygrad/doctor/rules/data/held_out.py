@@ -55,8 +55,10 @@ def _all_judged(case: Case) -> Iterator[_Judged]:
             and not _is_beside_the_loop(case, one)
         ]
         name = held_out_name(each.callers) if trained else None
-        if name is None or is_made_up(each.where) or calls_a_part(each.where):
+        if name is None or calls_a_part(each.where):
             continue
+        if is_made_up(each.where) and not any(is_made_up(one.where) for one in trained):
+            continue  # a grid that answers are shown on; one that is trained on as well is data
         if not _is_given_answers(case, each.module):
             yield _Judged(each, name, trained)
 
