@@ -64,6 +64,7 @@ def document(case: Postmortem, *, full: bool = False) -> list[Section]:
         _first_bad(case),
         _ramp(case),
         _further(case),
+        _asides(case),
         _parameters(case) if full else None,
         _ruled_out(case, full),
         _reproduce(case),
@@ -79,7 +80,8 @@ def _healthy(case: Postmortem, full: bool) -> Iterator[Section]:
     run, points, doubt = case.run, case.history.loss.points, case.diagnosis.doubt
     about = subject(case)
     if doubt is None:
-        lines: list[Block] = [Headline("Nothing wrong", "", (about,), "healthy")]
+        title = "It learned well" if case.diagnosis.asides else "Nothing wrong"
+        lines: list[Block] = [Headline(title, "", (about,), "healthy")]
     else:
         lines = [Headline("Nothing found; not called well", "", (about,), "open")]
         lines.append(Text(f"{doubt[0].upper()}{doubt[1:]}."))
@@ -94,7 +96,7 @@ def _healthy(case: Postmortem, full: bool) -> Iterator[Section]:
     lines += [Text(f"Note: {note}") for note in case.diagnosis.notes]
     yield Section("verdict", "Verdict", tuple(lines))
     sections = (_ramp(case), _parameters(case), _ruled_out(case, full)) if full else ()
-    for each in (*sections, _remarks(case)):
+    for each in (_asides(case), *sections, _remarks(case)):
         if each is not None:
             yield each
 
@@ -244,6 +246,18 @@ def _further(case: Postmortem) -> Section | None:
     for each in case.further:
         blocks += _finding(case, each)
     return Section("further", "Further causes", tuple(blocks))
+
+
+def _asides(case: Postmortem) -> Section | None:
+    """What may be meant so: the run learned well with it."""
+    if not case.diagnosis.asides:
+        return None
+    blocks: list[Block] = [Text("The run learned well with it, so it may be meant so.", faint=True)]
+    for each in case.diagnosis.asides:
+        facts = [f"`{each.rule}`: {each.title}", line(each.where)]
+        blocks.append(Text(", ".join(fact for fact in facts if fact)))
+        blocks.append(Items((*each.evidence, *([f"if it is not: {each.fix}"] if each.fix else ()))))
+    return Section("asides", "Worth a look", tuple(blocks))
 
 
 def _parameters(case: Postmortem) -> Section | None:

@@ -49,6 +49,7 @@ def to_dict(diagnosis: Diagnosis) -> dict[str, Any]:
             for each in case.events
         ],
         "notes": diagnosis.notes,
+        "asides": [_finding(each) for each in diagnosis.asides],
         "failures": [{"rule": rule, "error": error} for rule, error in diagnosis.failures],
         "unasked": diagnosis.unasked,
         "doubt": diagnosis.doubt,

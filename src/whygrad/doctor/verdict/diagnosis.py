@@ -21,6 +21,7 @@ from whygrad.doctor.rules.rule import Finding, Proof, Rule, rules
 from whygrad.doctor.source.lines import ignored_rules
 from whygrad.doctor.verdict.doubt import doubt_of_learning
 from whygrad.doctor.verdict.order import explains, gravity
+from whygrad.doctor.verdict.weight import is_aside, learned_well
 
 __all__ = ["Asked", "Diagnosis", "diagnose"]
 
@@ -37,6 +38,8 @@ class Diagnosis:
     findings: list[Finding] = field(default_factory=list)  # root causes first, gravest first
     ruled_out: list[tuple[str, str]] = field(default_factory=list)  # rule, measurement
     notes: list[str] = field(default_factory=list)  # what is worth knowing and not wrong
+    # Findings that are no verdict beside what was learned (:mod:`.weight`).
+    asides: list[Finding] = field(default_factory=list)
     failures: list[tuple[str, str]] = field(default_factory=list)  # rules that could not be judged
     unasked: list[str] = field(default_factory=list)  # rules, when the examination was stopped
     # What the program says to ignore was found: no reason to look for another name.
@@ -98,14 +101,36 @@ def diagnose(
         except KeyboardInterrupt:
             diagnosis.unasked = [each.id for each in order[place:]]
             break
-    _explain(found)
-    diagnosis.findings = sorted(found, key=_order)
-    if not diagnosis.unasked:
-        for cause in diagnosis.causes[:_TRIED]:
-            _try(diagnosis, cause)
+    _judge(diagnosis, found)
     if diagnosis.healthy:
         diagnosis.doubt = _doubt(diagnosis)
     return diagnosis
+
+
+def _judge(diagnosis: Diagnosis, found: list[Finding]) -> None:
+    """Sort causes from symptoms, and set aside what weighs nothing beside what was learned."""
+    while True:
+        _explain(found)
+        diagnosis.findings = sorted(found, key=_order)
+        if not diagnosis.unasked:
+            for cause in diagnosis.causes[:_TRIED]:
+                _try(diagnosis, cause)
+        light = [each for each in diagnosis.causes if is_aside(each)]
+        if not light or not _learned_well(diagnosis):
+            return
+        diagnosis.asides += light
+        found = [each for each in found if each not in light]
+        for each in found:
+            each.caused_by = None
+
+
+def _learned_well(diagnosis: Diagnosis) -> bool:
+    diagnosis.case.rule = None
+    try:
+        return diagnosis.case.once("learned well", lambda: learned_well(diagnosis.case))
+    except Exception as error:  # the report is worth more than the weighing
+        diagnosis.failures.append(("what was learned", f"{type(error).__name__}: {error}"))
+        return False
 
 
 def _doubt(diagnosis: Diagnosis) -> str | None:
@@ -128,7 +153,7 @@ def _doubt(diagnosis: Diagnosis) -> str | None:
 
 def _try(diagnosis: Diagnosis, cause: Finding) -> None:
     """Try the fix of a cause, unless a trial is how the cause was found."""
-    if cause.proof is Proof.TRIED or not cause.fix:
+    if cause.proof is Proof.TRIED or not cause.fix or cause.tried is not None:
         return
     raises = cause.proof is Proof.RAISED and cause.remedy is None
     try:

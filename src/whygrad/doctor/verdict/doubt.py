@@ -17,7 +17,7 @@ from whygrad.ops import families as ops
 from whygrad.recording.record import Course
 from whygrad.recording.replay.reading import reduction_of
 
-__all__ = ["doubt_of_learning"]
+__all__ = ["doubt_of_learning", "main_courses"]
 
 _FELL = 0.05  # of a loss: less may be the difference between two batches
 _NEAR = 0.96  # of what ignoring the input costs: no better than that
@@ -36,10 +36,9 @@ def doubt_of_learning(case: Case) -> str | None:
     vain = _without_gradients(case, _MAIN * len(courses[0].steps))
     if vain is not None:
         return vain
-    main = [each for each in courses if len(each.steps) >= _MAIN * len(courses[0].steps)]
     untold = None
     shown = False
-    for course in main:
+    for course in main_courses(case):
         silent = _tells_nothing(case, course)
         if silent is None:
             doubt = _doubt(case, course)
@@ -48,6 +47,12 @@ def doubt_of_learning(case: Case) -> str | None:
             shown = True
         untold = untold or silent
     return None if shown else untold
+
+
+def main_courses(case: Case) -> list[Course]:
+    """The trainings that the run is about."""
+    courses = case.training
+    return [each for each in courses if len(each.steps) >= _MAIN * len(courses[0].steps)]
 
 
 def _without_gradients(case: Case, least: float) -> str | None:

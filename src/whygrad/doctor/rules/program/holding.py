@@ -26,7 +26,7 @@ __all__: list[str] = []
 @rule(
     thresholds={
         "unlearned": (0.3, "of what ignoring the input costs: below it the run did without them"),
-        "updates": (2, "of an optimizer: one alone is no training"),
+        "updates": (2, "of an optimizer, after a pass: one alone is no training, but a check"),
         "depth": (3, "of lists in lists that are looked into for layers"),
         "members": (1000, "of a list that are looked at"),
         "passes": (3, "after which an update by hand may have failed for good"),
@@ -60,7 +60,7 @@ def parameter_not_in_optimizer(case: Case) -> Iterator[Finding]:
         and not each.changed
         and _is_parameter(case, each)
     ]
-    courses = [each for each in case.courses if len(each.steps) >= case.limit("updates")]
+    courses = [each for each in case.courses if _passes(each) >= case.limit("updates")]
     if not left_out or not courses or case.run.crowded:  # another optimizer may have them
         return
     course = courses[0]
@@ -72,6 +72,11 @@ def parameter_not_in_optimizer(case: Case) -> Iterator[Finding]:
     )
     if found is not None:
         yield found
+
+
+def _passes(course: Course) -> int:
+    """The updates that passes belong to; others have their gradients from the program."""
+    return sum(bool(each.passes) for each in course.steps)
 
 
 def _empty(case: Case) -> Finding | None:

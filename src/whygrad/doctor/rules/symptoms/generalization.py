@@ -38,6 +38,12 @@ __all__ = ["all_series", "overfitting"]
 
 # Of all means of zeros and ones, those that compare answers with labels.
 _ACCURACY = re.compile(r"acc|correct", re.IGNORECASE)
+# Of all other means, those that are better the lower they are, by what a program calls them.
+_LOSS = re.compile(
+    r"loss|err|cost|mse|mae|nll|bce|ppl|perplex|entropy|residual|energy|objective|total"
+    r"|(^|_)(ce|kl|l1|l2)(_|$)",
+    re.IGNORECASE,
+)
 
 Losses = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -152,6 +158,14 @@ def _counts_right(where: Where) -> bool:
     return compares(where) or (named and not is_printed(where))
 
 
+def _is_named_loss(where: Where) -> bool:
+    """Whether a statement, or the function that it stands in, says that it is about a loss.
+
+    An overlap or a likeness is a mean as well, and better the higher it is.
+    """
+    return any(map(_LOSS.search, (where.code.co_name, *names_at(where))))
+
+
 def _put_back(case: Case, course: Course) -> bool:
     """Whether weights that had been kept were put back after the last update."""
     return any(
@@ -177,6 +191,7 @@ def all_series(case: Case, course: Course) -> Iterator[_Series]:
         if str(each.where) not in training
         and not (each.after < len(passes) and passes[each.after].value == each.value)
     ]
+    figures = [each for each in figures if each.correct or _is_named_loss(each.where)]
     last = [step.passes[-1].number for step in course.steps if step.passes]
     for each in (*case.run.evaluations, *figures):
         updates = _updates_before(last, each)
