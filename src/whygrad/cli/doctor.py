@@ -153,7 +153,7 @@ def _reported(
         diagnosis = outcome.session.examine(asked)
     written = _write(diagnosis, targets, stderr)
     code = outcome.exit_code or int(not written)
-    return code or int(sick_exit and not diagnosis.healthy)
+    return code or int(sick_exit and not (diagnosis.healthy or diagnosis.suspected))
 
 
 def _write(diagnosis: Diagnosis, targets: Mapping[Path, str], stderr: IO[str]) -> bool:

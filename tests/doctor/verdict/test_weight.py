@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.doctor.asking import ENGINES, watched
+from whygrad import doctor
 from whygrad.doctor import Diagnosis, Finding
+from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.experiments.remedies import Tried
 from whygrad.doctor.rules import load
-from whygrad.doctor.rules.rule import Proof, rules
+from whygrad.doctor.rules.rule import Proof, Rule, rules
 from whygrad.doctor.verdict import diagnose, weight
 from whygrad.doctor.verdict.weight import is_aside, learned_well
 
@@ -90,12 +93,60 @@ def test_what_an_experiment_showed_is_no_aside() -> None:
 
 def test_what_the_training_loss_does_not_show_is_no_aside() -> None:
     load()
-    for rule in ("metric-bug", "data-leakage", "overfitting", "checkpoint-state", "answer-in-input"):
+    for rule in (
+        "metric-bug",
+        "data-leakage",
+        "overfitting",
+        "checkpoint-state",
+        "answer-in-input",
+    ):
         assert not is_aside(Finding(rule, "", proof=Proof.USUAL)), rule
 
 
 def test_the_names_are_of_rules() -> None:
     load()
-    assert rules.keys() >= {*weight._ALSO, *weight._APART}
-    assert all(rules[each].tier not in weight._HOW_IT_LEARNS for each in weight._ALSO)
-    assert all(rules[each].tier in weight._HOW_IT_LEARNS for each in weight._APART)
+    also, apart = weight.ALSO.split(), weight.APART.split()
+    assert rules.keys() >= {*also, *apart}
+    assert not [each for each in also if rules[each].tier in weight.HOW_IT_LEARNS]
+    assert not [each for each in apart if rules[each].tier not in weight.HOW_IT_LEARNS]
+
+
+@pytest.fixture
+def said_of_all() -> Iterator[Rule]:
+    """A rule that finds every run possibly wrong."""
+
+    @doctor.rule(title="Perhaps", meaning="", measured="", fix="Look.", guardrail="")
+    def may_be_wrong(case: Case) -> Iterator[Finding]:
+        yield may_be_wrong.finding("it may be", proof=Proof.USUAL)
+
+    yield may_be_wrong
+    del rules[may_be_wrong.id]
+
+
+@pytest.mark.usefixtures("said_of_all")
+@pytest.mark.parametrize("engine", ENGINES)
+def test_what_is_possible_at_most_is_a_suspicion(tmp_path: Path, engine: str) -> None:
+    diagnosis = diagnosed(tmp_path, _LEARNS, engine)
+    assert [each.rule for each in diagnosis.causes] == ["may-be-wrong"]
+    assert diagnosis.suspected
+    assert not diagnosis.healthy
+    found = diagnosis.to_dict()
+    assert found["status"] == "unclear"
+    assert found["verdict"]["rule"] == "may-be-wrong"
+    assert "This is a suspicion" in diagnosis.report(width=200)
+    assert "This is a suspicion" in diagnosis.report("html")
+
+
+@pytest.mark.usefixtures("said_of_all")
+def test_a_value_that_is_not_finite_is_wrong_whatever_the_cause(tmp_path: Path) -> None:
+    diagnosis = diagnosed(tmp_path, _LEARNS + "(F.mse_loss(net(x), y) * float('nan')).backward()\n")
+    assert diagnosis.causes
+    assert not diagnosis.suspected
+
+
+def test_what_is_more_than_possible_is_an_accusation(tmp_path: Path) -> None:
+    diagnosis = diagnosed(tmp_path, _LEARNS_A_PART)
+    assert diagnosis.causes
+    assert not diagnosis.suspected
+    assert diagnosis.to_dict()["status"] == "sick"
+    assert "This is a suspicion" not in diagnosis.report(width=200)

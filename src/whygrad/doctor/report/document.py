@@ -127,7 +127,10 @@ def _verdict(case: Postmortem) -> Section:
     if symptoms > causes:
         found += f", {count(symptoms - causes, 'symptom')}"
     about = Text(f"{subject(case)} · {found}", faint=True)
-    return Section("verdict", "Verdict", (about, *_finding(case, verdict)))
+    blocks: list[Block] = [about, *_finding(case, verdict)]
+    if case.diagnosis.suspected:
+        blocks.append(Text("This is a suspicion: other reasons were not ruled out.", faint=True))
+    return Section("verdict", "Verdict", tuple(blocks))
 
 
 def _finding(case: Postmortem, finding: Finding) -> Iterator[Block]:
@@ -173,7 +176,8 @@ def _headline(finding: Finding) -> Headline:
         "" if finding.step is None else f"from step {finding.step}",
         str(finding.proof),
     ]
-    return Headline(finding.title, finding.rule, tuple(each for each in facts if each))
+    mood = "unclear" if finding.certainty == "possible" else "cause"
+    return Headline(finding.title, finding.rule, tuple(each for each in facts if each), mood)
 
 
 def _symptom(finding: Finding) -> str:

@@ -102,7 +102,8 @@ def _contents(sections: Sequence[Section]) -> str:
 def _mood(case: Postmortem) -> str:
     if case.diagnosis.well:
         return "healthy"
-    return "unclear" if case.unclear or case.diagnosis.healthy else ""
+    open = case.unclear or case.diagnosis.healthy or case.diagnosis.suspected
+    return "unclear" if open else ""
 
 
 def _section(section: Section, mood: str = "") -> str:

@@ -59,7 +59,7 @@ def to_dict(diagnosis: Diagnosis) -> dict[str, Any]:
 
 
 def _status(diagnosis: Diagnosis) -> str:
-    if not diagnosis.healthy:
+    if not (diagnosis.healthy or diagnosis.suspected):
         return "sick"
     return "healthy" if diagnosis.well else "unclear"
 

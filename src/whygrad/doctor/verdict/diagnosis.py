@@ -65,6 +65,17 @@ class Diagnosis:
         """Whether it is healthy, and shown to have learned."""
         return self.healthy and self.doubt is None
 
+    @property
+    def suspected(self) -> bool:
+        """Whether nothing that was found is more than possible: a suspicion, and no accusation.
+
+        What ended a program, or made a value of it invalid, is wrong whatever the cause.
+        """
+        run = self.case.run
+        broken = run.crash is not None or run.incidents or self.case.went_bad is not None
+        possible = all(each.certainty == "possible" for each in self.causes)
+        return bool(self.findings) and possible and not broken
+
     def report(self, format: str = "text", width: int = 80) -> str:
         """The report as ``text`` (of this width), ``markdown``, ``html`` or ``json``."""
         return report.render(self, format, width)

@@ -17,20 +17,22 @@ from whygrad.doctor.rules.rule import Finding, Proof, rules
 from whygrad.doctor.verdict.doubt import doubt_of_learning, main_courses
 from whygrad.recording.record import Course
 
-__all__ = ["is_aside", "learned_well"]
+__all__ = ["ALSO", "APART", "HOW_IT_LEARNS", "is_aside", "learned_well"]
 
 _LEFT = 0.2  # of what could be learned, at the most: so little is left of it
 _FELL = 0.8  # of the loss at least, where what could be learned is not known
-_HOW_IT_LEARNS = ("model", "optimisation", "signals", "symptoms")  # tiers that are about nothing else
 
-# Of other tiers: what spoils learning, or does not.
-_ALSO = (
+# Tiers that are about how a model learns, and nothing else.
+HOW_IT_LEARNS = ("model", "optimisation", "signals", "symptoms")
+
+# Of the other tiers: what spoils learning, or does not.
+ALSO = (
     "detached-graph disconnected-parameter double-softmax frozen-parameter missing-step "
     "missing-zero-grad parameter-not-in-optimizer softmax-over-one wrong-backward"
-).split()
+)
 
 # Of those tiers: what the loss of training does not show.
-_APART = "batchnorm-statistics checkpoint-state overfitting".split()
+APART = "batchnorm-statistics checkpoint-state overfitting"
 
 
 def is_aside(finding: Finding) -> bool:
@@ -38,8 +40,8 @@ def is_aside(finding: Finding) -> bool:
     if finding.proof in (Proof.RAISED, Proof.TRIED) or (finding.tried and finding.tried.helped):
         return False
     tier = rules[finding.rule].tier if finding.rule in rules else ""
-    spoils = tier in _HOW_IT_LEARNS or finding.rule in _ALSO
-    return spoils and finding.rule not in _APART
+    spoils = tier in HOW_IT_LEARNS or finding.rule in ALSO.split()
+    return spoils and finding.rule not in APART.split()
 
 
 def learned_well(case: Case) -> bool:
