@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 
 __all__ = [
-    "Range", "glance", "hint", "magnitudes", "rms", "row_marks",
+    "Array", "Range", "glance", "hint", "magnitudes", "rms", "row_marks",
     "sample_marks", "summarize", "thinned",
 ]  # fmt: skip
+
+Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,7 @@ class Range:
         return f"{list(self.shape)} {self.dtype} {', '.join(parts)}"
 
 
-def glance(array: np.ndarray[Any, Any]) -> Range:
+def glance(array: Array) -> Range:
     """The range of at most some thousand values of an array, for looks that happen often."""
     few = thinned(array)
     if few.size == array.size or not math.isfinite(rms(array)):
@@ -69,7 +71,7 @@ def glance(array: np.ndarray[Any, Any]) -> Range:
     return replace(summarize(few), shape=array.shape)
 
 
-def summarize(array: np.ndarray[Any, Any]) -> Range:
+def summarize(array: Array) -> Range:
     """The range of an array of any dtype, empty ones included."""
     dtype = array.dtype.name
     values = array.astype(np.float64) if array.dtype.kind != "c" else np.abs(array)
@@ -104,7 +106,7 @@ def summarize(array: np.ndarray[Any, Any]) -> Range:
     )
 
 
-def magnitudes(array: np.ndarray[Any, Any]) -> tuple[float, float, int]:
+def magnitudes(array: Array) -> tuple[float, float, int]:
     """The smallest and the largest magnitude, and how many values are not finite."""
     sizes = np.abs(array).astype(np.float64)
     finite = sizes[np.isfinite(sizes)]
@@ -116,12 +118,12 @@ _FOLD = 32  # bits that are folded onto the others
 _MIXER = 0x9E3779B97F4A7C15  # an odd number whose bits are spread evenly
 
 
-def row_marks(array: np.ndarray[Any, Any], most: int = 64) -> list[int]:
+def row_marks(array: Array, most: int = 64) -> list[int]:
     """A number for each of the first rows, the same for rows that are the same."""
     return [hash(each.tobytes()) for each in array[:most]] if array.ndim else []
 
 
-def sample_marks(array: np.ndarray[Any, Any], columns: int = 64) -> list[int]:
+def sample_marks(array: Array, columns: int = 64) -> list[int]:
     """A number for each row that cannot be the same as another by chance, from some of its values.
 
     Rows with few different values (flags, one-hot vectors, blank images) are left out.
@@ -140,7 +142,7 @@ def sample_marks(array: np.ndarray[Any, Any], columns: int = 64) -> list[int]:
     return [int(each) for each in marks[different >= min(4, few.shape[1])]]
 
 
-def rms(array: np.ndarray[Any, Any]) -> float:
+def rms(array: Array) -> float:
     """The root of the mean square: one pass, and not finite if anything in the array is not."""
     if array.size == 0:
         return 0.0
@@ -156,7 +158,7 @@ def rms(array: np.ndarray[Any, Any]) -> float:
     return math.sqrt(square / flat.size)
 
 
-def _square_sum(flat: np.ndarray[Any, Any], piece: int = 8192) -> float:
+def _square_sum(flat: Array, piece: int = 8192) -> float:
     """The sum of the squares of real numbers.
 
     In pieces, because BLAS takes threads for longer vectors, and they go on spinning for tens of
@@ -169,7 +171,7 @@ def _square_sum(flat: np.ndarray[Any, Any], piece: int = 8192) -> float:
     return sum(float(np.vdot(each, each)) for each in pieces)
 
 
-def hint(array: np.ndarray[Any, Any]) -> float:
+def hint(array: Array) -> float:
     """The rms of some 16 values, for looks that happen at every step.
 
     Each value is likely to be a cache miss, and so is the code of a library that is called for it.
@@ -180,7 +182,7 @@ def hint(array: np.ndarray[Any, Any]) -> float:
     return math.hypot(*few) / math.sqrt(max(1, len(few)))
 
 
-def thinned(array: np.ndarray[Any, Any], most: int = 4096) -> np.ndarray[Any, Any]:
+def thinned(array: Array, most: int = 4096) -> Array:
     """At most about ``most`` elements, evenly spread: enough for the size of a typical one."""
     flat = array.ravel()
     return flat[:: flat.size // most] if flat.size >= 2 * most else flat

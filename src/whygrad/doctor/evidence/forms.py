@@ -25,12 +25,12 @@ from whygrad.doctor.evidence.flow import (
     sums_to_one,
 )
 from whygrad.ops import families as ops
+from whygrad.recording.ranges import Array
 from whygrad.recording.replay import Trace, Traced
 from whygrad.recording.replay.recipes import Wrapper, passed_on
 
 __all__ = ["Mismatch", "form_of", "probability_form", "rectified_regression"]
 
-Array = np.ndarray[Any, Any]
 Change = tuple[int, Wrapper]
 _MANY = 0.2  # of the samples or of the values: they are no oversight
 _LAYERS = ops.NORMALIZERS | (ops.ACTIVATIONS - ops.SIGMOIDS - ops.LOG_PROBABILITIES)

@@ -28,6 +28,7 @@ from whygrad.ops.families import (
     MUL,
 )
 from whygrad.recording.calls import Produced
+from whygrad.recording.ranges import Array
 from whygrad.recording.record import Course
 from whygrad.recording.replay import Trace, Traced
 from whygrad.recording.replay.reading import Reading, reduction_of
@@ -35,7 +36,6 @@ from whygrad.recording.replay.recipes import tensor_like
 
 __all__ = ["Standing", "batches_of", "is_noise", "standing_of"]
 
-Array = np.ndarray[Any, Any]
 _TINY = 1e-12
 _FEW = 24  # samples: the best constant of fewer says little
 _RANDOM = re.compile(r"\brand|\.(normal|uniform|choice|standard_normal|integers)\(")

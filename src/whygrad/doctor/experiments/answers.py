@@ -12,6 +12,7 @@ import numpy as np
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.experiments.samples import Samples
 from whygrad.ops.families import BINARY_WITH_LOGITS, CLASS_LOSSES
+from whygrad.recording.ranges import Array
 from whygrad.recording.record import Course
 from whygrad.recording.replay import trainer
 from whygrad.recording.replay.trainer import Instead
@@ -19,8 +20,6 @@ from whygrad.recording.replay.trainer import Instead
 __all__ = ["ASKED", "Answers", "ask", "train"]
 
 ASKED = 40  # batches
-
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(eq=False)

@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 
 from whygrad.ops.families import BINARY_CROSS_ENTROPY, BINARY_WITH_LOGITS, CLASS_LOSSES
+from whygrad.recording.ranges import Array
 from whygrad.recording.record import Snapshot
 from whygrad.recording.replay.reading import Reading
 from whygrad.recording.replay.recipes import swapped, tensor_like
 
 __all__ = ["control_step"]
 
-Array = np.ndarray[Any, Any]
 Values = Mapping[int, Any]
 
 

@@ -16,13 +16,13 @@ import numpy as np
 from whygrad.doctor.evidence.provenance import given_inputs
 from whygrad.ops.families import BATCH_NORM
 from whygrad.recording.calls import Produced
+from whygrad.recording.ranges import Array
 from whygrad.recording.replay import Trace, Traced
 from whygrad.recording.replay.reading import Reading
 from whygrad.recording.replay.recipes import passed_on, swapped, tensor_like
 
 __all__ = ["Comparison", "Given", "compared", "given_to_models", "seen_places"]
 
-Array = np.ndarray[Any, Any]
 _ROUNDING = 1e-4  # of the largest value: sums in another order differ by less
 _MANY = 1.5  # times the share that was changed: more than the layout of a tensor explains
 

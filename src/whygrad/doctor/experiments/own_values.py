@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from whygrad.doctor.evidence.case import Case
+from whygrad.recording.ranges import Array
 from whygrad.recording.record import Course, Parameter, Snapshot
 
 __all__ = ["Written", "written_otherwise"]
 
-Array = np.ndarray[Any, Any]
 _MOST = 4_000_000  # numbers of a module: copies of larger ones take long
 _LARGE, _SMALL = 5.0, 0.25  # times the library's size: no initialisation in use is as far off
 _TINY = 0.01  # the same for a table of embeddings, which may begin small

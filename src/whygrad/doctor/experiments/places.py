@@ -16,6 +16,7 @@ import numpy as np
 from whygrad.doctor.experiments.influence import Given, given_to_models
 from whygrad.doctor.experiments.repairs import without_dropout
 from whygrad.ops.families import ATTENTION
+from whygrad.recording.ranges import Array
 from whygrad.recording.record import Snapshot
 from whygrad.recording.replay import Trace
 from whygrad.recording.replay.reading import Reading, Term
@@ -23,7 +24,6 @@ from whygrad.recording.replay.recipes import swapped, tensor_like
 
 __all__ = ["Exchange", "exchanged"]
 
-Array = np.ndarray[Any, Any]
 _FEWEST = 4  # places: of fewer there are no two inner ones
 _ROUNDING = 1e-3  # of the largest answer: sums in another order differ by less
 _APART = 0.2  # of the elements: less of a change might not be noticed by any model

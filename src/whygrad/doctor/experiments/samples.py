@@ -12,6 +12,7 @@ from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.provenance import Rows, given_inputs, rows_of, target_source
 from whygrad.ops.families import CLASS_LOSSES
 from whygrad.recording.calls import Produced, RecordedCall
+from whygrad.recording.ranges import Array
 from whygrad.recording.record import Course, Snapshot
 from whygrad.recording.replay import Traced
 from whygrad.recording.replay.reading import Reading
@@ -19,7 +20,6 @@ from whygrad.recording.replay.recipes import tensor_like
 
 __all__ = ["Samples", "as_classes", "samples_of"]
 
-Array = np.ndarray[Any, Any]
 Places = list[tuple[int, int | str]]  # numbers of calls, and which of their arguments
 
 

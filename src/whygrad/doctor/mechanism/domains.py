@@ -16,6 +16,7 @@ from whygrad.doctor.forensics import FirstBad
 from whygrad.ops import families as ops
 from whygrad.ops.spellings import row_of, spelled
 from whygrad.ops.undefined import Known, Undefined
+from whygrad.recording.ranges import Array
 from whygrad.recording.replay import Trace, Traced
 from whygrad.source import Where
 
@@ -23,8 +24,6 @@ __all__ = [
     "Array", "Mechanism", "Outside", "known_values", "outside_of_domain", "rule_of", "singular",
     "undefined_there",
 ]  # fmt: skip
-
-Array = np.ndarray[Any, Any]
 
 _RULES = {
     "log": "nan-from-log",

@@ -10,9 +10,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from whygrad.doctor.evidence.case import Case
+from whygrad.doctor.evidence.models import holds, known_of, trained_like
 from whygrad.doctor.rules.rule import Finding, Proof, Rule
 from whygrad.doctor.source.naming import says
-from whygrad.recording.record import Course, Mark, Parameter
+from whygrad.recording.record import Course, Mark
 
 __all__ = ["not_followed"]
 
@@ -35,21 +36,19 @@ def not_followed(case: Case, rule: Rule) -> Finding | None:
 def _judged(case: Case, course: Course) -> Iterator[tuple[Mark, Any]]:
     """Calls of copies at the end of the run that no training uses, with the model of each."""
     held = {id(each.tensor) for each in course.parameters}
-    trained = [root for _, root, _ in case.run.roots if _holds(root, held)]
     seen: set[int] = set()
     for mark in reversed(case.run.inference_marks):
         copy = mark.module
         late = mark.passes >= len(case.run.passes)
-        if not late or mark.trains or not mark.used or id(copy) in seen or _holds(copy, held):
+        if not late or mark.trains or not mark.used or id(copy) in seen or holds(copy, held):
             continue
         seen.add(id(copy))
-        for model in trained:
-            if type(model) is type(copy) and _shapes(model) == _shapes(copy):
-                yield mark, model
+        for model in trained_like(case, copy, held):
+            yield mark, model
 
 
 def _never_written(case: Case, rule: Rule, course: Course, mark: Mark) -> Finding | None:
-    known = _known(case, mark.module)
+    known = known_of(case, mark.module)
     fed = [each for each in case.run.fed.values() if each.module is mark.module]
     named = any(says(each.callers, _FOLLOWER) for each in fed)
     still = known and not any(each.changed or each.reached or each.given for each in known)
@@ -71,7 +70,7 @@ def _never_written(case: Case, rule: Rule, course: Course, mark: Mark) -> Findin
 
 def _old_statistics(case: Case, rule: Rule, mark: Mark, model: Any) -> Finding | None:
     """A copy in evaluation mode whose normalisations have seen no batch and been given none."""
-    known = _known(case, mark.module)
+    known = known_of(case, mark.module)
     written = [each.rewritten_at for each in known if each.rewritten_at is not None]
     follows = any(each.changed or each.given or each.rewritten_at for each in known)
     if mark.training or not follows:
@@ -102,16 +101,3 @@ def _old_statistics(case: Case, rule: Rule, mark: Mark, model: Any) -> Finding |
 def _is_fresh(norm: Any) -> bool:
     """Whether running statistics are those that a layer is made with."""
     return bool((norm.running_mean == 0).all()) and bool((norm.running_var == 1).all())
-
-
-def _known(case: Case, module: Any) -> list[Parameter]:
-    known = [case.run.parameters.get(id(each)) for each in module.parameters()]
-    return [each for each in known if each is not None]
-
-
-def _holds(module: Any, held: set[int]) -> bool:
-    return any(id(each) in held for each in module.parameters())
-
-
-def _shapes(module: Any) -> list[tuple[int, ...]]:
-    return [tuple(each.shape) for each in module.parameters()]

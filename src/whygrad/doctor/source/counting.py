@@ -27,9 +27,9 @@ _FIGURE = re.compile(r"loss|err|acc|correct|score|metric|mse|mae", re.IGNORECASE
 class Miscount:
     """A sum over batches that does not belong to what it is divided by."""
 
-    kind: str  # "kept", "batches", "samples", "last" or "compared"
+    kind: str  # "kept", "batches", "samples", "last", "compared" or "object"
     name: str  # of the sum
-    divisor: str  # as it is written; or what it is compared with
+    divisor: str  # as it is written; or what it is compared with, or a sum that is set to zero
     where: Where  # the line to change
     added: Where  # where it is summed up
     divided: Where
@@ -51,6 +51,48 @@ def miscounts(file: str) -> Iterator[Miscount]:
     for scope in source.nodes(ast.AST):
         if isinstance(scope, (ast.Module, ast.FunctionDef, ast.AsyncFunctionDef)):
             yield from _Function(source, scope).miscounts()
+    for each in source.nodes(ast.ClassDef):
+        yield from _kept_by_an_object(source, each)
+
+
+def _kept_by_an_object(source: Source, of: ast.ClassDef) -> Iterator[Miscount]:
+    """Figures that only grow, while another is set to zero by the method that adds it up."""
+    zeros: dict[str, set[str]] = {}  # the methods that set an attribute to zero
+    adds: dict[str, tuple[str, ast.AugAssign, Loop]] = {}
+    for method in of.body:
+        if not isinstance(method, ast.FunctionDef):
+            continue
+        for each in walked(method, ast.Assign):
+            for name in map(_own, each.targets):
+                zeros.setdefault(name, set()).add(method.name if _is_zero(each.value) else "")
+        for loop in walked(method, ast.For):
+            for summed in walked(loop, ast.AugAssign):
+                name = _own(summed.target)
+                if isinstance(summed.op, ast.Add) and _FIGURE.search(name):
+                    adds.setdefault(name, (method.name, summed, loop))
+    begun = [name for name, (method, *_) in adds.items() if method in zeros.get(name, ())]
+    for name, (_, added, around) in adds.items():
+        where = source.place(added.lineno)
+        if begun and where is not None and zeros.get(name) == {"__init__"}:
+            last = around.end_lineno or around.lineno
+            yield Miscount(
+                "object",
+                f"self.{name}",
+                f"self.{begun[0]}",
+                where,
+                where,
+                where,
+                around.lineno,
+                last,
+            )
+
+
+def _own(node: ast.expr) -> str:
+    """``x`` of ``self.x``."""
+    match node:
+        case ast.Attribute(value=ast.Name(id="self"), attr=name):
+            return name
+    return ""
 
 
 class _Function:

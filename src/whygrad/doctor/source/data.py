@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from whygrad.doctor.source.reader import Source, called, covers, source_of, walked
+from whygrad.doctor.source.reader import Source, called, covers, names_in, source_of, walked
 from whygrad.source import Where
 
 __all__ = [
@@ -49,7 +49,7 @@ def shuffled_loader(where: Where) -> Where | None:
     source = source_of(where)
     shuffled = [each.where for each in loaders(where.file) if each.shuffles]
     for loop in reversed([each for each in source.nodes(ast.For) if covers(each, where.line)]):
-        names = {each.id for each in walked(loop.iter, ast.Name)}
+        names = names_in(loop.iter)
         for made in source.nodes(ast.Assign):
             targets = {one.id for each in made.targets for one in walked(each, ast.Name)}
             for found in shuffled if targets & names else ():

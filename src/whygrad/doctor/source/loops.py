@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from whygrad.doctor.source.reader import covers, source_of, walked
+from whygrad.doctor.source.reader import covers, names_in, source_of, walked
 from whygrad.source import Where
 from whygrad.why.dataflow import statement_at
 
@@ -128,9 +128,9 @@ def used_after_loop(where: Where) -> tuple[int, str] | None:
         for place, inner in enumerate(body):
             if not isinstance(inner, ast.For) or covers(inner, where.line):
                 continue
-            left = {each.id for each in walked(inner.target, ast.Name)}
+            left = names_in(inner.target)
             for later in body[place + 1 :]:
-                names = {each.id for each in walked(later, ast.Name)}
+                names = names_in(later)
                 shared = sorted(left & names)
                 if shared and later.lineno <= where.line:
                     return later.lineno, shared[0]

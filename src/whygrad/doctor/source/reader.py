@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 from whygrad.source import Where
 from whygrad.why.syntax import covers, parsed
 
-__all__ = ["Source", "called", "covers", "source_of", "walked"]
+__all__ = ["Source", "called", "covers", "names_in", "source_of", "walked"]
 
 Node = TypeVar("Node", bound=ast.AST)
 
@@ -91,6 +91,10 @@ _source = lru_cache(maxsize=128)(Source)
 def walked(node: ast.AST, kind: type[Node]) -> Iterator[Node]:
     """The nodes of a kind in another one, itself included, outermost first."""
     return (each for each in ast.walk(node) if isinstance(each, kind))
+
+
+def names_in(node: ast.AST) -> set[str]:
+    return {each.id for each in walked(node, ast.Name)}
 
 
 def called(call: ast.Call) -> str:

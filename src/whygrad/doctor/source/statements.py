@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from whygrad.doctor.source.loops import loops_around
-from whygrad.doctor.source.reader import called, covers, source_of, walked
+from whygrad.doctor.source.reader import called, covers, names_in, source_of, walked
 from whygrad.source import Where
 from whygrad.why.dataflow import statement_at
 
@@ -55,7 +55,7 @@ def given_back_to(where: Where) -> Where | None:
 def renamed_at(where: Where) -> Where | None:
     """The line of the same function that only gives another name to what a statement uses."""
     statement, source = statement_at(where), source_of(where)
-    used = set() if statement is None else {each.id for each in walked(statement, ast.Name)}
+    used = set() if statement is None else names_in(statement)
     for each in source.nodes(ast.Assign):
         match each:
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Name()) if name in used:
@@ -87,7 +87,7 @@ def sets_gradients(step: Where | None, made: Where | None) -> bool:
     if step is None or made is None or not loops:
         return False
     source, maker = source_of(step), statement_at(made) or ast.Pass()
-    held = {each.id for each in walked(maker, ast.Name)}
+    held = names_in(maker)
     for each in source.nodes(ast.Assign):
         target = each.targets[0]
         if not isinstance(target, ast.Attribute) or target.attr != "grad":

@@ -17,7 +17,8 @@ from typing import Any, NamedTuple
 from whygrad.recording.engines import Engine
 from whygrad.recording.judging.looks import Gone, Judged, listed, paired
 from whygrad.recording.judging.statements import Judging, calls_of, judgings, last_name, loop_around
-from whygrad.recording.judging.values import NOTHING, Array, Values
+from whygrad.recording.judging.values import NOTHING, Values
+from whygrad.recording.ranges import Array
 from whygrad.recording.record import Run
 from whygrad.source import Calls, Where, in_program
 

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from whygrad.recording.ranges import Range, summarize
+from whygrad.recording.ranges import Array, Range, summarize
 from whygrad.source import Calls, Where
 
 __all__ = ["Gone", "Judged", "List", "Pair", "listed", "paired"]
-
-Array = np.ndarray[Any, Any]
 
 _CLASSES = 256  # different values, at most, of what is laid beside each other as classes
 

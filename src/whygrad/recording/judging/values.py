@@ -14,10 +14,9 @@ import numpy as np
 
 from whygrad.ops import families as ops
 from whygrad.recording.engines import Engine
+from whygrad.recording.ranges import Array
 
 __all__ = ["NOTHING", "Values"]
-
-Array = np.ndarray[Any, Any]
 
 NOTHING: Mapping[str, Any] = {}
 _MOST = 200_000  # elements that are looked at

@@ -63,6 +63,8 @@ class Feeding:
             return
         if known.after != len(self._run.passes):
             known.after, known.late = len(self._run.passes), set()
+        if given.layout is not engine.namespace.strided:  # sparse rows are not taken one by one
+            return
         rows = max(1, min(_ROWS, _ELEMENTS * len(given) // given.numel()))
         with engine.unrecorded():
             array = engine.array(given[:rows])

@@ -232,6 +232,8 @@ def _first_values(engine: Engine, args: Any) -> int:
     with engine.unrecorded():
         if not isinstance(given, engine.tensor) or not given.ndim or not given.numel():  # type: ignore[attr-defined]
             return id(given)
+        if given.layout is not engine.namespace.strided:  # type: ignore[attr-defined]
+            return id(given)
         return hash(engine.array(given[:1]).ravel()[:_VALUES].tobytes())  # type: ignore[index]
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.doctor.asking import ask, only
+import pytest
+
+from tests.doctor.asking import ENGINES, ask, only
 
 _BY_HAND = """
 torch.manual_seed(9)
@@ -72,3 +74,34 @@ def test_equal_weights_that_biases_make_different(tmp_path: Path) -> None:
 def test_a_bias_beyond_all_odds(tmp_path: Path) -> None:
     assert only(tmp_path, "bad-initialization", _ODDS.format(value="20.0")).proof.value == "tried"
     assert not ask(tmp_path, "bad-initialization", _ODDS.format(value="-4.6"))
+
+
+_FACTORS = """
+users, items = torch.randint(0, 100, (2000,)), torch.randint(0, 80, (2000,))
+likes = (torch.randn(100, 4)[users] * torch.randn(80, 4)[items]).sum(1) / 2
+
+class Factors(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.user, self.item = nn.Embedding(100, 48), nn.Embedding(80, 48)  # here
+        {smaller}
+
+    def forward(self, user, item):
+        return (self.user(user) * self.item(item)).sum(1)
+
+net = Factors()
+optimizer = torch.optim.Adam(net.parameters(), lr=3e-3)
+for epoch in range(4):
+    for rows in torch.randperm(2000).split(100):
+        optimizer.zero_grad()
+        F.mse_loss(net(users[rows], items[rows]), likes[rows]).backward()
+        optimizer.step()
+"""
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_factors_that_begin_too_large(tmp_path: Path, engine: str) -> None:
+    found = only(tmp_path, "bad-initialization", _FACTORS.format(smaller="pass"), engine)
+    assert "the largest first weights are those of" in found.evidence[1]
+    smaller = "[nn.init.normal_(p, std=0.1) for p in self.parameters()]"
+    assert not ask(tmp_path, "bad-initialization", _FACTORS.format(smaller=smaller), engine)

@@ -145,3 +145,10 @@ def test_a_penalty_that_falls_without_end(tmp_path: Path, engine: str) -> None:
     found = only(tmp_path, "loss-sign", VAE.format(sign=""), engine)
     assert "has no lower end" in found.evidence[0]
     assert not ask(tmp_path, "loss-sign", VAE.format(sign="-"), engine)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_penalty_that_fell_as_far_as_numbers_go(tmp_path: Path, engine: str) -> None:
+    deep = VAE.replace(".clamp(-8, 8)", ".clamp(-8, 60)").replace("0.1 * divergence", "divergence")
+    found = only(tmp_path, "loss-sign", deep.format(sign=""), engine)
+    assert "has no lower end" in found.evidence[0]

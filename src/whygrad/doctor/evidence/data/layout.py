@@ -7,13 +7,14 @@ the other order, are smooth again.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from whygrad.recording.ranges import Array
+
 __all__ = ["Misread", "misread"]
 
-Array = np.ndarray[Any, Any]
 _SAMPLES = 64
 _CHANNELS = 16  # at most: more are features, which have no order
 _LENGTH = 8  # at least, along which values are compared

@@ -9,17 +9,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from whygrad.doctor.evidence.case import Case
+from whygrad.recording.ranges import Array
 from whygrad.recording.record import Course
 from whygrad.recording.replay.reading import Reading
 
 __all__ = ["Agreement", "agreement_of"]
 
-Array = np.ndarray[Any, Any]
 _NEAREST = 3
 _FEATURES = 4096  # elements of a sample: more are too many to compare
 _MOST = 512  # samples

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
+from whygrad.recording.ranges import Array
+
 __all__ = ["gains", "is_dense", "is_picture", "left_unknown"]
 
-Array = np.ndarray[Any, Any]
 _TINY = 1e-12
 _TURNS = (1, 3)  # quarters: half a turn is both flips
 

@@ -17,11 +17,11 @@ from whygrad.doctor.evidence.flow import Way, feature_axis, follow
 from whygrad.doctor.evidence.forms import Mismatch, probability_form
 from whygrad.ops import families as ops
 from whygrad.recording.calls import Produced
+from whygrad.recording.ranges import Array
 from whygrad.recording.replay import Trace, Traced
 
 __all__ = ["probabilities_by_hand"]
 
-Array = np.ndarray[Any, Any]
 _SUMS = ops.RESHAPING | ops.TOTALS | ops.SHIFTS | ops.MUL | ops.CLAMPS | ops.CASTS
 _OUTSIDE = 0.05  # of the values that are no probabilities: fewer may be rounding
 

@@ -11,18 +11,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from whygrad.doctor.evidence.flow import axis_of, follow
 from whygrad.ops import families as ops
 from whygrad.recording.calls import Produced
+from whygrad.recording.ranges import Array
 from whygrad.recording.replay import Trace, Traced
 
 __all__ = ["Contrast", "contrasts"]
 
-Array = np.ndarray[Any, Any]
 _CHOOSING = ops.CROSS_ENTROPY | ops.LOG_SOFTMAX | ops.LOGSUMEXP | ops.SOFTMAX
 _BETWEEN = ops.SCALINGS | ops.SHIFTS | ops.CLAMPS | ops.CASTS | ops.MASKED_FILL
 _UNIT = 1e-3  # by which the squared length of a unit vector may differ from one

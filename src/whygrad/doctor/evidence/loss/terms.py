@@ -29,7 +29,7 @@ class Weighed:
     factor_at: Where | None = None  # the line with a factor that is not 1
 
     def value(self, trace: Trace) -> float:
-        return float(trace.array(self.made.outputs[0]))
+        return float(trace.array(self.made.outputs[0]).item())
 
     def part(self, trace: Trace) -> float:
         """What it is in the loss."""

@@ -6,13 +6,12 @@ different lengths.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+
+from whygrad.recording.ranges import Array
 
 __all__ = ["filling_of"]
 
-Array = np.ndarray[Any, Any]
 _LEAST = 0.02  # of all places: of less it is not known what it is
 
 

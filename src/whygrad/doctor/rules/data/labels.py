@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from whygrad.doctor.evidence.case import Case
+from whygrad.doctor.evidence.crash import led_to
 from whygrad.doctor.evidence.data.left_out import LeftOut, left_out
 from whygrad.doctor.evidence.flow import chosen_at
 from whygrad.doctor.evidence.provenance import making, target_source
@@ -19,6 +20,7 @@ from whygrad.doctor.source.statements import set_to
 from whygrad.ops import families as ops
 from whygrad.recording.calls import members
 from whygrad.recording.engines import engine_of
+from whygrad.recording.ranges import Array
 from whygrad.recording.record import Failure
 from whygrad.recording.replay import Trace, Traced
 from whygrad.recording.replay.reading import Reading
@@ -26,9 +28,6 @@ from whygrad.recording.replay.recipes import tensor_like
 from whygrad.source import Where
 
 __all__ = ["bad_labels"]
-
-
-Array = np.ndarray[Any, Any]
 
 
 @rule(
@@ -54,7 +53,7 @@ def bad_labels(case: Case) -> Iterator[Finding]:
     Guardrail: assert 0 <= y.min() and y.max() < num_classes, (y.min(), y.max())
     """
     failure = case.run.failure
-    if failure is not None and case.run.error is not None and _led_to(failure, case.run.error):
+    if failure is not None and case.run.error is not None and led_to(failure, case.run.error):
         found = _rejected(failure)
         if found is not None:
             said, fix = found
@@ -113,15 +112,6 @@ def _about_left_out(case: Case, trace: Trace, ignored: LeftOut) -> Finding:
         fix=f"Let the padding have a number that is no class: labels of -100 there, which the loss "
         f"leaves out by itself, and no ignore_index={ignored.number}.",
     )
-
-
-def _led_to(failure: Failure, error: BaseException) -> bool:
-    at: BaseException | None = error
-    while at is not None:
-        if at is failure.error:
-            return True
-        at = at.__cause__ or at.__context__
-    return False
 
 
 def _rejected(failure: Failure) -> tuple[str, str] | None:

@@ -267,6 +267,10 @@ def _told(case: Case, each: Miscount) -> Finding | None:
             f"compared with {each.divisor} it has what all epochs before added up, and only grows"
         )
         fix = f"Set {each.name} to 0 at the beginning of each epoch."
+    elif each.kind == "object":
+        said = f"{each.name} is set to 0 when the object is made and never again"
+        then = f"it has what all rounds before added up, and only grows; {each.divisor} begins anew"
+        fix = f"Set {each.name} to 0 before the loop that adds it up, like {each.divisor}."
     elif each.kind == "last":
         said = f"{quotient} is taken after the loop over batches, and one of the two is set anew "
         said += "in each of them"
@@ -291,7 +295,9 @@ def _told(case: Case, each: Miscount) -> Finding | None:
         places=[
             ("added here", each.added),
             ("compared here" if each.kind == "compared" else "divided here", each.divided),
-        ],
+        ]
+        if each.kind != "object"
+        else [],
     )
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
@@ -20,12 +19,12 @@ from whygrad.doctor.evidence.data.orientation import gains, is_dense, is_picture
 from whygrad.doctor.evidence.standing import batches_of
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.doctor.source.preparing.augmenting import Moved, has_sides, moved_alone
+from whygrad.recording.ranges import Array
 from whygrad.recording.record import Course
 from whygrad.recording.replay.reading import Reading
 
 __all__: list[str] = []
 
-Array = np.ndarray[Any, Any]
 _PLACES = re.compile(
     r"mask|seg|box|bb|key_?p|kp|landmark|joint|(^|_)(pts?|points?|xy|pos|gt)($|_)|coord|cent(er|re)"
     r"|heat|corner|depth|flow|offset|locat|contour|pose|angle|theta"

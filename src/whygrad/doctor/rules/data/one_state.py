@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
@@ -12,11 +11,10 @@ from whygrad.doctor.evidence.provenance import given_inputs
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.doctor.rules.words import few
 from whygrad.doctor.source.episodes import handed_out, kept_states
+from whygrad.recording.ranges import Array
 from whygrad.recording.record import Course, Snapshot
 
 __all__: list[str] = []
-
-Array = np.ndarray[Any, Any]
 
 
 @rule(

@@ -223,7 +223,7 @@ def _is_permutation(rows: Rows) -> bool:
 def _at_chance(case: Case, course: Course) -> bool:
     """Whether the run ended no better than an answer that ignores the input."""
     level, losses = case.chance(course.last or course.first), case.healthy_losses(course)
-    if level is None or len(losses) < case.limit("losses"):
+    if level is None or level <= 0 or len(losses) < case.limit("losses"):
         return False
     return ending(losses) >= case.limit("unlearned") * level
 

@@ -18,6 +18,7 @@ from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.flow import Way, carry, feature_axis, follow
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.ops import families as ops
+from whygrad.recording.ranges import Array
 from whygrad.recording.record import Course, Snapshot
 from whygrad.recording.replay import Trace, Traced
 from whygrad.recording.replay.recipes import tensor_like
@@ -25,7 +26,6 @@ from whygrad.source import Where
 
 __all__: list[str] = []
 
-Array = np.ndarray[Any, Any]
 _OFFSETS = (-1, 0, 1, 2)
 
 

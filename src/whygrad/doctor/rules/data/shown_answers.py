@@ -20,13 +20,13 @@ from whygrad.doctor.rules.rule import Finding, Proof, once, rule
 from whygrad.doctor.source.preparing.windows import targets_inside
 from whygrad.ops import families as ops
 from whygrad.recording.calls import Produced
+from whygrad.recording.ranges import Array
 from whygrad.recording.replay import Trace, Traced
 from whygrad.recording.replay.reading import Reading, Term
 from whygrad.source import Where
 
 __all__: list[str] = []
 
-Array = np.ndarray[Any, Any]
 _RECURRENT = ops.RECURRENT | ops.TANH_STATES
 _LOOKING = ops.PROBABILITIES | ops.ATTENTION | ops.CONVOLUTIONS | _RECURRENT
 _MASKING = ops.CHOICES | ops.ADD | ops.SUB | ops.MUL

@@ -7,7 +7,6 @@ A weight is to make up for how rare a class is.  Computed as ``count / total`` i
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
@@ -15,13 +14,12 @@ from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.standing import batches_of
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.ops.families import BINARY_WITH_LOGITS, CLASS_LOSSES
+from whygrad.recording.ranges import Array
 from whygrad.recording.record import Course
 from whygrad.recording.replay.reading import Reading
 from whygrad.source import Where
 
 __all__: list[str] = []
-
-Array = np.ndarray[Any, Any]
 
 
 @rule(

@@ -24,6 +24,7 @@ from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.doctor.rules.words import as_code, listed
 from whygrad.recording.record import Course, Parameter
 from whygrad.recording.replay import Trace
+from whygrad.recording.replay.recipes import tensor_like
 from whygrad.recording.replay.trainer import is_below
 
 __all__: list[str] = []
@@ -177,6 +178,7 @@ def _all_different(case: Case) -> str | None:
         "updates": (100, "of the experiment: one batch may be learned by heart in more"),
         "above": (1.5, "times what ignoring the input costs: far from it at the end"),
         "start": (5, "times that in the beginning: the weights alone can do that"),
+        "smaller": (0.1, "of the first weights, whatever layers they belong to"),
     },
     cleared=lambda case: _gains(case),
 )
@@ -208,9 +210,44 @@ def bad_initialization(case: Case, course: Course) -> Iterator[Finding]:
     # A short training costs less than learning a batch by heart twice, and shows more.
     found = list(from_own_values(case, course, trace, bad_initialization, flat=False))
     found = found or list(_of_layers(case, course, trace, unusual) if unusual else ())
-    yield from found or from_own_values(
-        case, course, trace, bad_initialization, flat=False, long=True
+    found = found or list(
+        from_own_values(case, course, trace, bad_initialization, flat=False, long=True)
     )
+    yield from found or _of_any_kind(case, course, trace)
+
+
+def _of_any_kind(case: Case, course: Course, trace: Trace) -> Iterator[Finding]:
+    """Values that are usual for a layer and too large for this model, as factors of a product."""
+    chance, progress = level(case, course), case.progress(course)
+    if chance is None or not trace.loss > case.limit("start") * chance:
+        return
+    if not min(progress.end, progress.latest) > case.limit("above") * chance:
+        return
+    values, part = trace.snapshot.values, case.limit("smaller")
+    arrays = {
+        each: trace.engine.array(values[id(each.tensor)])
+        for each in course.parameters
+        if id(each.tensor) in values and each.tensor.ndim > 1
+    }
+    start = {
+        id(each.tensor): tensor_like(trace.engine, (part * array).astype(array.dtype))
+        for each, array in arrays.items()
+    }
+    told = rehearsed_from(case, course, start, f"from {part:g} of the first weights")
+    if told is not None:
+        largest = max(arrays, key=lambda each: float(np.abs(arrays[each]).mean()))
+        yield bad_initialization.finding(
+            f"the first loss was {trace.loss:.4g}; an answer that ignores the input costs "
+            f"{chance:.4g}, and the run ends at {progress.end:.4g}",
+            f"the largest first weights are those of {largest.name} {[*arrays[largest].shape]}, "
+            f"of size {float(np.sqrt(np.mean(arrays[largest] ** 2))):.3g}",
+            told,
+            where=written_at(list(arrays), largest),
+            proof=Proof.TRIED,
+            fix=f"Begin smaller: nn.init.normal_({largest.name}, std="
+            f"{part * float(arrays[largest].std()):.2g})",
+            parameters=[largest.name],
+        )
 
 
 def _of_layers(case: Case, course: Course, trace: Trace, unusual: list[Layer]) -> Iterator[Finding]:
@@ -253,13 +290,17 @@ def _in_a_rehearsal(
 
 
 def _outdone(case: Case, course: Course, trace: Trace, unusual: list[Layer]) -> Iterator[Finding]:
-    """A run that learned most of it, and that a few updates from ordinary weights leave behind."""
-    if len(unusual) > 1:  # one of many may be meant to be so
-        start = fresh_weights(trace.snapshot, unusual, _gain(trace))
-        found = outdone(case, course, start=start)
-        if found is not None:
-            told = found[0].told(found[1], "from ordinary weights")
-            yield _about_size(case, course, trace, unusual, trace.loss, told)
+    """A run that learned most of it, and that a few updates from ordinary weights leave behind.
+
+    Or one that began hopelessly: it may have learned its own samples only.
+    """
+    if len(unusual) < 2:  # one of many may be meant to be so
+        return
+    start, chance = fresh_weights(trace.snapshot, unusual, _gain(trace)), level(case, course)
+    found = outdone(case, course, start=start)
+    told = None if found is None else found[0].told(found[1], "from ordinary weights")
+    if told or (chance is not None and trace.loss > case.limit("start") * chance):
+        yield _about_size(case, course, trace, unusual, trace.loss, told)
 
 
 def _arms(case: Case, course: Course, trace: Trace, start: dict[int, Any]) -> Arms | None:
@@ -287,7 +328,7 @@ def _starts_hopeless(case: Case, arms: Arms, chance: float | None) -> bool:
 
 
 def _about_size(
-    case: Case, course: Course, trace: Trace, unusual: list[Layer], first: float, tried: str
+    case: Case, course: Course, trace: Trace, unusual: list[Layer], first: float, tried: str | None
 ) -> Finding:
     worst = max(
         unusual, key=lambda each: abs(math.log10(_strength(each, trace) + sys.float_info.epsilon))
@@ -306,7 +347,7 @@ def _about_size(
         if reference is not None and first > case.limit("start") * reference
         else None,
         where=written_at([each.parameter for each in unusual], worst.parameter),
-        proof=Proof.TRIED,
+        proof=Proof.INFERRED if tried is None else Proof.TRIED,
         fix=f"nn.init.kaiming_normal_({_as_code(worst)})  "
         f"# standard deviation {usual * math.sqrt(2):.2g}"
         if len(unusual) == 1

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from whygrad.doctor.evidence.case import Case
+from whygrad.doctor.evidence.models import holds, trained_like
 from whygrad.doctor.evidence.trained import begins_anew, differentiated_lines, training_lines
 from whygrad.doctor.experiments.evaluated import by_other_weights, kept
 from whygrad.doctor.rules.followers import not_followed
@@ -237,17 +238,14 @@ def _untrained(case: Case) -> Finding | None:
     """A model that was made for the evaluation and never got the weights of the trained one."""
     passes = len(case.run.passes)
     held = {id(each.tensor) for course in case.courses for each in course.parameters}
-    trained = [root for _, root, _ in case.run.roots if _holds(root, held)]
     restored = [each.thing for each in case.run.restored]
     for mark in case.run.inference_marks:
         model = mark.module
         made = case.run.made.get(id(model))
         if mark.passes < passes or not mark.used or mark.trains or made is None or not passes:
             continue
-        alike = [
-            one for one in trained if type(one) is type(model) and _shapes(one) == _shapes(model)
-        ]
-        if _holds(model, held) or not alike or any(one is model for one in restored):
+        alike = trained_like(case, model, held)
+        if holds(model, held) or not alike or any(one is model for one in restored):
             continue
         known = [case.run.parameters.get(id(each)) for each in model.parameters()]
         fed = [each for each in case.run.fed.values() if each.module is model]
@@ -256,7 +254,7 @@ def _untrained(case: Case) -> Finding | None:
         if any(says(each.callers, _FRESH) for each in fed):
             continue  # what it is to be better than
         lines = {each.where for each in fed}
-        if any(each.where in lines and each.module in trained for each in case.run.fed.values()):
+        if any(each.where in lines and holds(each.module, held) for each in case.run.fed.values()):
             continue  # the trained one is judged there, too
         return checkpoint_state.finding(
             f"the {mark.kind} that is evaluated is another one than that of {passes} training "
@@ -278,15 +276,12 @@ def _left_behind(case: Case) -> Finding | None:
     optimized = [each for each in case.courses if each.optimizer.thing is not None]
     for course in optimized if len(optimized) == 1 and not case.run.crowded else ():
         held = {id(each.tensor) for each in course.parameters}
-        trained = [root for _, root, _ in case.run.roots if _holds(root, held)]
         for mark in reversed(case.run.inference_marks):
             copy = mark.module
             late = mark.passes >= case.limit("late") * len(case.run.passes)
-            if not late or not mark.used or mark.trains or _holds(copy, held):
+            if not late or not mark.used or mark.trains or holds(copy, held):
                 continue
-            alike = [
-                one for one in trained if type(one) is type(copy) and _shapes(one) == _shapes(copy)
-            ]
+            alike = trained_like(case, copy, held)
             found = _behind(case, course, mark, alike[0]) if alike else None
             if found is not None:
                 return found
@@ -318,11 +313,3 @@ def _behind(case: Case, course: Course, mark: Mark, model: Any) -> Finding | Non
         fix="Judge the trained model, or let the copy follow faster: an average with a decay of d "
         "needs several times 1 / (1 - d) updates before it is worth anything.",
     )
-
-
-def _holds(module: Any, held: set[int]) -> bool:
-    return any(id(each) in held for each in module.parameters())
-
-
-def _shapes(module: Any) -> list[tuple[int, ...]]:
-    return [tuple(each.shape) for each in module.parameters()]

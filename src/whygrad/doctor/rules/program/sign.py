@@ -43,6 +43,7 @@ _SCALED = RESHAPING | TOTALS | NEG | SCALINGS
     thresholds={
         "far": (100, "times the first loss below zero: other terms no longer count"),
         "falling": (1.5, "times lower in the last quarter: it speeds up, with no end"),
+        "endless": (1e6, "times the first loss below zero: no likelihood gets there"),
         "along": (0.2, "cosine of the update with the gradient: momentum and noise stay below"),
     },
     cleared=lambda case: _cleared(case),
@@ -182,10 +183,9 @@ def _bottomless(case: Case, course: Course, trace: Trace, judged: Judged) -> Ite
     last_part = quarter(losses)
     before = float(np.median(losses[-2 * last_part : -last_part]))
     end = float(np.median(losses[-last_part:]))
-    if not (
-        end < case.limit("falling") * before < 0
-        and end < -case.limit("far") * max(1.0, abs(losses[0]))
-    ):
+    first = max(1.0, abs(losses[0]))
+    falls = end < case.limit("falling") * before < 0 or end < -case.limit("endless") * first
+    if not (falls and end < -case.limit("far") * first):
         return
     later = trace.again(values=last.values, backward=False)
     measure = judged[0][0]

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from whygrad.doctor.evidence.case import Case
+from whygrad.doctor.evidence.models import are_alike, known_of
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.recording.calls import Produced, members
 from whygrad.recording.record import Course, Mark, Parameter, Snapshot
@@ -60,7 +61,7 @@ def stale_target(case: Case, course: Course) -> Iterator[Finding]:
     pair = next(_pairs(case, course), None)
     if pair is None:
         return
-    own, copied = _known(case, pair.model), _known(case, pair.copy)
+    own, copied = known_of(case, pair.model), known_of(case, pair.copy)
     reverse, how = _reversed(case, pair)
     first, last = pair.asked[0], pair.asked[-1]
     amount = sum(each.tensor.numel() for each in copied)
@@ -95,13 +96,13 @@ def _pairs(case: Case, course: Course) -> Iterator[_Pair]:
     last = course.steps[-1].number
     for asked in _asked(case).values():
         copy = asked[0].module
-        known = _known(case, copy)
+        known = known_of(case, copy)
         long = asked[-1].passes - asked[0].passes >= case.limit("share") * last
         if not known or not _is_still(known) or not long:
             continue
         for model in models:
-            alike = type(model) is type(copy) and _shapes(model) == _shapes(copy)
-            changed = any(each.changed for each in _known(case, model))
+            alike = are_alike(model, copy)
+            changed = any(each.changed for each in known_of(case, model))
             if alike and changed and not _is_meant(case, course, model, asked):
                 yield _Pair(copy, model, asked)
 
@@ -117,15 +118,6 @@ def _asked(case: Case) -> dict[int, list[Mark]]:
     for mark in sorted(marks, key=lambda each: each.passes):
         found.setdefault(id(mark.module), []).append(mark)
     return found
-
-
-def _known(case: Case, module: Any) -> list[Parameter]:
-    known = [case.run.parameters.get(id(each)) for each in module.parameters()]
-    return [each for each in known if each is not None]
-
-
-def _shapes(module: Any) -> list[tuple[int, ...]]:
-    return [tuple(each.shape) for each in module.parameters()]
 
 
 def _is_still(parameters: list[Parameter]) -> bool:
@@ -209,7 +201,7 @@ def _reversed(case: Case, pair: _Pair) -> tuple[Where | None, str | None]:
             return each.where, "load_state_dict() is called on the model, never on the copy"
         if each.thing is pair.copy and each.own:
             return each.where, "the state that is put into the copy is its own"
-    written = [each.rewritten_at for each in _known(case, pair.model) if each.rewritten_at]
-    if written and len(written) == len(_known(case, pair.model)):
+    written = [each.rewritten_at for each in known_of(case, pair.model) if each.rewritten_at]
+    if written and len(written) == len(known_of(case, pair.model)):
         return written[-1], "the program writes to the parameters of the model, not of the copy"
     return None, None

@@ -10,7 +10,6 @@ the trained one goes on as it was, to see whether it had only needed more time.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
@@ -20,14 +19,12 @@ from whygrad.doctor.experiments.remedies import SHOWN
 from whygrad.doctor.experiments.samples import Samples, as_classes, samples_of
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.ops.families import BINARY_LOSSES, CLASS_LOSSES, TOTALS
+from whygrad.recording.ranges import Array
 from whygrad.recording.record import Course
 from whygrad.recording.replay import Traced
 from whygrad.recording.replay.reading import Reading
 
 __all__ = ["class_imbalance"]
-
-
-Array = np.ndarray[Any, Any]
 
 
 @rule(

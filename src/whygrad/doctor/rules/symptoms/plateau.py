@@ -34,6 +34,7 @@ _OF_EPOCHS = ("StepLR", "MultiStepLR", "ExponentialLR")
         "little": (0.1, "of the highest rate, in the mean of the steps: a rehearsal may be tried"),
         "undone": (0.25, REHEARSED["undone"][1] + "; of a rate that is not gone"),
         "gone": (0.01, "of the highest rate: it changes nothing any more"),
+        "nothing": (1e-7, "of the highest rate: below the last digit of a weight"),
         "part": (0.4, "of the steps at such a rate: a schedule may end there"),
         "learned": (0.8, "of the loss: above it a standstill is the end"),
         "other": (0.06, "of the loss of other batches that still falls"),
@@ -63,7 +64,7 @@ def loss_plateau(case: Case, course: Course) -> Iterator[Finding]:
     every batch that is left out of them, and as many at the last rate do not. Or a short training
     from the first state at the highest rate gets far below where the whole run ended, on batches
     that it has not seen. A run that is no better than a guess, and had its rate for less than half
-    of its steps, is told without such a trial.
+    of its steps, is told without such a trial, and so is one most of whose updates change nothing.
     Fix: Update the scheduler once an epoch, or decay more slowly.
     Guardrail: print(scheduler.get_last_lr())  # every epoch
     """
@@ -87,6 +88,12 @@ def loss_plateau(case: Case, course: Course) -> Iterator[Finding]:
         found = found or _in_a_rehearsal(case, course, undone=0.0)
         if found is None and len(gone) >= case.limit("most") * len(steps):
             found, proof = _before_anything(case, course), Proof.INFERRED
+        nothing = [each for each in gone if max(each.rates) < case.limit("nothing") * peak]
+        if found is None and len(nothing) >= case.limit("most") * len(steps):
+            found, proof = (
+                f"from step {nothing[0].index} on no update changes a digit",
+                Proof.RECORDED,
+            )
     elif statistics.fmean(max(each.rates) for each in steps) < case.limit("little") * peak:
         gone = [each for each in steps[warm:] if max(each.rates) < case.limit("little") * peak]
         found = _in_a_rehearsal(case, course, case.limit("undone")) if gone else None

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from whygrad.doctor.source.reader import called, source_of, walked
+from whygrad.doctor.source.reader import called, names_in, source_of, walked
 from whygrad.source import Where
 
 __all__ = ["Moved", "has_sides", "moved_alone"]
@@ -96,7 +96,7 @@ def _move(
     assert isinstance(statement, ast.Assign)
     line = statement.lineno
     for each in walked(statement.value, ast.Call):
-        if name not in _names(each):
+        if name not in names_in(each):
             continue
         if called(each) in movers or (movers and _is_passed_on(each, name)):
             return called(each), True, movers.get(called(each), min(movers.values()))
@@ -108,7 +108,7 @@ def _move(
         slices = list(walked(cut.slice, ast.Slice))
         if any(one.step is not None and ast.unparse(one.step) == "-1" for one in slices):
             return "[::-1]", _is_random(statement, drawn), line
-        if any(_names(one) & drawn for one in slices):
+        if any(names_in(one) & drawn for one in slices):
             return "a slice at random", True, line
     return None
 
@@ -129,7 +129,7 @@ def _moves_at(function: ast.FunctionDef) -> int | None:
     for statement, guards in _guarded(function.body, ()):
         value = statement.value if isinstance(statement, (ast.Return, ast.Assign)) else None
         moved = value is not None and any(
-            _MOVES.fullmatch(called(each)) and given[0] in _names(each)
+            _MOVES.fullmatch(called(each)) and given[0] in names_in(each)
             for each in walked(value, ast.Call)
         )
         chosen = any(_is_random(each.test, drawn) for each in guards)
@@ -157,14 +157,14 @@ def _is_array(value: ast.expr) -> bool:
 
 def _is_random(node: ast.AST, drawn: set[str]) -> bool:
     calls = any(_RANDOM.fullmatch(called(each)) for each in walked(node, ast.Call))
-    return calls or bool(_names(node) & drawn)
+    return calls or bool(names_in(node) & drawn)
 
 
 def _left(
     scope: _Scope, move: ast.stmt, name: str, choices: list[ast.If], drawn: set[str]
 ) -> tuple[str, ...]:
     """What belongs to a variable and is used behind the move without having been moved."""
-    decisive = {each for one in (move, *(each.test for each in choices)) for each in _names(one)}
+    decisive = {each for one in (move, *(each.test for each in choices)) for each in names_in(one)}
     decisive &= drawn
     flags = {
         each.id
@@ -174,17 +174,17 @@ def _left(
     } - {name}
     statements = [each for each, _ in _guarded(scope.body, ())]
     behind = [each for each in statements if each.lineno > move.lineno]
-    if any(flags & _names(each) for each in behind if not _inside(choices, each)):
+    if any(flags & names_in(each) for each in behind if not _inside(choices, each)):
         return ()  # what was done is noted, for the others
     found = []
     for other in _partners(scope, statements, name, move):
-        beside = any(other in _names(each) for each in choices)
+        beside = any(other in names_in(each) for each in choices)
         follows = any(
-            other in _names(each) and decisive & _names(each)
+            other in names_in(each) and decisive & names_in(each)
             for each in statements
             if each is not move and not isinstance(each, (ast.For, ast.While, ast.With))
         )
-        used = "." in other or any(other in _names(each) for each in behind)
+        used = "." in other or any(other in names_in(each) for each in behind)
         if used and not beside and not follows:
             found.append(other)
     return tuple(found)
@@ -225,7 +225,3 @@ def _partners(
             if other not in seen:
                 seen.add(other)
                 yield other
-
-
-def _names(node: ast.AST) -> set[str]:
-    return {each.id for each in walked(node, ast.Name)}

@@ -142,6 +142,8 @@ class _Reader:
         self.orders.pop(name, None)
         if self._is_order(value):
             self.orders[name] = f"{name}@{line}"
+        # What is drawn from a generator has no order to lose.
+        if name in self.orders or (isinstance(value, ast.Call) and called(value) in _SEEDING):
             self.known.pop(name, None)
             return
         rows = self._of(value)
@@ -225,7 +227,7 @@ class _Reader:
         for call in walked(value, ast.Call):
             if _shuffles(call):
                 return _Note(self._drawn(call), line, _said(call))
-            if called(call) in _SORTS:
+            if called(call) in _SORTS and not _along_rows(call):
                 return _Note(f"{called(call)}@{line}", line, _said(call))
             if called(call) in ("permutation", "permuted") and self._of_first(call) is not None:
                 return _Note(self._drawn(call), line, "shuffled")
@@ -279,6 +281,13 @@ def _shuffles(call: ast.Call) -> bool:
     """``df.sample(frac=1)``, and a ``shuffle(x)`` that gives back what it was given."""
     all_rows = any(each.arg == "frac" for each in call.keywords)
     return called(call) == "shuffle" or (called(call) == "sample" and all_rows)
+
+
+def _along_rows(call: ast.Call) -> bool:
+    """``x.sort(1)``: each row by itself, so that the rows stay where they are."""
+    given = [*call.args[:1], *(each.value for each in call.keywords if each.arg in ("dim", "axis"))]
+    return any(isinstance(each, (ast.Constant, ast.UnaryOp)) and ast.unparse(each) != "0"
+               for each in given)  # fmt: skip
 
 
 def _said(call: ast.Call) -> str:

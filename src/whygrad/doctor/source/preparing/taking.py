@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from whygrad.doctor.source.reader import called, walked
+from whygrad.doctor.source.reader import called, names_in, walked
 from whygrad.ops.families import EXTREMES, MEAN, SPREADS, Family
 
 __all__ = [
@@ -30,7 +30,7 @@ def takes_numbers(function: ast.FunctionDef, given: str) -> bool:
     of = _followers(function, given)
     if any(normalised(each) in of for each in walked(function, ast.BinOp)):
         return True
-    if any(of & _names(each.data) and not each.sorts for each in numbered(function.body)):
+    if any(of & names_in(each.data) and not each.sorts for each in numbered(function.body)):
         return True
     made = {
         target.id
@@ -40,7 +40,7 @@ def takes_numbers(function: ast.FunctionDef, given: str) -> bool:
         if isinstance(target, ast.Name)
     }
     for call in walked(function, ast.Call):
-        if called(call) not in FITS or len(call.args) != 1 or not of & _names(call.args[0]):
+        if called(call) not in FITS or len(call.args) != 1 or not of & names_in(call.args[0]):
             continue
         scaler = call.func.value if isinstance(call.func, ast.Attribute) else None
         if isinstance(scaler, ast.Call) or (isinstance(scaler, ast.Name) and scaler.id in made):
@@ -53,7 +53,7 @@ def _followers(function: ast.FunctionDef, given: str) -> set[str]:
     found = {given}
     for _ in range(_ROUNDS):
         for each in walked(function, ast.Assign):
-            if found & _names(each.value):
+            if found & names_in(each.value):
                 found |= {one.id for target in each.targets for one in walked(target, ast.Name)}
     return found
 
@@ -160,7 +160,3 @@ def _statistic_of(call: ast.Call, text: str, names: Family) -> bool:
     named = [each.value for each in call.keywords if each.arg in ("axis", "dim")]
     axes = [ast.unparse(each) for each in (*arguments[:1], *named)]
     return own and (not axes or axes[0].startswith(("0", "(0", "[0")))
-
-
-def _names(node: ast.AST) -> set[str]:
-    return {each.id for each in walked(node, ast.Name)}

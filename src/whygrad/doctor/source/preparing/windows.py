@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from whygrad.doctor.source.reader import source_of, walked
+from whygrad.doctor.source.reader import names_in, source_of, walked
 from whygrad.source import Where
 
 __all__ = ["Window", "targets_inside"]
@@ -50,17 +50,15 @@ def targets_inside(file: str) -> Iterator[Window]:
                 if other != of or isinstance(index, ast.Slice) or where is None:
                     continue
                 behind = _constant(_difference(cut.upper, index, meant))
-                inside = cut.lower is not None and not _names(cut.lower).isdisjoint(_names(index))
-                if behind is not None and behind > 0 and (inside or _names(index)):
+                inside = cut.lower is not None and not names_in(cut.lower).isdisjoint(
+                    names_in(index)
+                )
+                if behind is not None and behind > 0 and (inside or names_in(index)):
                     yield Window(ast.unparse(node), ast.unparse(element), behind, where)
 
 
 def _first(index: ast.expr) -> ast.expr:
     return index.elts[0] if isinstance(index, ast.Tuple) and index.elts else index
-
-
-def _names(node: ast.expr) -> set[str]:
-    return {each.id for each in walked(node, ast.Name)}
 
 
 def _difference(one: ast.expr, other: ast.expr, meant: dict[str, ast.expr]) -> _Sum | None:

@@ -21,6 +21,7 @@ from whygrad.doctor.experiments.repairs import unlearned, without_dropout
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.ops import families as ops
 from whygrad.recording.calls import Produced
+from whygrad.recording.ranges import Array
 from whygrad.recording.record import Course
 from whygrad.recording.replay import Trace, Traced
 from whygrad.recording.replay.reading import Reading
@@ -29,8 +30,6 @@ from whygrad.recording.replay.trainer import is_below
 from whygrad.recording.replay.trial import Trial
 
 __all__: list[str] = []
-
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True)

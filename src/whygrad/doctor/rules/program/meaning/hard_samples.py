@@ -19,6 +19,7 @@ from whygrad.doctor.evidence.flow import follow
 from whygrad.doctor.evidence.progress import is_entangled
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.ops import families as ops
+from whygrad.recording.ranges import Array
 from whygrad.recording.record import Course, Snapshot
 from whygrad.recording.replay import Trace, Traced
 from whygrad.recording.replay.reading import Reading, Term
@@ -26,8 +27,6 @@ from whygrad.recording.replay.recipes import swapped, tensor_like
 from whygrad.source import Where
 
 __all__: list[str] = []
-
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(eq=False)

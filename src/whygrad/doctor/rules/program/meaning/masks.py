@@ -19,13 +19,13 @@ from whygrad.doctor.experiments.influence import given_to_models
 from whygrad.doctor.rules.rule import Finding, Proof, once, rule
 from whygrad.ops import families as ops
 from whygrad.recording.calls import Produced
+from whygrad.recording.ranges import Array
 from whygrad.recording.replay import Trace, Traced
 from whygrad.recording.replay.reading import Reading
 from whygrad.source import Where
 
 __all__: list[str] = []
 
-Array = np.ndarray[Any, Any]
 _NAMES = ("key_padding_mask", "attn_mask")
 
 

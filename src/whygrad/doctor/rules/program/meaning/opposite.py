@@ -11,13 +11,12 @@ from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.progress import is_entangled
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.ops.families import DIV, SIGMOID, SOFTMAX
+from whygrad.recording.ranges import Array
 from whygrad.recording.record import Course, Snapshot
 from whygrad.recording.replay.reading import Reading
 from whygrad.recording.replay.recipes import swapped
 
 __all__: list[str] = []
-
-Array = np.ndarray[Any, Any]
 
 
 @rule(
