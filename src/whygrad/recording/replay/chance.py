@@ -15,7 +15,15 @@ __all__ = ["chance"]
 
 
 def chance(reading: Reading) -> float | None:
-    """The loss of the best answer that ignores the input; None if that cannot be said."""
+    """The loss of the best answer that ignores the input; None if that cannot be said.
+
+    Where it costs nothing there is nothing to learn, or something else is learned.
+    """
+    found = _chance(reading)
+    return found if found is not None and found > 0 else None
+
+
+def _chance(reading: Reading) -> float | None:
     call = reading.loss_call
     if call is None or reading.target is None or reading.prediction is None:
         return None

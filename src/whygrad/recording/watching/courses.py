@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from whygrad.recording.record import Course, Optimizer, Parameter, Run
@@ -92,6 +93,11 @@ class Courses:
         self.written.setdefault(id(parameter.tensor), where)
         if parameter.tensor.grad is not None:
             self._with_gradient.add(id(parameter.tensor))
+
+    def forget_writes(self, loaded: Iterable[Any]) -> None:
+        """Values that are loaded are no update, whatever gradients are there."""
+        for tensor in loaded:
+            self.written.pop(id(tensor), None)
 
     def updated_by_hand(self) -> list[Written]:
         """The courses of the parameters that were written to, None for one too many.

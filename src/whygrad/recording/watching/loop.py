@@ -34,7 +34,7 @@ __all__ = ["Loop"]
 
 _PHASES = 8  # optimizers whose first steps are looked at closely
 _UNUSED = 8  # passes without an update, and twice as many as usual: none will come
-_CLOSURE = 32  # passes of one update, after which its passes are skipped as updates are
+_CLOSURE = 4  # passes of one update, after which its passes are skipped as updates are
 _LONG_AGO = 256  # passes without an update of a course: nobody adds to its gradients
 _STRUCTURE = 2000  # recorded calls: after so many the first pass has to tell the structure alone
 
@@ -203,7 +203,9 @@ class Loop:
         """
         hand, passes = self.by_hand, len(self.pending)
         if self._in_closure and passes > _CLOSURE and self.sampler.may_skip(len(self.run.passes)):
-            self._next_step(engine, updated=False)  # one update may make thousands of them
+            sample = self.sampler.sample  # which the update is measured with
+            self._next_step(engine, updated=False)  # it may make thousands of passes
+            self.sampler.sample = sample or self.sampler.sample
             self.sampler.step_over()
         if self.stepped or self._in_closure:
             return

@@ -64,7 +64,10 @@ class States:
     def _load_state_dict(self, inner: Function, thing: Any, /, *args: Any, **kwargs: Any) -> Any:
         state = args[0] if args else kwargs.get("state_dict")
         self._observer.tell(self._put_back, thing, state, program_line())
-        return inner(thing, *args, **kwargs)
+        answer = inner(thing, *args, **kwargs)
+        if isinstance(thing, self._engine.namespace.nn.Module):
+            self._observer.tell(self._observer.loop.courses.forget_writes, thing.parameters())
+        return answer
 
     def _put_back(self, thing: Any, state: Any, where: Where) -> None:
         if len(self._run.restored) >= _NOTED:

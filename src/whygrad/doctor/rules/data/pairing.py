@@ -13,13 +13,14 @@ import numpy as np
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.curve import ending
 from whygrad.doctor.evidence.data.neighbours import agreement_of
+from whygrad.doctor.evidence.flow import follow
 from whygrad.doctor.evidence.provenance import Rows, given_inputs, rows_of, target_source
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.doctor.rules.words import listed
 from whygrad.doctor.source.data import loaders, shuffles, shuffles_apart, taken_apart
 from whygrad.doctor.source.loops import is_loop
 from whygrad.doctor.source.preparing.rows import rows_apart
-from whygrad.ops.families import SORT
+from whygrad.ops.families import NOISE, SORT
 from whygrad.recording.record import Course
 from whygrad.source import Where
 
@@ -166,11 +167,14 @@ def _changing_pairs(case: Case) -> Iterator[Finding]:
             continue
         reading = case.reading(course.first)
         alone = reading is not None and len(reading.models) == 1  # else what belongs to what?
-        if not alone or not _at_chance(case, course):
+        if reading is None or not alone or not _at_chance(case, course):
             continue
+        drawn = follow(reading.trace, target_source(reading)).maker
+        if drawn is not None and drawn.op in NOISE:
+            continue  # noise, which is another one each time
         step = course.steps[0].where
         lines = [] if step is None else list(shuffles(step.file))
-        called = reading.models[0].where if reading is not None else step
+        called = reading.models[0].where
         yield shuffled_labels.finding(
             f"of {seen} samples that were seen at more than one step, {changed} came with "
             "another target the next time",

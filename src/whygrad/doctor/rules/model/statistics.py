@@ -18,7 +18,7 @@ __all__: list[str] = []
         "worse": (3.0, "times the loss of the same batches in training mode"),
         "unknown": (0.4, "of what ignoring the input costs: so little is left in evaluation"),
         "owed": (0.5, "of the difference that fresh statistics take away: it is their doing"),
-        "share": (0.1, "of a statistic that each batch replaces: the usual momentum"),
+        "share": (0.1, "of a statistic that each batch replaces: the usual momentum, and no fault"),
         "updates": (10, "fewer have not filled any statistics yet"),
     },
 )
@@ -41,7 +41,9 @@ def batchnorm_statistics(case: Case, course: Course) -> Iterator[Finding]:
         return
     norms = norms_of(steps[0])
     small = min(norms, key=lambda each: _share(each.module.momentum))
-    # statistics that are replaced as usual follow, if there is the time for it
+    if _share(small.module.momentum) >= case.limit("share"):
+        return
+    # Those that are replaced more slowly follow as well, if there is the time for it.
     if _share(small.module.momentum) * len(course.steps) > 1 / case.limit("share"):
         return
     trained = by_other_weights(case, steps, steps[0].values)

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from whygrad.doctor.evidence.case import Case
+from whygrad.doctor.evidence.progress import is_entangled
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.recording.record import Course, Mark, ModeChange, Parameter
 
@@ -140,6 +141,8 @@ def _evaluated_in_training(case: Case) -> Finding | None:
     feeding |= {mark.where for mark in case.run.beside if mark.trains}
     used += [mark for mark in case.run.beside if mark.read and not _trained_on(case, mark)]
     for course in case.courses:
+        if is_entangled(course, case.courses):
+            continue  # what a generator draws is looked at as it is drawn in training
         trained = [*course.parameters, *reached]
         held = {id(each.tensor) for each in trained}
         marks = [
