@@ -35,6 +35,7 @@ _KIND = _BEFORE + "(?:{})" + _BEHIND
 _HELD_OUT = re.compile(_KIND.format("test|val|valid|validation|holdout|heldout|dev|te|va|eval"))
 _TRAINING = re.compile(_KIND.format("train|training|tr|trn|fit|all|full"))
 _MADE_UP = re.compile(r"linspace|meshgrid|mgrid|cartesian_prod|\b(env|sim|world|game)\w*\.step\(")
+_SEVERAL = re.compile(r"(loaders|sets|splits|names)$", re.IGNORECASE)
 _FOLLOWED = 3  # assignments from a loader back to its data
 
 
@@ -51,6 +52,8 @@ def held_out_name(calls: Calls) -> str | None:
             return None
         nodes: list[ast.AST] = [] if statement is None else [_head(statement)]
         nodes += [each.node.iter for each in loops_around(where) if isinstance(each.node, ast.For)]
+        if any(_SEVERAL.search(each) for node in nodes[1:] for each in _names(node)):
+            return None  # one set of samples after the other, those of the training among them
         for node in nodes:
             names = [each for each in _names(node) if _is(each, _HELD_OUT)]
             names = [each for each in names if each not in _filled(node)]

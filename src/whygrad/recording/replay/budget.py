@@ -2,9 +2,10 @@
 
 Seconds are others on a busy machine, and a doctor that counts them says something else there about
 the same program.  So what is granted and what is spent are both counted from the sizes of recorded
-calls: a tenth of what the passes of the run took, within limits.  Every replay counts.  A single
-look at a step is never refused; a training that would cost more than is left is, and of a run that
-seems to be well one that would cost most of it.
+calls: a tenth of what the passes of the run took, within limits.  Every replay counts.  A training
+that would cost more than is left is refused, and of a run that seems to be well one that would cost
+most of it.  A single look at a step is not, until far more was spent than was granted: where one
+look takes a second, dozens of rules would take a minute.
 
 Memory has a limit as well: a replay that would need more is given up, and of the values that
 replays leave behind only those of the latest are kept.
@@ -38,6 +39,7 @@ SHARE = 0.1  # of the work of the run's own passes, but …
 LEAST = 5.0 * SECOND  # … this for a short run, …
 LITTLE = 1.0 * SECOND  # … this for a short one that seems to be well, …
 MOST = 7.0 * SECOND  # … and no more than this for a long one
+_BEYOND = 3.0 * SECOND  # what was granted: then single looks are refused as well
 _AT_ONCE = 0.8  # of what is left, for one training of a run that seems to be well
 MEMORY = 1 << 30  # bytes
 
@@ -89,6 +91,8 @@ class Budget:
         self, snapshot: Snapshot, *, backward: bool = True, look: bool = False, **how: Any
     ) -> Trace:
         """Run a step again; see :func:`.runner.replay`."""
+        if self.left < -_BEYOND:
+            return Trace(snapshot, [], math.nan, False, {}, error=TimeoutError("it cost enough"))
         trace = replay(snapshot, backward=backward, look=look, memory=self.memory, **how)
         trace.budget = self
         self.starved |= isinstance(trace.error, MemoryError) or "allocate" in str(trace.error)

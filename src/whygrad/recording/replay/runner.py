@@ -85,6 +85,13 @@ def replay(
     return trace
 
 
+def _bytes_of(value: Any) -> int:
+    try:
+        return int(value.nbytes)
+    except (AttributeError, RuntimeError):  # no tensor, or a sparse one, which does not say
+        return 0
+
+
 def is_same_loss(one: float, other: float) -> bool:
     """Whether two losses agree to within what a replay may differ by, or are both lost."""
     if math.isfinite(one) and math.isfinite(other):
@@ -164,7 +171,7 @@ class _Runner:
             if Produced(number, place) in self._snapshot.switched:
                 output.requires_grad_()
         self._results[number] = outputs
-        self.bytes += sum(getattr(each, "nbytes", 0) for each in outputs)
+        self.bytes += sum(map(_bytes_of, outputs))
         if self.bytes > self._memory:
             raise MemoryError(f"a step that needs more than {self._memory:.3g} bytes")
         traced.outputs = outputs

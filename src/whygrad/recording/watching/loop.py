@@ -295,6 +295,8 @@ class Loop:
         course = self.optimizer_made(optimizer, None)
         if course is None:
             return
+        if not course.steps:
+            self.registry.find_holder(course.parameters)
         gradients = self.gradients.of_update(engine, course)
         rates = [float(group.get("lr", math.nan)) for group in optimizer.param_groups]
         step = self.new_update(course, gradients, rates, where)

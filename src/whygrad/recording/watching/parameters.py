@@ -102,6 +102,17 @@ class Registry:
                 self._learn(whole)
         return known
 
+    def find_holder(self, trained: list[Parameter]) -> None:
+        """Learn the names of a model that is only asked by methods of its own."""
+        unnamed = {id(each.tensor) for each in trained if each.module is None}
+        for reference in self._modules if unnamed else ():
+            module = reference()
+            if module is not None and any(id(each) in unnamed for each in module.parameters()):
+                whole = self._whole(module)
+                self._known_roots[id(whole)] = True
+                self._learn(whole)
+                return
+
     def is_model(self, module: Any) -> bool:
         """Whether the program has called this very module before, and it has parameters."""
         return self._known_roots.get(id(module), False)

@@ -54,7 +54,10 @@ def _all_judged(case: Case) -> Iterator[_Judged]:
             and one.ranges
             and not _is_beside_the_loop(case, one)
         ]
-        name = held_out_name(each.callers) if trained else None
+        # A line that training goes through as well says nothing of what is given.
+        shared = {caller for one in trained for caller in one.callers}
+        own = [caller for caller in each.callers if caller not in shared]
+        name = held_out_name(own) if trained else None
         if name is None or calls_a_part(each.where):
             continue
         if is_made_up(each.where) and not any(is_made_up(one.where) for one in trained):

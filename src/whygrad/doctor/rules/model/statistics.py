@@ -41,7 +41,8 @@ def batchnorm_statistics(case: Case, course: Course) -> Iterator[Finding]:
         return
     norms = norms_of(steps[0])
     small = min(norms, key=lambda each: _share(each.module.momentum))
-    if _share(small.module.momentum) >= case.limit("share"):
+    # None of it is the program's own doing: it sets them, or keeps them as they are, on purpose.
+    if not 0 < _share(small.module.momentum) < case.limit("share"):
         return
     # Those that are replaced more slowly follow as well, if there is the time for it.
     if _share(small.module.momentum) * len(course.steps) > 1 / case.limit("share"):
