@@ -56,6 +56,7 @@ class _Sequence:
         "agree": (0.98, "of the targets are the next element, or the same: padding may differ"),
         "kinds": (4, "different values: a sequence of fewer agrees with itself by chance"),
         "apart": (0.6, "of the elements that are like the next one: more say nothing"),
+        "counted": (0.5, "of the samples in which the loss looks at a place, to go by it"),
         "moved": (0.3, "of the answers change with later elements: a few do by rounding"),
     },
 )
@@ -171,11 +172,17 @@ def _as_next(case: Case, given: Given, at: int, axis: int, term: Term) -> _Seque
     if target is None:
         return None
     inputs, targets = (np.moveaxis(each, axis, 0) for each in (given.values, target))
-    if _agree(case, inputs[1:], targets[:-1]) < case.limit("agree"):
+    counted = _counted(targets[:-1])
+    if _agree(case, inputs[1:][counted], targets[:-1][counted]) < case.limit("agree"):
         return None
     if _agree(case, inputs, targets) > case.limit("apart"):
         return None
     return _Sequence(given, at, axis, target, term)
+
+
+def _counted(targets: Array) -> Array:
+    """Where the loss looks: what is asked first is often left out, by labels of -100."""
+    return targets >= 0 if targets.dtype.kind == "i" else np.ones(targets.shape, bool)
 
 
 def _as_same(case: Case, given: Given, at: int, term: Term) -> _Sequence | None:
@@ -232,7 +239,11 @@ def _looks_ahead(
 ) -> Finding | None:
     if found is None:
         return None
-    half = found.length // 2
+    counted = _counted(np.moveaxis(found.target, found.axis, 0)[:-1]).reshape(found.length - 1, -1)
+    places = np.flatnonzero(counted.mean(axis=1) >= case.limit("counted"))
+    if not len(places):
+        return None
+    half = int(places[len(places) // 2]) + 1
     earlier, _ = _moved(found, _with_others(reading, given, found, half), half)
     if earlier < case.limit("moved"):
         return None
