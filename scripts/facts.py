@@ -77,8 +77,9 @@ FACTS = [
     # that go from batch to batch, classes that are left out, draws that another model judges;
     # runs that are trained on from where they ended; shapes as the text tells them, codes and
     # statistics taken twice, in more of their forms; models that are compared, and more of what
-    # is meant so.
-    Fact("lines of the doctor", 35_000, lambda: lines(PACKAGE / "doctor"), aim=17_500),
+    # is meant so; findings that are weighed against what was learned, figures that objects keep,
+    # first values of any kind.
+    Fact("lines of the doctor", 35_300, lambda: lines(PACKAGE / "doctor"), aim=17_500),
     Fact("lines of learn (the content is in data)", 7_000, lambda: lines(PACKAGE / "learn")),
     Fact("modules at the root", 10, root_modules),
     Fact("folders of more than 20 files", 0, crowded_folders),

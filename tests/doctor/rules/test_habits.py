@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.doctor.asking import ask, watched
+from tests.doctor.asking import ENGINES, ask, only, watched
 from whygrad.doctor.source.preparing.rows import rows_apart
 
 # A target network is asked with gradients recorded, and gets the weights now and then.
@@ -193,3 +193,184 @@ def test_labels_that_are_all_the_same_are_no_measure(tmp_path: Path) -> None:
     )
     case = watched(tmp_path, text)
     assert case.chance(case.courses[0].first) is None
+
+
+SPARSE = """
+near = torch.eye(64).to_sparse()
+class Layer(nn.Module):
+    def __init__(self, inside, outside):
+        super().__init__()
+        self.weight = nn.Parameter({values})  # here
+    def forward(self, features):
+        return torch.sparse.mm(near, features @ self.weight)
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = Layer(4, 16), Layer(16, 1)
+    def forward(self, features):
+        return self.second(torch.relu(self.first(features)))
+
+net = Net()
+features = x.to_sparse() if {sparse} else x
+optimizer = torch.optim.Adam(net.parameters(), lr=0.01)
+for step in range(40):
+    optimizer.zero_grad()
+    F.mse_loss(net(features), y).backward()
+    optimizer.step()
+"""
+
+
+def test_steps_with_sparse_tensors_are_run_again(tmp_path: Path) -> None:
+    drawn = SPARSE.format(values="torch.randn(inside, outside) / inside**0.5", sparse=True)
+    case = watched(tmp_path, drawn)
+    assert not case.run.troubles
+    trace = case.trace(case.courses[0].first)
+    assert trace is not None
+    assert trace.reproduced
+    zeros = SPARSE.format(values="torch.zeros(inside, outside)", sparse=False)
+    found = only(tmp_path, "symmetric-initialization", zeros)
+    assert "exactly 0" in found.evidence[0]
+
+
+BY_METHOD = """
+class Density(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.middle = nn.Parameter(torch.zeros(4))
+        self.layers = {held}  # here
+    def log_prob(self, at):
+        for each in self.layers:
+            at = torch.tanh(each(at))
+        return -((at - self.middle) ** 2).sum(1)
+
+density = Density()
+optimizer = torch.optim.Adam(density.parameters(), lr=0.01)
+for step in range(40):
+    loss = -density.log_prob(x).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_model_that_only_a_method_of_its_own_asks(tmp_path: Path, engine: str) -> None:
+    layers = "[nn.Linear(4, 4), nn.Linear(4, 4)]"
+    text = BY_METHOD.format(held=layers)
+    found = only(tmp_path, "parameter-not-in-optimizer", text, engine)
+    assert "self.layers of Density is a plain list" in found.evidence[0]
+    text = BY_METHOD.format(held=f"nn.ModuleList({layers})")
+    assert not ask(tmp_path, "parameter-not-in-optimizer", text, engine)
+
+
+# Statistics that are kept as they are for every other pass, by a momentum of zero.
+HELD_STILL = """
+norm = nn.BatchNorm1d(32)
+model = nn.Sequential(nn.Linear(4, 32), norm, nn.ReLU(), nn.Linear(32, 1))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(40):
+    for norm.momentum in (0.1, 0.0):
+        loss = F.mse_loss(model(40 * x + 200), y)
+        optimizer.zero_grad()
+        loss.backward()
+    optimizer.step()
+model.eval()
+with torch.no_grad():
+    print(F.mse_loss(model(40 * x + 200), y).item())
+"""
+
+
+def test_statistics_that_are_held_still_on_purpose(tmp_path: Path) -> None:
+    assert not ask(tmp_path, "batchnorm-statistics", HELD_STILL)
+
+
+# What a training step asks about a memory of old samples, in a run that is given the test data.
+MEMORY = """
+table, wanted = torch.randn(96, 6), torch.randn(96, 1)
+model = nn.Linear(6, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+memory = []
+
+def observe(rows):
+    if len(memory) > 3:
+        F.mse_loss(model(table[torch.cat(memory)]), wanted[torch.cat(memory)]).backward()
+        memory.clear()
+    memory.append(rows)
+    optimizer.zero_grad()
+    F.mse_loss(model(table[rows]), wanted[rows]).backward()
+    optimizer.step()
+
+def lifelong(x_te):
+    for epoch in range(4):
+        for rows in torch.randperm(64).split(8):
+            observe(rows)
+        with torch.no_grad():
+            print(F.mse_loss(model(x_te), wanted[{rows}]).item())
+
+lifelong(x_te=table[{rows}])
+"""
+
+
+def test_a_memory_of_what_was_trained_on(tmp_path: Path) -> None:
+    assert not ask(tmp_path, "data-leakage", MEMORY.format(rows="64:"))
+    found = ask(tmp_path, "data-leakage", MEMORY.format(rows=":32"))
+    assert [each.rule for each in found] == ["data-leakage"]
+
+
+# A trainer that reports on every set of samples, those of the training among them.
+SETS = """
+table, wanted = torch.randn(96, 6), torch.randn(96, 1)
+model = nn.Linear(6, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+
+def predict(name, eval_set):
+    with torch.no_grad():
+        print(name, F.mse_loss(model(table[eval_set]), wanted[eval_set]).item())
+
+train, valid = torch.arange(64), torch.arange(64, 96)
+for epoch in range(4):
+    for rows in train[torch.randperm(64)].split(16):
+        optimizer.zero_grad()
+        F.mse_loss(model(table[rows]), wanted[rows]).backward()
+        optimizer.step()
+    {report}
+"""
+
+
+def test_sets_that_are_reported_in_turn(tmp_path: Path) -> None:
+    names = "names, eval_sets = ('one', 'other'), (train, valid)\n    "
+    every = names + "for name, eval_set in zip(names, eval_sets): predict(name, eval_set)"
+    assert not ask(tmp_path, "data-leakage", SETS.format(report=every))
+    one = "predict('valid', train)"
+    assert ask(tmp_path, "data-leakage", SETS.format(report=one))
+
+
+PROMPTED = """
+tokens = torch.randint(0, 9, (64, 12))
+tokens = torch.cat([tokens, tokens.sort(1).values], 1)
+given, wanted = tokens[:, :-1], tokens[:, 1:].clone()
+wanted[:, :11] = -100
+class Reader(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embed, self.out = nn.Embedding(9, 16), nn.Linear(16, 9)
+    def forward(self, ids):
+        states = self.embed(ids)
+        return self.out(F.scaled_dot_product_attention(states, states, states{mask}))  # here
+
+model = Reader()
+optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+for step in range(30):
+    loss = F.cross_entropy(model(given).reshape(-1, 9), wanted.reshape(-1))
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+PREFIX = ", torch.ones(23, 23).tril().bool() | (torch.arange(23) < 12)"
+
+
+def test_a_prompt_hides_no_missing_mask(tmp_path: Path) -> None:
+    only(tmp_path, "answer-in-input", PROMPTED.format(mask=""))
+    for mask in (", is_causal=True", PREFIX):
+        assert not ask(tmp_path, "answer-in-input", PROMPTED.format(mask=mask)), mask

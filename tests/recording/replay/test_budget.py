@@ -172,3 +172,14 @@ def test_a_step_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     first = case.trace(course.first)
     assert case.trace(course.first) is first
     assert looks.count(True) == 1
+
+
+def test_looks_have_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("whygrad.recording.replay.budget._BEYOND", 0.0)
+    _, course = run_of()
+    budget = Budget(0.0)
+    assert budget.replay(course.first).reproduced
+    refused = budget.replay(course.first)
+    assert isinstance(refused.error, TimeoutError)
+    assert not refused.reproduced
+    assert not refused.calls

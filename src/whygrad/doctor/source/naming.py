@@ -45,6 +45,8 @@ def held_out_name(calls: Calls) -> str | None:
     None if there is none, if training data are named there as well, or if the name picks some of
     the answers: ``model(nodes)[test]`` gives the model everything.
     """
+    if any(_goes_through_sets(Where(*each)) for each in calls):
+        return None
     for code, instruction in calls:
         where = Where(code, instruction)
         statement = statement_at(where)
@@ -52,8 +54,6 @@ def held_out_name(calls: Calls) -> str | None:
             return None
         nodes: list[ast.AST] = [] if statement is None else [_head(statement)]
         nodes += [each.node.iter for each in loops_around(where) if isinstance(each.node, ast.For)]
-        if any(_SEVERAL.search(each) for node in nodes[1:] for each in _names(node)):
-            return None  # one set of samples after the other, those of the training among them
         for node in nodes:
             names = [each for each in _names(node) if _is(each, _HELD_OUT)]
             names = [each for each in names if each not in _filled(node)]
@@ -63,6 +63,12 @@ def held_out_name(calls: Calls) -> str | None:
                 used = {one.id for one in walked(node, ast.Name) if isinstance(one.ctx, ast.Load)}
                 return next((each for each in names if each in used), names[0])
     return None
+
+
+def _goes_through_sets(where: Where) -> bool:
+    """Whether a line is about one set after the other, those of the training among them."""
+    loops = [each.node.iter for each in loops_around(where)[:1] if isinstance(each.node, ast.For)]
+    return any(_SEVERAL.search(name) for each in loops for name in _names(each))
 
 
 def _filled(node: ast.AST) -> set[str]:
