@@ -32,3 +32,24 @@ def test_a_divergence_that_is_summed_beside_a_mean(tmp_path: Path) -> None:
 
 def test_a_divergence_for_each_element(tmp_path: Path) -> None:
     assert ask(tmp_path, "over-regularized", _CODES.format(scale="/ (64 * 24)")) == []
+
+
+_POLICY = """
+policy, critic = nn.Linear(4, 2), nn.Linear(4, 1)
+optimizer = torch.optim.Adam([*policy.parameters(), *critic.parameters()], lr=0.01)
+for step in range(30):
+    logs = torch.{together}([F.log_softmax(policy(row), 0)[0] for row in x[:6]])  # here
+    values = torch.stack([critic(row)[0] for row in x[:6]])
+    gains = y[:6, 0] - values.detach()
+    loss = -(logs * gains).mean() + F.mse_loss(values, y[:6, 0])
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+def test_a_copy_is_the_cut_and_not_what_is_detached_beside_it(tmp_path: Path) -> None:
+    found = only(tmp_path, "dead-loss-term", _POLICY.format(together="tensor"))
+    assert "copied into a new tensor" in found.evidence[0]
+    assert "torch.stack()" in found.fix
+    assert ask(tmp_path, "dead-loss-term", _POLICY.format(together="stack")) == []

@@ -65,6 +65,12 @@ def test_among_symptoms_the_graver_explains_the_lesser() -> None:
     assert not explains(constant, found("constant-output"))
 
 
+def test_what_is_named_as_a_cause_is_no_symptom_of_it() -> None:
+    values, overflow = found("bad-initialization"), found("overflow-in-exp")
+    assert explains(values, overflow)
+    assert not explains(overflow, values)
+
+
 def test_gravity_is_severity_then_certainty_then_tier() -> None:
     ordered = [
         found("nan-from-log"),

@@ -260,6 +260,9 @@ def test_an_examination_without_time(tmp_path: Path) -> None:
         (2.3, 0.8, math.nan, True),
         (2.3, 2.3, math.nan, True),  # it stays a number
         (2.3, 2.28, 2.29, False),
+        (2.31, 2.23, 2.29, None),  # a little lower
+        (-2.4, 3.5, math.nan, True),
+        (2.3, math.nan, math.nan, False),
         (2.3, 2.5, 2.29, False),
         (2.3, math.nan, 2.29, False),
         (0.7, 0.05, 0.04, None),

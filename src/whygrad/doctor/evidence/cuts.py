@@ -188,4 +188,6 @@ def _kind(call: Traced) -> str:
         return "detach"
     if call.op in ops.DRAWS | ops.NORMAL:
         return "sampled"
+    if call.outputs[0].is_floating_point():
+        return "copied"  # torch.tensor() of tensors takes their values only
     return "boolean" if call.op in ops.COMPARISONS else "integer"

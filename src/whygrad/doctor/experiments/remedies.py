@@ -111,8 +111,12 @@ def _outcome(
         f"{start:.3g} to {ends[0]} with the fix, to {ends[1]} as it is"
     )
     helped = _helped(start, after, before)
-    if helped is None:
-        went = f"a single batch does not show a difference, it is learned either way: {went}"
+    if helped is None and after < before:
+        went = f"a single batch shows little of it: {went}"
+    elif helped is None:
+        went = f"a single batch does not show it: in {steps} updates that is learned either way"
+    elif not math.isfinite(before) and after > start:
+        went = f"with it the loss stays a number: {went}"
     elif not helped:
         went = f"it did not help there: {went}"
     return Tried(f"tried: {went}", helped, steps, start, after, before)
@@ -120,9 +124,12 @@ def _outcome(
 
 def _helped(start: float, after: float, before: float) -> bool | None:
     """Whether a training ends lower with the fix; None if the batch is learned either way."""
+    if math.isfinite(after) and not math.isfinite(before):
+        return True
     if not math.isfinite(after) or after > start:
         return False
     lower = is_below(after, _LOWER, before) and before - after > _LEAST * abs(start)
-    if not math.isfinite(before) or lower:
+    if lower:
         return True
-    return None if is_below(before, _FALLING, start) else False
+    little = before - after > _LEAST * abs(start)
+    return None if little or is_below(before, _FALLING, start) else False

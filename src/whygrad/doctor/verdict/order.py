@@ -119,7 +119,7 @@ def can_explain(cause: Rule, symptom: Rule) -> bool:
         return cause.id in RAISING.split()
     if not (cause.tier and symptom.tier) or cause.last or symptom.id in FACTS.split():
         return False
-    if cause.id in JUDGING.split():
+    if cause.id in JUDGING.split() or _named(ALSO, symptom, cause):
         return False
     if cause.tier == symptom.tier == TIERS[-1]:
         return cause.severity >= symptom.severity and cause.id != symptom.id

@@ -112,14 +112,16 @@ def symmetric_initialization(case: Case, course: Course) -> Iterator[Finding]:
 def _about_zeros(course: Course, zero: list[Parameter]) -> Finding:
     names = [each.name for each in zero]
     return symmetric_initialization.finding(
-        f"{' and '.join(names[:2])} are zero before the first update and after "
-        f"{len(course.steps)}: each gets a gradient of exactly 0, because it is multiplied by "
-        "others that are zero",
+        f"{listed(names)} {'is' if len(names) == 1 else 'are'} zero before the first update and "
+        f"after {len(course.steps)}: each gets a gradient of exactly 0, because it is multiplied "
+        "by others that are zero",
         "with random values in the place of one of them, the others get a gradient in the same "
         "step",
         where=zero[0].written_at or zero[0].made_at,
         proof=Proof.REPLAYED,
-        fix=f"Let at most one of the factors begin at zero: nn.init.normal_({names[0]}, std=0.1)",
+        fix=f"Draw them at random: nn.init.normal_({names[0]}, std=0.1)"
+        + (f", and so for {listed(names[1:])}. " if names[1:] else ". ")
+        + "Of factors that are multiplied at most one may begin at zero.",
         parameters=names,
         title="Parameters start at zero and can never leave it",
     )

@@ -50,4 +50,5 @@ def stuck_at_zero(case: Case, course: Course) -> list[Parameter]:
             for each in zero
             if each is not one and np.any(again.gradients.get(id(each.tensor), 0))
         }
-    return [each for each in zero if id(each.tensor) in woken]
+    weights = [each for each in zero if each.tensor.ndim > 1]
+    return (weights or zero) if woken else []

@@ -89,6 +89,7 @@ def dead_loss_term(case: Case, course: Course) -> Iterator[Finding]:
 
 _INSIDE = "Compute the term from tensors with a history, so that its gradient trains something."
 _FIXES = {
+    "copied": "Put the tensors together by torch.stack(), which keeps their history.",
     "data": "Leave out .data: the term is then part of the graph.",
     "detach": "Leave out .detach(): the term is then part of the graph.",
     "item": "Keep the tensor: leave out item() and float(), which return plain numbers.",
@@ -171,7 +172,8 @@ def _dead(ways: Ways, summands: list[_Summand], term: _Summand, trained: set[int
         if given and call.number not in joins and has_history(call):
             return None  # the same value is used inside the graph
     used = frozenset(leaf for leaf in trained if ways.cuts([leaf], dead))
-    cut = cuts[-1]
+    # A factor that is cut with detach() may be meant as a weight; a copy is not meant to be cut.
+    cut = next((each for each in cuts if each.kind == "copied"), cuts[-1])
     return _Dead(term.joined.where, cut.where, cut.kind, float(term.value.item()), used)
 
 

@@ -26,7 +26,9 @@ from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.progress import is_entangled
 from whygrad.doctor.evidence.recurrence import Recurrence, recurrences
 from whygrad.doctor.experiments.repairs import fresh_weights, level, repair, unlearned
+from whygrad.doctor.rules.model.written import written_at
 from whygrad.doctor.rules.rule import Finding, Proof, rule
+from whygrad.ops.families import RECTIFIERS
 from whygrad.recording.record import Course
 from whygrad.recording.replay import Trace, Traced
 from whygrad.recording.replay.recipes import Wrapper, swapped, tensor_like
@@ -106,15 +108,23 @@ def _through_layers(case: Case, course: Course, trace: Trace, late: Trace) -> Fi
     if proof is None:
         return None
     sizes = [size_of(each.call.gradients[0]) for each in chain]
+    # A rectifier hands a gradient on as it is: then the weights make it smaller.
+    by_weights = between[0].op in RECTIFIERS
+    places = common([activation_place(case, each) for each in between])
     return vanishing_gradient.finding(
         f"size of the gradient behind {chain[0].label}: {sizes[0]:.2g}, behind "
         f"{chain[-1].label}: {sizes[-1]:.2g}, {len(chain)} layers and "
         f"{len(between)} × {between[0].op} apart",
         proof,
-        where=common([activation_place(case, each) for each in between]),
+        where=written_at([each.parameter for each in chain], chain[0].parameter)
+        if by_weights
+        else places,
         proof=Proof.INFERRED,
         fix=(
-            f"Replace the {len(between)} {between[0].op} between the layers by ReLU or GELU "
+            f"Start each of the {len(chain)} layers from nn.init.kaiming_normal_: their weights "
+            "make what passes through them smaller."
+            if by_weights
+            else f"Replace the {len(between)} {between[0].op} between the layers by ReLU or GELU "
             "and start from nn.init.kaiming_normal_; keep sigmoid for the output only."
         ),
         parameters=[chain[0].label],
