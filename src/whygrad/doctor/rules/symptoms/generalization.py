@@ -44,6 +44,7 @@ _LOSS = re.compile(
     r"|(^|_)(ce|kl|l1|l2)(_|$)",
     re.IGNORECASE,
 )
+_DISTANCE = re.compile(r"\*\* ?2|\bpow\(|square|\babs\(|\blog")  # … or by what it computes
 
 Losses = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -158,12 +159,13 @@ def _counts_right(where: Where) -> bool:
     return compares(where) or (named and not is_printed(where))
 
 
-def _is_named_loss(where: Where) -> bool:
-    """Whether a statement, or the function that it stands in, says that it is about a loss.
+def _is_loss(where: Where) -> bool:
+    """Whether a statement says, or the function that it stands in, that it is about a loss.
 
     An overlap or a likeness is a mean as well, and better the higher it is.
     """
-    return any(map(_LOSS.search, (where.code.co_name, *names_at(where))))
+    named = any(map(_LOSS.search, (where.code.co_name, *names_at(where))))
+    return named or _DISTANCE.search(where.text) is not None
 
 
 def _put_back(case: Case, course: Course) -> bool:
@@ -191,7 +193,7 @@ def all_series(case: Case, course: Course) -> Iterator[_Series]:
         if str(each.where) not in training
         and not (each.after < len(passes) and passes[each.after].value == each.value)
     ]
-    figures = [each for each in figures if each.correct or _is_named_loss(each.where)]
+    figures = [each for each in figures if each.correct or _is_loss(each.where)]
     last = [step.passes[-1].number for step in course.steps if step.passes]
     for each in (*case.run.evaluations, *figures):
         updates = _updates_before(last, each)

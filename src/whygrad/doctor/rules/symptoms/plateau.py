@@ -34,7 +34,7 @@ _OF_EPOCHS = ("StepLR", "MultiStepLR", "ExponentialLR")
         "little": (0.1, "of the highest rate, in the mean of the steps: a rehearsal may be tried"),
         "undone": (0.25, REHEARSED["undone"][1] + "; of a rate that is not gone"),
         "gone": (0.01, "of the highest rate: it changes nothing any more"),
-        "nothing": (1e-7, "of the highest rate: below the last digit of a weight"),
+        "vanished": (1e-7, "of the highest rate: below the last digit of a weight"),
         "part": (0.4, "of the steps at such a rate: a schedule may end there"),
         "learned": (0.8, "of the loss: above it a standstill is the end"),
         "other": (0.06, "of the loss of other batches that still falls"),
@@ -88,7 +88,7 @@ def loss_plateau(case: Case, course: Course) -> Iterator[Finding]:
         found = found or _in_a_rehearsal(case, course, undone=0.0)
         if found is None and len(gone) >= case.limit("most") * len(steps):
             found, proof = _before_anything(case, course), Proof.INFERRED
-        nothing = [each for each in gone if max(each.rates) < case.limit("nothing") * peak]
+        nothing = [each for each in gone if max(each.rates) < case.limit("vanished") * peak]
         if found is None and len(nothing) >= case.limit("most") * len(steps):
             found, proof = (
                 f"from step {nothing[0].index} on no update changes a digit",
