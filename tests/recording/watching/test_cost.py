@@ -284,6 +284,23 @@ def test_data_that_are_filled_element_by_element() -> None:
     assert work(2000) <= 2 * _MORE * work(1000) + _FEW
 
 
+def test_copies_of_many_tensors() -> None:
+    """Twice as many tensors in a deep copy cost twice as much: the memo is no argument."""
+    torch = pytest.importorskip("torch")
+
+    def work(tensors: int) -> int:
+        state = {str(at): torch.zeros(2) for at in range(tensors)}
+
+        def once() -> None:
+            copied = copy.deepcopy({"one": state, "other": state})
+            assert copied["one"] is copied["other"]  # what the memo is for
+
+        with watch():
+            return measured(once, 1)[0]
+
+    assert work(400) <= 2 * _MORE * work(200) + _FEW
+
+
 def test_of_a_large_model_two_copies_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(snapshots, "_LARGE", 64)
     monkeypatch.setattr(snapshots, "_SMALL", 32)
