@@ -16,7 +16,7 @@ import torch
 import torch.distributed
 
 import whygrad
-from tests.doctor.asking import ENGINES
+from tests.doctor.asking import ENGINES, watched
 from whygrad.doctor import Outcome, run_script, watch
 from whygrad.recording.engines import own, pytorch
 from whygrad.recording.patching import patched, wrapped
@@ -278,3 +278,25 @@ def test_what_fails_alone_fails_the_same(tmp_path: Path, engine: str) -> None:
     outcome = same(script(tmp_path, source, engine))
     assert outcome.session.run.stopped is None
     assert outcome.session.run.failure is not None
+
+
+META = """
+with torch.device("meta"):
+    net = nn.Linear(4, 1)
+    nn.init.zeros_(net.bias)
+net = net.to_empty(device="cpu")
+torch.manual_seed(0)
+nn.init.normal_(net.weight)
+nn.init.zeros_(net.bias)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for step in range(4):
+    optimizer.zero_grad()
+    F.mse_loss(net(x), y).backward()
+    optimizer.step()
+"""
+
+
+def test_a_model_whose_memory_comes_later(tmp_path: Path) -> None:
+    case = watched(tmp_path, META)
+    assert not case.run.troubles
+    assert len(case.courses[0].steps) == 4

@@ -134,6 +134,8 @@ class TorchEngine:
 
     def address(self, tensor: Any) -> int:
         with torch._C.DisableTorchFunction():
+            if tensor.is_meta:
+                return id(tensor)
             plain = _local(tensor)
             return int(plain.data_ptr()) if plain.layout is torch.strided else id(tensor)
 
@@ -196,7 +198,8 @@ def _local(tensor: Any) -> Any:
     """The plain tensor that a tensor wraps: of one that is spread over ranks, the part here."""
     while type(tensor) not in _ORDINARY and hasattr(tensor, "__tensor_flatten__"):
         tensor = getattr(tensor, tensor.__tensor_flatten__()[0][0])
-    if tensor.layout is torch.strided and not tensor.untyped_storage().nbytes() and tensor.numel():
+    empty = tensor.layout is torch.strided and not tensor.untyped_storage().nbytes()
+    if tensor.is_meta or (empty and tensor.numel()):
         raise OutOfReach(f"a tensor of shape {list(tensor.shape)} without memory")
     return tensor
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from whygrad.ops import families as ops
 from whygrad.recording.calls import Produced, RecordedCall, members
-from whygrad.recording.engines import Engine
+from whygrad.recording.engines import Engine, OutOfReach
 from whygrad.recording.layers import LOOKED_AT, look
 from whygrad.recording.ranges import rms
 from whygrad.recording.record import Sample
@@ -332,7 +332,10 @@ class Recorder:
         log = self._snapshots.log(engine)
         if not engine.is_recording() and not log.uses(tensor):
             return tensor  # no call that is recorded needs it as it was
-        copied = engine.copy(tensor)
+        try:
+            copied = engine.copy(tensor)
+        except OutOfReach:  # memory that comes later, as of models that are loaded
+            return tensor
         if not tensor.requires_grad:
             log.replace(tensor, copied)
         return copied
