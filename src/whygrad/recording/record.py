@@ -17,7 +17,7 @@ from typing import Any
 
 from whygrad.recording.calls import CallLog, Produced, RecordedCall, members
 from whygrad.recording.checkpoints import Loaded, Restored
-from whygrad.recording.engines import Engine
+from whygrad.recording.engines import Engine, OutOfReach
 from whygrad.recording.evaluation import Comparison, Fed
 from whygrad.recording.judging.looks import Judged
 from whygrad.recording.ranges import Range
@@ -366,7 +366,12 @@ class Run:
     troubles: list[str] = field(default_factory=list)  # what went wrong with the watching itself
 
     def trouble(self, error: Exception) -> None:
-        """The doctor itself went wrong: the program must not notice, the report says so."""
+        """The doctor itself went wrong: the program must not notice, the report says so.
+
+        That a tensor has no memory yet is no trouble: there is nothing to look at.
+        """
+        if isinstance(error, OutOfReach):
+            return
         text = f"{type(error).__name__}: {error}"
         if text not in self.troubles and len(self.troubles) < 8:
             self.troubles.append(text)

@@ -284,6 +284,7 @@ META = """
 with torch.device("meta"):
     net = nn.Linear(4, 1)
     nn.init.zeros_(net.bias)
+    print(net(torch.empty(2, 4)).shape)
 net = net.to_empty(device="cpu")
 torch.manual_seed(0)
 nn.init.normal_(net.weight)
