@@ -295,7 +295,7 @@ class Loop:
         course = self.optimizer_made(optimizer, None)
         if course is None:
             return
-        if not course.steps:
+        if not course.steps and course.optimizer.number < _PHASES:
             self.registry.find_holder(course.parameters)
         gradients = self.gradients.of_update(engine, course)
         rates = [float(group.get("lr", math.nan)) for group in optimizer.param_groups]
