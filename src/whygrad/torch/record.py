@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import sys
 import threading
-from collections import UserDict, deque
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -214,7 +214,8 @@ class Before:
     def __init__(
         self, tape: Recording, name: str, args: Any, kwargs: Any, differentiates: bool
     ) -> None:
-        things = list(tensors_in((args, kwargs)))
+        # What was copied before is no argument of a deep copy: there may be a whole model of it.
+        things = list(tensors_in(args[:1] if name == "__deepcopy__" else (args, kwargs)))
         self.name = name
         self.args = args
         self.differentiates = differentiates
@@ -285,15 +286,6 @@ class Recorder(TorchFunctionMode):  # type: ignore[misc]
             return func(*args, **kwargs)
         if torch.compiler.is_compiling() or torch._C._is_tracing():  # nothing is computed yet
             return func(*args, **kwargs)
-        if func is torch.Tensor.__deepcopy__ and len(args) == 2 and type(args[1]) is dict:
-            # What was copied before is no argument: to go through all of it for each tensor of
-            # a model would take as long as there are pairs of them.
-            memo: UserDict[Any, Any] = UserDict()
-            memo.data = args[1]
-            try:
-                return self.__torch_function__(func, types, (args[0], memo), kwargs)
-            finally:
-                memo.data = {}
         name, skip = self._names.get(func) or self._learn(func)
         if skip:
             return func(*args, **kwargs)

@@ -301,3 +301,26 @@ def test_a_model_whose_memory_comes_later(tmp_path: Path) -> None:
     case = watched(tmp_path, META)
     assert not case.run.troubles
     assert len(case.courses[0].steps) == 4
+
+
+COPIES = """
+import copy
+net = nn.Linear(4, 1)
+optimizer = torch.optim.Adam(net.parameters(), lr=0.1)
+for step in range(20):
+    optimizer.zero_grad()
+    F.mse_loss(net(x), y).backward()
+    optimizer.step()
+    kept = copy.deepcopy([optimizer.state_dict(), net.state_dict(), net])
+    for name, value in net.state_dict().items():
+        assert torch.equal(kept[1][name], value)
+        assert torch.equal(kept[2].state_dict()[name], value)
+        assert kept[1][name].data_ptr() != value.data_ptr()
+"""
+
+
+def test_copies_are_what_they_are_alone(tmp_path: Path) -> None:
+    case = watched(tmp_path, COPIES)
+    assert case.run.error is None
+    assert not case.run.troubles
+    assert len(case.courses[0].steps) == 20

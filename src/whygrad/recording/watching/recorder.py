@@ -143,7 +143,10 @@ class Recorder:
             if traits & _WRITES and not args and "tensor" in kwargs:  # nn.init hands it on by name
                 kwargs = dict(kwargs)
                 args = (kwargs.pop("tensor"),)
-            given, tensors = log.take(args)
+            if op == "deepcopy":  # what was copied before is no argument
+                given, tensors = log.take((args[0], {}))
+            else:
+                given, tensors = log.take(args)
             named = kwargs
             if kwargs:
                 named, more = log.take_named(kwargs)

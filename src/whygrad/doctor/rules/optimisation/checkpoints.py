@@ -293,19 +293,20 @@ def _behind(case: Case, course: Course, mark: Mark, model: Any) -> Finding | Non
     pairs = list(zip(model.parameters(), mark.module.parameters(), strict=True))
     known = [case.run.parameters.get(id(other)) for _, other in pairs]
     written = [each.rewritten_at for each in known if each is not None and each.rewritten_at]
-    if engine is None or not steps or not written:
+    trained = any(each is not None and each.reached for each in known)
+    if engine is None or not steps or not written or trained:
         return None  # a model of its own, which need not follow
     other = {id(one): engine.copy(each) for one, each in pairs}
     own = {id(one): engine.copy(one) for one, _ in pairs}
-    behind, trained = (by_other_weights(case, steps, each) for each in (other, own))
+    behind, model_cost = (by_other_weights(case, steps, each) for each in (other, own))
     chance = case.chance(course.last) or case.progress(course).start
-    if behind is None or trained is None or not math.isfinite(behind):
+    if behind is None or model_cost is None or not math.isfinite(behind):
         return None
-    if behind < max(case.limit("worse") * trained, case.limit("unknown") * chance):
+    if behind < max(case.limit("worse") * model_cost, case.limit("unknown") * chance):
         return None
     return checkpoint_state.finding(
         f"the {mark.kind} that is judged is not the one that is trained: on {len(steps)} training "
-        f"batches its weights cost {behind:.4g}, those of the trained one {trained:.4g}",
+        f"batches its weights cost {behind:.4g}, those of the trained one {model_cost:.4g}",
         where=written[0],
         step=0,
         proof=Proof.REPLAYED,
