@@ -63,8 +63,8 @@ def crowded_folders() -> list[str]:
 FACTS = [
     # 95,000 was the aim for what the package could do then; the layers, distributions, complex
     # gradients and names that PyTorch programs ask for since brought 28,000.
-    # What programs of other people asked of the doctor brought 16,000.
-    Fact("lines of Python in the package", 147_000, lambda: lines(PACKAGE), aim=123_000),
+    # What programs of other people asked of the doctor brought 16,500.
+    Fact("lines of Python in the package", 147_500, lambda: lines(PACKAGE), aim=123_000),
     # Without what watches a program: that judges nothing, and not only the doctor needs it.
     # 17,600 and what programs of other people asked for since: whether a run learned at all,
     # programs that an exception ended, terms and paths without gradient, metrics and checkpoints,
@@ -78,8 +78,9 @@ FACTS = [
     # runs that are trained on from where they ended; shapes as the text tells them, codes and
     # statistics taken twice, in more of their forms; models that are compared, and more of what
     # is meant so; findings that are weighed against what was learned, figures that objects keep,
-    # first values of any kind.
-    Fact("lines of the doctor", 35_300, lambda: lines(PACKAGE / "doctor"), aim=17_500),
+    # first values of any kind; dropout outside of layers, schedules of epochs, weights that are
+    # drawn, codes that a divergence empties, counts that go on, epochs in the order of a loss.
+    Fact("lines of the doctor", 35_900, lambda: lines(PACKAGE / "doctor"), aim=17_500),
     Fact("lines of learn (the content is in data)", 7_000, lambda: lines(PACKAGE / "learn")),
     Fact("modules at the root", 10, root_modules),
     Fact("folders of more than 20 files", 0, crowded_folders),

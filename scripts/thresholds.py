@@ -68,7 +68,7 @@ def unused() -> Iterator[str]:
         text = Path(inspect.getfile(inspect.unwrap(rule.check))).read_text(encoding="utf-8")
         shared = "".join(
             file.read_text(encoding="utf-8")
-            for each in re.findall(r"from whygrad\.doctor\.(\w+(?:\.\w+)+) import \w", text)
+            for each in re.findall(r"from whygrad\.doctor\.(\w+(?:\.\w+)+) import [\w(]", text)
             if each.startswith(("rules.", "experiments."))
             for file in _files(RULES.parent / each.replace(".", "/"))
         )

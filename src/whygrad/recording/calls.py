@@ -193,8 +193,11 @@ class CallLog:
         if isinstance(result, self._tensor):
             self._made[id(result)] = weakref.ref(result), Produced(number, 0)
         elif isinstance(result, (tuple, list)):
+            call = self.call(number)
+            given = () if call is None else call.args
             for place, each in enumerate(result):
-                if isinstance(each, self._tensor):
+                # broadcast_tensors() hands on what has the shape already: nobody made that.
+                if isinstance(each, self._tensor) and not any(each is one for one in given):
                     self._made[id(each)] = weakref.ref(each), Produced(number, place)
 
     def uses(self, tensor: Any) -> bool:

@@ -275,14 +275,14 @@ class Recorder(TorchFunctionMode):  # type: ignore[misc]
         super().__init__()
         self.recording = recording
         self._carry_out = carry_out or _plainly
-        self.is_dull: Callable[[Any], bool] | None = None  # which calls nobody reads now
+        self.is_dull: Callable[[Any, Any], bool] | None = None  # which calls nobody reads now
         self._names: dict[Any, tuple[str, bool]] = {}
 
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
     ) -> Any:
         kwargs = kwargs or {}
-        if self.is_dull is not None and self.is_dull(func):
+        if self.is_dull is not None and self.is_dull(func, args):
             return func(*args, **kwargs)
         if torch.compiler.is_compiling() or torch._C._is_tracing():  # nothing is computed yet
             return func(*args, **kwargs)

@@ -77,10 +77,25 @@ def _is_raw(trace: Trace, way: Way) -> bool:
     return way.op in _LAYERS or feature_axis(trace, way) is not None
 
 
+def _of_an_average(trace: Trace, call: Traced) -> Traced:
+    """What several answers were computed by that a call is the mean of: a sum, begun at zero."""
+    parameters = {id(each) for each in trace.parameters.values()}
+    waiting, summed = [call], []
+    for each in waiting:  # grows while it is walked
+        if each.op not in ops.DIV | ops.ADD or parameters & {id(it) for it in each.inputs}:
+            summed.append(each)
+            continue
+        wanted = each.sources[:1] if each.op in ops.DIV else each.sources
+        made = [follow(trace, it).maker for it in wanted if it is not None]
+        waiting += [it for it in made if it is not None and it.op not in ops.LIKES | ops.MAKERS]
+    never = bool(summed) and all(each.op in ops.NEVER_NEGATIVE for each in summed)
+    return summed[0] if never else call
+
+
 def with_logits(trace: Trace, call: Traced) -> Mismatch | None:
     """binary_cross_entropy_with_logits: scores that a sigmoid can take to any probability."""
     way = follow(trace, call.sources[0])
-    maker = way.maker
+    maker = way.maker and _of_an_average(trace, way.maker)
     if maker is None:
         return None
     target = trace.array(call.inputs[1])

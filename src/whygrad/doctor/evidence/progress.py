@@ -12,7 +12,11 @@ import math
 import statistics
 from dataclasses import dataclass
 
-from whygrad.ops.families import DRAWS
+import numpy as np
+
+from whygrad.ops.families import DRAWS, MEAN, NEG, SCALINGS, SUB
+from whygrad.recording.calls import Produced, RecordedCall
+from whygrad.recording.ranges import Array
 from whygrad.recording.record import Course, Snapshot
 from whygrad.recording.replay import Trace
 from whygrad.recording.replay.trainer import drop
@@ -20,6 +24,7 @@ from whygrad.recording.replay.trainer import drop
 __all__ = [
     "Progress",
     "draws_itself",
+    "is_difference",
     "is_entangled",
     "is_steady",
     "progress_of",
@@ -27,6 +32,9 @@ __all__ = [
     "take_turns",
 ]
 
+_EPOCH, _TWICE = 4, 3  # batches of the shortest epoch, and epochs of the shortest run, to tell one
+_ALIKE = 0.9  # of 1: how the losses of one epoch go up and down with those of the next
+_SMOOTH = 0.5  # the same from one step to the next: a curve that bends, and no epochs
 _SPIKE = 4.0  # a loss that was five times the first one had been thrown off
 
 
@@ -70,6 +78,28 @@ class Progress:
         return self.steps > 1 and (self.rose or self.gain < least)
 
 
+def period_of(losses: list[float]) -> int:
+    """After how many steps the same batches come again, as their losses tell; 0: one cannot tell.
+
+    Where batches differ more than the model learns, a piece of an epoch says nothing of another.
+    """
+    series = np.asarray(losses, float)
+    if len(series) < _TWICE * _EPOCH:
+        return 0
+    changes = np.diff(series)
+    changes = np.clip(changes, *np.quantile(changes, (0.02, 0.98)))
+    if _likeness(changes, 1) > _SMOOTH:
+        return 0
+    lags = range(_EPOCH, len(series) // _TWICE + 1)
+    return next((lag for lag in lags if _likeness(changes, lag) > _ALIKE), 0)
+
+
+def _likeness(changes: Array, lag: int) -> float:
+    """How a series and itself, so many steps later, go up and down together: 1 for the same."""
+    one, other = changes[:-lag], changes[lag:]
+    return float(np.corrcoef(one, other)[0, 1]) if one.std() * other.std() > 0 else 0.0
+
+
 def relative_updates(course: Course) -> list[float]:
     """By which part of its size each parameter changed, at each of the sampled updates."""
     return [
@@ -93,7 +123,7 @@ def is_entangled(course: Course, courses: list[Course]) -> bool:
     Each then moves the target of the other, and a loss that stands still says nothing.  Neither
     does the loss of a policy, which is about what the model itself has drawn.
     """
-    if _is_policy(course):
+    if _is_policy(course) or is_difference(course.first):
         return True
     own = {id(each.tensor) for each in course.parameters}
     for other in courses:
@@ -110,6 +140,31 @@ def is_entangled(course: Course, courses: list[Course]) -> bool:
                 if own & used and theirs & used:
                     return True
     return False
+
+
+def is_difference(snapshot: Snapshot | None) -> bool:
+    """Whether the loss is one mean of what a model answers minus another one.
+
+    So it is where samples that the model draws are to score worse than data do (an energy, a
+    critic): they change with it, and no value of the loss is a good one.
+    """
+    if snapshot is None or snapshot.loss is None:
+        return False
+    call = _unscaled(snapshot, snapshot.loss.call)
+    if call is None or call.op not in SUB or len(call.args) < 2:
+        return False
+    sides = [
+        _unscaled(snapshot, each.call) if type(each) is Produced else None for each in call.args[:2]
+    ]
+    return all(each is not None and each.op in MEAN for each in sides)
+
+
+def _unscaled(snapshot: Snapshot, number: int) -> RecordedCall | None:
+    """The call that made a result, before it was multiplied by a number."""
+    call = snapshot.calls.get(number)
+    while call is not None and call.op in SCALINGS | NEG:
+        call = next((snapshot.calls.get(each.call) for each in call.sources()), None)
+    return call
 
 
 def draws_itself(snapshot: Snapshot) -> bool:
@@ -156,15 +211,18 @@ def progress_of(course: Course, first: Trace | None) -> Progress:
     bad = course.bad is not None or len(finite) < len(losses)
     if not finite:
         return Progress(len(losses), broken=True)
-    start = statistics.median(finite[: max(1, len(finite) // 10)])
+    epoch = period_of(finite)
+    start = statistics.median(finite[: epoch or max(1, len(finite) // 10)])
     if max(finite) > finite[0] + _SPIKE * abs(finite[0]):
         start = min(start, finite[0])  # to come down from a height of one's own making is no gain
-    end = statistics.median(finite[-max(1, len(finite) // 5) :])
-    size = max(1, len(finite) // 4)
+    end = statistics.median(finite[-(epoch or max(1, len(finite) // 5)) :])
+    size = max(epoch, len(finite) // 4, 1)
     quarters = [finite[place : place + size] for place in range(0, len(finite), size)]
     height = max(statistics.median(each) for each in quarters if 2 * len(each) >= size)
     before = after = math.nan
     if first is not None and first.reproduced and course.last is not None:
         before = first.loss
         after = first.again(values=course.last.values, backward=False).loss
+        if after < min(finite) - (max(finite) - min(finite)):
+            after = math.nan  # no batch came near it: a part of the loss was not computed anew
     return Progress(len(losses), finite[0], start, end, height, before, after, bad)

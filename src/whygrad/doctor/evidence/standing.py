@@ -34,7 +34,7 @@ from whygrad.recording.replay import Trace, Traced
 from whygrad.recording.replay.reading import Reading, reduction_of
 from whygrad.recording.replay.recipes import tensor_like
 
-__all__ = ["Standing", "batches_of", "is_noise", "standing_of"]
+__all__ = ["Standing", "batches_of", "has_drawn_target", "is_noise", "standing_of"]
 
 _TINY = 1e-12
 _FEW = 24  # samples: the best constant of fewer says little
@@ -92,6 +92,19 @@ def is_noise(reading: Reading) -> bool:
     name = drawn.partition("=")[0].strip()
     mixed = any("[" in each or "@" in each or name in each.split() for each in others)
     return _COMBINED.search(drawn) is None and not mixed
+
+
+def has_drawn_target(reading: Reading) -> bool:
+    """Whether the line that made the target draws random numbers."""
+    log, call = reading.trace.snapshot.log, reading.meeting
+    if log is None or call is None:
+        return False
+    origins = [
+        log.origin(kept)
+        for kept, given in zip(call.kept, call.inputs)
+        if given is reading.target and type(kept) is not Produced
+    ]
+    return any(each is not None and _RANDOM.search(code_at(each.where)) for each in origins)
 
 
 def standing_of(case: Case, course: Course) -> Standing | None:

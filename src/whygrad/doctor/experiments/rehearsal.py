@@ -55,7 +55,8 @@ OUTDONE = {
 _STEPS = 80  # updates of a rehearsal, where the run had as many and they can be paid for
 _LEAST = 20  # fewer show nothing
 _LONG = 240  # of one that is as long as the run, where that costs little
-_SHARE = 6  # rehearsals that the budget should allow
+_SHARE = 6  # rehearsals that the budget should allow …
+_FEW = 3  # … or so many of the shortest, with the control: for the question that is asked first
 _HELD_OUT = 3  # of so many batches one is held out
 _SAME = 1e-6  # of a loss by which those of the same batch may differ
 
@@ -306,7 +307,8 @@ def _affordable(budget: Budget, snapshot: Snapshot, most: int) -> int:
     steps = most
     while steps >= _LEAST and not budget.allows(snapshot, _SHARE * steps):
         steps = steps * 3 // 4
-    return steps
+    few = steps < _LEAST <= most and budget.allows(snapshot, _FEW * _LEAST)
+    return _LEAST if few else steps
 
 
 def _clip(course: Course) -> float | None:

@@ -80,7 +80,7 @@ def _healthy(case: Postmortem, full: bool) -> Iterator[Section]:
     run, points, doubt = case.run, case.history.loss.points, case.diagnosis.doubt
     about = subject(case)
     if doubt is None:
-        title = "It learned well" if case.diagnosis.asides else "Nothing wrong"
+        title = "It learned" if case.diagnosis.asides else "Nothing wrong"
         lines: list[Block] = [Headline(title, "", (about,), "healthy")]
     else:
         lines = [Headline("Nothing found; not called well", "", (about,), "open")]
@@ -253,10 +253,10 @@ def _further(case: Postmortem) -> Section | None:
 
 
 def _asides(case: Postmortem) -> Section | None:
-    """What may be meant so: the run learned well with it."""
+    """What may be meant so: the run learned with it."""
     if not case.diagnosis.asides:
         return None
-    blocks: list[Block] = [Text("The run learned well with it, so it may be meant so.", faint=True)]
+    blocks: list[Block] = [Text("The run learned with it, so it may be meant so.", faint=True)]
     for each in case.diagnosis.asides:
         facts = [f"`{each.rule}`: {each.title}", line(each.where)]
         blocks.append(Text(", ".join(fact for fact in facts if fact)))

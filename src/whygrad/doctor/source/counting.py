@@ -282,6 +282,8 @@ class _Function:
             ):
                 return "batches"
             return "samples"
+        if isinstance(divisor, ast.Call) and _is_size(divisor):
+            return "samples"
         if not isinstance(divisor, ast.Name):
             return None
         known = self._names.get(divisor.id)

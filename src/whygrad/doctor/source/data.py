@@ -111,7 +111,41 @@ def shuffles_apart(file: str) -> tuple[tuple[str, Where], tuple[str, Where]] | N
         places = [(name, where) for name, line in found if (where := source.place(line))]
         if len(places) == 2:
             return places[0], places[1]
+    return _by_own_function(source)
+
+
+def _by_own_function(source: Source) -> tuple[tuple[str, Where], tuple[str, Where]] | None:
+    """Two variables that go through a function that draws an order of its own for each."""
+    own = {each.name for each in source.nodes(ast.FunctionDef) if _draws_an_order(each)}
+    for function in source.nodes(ast.FunctionDef) if own else ():
+        found: dict[str, Where] = {}
+        for call in walked(function, ast.Call):
+            match call:
+                case ast.Call(func=ast.Name(id=name), args=[ast.Name(id=given), *_]) if name in own:
+                    where = source.place(call.lineno)
+                    if where is not None:
+                        found.setdefault(given, where)
+        if len(found) == 2:
+            one, other = sorted(found.items(), key=lambda each: each[1].line)
+            return one, other
     return None
+
+
+def _draws_an_order(function: ast.FunctionDef) -> bool:
+    """Whether a function gives back its first argument, taken in a random order drawn inside."""
+    orders = {
+        ast.unparse(each.targets[0])
+        for each in walked(function, ast.Assign)
+        if _calls(each.value, _PERMUTING)
+    }
+    first = function.args.args[0].arg if function.args.args else None
+    seeds = any(called(each) in ("seed", "manual_seed") for each in walked(function, ast.Call))
+    return not seeds and any(
+        isinstance(each.value, ast.Subscript)
+        and ast.unparse(each.value.value) == first
+        and ast.unparse(each.value.slice) in orders
+        for each in walked(function, ast.Return)
+    )
 
 
 def taken_apart(file: str) -> tuple[str, str, Where] | None:

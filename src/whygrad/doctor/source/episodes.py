@@ -20,6 +20,7 @@ __all__ = [
     "ends_ignored",
     "handed_out",
     "kept_states",
+    "returns_backwards",
     "returns_forwards",
 ]
 
@@ -51,6 +52,31 @@ def returns_forwards(file: str) -> Iterator[tuple[str, Where]]:
         around = next(iter(_functions(source.tree, loop)), source.tree)
         if kept and not any(map(_is_turned, _uses(around, {kept[0], ast.unparse(loop.iter)}))):
             yield total, where
+
+
+def returns_backwards(file: str) -> Iterator[tuple[str, Where]]:
+    """Loops from the last reward to the first that keep each sum behind the one before, for good:
+    nothing in the function turns them around, nor anything else.
+    """
+    source = source_of(file)
+    for loop in source.nodes(ast.For):
+        total = _total(loop)
+        if total is None or not any(
+            called(each) == "reversed" for each in walked(loop.iter, ast.Call)
+        ):
+            continue
+        around = next(iter(_functions(source.tree, loop)), source.tree)
+        inside = {id(each) for each in ast.walk(loop)}
+        others = [each for each in walked(around, ast.stmt) if id(each) not in inside]
+        plain = [each for each in others if not hasattr(each, "body")]
+        heads = [each.iter for each in others if isinstance(each, ast.For) and each is not loop]
+        turned = any(map(_is_turned, [*plain, *heads, *loop.body]))
+        for call in walked(loop, ast.Call) if not turned else ():
+            match call:
+                case ast.Call(func=ast.Attribute(attr="append"), args=[ast.Name(id=name)]) if (
+                    name == total and (where := source.place(call.lineno)) is not None
+                ):
+                    yield total, where
 
 
 def _total(loop: ast.For) -> str | None:

@@ -15,6 +15,7 @@ from types import CodeType
 from typing import Any
 
 from whygrad.doctor.source.reader import Source, called, covers, source_of, walked
+from whygrad.ops.families import DROPOUTS
 from whygrad.source import Where, program_frame
 from whygrad.why.dataflow import statement_at
 
@@ -27,6 +28,7 @@ __all__ = [
     "collected",
     "compares",
     "defined",
+    "drops_always",
     "has_return",
     "ignored_rules",
     "is_printed",
@@ -65,6 +67,24 @@ def code_at(where: Where) -> str:
     if statement is None or statement.lineno != statement.end_lineno:
         return where.text.partition("  #")[0].strip()
     return ast.get_source_segment("".join(where.source), statement) or where.text
+
+
+def drops_always(where: Where) -> bool:
+    """Whether a line calls dropout without the mode: as a function, or of a layer made there."""
+    statement = statement_at(where)
+    for call in [] if statement is None else walked(statement, ast.Call):
+        made_here = isinstance(call.func, ast.Call) and called(call.func).startswith("Dropout")
+        told = len(call.args) > 2 or any(each.arg in ("training", None) for each in call.keywords)
+        function = called(call) in DROPOUTS
+        if made_here or (function and not told and _of_library(call.func)):
+            return True
+    return False
+
+
+def _of_library(function: ast.expr) -> bool:
+    """``F.dropout``, not ``self.dropout``."""
+    owner = ast.unparse(function.value) if isinstance(function, ast.Attribute) else "F"
+    return owner.rpartition(".")[2] in ("F", "f", "functional")
 
 
 @lru_cache(maxsize=512)

@@ -19,13 +19,15 @@ from whygrad.doctor.experiments.remedies import attempt
 from whygrad.doctor.rules import load
 from whygrad.doctor.rules.rule import Finding, Proof, Rule, rules
 from whygrad.doctor.source.lines import ignored_rules
-from whygrad.doctor.verdict.doubt import doubt_of_learning
+from whygrad.doctor.verdict.doubt import doubt_of_learning, main_courses
 from whygrad.doctor.verdict.order import explains, gravity
-from whygrad.doctor.verdict.weight import is_aside, learned_well
+from whygrad.doctor.verdict.urgency import pressing
+from whygrad.doctor.verdict.weight import is_aside, is_left_over, learned_well
 
 __all__ = ["Asked", "Diagnosis", "diagnose"]
 
 _LOST = re.compile(r"\b(nan|inf)\b", re.IGNORECASE)
+_PART = 0.1  # of the loss that fell: the run does well enough without what is left over
 _TRIED = 2  # causes whose fix is tried
 _RAISED = "the step did not come to its end, so there is none to train"
 
@@ -103,7 +105,8 @@ def diagnose(
     diagnosis = Diagnosis(case)
     diagnosis.failures += [("watching", trouble) for trouble in case.run.troubles]
     found: list[Finding] = []
-    order = sorted(rules.values(), key=lambda each: each.last)
+    pressing = _pressing(diagnosis)
+    order = sorted(rules.values(), key=lambda each: (each.last, each.id not in pressing))
     for place, rule in enumerate(order):
         if asked is not None:
             asked(place, len(order))
@@ -118,6 +121,15 @@ def diagnose(
     return diagnosis
 
 
+def _pressing(diagnosis: Diagnosis) -> frozenset[str]:
+    """Rules that are asked first, while there is something left for their trials."""
+    try:
+        return pressing(diagnosis.case)
+    except Exception as error:  # the report is worth more than its order
+        diagnosis.failures.append(("what to ask first", f"{type(error).__name__}: {error}"))
+        return frozenset()
+
+
 def _judge(diagnosis: Diagnosis, found: list[Finding]) -> None:
     """Sort causes from symptoms, and set aside what weighs nothing beside what was learned."""
     while True:
@@ -126,13 +138,23 @@ def _judge(diagnosis: Diagnosis, found: list[Finding]) -> None:
         if not diagnosis.unasked:
             for cause in diagnosis.causes[:_TRIED]:
                 _try(diagnosis, cause)
-        light = [each for each in diagnosis.causes if is_aside(each)]
-        if not light or not _learned_well(diagnosis):
+        light = [each for each in diagnosis.causes if is_aside(each) or is_left_over(each)]
+        if light and not _learned_well(diagnosis):
+            light = [each for each in light if is_left_over(each) and _learned(diagnosis)]
+        if not light:
             return
         diagnosis.asides += light
         found = [each for each in found if each not in light]
         for each in found:
             each.caused_by = None
+
+
+def _learned(diagnosis: Diagnosis) -> bool:
+    case = diagnosis.case
+    if diagnosis.failures and diagnosis.failures[-1][0] == "what was learned":
+        return False
+    broken = case.run.crash is not None or case.run.incidents or _doubt(diagnosis) is not None
+    return not broken and all(case.progress(each).gain >= _PART for each in main_courses(case))
 
 
 def _learned_well(diagnosis: Diagnosis) -> bool:

@@ -21,6 +21,10 @@ __all__ = ["doubt_of_learning", "main_courses"]
 
 _FELL = 0.05  # of a loss: less may be the difference between two batches
 _NEAR = 0.96  # of what ignoring the input costs: no better than that
+_FAR = 4.0  # times that: a loss that begins so high …
+_NEAR_FROM_FAR = 0.9  # … has to come further below it
+_SOME = 1e-4  # of a loss; where all are to answer the same, ignoring the input costs nothing
+_ABOVE = 1.5  # times that, of one batch: worse than no model
 _MAIN = 0.2  # of the updates of the longest course: fewer are a part of something else
 
 
@@ -95,11 +99,19 @@ def _doubt(case: Case, course: Course) -> str | None:
     if standing is not None:
         # A curriculum ends far from the batches that it began with.
         end = progress.end if progress.gain >= _FELL else standing.reached
-        if min(standing.reached, end) < _NEAR * standing.constant:
+        from_far = progress.opening > _FAR * standing.constant  # its fall shows nothing learned
+        near = _NEAR_FROM_FAR if from_far else _NEAR
+        if min(standing.reached, end) < near * standing.constant:
             return None
         return (
             f"it ends at a loss of {standing.reached:.4g}, where the best answer that ignores the "
             f"input costs {standing.constant:.4g}"
+        )
+    chance = case.chance(course.last) or case.chance(course.first)
+    if chance is not None and chance > _SOME and progress.end > _ABOVE * chance:
+        return (
+            f"it ends at a loss of {progress.end:.4g}, where an answer that ignores the input "
+            f"costs {chance:.4g}"
         )
     even = _of_even_answers(case, course)
     if even is not None and progress.end >= _NEAR * even:

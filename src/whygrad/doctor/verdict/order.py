@@ -94,7 +94,7 @@ ALSO = {
     "loss-plateau": "lr-too-low",
     # Judged as it was trained, or on what it was not prepared for.
     "loss-broadcast": "metric-bug",
-    "stale-target": "checkpoint-state",
+    "stale-target": "checkpoint-state parameter-not-in-optimizer",
     "checkpoint-state": "overfitting",
     "preprocessing-mismatch": "overfitting",
     "metric-bug": "overfitting",

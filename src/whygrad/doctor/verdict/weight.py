@@ -17,7 +17,7 @@ from whygrad.doctor.rules.rule import Finding, Proof, rules
 from whygrad.doctor.verdict.doubt import doubt_of_learning, main_courses
 from whygrad.recording.record import Course
 
-__all__ = ["ALSO", "APART", "HOW_IT_LEARNS", "is_aside", "learned_well"]
+__all__ = ["ALSO", "APART", "HOW_IT_LEARNS", "is_aside", "is_left_over", "learned_well"]
 
 _LEFT = 0.2  # of what could be learned, at the most: so little is left of it
 _FELL = 0.8  # of the loss at least, where what could be learned is not known
@@ -42,6 +42,11 @@ def is_aside(finding: Finding) -> bool:
     tier = rules[finding.rule].tier if finding.rule in rules else ""
     spoils = tier in HOW_IT_LEARNS or finding.rule in ALSO.split()
     return spoils and finding.rule not in APART.split()
+
+
+def is_left_over(finding: Finding) -> bool:
+    """Whether a finding is about a part that nothing uses: a run that learns does so without it."""
+    return bool(finding.data.get("left over"))
 
 
 def learned_well(case: Case) -> bool:

@@ -52,8 +52,10 @@ class Engine(Protocol):
 
     def record(self) -> None: ...
 
-    def hush(self, is_dull: Callable[[str], bool] | None) -> None:
-        """Hand over no calls of ops that are dull, where no gradients are recorded; None: all."""
+    def hush(self, is_dull: Callable[[str], bool] | None, data: bool = False) -> None:
+        """Hand over no calls of ops that are dull, where no gradients are recorded, or, of
+        ``data``, none flow through their arguments; None: all.
+        """
         ...
 
     def compiles(self) -> bool:

@@ -101,7 +101,7 @@ class OwnEngine:
             for each in self._functions:
                 each.record()
 
-    def hush(self, is_dull: Callable[[str], bool] | None) -> None:
+    def hush(self, is_dull: Callable[[str], bool] | None, data: bool = False) -> None:
         """Handing a call over is cheap here."""
 
     def compiles(self) -> bool:

@@ -84,9 +84,9 @@ class TorchEngine:
             put_in(self._recorder, self._place)
             self._place = None
 
-    def hush(self, is_dull: Callable[[str], bool] | None) -> None:
+    def hush(self, is_dull: Callable[[str], bool] | None, data: bool = False) -> None:
         if self._recorder is not None:
-            self._recorder.is_dull = None if is_dull is None else _by_function(is_dull)
+            self._recorder.is_dull = None if is_dull is None else _by_function(is_dull, data)
 
     def compiles(self) -> bool:
         return compiler_in_use()
@@ -238,23 +238,34 @@ def _cast_to(dtype: torch.dtype, function: Any, /, *args: Any, **kwargs: Any) ->
         return function(*args, **kwargs)
 
 
-def _anything(function: Any) -> bool:
+def _anything(function: Any, args: Any) -> bool:
     return True
 
 
 @cache
-def _by_function(is_dull: Callable[[str], bool]) -> Callable[[Any], bool]:
+def _by_function(is_dull: Callable[[str], bool], data: bool) -> Callable[[Any, Any], bool]:
     """The same for functions, without a gradient: asked hundreds of thousands of times."""
     known: dict[Any, bool] = {}
 
-    def answer(function: Any) -> bool:
+    def answer(function: Any, args: Any) -> bool:
         dull = known.get(function)
         if dull is None:
             op = _plain_name(function)
             dull = known[function] = op is not None and is_dull(op)
-        return dull and not torch.is_grad_enabled()
+        return dull and (not torch.is_grad_enabled() or (data and not _learn(args)))
 
     return answer
+
+
+def _learn(args: Any) -> bool:
+    """Whether a gradient may flow through one of the arguments."""
+    for each in args:
+        if type(each) is torch.Tensor:
+            if each.requires_grad:
+                return True
+        elif isinstance(each, torch.Tensor) or (isinstance(each, (list, tuple)) and _learn(each)):
+            return True
+    return False
 
 
 @lru_cache(maxsize=4096)

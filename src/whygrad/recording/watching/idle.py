@@ -107,6 +107,14 @@ class Idle:
                 known.games = sampler.games
             sampler.resume()
 
+    def module_made(self, frame: FrameType) -> None:
+        """Record what a module gets its first values from; not that of one made at every step."""
+        known, number = self._pause_at(program_frame(frame)), len(self._loop.run.passes)
+        if number != known.last:
+            known.comes(number, self._loop.sampler.games)
+        if not known.is_routine(self._update):
+            self._loop.sampler.resume()
+
     def _move(self, line: _Pause) -> None:
         """A line comes while a game is played: one that makes its moves, or another."""
         line.moves += 1

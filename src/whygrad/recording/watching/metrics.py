@@ -18,6 +18,7 @@ from whygrad.recording.engines import Engine
 from whygrad.recording.evaluation import Comparison, Side
 from whygrad.recording.ranges import summarize, thinned
 from whygrad.recording.record import Run
+from whygrad.recording.watching.sampler import is_sampled
 from whygrad.recording.watching.snapshots import Snapshots
 from whygrad.source import Where, call_key, program_frame
 
@@ -28,6 +29,7 @@ METRICS = (
 )
 _FIRST = 4  # comparisons of one line that are kept
 _LINES = 128
+_VAIN = 32  # comparisons of a line that have nothing to do with a model: then fewer are looked at
 _STEPS = 16  # ops between an output and what is compared
 _MARKS = 64  # calls of modules among which the model's is looked for
 
@@ -39,6 +41,7 @@ class Metrics:
         self._run = run
         self._snapshots = snapshots
         self._seen: dict[tuple[int, ...], int] = {}
+        self._vain: dict[tuple[int, ...], int] = {}
 
     def note(
         self,
@@ -51,8 +54,11 @@ class Metrics:
     ) -> None:
         """The program compared something, or looked for the largest."""
         key = call_key(frame)  # one function may judge in training and elsewhere
-        seen = self._seen.get(key, 0)
+        seen, vain = self._seen.get(key, 0), self._vain.get(key, 0)
         if seen >= _FIRST or (not seen and len(self._seen) >= _LINES):
+            return
+        if vain >= _VAIN and not is_sampled(vain):
+            self._vain[key] = vain + 1
             return
         named = [kwargs[each] for each in ("other", "target") if each in kwargs]
         given = [*args[:2], *named]
@@ -67,6 +73,7 @@ class Metrics:
         log = self._snapshots.log(engine)
         steps = [self._steps(log, each) for each in tensors]
         if all(each is None for each in steps):
+            self._vain[key] = vain + 1
             return  # the data are compared among themselves
         self._seen[key] = seen + 1
         sides = tuple([_side(engine.array(each), way) for each, way in zip(tensors, steps)])

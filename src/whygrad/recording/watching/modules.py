@@ -86,6 +86,7 @@ class Modules:
         if not self._stack:
             self.in_model = self._registry.root(engine, module)
             if self.in_model:
+                engine.hush(None)
                 self.training = bool(module.training)
                 self._learning = recorded = engine.is_recording()
                 self.evaluated = () if recorded else tuple(args)

@@ -70,7 +70,7 @@ class Recorder:
         self._passes, self._seen = 0, 0  # calls without gradients since that pass
         self._data = 0  # recorded calls since then that no gradient flows through
         self._loads = 0  # passes with many of those …
-        self._loading = self._rested = False  # … of which this is one, and seen enough of
+        self.loading = self._rested = False  # … of which this is one, and seen enough of
         self._judges = False  # whether any of them may say how good the model is
         self._long = 0  # phases with many of them
         self._judging = 0  # calls in all phases that judge the model
@@ -200,7 +200,7 @@ class Recorder:
         """
         if self._passes != len(self._run.passes):
             self._passes, self._seen, self._judges = len(self._run.passes), 0, False
-            self._data, self._loading, self._rested = 0, False, False
+            self._data, self.loading, self._rested = 0, False, False
         if engine.is_recording():
             return False
         self._seen += 1
@@ -227,17 +227,26 @@ class Recorder:
     def _is_more_data(self, engine: Engine, args: tuple[Any, ...]) -> bool:
         """Whether so many calls have prepared data for this pass that another needs no note."""
         most = _DATA if self._loads <= _PHASES else _MORE
-        if self._data < most or self._modules.running:
+        if self._data < most or self._modules.in_model:
             return False
         if self._need_grad(engine, args):
             return False
-        self._loads += not self._loading
-        self._loading = True
+        self._loads += not self.loading
+        self.loading = True
         self._data += 1
+        engine.hush(_is_dull, data=True)
         if self._data > 2 * most and self._snapshots.training_lines and not self._rested:
             self._rested = True  # once: models that are called in between end it every time
             self._sampler.rest(until_training=False)
         return True
+
+    def loads(self, engine: Engine, module: Any, args: tuple[Any, ...]) -> bool:
+        """Whether a module, called while much is loaded, only changes data."""
+        return not (
+            self._modules.in_model
+            or self._registry.root(engine, module)
+            or self._need_grad(engine, args)
+        )
 
     def _need_grad(self, engine: Engine, things: tuple[Any, ...]) -> bool:
         with engine.unwatched():  # a tensor of a class of the program's hears of every question

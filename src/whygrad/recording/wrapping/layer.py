@@ -128,7 +128,8 @@ class _Layer:
 
     def _made_module(self, inner: Function, module: Any, /, *args: Any, **kwargs: Any) -> None:
         inner(module, *args, **kwargs)
-        self._observer.sampler.resume()
+        if self._observer.sampler.idle:
+            self._observer.tell(self._observer.idle.module_made, sys._getframe(1))
         self._observer.tell(self._observer.registry.made, module, where_made(module))
 
     def _made_parameter(self, inner: Function, /, *args: Any, **kwargs: Any) -> Any:
@@ -157,6 +158,9 @@ class _Layer:
             observer.tell(observer.modules.called_in_training, *facts)
             return result
         if observer.modules.running and observer.recorder.quiet(engine):
+            return inner(module, *args, **kwargs)
+        recorder = observer.recorder
+        if recorder.loading and observer.agrees(recorder.loads, engine, module, args):
             return inner(module, *args, **kwargs)
         observer.tell(observer.modules.enter, engine, module, args)
         result = None

@@ -15,6 +15,7 @@ from whygrad.doctor.evidence.curve import ending
 from whygrad.doctor.evidence.data.neighbours import agreement_of
 from whygrad.doctor.evidence.flow import follow
 from whygrad.doctor.evidence.provenance import Rows, given_inputs, rows_of, target_source
+from whygrad.doctor.evidence.standing import has_drawn_target
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.doctor.rules.words import listed
 from whygrad.doctor.source.data import loaders, shuffles, shuffles_apart, taken_apart
@@ -170,7 +171,7 @@ def _changing_pairs(case: Case) -> Iterator[Finding]:
         if reading is None or not alone or not _at_chance(case, course):
             continue
         drawn = follow(reading.trace, target_source(reading)).maker
-        if drawn is not None and drawn.op in NOISE:
+        if (drawn is not None and drawn.op in NOISE) or has_drawn_target(reading):
             continue  # noise, which is another one each time
         step = course.steps[0].where
         lines = [] if step is None else list(shuffles(step.file))

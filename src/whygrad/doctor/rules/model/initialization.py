@@ -18,7 +18,12 @@ from whygrad.doctor.evidence.anatomy import Layer, layers_of, rectifiers_of
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.experiments.rehearsal import OUTDONE, REHEARSED, outdone
 from whygrad.doctor.experiments.repairs import Arms, fresh_weights, level, repair, unlearned
-from whygrad.doctor.rules.model.written import from_own_values, rehearsed_from, written_at
+from whygrad.doctor.rules.model.written import (
+    from_own_values,
+    never_caught_up,
+    rehearsed_from,
+    written_at,
+)
 from whygrad.doctor.rules.model.zeros import stuck_at_zero
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.doctor.rules.words import as_code, listed
@@ -180,6 +185,7 @@ def _all_different(case: Case) -> str | None:
         "updates": (100, "of the experiment: one batch may be learned by heart in more"),
         "above": (1.5, "times what ignoring the input costs: far from it at the end"),
         "start": (5, "times that in the beginning: the weights alone can do that"),
+        "nothing": (0.9, "of what ignoring the input costs: no better than that, at the end"),
         "smaller": (0.1, "of the first weights, whatever layers they belong to"),
     },
     cleared=lambda case: _gains(case),
@@ -210,12 +216,42 @@ def bad_initialization(case: Case, course: Course) -> Iterator[Finding]:
         yield from _outdone(case, course, trace, unusual)
         return
     # A short training costs less than learning a batch by heart twice, and shows more.
-    found = list(from_own_values(case, course, trace, bad_initialization, flat=False))
+    found = list(never_caught_up(case, course, trace, bad_initialization))
+    found = found or list(from_own_values(case, course, trace, bad_initialization, flat=False))
     found = found or list(_of_layers(case, course, trace, unusual) if unusual else ())
     found = found or list(
         from_own_values(case, course, trace, bad_initialization, flat=False, long=True)
     )
-    yield from found or _of_any_kind(case, course, trace)
+    found = found or list(_of_any_kind(case, course, trace))
+    yield from found or _thrown_off(case, course, trace, unusual)
+
+
+def _thrown_off(
+    case: Case, course: Course, trace: Trace, unusual: list[Layer]
+) -> Iterator[Finding]:
+    """A run that began far above a guess, and ended at one: its first updates undid the model.
+
+    One pass forward with ordinary weights shows that only the weights made it begin there.
+    """
+    chance, end = level(case, course), case.progress(course).end
+    large = [each for each in unusual if _strength(each, trace) > case.limit("highest")]
+    if chance is None or not large or end < case.limit("nothing") * chance:
+        return
+    if not trace.loss > case.limit("start") * chance:
+        return
+    start = fresh_weights(trace.snapshot, large, _gain(trace))
+    ordinary = trace.again(values={**trace.snapshot.values, **start}, backward=False)
+    if ordinary.error is None and ordinary.loss <= case.limit("above") * chance:
+        yield _about_size(
+            case,
+            course,
+            trace,
+            large,
+            trace.loss,
+            f"with ordinary weights the first batch costs {ordinary.loss:.4g} in place of "
+            f"{trace.loss:.4g}; from there the run got to {end:.4g}, no better than a guess",
+            Proof.REPLAYED,
+        )
 
 
 def _of_any_kind(case: Case, course: Course, trace: Trace) -> Iterator[Finding]:
@@ -332,7 +368,13 @@ def _starts_hopeless(case: Case, arms: Arms, chance: float | None) -> bool:
 
 
 def _about_size(
-    case: Case, course: Course, trace: Trace, unusual: list[Layer], first: float, tried: str | None
+    case: Case,
+    course: Course,
+    trace: Trace,
+    unusual: list[Layer],
+    first: float,
+    tried: str | None,
+    proof: Proof = Proof.TRIED,
 ) -> Finding:
     worst = max(
         unusual, key=lambda each: abs(math.log10(_strength(each, trace) + sys.float_info.epsilon))
@@ -351,7 +393,7 @@ def _about_size(
         if reference is not None and first > case.limit("start") * reference
         else None,
         where=written_at([each.parameter for each in unusual], worst.parameter),
-        proof=Proof.INFERRED if tried is None else Proof.TRIED,
+        proof=Proof.INFERRED if tried is None else proof,
         fix=f"nn.init.kaiming_normal_({_as_code(worst)})  "
         f"# standard deviation {usual * math.sqrt(2):.2g}"
         if len(unusual) == 1

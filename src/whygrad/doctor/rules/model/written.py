@@ -9,15 +9,51 @@ from typing import Any
 from whygrad.doctor.evidence.anatomy import layers_of
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.experiments.own_values import Written, written_otherwise
-from whygrad.doctor.experiments.rehearsal import rehearsed
+from whygrad.doctor.experiments.rehearsal import rehearsed, stage_of
+from whygrad.doctor.experiments.repairs import level
 from whygrad.doctor.rules.rule import Finding, Proof, Rule
 from whygrad.doctor.rules.words import listed
 from whygrad.recording.record import Course, Parameter
 from whygrad.recording.replay import Trace
 from whygrad.recording.replay.recipes import tensor_like
+from whygrad.recording.replay.trainer import is_below
 from whygrad.source import Where
 
-__all__ = ["from_own_values", "rehearsed_from", "written_at"]
+__all__ = ["from_own_values", "never_caught_up", "rehearsed_from", "written_at"]
+
+
+def never_caught_up(case: Case, course: Course, trace: Trace, rule: Rule) -> Iterator[Finding]:
+    """Written values from which the whole run did not get to where the library's begin.
+
+    One pass forward shows it, of however large a model.
+    """
+    found, start = _written(case, course, trace)
+    progress, chance = case.progress(course), case.chance(course.first)
+    flat = all(each.is_flat for each in found if each.now.ndim > 1)
+    if not start or flat or chance is None or not progress.end > case.limit("above") * chance:
+        return
+    assert course.first is not None
+    begun = trace.again(values={**course.first.values, **start}, backward=False)
+    if begun.error is None and is_below(begun.loss, case.limit("better"), progress.end):
+        yield _about_written(
+            rule,
+            found,
+            f"with the library's own first values the first batch costs {begun.loss:.4g} in place "
+            f"of {trace.loss:.4g}, before any update; after {len(course.steps)} updates the run is "
+            f"at {progress.end:.4g}",
+        )
+
+
+def _written(case: Case, course: Course, trace: Trace) -> tuple[list[Written], dict[int, Any]]:
+    """What the program wrote, and the library's own values in its place."""
+    found = case.once(
+        ("written", id(course)), lambda: written_otherwise(case, course, trace.snapshot)
+    )
+    start = case.once(
+        ("own values", id(course)),
+        lambda: {id(it.parameter.tensor): tensor_like(trace.engine, it.own) for it in found},
+    )
+    return found, start
 
 
 def from_own_values(
@@ -30,25 +66,40 @@ def from_own_values(
     """
     if not trace.reproduced:
         return
-    found = case.once(
-        ("written", id(course)), lambda: written_otherwise(case, course, trace.snapshot)
-    )
+    found, start = _written(case, course, trace)
     weights = [each for each in found if each.now.ndim > 1]
     if not weights:  # units that a bias kills or saturates are told by other rules
         found = [each for each in found if not _is_hidden_bias(case, trace, each.parameter)]
     if not found or flat != (bool(weights) and all(each.is_flat for each in weights)):
         return
-    start = case.once(
-        ("own values", id(course)),
-        lambda: {id(it.parameter.tensor): tensor_like(trace.engine, it.own) for it in found},
-    )
     change = "from the library's own first values"
     told = rehearsed_from(case, course, start, change)
     if told is None and long:
         late = rehearsed(case, course, long=True, start=start)
         told = None if late is None else late[0].told(late[1], change)
+        told = told or _made_up_for(case, course, start, change)
     if told is not None:
         yield _about_written(rule, found, told)
+
+
+def _made_up_for(case: Case, course: Course, start: dict[int, Any], change: str) -> str | None:
+    """A run all of whose updates went into undoing its first values.
+
+    It ends where ignoring the input does, and so does a short training from other values: only
+    the same training from its own is far above.
+    """
+    chance, stage = level(case, course), stage_of(case, course)
+    end = case.progress(course).end
+    if chance is None or stage is None or end < case.limit("nothing") * chance:
+        return None
+    found, control = stage.rehearse(start=start), stage.as_it_was()
+    if found is None or control is None:
+        return None
+    long_way = len(course.steps) >= case.limit("times as long") * found.updates
+    apart = is_below(found.held_out, case.limit("better"), control.held_out)
+    if not (long_way and apart and found.held_out <= case.limit("above") * chance):
+        return None
+    return stage.told(found, change)
 
 
 def _is_hidden_bias(case: Case, trace: Trace, parameter: Parameter) -> bool:

@@ -19,9 +19,10 @@ from whygrad.doctor.experiments.rehearsal import REHEARSED, rehearsed
 from whygrad.doctor.experiments.repairs import unlearned, without_dropout
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.doctor.source.naming import probability_to_keep
-from whygrad.ops.families import ADD, CROSS_ENTROPY, DROPOUTS
+from whygrad.ops.families import ADD, CROSS_ENTROPY, DROPOUTS, EXP, NOISE, SCALINGS, SUM
 from whygrad.recording.record import Course
 from whygrad.recording.replay import Trace, Traced
+from whygrad.recording.replay.reading import Reading, reduction_of
 from whygrad.recording.replay.trainer import Descent, drop, is_below
 from whygrad.recording.replay.trial import Trial
 from whygrad.source import Where
@@ -67,6 +68,11 @@ class _Comparison:
         "stuck": (0.4, "of the first loss: a run that gets below is not stuck"),
         "held": (0.3, "of what falls without it, at most, falls with it"),
         "remedy": (100, "times smaller: the advice"),
+        "nothing": (0.05, "nats: the code of a sample holds nothing"),
+        "elements": (20, "of a sample: fewer weigh about as much as a code"),
+        "very strong": (0.05, "a decay that no rate makes good for: then …"),
+        "some": (0.1, "… so much of the loss has to fall without it, in the experiment, and …"),
+        "much less": (0.6, "… at most so much of that with it, and in the whole run"),
         "strong": (0.02, "a decay that a rehearsal is spent on"),
         "weak": (1e-4, "the strongest decay that is advised"),
     },
@@ -85,7 +91,8 @@ def over_regularized(case: Case, course: Course) -> Iterator[Finding]:
     without it. It drowns the loss if the run and the steps with it get nowhere on the data, and
     the steps without it do. Dropout is suspected from nine tenths on, and behind the output. Of a
     run that learned a part of it, a short training without decay, from the first state or on from
-    the latest, must get far below where the whole run ended, on batches that it has not seen.
+    the latest, must get far below where the whole run ended, on batches that it has not seen. Or:
+    the divergence of a code is a sum beside a mean over the elements of a sample, and is gone.
     Fix: Lower the weight decay or the factor of the penalty by a factor of 100 or more.
     Guardrail: assert penalty.item() < data_loss.item(), 'the penalty is larger than the loss'
     """
@@ -100,13 +107,19 @@ def over_regularized(case: Case, course: Course) -> Iterator[Finding]:
         halved = is_below(each.free.end, case.limit("half"), stuck)
         halved &= not is_below(stuck, case.limit("stuck"), each.free.start)
         held = drop(each.free.start, stuck)
-        if halved or (
-            each.free.drop > case.limit("free") and held < case.limit("held") * each.free.drop
-        ):
+        freed = each.free.drop > case.limit("free") and held < case.limit("held") * each.free.drop
+        # A loss that is no less than zero only by its constants falls by little.
+        freed |= (
+            _decay(course) >= case.limit("very strong")
+            and each.free.drop > case.limit("some")
+            and held < case.limit("much less") * each.free.drop
+        )
+        if halved or freed:
             yield _drowned(each)
             return
     yield from _by_dropout(case, course)
     yield from _by_smoothing(case, course)
+    yield from _by_collapse(case, course)
     yield from _by_other_terms(case, course)
     yield from _in_a_rehearsal(case, course)
 
@@ -341,6 +354,58 @@ def _by_other_terms(case: Case, course: Course) -> Iterator[Finding]:
         fix="Weigh the terms alike: both as sums over the elements of a sample, or both as means. "
         "Here this one outweighs the loss on the data.",
     )
+
+
+def _by_collapse(case: Case, course: Course) -> Iterator[Finding]:
+    """A code that holds nothing: its divergence is a sum, beside a mean over all elements.
+
+    Beside the mean over a picture the divergence weighs as many times too much as that has points.
+    """
+    readings = [case.reading(each) for each in (course.first, course.last)]
+    sums = [_divergence(case, each) for each in readings if each is not None]
+    if len(sums) < 2 or sums[0] is None or sums[1] is None:
+        return
+    (term, first, size), (_, last, _) = sums[0], sums[1]
+    if not last < case.limit("nothing") or readings[0] is None or readings[0].meeting is None:
+        return
+    yield over_regularized.finding(
+        f"the loss on the data is a mean over the {size} elements of each sample, and the "
+        "divergence of the code is a sum: it weighs about as many times too much",
+        f"the divergence is {first:.3g} at first and {last:.2g} at the end: the code says nothing "
+        "of its sample",
+        where=readings[0].meeting.where,
+        proof=Proof.REPLAYED,
+        places=[("the divergence", term.where)],
+        fix="Weigh the terms alike: reduction='sum' for the loss on the data, divided by the "
+        "samples as the divergence is; or both as means.",
+        guardrail="print(kl.item())  # of a code that is used, some nats for each sample",
+        title="The divergence drowns the loss on the data",
+    )
+
+
+def _divergence(case: Case, reading: Reading | None) -> tuple[Traced, float, int] | None:
+    """A term that is a sum over what the noise of a step is scaled with; its value, and the number
+    of elements of a sample that the mean beside it is over.
+    """
+    call = None if reading is None else reading.meeting
+    if reading is None or call is None or reading.target is None or not reading.trace.reproduced:
+        return None
+    trace, shape = reading.trace, tuple(reading.target.shape)
+    size = math.prod(shape[1:])
+    if reduction_of(call) != "mean" or size < case.limit("elements"):
+        return None
+    behind = trace.ancestors(call)
+    if not any(each.op in NOISE for each in trace.calls if each.number in behind):
+        return None
+    for term in _terms(trace):
+        whole: Traced | None = term
+        while whole is not None and whole.op in SCALINGS:
+            whole = next((made for it in whole.sources if (made := trace.made_by(it))), None)
+        inside = set() if whole is None else trace.ancestors(whole)
+        exponential = any(each.op in EXP for each in trace.calls if each.number in inside)
+        if whole is not None and whole.op in SUM and exponential and call.number not in inside:
+            return term, abs(float(trace.array(term.outputs[0]))), size
+    return None
 
 
 def _penalties(trace: Trace) -> list[Traced]:

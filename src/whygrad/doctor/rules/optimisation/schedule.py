@@ -15,6 +15,7 @@ import numpy as np
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.curve import quarter, tenths
 from whygrad.doctor.experiments.rehearsal import REHEARSED, rehearsed
+from whygrad.doctor.experiments.repairs import unlearned
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.doctor.source.lines import rate_set, scheduler_made
 from whygrad.recording.record import Course
@@ -31,6 +32,8 @@ __all__ = ["line_of_schedule"]
         "steps": (20, "updates: fewer have no schedule"),
         "chosen": (0.3, "of the chosen rate: the run never got above"),
         "low": (0.1, "of the highest rate, at the beginning of a warm-up"),
+        "still": (0.95, "of the highest rate, at the end: it has not begun to fall"),
+        "guess": (0.9, "of what ignoring the input costs: no better than a guess"),
         "parts": (5, "of the run, in each of which the rate rises further"),
         "more tenths": (3, "times that the highest rate is raised tenfold, if it rose to the end"),
         "tenths": (2, "times that the chosen rate is divided by ten, if it is too much"),
@@ -45,7 +48,8 @@ def scheduler_misuse(case: Case, course: Course) -> Iterator[Finding]:
 
     Measured: The highest rate of the run beside the one the optimizer was made with, and the
     last one. A short training from the first state at the chosen rate (or a
-    tenth of it) gets far below where the whole run ended, on batches that it has not seen.
+    tenth of it) gets far below where the whole run ended, on batches that it has not seen; or the
+    run is no better than a guess, and the rate never began to fall.
     Fix: Count warm-up and decay in the steps in which scheduler.step() is called.
     Guardrail: print(scheduler.get_last_lr())  # every epoch; the peak should be the chosen rate
     """
@@ -62,10 +66,13 @@ def scheduler_misuse(case: Case, course: Course) -> Iterator[Finding]:
     for wanted in tries:
         found = rehearsed(case, course, factor=wanted / peak) if wanted > peak else None
         if found is not None:
-            yield _never_warm(
-                case, course, rates, wanted, found[0].told(found[1], f"at {wanted:g}")
-            )
+            told = found[0].told(found[1], f"at {wanted:g}")
+            yield _never_warm(course, rates, wanted, told, Proof.TRIED)
             return
+    at_the_end = rates[-1] >= case.limit("still") * max(rates)
+    if tries[0] == chosen and at_the_end and unlearned(case, course, case.limit("guess")):
+        end = f"the loss ends at {case.progress(course).end:.4g}, no better than a guess"
+        yield _never_warm(course, rates, chosen, end, Proof.INFERRED)
 
 
 def _rises(case: Case, rates: list[float]) -> bool:
@@ -75,7 +82,7 @@ def _rises(case: Case, rates: list[float]) -> bool:
 
 
 def _never_warm(
-    case: Case, course: Course, rates: list[float], wanted: float, tried: str
+    course: Course, rates: list[float], wanted: float, shown: str, proof: Proof
 ) -> Finding:
     schedulers, chosen = course.optimizer.schedulers, course.optimizer.options["lr"]
     name = schedulers[-1][0] if schedulers else "the schedule"
@@ -84,9 +91,9 @@ def _never_warm(
         f"the optimizer was made with lr={chosen:g}; {name} kept the rate between {min(rates):.2g} "
         f"and {max(rates):.2g}{', still rising at the end' if rising else ''}, in {len(rates)} "
         "updates",
-        tried,
+        shown,
         where=line_of_schedule(course),
-        proof=Proof.TRIED,
+        proof=proof,
         fix=f"Make the warm-up of {name} end within the first tenth of these {len(rates)} updates: "
         "count it in the steps in which its step() is called.",
         data={"chosen": chosen, "highest": max(rates), "wanted": wanted},

@@ -7,6 +7,7 @@ optimizer was given is no concern here.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -83,6 +84,7 @@ def disconnected_parameter(case: Case) -> Iterator[Finding]:
         proof=Proof.RECORDED,
         parameters=[each.name for each in starved],
         places=[("last used here", called), ("what comes back here is not used", dropped)],
+        data={"left over": called is None and not _has_a_stand_in(case, starved)},
         fix=f"Use {listed(names)} in the computation of the loss: {hint}. If it is not needed, "
         "remove it.",
     )
@@ -125,6 +127,7 @@ def detached_graph(case: Case) -> Iterator[Finding]:
         return
     lost = max(by_line.values(), key=len)
     _, kind, where = lost[0]
+    numbers = all(each.tensor.numel() == 1 for group in by_line.values() for each, *_ in group)
     names = list(groups(case, [each for each, *_ in lost]))
     everything = not any(each.reached for each in case.parameters() if each.optimizers)
     yield detached_graph.finding(
@@ -141,6 +144,7 @@ def detached_graph(case: Case) -> Iterator[Finding]:
             if (kind, where) != (lost[0][1], lost[0][2])
         ],
         remedy=connected(_own_step(case, lost[0][0]), where),
+        data={"left over": numbers and kind == "item"},  # a setting that is kept as a parameter
     )
 
 
@@ -282,6 +286,22 @@ def _misses(case: Case, parameter: Parameter) -> bool:
     return any(case.progress(each).broken or unlearned(case, each, part) for each in own)
 
 
+def _has_a_stand_in(case: Case, starved: list[Parameter]) -> bool:
+    """Whether a layer like one of these is used twice: perhaps once in its place."""
+    snapshot = _first_step(case)
+    shapes = {tuple(each.tensor.shape) for each in starved if each.tensor.ndim > 1}
+    if snapshot is None:
+        return False
+    used = Counter(
+        id(leaf)
+        for call in _in_order(snapshot)
+        if call.op in LINEAR
+        for leaf in _leaves_of(call, snapshot.engine.tensor)
+    )
+    alike = (it for it in case.parameters() if it.reached and tuple(it.tensor.shape) in shapes)
+    return any(used[id(each.tensor)] > 1 for each in alike)
+
+
 def _is_at_the_last_block(case: Case, parameter: Parameter) -> bool:
     """Whether the blocks before use this part, for what only another block would take.
 
@@ -378,7 +398,8 @@ def _computed_from(snapshot: Snapshot, tensor: Any) -> list[RecordedCall]:
         if given or any(source.call in numbers for source in call.sources()):
             numbers.add(call.number)
             found.append(call)
-    return found
+    written = all(each.writes or each.op == "data" or each.op in DETACHES for each in found)
+    return [] if written else found  # it only got its first values
 
 
 def _leaves_of(call: RecordedCall, kind: type) -> Iterator[Any]:

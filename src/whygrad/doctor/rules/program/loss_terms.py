@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from whygrad.doctor.evidence.case import Case
-from whygrad.doctor.evidence.cuts import Ways, has_history
+from whygrad.doctor.evidence.cuts import Cut, Ways, has_history
 from whygrad.doctor.rules.cuts import CUTS, connected
 from whygrad.doctor.rules.program.gradient_flow import groups
 from whygrad.doctor.rules.rule import Finding, Proof, rule
@@ -44,7 +44,7 @@ class _Dead(NamedTuple):
     parameters: frozenset[int]
 
     def same_as(self, other: _Dead) -> bool:
-        return (self.joined, self.cut) == (other.joined, other.cut)
+        return self.cut == other.cut  # another phase may add it elsewhere
 
 
 @rule()
@@ -68,14 +68,22 @@ def dead_loss_term(case: Case, course: Course) -> Iterator[Finding]:
     for term in _dead_terms(case, course, first):
         same = [each for each in _dead_terms(case, course, last) if each.same_as(term)]
         later = same[0].value if same else term.value
-        if later == term.value:
+        ended = case.trace(last)
+        known = ended is not None and ended.error is None
+        if known and later == term.value and first.value != last.value:
             continue
         used = [each for each in course.parameters if id(each.tensor) in term.parameters]
+        replayed = case.trace(first)
+        amount = (
+            f" ({term.value:.4g} of {first.value:.4g} at first, {later:.4g} of {last.value:.4g} "
+            "later)"
+            if known and replayed is not None and replayed.reproduced
+            else ""
+        )
         written = assigned_through(term.cut, "data")  # a value that no assignment takes otherwise
         yield dead_loss_term.finding(
-            f"a term of the loss ({term.value:.4g} of {first.value:.4g} at first, "
-            f"{later:.4g} of {last.value:.4g} later) is computed from "
-            f"{listed(groups(case, used))}, and {CUTS[term.kind][0]} on the way",
+            f"a term of the loss{amount} is computed from {listed(groups(case, used))}, and "
+            f"{CUTS[term.kind][0]} on the way",
             "for backward() it is a constant: no gradient of it reaches what it is computed from",
             where=term.cut,
             proof=Proof.REPLAYED,
@@ -94,14 +102,15 @@ _FIXES = {
     "detach": "Leave out .detach(): the term is then part of the graph.",
     "item": "Keep the tensor: leave out item() and float(), which return plain numbers.",
     "no_grad": "Compute the term outside no_grad().",
+    "sampled": "Draw with rsample(), or mean + std * torch.randn_like(std).",
     "numpy": "Use the tensor functions (torch.diff instead of np.diff): NumPy has no gradients.",
 }
 
 
 def _dead_terms(case: Case, course: Course, snapshot: Snapshot) -> list[_Dead]:
     trace = case.trace(snapshot)
-    if trace is None or not trace.reproduced or trace.root is None:
-        return []
+    if trace is None or trace.error is not None or trace.root is None:
+        return []  # how it hangs together is known, whatever the numbers are
     trained = {id(each.tensor) for each in course.parameters if each.requires_grad}
     summands = list(_summands(trace))
     ways = Ways(trace)
@@ -166,7 +175,7 @@ def _dead(ways: Ways, summands: list[_Summand], term: _Summand, trained: set[int
     lost = ways.after(each.number for each in cuts if made is not None)
     unseen = {id(each.value) for each in cuts if each.value is not None}
     joins = {each.joined.number for each in summands}
-    for call in trace.calls:
+    for call in trace.calls if not _draws_weights(trace, cuts, dead) else ():
         given = any(each.call in lost for each in call.sources if each is not None)
         given |= any(id(each) in unseen for each in call.kept)
         if given and call.number not in joins and has_history(call):
@@ -175,6 +184,18 @@ def _dead(ways: Ways, summands: list[_Summand], term: _Summand, trained: set[int
     # A factor that is cut with detach() may be meant as a weight; a copy is not meant to be cut.
     cut = next((each for each in cuts if each.kind == "copied"), cuts[-1])
     return _Dead(term.joined.where, cut.where, cut.kind, float(term.value.item()), used)
+
+
+def _draws_weights(trace: Trace, cuts: list[Cut], dead: set[int]) -> bool:
+    """Whether what was drawn are the weights of layers: their density may have a gradient of its
+    own, which says nothing of the data.
+    """
+    drawn = {id(each.value) for each in cuts if each.kind == "sampled"}
+    layers = (trace.call(each) for each in dead)
+    return len(drawn) == len(cuts) and any(
+        each is not None and each.op in ops.LINEAR and any(id(it) in drawn for it in each.kept[1:])
+        for each in layers
+    )
 
 
 def _a_number(

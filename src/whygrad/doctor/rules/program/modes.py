@@ -14,6 +14,8 @@ from typing import Any
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.progress import is_entangled
 from whygrad.doctor.rules.rule import Finding, Proof, rule
+from whygrad.doctor.source.lines import drops_always
+from whygrad.ops.families import DROPOUTS
 from whygrad.recording.record import Course, Mark, ModeChange, Parameter
 
 __all__: list[str] = []
@@ -36,11 +38,11 @@ def wrong_mode(case: Case) -> Iterator[Finding]:
 
     Measured: The mode of each model at its calls: training passes after an eval() that no
     train() followed; calls in training mode, under no_grad() or not, whose results no training
-    pass uses.
+    pass uses. Or: dropout as a function that is not told the mode, in a model that is evaluated.
     Fix: model.train() before the training loop of each epoch, model.eval() before evaluation.
     Guardrail: assert model.training  # at the top of the training step
     """
-    found = _trained_in_eval(case) or _evaluated_in_training(case)
+    found = _trained_in_eval(case) or _evaluated_in_training(case) or _drops_always(case)
     if found is not None:
         yield found
 
@@ -176,6 +178,39 @@ def _evaluated_in_training(case: Case) -> Finding | None:
     return None
 
 
+def _drops_always(case: Case) -> Finding | None:
+    """Dropout that does not ask for the mode, in a model that is evaluated after eval()."""
+    for course in case.courses:
+        held = {id(each.tensor) for each in course.parameters}
+        marks = [
+            mark
+            for mark in (*case.run.inference_marks, *case.run.beside)
+            if not mark.training
+            and (mark.used or mark.read)
+            and held & {id(each) for each in mark.module.parameters()}
+            and not _samples(case, mark)
+        ]
+        calls = course.last.calls.values() if course.last is not None and marks else ()
+        lines = [each.where for each in calls if each.op in DROPOUTS and drops_always(each.where)]
+        if lines:
+            found = wrong_mode.finding(
+                "this dropout is not told whether the model is in training: it drops units after "
+                "eval() as well",
+                f"{len(marks)} calls in evaluation mode were judged by what it left",
+                where=lines[0],
+                step=marks[0].passes,
+                proof=Proof.INFERRED,
+                places=[("evaluated here", marks[0].where)],
+                fix="Tell it the mode: F.dropout(x, p, training=self.training), or make an "
+                "nn.Dropout in __init__.",
+                remedy="it concerns how the model is judged, not how it is trained",
+                title="Dropout goes on in evaluation",
+            )
+            found.severity = 1  # as above
+            return found
+    return None
+
+
 def _trained_on(case: Case, mark: Mark) -> bool:
     """Whether a line gives the model what it was trained on: its progress in training, as it is."""
     lines = set(case.run.training_lines.values())
@@ -199,8 +234,12 @@ def _with_feeders(case: Case, kind: str) -> list[Mark]:
 def _on_purpose(case: Case, mark: Mark) -> bool:
     """train() was called for it, or it is asked again and again about the same input."""
     change = _last_change(case, mark, mark.passes)
-    if change is not None and change.training and change.after == mark.passes:
-        return True
+    called_for = change is not None and change.training and change.after == mark.passes
+    return called_for or _samples(case, mark)
+
+
+def _samples(case: Case, mark: Mark) -> bool:
+    """Whether the model is asked again and again about the same input."""
     same = [
         each
         for each in (*case.run.inference_marks, *case.run.beside)

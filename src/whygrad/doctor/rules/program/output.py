@@ -12,7 +12,14 @@ from whygrad.doctor.evidence.forms import Mismatch, form_of, rectified_regressio
 from whygrad.doctor.evidence.loss.by_hand import probabilities_by_hand
 from whygrad.doctor.experiments.changes import mended
 from whygrad.doctor.rules.rule import Finding, Proof, once, rule
-from whygrad.ops.families import BINARY_CROSS_ENTROPY, CROSS_ENTROPY, DIFFERENCES, RELU
+from whygrad.ops.families import (
+    BINARY_CROSS_ENTROPY,
+    CROSS_ENTROPY,
+    DIFFERENCES,
+    LOG_SOFTMAX,
+    NLL_LOSS,
+    RELU,
+)
 from whygrad.recording.engines import engine_of
 from whygrad.recording.replay import Trace, Traced
 from whygrad.recording.replay.recipes import passed_on
@@ -78,7 +85,7 @@ def _judge(case: Case, trace: Trace, call: Traced) -> Mismatch | None:
     form = form_of(call.op)
     if form is not None:
         found = form(trace, call)
-        return found or (_rectified_scores(case, trace, call) if call.op in CROSS_ENTROPY else None)
+        return found or _rectified_scores(case, trace, call)
     reading = case.reading(trace.snapshot)
     if reading is None or reading.meeting is not call or call.op not in DIFFERENCES:
         return None
@@ -87,19 +94,28 @@ def _judge(case: Case, trace: Trace, call: Traced) -> Mismatch | None:
 
 def _rectified_scores(case: Case, trace: Trace, call: Traced) -> Mismatch | None:
     """A rectifier before cross_entropy can be learned with; not if it blocks the right class."""
-    maker = follow(trace, call.sources[0]).maker
-    if maker is None or maker.op not in RELU:
+    choice = _choice(trace, call)
+    maker = None if choice is None else follow(trace, choice.sources[0]).maker
+    if choice is None or maker is None or maker.op not in RELU:
         return None
     blocked = _blocked(case, trace, call)
     if blocked < case.limit("cut"):
         return None
     evidence = [
-        f"cross_entropy at {call.spot} gets the result of {maker.op} at {maker.spot}",
+        f"{choice.op} at {choice.spot} gets the result of {maker.op} at {maker.spot}",
         f"by the last steps, in {blocked:.0%} of the samples the score of the right class is cut "
         "to 0 and gets no gradient, and another class is not below it",
     ]
-    fix = f"Remove {maker.op} at {maker.spot}: cross_entropy needs raw scores, of both signs."
+    fix = f"Remove {maker.op} at {maker.spot}: {choice.op} needs raw scores, of both signs."
     return Mismatch(maker, evidence, fix, (maker.number, passed_on))
+
+
+def _choice(trace: Trace, call: Traced) -> Traced | None:
+    """Where scores are turned into probabilities: in the loss, or before it."""
+    if call.op in CROSS_ENTROPY:
+        return call
+    before = follow(trace, call.sources[0]).maker if call.op in NLL_LOSS else None
+    return before if before is not None and before.op in LOG_SOFTMAX else None
 
 
 def _blocked(case: Case, trace: Trace, call: Traced) -> float:
@@ -110,7 +126,10 @@ def _blocked(case: Case, trace: Trace, call: Traced) -> float:
     same = [each for each in same if each.op == call.op and len(shape_of(each.inputs[0])) == 2]
     if later is None or not same:
         return 0.0
-    scores, target = (later.array(each) for each in same[-1].inputs[:2])
+    choice = _choice(later, same[-1])
+    if choice is None:
+        return 0.0
+    scores, target = later.array(choice.inputs[0]), later.array(same[-1].inputs[1])
     if target.ndim != 1 or target.dtype.kind not in "iu" or (target < 0).any():
         return 0.0
     rows = np.arange(len(target))

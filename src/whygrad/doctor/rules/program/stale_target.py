@@ -17,7 +17,7 @@ from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.models import are_alike, known_of
 from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.recording.calls import Produced, members
-from whygrad.recording.record import Course, Mark, Parameter, Snapshot
+from whygrad.recording.record import Course, Mark, Snapshot
 from whygrad.source import Where
 
 __all__: list[str] = []
@@ -98,13 +98,16 @@ def _pairs(case: Case, course: Course) -> Iterator[_Pair]:
         copy = asked[0].module
         known = known_of(case, copy)
         long = asked[-1].passes - asked[0].passes >= case.limit("share") * last
-        if not known or not _is_still(known) or not long:
+        if not known or any(each.changed or each.redrawn for each in known) or not long:
             continue
         for model in models:
             alike = are_alike(model, copy)
             changed = any(each.changed for each in known_of(case, model))
             if alike and changed and not _is_meant(case, course, model, asked):
-                yield _Pair(copy, model, asked)
+                pair = _Pair(copy, model, asked)
+                # Gradients that come to it tell of a model that learns, unless it is written from.
+                if not any(each.reached for each in known) or _reversed(case, pair)[0] is not None:
+                    yield pair
 
 
 def _asked(case: Case) -> dict[int, list[Mark]]:
@@ -118,11 +121,6 @@ def _asked(case: Case) -> dict[int, list[Mark]]:
     for mark in sorted(marks, key=lambda each: each.passes):
         found.setdefault(id(mark.module), []).append(mark)
     return found
-
-
-def _is_still(parameters: list[Parameter]) -> bool:
-    """Whether nothing changed these, and no gradient came to them."""
-    return not any(each.changed or each.reached or each.redrawn for each in parameters)
 
 
 def _is_meant(case: Case, course: Course, model: Any, asked: list[Mark]) -> bool:

@@ -19,6 +19,7 @@ from whygrad.recording.record import Course, Snapshot, Update
 from whygrad.recording.replay.optimizers import rate_of
 from whygrad.recording.replay.trainer import Descent, drop
 from whygrad.recording.replay.trial import Trial
+from whygrad.source import Where
 
 __all__: list[str] = []
 
@@ -40,6 +41,11 @@ _OF_EPOCHS = ("StepLR", "MultiStepLR", "ExponentialLR")
         "other": (0.06, "of the loss of other batches that still falls"),
         "steps": (20, "updates: fewer have no schedule"),
         "most": (0.6, "of the steps at such a rate, where much was learned"),
+        "half": (
+            0.5,
+            "of what ignoring the input costs: above it a schedule of epochs, stepped at "
+            "every batch, is at fault without a trial",
+        ),
         "guess": (0.9, "of what ignoring the input costs: no better than a guess"),
         "finished": (0.95, "of the loss: nothing is left to learn"),
         "short": (10, "steps of an experiment: few enough not to learn one batch by heart"),
@@ -64,7 +70,8 @@ def loss_plateau(case: Case, course: Course) -> Iterator[Finding]:
     every batch that is left out of them, and as many at the last rate do not. Or a short training
     from the first state at the highest rate gets far below where the whole run ended, on batches
     that it has not seen. A run that is no better than a guess, and had its rate for less than half
-    of its steps, is told without such a trial, and so is one most of whose updates change nothing.
+    of its steps, is told without such a trial, and so is one most of whose updates change nothing,
+    or whose schedule of epochs is stepped at every batch.
     Fix: Update the scheduler once an epoch, or decay more slowly.
     Guardrail: print(scheduler.get_last_lr())  # every epoch
     """
@@ -97,6 +104,12 @@ def loss_plateau(case: Case, course: Course) -> Iterator[Finding]:
     elif statistics.fmean(max(each.rates) for each in steps) < case.limit("little") * peak:
         gone = [each for each in steps[warm:] if max(each.rates) < case.limit("little") * peak]
         found = _in_a_rehearsal(case, course, case.limit("undone")) if gone else None
+    if found is None and _stepped_each_batch(course) is not None:
+        slow = [each for each in steps[warm:] if max(each.rates) < case.limit("little") * peak]
+        enough = len(slow) >= case.limit("part") * len(steps)
+        if enough and unlearned(case, course, case.limit("half")):
+            gone, proof = slow, Proof.INFERRED
+            found = f"the run had learned little by then: it ends at {progress.end:.4g}"
     if found is not None:
         yield _gone(course, gone, peak, found, proof)
 
@@ -229,14 +242,20 @@ def _tried_on_other_batches(case: Case, course: Course) -> tuple[Descent, float]
     return descents[0], statistics.fmean(drops)
 
 
+def _stepped_each_batch(course: Course) -> Where | None:
+    """Where a schedule whose numbers are usually epochs is stepped beside the updates."""
+    schedulers = course.optimizer.schedulers
+    made, update = line_of_schedule(course), course.steps[-1].where
+    if not schedulers or schedulers[-1][0] not in _OF_EPOCHS or made is None or update is None:
+        return None
+    return stepped_with(update, made)
+
+
 def _gone(course: Course, gone: list[Update], peak: float, shown: str, proof: Proof) -> Finding:
     schedulers = course.optimizer.schedulers
     low = max(gone[0].rates)
     name = schedulers[-1][0] if schedulers else "the schedule"
-    made, update = line_of_schedule(course), course.steps[-1].where
-    stepped = None
-    if name in _OF_EPOCHS and made is not None and update is not None:
-        stepped = stepped_with(update, made)
+    made, stepped = line_of_schedule(course), _stepped_each_batch(course)
     return loss_plateau.finding(
         f"{name} brought lr from {peak:g} to {low:.3g} by step {gone[0].index} "
         f"and to {max(gone[-1].rates):.3g} at the end",

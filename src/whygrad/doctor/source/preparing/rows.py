@@ -22,6 +22,7 @@ _ORDERS = ("permutation", "permuted", "randperm", "argsort", "choice")  # that g
 _RANDOM = ("permutation", "permuted", "randperm", "choice")  # … some of them at random
 _SEEDING = ("seed", "manual_seed", "default_rng", "RandomState", "Random")
 _SORTS = ("sort", "sorted", "sort_values", "drop_duplicates", "dropna")
+_KINDS = ("set", "frozenset", "Counter", "unique", "join")  # what there is, not row by row
 _MASKS = ("isnan", "isna", "isnull", "notna", "notnull", "isfinite", "any", "all")
 _TOGETHER = ("TensorDataset", "train_test_split", "zip", "DataLoader", "StackDataset")
 _SIZES = TOTALS | EXTREMES | SPREADS  # one number for many rows
@@ -145,6 +146,9 @@ class _Reader:
         # What is drawn from a generator has no order to lose.
         if name in self.orders or (isinstance(value, ast.Call) and called(value) in _SEEDING):
             self.known.pop(name, None)
+            return
+        if any(called(each) in _KINDS for each in walked(value, ast.Call)):
+            self.known[name] = _Rows(f"{name}@{line}")
             return
         rows = self._of(value)
         note = self._change(value, line)

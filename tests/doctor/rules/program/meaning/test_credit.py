@@ -41,12 +41,20 @@ def test_returns_from_the_wrong_end(tmp_path: Path) -> None:
     assert found.title == "Returns are summed from the wrong end"
 
 
+def test_returns_in_the_opposite_order(tmp_path: Path) -> None:
+    keep = "append(total)  # here"
+    text = EPISODES.format(loop="for r in reversed(rewards):", keep=keep, drawn="action")
+    found = only(tmp_path, "misplaced-credit", text)
+    assert found.title == "Returns stand in the opposite order of the steps"
+    turned = text.replace("torch.tensor(found)", "torch.tensor(found[::-1])")
+    assert ask(tmp_path, "misplaced-credit", turned) == []
+
+
 @pytest.mark.parametrize(
     "how",
     [
         BACKWARDS,
-        {"loop": "for r in rewards[::-1]:", "keep": "append(total)"},
-        {"loop": "for r in reversed(rewards):", "keep": "append(total)"},
+        {"loop": "for r in rewards[::-1]:", "keep": "insert(0, total)"},
     ],
 )
 def test_returns_from_the_end(tmp_path: Path, how: dict[str, str]) -> None:

@@ -15,7 +15,12 @@ from whygrad.doctor.evidence.provenance import chosen_draws, has_moving_targets
 from whygrad.doctor.rules.program.meaning.bootstrap import Bootstrap, learned_target
 from whygrad.doctor.rules.program.meaning.ratio import ratio_of_one
 from whygrad.doctor.rules.rule import Finding, Proof, rule
-from whygrad.doctor.source.episodes import drawn_again, ends_ignored, returns_forwards
+from whygrad.doctor.source.episodes import (
+    drawn_again,
+    ends_ignored,
+    returns_backwards,
+    returns_forwards,
+)
 from whygrad.recording.record import Course, Snapshot
 from whygrad.recording.replay import Trace
 
@@ -40,7 +45,8 @@ def misplaced_credit(case: Case, course: Course) -> Iterator[Finding]:
     limited, that of the policy which acted. A target that is made of the model's own answers is to
     be reached, not to be moved.
 
-    Measured: The program adds up discounted rewards in the order in which they came, or fetches the
+    Measured: The program adds up discounted rewards in the order in which they came, or keeps the
+    sums in the order in which it goes backwards, or fetches the
     ends of episodes with each batch and uses them nowhere, or takes the log-probability of a draw
     that it does not keep; and a training pass has log-probabilities of draws in its loss, or
     targets that a model answers. Or: a ratio of probabilities that is clamped and that is exactly 1
@@ -55,8 +61,11 @@ def misplaced_credit(case: Case, course: Course) -> Iterator[Finding]:
     draws, lines = chosen_draws(reading.trace), {each.where.line for each in reading.trace.calls}
     yield from _with_itself(case, course)
     yield from _pulled(case, course)
+    update = course.steps[-1].where
     if draws:
-        yield from _forwards(file)
+        for each in dict.fromkeys((file, update.file if update is not None else file)):
+            yield from _forwards(each)
+            yield from _backwards(each)
     for kept, where in drawn_again(file):
         if where.line in lines:
             yield misplaced_credit.finding(
@@ -139,6 +148,20 @@ def _forwards(file: str) -> Iterator[Finding]:
             title="Returns are summed from the wrong end",
             fix="Go from the last step to the first: for r in reversed(rewards), and turn the "
             "list around in the end.",
+        )
+        return
+
+
+def _backwards(file: str) -> Iterator[Finding]:
+    for total, where in returns_backwards(file):
+        yield misplaced_credit.finding(
+            f"the loop goes from the last reward to the first and appends {total} each time: the "
+            "list begins with the last step, and nothing turns it around",
+            "so the returns weigh the log-probabilities of other steps",
+            where=where,
+            title="Returns stand in the opposite order of the steps",
+            fix=f"Put each in front, as in returns.insert(0, {total}), or turn the list around in "
+            "the end: returns[::-1].",
         )
         return
 
