@@ -244,6 +244,22 @@ def test_a_function_that_draws_an_order_of_its_own_for_each(tmp_path: Path) -> N
     assert ask(tmp_path, "shuffled-labels", text) == []
 
 
+JOINED = """
+known_ps, known_ng = torch.rand(32, 4), -torch.rand(32, 4)
+labels_ps, labels_ng = torch.ones(32, 1), torch.zeros(32, 1)
+known = torch.cat([known_ps, known_ng])
+labels = torch.cat([{first}, {second}])  # here
+model = nn.Linear(4, 1)
+optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
+""" + loop("loss = F.binary_cross_entropy_with_logits(model(known), labels)")
+
+
+def test_parts_that_are_joined_in_different_orders(tmp_path: Path) -> None:
+    only(tmp_path, "shuffled-labels", JOINED.format(first="labels_ng", second="labels_ps"))
+    text = JOINED.format(first="labels_ps", second="labels_ng")
+    assert ask(tmp_path, "shuffled-labels", text) == []
+
+
 def test_what_there_is_in_rows_is_no_order_of_them(tmp_path: Path) -> None:
     program = tmp_path / "letters.py"
     text = "letters = {}\nfirst = words[:9]\ndata = WordDataset(first, letters)\n"

@@ -14,6 +14,7 @@ from tests.doctor.test_broken_runs import examined
 from whygrad.doctor import watch
 from whygrad.recording.engines.pytorch import TorchEngine
 from whygrad.recording.replay import replay
+from whygrad.recording.watching.metrics import Metrics
 from whygrad.recording.watching.recorder import Recorder
 
 # step 150 is far beyond the settled beginning and is not sampled
@@ -363,6 +364,86 @@ def test_a_long_evaluation_hands_over_little_after_its_beginning(
             inputs.abs()
         assert calls[0] == before + 1
     assert doc.run.troubles == []
+
+
+def test_data_of_an_evaluation_with_gradients_are_prepared_unseen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Sample by sample, by layers without parameters as well; what the model does is seen."""
+
+    class Scaled(torch.nn.Module):
+        def forward(self, given):
+            return given.mul(2).add(1)
+
+    calls, model, scaled = _counted(monkeypatch), torch.nn.Linear(3, 2), Scaled()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    inputs, counts = torch.ones(8, 3), []
+    with watch(model, optimizer) as doc:
+        for _ in range(3):
+            optimizer.zero_grad()
+            model(inputs).square().mean().backward()
+            optimizer.step()
+        for _ in range(6):
+            before = calls[0]
+            for _ in range(600):
+                scaled(inputs[0])
+            counts.append(calls[0] - before)
+            model(inputs)
+        doc.run.beside.clear()
+        before = calls[0]
+        model(inputs)
+    assert doc.run.troubles == []
+    assert counts[0] > 1000
+    assert max(counts[1:]) <= counts[0] / 4
+    assert calls[0] - before >= 1
+    assert doc.run.beside
+
+
+def test_a_module_made_anew_at_each_step_does_not_end_the_rest(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Around(torch.nn.Module):
+        def __init__(self, inner):
+            super().__init__()
+            self.inner = inner
+
+        def forward(self, given):
+            return self.inner(given)
+
+    calls, model = _counted(monkeypatch), torch.nn.Linear(3, 2)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    inputs = torch.ones(8, 3)
+    with watch(model, optimizer) as doc:
+        for step in range(400):
+            if step == 200:
+                before = calls[0]
+            optimizer.zero_grad()
+            Around(model)(inputs).square().mean().backward()
+            optimizer.step()
+    assert doc.run.troubles == []
+    assert calls[0] - before < 200  # of more than a thousand
+
+
+def test_comparisons_of_data_are_looked_at_a_few_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked, steps = [0], Metrics._steps
+
+    def counted(*args):
+        looked[0] += 1
+        return steps(*args)
+
+    monkeypatch.setattr(Metrics, "_steps", counted)
+    model, inputs = torch.nn.Linear(3, 2), torch.ones(8, 3)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    with watch(model, optimizer) as doc:
+        model(inputs).square().mean().backward()
+        optimizer.step()
+        with torch.no_grad():
+            for _ in range(300):
+                torch.eq(inputs[0], 0)
+            assert looked[0] < 60
+            (model(inputs).argmax(1) == 0).float().mean()
+    assert doc.run.troubles == []
+    assert doc.run.comparisons
 
 
 def test_of_many_copies_few_are_asked_why_they_have_no_gradient(

@@ -32,8 +32,8 @@ from whygrad.recording.replay.runner import is_same_loss
 from whygrad.recording.replay.trainer import Descent, drop, is_below, train
 
 __all__ = [
-    "OUTDONE", "REHEARSED", "STEADY", "Rehearsal", "Stage", "Values", "outdone", "rehearsed",
-    "stage_of",
+    "OUTDONE", "REHEARSED", "STEADY", "Rehearsal", "Stage", "Values", "chance_of", "outdone",
+    "rehearsed", "stage_of",
 ]  # fmt: skip
 
 STEADY = 0.5, "of the highest rate, in the middle of the steps: no schedule's doing"
@@ -235,13 +235,13 @@ def outdone(case: Case, course: Course, **change: Any) -> tuple[Stage, Rehearsal
 
 def _learned(case: Case, course: Course) -> float:
     """By which part the loss fell; from what ignoring the input costs, if it began above that."""
-    progress, chance = case.progress(course), _chance(case, course)
+    progress, chance = case.progress(course), chance_of(case, course)
     if chance is None or chance >= progress.start:
         return progress.gain
     return drop(chance, progress.end)
 
 
-def _chance(case: Case, course: Course) -> float | None:
+def chance_of(case: Case, course: Course) -> float | None:
     """What ignoring the input costs; None if the loss is more than the term of which that is known.
 
     Of one with a factor, of a sum, or beside other terms it is another number.
@@ -283,7 +283,7 @@ def _set_up(case: Case, course: Course) -> Stage | None:
     stage = Stage(
         course, case.budget, trained, held_out, steps, _clip(course), case.progress(course).end
     )
-    chance = _chance(case, course)
+    chance = chance_of(case, course)
     stage.base = stage.begun if chance is None else min(stage.begun, chance)
     return stage
 

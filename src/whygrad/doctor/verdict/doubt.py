@@ -13,6 +13,7 @@ from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.progress import draws_itself, is_entangled, take_turns
 from whygrad.doctor.evidence.provenance import chosen_draws, has_moving_targets
 from whygrad.doctor.evidence.standing import Standing, batches_of, standing_of
+from whygrad.doctor.experiments.rehearsal import chance_of
 from whygrad.ops import families as ops
 from whygrad.recording.record import Course
 from whygrad.recording.replay.reading import reduction_of
@@ -107,7 +108,7 @@ def _doubt(case: Case, course: Course) -> str | None:
             f"it ends at a loss of {standing.reached:.4g}, where the best answer that ignores the "
             f"input costs {standing.constant:.4g}"
         )
-    chance = case.chance(course.last) or case.chance(course.first)
+    chance = chance_of(case, course)
     if chance is not None and chance > _SOME and progress.end > _ABOVE * chance:
         return (
             f"it ends at a loss of {progress.end:.4g}, where an answer that ignores the input "

@@ -60,5 +60,7 @@ def _went_far(case: Case, course: Course) -> bool:
     standing, progress = standing_of(case, course), case.progress(course)
     if standing is None or standing.constant <= standing.floor:
         return progress.end >= 0 and progress.gain >= _FELL
-    left = standing.reached - standing.floor
-    return left <= _LEFT * (standing.constant - standing.floor)
+    begun = standing.constant
+    if not case.run.loaded:  # a model that steps on from its input begins below any constant
+        begun = min(begun, max(standing.first, standing.floor))
+    return standing.reached - standing.floor <= _LEFT * (begun - standing.floor)

@@ -20,6 +20,7 @@ from whygrad.doctor.rules.rule import Finding, Proof, rule
 from whygrad.doctor.rules.words import listed
 from whygrad.doctor.source.data import loaders, shuffles, shuffles_apart, taken_apart
 from whygrad.doctor.source.loops import is_loop
+from whygrad.doctor.source.preparing.joined import imported, joined_across
 from whygrad.doctor.source.preparing.rows import rows_apart
 from whygrad.ops.families import NOISE, SORT
 from whygrad.recording.record import Course
@@ -80,7 +81,7 @@ def shuffled_labels(case: Case) -> Iterator[Finding]:
             places=lines[1:],
         )
         return
-    outside = list(_shuffled_outside(case))
+    outside = list(_joined_across(case)) or list(_shuffled_outside(case))
     yield from outside or _changing_pairs(case)
 
 
@@ -113,6 +114,24 @@ def _shuffled_outside(case: Case) -> Iterator[Finding]:
         yield shuffled_labels.finding(
             said, shown, where=where, proof=Proof.INFERRED, places=places, fix=fix
         )
+
+
+def _joined_across(case: Case) -> Iterator[Finding]:
+    """Parts that stand in one order in the features and in the other in the labels."""
+    if case.run.script is None:
+        return
+    for file in (case.run.script, *imported(case.run.script)):
+        for each in joined_across(file):
+            yield shuffled_labels.finding(
+                f"`{each.first[0]}` stands before `{each.first[1]}`, and `{each.second[0]}` before "
+                f"`{each.second[1]}`: what belongs together is not in the same rows",
+                where=each.where,
+                proof=Proof.INFERRED,
+                places=[("the other is joined here", each.before)],
+                title="Features and labels are joined in different orders",
+                fix=f"Join both in the same order: {each.second[1]} before {each.second[0]}.",
+            )
+            return
 
 
 def _changed_apart(file: str) -> tuple[str, Where, str, list[tuple[str, Where]]] | None:
