@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from whygrad.doctor.evidence.case import Case
 from whygrad.doctor.evidence.progress import draws_itself, is_entangled, take_turns
 from whygrad.doctor.evidence.provenance import chosen_draws, has_moving_targets
@@ -17,6 +19,7 @@ from whygrad.doctor.experiments.rehearsal import chance_of
 from whygrad.ops import families as ops
 from whygrad.recording.record import Course
 from whygrad.recording.replay.reading import reduction_of
+from whygrad.recording.replay.runner import is_same_loss
 
 __all__ = ["doubt_of_learning", "main_courses"]
 
@@ -108,7 +111,7 @@ def _doubt(case: Case, course: Course) -> str | None:
             f"it ends at a loss of {standing.reached:.4g}, where the best answer that ignores the "
             f"input costs {standing.constant:.4g}"
         )
-    chance = chance_of(case, course)
+    chance = chance_of(case, course) if _is_all_of_it(case, course) else None
     if chance is not None and chance > _SOME and progress.end > _ABOVE * chance:
         return (
             f"it ends at a loss of {progress.end:.4g}, where an answer that ignores the input "
@@ -123,6 +126,19 @@ def _doubt(case: Case, course: Course) -> str | None:
     if progress.gain >= _FELL:
         return None
     return f"the loss hardly fell: {progress.start:.4g} at first, {progress.end:.4g} at the end"
+
+
+def _is_all_of_it(case: Case, course: Course) -> bool:
+    """Whether the loss is the term of which it is known what ignoring the input costs."""
+    reading = case.reading(course.first)
+    call = None if reading is None else reading.meeting
+    if reading is None or call is None or not call.outputs:
+        return False
+    if call.op not in ops.DIFFERENCES:
+        return call.op in ops.CLASS_LOSSES | ops.BINARY_LOSSES | ops.DISTANCE_LOSSES
+    apart = reading.trace.array(call.outputs[0]).astype(np.float64)
+    means = float(np.mean(apart**2)), float(np.mean(np.abs(apart)))
+    return any(is_same_loss(each, reading.trace.loss) for each in means)
 
 
 def _of_even_answers(case: Case, course: Course) -> float | None:
