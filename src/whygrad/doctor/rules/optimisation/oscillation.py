@@ -65,7 +65,7 @@ def _rebound(case: Case, descent: Descent) -> float:
         "same": (1e-4, "relative: the loss of the first batch is that of the last"),
         "moves": (12, "turns that could be: fewer are accidents"),
         "level": (0.05, "of the loss that still falls between two quarters"),
-        "wide": (0.1, "of the loss, from the lowest to the highest of its swings"),
+        "wide": (0.04, "of the loss, from the lowest to the highest of its swings"),
         "swing": (3, "times the lowest loss, to which it returns"),
         "above": (1.2, "times the first loss in the second half: it is no noise"),
         "falls": (0.3, "of the loss at the own rate: then nothing jumps"),

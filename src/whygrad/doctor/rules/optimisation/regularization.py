@@ -119,8 +119,8 @@ def over_regularized(case: Case, course: Course) -> Iterator[Finding]:
             return
     yield from _by_dropout(case, course)
     yield from _by_smoothing(case, course)
-    yield from _by_collapse(case, course)
-    yield from _by_other_terms(case, course)
+    beside = list(_by_other_terms(case, course))
+    yield from beside or _by_collapse(case, course)
     yield from _in_a_rehearsal(case, course)
 
 

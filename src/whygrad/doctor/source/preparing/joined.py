@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from whygrad.doctor.source.reader import called, source_of
+from whygrad.ops.families import JOINS
 from whygrad.source import Where
 
 __all__ = ["Crossed", "imported", "joined_across"]
-
-_JOINING = ("cat", "concat", "concatenate", "hstack", "vstack")
 
 
 class Crossed(NamedTuple):
@@ -57,7 +56,7 @@ def _parts(value: ast.expr) -> tuple[str, str] | None:
         case ast.BinOp(left=one, op=ast.Add(), right=other):
             pair = [one, other]
         case ast.Call(args=[ast.List(elts=[one, other]) | ast.Tuple(elts=[one, other]), *_]) if (
-            called(value) in _JOINING
+            called(value) in JOINS
         ):
             pair = [one, other]
         case _:
