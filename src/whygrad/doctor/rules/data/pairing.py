@@ -189,6 +189,8 @@ def _changing_pairs(case: Case) -> Iterator[Finding]:
         alone = reading is not None and len(reading.models) == 1  # else what belongs to what?
         if reading is None or not alone or not _at_chance(case, course):
             continue
+        if reading.target is None:
+            continue  # what a sample comes with is not known to be its target
         drawn = follow(reading.trace, target_source(reading)).maker
         if (drawn is not None and drawn.op in NOISE) or has_drawn_target(reading):
             continue  # noise, which is another one each time
