@@ -124,8 +124,7 @@ def _about_written(rule: Rule, found: list[Written], tried: str) -> Finding:
         tried,
         where=written_at([each.parameter for each in found], worst.parameter),
         proof=Proof.TRIED,
-        fix=f"Leave {listed(names)} as the library draws "
-        f"{'them' if len(names) > 1 else 'it'}.",
+        fix=f"Leave {listed(names)} as the library draws {'them' if len(names) > 1 else 'it'}.",
         parameters=names,
     )
 
